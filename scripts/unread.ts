@@ -1,12 +1,15 @@
 /**
- * Makes `docs/not-supported.md`: settings that are accepted and read by nobody, and members of the channel contract that nobody calls. It refuses to add a
- * name: the lists may only shrink. A new setting is read, or it is not accepted.
+ * Makes `docs/not-supported.md`: settings that are accepted and have no effect, and members of the channel contract that nobody calls. Which these are is
+ * found in the code (`unread/reads.ts`), and each of them has to be reported to the user: settings by `UNAVAILABLE`, members by `UNCALLED`. The page may
+ * only lose names.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "../src/config/schema/index.ts";
 import { UNAVAILABLE } from "../src/config/validate/rules/unavailable.ts";
+import { UNCALLED } from "../src/plugins/registry/uncalled.ts";
+import { readsIn, type FileReads } from "./unread/reads.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs/not-supported.md");
@@ -19,8 +22,15 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
+type Path = readonly string[];
+
+/** A reference to a secret: `config.resolveSecret` reads all of it. */
+const isSecretRef = ({ properties = {} }: Schema): boolean =>
+  properties["source"] !== undefined && ["id", "path", "command"].some((name) => properties[name] !== undefined);
+
 /** Every setting by its path; entries of lists and maps are `[]` and `*`. */
-function settingsOf(schema: Schema, path: readonly string[] = []): readonly (readonly string[])[] {
+function settingsOf(schema: Schema, path: Path = []): readonly Path[] {
+  if (isSecretRef(schema)) return [];
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [[...path, name], ...settingsOf(inner, [...path, name])]);
   const listed = schema.items ? settingsOf(schema.items, [...path, "[]"]) : [];
   const mapped = typeof schema.additionalProperties === "object" ? settingsOf(schema.additionalProperties, [...path, "*"]) : [];
@@ -28,26 +38,12 @@ function settingsOf(schema: Schema, path: readonly string[] = []): readonly (rea
   return [...own, ...listed, ...mapped, ...either];
 }
 
-function files(folder: string, isWanted: (path: string) => boolean): readonly string[] {
-  return readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => path.endsWith(".ts") && !/\.(?:test|fixture|d)\.ts$|\/node_modules\//.test(path) && isWanted(path));
-}
-
-/** Words of the product's code outside of the places that only declare them. */
-function wordsOutside(...declaring: readonly RegExp[]): ReadonlySet<string> {
-  const paths = ["src", "plugins"].flatMap((folder) => files(folder, (path) => !declaring.some((place) => place.test(path))));
-  return new Set(paths.flatMap((path) => withoutComments(readFileSync(path, "utf8")).match(/[A-Za-z_$][\w$]*/g) ?? []));
-}
-
-const withoutComments = (code: string): string => code.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
-
 interface Manifest {
   readonly channelConfigs?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
 /** Settings of the channels that come with the program, by what their manifests accept. */
-function channelSettings(): readonly (readonly string[])[] {
+function channelSettings(): readonly Path[] {
   return readdirSync(join(ROOT, "plugins")).flatMap((plugin) => {
     const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", plugin, "openclaw.plugin.json"), "utf8")) as Manifest;
     return Object.entries(manifest.channelConfigs ?? {}).flatMap(([channel, { schema }]) =>
@@ -56,29 +52,111 @@ function channelSettings(): readonly (readonly string[])[] {
   });
 }
 
-/** A setting of which nobody says the name; what is above it counts for all below. */
-function unreadSettings(): readonly string[] {
-  const known = wordsOutside(/src\/config\/(?:schema|validate|migrate)\//, /src\/plugins\/sdk\//, /src\/protocol\/vocabulary\//);
-  const words = (name: string): boolean => known.has(name) || !/^[A-Za-z_$][\w$]*$/.test(name);
-  const unread = [...settingsOf(configSchema as Schema), ...channelSettings()]
-    .filter((path) => !words(path.at(-1)!))
-    .map((path) => path.join(".").replaceAll(".[]", "[]"));
-  const areas = UNAVAILABLE.flatMap(({ paths }) => paths.map((path) => path.replaceAll(/\.list\.\*/g, ".list[]")));
-  const isInArea = (path: string): boolean => areas.some((area) => path === area || path.startsWith(`${area}.`) || path.startsWith(`${area}[]`));
-  const all = [...new Set(unread)].filter((path) => !isInArea(path)).sort();
-  return all.filter((path) => !all.some((other) => path.startsWith(`${other}.`) || path.startsWith(`${other}[]`)));
+/** Places that declare, check, move, show or judge settings, and do not act on them. */
+const DECLARING = [
+  /^src\/config\/(?:schema|validate|migrate|review)\//,
+  /^src\/config\/(?:in-effect|reload-rules)\.ts$/,
+  /^src\/plugins\/sdk\/channels\/config-/,
+  /^src\/protocol\/vocabulary\//,
+  /^src\/app\/(?:security-audit|doctor)\//,
+  /^src\/app\/setup\/stamp\.ts$/,
+  /^src\/gateway\/tools\/gateway-tool\.ts$/,
+];
+
+/** What the program writes for itself and for people, and wants nothing of. */
+const RECORDS = /^(?:\$schema|meta|wizard|(?:plugins|hooks\.internal)\.installs)(?:\.|$)/;
+
+/** Sections that one file hands to another as a whole, by the end of their path: the file that takes them apart; `*` where any key is looked up or copied. */
+const HANDED_ON: Readonly<Record<string, string>> = {
+  "contextPruning.softTrim": "src/sessions/view/pruning.ts",
+  "docker.ulimits.*": "src/tools/sandbox/docker/create-args.ts",
+  "sandbox.prune": "src/tools/sandbox/docker/containers.ts",
+  "taint.tools.*": "src/tools/untrusted/taint.ts",
+  "irc.dms.*": "src/sessions/view/settings.ts",
+  "telegram.dms.*": "src/sessions/view/settings.ts",
+  "irc.blockStreamingCoalesce": "src/conversation/reply/blocks/settings.ts",
+  "telegram.blockStreamingCoalesce": "src/conversation/reply/blocks/settings.ts",
+  "telegram.retry": "src/conversation/delivery/step.ts",
+  "queue.byChannel": "*",
+  "session.resetByType": "*",
+  "[].identity": "*",
+};
+
+/** Parts of a path that say where something stands, not what it is. */
+const PLACES = new Set(["*", "[]", "defaults", "list", "entries", "channels"]);
+
+/** Whether some file reads the setting: by an access behind the section's name, or by any access where the sections above it are named. */
+function isRead(path: Path, files: readonly FileReads[]): boolean {
+  const leaf = path.at(-1)!;
+  const above = path.slice(0, -1);
+  const handedTo = Object.entries(HANDED_ON).find(([end]) => above.join(".").endsWith(end))?.[1];
+  if (handedTo === "*") return true;
+  const sections = above.filter((part) => !PLACES.has(part));
+  const parent = sections.at(-1);
+  return files.some(({ path: file, names, pairs, words }) => {
+    if (!names.has(leaf)) return false;
+    if (parent === undefined || file === handedTo || pairs.has(`${parent}.${leaf}`)) return true;
+    // A channel's own files are about that channel.
+    return sections.every((section) => words.has(section) || file.startsWith(`plugins/${section}/`) || isAnyChannel(section, words));
+  });
 }
 
-/** Members of the contract with channels that nobody outside of it names. */
-function uncalledMembers(): readonly string[] {
-  const known = wordsOutside(/src\/protocol\/vocabulary\//, /src\/plugins\/sdk\//, /^.*\/plugins\/(?:telegram|irc)\//);
-  const members = files("src/protocol/vocabulary/channel", () => true).flatMap((path) => {
-    const code = withoutComments(readFileSync(path, "utf8"));
-    return [...code.matchAll(/export interface (Channel\w*(?:Adapter|Plugin)\w*)[^{]*\{([\s\S]*?)\n\}/g)].flatMap(([, owner, body]) =>
-      [...body!.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:]/gm)].map(([, name]) => ({ owner: owner!, name: name! })),
-    );
+/** Code that serves every channel does not name them. */
+const isAnyChannel = (section: string, words: ReadonlySet<string>): boolean =>
+  ["telegram", "irc"].includes(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
+
+const shown = (path: Path): string => path.join(".").replaceAll(".[]", "[]");
+
+/** Settings that no code reads and that nothing is reported about. */
+export function unreadSettings(): readonly string[] {
+  const files = readsIn(ROOT, ["src", "plugins"], (path) => !DECLARING.some((place) => place.test(path)));
+  const areas = UNAVAILABLE.flatMap(({ paths }) => paths.map((path) => path.split(".")));
+  const isReported = (path: Path): boolean => areas.some((area) => area.every((part, at) => (part === "*" ? path[at] !== undefined : part === path[at])));
+  const unread = [...settingsOf(configSchema as Schema), ...channelSettings()]
+    .filter((path) => !RECORDS.test(path.join(".")) && !PLACES.has(path.at(-1)!) && !isReported(path) && !isRead(path, files))
+    .map(shown);
+  return [...new Set(unread)].sort();
+}
+
+interface Member {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** Interfaces of the channel contract, by name. */
+function contract(): ReadonlyMap<string, readonly Member[]> {
+  const folder = join(ROOT, "src/protocol/vocabulary/channel");
+  const found = new Map<string, readonly Member[]>();
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".ts"))) {
+    const code = readFileSync(join(folder, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+    for (const [, owner, body] of code.matchAll(/export interface (Channel\w+)[^{]*\{([\s\S]*?)\n\}/g)) {
+      found.set(
+        owner!,
+        [...body!.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:]\s*([^;\n]*)/gm)].map(([, name, type]) => ({ name: name!, type: type! })),
+      );
+    }
+  }
+  return found;
+}
+
+/** Facts that a channel says about itself, for people; and what every delivery here is. */
+const FACTS = new Set(["id", "meta", "capabilities", "gatewayMethods", "outbound.deliveryMode"]);
+
+/** Members of the contract with channels that nobody calls. */
+export function uncalledMembers(): readonly string[] {
+  const interfaces = contract();
+  const files = readsIn(ROOT, ["src"], (path) => !/^src\/(?:protocol\/vocabulary|plugins\/(?:sdk|create))\/|^src\/plugins\/registry\/uncalled\.ts$/.test(path));
+  const isPart = (name: string): boolean =>
+    files.some(({ pairs }) => [...pairs].some((pair) => /(?:plugin|channel)\.\w+$/i.test(pair) && pair.endsWith(`.${name}`)));
+  const uncalled = (interfaces.get("ChannelPlugin") ?? []).flatMap(({ name: slot, type }) => {
+    if (FACTS.has(slot)) return [];
+    const members = interfaces.get(/Channel\w+(?:Adapter)/.exec(type)?.[0] ?? "");
+    if (!members) return isPart(slot) ? [] : [slot];
+    return members
+      .filter(({ name }) => !files.some(({ names, pairs, words }) => pairs.has(`${slot}.${name}`) || (names.has(name) && words.has(slot))))
+      .map(({ name }) => `${slot}.${name}`);
   });
-  return [...new Set(members.filter(({ name }) => !known.has(name)).map(({ owner, name }) => `${owner}.${name}`))].sort();
+  return uncalled.filter((path) => !FACTS.has(path)).sort();
 }
 
 /** One row for each feature that is not there, with its settings. */
@@ -87,8 +165,8 @@ const areaRows = (): string =>
 
 const listed = (names: readonly string[]): string => names.map((name) => `- \`${name}\``).join("\n");
 
-/** Names on a page. */
-const namesOn = (text: string): readonly string[] => [...text.matchAll(/^- `(.+)`$/gm)].map(([, name]) => name!);
+/** Settings and members on a page. */
+const namesOn = (text: string): readonly string[] => [...text.matchAll(/(?<=[-,|] )`([^`]+)`/g)].map(([, name]) => name!);
 
 /** Names that the page before did not have. */
 export const added = (before: string, after: string): readonly string[] => namesOn(after).filter((name) => !namesOn(before).includes(name));
@@ -96,34 +174,34 @@ export const added = (before: string, after: string): readonly string[] => names
 export function page(): string {
   return `# Not supported
 
-Made by \`scripts/unread.ts\` from the code: what is accepted, so that configurations and plugins of the reference system load, and has no effect here. The lists may only get shorter.
+Made by \`scripts/unread.ts\`: what is accepted, so that configurations and plugins of the reference system load, and has no effect here. The lists may only get shorter.
 
-## Features
+## Settings
 
-Settings of these features, and everything below them, are accepted and have no effect. \`openclaw config validate\`, \`openclaw doctor\` and the log of a start warn when one is set.
+These settings, and everything below them, have no effect. \`openclaw config validate\`, \`openclaw doctor\` and the log of a start warn when one is set. Every other setting is read.
 
 | feature | settings | instead |
 | --- | --- | --- |
 ${areaRows()}
 
-## Settings
-
-Single settings that no code reads:
-
-${listed(unreadSettings())}
-
 ## Members of the channel contract
 
-${listed(uncalledMembers())}
+A channel plugin may bring these; nobody calls them. \`openclaw plugins doctor\` and the log of a start name the plugins that do.
+
+${listed(UNCALLED)}
 `;
 }
 
 if (import.meta.main) {
   const made = page();
+  const unread = unreadSettings();
+  const uncalled = uncalledMembers().filter((name) => !(UNCALLED as readonly string[]).includes(name));
   const more = existsSync(PAGE) ? added(readFileSync(PAGE, "utf8"), made) : [];
-  if (more.length === 0) writeFileSync(PAGE, made);
+  if (unread.length + uncalled.length + more.length === 0) writeFileSync(PAGE, made);
   else {
-    console.error(`accepted and read by nobody, which is new: ${more.join(", ")}. Read it, or do not accept it`);
+    if (unread.length > 0) console.error(`accepted and read by nobody: ${unread.join(", ")}. Read it, or do not accept it`);
+    if (uncalled.length > 0) console.error(`called by nobody: ${uncalled.join(", ")}. Call it, or take it out of the contract`);
+    if (more.length > 0) console.error(`new among what is not supported: ${more.join(", ")}. The page may only lose names`);
     process.exitCode = 1;
   }
 }

@@ -31,3 +31,17 @@ test("every setting of the log is taken over while it runs: file, style of the c
   logging.follow(undefined);
   expect(logging.path()).not.toBe(second);
 });
+
+test("patterns of logging.redactPatterns are masked, also ones that come later, and one that is none is named", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-logging-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const screen: string[] = [];
+  const console = { write: (text: string) => void screen.push(text), color: false, terminal: false };
+  const settings = { file: join(folder, "log"), redactPatterns: ["customer-\\d+", "("] };
+  const logging = openLogging({ settings, stateDir: folder, console, verbose: false }, { clock: systemClock, redactor: createRedactor() });
+  logging.log.info("customer-4711 wrote about order-1");
+  logging.follow({ ...settings, redactPatterns: ["order-\\d+"] });
+  logging.log.info("customer-4711 wrote about order-1");
+  await logging.file.flush();
+  expect(screen.join("")).toMatch(/"\(" is no regular expression[^]*\*\*\* wrote about order-1[^]*customer-4711 wrote about \*\*\*/);
+});

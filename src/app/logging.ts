@@ -73,6 +73,11 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
       return now?.levels ?? {};
     },
   });
+  function mask(patterns: readonly string[] = []): void {
+    for (const wrong of deps.redactor.patterns(patterns))
+      log.warn(`logging.redactPatterns: ${JSON.stringify(wrong)} is no regular expression and hides nothing`);
+  }
+  mask(settings?.redactPatterns);
   return {
     log,
     file,
@@ -83,6 +88,9 @@ export function openLogging({ settings, stateDir, console, verbose }: LoggingOpt
       outputs.push(output);
       return { [Symbol.dispose]: () => void outputs.splice(outputs.indexOf(output), 1) };
     },
-    follow: (next) => void (now = next),
+    follow(next) {
+      now = next;
+      mask(next?.redactPatterns);
+    },
   };
 }

@@ -60,3 +60,11 @@ test("short texts are never registered: masking them would hide ordinary words",
   redactor.register("on");
   expect(redactor.text("once upon")).toBe("once upon");
 });
+
+test("patterns of the user's own are masked as well, until there are others", () => {
+  const redactor = createRedactor();
+  expect(redactor.patterns(["invoice-\\d+", "/Ticket\\s#(\\w+)/", "(", "x*"])).toEqual(["("]);
+  expect(redactor.text("INVOICE-77 for Ticket #abc, ticket #abc, sk-0123456789abcdef0123")).toBe("*** for ***, ticket #abc, sk-012…0123");
+  redactor.patterns([]);
+  expect(redactor.text("invoice-77")).toBe("invoice-77");
+});

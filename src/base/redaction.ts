@@ -7,6 +7,8 @@ import { createSecretSearch, type SecretStream } from "./secret-search.ts";
 export interface Redactor {
   /** From now on this text is masked wherever it appears. Texts under 6 characters are ignored: masking them would hide ordinary words. */
   register(secret: string): void;
+  /** From now on what these patterns find is masked, and nothing that earlier ones found: `text`, or `/text/flags`. Returns those that are no pattern. */
+  patterns(written: readonly string[]): readonly string[];
   /** The text with every known secret masked. */
   text(value: string): string;
   /** Masks registered secrets only: for text that agents work with, where anything that merely looks like a secret has to stay. */
@@ -43,15 +45,27 @@ export function isSecretKey(key: string): boolean {
   return SECRET_KEY.test(key) && !NOT_SECRET_KEY.test(key);
 }
 
+/** `/text/flags`, or a text that is searched for whatever its case. */
+function patternOf(written: string): RegExp | undefined {
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/.exec(written) ?? [];
+  try {
+    return source === undefined ? new RegExp(written, "gi") : new RegExp(source, flags!.includes("g") ? flags : `${flags}g`);
+  } catch {
+    return undefined;
+  }
+}
+
 export function createRedactor(): Redactor {
   // Longest first, so that a secret that contains another is masked whole.
   const secrets: string[] = [];
   const search = createSecretSearch();
+  let own: readonly RegExp[] = [];
 
   function text(value: string): string {
     let out = search.mask(value);
     for (const secret of secrets) if (out.includes(secret)) out = out.replaceAll(secret, MASK);
     for (const shape of SHAPES) out = out.replace(shape, maskSecret);
+    for (const pattern of own) out = out.replace(pattern, (found) => (found === "" ? "" : maskSecret(found)));
     return out;
   }
 
@@ -93,6 +107,11 @@ export function createRedactor(): Redactor {
       search.add(secret);
       secrets.push(secret);
       secrets.sort((a, b) => b.length - a.length);
+    },
+    patterns(written) {
+      const made = written.map((text) => ({ text, pattern: patternOf(text) }));
+      own = made.flatMap(({ pattern }) => pattern ?? []);
+      return made.filter(({ pattern }) => pattern === undefined).map(({ text }) => text);
     },
     text,
     secrets: search.mask,

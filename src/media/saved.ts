@@ -26,6 +26,8 @@ export interface MediaFile {
   readonly maxBytes?: number | undefined;
   /** Kept in front of the file's name, for people. */
   readonly originalFilename?: string | undefined;
+  /** `false`: of that name only the ending counts. */
+  readonly keepsName?: boolean | undefined;
 }
 
 const MAX_NAME = 60;
@@ -47,7 +49,7 @@ export async function saveMedia(file: MediaFile, { stateDir, ids }: { readonly s
   const folder = join(root, subdir);
   if (!isInside(root, folder)) throw new AppError("INVALID_INPUT", `media folder "${subdir}" would lie outside of ${root}; name a folder below it`);
   const contentType = await detectMime({ buffer, headerMime: file.contentType, filePath: originalFilename });
-  const name = readable(originalFilename);
+  const name = file.keepsName === false ? "" : readable(originalFilename);
   const id = `${name ? `${name}---` : ""}${ids.uuid()}${extensionForMime(contentType) ?? safeExtension(originalFilename)}`;
   const path = join(folder, id);
   ensureFolder(folder);

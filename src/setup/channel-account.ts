@@ -59,15 +59,20 @@ export async function accountFromQuestions(
     throw plugin.setup
       ? new AppError("INVALID_INPUT", `${plugin.id} asks no questions; give its settings as flags: openclaw channels add --help`)
       : byHand(plugin);
+  const accountOverrides = account === undefined ? {} : { [plugin.id]: account };
+  const status = await onboarding.getStatus({ cfg, accountOverrides });
+  if (status.configured && status.statusLines.length > 0) await prompter.note(status.statusLines.join("\n"), plugin.meta.label);
   const result = await onboarding.configure({
     cfg,
     runtime,
     prompter,
-    accountOverrides: account === undefined ? {} : { [plugin.id]: account },
+    accountOverrides,
     shouldPromptAccountIds: account === undefined,
     forceAllowFrom,
   });
-  return { next: result.cfg, accountId: result.accountId ?? account ?? "default" };
+  const accountId = result.accountId ?? account ?? "default";
+  onboarding.onAccountRecorded?.(accountId);
+  return { next: result.cfg, accountId };
 }
 
 /** Runs a plugin's setup; what it throws is its own failure. */

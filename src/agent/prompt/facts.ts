@@ -83,6 +83,8 @@ export interface PromptFacts {
   readonly timezone?: string;
   /** The day there, in words. No clock: the same facts give the same bytes all day. */
   readonly today?: string;
+  /** How people there write the time of day; nothing is said about `auto`. */
+  readonly timeFormat?: "auto" | "12" | "24";
   /** Ids of the configured channels. */
   readonly channels?: readonly string[];
   readonly heartbeatPrompt?: string;

@@ -2,6 +2,7 @@ import { parseSessionKey, type SessionEntry, type ToolSchema } from "../../proto
 import { reasoningLevel } from "../../sessions/index.ts";
 import { SHOWN_OUTPUT_CHARS } from "../../tools/index.ts";
 import { injectFiles, type BootstrapFile } from "../prompt/injected-files.ts";
+import { repoRoot } from "../prompt/repo-root.ts";
 import { sessionFacts } from "../prompt/session-facts.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
 import { userTimeZone } from "../prompt/time-zone.ts";
@@ -41,6 +42,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
 
   function build(): SystemPrompt {
     const aliases = modelAliases(defaults?.models);
+    const repo = sandbox?.sandboxed === true ? undefined : repoRoot(defaults?.repoRoot, workspaceDir);
     const owners = (config.commands?.ownerAllowFrom ?? []).map(String);
     return buildSystemPrompt({
       mode,
@@ -50,9 +52,10 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
       files: injectFiles(files, { maxChars: defaults?.bootstrapMaxChars, totalMaxChars: defaults?.bootstrapTotalMaxChars }),
       timezone,
       today,
+      ...(defaults?.timeFormat === undefined ? {} : { timeFormat: defaults.timeFormat }),
       outputChars: SHOWN_OUTPUT_CHARS,
       channels: Object.keys(config.channels ?? {}).filter((name) => name !== "defaults"),
-      host: deps.host,
+      host: { ...deps.host, ...(repo === undefined ? {} : { repoRoot: repo }) },
       turn: {
         model: `${model.provider}/${model.id}`,
         thinking: chosen.thinking,

@@ -83,7 +83,10 @@ async function store(
 ): Promise<KeptMedia> {
   const buffer = Buffer.from(file.data.buffer, file.data.byteOffset, file.data.byteLength);
   const { saveMedia } = await loadSaving();
-  const saved = await saveMedia({ buffer, contentType: file.mimeType, originalFilename: file.fileName, maxBytes }, { stateDir: config.paths.state, ids });
+  const saved = await saveMedia(
+    { buffer, contentType: file.mimeType, originalFilename: file.fileName, keepsName: config.current.media?.preserveFilenames !== false, maxBytes },
+    { stateDir: config.paths.state, ids },
+  );
   const claimed = saved.contentType ?? "application/octet-stream";
   // A picture is what its bytes say: providers refuse a whole request for one that is none.
   const mimeType = isPicture(claimed) && (await detectMime({ buffer })) !== claimed ? "application/octet-stream" : claimed;

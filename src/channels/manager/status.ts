@@ -78,9 +78,11 @@ async function snapshotOf(plugin: ChannelPlugin, accountId: string, deps: Status
       ? await within(clock, options.timeoutMs, "its snapshot", () => build({ account: view.account, cfg, ...(runtime ? { runtime } : {}), ...asked }))
       : asked;
     const { enabled, configured } = view;
+    const dm = plugin.security?.resolveDmPolicy?.({ cfg, accountId, account: view.account });
     return {
       enabled,
       configured,
+      ...(dm ? { dmPolicy: dm.policy, ...(dm.allowFrom ? { allowFrom: dm.allowFrom.map(String) } : {}) } : {}),
       ...view.description,
       ...known,
       ...asked,

@@ -65,5 +65,5 @@ export const installs = (description: string) => map(description, group("One ins
 export const hookInstalls = (description: string) =>
   map(description, group("One install record.", { ...installProperties, hooks: texts("Hooks it brought.") }, ["source"]), advanced);
 
-export const anyParams = free("Extra parameters handed to the provider as they are.");
+export const anyParams = free("Parameters of its requests: temperature, maxTokens, topP and more; extraBody takes fields of the provider's own.");
 export const hexColor = (description: string) => text(description, { pattern: "^#?[0-9a-fA-F]{6}$" });

@@ -58,7 +58,7 @@ const FLAGS = ["fromMe", "includeArchived", "bestEffort", "nsfw", "clearParent"]
 const named = (names: readonly string[], schema: Schema): Record<string, Schema> => Object.fromEntries(names.map((name) => [name, schema]));
 
 /** `actions` are what can be done besides sending. */
-export function messageParameters(actions: readonly ChannelMessageActionName[]): Schema {
+export function messageParameters(actions: readonly ChannelMessageActionName[], { cards }: { readonly cards: boolean }): Schema {
   const all = [...new Set(["send", "broadcast", ...actions])];
   return {
     type: "object",
@@ -82,7 +82,7 @@ export function messageParameters(actions: readonly ChannelMessageActionName[]):
       silent: flag("Without a sound."),
       gifPlayback: flag("Show a video as an animation."),
       buttons: { type: "array", items: { type: "array", items: { type: "object" } }, description: "Rows of buttons, where the channel has them." },
-      card: { type: "object", description: "A card, where the channel has them." },
+      ...(cards ? { card: { type: "object", description: "A card." } } : {}),
       components: { type: "object", description: "Components, where the channel has them." },
       messageId: text("Id of a message."),
       emoji: text("Reaction; empty takes ours away."),

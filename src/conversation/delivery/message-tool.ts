@@ -297,7 +297,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
     name: "message",
     label: "Message",
     description: "Send a message to a chat or person, or act on messages there: reactions, edits, polls and what else the channel offers.",
-    parameters: messageParameters(messages.actions(deps.channel)),
+    parameters: messageParameters(messages.actions(deps.channel), { cards: messages.cards(deps.channel) }),
     source: { kind: "core" },
     async run(call) {
       try {

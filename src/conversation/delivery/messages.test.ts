@@ -212,3 +212,38 @@ test("an action is told where the agent is, in the channel's own terms, and noth
     undefined,
   ]);
 });
+
+test("a channel that describes the message tool in one answer, names its own targets, and takes cards", async () => {
+  const acted: ChannelMessageActionContext[] = [];
+  const cfg: HostConfig = { channels: { chat: {} } };
+  const plain = { ...fakeChannel().plugin, id: "plain" } as ChannelPlugin;
+  const { plugin } = fakeChannel(
+    [],
+    {},
+    {
+      config: { listAccountIds: () => ["default", "work"], resolveAccount: () => ({}) },
+      actions: {
+        describeMessageTool: () => ({ actions: ["pin"], capabilities: ["buttons"] }),
+        supportsCards: () => true,
+        extractToolSend: ({ args }) => (typeof args["room"] === "string" ? { to: args["room"], accountId: "work" } : null),
+        handleAction: (context) => {
+          acted.push(context);
+          return Promise.resolve({ content: [], details: { done: context.action } });
+        },
+      },
+    },
+  );
+  const plugins = [plugin, plain];
+  const messages = createMessages({
+    delivery: { send: () => Promise.reject(new Error("nothing is sent")) },
+    channels: { get: (id) => plugins.find((one) => one.id === id), list: () => plugins },
+    config: () => cfg,
+    log: silentLogger,
+  });
+  expect([messages.actions("chat"), messages.actions("plain")]).toEqual([["pin"], []]);
+  expect(await messages.action({ action: "pin", channel: "chat", params: { room: "9", messageId: "1" } })).toEqual({ done: "pin" });
+  expect(acted).toMatchObject([{ action: "pin", accountId: "work", params: { room: "9", to: "9" } }]);
+  const fields = (channel: string) =>
+    Object.keys((messageTool({ messages, config: () => cfg, current: () => undefined, channel }).parameters as { properties: object }).properties);
+  expect([fields("chat").includes("card"), fields("plain").includes("card")]).toEqual([true, false]);
+});

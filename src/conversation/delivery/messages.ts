@@ -79,6 +79,8 @@ export interface Messages {
   action(request: ActionRequest): Promise<unknown>;
   /** Which actions a channel knows; of all channels when none is named. */
   actions(channel?: string): readonly ChannelMessageActionName[];
+  /** Whether a channel, or any, takes cards. */
+  cards(channel?: string): boolean;
 }
 
 /** A message that was sent on request, for the transcript of the session that its chat belongs to. */
@@ -117,6 +119,23 @@ function toolContextOf({ id, threading }: ChannelPlugin, { accountId, to, thread
   return { ...plain, ...threading?.buildToolContext?.({ cfg, accountId, context, hasRepliedRef: { value: false } }) };
 }
 
+/** What a newer plugin says about the message tool in one answer. */
+interface DescribedTool {
+  readonly actions?: readonly ChannelMessageActionName[];
+  readonly capabilities?: readonly string[];
+}
+
+const described = (plugin: ChannelPlugin, cfg: HostConfig): DescribedTool | undefined =>
+  (plugin.actions?.describeMessageTool?.({ cfg }) as DescribedTool | null | undefined) ?? undefined;
+
+/** Actions that a channel offers. */
+function offeredActions(plugin: ChannelPlugin, cfg: HostConfig): readonly ChannelMessageActionName[] {
+  return plugin.actions?.listActions?.({ cfg }) ?? described(plugin, cfg)?.actions ?? [];
+}
+
+const hasCards = (plugin: ChannelPlugin, cfg: HostConfig): boolean =>
+  plugin.actions?.supportsCards?.({ cfg }) ?? described(plugin, cfg)?.capabilities?.includes("cards") ?? false;
+
 /** Everything that is not a message. */
 async function act(
   { action, channel, accountId, params, requesterSenderId, current, dryRun }: ActionRequest,
@@ -126,15 +145,15 @@ async function act(
   const plugin = resolveChannel(channel, channels, cfg);
   const adapter = plugin.actions;
   const name = action as ChannelMessageActionName;
-  const offered = adapter?.listActions?.({ cfg }) ?? [];
+  const offered = offeredActions(plugin, cfg);
   const supported = adapter?.supportsAction?.({ action: name }) ?? offered.includes(name);
   if (!adapter?.handleAction || !supported) {
     throw invalid(`${plugin.id} cannot ${action}; it can: ${["send", ...offered.filter((one) => one !== "send")].join(", ")}`);
   }
-  const target =
-    typeof params["to"] === "string"
-      ? resolveAddress({ channel: plugin.id, to: params["to"], ...(accountId === undefined ? {} : { accountId }) }, channels, cfg)
-      : undefined;
+  // A channel may have names of its own for where something goes.
+  const named = typeof params["to"] === "string" ? { to: params["to"], accountId } : (adapter.extractToolSend?.({ args: { ...params, action } }) ?? undefined);
+  const from = named?.accountId ?? accountId;
+  const target = named && resolveAddress({ channel: plugin.id, to: named.to, ...(from === undefined ? {} : { accountId: from }) }, channels, cfg);
   const account = target?.accountId ?? accountId;
   if (dryRun) return { ok: true, dryRun: true, channel: plugin.id, action, ...(target ? { to: target.to } : {}) };
   const done = await adapter.handleAction({
@@ -219,9 +238,11 @@ export function createMessages(deps: MessagesDeps): Messages {
     actions(channel) {
       const cfg = config();
       const asked = channel === undefined ? channels.list() : [channels.get(channel)].filter((plugin) => plugin !== undefined);
-      return [
-        ...new Set(asked.flatMap((plugin) => [...(plugin.outbound?.sendPoll ? (["poll"] as const) : []), ...(plugin.actions?.listActions?.({ cfg }) ?? [])])),
-      ];
+      return [...new Set(asked.flatMap((plugin) => [...(plugin.outbound?.sendPoll ? (["poll"] as const) : []), ...offeredActions(plugin, cfg)]))];
+    },
+    cards(channel) {
+      const asked = channel === undefined ? channels.list() : [channels.get(channel)].filter((plugin) => plugin !== undefined);
+      return asked.some((plugin) => hasCards(plugin, config()));
     },
   };
 }

@@ -1,11 +1,13 @@
 import type { ThinkingLevel } from "../../protocol/index.ts";
 import type { WireRequest } from "./format.ts";
+import { paramOf } from "./params.ts";
 
 const DEFAULT_MAX_TOKENS = 32_000;
 
-/** Output tokens: the requested number, or the model's limit up to a sane maximum. */
-export function outputLimit({ maxTokens, model }: WireRequest): number {
-  return maxTokens ?? Math.min(model.maxTokens, DEFAULT_MAX_TOKENS);
+/** Output tokens: the requested number, the one in the model's `params`, or the model's limit up to a sane maximum. */
+export function outputLimit(request: WireRequest): number {
+  const configured = numberParam(request, "maxTokens");
+  return request.maxTokens ?? (configured !== undefined && configured > 0 ? configured : Math.min(request.model.maxTokens, DEFAULT_MAX_TOKENS));
 }
 
 /** Tokens for reasoning where a provider needs a number. */
@@ -26,8 +28,8 @@ export function thinkingBudget(request: WireRequest, level: Exclude<ThinkingLeve
 }
 
 /** A number in a model's `params`. */
-export function numberParam(request: WireRequest, name: string): number | undefined {
-  const value = request.params?.[name];
+function numberParam(request: WireRequest, name: string): number | undefined {
+  const value = paramOf(request, name);
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 

@@ -2,6 +2,7 @@ import { checksFor, type AnyFunction, type Fields } from "./arguments.ts";
 import type { Binding, Runner } from "./binding.ts";
 import type { ChannelRegistration, CliRegistration, ProviderRegistration, ServiceRegistration } from "./kinds.ts";
 import type { Table } from "./table.ts";
+import { uncalledIn } from "./uncalled.ts";
 
 /** Parts of a channel stand two levels deep: `gateway.startAccount`. */
 const PART_DEPTH = 2;
@@ -20,7 +21,7 @@ function bindParts(scope: Runner, parts: Fields, what: string, depth = PART_DEPT
 }
 
 /** Registers a channel, with its dock if one is given. */
-export function registerChannel({ ledger, scope }: Binding, table: Table<ChannelRegistration>, given: unknown): void {
+export function registerChannel({ ledger, scope, tell }: Binding, table: Table<ChannelRegistration>, given: unknown): void {
   const checks = checksFor("api.registerChannel");
   const registration = checks.fields("registration", given);
   const wrapped = typeof registration["plugin"] === "object" && registration["plugin"] !== null;
@@ -32,6 +33,8 @@ export function registerChannel({ ledger, scope }: Binding, table: Table<Channel
     plugin: bindParts(scope, plugin, `channel ${id}`),
     ...(dock ? { dock: bindParts(scope, dock, `channel ${id}`) } : {}),
   };
+  const uncalled = uncalledIn(plugin);
+  if (uncalled.length > 0) tell("warn", "members-not-called", `the channel ${id} brings what this version does not call: ${uncalled.join(", ")}`);
   ledger.enter({ kind: "channel", name: id, apply: () => table.add(id, ledger.owner, value) });
 }
 

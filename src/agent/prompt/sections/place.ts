@@ -49,6 +49,7 @@ export function timeSection(facts: PromptFacts): string | undefined {
     "## Current Date & Time",
     facts.today !== undefined && `Today: ${oneLine(facts.today)}`,
     `Time zone: ${oneLine(zone)}`,
+    (facts.timeFormat === "12" || facts.timeFormat === "24") && `Time format: ${facts.timeFormat}-hour`,
     hasTool(facts, "session_status") && "`session_status` shows the time of day.",
   );
 }

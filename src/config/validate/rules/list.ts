@@ -13,6 +13,7 @@ import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
 import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
 import { customBindNeedsHost, openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
 import { hookModulesAreRelative, hookPrefixesAdmitDefault, hooksNeedToken, hooksPathIsBelowRoot, hooksTokenIsOwn } from "./hooks.ts";
+import { modelParamsAreKnown } from "./models.ts";
 import {
   bundledSkillsExist,
   chosenModelsExist,
@@ -63,6 +64,7 @@ export const rules: readonly Rule[] = [
   openChannelsSayIt,
   pluginsExist,
   disabledPluginConfig,
+  modelParamsAreKnown,
   budgetsLimitSomething,
   budgetAgentsExist,
   forwardingHasRecipients,

@@ -39,6 +39,19 @@ test.each([
   { agents: { defaults: { heartbeat: { every: "0m", prompt: "x" } } } },
   { plugins: { slots: { contextEngine: "legacy" }, entries: { a: { enabled: true } } } },
   { agents: { defaults: { models: { "a/b": { streaming: true } } } } },
+  { agents: { defaults: { subagents: { maxConcurrent: 8 } } } },
+  { logging: { redactSensitive: "tools" }, messages: { suppressToolErrors: true }, gateway: { remote: { transport: "direct" } } },
+  { update: { checkOnStart: false }, diagnostics: { enabled: false }, gateway: { channelHealthCheckMinutes: 0 } },
 ])("what is switched off anyway gives none: %j", (config) => {
   expect(warnings(config)).toEqual([]);
+});
+
+test.each([
+  { logging: { redactSensitive: "off" } },
+  { messages: { suppressToolErrors: false } },
+  { gateway: { remote: { transport: "ssh" } } },
+  { agents: { defaults: { subagents: { maxConcurrent: 3 } } } },
+  { agents: { defaults: { models: { "a/b": { streaming: false } } } } },
+])("a value that wants another behaviour than there is gives one: %j", (config) => {
+  expect(warnings(config)).toMatchObject([{ code: "unavailable", severity: "warning" }]);
 });

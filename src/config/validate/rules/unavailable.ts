@@ -9,12 +9,14 @@ export interface UnavailableArea {
   readonly paths: readonly string[];
   /** What to do instead, when there is something. */
   readonly instead?: string;
+  /** Values that ask for what this version does anyway; otherwise those that switch something off. */
+  readonly satisfiedBy?: readonly unknown[];
 }
 
 /** Remove an area, or a path of it, when its feature is built: the list may only get shorter. */
 export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "cron", paths: ["cron"] },
-  { name: "the heartbeat", paths: ["agents.defaults.heartbeat", "agents.list.*.heartbeat"] },
+  { name: "the heartbeat", paths: ["agents.defaults.heartbeat", "agents.list.*.heartbeat", "channels.*.heartbeat", "channels.*.accounts.*.heartbeat"] },
   { name: "the browser", paths: ["browser", "agents.defaults.sandbox.browser", "agents.list.*.sandbox.browser"] },
   { name: "the canvas", paths: ["canvasHost"] },
   { name: "talk mode", paths: ["talk"] },
@@ -22,7 +24,20 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "memory search", paths: ["memory", "agents.defaults.memorySearch", "agents.list.*.memorySearch"] },
   {
     name: "the webhook endpoint",
-    paths: ["hooks.enabled", "hooks.token", "hooks.path", "hooks.presets", "hooks.mappings", "hooks.transformsDir", "hooks.gmail"],
+    paths: [
+      "hooks.enabled",
+      "hooks.token",
+      "hooks.path",
+      "hooks.presets",
+      "hooks.mappings",
+      "hooks.transformsDir",
+      "hooks.gmail",
+      "hooks.maxBodyBytes",
+      "hooks.defaultSessionKey",
+      "hooks.allowRequestSessionKey",
+      "hooks.allowedSessionKeyPrefixes",
+      "hooks.allowedAgentIds",
+    ],
   },
   { name: "loading hooks from files", paths: ["hooks.internal.handlers", "hooks.internal.load"], instead: "a plugin can register them" },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
@@ -30,10 +45,36 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "understanding of audio and video", paths: ["tools.media", "audio"] },
   { name: "session maintenance", paths: ["session.maintenance"], instead: "store.retention says how long data is kept" },
   { name: "discovery on the network", paths: ["discovery"] },
-  { name: "the node host", paths: ["nodeHost"] },
+  { name: "the node host", paths: ["nodeHost", "gateway.nodes"] },
+  {
+    name: "starting sub-agents",
+    paths: [
+      "agents.defaults.subagents.maxChildrenPerAgent",
+      "agents.defaults.subagents.archiveAfterMinutes",
+      "agents.defaults.subagents.model",
+      "agents.defaults.subagents.thinking",
+      "agents.list.*.subagents.model",
+      "agents.list.*.subagents.thinking",
+    ],
+  },
+  // Set-up writes this number into every configuration.
+  { name: "a limit of sub-agents", paths: ["agents.defaults.subagents.maxConcurrent"], satisfiedBy: [8] },
+  { name: "a mark on messages to other chats", paths: ["tools.message.crossContext.marker"] },
+  { name: "running other programs as models", paths: ["agents.defaults.cliBackends"] },
+  { name: "WhatsApp Web", paths: ["web"] },
+  { name: "emitting diagnostic events", paths: ["diagnostics"] },
+  { name: "showing secrets in logs", paths: ["logging.redactSensitive"], satisfiedBy: ["tools"] },
+  { name: "looking for updates", paths: ["update"], instead: "update it in the way it was installed" },
+  { name: "a colour of your own for the control page", paths: ["ui.seamColor"] },
+  { name: "a message about each failed tool", paths: ["messages.suppressToolErrors"], satisfiedBy: [true] },
+  { name: "a regular check of all channels", paths: ["gateway.channelHealthCheckMinutes"], instead: "each channel watches its own connection" },
+  { name: "a tunnel to a remote gateway", paths: ["gateway.remote.sshTarget", "gateway.remote.sshIdentity"], instead: "open it yourself: ssh -L" },
+  { name: "connecting over SSH", paths: ["gateway.remote.transport"], instead: "give gateway.remote.url", satisfiedBy: ["direct"] },
+  { name: "reading files for /v1/responses", paths: ["gateway.http.endpoints.responses.files"], instead: "send their text, or pictures" },
+  { name: "asking models for a plugin", paths: ["plugins.entries.*.llm", "plugins.entries.*.subagent"] },
   { name: "a context engine from a plugin", paths: ["plugins.slots.contextEngine"] },
-  { name: "an environment for one plugin", paths: ["plugins.entries.*.env"], instead: "set variables in env.vars" },
-  { name: "turning off streaming for one model", paths: ["agents.defaults.models.*.streaming"] },
+  { name: "a key or an environment for one plugin", paths: ["plugins.entries.*.env", "plugins.entries.*.apiKey"], instead: "set variables in env.vars" },
+  { name: "turning off streaming for one model", paths: ["agents.defaults.models.*.streaming"], satisfiedBy: [true] },
 ];
 
 /** Values that ask for nothing: without the feature they are true. */
@@ -61,19 +102,18 @@ function* matching(value: unknown, [key, ...rest]: readonly string[], path: Path
 /** What is set up for a feature that is not there is accepted and has no effect: one warning for each such feature, at its first setting. */
 export function unavailableFeatures(config: Readonly<Record<string, unknown>>): readonly Issue[] {
   const issues: Issue[] = [];
-  for (const { name, paths, instead } of UNAVAILABLE) {
+  for (const { name, paths, instead, satisfiedBy } of UNAVAILABLE) {
     // The switch of webhooks is one of its settings.
     if (paths.includes("hooks.enabled") && isObject(config["hooks"]) && config["hooks"]["enabled"] === false) continue;
-    const found = paths.flatMap((pattern) => [...matching(config, pattern.split("."))].flatMap(({ path, value }) => [...asked(value, path)]));
+    const found = paths.flatMap((pattern) =>
+      [...matching(config, pattern.split("."))].flatMap(({ path, value }) =>
+        satisfiedBy ? (satisfiedBy.includes(value) ? [] : [path]) : [...asking(value, path)],
+      ),
+    );
     if (found.length === 0) continue;
     const others = found.length === 1 ? "this setting has" : `this setting and ${found.length - 1} more have`;
     const message = `${name} is not available in this version: ${others} no effect${instead === undefined ? "" : `; ${instead}`}`;
     issues.push({ path: found[0]!, message, code: "unavailable", severity: "warning" });
   }
   return issues;
-}
-
-/** Streaming asks for something when it is turned off. */
-function asked(value: unknown, path: Path): Iterable<Path> {
-  return path.at(-1) === "streaming" ? (value === false ? [path] : []) : asking(value, path);
 }

@@ -59,6 +59,8 @@ describe("/status and /whoami", () => {
     const at = (userTimezone: string) => setup({ config: { agents: { defaults: { userTimezone } } } }).say("/status");
     expect(await at("Asia/Tokyo")).toContain("Time: 2026-11-15 21:00 Asia/Tokyo");
     expect(await at("Nowhere/Land")).toContain("Time: 2026-11-15 12:00 UTC");
+    const twelve = setup({ config: { agents: { defaults: { userTimezone: "Asia/Tokyo", timeFormat: "12" } } } });
+    expect(await twelve.say("/status")).toContain("Time: 2026-11-15 9:00 PM Asia/Tokyo");
   });
 
   test("who somebody is, to copy", async () => {

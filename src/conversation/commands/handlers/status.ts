@@ -21,7 +21,7 @@ export async function status({ ports, call, key }: Handling): Promise<string> {
   const activation = call.isGroup ? `Activation: ${entry?.["groupActivation"] === "always" ? "always" : "mention"} · ` : "";
   const lines = [
     `**OpenClaw ${facts.version}**${facts.commit === undefined ? "" : ` (${facts.commit})`}`,
-    `Time: ${timeIn(config.agents?.defaults?.userTimezone?.trim() || "UTC", now)}`,
+    `Time: ${timeIn(config.agents?.defaults?.userTimezone?.trim() || "UTC", now, config.agents?.defaults?.timeFormat)}`,
     `Model: ${[facts.model, facts.auth].filter(Boolean).join(" · ")}`,
     tokens(entry, facts),
     context(entry, facts),
@@ -33,12 +33,14 @@ export async function status({ ports, call, key }: Handling): Promise<string> {
   return ports.redact(lines.filter((line) => line !== undefined).join("\n"));
 }
 
-/** `2026-11-15 21:00 Asia/Tokyo`. A zone that nobody knows is UTC. */
-function timeIn(timeZone: string, now: number): string {
+/** `2026-11-15 21:00 Asia/Tokyo`; `9:00 PM` with a format of 12. A zone that nobody knows is UTC. */
+function timeIn(timeZone: string, now: number, timeFormat: "auto" | "12" | "24" = "auto"): string {
   try {
-    return `${new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(now)} ${timeZone}`;
+    const day = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" }).format(now);
+    const time = new Intl.DateTimeFormat(timeFormat === "12" ? "en-US" : "sv-SE", { timeZone, timeStyle: "short" }).format(now);
+    return `${day} ${time.replaceAll("\u202F", " ")} ${timeZone}`;
   } catch {
-    return timeIn("UTC", now);
+    return timeIn("UTC", now, timeFormat);
   }
 }
 

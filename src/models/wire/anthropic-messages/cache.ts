@@ -1,8 +1,7 @@
 import type { WireRequest } from "../format.ts";
+import { askedRetention } from "../params.ts";
 
 export type CacheMark = { readonly cache_control?: { readonly type: "ephemeral"; readonly ttl?: "1h" } };
-
-const OLD_NAMES: Readonly<Record<string, "short" | "long">> = { "5m": "short", "1h": "long" };
 
 /**
  * Claude wherever it runs, and models that the user configured with this format; other makers' models that only use the format have their own
@@ -12,9 +11,9 @@ const caches = ({ provider, id, source }: WireRequest["model"]): boolean =>
   provider === "anthropic" || ["config", "models.json", "generic"].includes(source) || /claude/i.test(id);
 
 /** The marker on the system prompt and the last user block that makes the provider cache everything before it. */
-export function cacheMark({ model, params, cacheRetention }: WireRequest): CacheMark {
-  const asked = params?.["cacheRetention"] ?? OLD_NAMES[String(params?.["cacheControlTtl"])];
-  const retention = asked === "none" || asked === "short" || asked === "long" ? asked : caches(model) ? (cacheRetention ?? "short") : "none";
+export function cacheMark(request: WireRequest): CacheMark {
+  const { model, cacheRetention } = request;
+  const retention = askedRetention(request) ?? (caches(model) ? (cacheRetention ?? "short") : "none");
   if (retention === "none") return {};
   const long = retention === "long" && model.baseUrl.includes("api.anthropic.com");
   return { cache_control: { type: "ephemeral", ...(long ? { ttl: "1h" as const } : {}) } };

@@ -2,6 +2,7 @@ import type { ThinkingLevel } from "../../../protocol/index.ts";
 import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf, thinkingBudget } from "../limits.ts";
+import { extraBody, paramFields, paramOf, type ParamFields } from "../params.ts";
 import { rootObject } from "../tool-schema.ts";
 import { cacheMark } from "./cache.ts";
 import { anthropicMessages as conversation } from "./messages.ts";
@@ -32,13 +33,18 @@ export const anthropicMessages: WireFormat = {
   reader: (request, { now }) => anthropicReader(request, now),
 };
 
-function betas({ model, params }: WireRequest, subscription: boolean): readonly string[] {
-  const asked = params?.["anthropicBeta"];
+function betas(request: WireRequest, subscription: boolean): readonly string[] {
+  const { model } = request;
+  const asked = paramOf(request, "anthropicBeta");
   const extra = typeof asked === "string" ? asked.split(",") : Array.isArray(asked) ? (asked as readonly string[]) : [];
-  const long = params?.["context1m"] === true && model.provider === "anthropic" && /claude-(?:opus|sonnet)-4/.test(model.id) ? [LONG_CONTEXT_BETA] : [];
+  const long = paramOf(request, "context1m") === true && model.provider === "anthropic" && /claude-(?:opus|sonnet)-4/.test(model.id) ? [LONG_CONTEXT_BETA] : [];
   const own = extra.length + long.length > 0 ? [...long, ...extra] : DEFAULT_BETAS;
   return [...new Set([...own, ...(subscription ? ["oauth-2025-04-20"] : [])].map((name) => name.trim()).filter((name) => name !== ""))];
 }
+
+/** With reasoning on, the provider refuses another choice of words. */
+const SAMPLING: ParamFields = { fields: { topP: "top_p", topK: "top_k" } };
+const PARAMS: ParamFields = { fields: { serviceTier: "service_tier", stop: "stop_sequences" }, fastTier: "auto" };
 
 function body(request: WireRequest): Record<string, unknown> {
   const { model, tools, systemPrompt } = request;
@@ -55,7 +61,10 @@ function body(request: WireRequest): Record<string, unknown> {
     max_tokens: outputLimit(request),
     stream: true,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(thinking.thinking ? {} : paramFields(request, SAMPLING)),
+    ...paramFields(request, PARAMS),
     ...thinking,
+    ...extraBody(request),
   };
 }
 

@@ -2,6 +2,7 @@ import type { ThinkingLevel } from "../../../protocol/index.ts";
 import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
+import { extraBody, paramFields, type ParamFields } from "../params.ts";
 import { googleSchema } from "../tool-schema.ts";
 import { googleContents } from "./contents.ts";
 import { googleReader } from "./reader.ts";
@@ -21,6 +22,17 @@ export const googleGenerativeAi: WireFormat = {
   reader: (request, { now }) => googleReader(request, now),
 };
 
+const PARAMS: ParamFields = {
+  fields: {
+    topP: "topP",
+    topK: "topK",
+    seed: "seed",
+    stop: "stopSequences",
+    frequencyPenalty: "frequencyPenalty",
+    presencePenalty: "presencePenalty",
+  },
+};
+
 function body(request: WireRequest): Record<string, unknown> {
   const { tools, systemPrompt } = request;
   const temperature = temperatureOf(request);
@@ -34,7 +46,13 @@ function body(request: WireRequest): Record<string, unknown> {
         }
       : {}),
     contents: googleContents(request),
-    generationConfig: { maxOutputTokens: outputLimit(request), ...(temperature === undefined ? {} : { temperature }), ...thinkingConfig(request) },
+    generationConfig: {
+      maxOutputTokens: outputLimit(request),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...paramFields(request, PARAMS),
+      ...thinkingConfig(request),
+    },
+    ...extraBody(request),
   };
 }
 

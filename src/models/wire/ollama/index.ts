@@ -6,6 +6,7 @@ import type { StreamEvent, WireFormat, WireReader, WireRequest } from "../format
 import { requestHeaders } from "../headers.ts";
 import { prepareHistory, textOf } from "../history.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
+import { extraBody, paramFields, type ParamFields } from "../params.ts";
 import { rootObject } from "../tool-schema.ts";
 
 /** `POST <base>/api/chat`: a line of JSON per step. */
@@ -18,6 +19,18 @@ export const ollama: WireFormat = {
   }),
   body,
   reader: (request, { now }) => reader(request, now),
+};
+
+const PARAMS: ParamFields = {
+  fields: {
+    topP: "top_p",
+    topK: "top_k",
+    seed: "seed",
+    stop: "stop",
+    frequencyPenalty: "frequency_penalty",
+    presencePenalty: "presence_penalty",
+    numCtx: "num_ctx",
+  },
 };
 
 function body(request: WireRequest): Record<string, unknown> {
@@ -37,7 +50,13 @@ function body(request: WireRequest): Record<string, unknown> {
     messages: [...(systemPrompt ? [{ role: "system", content: systemPrompt }] : []), ...history.map(message)],
     stream: true,
     ...(model.reasoning ? { think: thinking !== "off" } : {}),
-    options: { num_ctx: model.contextWindow, num_predict: outputLimit(request), ...(temperature === undefined ? {} : { temperature }) },
+    options: {
+      num_ctx: model.contextWindow,
+      num_predict: outputLimit(request),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...paramFields(request, PARAMS),
+    },
+    ...extraBody(request),
   };
 }
 

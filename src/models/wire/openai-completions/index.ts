@@ -3,6 +3,7 @@ import type { WireCompat } from "../../entry.ts";
 import type { WireFormat, WireRequest } from "../format.ts";
 import { requestHeaders } from "../headers.ts";
 import { outputLimit, temperatureOf } from "../limits.ts";
+import { extraBody, paramFields, paramOf, type ParamFields } from "../params.ts";
 import { remembered } from "../remembered.ts";
 import { rootObject } from "../tool-schema.ts";
 import { compatOf } from "./compat.ts";
@@ -26,6 +27,23 @@ const toolFields = ({ name, description, parameters }: ToolSchema): Record<strin
 const plainTool = remembered((tool: ToolSchema) => ({ type: "function", function: toolFields(tool) }));
 const unstrictTool = remembered((tool: ToolSchema) => ({ type: "function", function: { ...toolFields(tool), strict: false } }));
 
+const PARAMS: ParamFields = {
+  fields: {
+    topP: "top_p",
+    topK: "top_k",
+    seed: "seed",
+    stop: "stop",
+    frequencyPenalty: "frequency_penalty",
+    presencePenalty: "presence_penalty",
+    parallelToolCalls: "parallel_tool_calls",
+    serviceTier: "service_tier",
+    textVerbosity: "verbosity",
+    // Which hosts OpenRouter may use.
+    provider: "provider",
+  },
+  fastTier: "priority",
+};
+
 function body(request: WireRequest, compat: Required<WireCompat>): Record<string, unknown> {
   const { model, tools } = request;
   const temperature = temperatureOf(request);
@@ -42,17 +60,20 @@ function body(request: WireRequest, compat: Required<WireCompat>): Record<string
     ...(compat.supportsStore ? { store: false } : {}),
     [compat.maxTokensField]: outputLimit(request),
     ...(temperature === undefined ? {} : { temperature }),
+    ...paramFields(request, PARAMS),
     ...reasoning(request, compat),
+    ...extraBody(request),
   };
 }
 
 const EFFORTS: Readonly<Record<Exclude<ThinkingLevel, "off">, string>> = { minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "xhigh" };
 
-function reasoning({ model, thinking, params }: WireRequest, compat: Required<WireCompat>): Record<string, unknown> {
+function reasoning(request: WireRequest, compat: Required<WireCompat>): Record<string, unknown> {
+  const { model, thinking } = request;
   if (compat.thinkingFormat === "zai") {
     return {
       ...(model.reasoning ? { thinking: { type: thinking === "off" ? "disabled" : "enabled" } } : {}),
-      ...(params?.["tool_stream"] === false ? {} : { tool_stream: true }),
+      ...(paramOf(request, "toolStream") === false ? {} : { tool_stream: true }),
     };
   }
   if (!model.reasoning) return {};

@@ -79,7 +79,7 @@ async function statusCard(deps: SessionToolsDeps, { key, agentId, row: { entry }
   const activation = typeof entry["groupActivation"] === "string" ? `Group activation: ${entry["groupActivation"]} · ` : "";
   const lines = [
     `OpenClaw ${version}`,
-    `Time: ${timeIn(clock.now(), config.agents?.defaults?.userTimezone)}`,
+    `Time: ${timeIn(clock.now(), config.agents?.defaults?.userTimezone, config.agents?.defaults?.timeFormat)}`,
     `Model: ${[model.ref, override ? "chosen for this session" : model.why, model.auth].filter((part) => part !== undefined).join(" · ")}`,
     tokensLine(entry),
     contextLine(entry, model),
@@ -108,8 +108,8 @@ function contextLine(entry: Entry, model: SessionModel): string | undefined {
   return `Context: ${share} · compactions ${compactions}`;
 }
 
-/** `Sun 2026-11-15 16:26 Europe/Vienna`. A zone that is none is UTC. */
-function timeIn(now: number, zone = "UTC"): string {
+/** `Sun 2026-11-15 16:26 Europe/Vienna`; `04:26 pm` with a format of 12. A zone that is none is UTC. */
+function timeIn(now: number, zone = "UTC", timeFormat: "auto" | "12" | "24" = "auto"): string {
   const at = (timeZone: string): string => {
     const format = new Intl.DateTimeFormat("en-GB", {
       timeZone,
@@ -119,10 +119,10 @@ function timeIn(now: number, zone = "UTC"): string {
       day: "2-digit",
       hour: "2-digit",
       minute: "2-digit",
-      hourCycle: "h23",
+      hourCycle: timeFormat === "12" ? "h12" : "h23",
     });
     const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]));
-    return `${parts["weekday"]} ${parts["year"]}-${parts["month"]}-${parts["day"]} ${parts["hour"]}:${parts["minute"]} ${timeZone}`;
+    return `${parts["weekday"]} ${parts["year"]}-${parts["month"]}-${parts["day"]} ${parts["hour"]}:${parts["minute"]}${parts["dayPeriod"] === undefined ? "" : ` ${parts["dayPeriod"]}`} ${timeZone}`;
   };
   try {
     return at(zone.trim() || "UTC");

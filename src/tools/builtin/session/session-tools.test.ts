@@ -327,6 +327,12 @@ describe("session_status", () => {
     expect(outcome).toMatchObject({ content: [{ type: "text", text: statusText }], details: { ok: true, sessionKey: MAIN, changedModel: false } });
   });
 
+  test("the time of day is written as agents.defaults.timeFormat says", async () => {
+    const config: OpenClawConfig = { agents: { defaults: { userTimezone: "Europe/Vienna", timeFormat: "12" } } };
+    const { statusText } = (await run(sessionStatusTool, {}, { config })).details as { statusText: string };
+    expect(statusText).toContain("Time: Sun 2026-11-15 05:26 pm Europe/Vienna");
+  });
+
   test("a time zone that is none is UTC, and a model that was chosen is told", async () => {
     const { statusText } = (
       await run(sessionStatusTool, { sessionKey: GROUP }, { config: { agents: { defaults: { userTimezone: "Mars/Olympus" } } }, sandboxed: false })

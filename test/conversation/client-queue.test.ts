@@ -208,3 +208,15 @@ test("a run that fails leaves a note in the history that people see once, and no
   expect(JSON.stringify(heard.at(-1))).not.toContain("the workspace is gone");
   expect(heard.at(-1)!.filter(({ role, content }) => role === "assistant" && content.length === 0)).toEqual([]);
 });
+
+test("a message that is stopped on its way to the lane ends at once, also where the lane would wait for more", async () => {
+  const first = gate();
+  await using place = await openPlace(OPEN, { wrap: (turn) => async (input, ports) => (await first.pass(ports.signal), turn(input, ports)) });
+  await settingUp(place, { queueMode: "collect", queueDebounceMs: 3_600_000 });
+  await accept(place, "runs", "long");
+  await first.began;
+  await accept(place, "waits", "and then this");
+  for (const runId of ["runs", "waits"]) place.conversation.abort({ sessionKey: KEY, runId }, "rpc");
+  expect((await place.conversation.outcome("waits"))?.status).toBe("aborted");
+  expect((await place.conversation.outcome("runs"))?.status).toBe("aborted");
+});

@@ -287,3 +287,30 @@ test("on Telegram hooks can tell the text before a call from the answer", async 
       ["final", "second"],
     ]);
 });
+
+test("a chat's session shows clients what the chat was sent: each text as plugins left it, live and in every view", async () => {
+  const person = telegram.person();
+  telegram.direct(person);
+  twoTexts("first PLAINSECRET", "second PLAINSECRET");
+  const key = `agent:main:telegram:direct:${person.id}`;
+  telegram.say("go", { from: person });
+  await expect.poll(() => sent(key), PATIENCE).toEqual(["first [redacted]", "second [redacted]"]);
+  await expect.poll(() => textsOf(key), PATIENCE).toEqual(["first [redacted]", "second [redacted]"]);
+  const live = gateway.operator.frames.flatMap(({ event, payload }) => {
+    const { sessionKey, stream, data } = (payload ?? {}) as { sessionKey?: string; stream?: string; data?: { text: string } };
+    return event === "agent" && sessionKey === key && stream === "assistant" ? [data!.text] : [];
+  });
+  expect(live).toEqual(["first [redacted]", "second [redacted]"]);
+  expect(await views(key)).not.toContain("PLAINSECRET");
+});
+
+test("a text that a plugin keeps from a chat is in no view of the chat's session", async () => {
+  const person = telegram.person();
+  telegram.direct(person);
+  twoTexts("fine", "w-hush two");
+  const key = `agent:main:telegram:direct:${person.id}`;
+  telegram.say("go", { from: person });
+  await expect.poll(() => sent(key), PATIENCE).toEqual(["fine"]);
+  await expect.poll(() => textsOf(key), PATIENCE).toEqual(["fine"]);
+  expect(await views(key)).not.toContain("w-hush");
+});

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { tgzOf } from "../harness/archives.ts";
@@ -113,6 +113,30 @@ test("the same version with other bytes is asked about, and left alone without a
   expect(await updatePlugins({ id: "voice" }, answering(true))).toMatchObject([{ status: "updated" }]);
   expect(asked).toHaveLength(2);
   expect(readFileSync(join(place.extensions, "voice/index.js"), "utf8")).toContain("// changed");
+});
+
+test("an update of the same version changes nothing, unless the plugin is gone from the disk: then it is put back", async () => {
+  const { place, mark } = houses();
+  await publishVoice("voice-u", mark);
+  await place.install("voice-u");
+  const { updatePlugins } = await loadInstall();
+  expect(await updatePlugins({ id: "voice" }, place.deps)).toEqual([{ id: "voice", status: "unchanged", from: "1.0.0", to: "1.0.0" }]);
+  rmSync(join(place.extensions, "voice"), { recursive: true });
+  const reason = expect.stringContaining("was missing");
+  expect(await updatePlugins({ id: "voice", dryRun: true }, place.deps)).toMatchObject([{ status: "would update", reason }]);
+  expect(place.installed()).not.toContain("voice");
+  expect(await updatePlugins({ id: "voice" }, place.deps)).toMatchObject([{ status: "updated", reason }]);
+  expect(existsSync(join(place.extensions, "voice/index.js"))).toBe(true);
+});
+
+test("an update leaves a linked plugin as it is, and says when its folder is gone", async () => {
+  const { place } = houses();
+  const mine = place.write("mine", pluginFiles("voice"));
+  await place.install("./mine", { link: true });
+  const { updatePlugins } = await loadInstall();
+  expect(await updatePlugins({}, place.deps)).toMatchObject([{ id: "voice", status: "skipped", reason: `it is linked: ${mine} is used as it is` }]);
+  rmSync(mine, { recursive: true });
+  expect(await updatePlugins({}, place.deps)).toMatchObject([{ id: "voice", status: "failed", reason: expect.stringContaining(`${mine} is missing`) }]);
 });
 
 test("a pinned plugin stays with its version; one that became another plugin is not put in its place", async () => {

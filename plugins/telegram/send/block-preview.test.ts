@@ -46,3 +46,11 @@ test("a text that begins again is shown from its start, and an id is passed on",
   expect(shown).toEqual(["the first answer", "another answer"]);
   expect(preview.id?.()).toBe("1");
 });
+
+test("a text that was taken back goes at once, also when what follows is short", async () => {
+  const { shown, preview } = setup();
+  await preview.update("the first answer\n\nx");
+  await preview.update("…");
+  await preview.update("another answer\n\nx");
+  expect(shown).toEqual(["the first answer", "…", "another answer"]);
+});

@@ -48,10 +48,12 @@ export function inBlocks(preview: Preview, chunk: DraftChunk): Preview {
   return {
     ...preview,
     async update(text) {
-      // Another text than the one that was growing, such as the answer after a tool: it begins at its start.
-      if (!text.startsWith(last.slice(0, shown))) shown = 0;
+      const isVoid = !text.startsWith(last.slice(0, shown));
+      if (isVoid) shown = 0;
       last = text;
       for (let length = pieceLength(text.slice(shown), chunk); length > 0; length = pieceLength(text.slice(shown), chunk)) shown += length;
+      // Another text than the one that was growing: what is shown goes at once, whether or not there is a whole piece to take its place.
+      if (isVoid && shown === 0) shown = text.length;
       if (shown > 0) await preview.update(text.slice(0, shown).trimEnd());
     },
   };

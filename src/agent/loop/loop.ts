@@ -96,7 +96,12 @@ async function listen(events: AsyncIterable<CallEvent>, emit: LoopPorts["emit"],
   for await (const event of events) {
     if (event.type === "text") show("assistant", event.delta);
     else if (event.type === "thinking") show("thinking", event.delta);
-    else if (event.type === "discard") [shown.assistant, shown.thinking] = [before, ""];
+    else if (event.type === "retract") {
+      const thought = shown.assistant.slice(before.length);
+      shown.assistant = before;
+      emit({ stream: "assistant", data: { text: before, delta: "" } });
+      if (thought.trim() !== "") show("thinking", thought);
+    } else if (event.type === "discard") [shown.assistant, shown.thinking] = [before, ""];
     else if (event.type === "done") return { result: event.result, text: shown.assistant };
   }
   throw new Error("a call of the model ended without saying how");

@@ -60,6 +60,11 @@ export async function* maskedAnswer(redactor: Masking, events: AsyncIterable<Cal
       index[event.type] = event.index;
       const delta = streams[event.type].push(event.delta);
       if (delta !== "") yield { ...event, delta };
+    } else if (event.type === "retract") {
+      const delta = streams.text.end();
+      if (delta !== "") yield { type: "text", index: event.index, delta };
+      streams = { ...streams, text: redactor.stream() };
+      yield event;
     } else if (event.type === "discard") {
       streams = { text: redactor.stream(), thinking: redactor.stream() };
       yield event;

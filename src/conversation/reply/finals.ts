@@ -46,8 +46,8 @@ function behind(text: string, from: number, part: string): number | undefined {
   return matched === signs.length ? end : undefined;
 }
 
-/** Goes through the texts of a turn in order and says of each how much of it was spoken. */
-function createSpokenCursor(spoken: readonly string[], prefix: string | undefined): (text: string) => number {
+/** Goes through the texts of a turn in order and finds how much of each was sent by a process before this one. */
+export function createSpokenCursor(spoken: readonly string[], prefix: string | undefined): (text: string) => number {
   const parts = spoken.map((part) => (prefix && part.startsWith(`${prefix} `) ? part.slice(prefix.length + 1) : part));
   let next = 0;
   return (text) => {
@@ -69,9 +69,12 @@ export interface FinalFacts extends ShapeFacts {
   readonly blocks: BlockSettings | undefined;
   /** Of answers of which something was said, in order. */
   readonly said: readonly SaidParts[];
-  /** What a process before this one said of this turn. */
-  readonly spoken: readonly string[];
-  readonly prefix: string | undefined;
+  /** How much of a text a process before this one sent. */
+  readonly spokenOf: (text: string) => number;
+  /** A process before this one sent part of this turn, and nothing marks the continuation yet. */
+  readonly isContinued: boolean;
+  /** Texts of this turn so far; those that follow are added. */
+  readonly seen: Set<string>;
   readonly clock: Clock;
 }
 
@@ -101,34 +104,32 @@ function piecesOf(rest: string, open: OpenFence | undefined, { blocks, clock }: 
   return writer.rest().map(({ text }) => text);
 }
 
-/** What a turn that ended well still sends. */
+/** What is still to be sent of some texts. */
 interface Finals {
   readonly payloads: readonly ReplyPayload[];
   /** How many of them, from the first, belong to texts that the model wrote before its last one. */
   readonly between: number;
 }
 
-/** The payloads of the texts of a turn that ended well. Nothing that is out is in them. */
+/** The payloads of texts of a turn. Nothing that is out is in them. */
 export function finalPayloads({ texts }: Pick<TurnEnd, "texts">, facts: FinalFacts): Finals {
   const open = [...facts.said];
-  const spokenOf = createSpokenCursor(facts.spoken, facts.prefix);
-  const seen = new Set<string>();
   const payloads: ReplyPayload[] = [];
   let between = 0;
   for (const text of texts) {
     const read = readReply(text, facts.localRoots);
     const own = open.findIndex(({ raw }) => lengthOf(read.text, raw) !== undefined);
     const [parts] = own < 0 ? [] : open.splice(0, own + 1).slice(own);
-    const at = Math.max(parts ? lengthOf(read.text, parts.raw)! : 0, spokenOf(read.text));
+    const at = Math.max(parts ? lengthOf(read.text, parts.raw)! : 0, facts.spokenOf(read.text));
     const key = JSON.stringify([read.text, read.directives.media]);
-    const repeated = seen.has(key) && at === 0 && (parts?.media ?? 0) === 0;
-    seen.add(key);
+    const repeated = facts.seen.has(key) && at === 0 && (parts?.media ?? 0) === 0;
+    facts.seen.add(key);
     if (repeated) continue;
     between = payloads.length;
     payloads.push(...restOf(read, at, parts?.media ?? 0, facts));
   }
   const first = payloads.findIndex((payload) => payload.text !== undefined);
-  if (facts.spoken.length === 0 || first < 0) return { payloads, between };
+  if (!facts.isContinued || first < 0) return { payloads, between };
   const marked = payloads.map((payload, index) => (index === first ? { ...payload, text: `${CONTINUED}\n\n${payload.text}` } : payload));
   return { payloads: marked, between };
 }

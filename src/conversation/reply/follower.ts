@@ -11,8 +11,6 @@ export function createFollower(deps: ReplyStreamDeps, turn: LiveTurn): (event: T
   const { plugin, levels, isHeartbeat, address } = deps;
   const redact = deps.redact ?? ((text: string) => text);
   const { typing, thoughts, speaker, dress } = turn;
-  /** An answer began anew and nobody said what became of the one before: the rest of both is said at the end, in order. */
-  let held = false;
 
   const tell = (payload: ReplyPayload): void => {
     if (plugin && !isHeartbeat) speaker.say({ payload: dress(payload), kind: "tool" });
@@ -21,33 +19,36 @@ export function createFollower(deps: ReplyStreamDeps, turn: LiveTurn): (event: T
 
   /** In front of the words that they led to. */
   function tellThoughts(): void {
-    if (!turn.surface().blocks || held || levels().reasoning !== "on") return;
+    const { blocks, preview } = turn.surface();
+    if (!(blocks || preview) || turn.isHeld || levels().reasoning !== "on") return;
     const payload = reasoningPayload(thoughts.take());
     if (payload) tell(payload);
   }
 
   function begin(): LiveAnswer {
     const facts: AnswerDeps = {
-      blocks: turn.surface().blocks && !held ? turn.settings : undefined,
+      blocks: turn.surface().blocks && !turn.isHeld ? turn.settings : undefined,
       speaker,
       clock: deps.clock,
       localRoots: deps.localRoots,
       currentId: address.replyToId,
       dress,
     };
-    turn.surface().preview?.next();
+    turn.surface().preview?.restart();
     turn.current = createAnswer(facts);
     turn.answers.push(turn.current);
     return turn.current;
   }
 
   function speak(text: string, delta: string): void {
-    if (delta === "") return;
     if (turn.current && !turn.current.empty() && text.length === delta.length) {
-      held = true;
+      turn.isHeld = true;
       turn.current.hold();
       turn.current = undefined;
+      // What was shown is void, and nothing has taken its place yet.
+      if (delta === "") turn.surface().preview?.restart();
     }
+    if (delta === "") return;
     const answer = turn.current ?? begin();
     thoughts.done();
     const words = answer.push(delta, tellThoughts);
@@ -67,7 +68,7 @@ export function createFollower(deps: ReplyStreamDeps, turn: LiveTurn): (event: T
     typing.alive();
     if (data.phase === "start") {
       thoughts.done();
-      if (!held) turn.current?.close();
+      if (!turn.isHeld) turn.current?.close();
       turn.current = undefined;
       if (verbose()) tell({ text: toolLine(data.name, data.args, redact) });
     } else if (data.phase === "result" && levels().verbose === "full") {

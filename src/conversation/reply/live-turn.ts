@@ -1,7 +1,9 @@
 /** A turn while it runs, as far as people see it. */
+import { AppError } from "../../base/errors.ts";
 import type { HumanDelayConfig, ReplyPayload } from "../../protocol/index.ts";
 import type { LiveAnswer, SaidParts } from "./answer.ts";
 import { blockSettings, type BlockSettings } from "./blocks/settings.ts";
+import { createSpokenCursor } from "./finals.ts";
 import { openPreviewWindow, type PreviewWindow } from "./preview/window.ts";
 import { fillPrefix, prefixContext, responsePrefix, withPrefix } from "./shape/prefix.ts";
 import { createSpeaker, type Speaker } from "./speaker.ts";
@@ -70,12 +72,26 @@ export interface LiveTurn {
   readonly surface: () => Surface;
   /** The same, if it was opened. */
   readonly opened: () => Surface | undefined;
-  /** As it stands before replies. */
-  readonly prefix: () => string | undefined;
+  /** What follows is shown in a message of its own. */
+  readonly closeSurface: () => void;
+  /** How much of a text a process before this one sent. */
+  readonly spokenOf: (text: string) => number;
   /** The payload with its prefix. */
   readonly dress: (payload: ReplyPayload, chosen?: { readonly provider?: string | undefined; readonly model?: string | undefined }) => ReplyPayload;
   readonly answers: LiveAnswer[];
   current: LiveAnswer | undefined;
+  /** An answer began again and nobody said what became of the one before, or the text before it is not on disk yet: nothing goes out ahead. */
+  isHeld: boolean;
+  /** Rows of a text before a call are not on disk yet: a preview would overtake them. */
+  isWaiting: boolean;
+  /** A process before this one sent something of this turn, and nothing marks the continuation yet. */
+  isContinued: boolean;
+  /** What showed the answer before the restart, until an answer takes its place. */
+  previewBefore: ReplyStreamDeps["preview"];
+  /** Texts before calls: those that went out at once, those that wait for the end of the turn, and those that did so in the process before this one. */
+  readonly between: { readonly sent: string[]; readonly waiting: string[]; readonly before: string[] };
+  /** Texts that are out or about to be, so that a repeated one is sent once. */
+  readonly seen: Set<string>;
 }
 
 /** Where an answer is shown while it is written: in a preview, in blocks, or not at all. */
@@ -92,11 +108,24 @@ export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
   const settings = deps.blocks === undefined ? configured : { ...configured, enabled: deps.blocks };
   const prefix = responsePrefix(cfg, agentId, address);
   let surface: Surface | undefined;
-  return {
+  const prefixNow = prefix === undefined ? undefined : fillPrefix(prefix, prefixContext(deps.prefixFacts));
+  async function keepPreview(id: string | undefined): Promise<void> {
+    if (id === undefined && (turn.isWaiting || turn.speaker.isBusy())) throw new AppError("UNAVAILABLE", "what comes before it is not on disk yet");
+    await deps.keepPreview?.(id);
+  }
+
+  const turn: LiveTurn = {
     settings,
     thoughts: createThoughts(),
     answers: [],
     current: undefined,
+    isHeld: false,
+    isWaiting: false,
+    isContinued: deps.spoken.length > 0,
+    previewBefore: deps.preview,
+    between: { sent: [], waiting: [], before: [...(deps.unsent ?? [])] },
+    seen: new Set(),
+    spokenOf: createSpokenCursor(deps.spoken, prefixNow),
     typing: createTyping({
       adapter: plugin?.typing,
       address,
@@ -107,17 +136,18 @@ export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
       log,
     }),
     speaker: createSpeaker({ say: deps.say, pauseMs: () => humanDelayMs(settings.humanDelay, random), clock, log }),
-    prefix: () => (prefix === undefined ? undefined : fillPrefix(prefix, prefixContext(deps.prefixFacts))),
     opened: () => surface,
+    closeSurface: () => (surface = undefined),
     dress(payload, chosen) {
       if (prefix === undefined || payload.text === undefined) return payload;
       return { ...payload, text: withPrefix(payload.text, fillPrefix(prefix, prefixContext(deps.prefixFacts, chosen))) };
     },
     surface() {
       if (!plugin || isHeartbeat) return (surface ??= { blocks: false });
-      const preview = surface || settings.explicit || deps.held ? undefined : openPreviewWindow(deps);
+      const preview = surface || settings.explicit || deps.held ? undefined : openPreviewWindow({ ...deps, preview: turn.previewBefore, keepPreview });
       // After a restart no blocks: only at the end it is known what of the answer was said before.
       return (surface ??= { preview, blocks: !preview && settings.enabled && deps.spoken.length === 0 });
     },
   };
+  return turn;
 }

@@ -20,6 +20,7 @@ export function openReplyStream(deps: ReplyStreamDeps): ReplyStream {
         deps.log.warn(`a part of a turn could not be shown: ${messageOf(error)}`);
       }
     },
+    between: (text) => ending.between(text),
     finish(end) {
       over = true;
       return ending.finish(end);

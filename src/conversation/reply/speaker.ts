@@ -22,6 +22,10 @@ export interface Utterance {
 
 export interface Speaker {
   say(one: Utterance): void;
+  /** Something is waiting to be handed over. */
+  isBusy(): boolean;
+  /** Blocks that have not begun are dropped; the rest is sent. What was dropped is in nobody's `said`. */
+  drain(): Promise<void>;
   /** Everything is said, or `maxMs` have passed: then what has not begun stays unsaid. */
   settle(maxMs: number): Promise<void>;
   /** Nothing more is said; what is being said is waited for. */
@@ -78,6 +82,13 @@ export function createSpeaker({ say, pauseMs, clock, log }: SpeakerDeps): Speake
       if (closed) return;
       queue.push(one);
       running ??= run();
+    },
+    isBusy: () => running !== undefined,
+    async drain() {
+      queue.splice(0, queue.length, ...queue.filter(({ kind }) => kind !== "block"));
+      wake?.();
+      await running;
+      broken = false;
     },
     async settle(maxMs) {
       if (running) {

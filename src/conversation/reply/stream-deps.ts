@@ -33,13 +33,15 @@ export interface ReplyStreamDeps {
   say(payload: ReplyPayload, kind: "block" | "tool"): Promise<void>;
   /** Texts of payloads that a process before this one said as blocks of this turn, in order. */
   readonly spoken: readonly string[];
+  /** Texts that the model wrote before calls in a process before this one, and that waited for the end of the turn. */
+  readonly unsent?: readonly string[];
   /**
    * Keeps the message that shows the answer while it is written, for the process that may have to take the turn up: called without an id before the
    * message is posted, and with it afterwards.
    */
   readonly keepPreview?: (id: string | undefined) => Promise<void>;
   /** What a process before this one has kept so. Without an id nobody knows whether the message is there. */
-  readonly preview?: { readonly id: string | undefined };
+  readonly preview?: { readonly id: string | undefined } | undefined;
   /** Plugins may still change or cancel what is said: nothing is shown before they have decided, so there is no preview. */
   readonly held?: boolean;
   /** For the variables of the prefix, as far as they are known before the turn. */

@@ -118,6 +118,24 @@ describe("blocks", () => {
     expect(turn.texts()).toEqual(["I look.", "🛠️ Exec: ls"]);
   });
 
+  it("are, with the rest of the text before a call, what goes out before the call", async () => {
+    const cfg = { ...BLOCKS, agents: { defaults: { ...BLOCKS.agents!.defaults, humanDelay: { mode: "natural" } } } };
+    const turn = stage({ cfg });
+    turn.spell(text);
+    await settle();
+    const early = (await turn.stream.between(text))!;
+    const sent = [...turn.texts(), ...early.payloads.map((payload) => payload.text)];
+    expect(sent.join("\n\n")).toBe(text);
+    early.committed();
+    turn.tool();
+    turn.write("Fourth paragraph here.\n\nEnd.");
+    const end = turn.stream.finish(turnEnd([text, "Fourth paragraph here.\n\nEnd."]));
+    turn.clock.advance(3000);
+    expect((await end).payloads).toEqual([{ text: "End." }]);
+    expect(turn.texts().at(-1)).toBe("Fourth paragraph here.");
+    expect(turn.texts().length + early.payloads.length).toBe(sent.length + 1);
+  });
+
   it("carry tags and files, each once", async () => {
     const turn = stage({ cfg: BLOCKS });
     const whole = "[[reply_to_current]] First paragraph here.\n\nMEDIA:https://x.test/a.png\nSecond paragraph here.\n\nMEDIA:./b.png\nThird.";
@@ -231,6 +249,35 @@ describe("blocks", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("texts before calls", () => {
+  it("wait for the end where nothing is shown before, also for that of the next process", async () => {
+    const turn = stage();
+    expect(await turn.stream.between("I look.")).toBeUndefined();
+    expect((await turn.stream.finish(turnEnd(["I look.", "Done."]))).payloads).toEqual([{ text: "I look." }, { text: "Done." }]);
+    const next = stage({ deps: { unsent: ["I look."] } });
+    expect((await next.stream.finish(turnEnd(["Done."]))).payloads).toEqual([{ text: "I look." }, { text: "Done." }]);
+    const silent = stage({ deps: { unsent: ["I look."] } });
+    expect((await silent.stream.finish(turnEnd([], { silent: true }))).payloads).toEqual([]);
+  });
+
+  it("go out at once where plugins decide about each, or a line tells of the call, with those that waited", async () => {
+    const held = stage({ deps: { held: true } });
+    expect((await held.stream.between("I look."))?.payloads).toEqual([{ text: "I look." }]);
+    const loud = stage();
+    await loud.stream.between("One.");
+    loud.levels.verbose = "on";
+    expect((await loud.stream.between("Two."))?.payloads).toEqual([{ text: "One." }, { text: "Two." }]);
+    expect((await loud.stream.finish(turnEnd(["One.", "Two.", "Three."]))).payloads).toEqual([{ text: "Three." }]);
+  });
+
+  it("are not sent again with the files of an answer that is silent", async () => {
+    const turn = stage({ deps: { held: true } });
+    await turn.stream.between("Look:\nMEDIA:https://x.test/a.png");
+    const end = turnEnd(["MEDIA:https://x.test/a.png"], { silent: true });
+    expect((await turn.stream.finish(end)).payloads).toEqual([]);
   });
 });
 

@@ -35,6 +35,7 @@ export function createChannelDesk(context: ChannelTurnContext): ChannelDesk {
         steering: [],
         taken: new Set(),
         merged: [],
+        shown: { texts: [], isChanged: false, before: undefined, isAllOut: false },
         over: false,
       };
       runs.set(runId, run);

@@ -1,4 +1,4 @@
-import type { Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
+import type { ShownReplies, Spoken, Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
 import { createHookLog } from "../../hooks/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { ChannelPlugin, ReplyPayload } from "../../protocol/index.ts";
@@ -40,6 +40,8 @@ export interface ChannelRun {
   readonly taken: Set<ChannelItem>;
   /** Inputs that ended with the turn because it was shown them. */
   readonly merged: number[];
+  /** What people see of the answer that is being written, whether plugins changed something in it, what they left of the answer before it, and whether that one was the last. */
+  readonly shown: { readonly texts: string[]; isChanged: boolean; before: string | undefined; isAllOut: boolean };
   reason?: AbortReason;
   over: boolean;
 }
@@ -117,9 +119,20 @@ function spokenIn(steps: readonly StepRow[]): readonly string[] {
   });
 }
 
+/** What was noted since something of the answer was last sent: its rows are on disk, and what came before them is settled. */
+function sinceSent(steps: readonly StepRow[]): readonly StepRow[] {
+  const sent = steps.findLastIndex(({ kind, data }) => kind === "reply.block" && (data as { readonly kind?: unknown } | null)?.kind === "block");
+  return steps.slice(sent + 1);
+}
+
+/** Texts before calls that a process before this one left for the end of the turn. */
+function unsentIn(steps: readonly StepRow[]): readonly string[] {
+  return sinceSent(steps).flatMap(({ data }) => (data as { readonly unsent?: string } | null)?.unsent ?? []);
+}
+
 /** The message that a process before this one showed the answer in. */
 function previewIn(steps: readonly StepRow[]): { readonly id: string | undefined } | undefined {
-  const kept = steps.flatMap(({ data }) => (data as { readonly preview?: { readonly id?: string } } | null)?.preview ?? []);
+  const kept = sinceSent(steps).flatMap(({ data }) => (data as { readonly preview?: { readonly id?: string } } | null)?.preview ?? []);
   return kept.length === 0 ? undefined : { id: kept.findLast(({ id }) => id !== undefined)?.id };
 }
 
@@ -156,8 +169,9 @@ async function openStream(run: ChannelRun, input: TurnInput, context: ChannelTur
     log,
     sessionKey: input.sessionKey,
     spoken: spokenIn(steps),
+    unsent: unsentIn(steps),
     ...(shown ? { preview: shown } : {}),
-    held: isDecided(deps, address, factsOf(run, "final", context)),
+    held: isHeld(run, context),
     async keepPreview(id) {
       if (id === undefined && deps.channels.running?.(address.channel, address.accountId) === false)
         throw new AppError("UNAVAILABLE", "the account is not connected: its answer waits");
@@ -168,24 +182,70 @@ async function openStream(run: ChannelRun, input: TurnInput, context: ChannelTur
     localRoots: deps.mediaRoots?.(run.agentId) ?? [],
     ...(deps.redact ? { redact: deps.redact } : {}),
     async say(payload: ReplyPayload, kind: "block" | "tool") {
-      const { writes } = await delivery.prepare(address, [payload], factsOf(run, kind, context));
+      const { writes, decided } = await delivery.prepare(address, [payload], factsOf(run, kind, context));
+      if (kind === "block") noteShown(run, [payload], decided);
       if (writes.length === 0) return;
-      const data = kind === "block" ? { kind, text: payload.text } : { kind };
-      await store.commit([...writes, ["journal.append", { turnId: run.runId, kind: "reply.block", data }]]);
+      await store.commit([...writes, blockStep(run, kind, payload.text)]);
       delivery.kick();
     },
   });
 }
 
+const blockStep = ({ runId }: ChannelRun, kind: "block" | "tool", text?: string): Write => [
+  "journal.append",
+  { turnId: runId, kind: "reply.block", data: kind === "block" ? { kind, text } : { kind } },
+];
+
+/** Adds what people see of the answer that is being written. `decided`: what plugins left of it, where they changed something. */
+function noteShown({ shown }: ChannelRun, payloads: readonly ReplyPayload[], decided: readonly string[] | undefined): void {
+  shown.texts.push(...(decided ?? payloads.flatMap(({ text }) => text ?? [])));
+  shown.isChanged ||= decided !== undefined;
+}
+
+/** What people see of the answer that just ended, where that is not what the model wrote. */
+function takeShown({ shown }: ChannelRun): string | undefined {
+  const text = shown.isChanged ? shown.texts.join("\n\n") : undefined;
+  shown.texts.length = 0;
+  shown.isChanged = false;
+  return text;
+}
+
+/** A text that the model wrote before a call: its rows are committed together with the answer, or it is noted for the end of the turn. */
+async function spokenBetween(run: ChannelRun, stream: ReplyStream, text: string, context: ChannelTurnContext): Promise<Spoken> {
+  const { deps } = context;
+  const early = await stream.between(text);
+  if (!early) return { writes: [["journal.append", { turnId: run.runId, kind: "note", data: { unsent: deps.redact?.(text) ?? text } }]], committed: () => {} };
+  const { payloads, committed, ...preview } = early;
+  const { writes, decided } = await deps.delivery.prepare(addressOf(run), payloads, { ...factsOf(run, "block", context), ...preview });
+  noteShown(run, payloads, decided);
+  const shown = takeShown(run);
+  run.shown.before = shown;
+  return {
+    ...(shown === undefined ? {} : { shown }),
+    writes: [...writes, ...payloads.map((payload) => blockStep(run, "block", payload.text))],
+    committed() {
+      committed();
+      deps.delivery.kick();
+    },
+  };
+}
+
 /** The reply as writes of the turn's last commit. What cannot be shaped goes out as it is: an answer is never dropped. */
-async function repliesOf(run: ChannelRun, stream: ReplyStream, end: TurnEnd, context: ChannelTurnContext): Promise<readonly Write[]> {
+async function repliesOf(run: ChannelRun, stream: ReplyStream, end: TurnEnd, context: ChannelTurnContext): Promise<readonly Write[] | ShownReplies> {
   const { deps } = context;
   const facts = factsOf(run, "final", context);
   const usageState = { provider: end.provider, model: end.model, usage: end.usage.at(-1) };
   try {
-    const { payloads, ...shown } = await stream.finish(end);
-    const prepared = await deps.delivery.prepare(addressOf(run), payloads, { ...facts, usageState, ...shown });
-    return prepared.writes;
+    const { payloads, ...preview } = await stream.finish(end);
+    const { writes, decided } = await deps.delivery.prepare(addressOf(run), payloads, { ...facts, usageState, ...preview });
+    noteShown(run, payloads, decided);
+    // Nothing came after the text before the last call: it is the answer.
+    run.shown.isAllOut = payloads.length === 0;
+    if (end.status === "ok" && payloads.length === 0 && run.shown.before !== undefined) return { writes, shown: run.shown.before, isWritten: true };
+    // Plugins were not asked about part of an answer.
+    if (end.status === "aborted" && isHeld(run, context)) return { writes, shown: run.shown.texts.join("\n\n") };
+    const shown = end.status === "ok" ? takeShown(run) : undefined;
+    return shown === undefined ? writes : { writes, shown };
   } catch (error) {
     deps.log.error(`a reply could not be shaped: ${messageOf(error)}`, { runId: run.runId, error });
     const texts = end.silent ? [] : end.texts;
@@ -203,13 +263,16 @@ async function closeFailed(run: ChannelRun, why: string, text: string, context: 
   emit(run, { stream: "lifecycle", data: { phase: "error", error: why, endedAt: deps.clock.now() } });
 }
 
+/** Whether plugins decide about what goes out, so that nobody is shown anything before they have. */
+const isHeld = (run: ChannelRun, context: ChannelTurnContext): boolean => isDecided(context.deps, addressOf(run), factsOf(run, "final", context));
+
 function tellEnd(run: ChannelRun, end: TurnEnd, { deps, emit }: ChannelTurnContext): void {
   const outcome = outcomeOf(end);
   logOutcome(deps.log, run, outcome);
   const { startedAt, endedAt } = end;
   const aborted = outcome.status === "aborted" ? { aborted: true, ...(run.reason === undefined ? {} : { reason: run.reason }) } : {};
   if (outcome.status === "error") emit(run, { stream: "lifecycle", data: { phase: "error", error: outcome.error, startedAt, endedAt } });
-  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...aborted } });
+  else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...aborted, ...(end.shown === undefined ? {} : { shown: end.shown }) } });
 }
 
 /** Whoever waits for the answer does not want it any more. */
@@ -266,13 +329,15 @@ async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<voi
   hookLog.add(run.items.flatMap(({ hooks = [] }) => hooks));
   if (await dispatchedElsewhere(run, input, deps, hookLog, factsOf(run, "final", context))) return;
   const stream = await openStream(run, input, context);
+  const held = isHeld(run, context);
+  const show = (text: string): void => (held && text !== "" ? emit(run, { stream: "assistant", data: { text, delta: text } }) : undefined);
   const agents = await deps.agents();
   const logged = hookLog.entries.length === 0 ? input : { ...input, hookLog: hookLog.entries };
   const end = await agents.turn(logged, {
     emit(event) {
       stream.event(event);
       live?.event?.(event);
-      emit(run, event);
+      if (!held || event.stream !== "assistant") emit(run, event);
     },
     signal: run.abort.signal,
     origin: () => ORIGINS[run.reason ?? "stop"],
@@ -283,6 +348,15 @@ async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<voi
       live?.ended?.(ended);
       return repliesOf(run, stream, ended, context);
     },
+    async spoken(text) {
+      const said = await spokenBetween(run, stream, text, context).catch(async (error: unknown): Promise<Spoken> => {
+        deps.log.error(`a text before a call could not be shaped: ${messageOf(error)}`, { runId: run.runId, error });
+        const { writes } = await deps.delivery.prepare(addressOf(run), [{ text }], factsOf(run, "block", context)).catch(() => ({ writes: [] }));
+        return { writes, committed: () => deps.delivery.kick() };
+      });
+      show(said.shown ?? text);
+      return said;
+    },
   });
   if (!end || end === "given-up") await stream.abandon();
   if (!end) return;
@@ -290,6 +364,7 @@ async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<voi
   deps.delivery.kick();
   endLives(run, context);
   removeAcks(run, deps);
+  if (end.status === "ok" && end.silent !== true && !run.shown.isAllOut) show(end.shown ?? end.text);
   tellEnd(run, end, context);
   if (end.status === "ok" && !stopping.aborted) await agents.after(input, end, { signal: new AbortController().signal, stopping });
 }

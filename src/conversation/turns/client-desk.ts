@@ -117,6 +117,10 @@ async function carryOut(run: ClientRun, deps: ConversationDeps, context: ClientT
   return undefined;
 }
 
+/** Ends a run with its failure, as far as that can be written. */
+const closeFailed = (run: ClientRun, why: string, context: ClientTurnContext): Promise<RunOutcome> =>
+  closeRun(run, why, context).catch((): RunOutcome => ({ status: "error", error: why }));
+
 interface CarryOut {
   /** What plugins said so far. */
   readonly hooks: readonly HookLogEntry[];
@@ -141,6 +145,8 @@ function createExamination(
     const { sessionKey, agentId, channel } = run.row;
     // How the session queues is asked only when there is something to wait for.
     const entry = lanes.isBusy(sessionKey) ? (await store.read("sessions.get", { key: sessionKey }))?.entry : undefined;
+    // The lane did not know of it when it was stopped, and would have it wait for more messages.
+    if (run.abort.signal.aborted) return end(run, await closeRun(run, undefined, context));
     run.phase = "turn";
     lanes.add({ kind: "client", sessionKey, agentId, queue: queueSettings(config.current, entry, channel), run });
   }
@@ -176,7 +182,7 @@ function createExamination(
       // A command that failed here must not become a prompt.
       const why = messageOf(error);
       deps.log.error(`a client's message could not be treated: ${why}`, { runId: run.row.runId, error });
-      end(run, await closeRun(run, why, context).catch((): RunOutcome => ({ status: "error", error: why })));
+      end(run, await closeFailed(run, why, context));
     } finally {
       plugins.forget(run);
     }
@@ -199,8 +205,7 @@ function createExamination(
         const others = group.filter((run) => run !== main);
         const ids = group.map(({ row }) => row.inboxId);
         if (!prompted && !(await looks.begin(ids).catch(() => true))) {
-          for (const run of group)
-            end(run, await closeRun(run, LOOKED_AT_TOO_OFTEN, context).catch((): RunOutcome => ({ status: "error", error: LOOKED_AT_TOO_OFTEN })));
+          for (const run of group) end(run, await closeFailed(run, LOOKED_AT_TOO_OFTEN, context));
           return looks.passed(ids);
         }
         if (prompted) for (const run of others) mergeInto(main, run);

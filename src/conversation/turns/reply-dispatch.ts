@@ -1,6 +1,7 @@
 import type { TurnInput } from "../../agent/index.ts";
 import type { HookLog } from "../../hooks/index.ts";
 import type { ReplyCounts, ReplyDispatcher, ReplyKind, ReplyPayload } from "../../protocol/index.ts";
+import { gatewayMessage } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
 import type { Inbound } from "../intake/inbound-record.ts";
@@ -8,6 +9,7 @@ import { messageContext } from "../intake/message-context.ts";
 import type { ConversationDeps } from "../ports.ts";
 import type { ChannelRun } from "./channel-turn.ts";
 import { closeTurn } from "./run-log.ts";
+import { noteWrites } from "./transcript-note.ts";
 
 /** Collects what a plugin says in the agent's place; it is sent once the plugin is done. */
 function collector(): { readonly dispatcher: ReplyDispatcher; readonly said: readonly ReplyPayload[] } {
@@ -85,10 +87,15 @@ export async function dispatchedElsewhere(run: ChannelRun, input: TurnInput, dep
   const taken = await takenOver({ runId, sessionKey, agentId, last, signal: run.abort.signal }, deps, hookLog);
   if (!taken) return false;
   const { reply, outcome, why } = taken;
-  const writes: readonly Write[] = reply.length === 0 ? [] : (await deps.delivery.prepare(last.address, reply, facts)).writes;
-  const text = reply.flatMap((payload) => (payload.text === undefined ? [] : [payload.text])).join("\n");
+  const prepared = reply.length === 0 ? undefined : await deps.delivery.prepare(last.address, reply, facts);
+  const writes: readonly Write[] = prepared?.writes ?? [];
+  const text = (prepared?.decided ?? reply.flatMap((payload) => payload.text ?? [])).join("\n");
   const result = { status: "ok", text, sessionId: "", durationMs: 0 } as const;
-  await closeTurn(deps, { runId, sessionKey, agentId, inboxIds: input.inboxIds, outcome, why, result, writes, hooks: hookLog.entries });
+  const closed = { runId, sessionKey, agentId, inboxIds: input.inboxIds, outcome, why, result, writes, hooks: hookLog.entries };
+  // The session's history tells what was asked and what the chat was sent.
+  const noted = text === "" ? [] : await noteWrites(deps, closed, (at) => gatewayMessage("gateway-injected", text, at), input);
+  // The transcript may have grown in between: then the answer is sent and not stored there.
+  await closeTurn(deps, { ...closed, writes: [...writes, ...noted] }).catch(() => closeTurn(deps, closed));
   deps.delivery.kick();
   return true;
 }

@@ -53,6 +53,7 @@ export interface DriversDeps {
 
 export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): Drivers {
   const loadWire = createWires();
+  const begunThoughts = new Set<string>();
 
   async function* overWire(request: WireRequest, prepared: Prepared, { runId, ...options }: DriveOptions): AsyncGenerator<ModelEvent, void, void> {
     const { api, provider, id } = request.model;
@@ -70,7 +71,7 @@ export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): D
     prepare: () => new Map(),
     async *stream(request, prepared, options) {
       const events = WIRE_APIS.includes(request.model.api) ? overWire(request, prepared, options) : (await other(request.model.api)).stream(request, options);
-      yield* withoutThinkingTags(events);
+      yield* withoutThinkingTags(events, `${request.model.provider}/${request.model.id}`, begunThoughts);
     },
   };
 }

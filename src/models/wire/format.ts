@@ -39,6 +39,8 @@ export interface EncodedRequest extends Address {
 export type ModelEvent =
   | { readonly type: "text"; readonly index: number; readonly delta: string }
   | { readonly type: "thinking"; readonly index: number; readonly delta: string }
+  /** All text so far was a thought: only its end was marked. */
+  | { readonly type: "retract"; readonly index: number }
   | { readonly type: "toolCall"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "toolCallArguments"; readonly index: number; readonly delta: string }
   /** Always last. Its message is complete. */

@@ -90,3 +90,38 @@ test.each(["let me see\n</think>\n\nYes.", "let me see</think>Yes.", "let me see
     expect((await read(text)).kept).toEqual([{ thinks: "let me see" }, "Yes."]);
   },
 );
+
+/** The events of one answer after another of the same model. */
+async function live(...answers: readonly (readonly string[])[]) {
+  const begun = new Set<string>();
+  const seen: (readonly string[])[] = [];
+  for (const pieces of answers) {
+    async function* events(): AsyncGenerator<ModelEvent> {
+      for (const delta of pieces) yield { type: "text", index: 0, delta };
+      yield { type: "end", message: messageOf(pieces.join("")) };
+    }
+    const one: string[] = [];
+    for await (const event of withoutThinkingTags(events(), "p/m", begun)) {
+      if (event.type === "text" || event.type === "thinking") one.push(`${event.type}: ${event.delta}`);
+      else one.push(event.type);
+    }
+    seen.push(one);
+  }
+  return seen;
+}
+
+test("the text before a lone end of a thought is taken back as soon as that comes", async () => {
+  expect(await live(["let me ", "see</thi", "nk>Yes."])).toEqual([["text: let me ", "text: see", "retract", "text: Yes.", "end"]]);
+});
+
+test("of a model that did so, the next answer shows no text before the thought has ended", async () => {
+  const lone = ["let me ", "see</think>", "Yes."];
+  expect((await live(lone, lone))[1]).toEqual(["thinking: let me ", "thinking: see", "text: Yes.", "end"]);
+  expect((await live(lone, ["<think>hm</think>", "Yes."]))[1]).toEqual(["thinking: hm", "text: Yes.", "end"]);
+});
+
+test("an answer without a thought is shown whole at its end, and the next one as it comes", async () => {
+  const [, held, shown] = await live(["a</think>b"], ["No ", "thought."], ["No ", "thought."]);
+  expect(held!.filter((one) => !one.startsWith("thinking"))).toEqual(["text: No thought.", "end"]);
+  expect(shown).toEqual(["text: No ", "text: thought.", "end"]);
+});

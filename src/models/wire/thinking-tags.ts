@@ -128,6 +128,8 @@ interface State {
   hadThought: boolean;
   spoke: boolean;
   final: boolean;
+  /** The thought that the text is taken to begin in, as it came; undefined where it begins outside, or since it was closed. */
+  assumed: string | undefined;
   /** Blanks around tags are layout. */
   trims: boolean;
   /** The character before the current position. */
@@ -142,6 +144,7 @@ function add(out: TaggedPiece[], type: "text" | "thinking", text: string): void 
 }
 
 function shown(state: State, text: string, out: TaggedPiece[]): void {
+  if (state.assumed !== undefined) state.assumed += text;
   const rest = state.trims ? text.trimStart() : text;
   if (rest === "") return;
   state.trims = false;
@@ -157,6 +160,8 @@ function shown(state: State, text: string, out: TaggedPiece[]): void {
 
 function tagInThought(state: State, rest: string, out: TaggedPiece[]): number | undefined {
   const [opened] = OPEN.exec(rest) ?? [];
+  // The thought that was taken for begun begins with its tag after all.
+  if (opened !== undefined && state.assumed?.trim() === "") return opened.length;
   // A tag that is mentioned is not a tag.
   if (opened !== undefined && !/[`"']/.test(state.before)) {
     state.depth += 1;
@@ -166,6 +171,7 @@ function tagInThought(state: State, rest: string, out: TaggedPiece[]): number | 
   if (closed === undefined) return undefined;
   if (state.afterInner) add(out, "thinking", state.afterInner);
   state.depth -= 1;
+  if (state.depth === 0) state.assumed = undefined;
   state.afterInner = state.depth > 0 ? "" : undefined;
   state.trims = state.depth > 0 || !state.spoke;
   state.code.lineStart = state.code.blank;
@@ -219,9 +225,20 @@ function step(state: State, text: string, at: number, isEnd: boolean, out: Tagge
   return take === undefined ? undefined : { take: take || word.length, show: true };
 }
 
-export function createThinkingTags(): ThinkingTags {
+/** `isInside`: the text begins inside a thought, unless nothing ever closes that. */
+export function createThinkingTags(isInside = false): ThinkingTags {
   const code: Code = { fence: undefined, indented: false, emptyBefore: false, lineStart: true, blank: true };
-  const state: State = { depth: 0, afterInner: undefined, hadThought: false, spoke: false, final: false, trims: false, before: "", code };
+  const state: State = {
+    depth: isInside ? 1 : 0,
+    assumed: isInside ? "" : undefined,
+    afterInner: undefined,
+    hadThought: isInside,
+    spoke: false,
+    final: false,
+    trims: isInside,
+    before: "",
+    code,
+  };
   let held = "";
 
   function read(text: string, isEnd: boolean): readonly TaggedPiece[] {
@@ -242,7 +259,8 @@ export function createThinkingTags(): ThinkingTags {
     push: (delta) => read(held + delta, false),
     end() {
       const out = [...read(held, true)];
-      if (state.depth > 0 && state.afterInner) out.push({ type: "text", text: state.afterInner });
+      if (state.assumed?.trim()) out.push({ type: "text", text: state.assumed });
+      else if (state.depth > 0 && state.afterInner) out.push({ type: "text", text: state.afterInner });
       return out;
     },
   };
@@ -279,15 +297,31 @@ export function untagged(message: AssistantMessage): AssistantMessage {
   return { ...message, content };
 }
 
-/** A streamed answer, with thoughts between tags converted. */
-export async function* withoutThinkingTags(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent, void, void> {
+/** Models whose last answers began inside a thought. */
+type BegunThoughts = Pick<Set<string>, "has" | "add" | "delete">;
+
+/**
+ * A streamed answer, with thoughts between tags converted. Where only the end of a thought is marked, the text before it is taken back when that
+ * comes; of models that did so before, nothing is shown as text until it has come.
+ */
+export async function* withoutThinkingTags(
+  events: AsyncIterable<ModelEvent>,
+  model = "",
+  begun: BegunThoughts = new Set(),
+): AsyncGenerator<ModelEvent, void, void> {
   let open: { readonly index: number; readonly tags: ThinkingTags } | undefined;
+  let isInside = begun.has(model);
   const toEvents = (pieces: readonly TaggedPiece[], index: number): readonly ModelEvent[] =>
-    pieces.flatMap(({ type, text }) => (type === "closed" ? [] : [{ type, index, delta: text }]));
+    pieces.map(({ type, text }) => {
+      if (type !== "closed") return { type, index, delta: text };
+      begun.add(model);
+      return { type: "retract", index };
+    });
   for await (const event of events) {
     if (event.type === "text") {
       if (open && open.index !== event.index) yield* toEvents(open.tags.end(), open.index);
-      if (open?.index !== event.index) open = { index: event.index, tags: createThinkingTags() };
+      if (open?.index !== event.index) open = { index: event.index, tags: createThinkingTags(isInside) };
+      isInside = false;
       yield* toEvents(open.tags.push(event.delta), event.index);
       continue;
     }
@@ -295,6 +329,13 @@ export async function* withoutThinkingTags(events: AsyncIterable<ModelEvent>): A
       yield* toEvents(open.tags.end(), open.index);
       open = undefined;
     }
-    yield event.type === "end" ? { ...event, message: untagged(event.message) } : event;
+    if (event.type !== "end") {
+      yield event;
+      continue;
+    }
+    const message = untagged(event.message);
+    // It did not think, or does not do so any more: the next answer is shown as it comes.
+    if (message === event.message) begun.delete(model);
+    yield { ...event, message };
   }
 }

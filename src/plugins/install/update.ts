@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { InstallDeps } from "./deps.ts";
 import { placePlugin } from "./install.ts";
 import { recoverInstalls } from "./journal.ts";
-import { installedIds, installRecord } from "./record.ts";
+import { installedIds, installRecord, type InstallRecord } from "./record.ts";
 import { parseSource } from "./source.ts";
 import { fetchInto, openStage } from "./stage.ts";
 
@@ -17,7 +18,7 @@ export interface UpdateOutcome {
   readonly status: "updated" | "unchanged" | "skipped" | "failed" | "would update";
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** Why it was skipped or failed. */
+  /** Why it was skipped or failed, or put back though its version is the same. */
   readonly reason?: string | undefined;
 }
 
@@ -38,16 +39,20 @@ export async function updatePlugins({ id, dryRun }: UpdateRequest, deps: Install
   return outcomes;
 }
 
+/** Why a plugin that did not come from the registry is left as it is. */
+function notFromRegistry({ source, sourcePath, installPath }: Partial<InstallRecord>, isMissing: boolean): Pick<UpdateOutcome, "status" | "reason"> {
+  const isLinked = source === "path" && sourcePath !== undefined && sourcePath === installPath;
+  const again = `install it again from ${source === "archive" ? "its archive" : isLinked ? "where it is now" : (sourcePath ?? "its folder")}`;
+  if (isMissing) return { status: "failed", reason: `${installPath} is missing: ${again}` };
+  if (isLinked) return { status: "skipped", reason: `it is linked: ${sourcePath} is used as it is` };
+  return { status: "skipped", reason: `it was installed from ${source === "archive" ? "an archive" : "a path"}: ${again}` };
+}
+
 async function updateOne(id: string, dryRun: boolean, deps: InstallDeps): Promise<UpdateOutcome> {
   const record = installRecord(deps.config(), id);
   const from = record?.resolvedVersion ?? record?.version;
-  if (record?.source !== "npm")
-    return {
-      id,
-      status: "skipped",
-      from,
-      reason: `it was installed from ${record?.source === "archive" ? "an archive" : "a path"}: install it again from there`,
-    };
+  const isMissing = record?.installPath !== undefined && !existsSync(record.installPath);
+  if (record?.source !== "npm") return { id, from, ...notFromRegistry(record ?? {}, isMissing) };
   const spec = record.spec ?? record.resolvedName;
   if (spec === undefined) return { id, status: "skipped", from, reason: "its record does not say which package it is" };
   const source = parseSource(`npm:${spec}`, deps);
@@ -55,12 +60,12 @@ async function updateOne(id: string, dryRun: boolean, deps: InstallDeps): Promis
   const fetched = await fetchInto(stage, source, deps);
   const packed = fetched.packed!;
   const to = packed.version;
-  if (to === from && packed.integrity === record.integrity) return { id, status: "unchanged", from, to };
-  if (to === from && record.integrity !== undefined) {
+  if (to === from && packed.integrity === record.integrity && !isMissing) return { id, status: "unchanged", from, to };
+  if (to === from && record.integrity !== undefined && packed.integrity !== record.integrity) {
     const question = `${packed.name}@${to} is not the same as when it was installed (${record.integrity}, now ${packed.integrity}). Somebody published other files under the same version. Use them?`;
     if (dryRun || !(await deps.confirm(question)))
       return { id, status: "skipped", from, to, reason: `the integrity of ${packed.name}@${to} has changed; nothing was replaced` };
   }
   await placePlugin({ request: { spec, dryRun }, source, stage, fetched, kind: "update", expected: id }, deps);
-  return { id, status: dryRun ? "would update" : "updated", from, to };
+  return { id, status: dryRun ? "would update" : "updated", from, to, ...(isMissing ? { reason: `${record.installPath} was missing` } : {}) };
 }

@@ -72,15 +72,56 @@ describe("a preview", () => {
     expect(turn.shown).toEqual(["Hello\nyou t…"]);
   });
 
-  it("shows all answers of a turn, one below the other", async () => {
+  it("becomes the text before a call, and what follows is shown in another one", async () => {
     const turn = withPreview();
     turn.write("I look.");
     await settle();
+    const early = (await turn.stream.between("I look."))!;
+    expect(early).toMatchObject({ payloads: [{ text: "I look." }], previewId: "p1" });
+    early.committed();
     turn.tool();
     turn.write("Found it.");
     turn.clock.advance(1000);
     await settle();
-    expect(turn.shown.at(-1)).toBe("I look.\n\nFound it.");
+    expect([turn.shown, turn.opened()]).toEqual([["I look.", "(sealed)", "Found it."], 2]);
+    expect((await turn.stream.finish(turnEnd(["I look.", "Found it."]))).payloads).toEqual([{ text: "Found it." }]);
+  });
+
+  it("does not overtake a text before it that is not on disk yet", async () => {
+    const order: string[] = [];
+    const turn = withPreview({ deps: { keepPreview: async (id) => void order.push(`keep ${id}`) } });
+    const early = (await turn.stream.between("I look."))!;
+    turn.write("Found it.");
+    await settle();
+    expect([order, turn.shown]).toEqual([[], ["(sealed)"]]);
+    early.committed();
+    turn.clock.advance(1000);
+    await settle();
+    expect([order, turn.shown.at(-1)]).toEqual([["keep undefined"], "Found it."]);
+  });
+
+  it("shows nothing of a text that was taken back, also before there is another", async () => {
+    const turn = withPreview();
+    turn.write("Let me think about this");
+    await settle();
+    turn.anew();
+    turn.write("");
+    turn.clock.advance(1000);
+    await settle();
+    expect(turn.shown.at(-1)).toBe("…");
+    turn.write("Yes.");
+    turn.clock.advance(1000);
+    await settle();
+    expect(turn.shown).toEqual(["Let me think about this", "…", "Yes."]);
+  });
+
+  it("comes below the thoughts that led to it, and does not become them", async () => {
+    const turn = withPreview({ levels: { reasoning: "on" } });
+    turn.think("Hmm");
+    turn.write("It is so.");
+    await settle();
+    expect(turn.texts()).toEqual(["Reasoning:\nHmm"]);
+    expect(await turn.stream.finish(turnEnd(["It is so."]))).toEqual({ payloads: [{ text: "It is so." }], previewId: "p1" });
   });
 
   it("that fails is tried less and less often, and the answer does not suffer", async () => {

@@ -1,6 +1,6 @@
 /** Shows an answer in one message while it is written. Whatever goes wrong with that never hurts the answer. */
 import type { Clock } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { AppError, messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import { wholeCharacter } from "../../../channels/index.ts";
 import type { ChannelPreview, ChannelPreviewAdapter } from "../../../protocol/index.ts";
@@ -19,6 +19,8 @@ export interface PreviewDeps {
 export interface PreviewWriter {
   /** The whole text so far. Shown when its time has come. */
   show(text: string): void;
+  /** The same, but only in a message that is there already. */
+  replace(text: string): void;
   /** Nothing more is shown. The id of the message that becomes the answer, if there is one. */
   seal(): Promise<string | undefined>;
   /** It is taken away. */
@@ -77,6 +79,8 @@ export function createPreviewWriter({ preview, limits, clock, log, keep, kept }:
           interval = base;
         },
         (error: unknown) => {
+          // It was not tried: something else has to come first.
+          if (error instanceof AppError && error.code === "UNAVAILABLE") return;
           failures += 1;
           interval = Math.min(interval * 2, MAX_INTERVAL_MS);
           log.debug(`a preview could not be shown: ${messageOf(error)}`, { failures });
@@ -95,11 +99,17 @@ export function createPreviewWriter({ preview, limits, clock, log, keep, kept }:
     if (pending) await within(clock, pending);
   }
 
+  function show(whole: string): void {
+    text = whole;
+    if (!ended && !timer && !pending) update();
+  }
+
   return {
     isLost: () => preview.id !== undefined && (preview.id() === null || (pending !== undefined && known === undefined)),
-    show(whole) {
-      text = whole;
-      if (!ended && !timer && !pending) update();
+    show,
+    replace(whole) {
+      if (shown !== "" || pending) show(whole);
+      else text = "";
     },
     async seal() {
       await end();

@@ -1,4 +1,4 @@
-/** The preview of a turn: thoughts first, where they are wanted, then all answers so far. */
+/** The preview of an answer: thoughts first, where they are wanted, then its text so far. */
 import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import type { ChannelPreview } from "../../../protocol/index.ts";
@@ -10,8 +10,8 @@ import { createPreviewWriter } from "./preview.ts";
 export interface PreviewWindow {
   /** Words of the answer that is being written. */
   words(words: string): void;
-  /** Another answer begins. */
-  next(): void;
+  /** What was shown is void: another text takes its place. */
+  restart(): void;
   thoughts(text: string): void;
   /** The id of the message that becomes the answer. */
   seal(): Promise<string | undefined>;
@@ -21,6 +21,8 @@ export interface PreviewWindow {
 }
 
 const MAX_CHARS = 4096;
+/** Stands in a message whose text was taken back until there is another one. */
+const NOTHING_YET = "…";
 
 /** A channel that cannot open one has none. */
 function opened(log: Logger, open: () => ChannelPreview | undefined): ChannelPreview | undefined {
@@ -56,20 +58,19 @@ export function openPreviewWindow({
   const most = adapter.maxChars ?? MAX_CHARS;
   const writer = createPreviewWriter({ preview, limits: { ...adapter, maxChars: most }, clock, log, keep: keepPreview, kept: before?.id });
   let text = "";
-  let between = "";
 
   return {
-    isLost: writer.isLost,
+    isLost: () => (before !== undefined && before.id === undefined) || writer.isLost(),
     words(words) {
       // What would be cut anyway is not kept.
       if (text.length > most) return;
-      text += (text === "" ? "" : between) + words.slice(0, most + 1);
-      between = "";
+      text += words.slice(0, most + 1);
       const shown = withoutBegunSilence(text).trimEnd();
       if (shown !== "") writer.show(shown);
     },
-    next() {
-      between = "\n\n";
+    restart() {
+      if (text !== "") writer.replace(NOTHING_YET);
+      text = "";
     },
     thoughts(thoughts) {
       if (text === "" && thoughts.trim() !== "") writer.show(`Reasoning:\n${thoughts.slice(0, most)}`);

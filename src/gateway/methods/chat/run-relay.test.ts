@@ -273,3 +273,18 @@ test("who comes in the middle of an answer gets the text from its beginning", ()
   expect(read(late[1]!.pieces("assistant")).joined).toEqual([text]);
   for (const each of late) checkNumbers(each);
 });
+
+test("a text that is taken back is gone at once, for both kinds of client, and the next one begins at its start", () => {
+  const { whole, deltas, say, emit, again, end } = setUp();
+  say("let me think about it");
+  emit({ stream: "assistant", data: { text: "", delta: "" } });
+  expect(whole.pieces("assistant").at(-1)).toEqual({ text: "", delta: "" });
+  expect(deltas.pieces("assistant").at(-1)).toEqual({ delta: "", at: 0 });
+  again();
+  say("Yes.");
+  end();
+  for (const client of [whole, deltas]) checkNumbers(client);
+  expect(read(whole.pieces("assistant")).texts.at(-1)).toBe("Yes.");
+  expect(read(deltas.pieces("assistant")).joined.at(-1)).toBe("Yes.");
+  expect(whole.frames().at(-1)!.payload.message!.content[0].text).toBe("Yes.");
+});

@@ -145,6 +145,16 @@ function flush({ texts }: Run, last = false): void {
   texts.assistant?.flush(last);
 }
 
+/** Nothing of what the run wrote so far counts: those who show it are notified now, not with the next piece. */
+function retract(run: Run, broadcast: Broadcast, ts: number): void {
+  run.mayBeSilent = true;
+  run.texts.assistant?.push("", "");
+  for (const form of TEXT_FORMS) {
+    const data = form === "deltas" ? { delta: "", at: 0 } : { text: "", delta: "" };
+    broadcast("agent", told(run, form, ts)("assistant", data), { form });
+  }
+}
+
 export function createTeller({ broadcast, piece, form: formOf, send, clock, watched }: TellerDeps): Teller {
   function chat(run: Run, state: State, extra: Parameters<Teller["chat"]>[2] = {}): void {
     const silent = state === "error" || run.text === "" || run.text.trim() === SILENCE;
@@ -206,6 +216,7 @@ export function createTeller({ broadcast, piece, form: formOf, send, clock, watc
 
   function said(run: Run, event: Extract<RunEvent, { stream: "assistant" }>): void {
     const { text, delta } = event.data;
+    if (text === "") return retract(run, broadcast, clock.now());
     run.mayBeSilent = (run.mayBeSilent || text.length === delta.length) && SILENCE.startsWith(text.trim());
     pushText(run, event, { only: () => undefined, beside: () => !run.mayBeSilent && (chat(run, "delta"), true) });
   }

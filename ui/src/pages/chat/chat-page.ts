@@ -10,7 +10,7 @@ import { place } from "../../shell/router.ts";
 import "./approvals.ts";
 import { createApprovals, type Approvals, type Decision } from "./approvals-board.ts";
 import { chatLook } from "./chat-look.ts";
-import { chatTitle, chatView, queuedOf, sameView, takenAway, type ChatView } from "./chat-view.ts";
+import { chatTitle, chatView, queuedOf, sameView, takenAway, untilNoneWaits, type ChatView } from "./chat-view.ts";
 import "./composer.ts";
 import type { Composer } from "./composer.ts";
 import type { Command } from "./composer-commands.ts";
@@ -33,6 +33,8 @@ import "./transcript.ts";
 const NARROW = "(max-width: 900px)";
 /** Where a keyboard comes up when a box has the focus, it is not given one unasked. */
 const KEYBOARD = "(hover: hover) and (pointer: fine)";
+/** What waited behind a run that was stopped has ended by then. */
+const STOPPED_WITHIN_MS = 30_000;
 const EDITED = "This will be a new message. What was said before stays in the conversation, and the agent still sees it.";
 const isWriting = (target: EventTarget | undefined): boolean =>
   target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);
@@ -212,6 +214,7 @@ export class ChatPage extends Page {
     await this.attempt(() => conversation.stop());
     if (queued.length === 0) return;
     await conversation.refresh().catch(() => undefined);
+    await untilNoneWaits(conversation.state, queued, STOPPED_WITHIN_MS);
     const lost = takenAway(queued, conversation.state.value);
     if (lost.length === 0 || conversation !== this.conversation) return;
     await this.composer.giveBack(lost.map(({ text }) => text).join("\n\n"), "What waited for its turn was stopped, too. It is back in the box.");

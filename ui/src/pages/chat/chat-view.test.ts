@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { chatTitle, chatView, queuedOf, sameView, takenAway } from "./chat-view.ts";
+import { createSignal } from "../../base/signal.ts";
+import { chatTitle, chatView, queuedOf, sameView, takenAway, untilNoneWaits } from "./chat-view.ts";
 import type { ConversationState } from "./model/conversation.ts";
 
 const quiet: ConversationState = {
@@ -73,4 +74,18 @@ test("a message that waited and was taken away by a stop is known; one that was 
   expect(queued.map(({ runId }) => runId)).toEqual(["r2", "r3", "r4"]);
   const entry = { seq: 1, ts: 0, kind: "user" as const, content: [], runId: "r3" };
   expect(takenAway(queued, { ...quiet, entries: [entry], pending: [{ ...pending, runId: "r4" }] }).map(({ runId }) => runId)).toEqual(["r2"]);
+});
+
+test("what is taken away by a stop is waited for, however long the gateway takes", async () => {
+  const state = createSignal<ConversationState>({ ...quiet, runs: [run], pending: [pending] });
+  const queued = queuedOf(state.value);
+  let isOver = false;
+  const gone = untilNoneWaits(state, queued, 3_600_000).then(() => (isOver = true));
+  state.set({ ...quiet, pending: [pending] });
+  await Promise.resolve();
+  expect([isOver, takenAway(queued, state.value)]).toEqual([false, []]);
+  state.set(quiet);
+  await gone;
+  expect(takenAway(queued, state.value)).toEqual([pending]);
+  await untilNoneWaits(state, queued, 3_600_000);
 });

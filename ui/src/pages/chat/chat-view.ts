@@ -1,3 +1,4 @@
+import type { Signal } from "../../base/signal.ts";
 import { firstWords } from "./model/again.ts";
 import type { ConversationState } from "./model/conversation.ts";
 import { isMain, titleOf, type SessionRow } from "./sidebar-groups.ts";
@@ -76,6 +77,17 @@ export const sameView = (a: ChatView, b: ChatView): boolean => (Object.keys(a) a
 export function queuedOf({ pending, runs }: ConversationState): readonly Pending[] {
   const going = new Set(runs.map(({ runId }) => runId));
   return pending.filter(({ runId, state, from, channel }) => state === "accepted" && !going.has(runId) && from === undefined && channel === undefined);
+}
+
+/** Resolves when none of these messages waits any more, or after `ms`. A gateway that is busy answers a stop before all that waited has ended. */
+export async function untilNoneWaits(state: Signal<ConversationState>, queued: readonly Pending[], ms: number): Promise<void> {
+  const isDone = (now: ConversationState): boolean => !queuedOf(now).some(({ runId }) => queued.some((one) => one.runId === runId));
+  if (isDone(state.value)) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  using _subscription = state.subscribe((now) => isDone(now) && resolve());
+  await promise;
+  clearTimeout(timer);
 }
 
 /** Those that waited and were taken away with what ran: they are neither waiting nor in the transcript. */

@@ -10,7 +10,8 @@ function loadedWith(file: string, seen = new Map<string, number>()): Map<string,
   if (seen.has(file)) return seen;
   const text = readFileSync(file, "utf8");
   seen.set(file, text.length);
-  for (const [, target] of text.matchAll(/^(?:import|export)[^"'\n]*["'](\.[^"']+)["'];?$/gm)) loadedWith(join(dirname(file), target!), seen);
+  const statements = text.split("\n").filter((line) => /^(?:const |let |require\()/.test(line));
+  for (const line of statements) for (const [, target] of line.matchAll(/(?<!=> )require\("(\.[^"]+)"\)/g)) loadedWith(join(dirname(file), target!), seen);
   return seen;
 }
 

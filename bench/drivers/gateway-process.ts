@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { freePort } from "../../test/harness/free-port.ts";
 import type { BenchContext } from "../row.ts";
 import { createDevice, type BenchConnection } from "./client.ts";
@@ -41,7 +40,7 @@ function writeStart(folder: string, root: string, built: string): string {
   // As `bin/openclaw` does it.
   const text = `if (process.execArgv.length === 0) require("node:v8").setFlagsFromString("--invocation-count-for-maglev=20000");
 require("node:module").enableCompileCache(${JSON.stringify(join(built === "src" ? folder : join(root, built), ".cache"))});
-import(${JSON.stringify(pathToFileURL(join(root, entry)).href)}).then((cli) => cli.main(process.argv.slice(2)));
+require(${JSON.stringify(join(root, entry))}).main(process.argv.slice(2));
 `;
   writeFileSync(file, text);
   return file;

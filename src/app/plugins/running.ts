@@ -42,18 +42,19 @@ interface SdkPlace {
   readonly bundled: Readonly<Record<string, string>>;
 }
 
-/** Packages that stand as modules of their own in the bundle. */
+/** Packages that plugins share with the host. */
 const VENDORED = ["zod", "typebox", "ws", "commander"];
 
 /** In the bundle beside its entries; in a checkout among the sources. `from`: URL of the module that asks. */
 function sdkPlace(from: string): SdkPlace {
   const here = fileURLToPath(new URL(".", from));
+  const vendored = (folder: string, extension: string): SdkPlace["bundled"] =>
+    Object.fromEntries(VENDORED.map((name) => [name, join(folder, `${name}${extension}`)]));
   for (const folder of [join(here, "plugin-sdk"), join(here, "..", "plugin-sdk")]) {
-    if (!existsSync(join(folder, "index.js"))) continue;
-    const files = VENDORED.map((name) => [name, join(folder, "vendor", `${name}.js`)] as const).filter(([, file]) => existsSync(file));
-    return { sdkDir: folder, bundled: Object.fromEntries(files) };
+    if (existsSync(join(folder, "index.js"))) return { sdkDir: folder, bundled: vendored(join(folder, "vendor"), ".mjs") };
   }
-  return { sdkDir: join(here, "..", "..", "plugins", "sdk", "paths"), bundled: {} };
+  const sources = join(here, "..", "..", "plugins", "sdk");
+  return { sdkDir: join(sources, "paths"), bundled: vendored(join(sources, "vendor"), ".ts") };
 }
 
 /** Who calls, as plugins were always told. */

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { manualClock, systemClock } from "../../base/clock.ts";
 import { entryIn, folderWith, write } from "./plugin-on-disk.ts";
-import { importModule } from "./loader.ts";
+import { importModule } from "./import.ts";
 import { createHostPackages, createModuleLoader, type LoadedModule } from "./index.ts";
 
 const sdkDir = folderWith({ "index.ts": "export const one = 1; export const two = 2;", "known.ts": "export const three = 3;" });

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, systemCode } from "../../base/errors.ts";
 import { findFile } from "./files.ts";
 import type { Graph } from "./graphs.ts";
-import { packageName, type HostPackages } from "./host-packages.ts";
+import { packageName, type HostPackages, type NextResolve } from "./host-packages.ts";
 import { isSdk, lineAt, SDK } from "./imports.ts";
 import type { RequireCache } from "./require-cache.ts";
 import { byRequire, loadModule, MISSING, type LoadDeps, type NextLoad } from "./load-module.ts";
@@ -31,8 +31,6 @@ export interface HooksDeps extends LoadDeps {
   readonly sdkFile: (subPath: string) => string | undefined;
   readonly requireCache: Pick<RequireCache, "note" | "isForgetting">;
 }
-
-type NextResolve = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
 
 /** Where in `parent` the specifier stands. */
 function placeOf(parent: string, specifier: string): { readonly file: string; readonly line: number | undefined } {
@@ -102,7 +100,7 @@ export function createModuleHooks(deps: HooksDeps): {
       const url = (error as { url?: unknown }).url;
       const path = typeof url === "string" && url.startsWith("file:") ? findFile(fileURLToPath(url)) : undefined;
       if (path !== undefined) return found(path, graph, true);
-      const offered = deps.hostPackages.resolve(specifier, byRequire(context));
+      const offered = deps.hostPackages.resolve(specifier, byRequire(context) ? undefined : (name, from) => next(name, { ...context, ...from }));
       if (offered !== undefined) return { url: offered, shortCircuit: true };
       if (graphs.isDependency(fileURLToPath(parent), graph)) throw error;
       const place = placeOf(parent, specifier);

@@ -1,16 +1,18 @@
-import { createRequire } from "node:module";
+import { createRequire, type ResolveFnOutput, type ResolveHookContext } from "node:module";
 import { pathToFileURL } from "node:url";
 
 /** Packages that plugins may import without bringing them. */
 export interface HostPackages {
-  /** URL of what `specifier` is in the host, if the host offers it. */
-  resolve(specifier: string, byRequire: boolean): string | undefined;
+  /** URL of what `specifier` is in the host, if the host offers it. `next` is what resolves an `import`; without it the specifier was required. */
+  resolve(specifier: string, next?: NextResolve): string | undefined;
 }
 
+export type NextResolve = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
+
 export interface HostPackagesOptions {
-  /** URL of a module of the host, from where `require` looks. Default: this one. */
+  /** URL of a module of the host, from where packages are looked for. Default: this one. */
   readonly from?: string;
-  /** Specifier to absolute file, for packages that are part of the host's bundle: the instance that the SDK uses. */
+  /** Specifier to absolute file, for the packages of which `import`, `require` and the SDK share one instance. */
   readonly bundled?: Readonly<Record<string, string>>;
 }
 
@@ -23,13 +25,10 @@ const OFFERED: Readonly<Record<string, string>> = {
   commander: "commander",
 };
 
-/** Schemas of these are nested into the host's, so `require` gets the same instance as `import`. */
-const ONE_INSTANCE: ReadonlySet<string> = new Set(["zod", "typebox"]);
-
 /** What is not in `bundled` is looked for in the `node_modules` around the host. */
 export function createHostPackages({ from = import.meta.url, bundled = {} }: HostPackagesOptions = {}): HostPackages {
   return {
-    resolve(specifier, byRequire) {
+    resolve(specifier, next) {
       const name = packageName(specifier);
       const host = OFFERED[name];
       const renamed = host === undefined ? specifier : host + specifier.slice(name.length);
@@ -37,7 +36,7 @@ export function createHostPackages({ from = import.meta.url, bundled = {} }: Hos
       if (file !== undefined) return pathToFileURL(file).href;
       if (host === undefined) return undefined;
       try {
-        return byRequire && !ONE_INSTANCE.has(host) ? pathToFileURL(createRequire(from).resolve(renamed)).href : import.meta.resolve(renamed);
+        return next ? next(renamed, { parentURL: from }).url : pathToFileURL(createRequire(from).resolve(renamed)).href;
       } catch {
         return undefined;
       }

@@ -9,6 +9,7 @@ import { lazy } from "../../base/lazy.ts";
 import type { PluginEntry } from "../record.ts";
 import { definitionOf, pluginFailed, type LoadedModule } from "./definition.ts";
 import { explain, isLinkFailure, ownerOfError } from "./failure.ts";
+import { importModule } from "./import.ts";
 import { findFile } from "./files.ts";
 import { createGraphs, type Graph } from "./graphs.ts";
 import { createModuleHooks } from "./hooks.ts";
@@ -120,9 +121,6 @@ function createSources(lex: Lex, cache?: SourceCache): Pick<LoadDeps, "prepare" 
       lookUp(specifier, file, graph, [file]);
   return { prepare, exportsOf, hasModuleSyntax: (code) => hasModuleSyntax(lex, code) };
 }
-
-/** Node's own `import`, kept in a file of its own so that a test runner does not put its own in the place of it. */
-export const importModule = (url: string): Promise<Record<string, unknown>> => import(url) as Promise<Record<string, unknown>>;
 
 export interface ModuleLoaderDeps {
   /** Folder with one module per SDK sub-path: `index` is `openclaw/plugin-sdk`, `account-id` is `openclaw/plugin-sdk/account-id`; `.js` or `.ts`. */

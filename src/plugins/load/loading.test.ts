@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { entryIn, folderWith, write } from "./plugin-on-disk.ts";
@@ -9,7 +10,11 @@ const sdkDir = folderWith({
   "state.ts": `export const ids: string[] = [];`,
   "account-id.js": `export const DEFAULT_ACCOUNT_ID = "default"; export { seen } from "./index.ts";`,
 });
-const loader = createModuleLoader({ sdkDir, hostPackages: createHostPackages(), clock: systemClock });
+const loader = createModuleLoader({
+  sdkDir,
+  hostPackages: createHostPackages({ bundled: { zod: fileURLToPath(import.meta.resolve("zod")) } }),
+  clock: systemClock,
+});
 afterAll(() => loader[Symbol.dispose]());
 
 const load = (files: Readonly<Record<string, string>>, source = "index.ts", id = "sample"): Promise<LoadedModule> =>

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { createHostPackages, createModuleLoader } from "./index.ts";
-import { importModule } from "./loader.ts";
+import { importModule } from "./import.ts";
 import { entryIn, folderWith, write } from "./plugin-on-disk.ts";
 
 /** A chain of ES modules: Node links all of them at once and runs them many microtasks later. */

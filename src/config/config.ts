@@ -211,10 +211,9 @@ function createConfig(first: Loaded, options: ConfigOptions, loading: Loading): 
     const loaded = loadConfig(load());
     // A file that was there and is gone is a broken one: the empty configuration never takes its place.
     const next = hadFile && !loaded.snapshot.exists ? withoutFile(loaded) : withoutRefused(loaded, options.refuses);
-    const { snapshot, watched } = next;
-    lastRead = next;
+    const { snapshot } = (lastRead = next);
     hadFile ||= isRunning && snapshot.exists;
-    watching?.follow(watched);
+    watching?.follow(next.watched);
     if (watching) versions.keep(snapshot);
     if (!snapshot.valid) {
       broken = true;

@@ -398,12 +398,3 @@ test("a session that is out of date begins anew by itself, and the old transcrip
   expect(ended).toEqual(["new", ["idle", 2], "idle"]);
   expect(await at.store.read("transcripts.ofSession", { agentId: "main", sessionId: first.sessionId })).toMatchObject([{ archivedAt: null }]);
 });
-
-test("the prompt names the repository that is configured, and how the time of day is written", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "turn-repo-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const at = await room({ says: ["hi"], config: { agents: { defaults: { repoRoot: folder, timeFormat: "12" } } } });
-  await at.turn("hello");
-  expect(at.requests[0]!.systemPrompt).toContain(`| repo=${folder} |`);
-  expect(at.requests[0]!.systemPrompt).toContain("Time format: 12-hour");
-});

@@ -391,15 +391,7 @@ test.each<[string, OpenClawConfig, object]>([
   [
     "all of them with a star",
     { agents: { list: [{ id: "b" }, { id: "main", subagents: { allowAgents: ["*"] } }, { id: "a" }] } },
-    {
-      requester: "main",
-      allowAny: true,
-      agents: [
-        { id: "main", configured: true },
-        { id: "a", configured: true },
-        { id: "b", configured: true },
-      ],
-    },
+    { requester: "main", allowAny: true, agents: ["main", "a", "b"].map((id) => ({ id, configured: true })) },
   ],
 ])("agents_list: %s", async (_, config, expected) => {
   expect(json(await run(agentsListTool, {}, { config }))).toEqual(expected);

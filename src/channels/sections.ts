@@ -1,13 +1,13 @@
-/** Where the configuration of a channel stands. */
+/** The configuration sections of a channel. */
 import type { AgentEntry, HostConfig } from "../protocol/index.ts";
 
 export type Section = Readonly<Record<string, unknown>>;
 
-/** The value as an object with keys, if it is one. */
+/** The value as an object, if it is one. */
 export const sectionOf = (value: unknown): Section | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Section) : undefined;
 
-/** The sections that say something about an account, its own first. */
+/** The sections that apply to an account, its own first. */
 export function channelSections(cfg: Partial<HostConfig> | undefined, channel?: string | null, accountId?: string | null): Section[] {
   const own = channel ? sectionOf(cfg?.channels?.[channel]) : undefined;
   const accounts = sectionOf(own?.["accounts"]);
@@ -16,40 +16,40 @@ export function channelSections(cfg: Partial<HostConfig> | undefined, channel?: 
   return [key === undefined ? undefined : sectionOf(accounts?.[key]), own].filter((section) => section !== undefined);
 }
 
-export interface MessagePlace {
+export interface MessageScope {
   readonly channel?: string | undefined;
   readonly accountId?: string | undefined;
 }
 
-/** The most particular of account, channel and `messages` that sets a text under `key`. */
-export function messageSetting(cfg: HostConfig, key: string, { channel, accountId }: MessagePlace): string | undefined {
+/** The most specific of account, channel and `messages` that sets a text under `key`. */
+export function messageSetting(cfg: HostConfig, key: string, { channel, accountId }: MessageScope): string | undefined {
   const sources = [...channelSections(cfg, channel, accountId), sectionOf(cfg.messages)];
   return sources.map((source) => source?.[key]).find((value) => typeof value === "string");
 }
 
-/** Who an agent is, as configured. */
+/** The configured identity of an agent. */
 export function agentIdentity(cfg: HostConfig, agentId: string): NonNullable<AgentEntry["identity"]> {
   const wanted = agentId.trim().toLowerCase();
   return cfg.agents?.list?.find((agent) => agent.id.toLowerCase() === wanted)?.identity ?? {};
 }
 
-/** Where a channel's section lists the places that are answered. */
-export interface RoomMap {
-  /** The key of the servers that rooms are in; each has `rooms` of its own. They are known by id: anybody can give theirs another's name. */
+/** Where a channel's section lists the chats that are answered. */
+export interface GroupMap {
+  /** Key of the servers that contain chats; each has its own map. They are identified by id: anybody can copy another server's name. */
   readonly spaces?: "guilds";
-  /** The key of the rooms. */
-  readonly rooms: "groups" | "channels";
-  /** How a key may name a room that is not written as its id: `#name`, or also without the `#`. */
+  /** Key of the chats. */
+  readonly chats: "groups" | "channels";
+  /** How a key may name a chat other than by id: `#name`, or also without the `#`. */
   readonly named?: "hash" | "plain";
-  /** There is no list of senders beside it: who may write in a listed place is everybody, or whom `users` and `roles` name. */
+  /** There is no separate list of senders: in a listed chat everybody may write, or those in `users` and `roles`. */
   readonly listedIsEnough?: boolean;
 }
 
-const GROUPS: RoomMap = { rooms: "groups" };
-const ROOM_MAPS: ReadonlyMap<string, RoomMap> = new Map<string, RoomMap>([
-  ["discord", { spaces: "guilds", rooms: "channels", named: "plain", listedIsEnough: true }],
-  ["slack", { rooms: "channels", named: "hash", listedIsEnough: true }],
+const GROUPS: GroupMap = { chats: "groups" };
+const GROUP_MAPS: ReadonlyMap<string, GroupMap> = new Map<string, GroupMap>([
+  ["discord", { spaces: "guilds", chats: "channels", named: "plain", listedIsEnough: true }],
+  ["slack", { chats: "channels", named: "hash", listedIsEnough: true }],
 ]);
 
-/** `groups`, for channels that do not have maps of their own. */
-export const roomMapOf = (channel: string): RoomMap => ROOM_MAPS.get(channel) ?? GROUPS;
+/** `groups`, for channels without their own maps. */
+export const groupMapOf = (channel: string): GroupMap => GROUP_MAPS.get(channel) ?? GROUPS;

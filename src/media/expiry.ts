@@ -6,11 +6,11 @@ import { fileError, systemCode } from "../base/errors.ts";
 export interface ExpiryRequest {
   /** `<state>/media`. */
   readonly folder: string;
-  /** Files that were last written before this time are past theirs. */
+  /** Files last written before this time have expired. */
   readonly before: number;
-  /** Which of these names something still refers to. Asked right before they are removed. */
+  /** Which of these names are still referenced. Called right before they are removed. */
   readonly needed: (names: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Files removed at most; the rest is for the next time. */
+  /** Most files to remove; the rest is left for the next run. */
   readonly limit: number;
 }
 
@@ -34,7 +34,7 @@ async function* filesIn(folder: string): AsyncGenerator<Old> {
   }
 }
 
-/** Undefined: it went by itself. */
+/** Undefined: it no longer exists. */
 async function writtenAt(path: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).mtimeMs;
@@ -44,7 +44,7 @@ async function writtenAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** Removes stored files that are past their time, except what is still needed. Links are left alone, and nothing outside of the folder is looked at. */
+/** Removes expired files, except those still needed. Links are left alone, and nothing outside of the folder is touched. */
 export async function removeExpired({ folder, before, needed, limit }: ExpiryRequest): Promise<{ readonly removed: number; readonly kept: number }> {
   const old: Old[] = [];
   for await (const file of filesIn(folder)) {

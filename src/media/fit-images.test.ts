@@ -39,13 +39,13 @@ test.each<[Format, object]>([
   expect(sizeOf(smaller as ImageContent)).toEqual({ width: 100, height: 40 });
 });
 
-test("parts that all fit are given back as they are, without the library", async () => {
+test("parts that all fit are returned unchanged, without the library", async () => {
   const never = createImageFitter({ maxSide: () => undefined, log: silentLogger, load: () => Promise.reject(new Error("not to be loaded")) });
   const parts = [await image(10, 10)];
   expect(await never(parts)).toBe(parts);
 });
 
-test("an image that nobody can make smaller is a text that says so, and one that only has many pixels goes as it is", async () => {
+test("an image that cannot be reduced is replaced by a note, and one that only has many pixels is sent unchanged", async () => {
   const missing = createImageFitter({ maxSide: () => 100, log: silentLogger, load: () => Promise.reject(new Error("no binary for this machine")) });
   const wide = await image(300, 10);
   expect(await missing([wide])).toEqual([wide]);
@@ -57,7 +57,7 @@ test("an image that nobody can make smaller is a text that says so, and one that
   expect(await fit()([{ ...heavy, data: "" }])).toMatchObject([{ type: "text", text: "[image] omitted: it is empty." }]);
 });
 
-test("an image that claims more pixels than can be decoded is not decoded", async () => {
+test("an image that claims too many pixels is not decoded", async () => {
   const small = await image(10, 10);
   const bytes = Buffer.from(small.data, "base64");
   bytes.writeUInt32BE(100_000, 16);
@@ -76,7 +76,7 @@ test.each<[string, (whole: ImageContent) => ImageContent, string]>([
   expect(await fit()([damage(await image(50, 40))])).toEqual([{ type: "text", text: expect.stringContaining(why) as string }]);
 });
 
-test("an image goes with the type and the text that its bytes have", async () => {
+test("an image is sent with the type and base64 text of its bytes", async () => {
   const whole = await image(50, 40);
   for (const written of [
     { ...whole, mimeType: "image/jpeg" },
@@ -87,14 +87,14 @@ test("an image goes with the type and the text that its bytes have", async () =>
   }
 });
 
-test("a large damaged image shows what can be read of it", async () => {
+test("a large damaged image is recovered as far as it can be read", async () => {
   const large = await image(1500, 1400, "jpeg");
   const bytes = Buffer.from(large.data, "base64");
   const [shown] = await fit()([{ ...large, data: bytes.subarray(0, Math.floor(bytes.length * 0.8)).toString("base64") }]);
   expect(sizeOf(shown as ImageContent)).toMatchObject({ width: 1200 });
 });
 
-test("a kind of image that no provider takes is converted", async () => {
+test("an image type that no provider accepts is converted", async () => {
   const { default: sharp } = await import("sharp");
   const data = await sharp({ create: { width: 30, height: 20, channels: 3, background: "#123456" } })
     .tiff()

@@ -6,13 +6,13 @@ import type { Logger } from "../base/log/logger.ts";
 import { formatBytes } from "../base/text.ts";
 import type { ImageContent, TextContent } from "../protocol/index.ts";
 
-/** Pixels of an image. */
+/** Size of an image in pixels. */
 interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** The size that the head of an image states (png, jpeg, gif, webp); undefined when it cannot be read. */
+/** The size in an image's header (png, jpeg, gif, webp); undefined when it cannot be read. */
 export function imageSize(bytes: Buffer): ImageSize | undefined {
   try {
     if (bytes.toString("latin1", 1, 4) === "PNG") return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
@@ -20,7 +20,7 @@ export function imageSize(bytes: Buffer): ImageSize | undefined {
     if (bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP") return webpSize(bytes);
     return bytes[0] === 0xff && bytes[1] === 0xd8 ? jpegSize(bytes) : undefined;
   } catch {
-    // The head is shorter than it has to be.
+    // The header is truncated.
     return undefined;
   }
 }
@@ -40,7 +40,7 @@ function webpSize(bytes: Buffer): ImageSize | undefined {
   }
 }
 
-/** Frame headers are those from C0 to CF, without the tables C4, C8 and CC. */
+/** Frame headers are C0 to CF, without the tables C4, C8 and CC. */
 function jpegSize(bytes: Buffer): ImageSize | undefined {
   let at = 2;
   while (at < bytes.length) {
@@ -56,9 +56,9 @@ function jpegSize(bytes: Buffer): ImageSize | undefined {
 }
 
 const DEFAULT_IMAGE_SIDE = 1200;
-/** Largest image that models take. */
+/** Largest image that models accept. */
 const MAX_BYTES = 5 * 1024 * 1024;
-/** More than this is not decoded: an image of a few bytes can claim any size. */
+/** Larger ones are not decoded: an image of a few bytes can claim any size. */
 const MAX_PIXELS = 100_000_000;
 const DATA_URL = /^data:[^,]{0,100};base64,/;
 /** Tried in this order until the image is small enough. */
@@ -74,13 +74,13 @@ export interface ImageFitterDeps {
   /** `agents.defaults.imageMaxDimensionPx`. */
   readonly maxSide: () => number | undefined;
   readonly log: Pick<Logger, "warn">;
-  /** The library that scales; loaded with the first image that is too large. */
+  /** The image library; loaded with the first image that is too large. */
   readonly load?: () => Promise<Sharp>;
 }
 
-/** Makes images fit to be sent to a model: whole, of a kind that providers take, and small enough. Every image passes here on its way in. */
+/** Makes images ready to be sent to a model: complete, of a supported type, and small enough. Every inbound image passes through it. */
 export interface ImageFitter {
-  /** The parts with images that fit; one that is damaged, or cannot be made to fit, becomes a text that says so. The same list when all fit. */
+  /** The parts with images that fit; a damaged one, or one that cannot be made to fit, becomes a note. The same list when all fit. */
   <P extends ImageContent | TextContent>(parts: readonly P[]): Promise<readonly (P | ImageContent | TextContent)[]>;
 }
 
@@ -106,7 +106,7 @@ export function createImageFitter({ maxSide, log, load = async () => (await impo
     if (size && size.width * size.height > MAX_PIXELS) return omitted(`it has ${size.width} × ${size.height} pixels, which is too many to be scaled`);
     const { type, problem } = checkImage(bytes);
     if (problem === undefined && bytes.length <= MAX_BYTES && longest <= side) return asSent(image, bytes, type);
-    // What is small and damaged has nothing to rescue; of a large picture, or of another kind, the library may read enough.
+    // A small damaged image cannot be recovered; from a large one, or another type, the library may read enough.
     const unusable = omitted(problem ?? `it has ${formatBytes(bytes.length)}, at most ${formatBytes(MAX_BYTES)} can be sent`);
     const mayBeRead = type === undefined ? isConvertible(bytes) : longest > side || bytes.length > MAX_BYTES;
     const found = mayBeRead ? await sharp() : undefined;
@@ -123,7 +123,7 @@ export function createImageFitter({ maxSide, log, load = async () => (await impo
   return async <P extends ImageContent | TextContent>(parts: readonly P[]) => {
     if (!parts.some(({ type }) => type === "image")) return parts;
     const out: (P | ImageContent | TextContent)[] = [];
-    // One after the other: a picture in memory is many times its file.
+    // One after the other: a decoded image takes many times its file size.
     for (const part of parts) out.push(part.type === "image" ? await fitted(part) : part);
     return out.every((part, index) => part === parts[index]) ? parts : out;
   };
@@ -143,13 +143,13 @@ async function scaled(sharp: Sharp, bytes: Buffer, side: number): Promise<ImageC
   return undefined;
 }
 
-/** With the type and the base64 text that its bytes have, whatever its sender wrote: providers compare them. */
+/** With the type and the base64 text of its bytes, whatever its sender wrote: providers compare them. */
 function asSent(image: ImageContent, bytes: Buffer, mimeType: string): ImageContent {
   const data = bytes.toString("base64");
   return image.mimeType === mimeType && image.data === data ? image : { type: "image", data, mimeType };
 }
 
-/** Photos of phones (HEIC, AVIF) and TIFF: no provider takes them, the library turns them into a JPEG where it can. */
+/** Phone photos (HEIC, AVIF) and TIFF: no provider accepts them, the library converts them to JPEG where it can. */
 function isConvertible(bytes: Buffer): boolean {
   const head = bytes.toString("latin1", 0, 12);
   return /^.{4}ftyp(?:avif|avis|heic|heix|mif1|msf1)/s.test(head) || head.startsWith("II*\0") || head.startsWith("MM\0*");

@@ -1,6 +1,6 @@
 /**
  * Stored media: limits, types, expiry.
- * The door of the room: nothing else in this folder is imported from outside.
+ * Entry point of the module.
  */
 import type * as expiry from "./expiry.ts";
 import type * as fitting from "./fit-images.ts";
@@ -10,20 +10,20 @@ export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension
 export type { ImageFitter } from "./fit-images.ts";
 export type { MediaFile, SavedMedia } from "./saved.ts";
 
-/** Largest file that is kept where nobody says otherwise. */
+/** Default size limit of stored files. */
 export const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
 
-/** Writing files, loaded with the first one. */
+/** Saving files, loaded on first use. */
 export async function loadSaving(): Promise<typeof saved> {
   return import("./saved.ts");
 }
 
-/** Scaling images, loaded with the first one. */
+/** Scaling images, loaded on first use. */
 export async function loadImageFitting(): Promise<typeof fitting> {
   return import("./fit-images.ts");
 }
 
-/** Removing what is past its time, loaded when it is due. */
+/** Removing expired files, loaded on first use. */
 export async function loadExpiry(): Promise<typeof expiry> {
   return import("./expiry.ts");
 }

@@ -1,9 +1,9 @@
-/** Types of files, by name and by their first bytes. */
+/** File types, by name and by their first bytes. */
 import { basename, extname } from "node:path";
 
 export type MediaKind = "image" | "audio" | "video" | "document" | "unknown";
 
-/** The first extension of a type is the one that files get. */
+/** The first extension of a type is used for new files. */
 const TYPES: readonly (readonly [mime: string, ...extensions: string[]])[] = [
   ["image/jpeg", ".jpg", ".jpeg"],
   ["image/png", ".png"],
@@ -48,7 +48,7 @@ export function normalizeMimeType(mime?: string | null): string | undefined {
   return mime?.split(";")[0]?.trim().toLowerCase() || undefined;
 }
 
-/** In lower case with its point, also of a URL. */
+/** In lower case with its dot, also of a URL. */
 export function getFileExtension(filePath?: string | null): string | undefined {
   if (!filePath) return undefined;
   const path = /^https?:\/\//i.test(filePath) && URL.canParse(filePath) ? new URL(filePath).pathname : filePath;
@@ -90,7 +90,7 @@ function sniffed(buffer: Uint8Array): string | undefined {
   return SIGNATURES.find(([, offset, bytes]) => hex.startsWith(bytes, offset * 2))?.[0];
 }
 
-/** By the bytes, unless they say no more than "an archive"; then by the name, then by what the sender claims. */
+/** By content, unless that only says "an archive"; then by name, then by the sender's claim. */
 export async function detectMime(params: {
   buffer?: Uint8Array | undefined;
   headerMime?: string | null | undefined;
@@ -110,7 +110,7 @@ export function mediaKindFromMime(mime?: string | null): MediaKind {
   return family === "application" || family === "text" ? "document" : "unknown";
 }
 
-/** The name that a stored file came with: `<name>---<uuid>.<ext>`. */
+/** The original name of a stored file: `<name>---<uuid>.<ext>`. */
 export function extractOriginalFilename(filePath: string): string {
   const name = basename(filePath);
   const match = /^(.+)---[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(\.[^.]*)?$/i.exec(name);

@@ -1,4 +1,4 @@
-/** Files that came in, kept below `<state>/media`. */
+/** Stores received files below `<state>/media`. */
 import { writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { AppError, fileError } from "../base/errors.ts";
@@ -7,10 +7,10 @@ import type { Ids } from "../base/ids.ts";
 import { formatBytes } from "../base/text.ts";
 import { detectMime, extensionForMime, getFileExtension } from "./mime.ts";
 
-/** As the door says; not imported from there, which imports this. */
+/** As in the entry point; not imported from there, since that imports this. */
 const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
 
-/** A file that is kept. */
+/** A stored file. */
 export interface SavedMedia {
   id: string;
   path: string;
@@ -24,7 +24,7 @@ export interface MediaFile {
   /** Folder below `<state>/media`. Default `inbound`. */
   readonly subdir?: string | undefined;
   readonly maxBytes?: number | undefined;
-  /** Kept in front of the file's name, for people. */
+  /** Put before the file's name, for people. */
   readonly originalFilename?: string | undefined;
   /** `false`: of that name only the ending counts. */
   readonly keepsName?: boolean | undefined;
@@ -32,7 +32,7 @@ export interface MediaFile {
 
 const MAX_NAME = 60;
 
-/** What of a stranger's name can stand in ours. */
+/** The part of a foreign name that is safe in ours. */
 function readable(name: string | undefined): string {
   return parse((name ?? "").replaceAll("\\", "/"))
     .name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")
@@ -40,7 +40,7 @@ function readable(name: string | undefined): string {
     .slice(0, MAX_NAME);
 }
 
-/** Writes the bytes as `[name---]<uuid>.<ext>`, readable by the owner only. The type is told by the bytes before it is believed. */
+/** Writes the bytes as `[name---]<uuid>.<ext>`, readable by the owner only. The type is checked against the bytes. */
 export async function saveMedia(file: MediaFile, { stateDir, ids }: { readonly stateDir: string; readonly ids: Pick<Ids, "uuid"> }): Promise<SavedMedia> {
   const { buffer, subdir = "inbound", maxBytes = DEFAULT_MEDIA_BYTES, originalFilename } = file;
   if (buffer.length > maxBytes)

@@ -1,11 +1,11 @@
 import { defaultAgentId, type OpenClawConfig } from "../config/index.ts";
 
-/** Agent ids as they are compared. */
+/** Agent ids in comparable form. */
 export const agentKey = (id: string): string => id.trim().toLowerCase();
 
 export interface Agents {
   readonly ids: ReadonlySet<string>;
-  /** Answers where no binding says who. */
+  /** Answers where no binding matches. */
   readonly defaultId: string;
 }
 

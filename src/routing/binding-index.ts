@@ -1,13 +1,13 @@
 import { tierOf, type Binding, type Tier } from "./bindings.ts";
 import type { Chat, ChatPeer } from "./chat.ts";
 
-/** Finds bindings by what they ask for, without going through them. */
+/** Finds bindings by their fields, without going through them. */
 export interface BindingIndex {
-  /** The first binding of a tier that matches a chat, and how many places were looked into: it does not depend on the number of bindings. */
+  /** The first binding of a tier that matches a chat, and the number of index lookups: it does not depend on the number of bindings. */
   find(tier: Tier, chat: Chat): { readonly binding: Binding | undefined; readonly lookups: number };
 }
 
-/** Which fields a binding asks for. Bindings of a shape are found with one key per role of the sender. */
+/** Which fields a binding uses. Bindings of a shape are found with one key per role of the sender. */
 interface Shape {
   readonly account: boolean;
   readonly peer: boolean;
@@ -16,7 +16,7 @@ interface Shape {
   readonly roles: boolean;
 }
 
-interface Wanted {
+interface KeyFields {
   readonly channel: string;
   readonly accountId: string | undefined;
   readonly peer: ChatPeer | undefined;
@@ -25,10 +25,10 @@ interface Wanted {
   readonly role: string | undefined;
 }
 
-/** Values are from strangers: with their lengths in front none can look like two. */
+/** Values come from strangers: with length prefixes none can look like two. */
 const field = (value: string | undefined): string => (value === undefined ? "-" : `${value.length}:${value}`);
 
-function keyOf({ channel, accountId, peer, guildId, teamId, role }: Wanted): string {
+function keyOf({ channel, accountId, peer, guildId, teamId, role }: KeyFields): string {
   return `${field(channel)}${field(accountId)}${peer ? peer.kind : "-"}${field(peer?.id)}${field(guildId)}${field(teamId)}${field(role)}`;
 }
 
@@ -38,8 +38,8 @@ function shapeOf({ accountId, peer, guildId, teamId, roles }: Binding): Shape {
 
 const nameOf = ({ account, peer, guild, team, roles }: Shape): string => `${account} ${peer} ${guild} ${team} ${roles}`;
 
-/** What bindings of a shape must ask for to match; nothing when the chat lacks a field. */
-function* wantedBy(shape: Shape, chat: Chat, peer: ChatPeer | undefined): Generator<Wanted> {
+/** The fields that bindings of a shape must have to match; nothing when the chat lacks one. */
+function* wantedBy(shape: Shape, chat: Chat, peer: ChatPeer | undefined): Generator<KeyFields> {
   if ((shape.peer && !peer) || (shape.guild && chat.guildId === undefined) || (shape.team && chat.teamId === undefined)) return;
   const wanted = {
     channel: chat.channel,

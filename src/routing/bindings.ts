@@ -3,7 +3,7 @@ import { canonicalChatType } from "../channels/index.ts";
 import { agentKey } from "./agents.ts";
 import { accountKey, channelKey, type Chat, type ChatPeer } from "./chat.ts";
 
-/** What a binding is chosen for, most specific first. */
+/** Tiers of bindings, most specific first. */
 export const TIERS = [
   "binding.peer",
   "binding.peer.parent",
@@ -19,13 +19,13 @@ export type Tier = (typeof TIERS)[number];
 /** Why an agent was chosen. */
 export type MatchedBy = Tier | "default";
 
-/** One item of `bindings`, read. A field that is undefined matches everything. */
+/** One parsed item of `bindings`. An undefined field matches everything. */
 export interface Binding {
-  /** Its place in the list. */
+  /** Its index in the list. */
   readonly index: number;
   readonly agentId: string;
   readonly channel: string;
-  /** Undefined is any account (`*`). */
+  /** Undefined means any account (`*`). */
   readonly accountId: string | undefined;
   readonly peer: ChatPeer | undefined;
   readonly guildId: string | undefined;
@@ -58,7 +58,7 @@ export function tierOf(binding: Binding): Exclude<Tier, "binding.peer.parent"> {
   return binding.accountId === undefined ? "binding.channel" : "binding.account";
 }
 
-/** Why a tier cannot have a binding for a chat; undefined when it is looked at. */
+/** Why a tier cannot have a binding for a chat; undefined when it is searched. */
 export function notLookedAt(tier: Tier, chat: Chat): string | undefined {
   switch (tier) {
     case "binding.peer":

@@ -3,9 +3,9 @@ import { agentKey, type Agents } from "./agents.ts";
 import type { Chat } from "./chat.ts";
 import { sessionKeys, type SessionKeys, type SessionRules } from "./session-keys.ts";
 
-/** A chat that several agents answer, each in a session of its own. They answer instead of the agent that bindings name. */
+/** A chat that several agents answer, each in a session of its own, instead of the agent that bindings select. */
 export interface Broadcast {
-  /** The chat's id, as `broadcast` names it. */
+  /** The chat's id, as in `broadcast`. */
   readonly chatId: string;
   readonly strategy: "parallel" | "sequential";
   /** In the order of the list. */
@@ -17,7 +17,7 @@ export interface BroadcastRules {
   readonly agentsOf: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Agents that do not exist are left out: without `agents.list` the names in `broadcast` are not checked. */
+/** Agents that do not exist are left out: without `agents.list` the names in `broadcast` are not validated. */
 export function readBroadcast({ broadcast }: OpenClawConfig, { ids }: Agents): BroadcastRules {
   const { strategy = "parallel", ...chats } = broadcast ?? {};
   const agentsOf = new Map<string, readonly string[]>();
@@ -29,7 +29,7 @@ export function readBroadcast({ broadcast }: OpenClawConfig, { ids }: Agents): B
   return { strategy, agentsOf };
 }
 
-/** The broadcast that a chat, or the one that its thread belongs to, is in. */
+/** The broadcast for a chat, or for its thread's parent. */
 export function broadcastTo(chat: Chat, { strategy, agentsOf }: BroadcastRules, rules: SessionRules): Broadcast | undefined {
   const chatId = [chat.peer?.id, chat.parent?.id].find((id) => id !== undefined && agentsOf.has(id));
   if (chatId === undefined) return undefined;

@@ -5,24 +5,24 @@ export type PeerKind = "direct" | "group" | "channel";
 
 export interface RoutePeer {
   readonly kind: PeerKind | "dm";
-  /** As the platform gives it: not trimmed, not lower-cased. */
+  /** As the platform sends it: not trimmed, not lower-cased. */
   readonly id: string | number;
 }
 
 /**
- * How a thread is told apart from its chat: by a suffix of the session key (`thread`), inside the chat's id (`topic`: `<chat>:topic:<n>`), or
- * because it is a chat of its own whose id stands in place of the parent's (`own`).
+ * How a thread is distinguished from its chat: by a suffix of the session key (`thread`), inside the chat's id (`topic`: `<chat>:topic:<n>`), or
+ * because it is a chat of its own whose id replaces the parent's (`own`).
  */
 export type ThreadForm = "thread" | "topic" | "own";
 
 /** Where a message was written. */
-export interface RoutePlace {
+export interface RouteLocation {
   readonly channel: string;
-  /** The login that received it; `default` without one. */
+  /** The account that received it; `default` without one. */
   readonly accountId?: string | undefined;
   /** The chat: the sender of a direct message, else the group or channel. Without one it is the agent's main session. */
   readonly peer?: RoutePeer | undefined;
-  /** The chat that a thread belongs to: its bindings hold for the thread. */
+  /** The chat that a thread belongs to: its bindings apply to the thread. */
   readonly parentPeer?: RoutePeer | undefined;
   readonly threadId?: string | number | undefined;
   /** `topic` in groups of Telegram, `own` on Discord, else `thread`. */
@@ -35,7 +35,7 @@ export interface RoutePlace {
   readonly roles?: readonly string[] | undefined;
 }
 
-/** A chat as bindings are compared with it. */
+/** A chat in the form that bindings are compared with. */
 export interface ChatPeer {
   readonly kind: PeerKind;
   readonly id: string;
@@ -43,7 +43,7 @@ export interface ChatPeer {
   readonly around?: { readonly id: string; readonly topic: string };
 }
 
-/** A place, read. Every field has its one spelling. */
+/** A parsed location, with canonical fields. */
 export interface Chat {
   readonly channel: string;
   readonly accountId: string;
@@ -56,7 +56,7 @@ export interface Chat {
   readonly roles: readonly string[];
 }
 
-/** The one spelling of an account's id. */
+/** The canonical account id. */
 export { accountKey };
 export const DEFAULT_ACCOUNT = "default";
 
@@ -67,14 +67,14 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ["gchat", "googlechat"],
 ]);
 
-/** The one spelling of a channel's id. */
+/** The canonical channel id. */
 export function channelKey(written: string): string {
   const id = written.trim().toLowerCase();
   return ALIASES.get(id) ?? id;
 }
 
 function readPeer({ kind, id }: RoutePeer): ChatPeer {
-  // A kind that nobody knows is no direct chat: those may share the main session.
+  // An unknown kind is not a direct chat: those may share the main session.
   return { kind: canonicalChatType(kind) ?? "group", id: String(id) };
 }
 
@@ -88,7 +88,7 @@ interface Threaded {
   readonly thread?: string;
 }
 
-/** `<chat>:topic:<n>`, written in one or given in two. */
+/** `<chat>:topic:<n>`, as one id or in two parts. */
 function withTopic(peer: ChatPeer, topic: string | undefined, parent: ChatPeer | undefined): Threaded {
   const [, chat, inId] = /^([^]+):topic:([^:]+)$/.exec(peer.id) ?? [];
   const isWhole = chat !== undefined && inId !== undefined && (topic === undefined || topic === inId);
@@ -97,7 +97,7 @@ function withTopic(peer: ChatPeer, topic: string | undefined, parent: ChatPeer |
   return { peer: { kind: peer.kind, id: `${around.id}:topic:${around.topic}`, around }, parent: parent ?? { kind: peer.kind, id: around.id } };
 }
 
-function threaded(peer: ChatPeer, { threadId, threadForm, parentPeer }: RoutePlace, channel: string): Threaded {
+function threaded(peer: ChatPeer, { threadId, threadForm, parentPeer }: RouteLocation, channel: string): Threaded {
   const parent = parentPeer && readPeer(parentPeer);
   const thread = String(threadId ?? "") || undefined;
   const form = threadForm ?? standardForm(channel);
@@ -109,8 +109,8 @@ function threaded(peer: ChatPeer, { threadId, threadForm, parentPeer }: RoutePla
   return { peer, ...(parent ? { parent } : {}), ...(thread === undefined ? {} : { thread }) };
 }
 
-/** Reads where a message was written. */
-export function readPlace(place: RoutePlace): Chat {
+/** Parses where a message was written. */
+export function parseLocation(place: RouteLocation): Chat {
   const channel = channelKey(place.channel);
   return {
     channel,

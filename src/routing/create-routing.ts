@@ -3,50 +3,50 @@ import { agentKey, readAgents, type Agents } from "./agents.ts";
 import { createBindingIndex, type BindingIndex } from "./binding-index.ts";
 import { notLookedAt, readBindings, TIERS, type Binding, type MatchedBy } from "./bindings.ts";
 import { broadcastTo, readBroadcast, type Broadcast, type BroadcastRules } from "./broadcast.ts";
-import { readPlace, type Chat, type RoutePlace } from "./chat.ts";
-import { explain, refusal, type Explanation } from "./explain.ts";
+import { parseLocation, type Chat, type RouteLocation } from "./chat.ts";
+import { explain, findFault, type Explanation } from "./explain.ts";
 import { readSessionRules, sessionKeys, type SessionKeys, type SessionRules } from "./session-keys.ts";
 
-/** A place, and the configuration that says who answers there. The configuration is not changed after it was given once. */
-export interface RouteQuestion extends RoutePlace {
+/** A location, and the configuration that says who answers there. A configuration is immutable once passed. */
+export interface RouteInput extends RouteLocation {
   readonly config: OpenClawConfig;
 }
 
-/** One tier on the way to the decision. */
+/** One tier of the decision. */
 export interface TierStep {
   readonly tier: MatchedBy;
-  /** `matched` is the last one. */
+  /** `matched` is always the last one. */
   readonly state: "matched" | "none" | "skipped";
   /** Why it was skipped, or what matched. */
   readonly note?: string;
 }
 
-/** Who answers a message, and in which session. */
+/** Which agent answers a message, and in which session. */
 export interface Route extends SessionKeys {
   readonly agentId: string;
   readonly channel: string;
   readonly accountId: string;
   readonly matchedBy: MatchedBy;
-  /** The binding that decided: its place in the configuration. */
+  /** The binding that decided, with its path in the configuration. */
   readonly binding?: { readonly index: number; readonly path: string };
-  /** When it is there these agents answer, and nobody else. */
+  /** If present, these agents answer, and no other. */
   readonly broadcast?: Broadcast;
-  /** The tiers that were gone through, down to the one that decided. */
+  /** The tiers that were searched, down to the one that decided. */
   readonly explanation: readonly TierStep[];
-  /** How many places of the index were looked into; the number of bindings has no influence on it. */
+  /** Number of index lookups; it does not depend on the number of bindings. */
   readonly lookups: number;
 }
 
-/** Decides who answers. Same question, same answer; nothing is written down and nothing throws. */
+/** Decides which agent answers. Deterministic; it stores nothing and never throws. */
 export interface Routing {
-  resolveRoute(question: RouteQuestion): Route;
-  /** The same decision with a verdict on every binding: as slow as there are bindings, for people. */
-  explainRoute(question: RouteQuestion): Route & Explanation;
-  /** The sessions that a chat has with an agent that was chosen in another way. */
-  sessionKeys(agentId: string, question: RouteQuestion): SessionKeys;
+  resolveRoute(question: RouteInput): Route;
+  /** The same decision with an explanation for every binding: linear in the number of bindings, for people. */
+  explainRoute(question: RouteInput): Route & Explanation;
+  /** The sessions of a chat with an agent that was chosen in another way. */
+  sessionKeys(agentId: string, question: RouteInput): SessionKeys;
 }
 
-/** What is read of a configuration once. */
+/** The parsed rules of a configuration. */
 interface Rules {
   readonly agents: Agents;
   readonly bindings: readonly Binding[];
@@ -61,7 +61,7 @@ function readRules(config: OpenClawConfig): Rules {
   return {
     agents,
     bindings,
-    index: createBindingIndex(bindings.filter((binding) => refusal(binding, agents) === undefined)),
+    index: createBindingIndex(bindings.filter((binding) => findFault(binding, agents) === undefined)),
     sessions: readSessionRules(config),
     broadcast: readBroadcast(config, agents),
   };
@@ -105,7 +105,7 @@ function resolve(chat: Chat, rules: Rules): Route {
   return routeTo(rules.agents.defaultId, "default");
 }
 
-/** Makes a routing that remembers, for as long as a configuration is in use, what it read of it. */
+/** Creates a routing that caches parsed rules for as long as a configuration is in use. */
 export function createRouting(): Routing {
   const known = new WeakMap<OpenClawConfig, Rules>();
   function rulesOf(config: OpenClawConfig): Rules {
@@ -116,13 +116,13 @@ export function createRouting(): Routing {
     return rules;
   }
   return {
-    resolveRoute: (question) => resolve(readPlace(question), rulesOf(question.config)),
+    resolveRoute: (question) => resolve(parseLocation(question), rulesOf(question.config)),
     explainRoute(question) {
       const rules = rulesOf(question.config);
-      const chat = readPlace(question);
+      const chat = parseLocation(question);
       const route = resolve(chat, rules);
       return { ...route, ...explain(chat, route, rules) };
     },
-    sessionKeys: (agentId, question) => sessionKeys(agentKey(agentId), readPlace(question), rulesOf(question.config).sessions),
+    sessionKeys: (agentId, question) => sessionKeys(agentKey(agentId), parseLocation(question), rulesOf(question.config).sessions),
   };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseDocument, type OpenClawConfig } from "../config/index.ts";
 import { canonicalSessionKey } from "../protocol/index.ts";
-import { createRouting, type MatchedBy, type RoutePlace } from "./index.ts";
+import { createRouting, type MatchedBy, type RouteLocation } from "./index.ts";
 
 const example = (name: string): OpenClawConfig =>
   parseDocument(readFileSync(new URL(`../../test/fixtures/config/examples/${name}.json5`, import.meta.url), "utf8"), name).value as OpenClawConfig;
@@ -11,7 +11,7 @@ const user = (id: string) => ({ kind: "direct", id }) as const;
 const group = (id: string) => ({ kind: "group", id }) as const;
 const channel = (id: string) => ({ kind: "channel", id }) as const;
 
-type Row = readonly [string, RoutePlace, string, MatchedBy, string];
+type Row = readonly [string, RouteLocation, string, MatchedBy, string];
 
 describe("the documented set-ups", () => {
   const whatsapp = { channel: "whatsapp" };
@@ -59,7 +59,7 @@ describe("keys of direct chats by session.dmScope", () => {
     expect(resolveRoute({ config, channel: "telegram", peer: user("7") }).sessionKey).toBe("agent:main:telegram:default:direct:7");
   });
 
-  test("`dm` is `direct`, in messages, bindings and keys that somebody wrote down", () => {
+  test("`dm` means `direct`, in messages, bindings and configured keys", () => {
     const config: OpenClawConfig = {
       agents: { list: [{ id: "a" }, { id: "b" }] },
       session: { dmScope: "per-channel-peer" },
@@ -70,20 +70,20 @@ describe("keys of direct chats by session.dmScope", () => {
     expect(canonicalSessionKey("agent:b:telegram:dm:7", { defaultAgentId: "a" })).toBe(sessionKey);
   });
 
-  test("in global scope the main session is the global one, groups keep theirs", () => {
+  test("in global scope the main session is the global one, groups have their own", () => {
     const config: OpenClawConfig = { session: { scope: "global" } };
     expect(resolveRoute({ config, channel: "telegram", peer: user("1") })).toMatchObject({ sessionKey: "global", mainSessionKey: "global" });
     expect(resolveRoute({ config, channel: "telegram", peer: group("-1") }).sessionKey).toBe("agent:main:telegram:group:-1");
   });
 
-  test("a message without a chat is the main session's in every scope", () => {
+  test("a message without a chat goes to the main session in every scope", () => {
     const config: OpenClawConfig = { session: { dmScope: "per-account-channel-peer" } };
     expect(resolveRoute({ config, channel: "webchat" }).sessionKey).toBe("agent:main:main");
   });
 });
 
 describe("keys of groups and threads, channel by channel", () => {
-  test.each<readonly [RoutePlace, string, string | undefined]>([
+  test.each<readonly [RouteLocation, string, string | undefined]>([
     [{ channel: "telegram", peer: group("-1001") }, "agent:main:telegram:group:-1001", undefined],
     [{ channel: "telegram", peer: group("-1001"), threadId: 7 }, "agent:main:telegram:group:-1001:topic:7", "agent:main:telegram:group:-1001"],
     [{ channel: "telegram", peer: group("-1001:topic:7") }, "agent:main:telegram:group:-1001:topic:7", "agent:main:telegram:group:-1001"],
@@ -127,7 +127,7 @@ describe("keys of groups and threads, channel by channel", () => {
 
 describe("identity links", () => {
   const links = { Alice: ["telegram:123456789", "discord:987654321012345678"], bob: ["bobby", "matrix:@bob:example.org"] };
-  const keyOf = (dmScope: "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer", place: RoutePlace) =>
+  const keyOf = (dmScope: "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer", place: RouteLocation) =>
     resolveRoute({ config: { session: { dmScope, identityLinks: links } }, ...place }).sessionKey;
 
   test.each([
@@ -143,14 +143,14 @@ describe("identity links", () => {
     expect(keyOf(dmScope, { channel: id, peer: user(peer) })).toBe(key);
   });
 
-  test("an account that two people claim is the one's who stands first", () => {
+  test("an account claimed by two people belongs to the first", () => {
     const both = (identityLinks: Record<string, string[]>) =>
       resolveRoute({ config: { session: { dmScope: "per-peer", identityLinks } }, channel: "irc", peer: user("x") }).sessionKey;
     expect(both({ first: ["x"], second: ["irc:x"] })).toBe("agent:main:direct:first");
     expect(both({ first: ["irc:x"], second: ["x"] })).toBe("agent:main:direct:first");
   });
 
-  test("groups are not people", () => {
+  test("groups are never linked", () => {
     expect(keyOf("per-peer", { channel: "telegram", peer: group("123456789") })).toBe("agent:main:telegram:group:123456789");
   });
 });

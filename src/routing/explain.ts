@@ -3,7 +3,7 @@ import { tierOf, TIERS, type Binding, type MatchedBy, type Tier } from "./bindin
 import type { Chat, ChatPeer } from "./chat.ts";
 import { linkedName, type SessionRules } from "./session-keys.ts";
 
-/** The field of a binding that did not fit, what it asks for and what came. */
+/** The field of a binding that did not match, with the expected and the actual value. */
 export interface Refusal {
   readonly field: "agentId" | "channel" | "accountId" | "peer" | "guildId" | "teamId" | "roles";
   readonly expected: string;
@@ -17,18 +17,18 @@ interface AboutBinding {
   readonly tier: Tier;
 }
 
-/** What became of one binding. */
-export type Verdict =
+/** The outcome for one binding. */
+export type BindingOutcome =
   | (AboutBinding & { readonly state: "chosen" })
-  /** It matches as well, but another is more specific or stands above it. */
+  /** It matches as well, but another is more specific or comes first. */
   | (AboutBinding & { readonly state: "beaten"; readonly by: string; readonly why: string })
   | (AboutBinding & { readonly state: "refused" } & Refusal);
 
-/** A decision, told. */
+/** The explanation of a decision. */
 export interface Explanation {
   /** Every binding, in the order of the file. */
-  readonly bindings: readonly Verdict[];
-  /** Why the session is the one it is. */
+  readonly bindings: readonly BindingOutcome[];
+  /** Why this session was chosen. */
   readonly session: string;
 }
 
@@ -36,13 +36,13 @@ const NOTHING = "(none)";
 const shownPeer = ({ kind, id }: ChatPeer): string => `${kind}:${id}`;
 const isSame = (a: ChatPeer, b: ChatPeer | undefined): boolean => b !== undefined && a.kind === b.kind && a.id === b.id;
 
-/** What is wrong with a binding, whatever is asked: it can never match. */
-export function refusal({ agentId, peer }: Binding, { ids }: Agents): Refusal | undefined {
+/** What is wrong with a binding in itself: it can never match. */
+export function findFault({ agentId, peer }: Binding, { ids }: Agents): Refusal | undefined {
   if (!ids.has(agentId)) return { field: "agentId", expected: [...ids].join(", "), found: agentId };
   return peer?.id === "" ? { field: "peer", expected: "the id of a chat", found: NOTHING } : undefined;
 }
 
-/** The first field of a binding that a chat does not fit. Written without the index, which is held against it by a test. */
+/** The first field of a binding that a chat does not match. Written without the index; a test compares the two. */
 function mismatch(binding: Binding, chat: Chat): Refusal | undefined {
   const { channel, accountId, peer, guildId, teamId, roles } = binding;
   if (channel !== chat.channel) return { field: "channel", expected: channel, found: chat.channel };
@@ -69,11 +69,11 @@ interface Decision {
   readonly binding?: { readonly index: number; readonly path: string };
 }
 
-function verdict(binding: Binding, chat: Chat, decision: Decision, agents: Agents): Verdict {
+function explainBinding(binding: Binding, chat: Chat, decision: Decision, agents: Agents): BindingOutcome {
   const { index, agentId } = binding;
   const tier = tierFor(binding, chat);
   const about = { index, path: `bindings[${index}]`, agentId, tier };
-  const fault = refusal(binding, agents) ?? mismatch(binding, chat);
+  const fault = findFault(binding, agents) ?? mismatch(binding, chat);
   if (fault) return { ...about, state: "refused", ...fault };
   if (decision.binding?.index === index) return { ...about, state: "chosen" };
   const isLower = TIERS.indexOf(tier) > TIERS.indexOf(decision.matchedBy as Tier);
@@ -91,11 +91,11 @@ function sessionReason(chat: Chat, rules: SessionRules): string {
   return `session.dmScope is ${rules.dmScope}${shared}${linked}${inThread ? "; each thread has its own" : ""}`;
 }
 
-/** Tells a decision: a verdict on every binding, and why the session is the one it is. */
+/** Explains a decision: the outcome for every binding, and why this session was chosen. */
 export function explain(
   chat: Chat,
   decision: Decision,
   { bindings, agents, sessions }: { readonly bindings: readonly Binding[]; readonly agents: Agents; readonly sessions: SessionRules },
 ): Explanation {
-  return { bindings: bindings.map((binding) => verdict(binding, chat, decision, agents)), session: sessionReason(chat, sessions) };
+  return { bindings: bindings.map((binding) => explainBinding(binding, chat, decision, agents)), session: sessionReason(chat, sessions) };
 }

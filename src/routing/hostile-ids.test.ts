@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { OpenClawConfig } from "../config/index.ts";
 import { canonicalSessionKey, parseSessionKey, resolveSessionKey } from "../protocol/index.ts";
-import { createRouting, type RoutePlace } from "./index.ts";
+import { createRouting, type RouteLocation } from "./index.ts";
 
 const { resolveRoute } = createRouting();
 const links = { alice: ["irc:123", "telegram:thread"], unknown: ["irc:9"], "%!x": ["matrix:8"], "a:group:b": ["7"] };
@@ -14,7 +14,7 @@ const CONFIGS = {
   "per-account-channel-peer": config("per-account-channel-peer"),
 };
 
-/** Pieces that keys are made of, that escapes are made of, and characters that look or fold like others. No plain capitals: case makes no difference. */
+/** Parts of keys and of escapes, and characters that look or fold like others. No plain capitals: case makes no difference. */
 const piece = fc.constantFrom(
   ..."agent main direct dm group channel thread topic subagent cron hook global unknown slash default alice alike 123 7 a k i ss % %! %~ %25; %3a; ! ~ ; 3a 61".split(
     " ",
@@ -53,7 +53,7 @@ const accountId = fc.constantFrom("default", "direct", "group", "channel", "slas
 const place = fc.record({ channel, accountId, peer: fc.record({ kind, id }), threadId: fc.option(id, { nil: undefined }) });
 type Place = typeof place extends fc.Arbitrary<infer T> ? T : never;
 
-/** Who `session.identityLinks` says it is, by hand. */
+/** The person according to `session.identityLinks`, computed independently. */
 function personOf({ channel: on, peer }: Place): string | undefined {
   if (peer.id === "7") return "a:group:b";
   return new Map([
@@ -63,7 +63,7 @@ function personOf({ channel: on, peer }: Place): string | undefined {
   ]).get(`${on}:${peer.id}`);
 }
 
-/** What makes a session another one. */
+/** What distinguishes sessions. */
 function identity(at: Place, scope: (typeof SCOPES)[number]): string {
   const thread = at.threadId === "" ? undefined : at.threadId;
   if (at.peer.kind !== "direct") return JSON.stringify([at.peer.kind, at.channel, at.peer.id, thread]);
@@ -116,7 +116,7 @@ test("topics: no chat and topic have the key of another chat and topic", () => {
   const seen = new Map<string, string>();
   fc.assert(
     fc.property(id, fc.oneof(id, fc.constant("7")), (chat, topic) => {
-      // A chat's id that ends in the topic already is that topic.
+      // A chat's id that already ends in the topic is that topic.
       if (topic === "" || chat.endsWith(`:topic:${topic}`)) return;
       const { sessionKey } = resolveRoute({ config: {}, channel: "telegram", peer: { kind: "group", id: chat }, threadId: topic });
       const who = JSON.stringify([chat, topic]);
@@ -127,11 +127,11 @@ test("topics: no chat and topic have the key of another chat and topic", () => {
   );
 });
 
-describe("for example", () => {
-  const keyOf = (at: RoutePlace, rules: OpenClawConfig = CONFIGS["per-peer"]) => resolveRoute({ config: rules, ...at }).sessionKey;
+describe("examples", () => {
+  const keyOf = (at: RouteLocation, rules: OpenClawConfig = CONFIGS["per-peer"]) => resolveRoute({ config: rules, ...at }).sessionKey;
   const irc = (peerId: string) => ({ channel: "irc", peer: { kind: "direct", id: peerId } }) as const;
 
-  test.each<readonly [string, RoutePlace, string]>([
+  test.each<readonly [string, RouteLocation, string]>([
     ["a group that is called like another one's thread", { channel: "irc", peer: { kind: "group", id: "#a:thread:5" } }, "agent:main:irc:group:#a:%!thread:5"],
     ["a group that is called like another one's topic", { channel: "irc", peer: { kind: "group", id: "#a:topic:5" } }, "agent:main:irc:group:#a:%!topic:5"],
     [
@@ -146,8 +146,8 @@ describe("for example", () => {
     ["an id with a blank around it", irc(" bob"), "agent:main:direct:%20;bob"],
     ["an id that is written as an escape", irc("bob%a0;"), "agent:main:direct:bob%25;a0;"],
     ["the same with a capital letter", irc("bob%A0;"), "agent:main:direct:bob%25;a0;"],
-    ["somebody who is called unknown", irc("unknown"), "agent:main:direct:%!unknown"],
-    ["somebody without an id", irc(""), "agent:main:direct:unknown"],
+    ["a sender named unknown", irc("unknown"), "agent:main:direct:%!unknown"],
+    ["a sender without an id", irc(""), "agent:main:direct:unknown"],
     ["a percent sign that means nothing", { channel: "irc", peer: { kind: "group", id: "#100%" } }, "agent:main:irc:group:#100%"],
     ["a sender who would be a group", irc("group:evil"), "agent:main:direct:%!group:evil"],
     ["prototype's names", irc("__proto__"), "agent:main:direct:__proto__"],
@@ -155,13 +155,13 @@ describe("for example", () => {
     expect(keyOf(at)).toBe(key);
   });
 
-  test("an account that is called like a kind of chat", () => {
+  test("an account named like a kind of chat", () => {
     const own = keyOf({ ...irc("x"), accountId: "group" }, CONFIGS["per-account-channel-peer"]);
     expect(own).toBe("agent:main:irc:%!group:direct:x");
     expect(keyOf({ channel: "irc", peer: { kind: "group", id: "direct:x" } }, CONFIGS["per-account-channel-peer"])).toBe("agent:main:irc:group:direct:x");
   });
 
-  test("long ids that begin alike", () => {
+  test("long ids with the same beginning", () => {
     const long = (last: string) => keyOf(irc("x".repeat(100_000) + last));
     expect(long("a")).toMatch(/^agent:main:direct:x{120}%~[0-9a-f]{64}$/);
     expect(long("a")).not.toBe(long("b"));
@@ -170,8 +170,8 @@ describe("for example", () => {
     expect(keyOf(irc(long("a").slice("agent:main:direct:".length)))).not.toBe(long("a"));
   });
 
-  test("a kind that nobody knows is not the main session", () => {
-    const at = { channel: "irc", peer: { kind: "x:direct", id: "1" } } as unknown as RoutePlace;
+  test("an unknown kind is not the main session", () => {
+    const at = { channel: "irc", peer: { kind: "x:direct", id: "1" } } as unknown as RouteLocation;
     expect(keyOf(at, {})).toBe("agent:main:irc:group:1");
   });
 

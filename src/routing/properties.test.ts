@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OpenClawConfig } from "../config/index.ts";
 import { readBindings, tierOf } from "./bindings.ts";
-import { createRouting, type Route, type RoutePlace } from "./index.ts";
+import { createRouting, type Route, type RouteLocation } from "./index.ts";
 
 type Bindings = NonNullable<OpenClawConfig["bindings"]>;
 
-/** Few values, so that things meet. */
+/** Few values, so that collisions happen. */
 const word = fc.constantFrom("a", "a", "a", "b", "A");
 const channel = fc.constantFrom("discord", "discord", "slack");
 const peer = fc.record({ kind: fc.constantFrom("direct" as const, "group" as const), id: fc.constantFrom("1", "2") });
@@ -16,7 +16,7 @@ const match = fc.record(
   { requiredKeys: ["channel"] },
 );
 const bindings: fc.Arbitrary<Bindings> = fc.array(fc.record({ agentId, match }), { maxLength: 12 });
-const place: fc.Arbitrary<RoutePlace> = fc.record(
+const place: fc.Arbitrary<RouteLocation> = fc.record(
   { channel, accountId: word, peer, parentPeer: peer, threadId: word, guildId: word, teamId: word, roles: fc.array(word, { maxLength: 3 }) },
   { requiredKeys: ["channel", "accountId"] },
 );
@@ -30,9 +30,9 @@ const decided = ({ agentId, sessionKey, parentSessionKey, mainSessionKey, matche
   mainSessionKey,
   matchedBy,
 });
-const route = (config: OpenClawConfig, at: RoutePlace) => createRouting().resolveRoute({ config, ...at });
+const route = (config: OpenClawConfig, at: RouteLocation) => createRouting().resolveRoute({ config, ...at });
 
-test("the same question has the same answer, from a new routing and from one that was used", () => {
+test("the same input gives the same route, from a new routing and a used one", () => {
   const used = createRouting();
   fc.assert(
     fc.property(bindings, place, session, (list, at, rules) => {
@@ -44,7 +44,7 @@ test("the same question has the same answer, from a new routing and from one tha
   );
 });
 
-test("the index decides as going through the bindings one by one does", () => {
+test("the index decides like a linear search through the bindings", () => {
   fc.assert(
     fc.property(bindings, place, (list, at) => {
       const found = createRouting().explainRoute({ config: { agents, bindings: list }, ...at });
@@ -61,7 +61,7 @@ test("the index decides as going through the bindings one by one does", () => {
   );
 });
 
-test("taking away bindings that do not match changes nothing", () => {
+test("removing bindings that do not match changes nothing", () => {
   fc.assert(
     fc.property(bindings, place, session, (list, at, rules) => {
       const whole = createRouting().explainRoute({ config: { agents, bindings: list, session: rules }, ...at });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { OpenClawConfig } from "../config/index.ts";
-import { createRouting, type MatchedBy, type RoutePlace } from "./index.ts";
+import { createRouting, type MatchedBy, type RouteLocation } from "./index.ts";
 
 type Match = NonNullable<OpenClawConfig["bindings"]>[number]["match"];
 
 const { resolveRoute, explainRoute } = createRouting();
 
-/** A configuration whose bindings go to an agent each: `b0`, `b1` and so on. `fallback` is the default agent. */
+/** A configuration with one agent per binding: `b0`, `b1` and so on. `fallback` is the default agent. */
 function bound(...matches: Match[]): OpenClawConfig {
   const names = matches.map((_, at) => `b${at}`);
   return {
@@ -17,7 +17,7 @@ function bound(...matches: Match[]): OpenClawConfig {
 
 const chat = (id: string) => ({ kind: "channel", id }) as const;
 
-describe("the most specific binding wins, wherever it stands", () => {
+describe("the most specific binding wins, regardless of its position", () => {
   const tiers: readonly Match[] = [
     { channel: "discord", accountId: "*" },
     { channel: "discord" },
@@ -46,7 +46,7 @@ describe("the most specific binding wins, wherever it stands", () => {
   });
 });
 
-test("within a tier the first binding wins, also over one that asks for more", () => {
+test("within a tier the first binding wins, also over one with more fields", () => {
   const peer = chat("c");
   const config = bound({ channel: "discord", peer }, { channel: "discord", peer, guildId: "G" }, { channel: "discord", peer, accountId: "*", roles: ["R"] });
   expect(resolveRoute({ config, channel: "discord", peer, guildId: "G", roles: ["R"] }).agentId).toBe("b0");
@@ -55,12 +55,12 @@ test("within a tier the first binding wins, also over one that asks for more", (
   expect(resolveRoute({ config: turned, channel: "discord", peer, guildId: "G" }).agentId).toBe("b1");
 });
 
-describe("all fields of a binding must fit", () => {
+describe("all fields of a binding must match", () => {
   const full: Match = { channel: "discord", accountId: "work", peer: chat("c"), guildId: "G", teamId: "T", roles: ["R1", "R2"] };
-  const fits: RoutePlace = { channel: "discord", accountId: "work", peer: chat("c"), guildId: "G", teamId: "T", roles: ["R0", "R2"] };
+  const fits: RouteLocation = { channel: "discord", accountId: "work", peer: chat("c"), guildId: "G", teamId: "T", roles: ["R0", "R2"] };
   test("when they do, it matches", () => expect(resolveRoute({ config: bound(full), ...fits }).matchedBy).toBe("binding.peer"));
 
-  test.each<readonly [string, Partial<RoutePlace>, string, string]>([
+  test.each<readonly [string, Partial<RouteLocation>, string, string]>([
     ["channel", { channel: "slack" }, "discord", "slack"],
     ["accountId", { accountId: "home" }, "work", "home"],
     ["accountId", { accountId: undefined }, "work", "default"],
@@ -108,7 +108,7 @@ describe("the default agent", () => {
     expect(resolveRoute({ config, channel: "irc" })).toMatchObject({ agentId, matchedBy: "default" });
   });
 
-  test("does not stand in for an agent that a binding names and that is not there", () => {
+  test("does not replace a missing agent that a binding names", () => {
     const config: OpenClawConfig = {
       agents: { list: [{ id: "home" }, { id: "work" }] },
       bindings: [
@@ -126,7 +126,7 @@ describe("threads", () => {
   const topic = { channel: "telegram", peer: { kind: "group", id: "-1" }, threadId: 7 } as const;
   const peer = (id: string) => ({ channel: "telegram", peer: { kind: "group" as const, id } });
   test("take the binding of their chat", () => expect(resolveRoute({ config: bound(peer("-1")), ...topic }).matchedBy).toBe("binding.peer.parent"));
-  test("unless they have their own", () => {
+  test("unless they have one of their own", () => {
     expect(resolveRoute({ config: bound(peer("-1"), peer("-1:topic:7")), ...topic })).toMatchObject({ agentId: "b1", matchedBy: "binding.peer" });
     expect(resolveRoute({ config: bound(peer("-1"), peer("-1:topic:8")), ...topic })).toMatchObject({ agentId: "b0" });
   });
@@ -135,7 +135,7 @@ describe("threads", () => {
     const config = bound(peer("-1"), { channel: "telegram", peer: parentPeer });
     expect(resolveRoute({ config, ...topic, parentPeer })).toMatchObject({ agentId: "b1", parentSessionKey: "agent:b1:telegram:channel:-2" });
   });
-  test("the other fields of the chat's binding must fit as well", () => {
+  test("the other fields of the chat's binding must match as well", () => {
     const config = bound({ channel: "discord", peer: chat("p"), guildId: "G" });
     const place = { channel: "discord", peer: chat("t"), parentPeer: chat("p") };
     expect(resolveRoute({ config, ...place, guildId: "G" }).matchedBy).toBe("binding.peer.parent");
@@ -144,7 +144,7 @@ describe("threads", () => {
 });
 
 describe("the explanation", () => {
-  test("names every tier down to the decision, and why some were not looked at", () => {
+  test("names every tier down to the decision, and why some were skipped", () => {
     const config = bound({ channel: "slack", teamId: "T" });
     expect(resolveRoute({ config, channel: "slack", peer: chat("c"), teamId: "T" }).explanation).toEqual([
       { tier: "binding.peer", state: "none" },
@@ -165,7 +165,7 @@ describe("the explanation", () => {
     ]);
   });
 
-  test("says which bindings match, too, and what was better", () => {
+  test("lists other matching bindings, and why they lost", () => {
     const config = bound({ channel: "irc", accountId: "*" }, { channel: "irc" }, { channel: "irc" });
     expect(explainRoute({ config, channel: "irc" }).bindings).toEqual([
       { index: 0, path: "bindings[0]", agentId: "b0", tier: "binding.channel", state: "beaten", by: "bindings[1]", why: "is more specific" },
@@ -174,7 +174,7 @@ describe("the explanation", () => {
     ]);
   });
 
-  test.each<readonly [string, OpenClawConfig, RoutePlace]>([
+  test.each<readonly [string, OpenClawConfig, RouteLocation]>([
     ["no chat is named: the agent's main session", {}, { channel: "x" }],
     ["each group has its session", {}, { channel: "x", peer: { kind: "group", id: "1" } }],
     ["each thread of a group has its session", {}, { channel: "telegram", peer: { kind: "group", id: "1" }, threadId: 2 }],
@@ -234,7 +234,7 @@ describe("broadcast", () => {
     const strategic = { ...config, broadcast: { ...config.broadcast, strategy: "parallel" as const } };
     expect(resolveRoute({ config: strategic, channel: "x", peer: { kind: "group", id } }).broadcast).toBeUndefined();
   });
-  test("agents that are not there answer nothing", () => {
+  test("missing agents answer nothing", () => {
     const nobody: OpenClawConfig = { broadcast: { "1": ["ghost"], "2": ["ghost", "main"] } };
     expect(resolveRoute({ config: nobody, channel: "x", peer: { kind: "group", id: "1" } }).broadcast).toBeUndefined();
     expect(resolveRoute({ config: nobody, channel: "x", peer: { kind: "group", id: "2" } }).broadcast?.agents).toHaveLength(1);
@@ -256,7 +256,7 @@ describe("ten thousand bindings", () => {
   const of = (list: readonly Match[]): OpenClawConfig => ({ agents, bindings: list.map((match) => ({ agentId: "b", match })) });
   const place = { channel: "discord", peer: chat("busy"), parentPeer: chat("c9995"), guildId: "g9997", teamId: "t1", roles: ["x", "shared"] };
 
-  test("are decided among with as many looks as ten take", () => {
+  test("take as many lookups as ten", () => {
     const many = resolveRoute({ config: of(matches), ...place });
     expect(many).toMatchObject({ matchedBy: "binding.peer.parent", binding: { index: 9995 } });
     expect(resolveRoute({ config: of(matches.slice(0, 10)), ...place, parentPeer: chat("c5") })).toMatchObject({
@@ -266,14 +266,14 @@ describe("ten thousand bindings", () => {
     expect(many.lookups).toBeLessThanOrEqual(4);
   });
 
-  test("the worst case looks once for each shape of binding and role of the sender", () => {
+  test("the worst case is one lookup for each shape of binding and role of the sender", () => {
     expect(resolveRoute({ config: of(matches), ...place, parentPeer: undefined, guildId: "nowhere" })).toMatchObject({
       matchedBy: "default",
       lookups: 2 + 2 + 1 + 1,
     });
   });
 
-  test("are read once for each configuration", () => {
+  test("are parsed once per configuration", () => {
     let reads = 0;
     const config = of(matches.slice(0, 5));
     const watched = new Proxy(config, {

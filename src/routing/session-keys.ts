@@ -2,19 +2,19 @@ import type { OpenClawConfig } from "../config/index.ts";
 import { channelKey, type Chat, type ChatPeer } from "./chat.ts";
 
 /**
- * Ids as parts of a session key. Ids come from strangers, so no two of them may become the same part, and none may become a word that keys are
- * made of. Whatever platforms use stays as it is; only what could be mistaken is written with a `%`:
+ * Ids as parts of a session key. Ids come from strangers, so no two of them may become the same part, and none may become a reserved word of
+ * keys. Ids that platforms use stay as they are; only ambiguous ones are escaped with a `%`:
  *
  * - `%<hex>;` is one character: invisible ones, letters whose lower case is another letter's, and a `%` that would look like one of these;
- * - `%!<word>` is the word itself, where it would stand for something else;
- * - `%~<sha256>` ends what was too long.
+ * - `%!<word>` is the literal word, where it would be taken for a reserved one;
+ * - `%~<sha256>` replaces the end of an overlong part.
  */
 
 /** Longer parts are cut. With four of them a key stays below 1,024 characters. */
 const MAX_PART = 200;
 const KEPT_OF_LONG = 120;
 
-/** Visible ASCII without `%`: nothing to look at twice. */
+/** Visible ASCII without `%`: needs no escaping. */
 const PLAIN = /^[\x21-\x24\x26-\x7e]*$/;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 const LOOKS_WRITTEN = /[0-9a-f~!]/i;
@@ -43,17 +43,17 @@ function shortened(part: string): string {
   return `${head}%~${process.getBuiltinModule("node:crypto").createHash("sha256").update(part).digest("hex")}`;
 }
 
-/** Marks a part as being itself, where it would be taken for something else. */
+/** Marks a part as literal, where it would be taken for a reserved word. */
 const itself = (part: string): string => `%!${part}`;
 
-/** An id that may have colons in it. Segments that are one of `words` are marked. */
+/** An id that may contain colons. Segments that are among `words` are escaped. */
 function idPart(id: string, words: ReadonlySet<string>): string {
   const whole = folded(id);
   const segments = whole.split(":");
   return shortened(segments.some((segment) => words.has(segment)) ? segments.map((one) => (words.has(one) ? itself(one) : one)).join(":") : whole);
 }
 
-/** A name that is one segment of a key: it has no colon, and is none of `words`. */
+/** A name that is one segment of a key: without colons, and not among `words`. */
 function namePart(name: string, words: ReadonlySet<string>): string {
   const whole = folded(name).replaceAll(":", "%3a;");
   return shortened(words.has(whole) ? itself(whole) : whole);
@@ -61,9 +61,9 @@ function namePart(name: string, words: ReadonlySet<string>): string {
 
 /** People with several accounts, from `session.identityLinks`. */
 interface IdentityLinks {
-  /** The person that a sender is, as part of a key. */
+  /** The linked person of a sender, as part of a key. */
   nameOf(channel: string, idInKey: string): string | undefined;
-  /** Whether some person is called this. */
+  /** Whether a linked person has this name. */
   isName(part: string): boolean;
 }
 
@@ -72,7 +72,7 @@ interface Link {
   readonly order: number;
 }
 
-/** What a channel's id looks like: an entry that begins with one and a colon is for that channel only. */
+/** The form of a channel id: an entry that starts with one and a colon is for that channel only. */
 const CHANNEL = /^\s*([a-z0-9][a-z0-9_-]*):([^]+)$/i;
 
 function ofChannel(byChannel: Map<string, Map<string, Link>>, channel: string): Map<string, Link> {
@@ -81,7 +81,7 @@ function ofChannel(byChannel: Map<string, Map<string, Link>>, channel: string): 
   return known;
 }
 
-/** `words` are marked in ids and names, as everywhere in direct keys. */
+/** `words` are escaped in ids and names, as everywhere in direct keys. */
 function readLinks(links: Readonly<Record<string, readonly string[]>> | undefined, words: ReadonlySet<string>): IdentityLinks {
   const byChannel = new Map<string, Map<string, Link>>();
   const anywhere = new Map<string, Link>();
@@ -110,16 +110,16 @@ function readLinks(links: Readonly<Record<string, readonly string[]>> | undefine
 
 type DmScope = NonNullable<NonNullable<OpenClawConfig["session"]>["dmScope"]>;
 
-/** How sessions are told apart, from the configuration's `session`. */
+/** How sessions are separated, from the configuration's `session`. */
 export interface SessionRules {
   readonly scope: "per-sender" | "global";
   readonly dmScope: DmScope;
   readonly links: IdentityLinks;
 }
 
-/** The sessions of one agent that a message concerns. */
+/** The sessions of one agent for a message. */
 export interface SessionKeys {
-  /** Where the message belongs. */
+  /** The session of the message. */
   readonly sessionKey: string;
   /** The agent's main session. */
   readonly mainSessionKey: string;
@@ -128,16 +128,16 @@ export interface SessionKeys {
 }
 
 const IN_GROUPS: ReadonlySet<string> = new Set(["thread", "topic"]);
-/** Readers of keys look for `:group:` and `:channel:`, so neither may come out of a sender's id. */
+/** Readers of keys look for `:group:` and `:channel:`, so neither may come from a sender's id. */
 const IN_DIRECT: ReadonlySet<string> = new Set(["thread", "topic", "group", "channel", "direct", "dm"]);
-/** First words of sessions that are no chat on a channel. */
+/** First segments of sessions that are not chats on a channel. */
 const CHANNELS: ReadonlySet<string> = new Set(
   "main direct dm group channel thread topic unknown global subagent cron hook acp openai openai-user openresponses-user".split(" "),
 );
-/** What stands where an account would. */
+/** Reserved words in the position of an account. */
 const ACCOUNTS: ReadonlySet<string> = new Set("direct dm group channel thread topic slash".split(" "));
 
-/** Stands for an id that is not there; somebody who is called so is marked. */
+/** Stands for a missing id; a literal `unknown` is escaped. */
 const UNKNOWN = "unknown";
 
 export function readSessionRules({ session }: OpenClawConfig): SessionRules {
@@ -157,7 +157,7 @@ function directPart(chat: Chat, peer: ChatPeer, rules: SessionRules): string {
   const name = linkedName(chat, rules);
   if (name !== undefined) return present(name);
   const part = idPart(peer.id, IN_DIRECT);
-  // Whoever takes the name of a linked person is not that person.
+  // A stranger with the name of a linked person is not that person.
   return present(rules.links.isName(part) ? itself(part) : part);
 }
 
@@ -165,7 +165,7 @@ function groupPart({ id, around }: ChatPeer): string {
   return around ? `${present(idPart(around.id, IN_GROUPS))}:topic:${present(idPart(around.topic, IN_GROUPS))}` : present(idPart(id, IN_GROUPS));
 }
 
-/** What stands after `agent:<id>:`. */
+/** The part after `agent:<id>:`. */
 function restOf(chat: Chat, peer: ChatPeer | undefined, rules: SessionRules): string {
   const channel = chat.channel === "" ? UNKNOWN : namePart(chat.channel, CHANNELS);
   if (peer && peer.kind !== "direct") return `${channel}:${peer.kind}:${groupPart(peer)}`;

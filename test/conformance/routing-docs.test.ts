@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { route } from "../../src/cli/commands/route/index.ts";
-import { createRouting, type RoutePlace } from "../../src/routing/index.ts";
+import { createRouting, type RouteLocation } from "../../src/routing/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 import { readPage, type Example } from "../harness/docs-page.ts";
 
@@ -40,7 +40,7 @@ test("the table of session keys says what they are", () => {
   const direct = { kind: "direct", id: PEER } as const;
   const group = { kind: "group", id: ID } as const;
   const channel = { kind: "channel", id: ID } as const;
-  const asked: readonly (readonly [RoutePlace, "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer"])[] = [
+  const asked: readonly (readonly [RouteLocation, "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer"])[] = [
     [{ channel: "irc", peer: direct }, "main"],
     [{ channel: "irc", peer: direct }, "per-peer"],
     [{ channel: "irc", peer: direct }, "per-channel-peer"],

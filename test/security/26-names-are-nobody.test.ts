@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { createAllowLists, createPairing, judge } from "../../src/channels/index.ts";
+import { createAllowLists, createPairing, decideAccess } from "../../src/channels/index.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import type { ChannelInboundEvent, HostConfig } from "../../src/protocol/index.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -31,7 +31,8 @@ test("26: whoever takes an owner's name is still a stranger, alone and in groups
   const lists = { allowFrom: NAMES, groupAllowFrom: NAMES };
   for (const dmPolicy of ["pairing", "allowlist", "open"]) {
     const cfg = { channels: { telegram: { dmPolicy, ...lists } }, commands: { ownerAllowFrom: NAMES, allowFrom: { "*": NAMES } } } as HostConfig;
-    const ask = (event: ChannelInboundEvent) => judge({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set(["1"]) });
+    const ask = (event: ChannelInboundEvent) =>
+      decideAccess({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set(["1"]) });
     for (const sender of impostors) for (const type of ["direct", "group"] as const) expect(ask(told(sender, type)).allow).toBe(false);
     for (const type of ["direct", "group"] as const) expect(ask(told(OWNER, type))).toMatchObject({ allow: true, owner: true, commandAuthorized: true });
   }
@@ -41,7 +42,7 @@ test("26: where everybody may write, a name makes nobody an owner nor lets them 
   const cfg = { channels: { telegram: { dmPolicy: "open", allowFrom: ["*"], groupPolicy: "open" } }, commands: { ownerAllowFrom: NAMES } } as HostConfig;
   for (const sender of impostors) {
     const event = { ...told(sender, "direct"), text: "hello" };
-    const verdict = judge({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set() });
+    const verdict = decideAccess({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set() });
     expect(verdict).toMatchObject({ allow: true, owner: false, commandAuthorized: false });
   }
 });
@@ -60,7 +61,7 @@ test("26: who was paired stays in under another name; who takes the old name aft
   await lists.load();
   const approved = lists.get("telegram", "default");
   const ask = (sender: ChannelInboundEvent["sender"]) =>
-    judge({ cfg: {}, plugin: undefined, channel: "telegram", accountId: "default", event: told(sender, "direct"), approved }).allow;
+    decideAccess({ cfg: {}, plugin: undefined, channel: "telegram", accountId: "default", event: told(sender, "direct"), approved }).allow;
   expect(ask({ id: "1", name: "Berta", username: "berta" })).toBe(true);
   expect(ask({ id: "2", name: "Anna", username: "anna" })).toBe(false);
   rmSync(folder, { recursive: true });

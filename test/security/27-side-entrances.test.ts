@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judge, type AccessVerdict } from "../../src/channels/index.ts";
+import { decideAccess, type AccessDecision } from "../../src/channels/index.ts";
 import type { ChannelInboundEvent, ChannelInboundKind, HostConfig } from "../../src/protocol/index.ts";
 import { event, openPlace } from "../conversation/place.ts";
 
@@ -20,9 +20,9 @@ const told = (kind: ChannelInboundKind, type: (typeof PLACES)[number], id: strin
   mention: { mentioned: true, implicit: true },
 });
 
-function ask(section: object, event: ChannelInboundEvent): AccessVerdict {
+function ask(section: object, event: ChannelInboundEvent): AccessDecision {
   const cfg = { channels: { telegram: section } } as HostConfig;
-  return judge({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set(["1"]) });
+  return decideAccess({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set(["1"]) });
 }
 
 const CLOSED: readonly (readonly [string, object])[] = [

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { createAllowLists, createPairing, judge, type AllowLists, type Pairing } from "../../src/channels/index.ts";
+import { createAllowLists, createPairing, decideAccess, type AllowLists, type Pairing } from "../../src/channels/index.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import type { ChannelInboundEvent, HostConfig } from "../../src/protocol/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -42,7 +42,7 @@ const told = (type: "direct" | "group"): ChannelInboundEvent => ({
 });
 
 const mayWrite = (cfg: HostConfig, channel: string, accountId: string, type: "direct" | "group" = "direct"): boolean =>
-  judge({ cfg, plugin: undefined, channel, accountId, event: told(type), approved: lists.get(channel, accountId) }).allow;
+  decideAccess({ cfg, plugin: undefined, channel, accountId, event: told(type), approved: lists.get(channel, accountId) }).allow;
 
 test.each(CHANNELS)("28: on %s who was paired with one account is a stranger to the other", async (channel) => {
   const { code } = await pairing.request({ channel, accountId: "work", senderId: "7" });

@@ -1,10 +1,10 @@
-/** Questions for tests of the gate. */
+/** Fixtures for tests of the access rules. */
 import type { ChannelInboundEvent, ChannelInboundKind, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
-import type { AccessQuestion } from "./verdict.ts";
+import type { AccessRequest } from "./decision.ts";
 
 export const KINDS = ["message", "command", "button", "edit", "reaction", "member", "notice"] as const satisfies readonly ChannelInboundKind[];
 
-/** A channel that spells ids like Telegram: numbers, with or without `tg:`; names are left out. */
+/** A channel that normalizes ids like Telegram: numbers, with or without `tg:`; names are dropped. */
 export const numericChannel = {
   id: "telegram",
   config: {
@@ -13,11 +13,11 @@ export const numericChannel = {
   },
 } as unknown as ChannelPlugin;
 
-type Told = { readonly sender?: Partial<ChannelInboundEvent["sender"]>; readonly chat?: Partial<ChannelInboundEvent["chat"]> } & Partial<
+type EventFields = { readonly sender?: Partial<ChannelInboundEvent["sender"]>; readonly chat?: Partial<ChannelInboundEvent["chat"]> } & Partial<
   Omit<ChannelInboundEvent, "sender" | "chat">
 >;
 
-export function told({ sender, chat, ...rest }: Told = {}): ChannelInboundEvent {
+export function inboundEvent({ sender, chat, ...rest }: EventFields = {}): ChannelInboundEvent {
   return {
     kind: "message",
     id: "m1",
@@ -29,13 +29,13 @@ export function told({ sender, chat, ...rest }: Told = {}): ChannelInboundEvent 
   };
 }
 
-export const inGroup = (event: Told = {}): ChannelInboundEvent => told({ ...event, chat: { type: "group", id: "-100", ...event.chat } });
+export const inGroup = (event: EventFields = {}): ChannelInboundEvent => inboundEvent({ ...event, chat: { type: "group", id: "-100", ...event.chat } });
 
-export function asked(
+export function accessRequest(
   channels: Record<string, unknown>,
   event: ChannelInboundEvent,
-  more: Partial<AccessQuestion> & { commands?: object } = {},
-): AccessQuestion {
+  more: Partial<AccessRequest> & { commands?: object } = {},
+): AccessRequest {
   const { commands, ...rest } = more;
   const cfg = { channels, ...(commands ? { commands } : {}) } as HostConfig;
   return { cfg, plugin: numericChannel, channel: "telegram", accountId: "default", event, approved: new Set(), ...rest };

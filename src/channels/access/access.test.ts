@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { asked, inGroup, KINDS, told } from "./access.fixture.ts";
-import { effectiveChannelConfig, judge, type AccessVerdict } from "./index.ts";
+import { accessRequest, inGroup, KINDS, inboundEvent } from "./access.fixture.ts";
+import { effectiveChannelConfig, decideAccess, type AccessDecision } from "./index.ts";
 
 const telegram = (section: object) => ({ telegram: section });
-const brief = ({ allow, reason }: AccessVerdict): string => `${allow ? "yes" : "no"} ${reason}`;
+const brief = ({ allow, reason }: AccessDecision): string => `${allow ? "yes" : "no"} ${reason}`;
 
 describe("direct messages", () => {
   test.each([
@@ -23,38 +23,38 @@ describe("direct messages", () => {
     ["a channel that is off takes nothing", { enabled: false, allowFrom: ["7"] }, [], "no channel-disabled"],
     ["a policy that nobody knows is pairing", { dmPolicy: "everyone" }, [], "no dm-pairing"],
   ] as const)("%s", (_name, section, approved, verdict) => {
-    expect(brief(judge(asked(telegram(section), told(), { approved: new Set(approved) })))).toBe(verdict);
+    expect(brief(decideAccess(accessRequest(telegram(section), inboundEvent(), { approved: new Set(approved) })))).toBe(verdict);
   });
 
-  test("a code is offered for what people say, not for what they do", () => {
+  test("a pairing code is offered for messages, not for reactions and the like", () => {
     const offered = KINDS.filter((kind) => {
-      const verdict = judge(asked({}, told({ kind })));
+      const verdict = decideAccess(accessRequest({}, inboundEvent({ kind })));
       return !verdict.allow && verdict.pairing;
     });
     expect(offered).toEqual(["message", "command"]);
-    expect(judge(asked({}, told({ sender: { id: " " } })))).toMatchObject({ allow: false, pairing: false });
-    expect(judge(asked(telegram({ dmPolicy: "allowlist" }), told()))).toMatchObject({ allow: false, pairing: false });
+    expect(decideAccess(accessRequest({}, inboundEvent({ sender: { id: " " } })))).toMatchObject({ allow: false, pairing: false });
+    expect(decideAccess(accessRequest(telegram({ dmPolicy: "allowlist" }), inboundEvent()))).toMatchObject({ allow: false, pairing: false });
   });
 
-  test("another spelling of the same identity counts, a name does not", () => {
+  test("an alternative id of the sender counts, a name does not", () => {
     const section = telegram({ allowFrom: ["7", "anna", "@anna"] });
-    expect(judge(asked(section, told({ sender: { id: "x", otherIds: ["7"] } }))).allow).toBe(true);
-    expect(judge(asked(section, told({ sender: { id: "x", name: "7", username: "7", tag: "7", e164: "7" } }))).allow).toBe(false);
+    expect(decideAccess(accessRequest(section, inboundEvent({ sender: { id: "x", otherIds: ["7"] } }))).allow).toBe(true);
+    expect(decideAccess(accessRequest(section, inboundEvent({ sender: { id: "x", name: "7", username: "7", tag: "7", e164: "7" } }))).allow).toBe(false);
   });
 
-  test("nothing is taken off a sender's own id", () => {
-    expect(judge(asked(telegram({ allowFrom: ["7"] }), told({ sender: { id: "telegram:7" } }))).allow).toBe(false);
-    expect(judge(asked(telegram({ allowFrom: ["7"] }), told({ sender: { id: "*" } }))).allow).toBe(false);
+  test("a sender's own id is never stripped of a prefix", () => {
+    expect(decideAccess(accessRequest(telegram({ allowFrom: ["7"] }), inboundEvent({ sender: { id: "telegram:7" } }))).allow).toBe(false);
+    expect(decideAccess(accessRequest(telegram({ allowFrom: ["7"] }), inboundEvent({ sender: { id: "*" } }))).allow).toBe(false);
   });
 
-  test("bots are kept out unless they are wanted", () => {
-    const bot = told({ sender: { isBot: true } });
-    expect(brief(judge(asked(telegram({ allowFrom: ["7"] }), bot)))).toBe("no bot-sender");
-    expect(judge(asked(telegram({ allowFrom: ["7"], allowBots: true }), bot)).allow).toBe(true);
+  test("bots are refused unless allowed", () => {
+    const bot = inboundEvent({ sender: { isBot: true } });
+    expect(brief(decideAccess(accessRequest(telegram({ allowFrom: ["7"] }), bot)))).toBe("no bot-sender");
+    expect(decideAccess(accessRequest(telegram({ allowFrom: ["7"], allowBots: true }), bot)).allow).toBe(true);
   });
 
-  test("the answer names the key that decided", () => {
-    expect(judge(asked({ telegram: { accounts: { default: { dmPolicy: "disabled" } } } }, told()))).toMatchObject({
+  test("the decision names the configuration key", () => {
+    expect(decideAccess(accessRequest({ telegram: { accounts: { default: { dmPolicy: "disabled" } } } }, inboundEvent()))).toMatchObject({
       path: "channels.telegram.accounts.default.dmPolicy",
       why: 'direct messages are off: channels.telegram.accounts.default.dmPolicy is "disabled"',
     });
@@ -81,55 +81,60 @@ describe("groups", () => {
     ["… names them", { groups: { "-100": { allowFrom: ["7"] } } }, "yes sender-allowlist"],
     ["a group with a policy of its own", { groups: { "-100": { groupPolicy: "open" } } }, "yes group-open"],
   ] as const)("%s", (_name, section, verdict) => {
-    expect(brief(judge(asked(telegram(section), inGroup({ mention: { mentioned: true } }))))).toBe(verdict);
+    expect(brief(decideAccess(accessRequest(telegram(section), inGroup({ mention: { mentioned: true } }))))).toBe(verdict);
   });
 
   test("the general policy holds where the channel has none", () => {
-    const question = (section: object) => asked({ defaults: { groupPolicy: "open" }, ...telegram(section) }, inGroup({ mention: { mentioned: true } }));
-    expect(judge(question({}))).toMatchObject({ allow: true, path: "channels.defaults.groupPolicy" });
-    expect(brief(judge(question({ groupPolicy: "allowlist" })))).toBe("no group-allowlist");
+    const question = (section: object) => accessRequest({ defaults: { groupPolicy: "open" }, ...telegram(section) }, inGroup({ mention: { mentioned: true } }));
+    expect(decideAccess(question({}))).toMatchObject({ allow: true, path: "channels.defaults.groupPolicy" });
+    expect(brief(decideAccess(question({ groupPolicy: "allowlist" })))).toBe("no group-allowlist");
   });
 
-  test("a topic can be off, have senders and a policy", () => {
+  test("a topic can be disabled, and have senders and a policy", () => {
     const question = (topic: object) =>
-      asked(telegram({ groupAllowFrom, groups: { "-100": { topics: { 5: topic } } } }), inGroup({ chat: { threadId: 5 }, mention: { mentioned: true } }));
-    expect(brief(judge(question({ enabled: false })))).toBe("no topic-disabled");
-    expect(brief(judge(question({ allowFrom: ["8"] })))).toBe("no sender-allowlist");
-    expect(brief(judge(question({ groupPolicy: "disabled" })))).toBe("no group-disabled");
-    expect(brief(judge(question({})))).toBe("yes sender-allowlist");
+      accessRequest(
+        telegram({ groupAllowFrom, groups: { "-100": { topics: { 5: topic } } } }),
+        inGroup({ chat: { threadId: 5 }, mention: { mentioned: true } }),
+      );
+    expect(brief(decideAccess(question({ enabled: false })))).toBe("no topic-disabled");
+    expect(brief(decideAccess(question({ allowFrom: ["8"] })))).toBe("no sender-allowlist");
+    expect(brief(decideAccess(question({ groupPolicy: "disabled" })))).toBe("no group-disabled");
+    expect(brief(decideAccess(question({})))).toBe("yes sender-allowlist");
   });
 
-  test("who was paired may write in groups where that is documented, and only there", () => {
+  test("paired senders may write in groups where that is documented, and only there", () => {
     const allowed = ["telegram", "signal", "irc", "mattermost", "line", "whatsapp", "imessage", "discord"].filter(
-      (channel) => judge(asked({}, inGroup(), { plugin: undefined, channel, approved: new Set(["7"]) })).allow,
+      (channel) => decideAccess(accessRequest({}, inGroup(), { plugin: undefined, channel, approved: new Set(["7"]) })).allow,
     );
     expect(allowed).toEqual(["telegram", "signal", "irc", "mattermost", "line"]);
     const special = telegram({ groups: { "-100": { allowFrom: ["8"] } } });
-    expect(judge(asked(special, inGroup(), { approved: new Set(["7"]) })).allow).toBe(false);
+    expect(decideAccess(accessRequest(special, inGroup(), { approved: new Set(["7"]) })).allow).toBe(false);
   });
 
-  test("on irc the list of direct messages is for those only, and names of groups are blind to case", () => {
+  test("on irc the allow list applies to direct messages only, and group names are case-insensitive", () => {
     const irc = (section: object) =>
-      asked({ irc: section }, inGroup({ chat: { id: "#Dev" }, mention: { mentioned: true } }), { channel: "irc", plugin: undefined });
-    expect(brief(judge(irc({ allowFrom: ["7"] })))).toBe("no group-allowlist");
-    expect(brief(judge(irc({ groupAllowFrom: ["irc:7"], groups: { "#dev": {} } })))).toBe("yes sender-allowlist");
+      accessRequest({ irc: section }, inGroup({ chat: { id: "#Dev" }, mention: { mentioned: true } }), { channel: "irc", plugin: undefined });
+    expect(brief(decideAccess(irc({ allowFrom: ["7"] })))).toBe("no group-allowlist");
+    expect(brief(decideAccess(irc({ groupAllowFrom: ["irc:7"], groups: { "#dev": {} } })))).toBe("yes sender-allowlist");
   });
 
-  test("a key that every object has is no group and no account", () => {
-    expect(brief(judge(asked(telegram({ groupPolicy: "open", groups: { x: {} } }), inGroup({ chat: { id: "constructor" } }))))).toBe("no group-unknown");
-    expect(brief(judge(asked({}, told(), { channel: "constructor", accountId: "__proto__" })))).toBe("no dm-pairing");
+  test("an inherited object key is not a group or an account", () => {
+    expect(brief(decideAccess(accessRequest(telegram({ groupPolicy: "open", groups: { x: {} } }), inGroup({ chat: { id: "constructor" } }))))).toBe(
+      "no group-unknown",
+    );
+    expect(brief(decideAccess(accessRequest({}, inboundEvent(), { channel: "constructor", accountId: "__proto__" })))).toBe("no dm-pairing");
   });
 
-  test("a thread with an id of its own belongs to its chat", () => {
+  test("a thread with its own id belongs to its chat", () => {
     const section = telegram({ groupPolicy: "open", groups: { "-100": {} } });
-    expect(judge(asked(section, inGroup({ chat: { id: "99", parentId: "-100" } }))).allow).toBe(true);
+    expect(decideAccess(accessRequest(section, inGroup({ chat: { id: "99", parentId: "-100" } }))).allow).toBe(true);
   });
 });
 
 describe("mentions", () => {
   const open = { groupPolicy: "open" };
   const trigger = (section: object, event = inGroup(), more = {}): boolean | undefined => {
-    const verdict = judge(asked(telegram({ ...open, ...section }), event, more));
+    const verdict = decideAccess(accessRequest(telegram({ ...open, ...section }), event, more));
     return verdict.allow ? verdict.trigger : undefined;
   };
 
@@ -143,7 +148,7 @@ describe("mentions", () => {
     expect(trigger(section)).toBe(expected);
   });
 
-  test("a topic, the channel's code and /activation say it", () => {
+  test("a topic, the channel's plugin and /activation decide", () => {
     const topics = { groups: { "-100": { requireMention: true, topics: { 5: { requireMention: false } } } } };
     expect([trigger(topics), trigger(topics, inGroup({ chat: { threadId: 5 } }))]).toEqual([false, true]);
     const plugin = { id: "telegram", groups: { resolveRequireMention: () => false } } as never;
@@ -154,7 +159,7 @@ describe("mentions", () => {
   test.each([
     ["the platform marked us", { mention: { mentioned: true } }, true],
     ["it answers us", { mention: { implicit: true } }, true],
-    ["somebody else was marked", { mention: { others: true } }, false],
+    ["another user was mentioned", { mention: { others: true } }, false],
     ["a mention cannot be seen there", { mention: { canDetect: false } }, true],
     ["our button was pressed", { kind: "button" }, true],
     ["a name, with signs that nobody sees", { text: "hey cl\u200Baw!" }, true],
@@ -164,24 +169,30 @@ describe("mentions", () => {
   });
 
   test("without patterns the agent's name counts", () => {
-    const question = asked(telegram(open), inGroup({ text: "Robin, hello" }), { agentId: "main" });
+    const question = accessRequest(telegram(open), inGroup({ text: "Robin, hello" }), { agentId: "main" });
     const cfg = { ...question.cfg, agents: { list: [{ id: "main", identity: { name: "Robin" } }] } };
-    expect(judge({ ...question, cfg })).toMatchObject({ allow: true, trigger: true, wasMentioned: true });
+    expect(decideAccess({ ...question, cfg })).toMatchObject({ allow: true, trigger: true, wasMentioned: true });
   });
 
-  test("an authorised command needs no mention, unless somebody else is meant", () => {
+  test("an authorized command needs no mention, unless it addresses another bot", () => {
     const section = { groupAllowFrom: ["7"] };
     expect(trigger(section, inGroup({ text: "/status" }))).toBe(true);
     expect(trigger(section, inGroup({ text: "/status", mention: { others: true } }))).toBe(false);
-    expect(judge(asked(telegram(section), inGroup({ text: "/status" })))).toMatchObject({ wasMentioned: true, requireMention: true });
-    expect(judge(asked(telegram(open), inGroup({ text: "/status" })))).toMatchObject({ allow: false, reason: "command-unauthorised" });
-    expect(judge(asked(telegram(open), inGroup({ text: "x", kind: "command" })))).toMatchObject({ allow: false, reason: "command-unauthorised" });
-    expect(judge(asked(telegram(open), inGroup({ text: "/status", kind: "button" })))).toMatchObject({ allow: false, reason: "command-unauthorised" });
+    expect(decideAccess(accessRequest(telegram(section), inGroup({ text: "/status" })))).toMatchObject({ wasMentioned: true, requireMention: true });
+    expect(decideAccess(accessRequest(telegram(open), inGroup({ text: "/status" })))).toMatchObject({ allow: false, reason: "command-unauthorised" });
+    expect(decideAccess(accessRequest(telegram(open), inGroup({ text: "x", kind: "command" })))).toMatchObject({
+      allow: false,
+      reason: "command-unauthorised",
+    });
+    expect(decideAccess(accessRequest(telegram(open), inGroup({ text: "/status", kind: "button" })))).toMatchObject({
+      allow: false,
+      reason: "command-unauthorised",
+    });
     expect(trigger(open, inGroup({ text: "/status@other", mention: { botUsername: "claw" } }))).toBe(false);
   });
 
-  test("what was not for us is kept, and says why", () => {
-    expect(judge(asked(telegram({ ...open, groups: { "*": {} } }), inGroup()))).toMatchObject({
+  test("a message that was not addressed to the agent becomes history, with the reason", () => {
+    expect(decideAccess(accessRequest(telegram({ ...open, groups: { "*": {} } }), inGroup()))).toMatchObject({
       allow: true,
       trigger: false,
       reason: "not-mentioned",
@@ -191,15 +202,19 @@ describe("mentions", () => {
 
   test("only messages, commands and buttons start a turn", () => {
     const section = telegram({ allowFrom: ["7"], groupPolicy: "open", requireMention: false });
-    for (const make of [told, inGroup]) {
-      expect(KINDS.filter((kind) => (judge(asked(section, make({ kind }))) as { trigger?: boolean }).trigger)).toEqual(["message", "command", "button"]);
+    for (const make of [inboundEvent, inGroup]) {
+      expect(KINDS.filter((kind) => (decideAccess(accessRequest(section, make({ kind }))) as { trigger?: boolean }).trigger)).toEqual([
+        "message",
+        "command",
+        "button",
+      ]);
     }
   });
 });
 
 describe("commands and owners", () => {
-  const may = (section: object, commands: object, event = told(), more = {}): string => {
-    const verdict = judge(asked(telegram(section), event, { commands, ...more }));
+  const may = (section: object, commands: object, event = inboundEvent(), more = {}): string => {
+    const verdict = decideAccess(accessRequest(telegram(section), event, { commands, ...more }));
     return verdict.allow ? `${verdict.commandAuthorized ? "commands" : "-"} ${verdict.owner ? "owner" : "-"}` : "no";
   };
   const everybody = { dmPolicy: "open", allowFrom: ["*"] };
@@ -220,23 +235,23 @@ describe("commands and owners", () => {
     ["… is opened by a star, which makes nobody an owner", everybody, { ownerAllowFrom: ["*"] }, {}, "commands -"],
     ["… stands before allowFrom", { allowFrom: ["7"] }, { ownerAllowFrom: ["8"] }, {}, "- -"],
   ] as const)("%s", (_name, section, commands, more, expected) => {
-    expect(may(section, commands, told(), more)).toBe(expected);
+    expect(may(section, commands, inboundEvent(), more)).toBe(expected);
   });
 
-  test("an id of another channel is not an owner here", () => {
-    const question = asked({ telegram: everybody, irc: {} }, told(), { commands: { ownerAllowFrom: ["irc:7"] }, plugin: undefined });
-    expect(judge(question)).toMatchObject({ owner: false, commandAuthorized: false, ownerAllowFrom: [] });
+  test("an id of another channel is not an owner on this one", () => {
+    const question = accessRequest({ telegram: everybody, irc: {} }, inboundEvent(), { commands: { ownerAllowFrom: ["irc:7"] }, plugin: undefined });
+    expect(decideAccess(question)).toMatchObject({ owner: false, commandAuthorized: false, ownerAllowFrom: [] });
   });
 
-  test("a channel may keep commands for its owners", () => {
+  test("a channel may reserve commands for its owners", () => {
     const plugin = { id: "telegram", commands: { enforceOwnerForCommands: true } } as never;
-    expect(may({ allowFrom: ["8"] }, {}, told(), { ...paired, plugin })).toBe("- -");
-    expect(may({}, {}, told(), { ...paired, plugin })).toBe("commands -");
-    expect(may(everybody, {}, told(), { plugin })).toBe("commands -");
-    expect(may({ allowFrom: ["8"] }, {}, told({ context: { OwnerAllowFrom: ["7"] } }), { ...paired, plugin })).toBe("commands owner");
+    expect(may({ allowFrom: ["8"] }, {}, inboundEvent(), { ...paired, plugin })).toBe("- -");
+    expect(may({}, {}, inboundEvent(), { ...paired, plugin })).toBe("commands -");
+    expect(may(everybody, {}, inboundEvent(), { plugin })).toBe("commands -");
+    expect(may({ allowFrom: ["8"] }, {}, inboundEvent({ context: { OwnerAllowFrom: ["7"] } }), { ...paired, plugin })).toBe("commands owner");
   });
 
-  test("in a group some list has to admit, unless access groups are off", () => {
+  test("in a group a list must allow commands, unless access groups are off", () => {
     const group = inGroup({ mention: { mentioned: true } });
     expect(may({ groupPolicy: "open" }, {}, group)).toBe("- -");
     expect(may({ groupPolicy: "open" }, { useAccessGroups: false }, group)).toBe("commands -");
@@ -246,10 +261,10 @@ describe("commands and owners", () => {
   });
 });
 
-test("in a group whoever may write may stop and narrow; other commands of theirs are dropped", () => {
+test("in a group every allowed sender may stop and narrow; their other commands are dropped", () => {
   const judged = (text: string, mentioned: boolean, commands: object = { ownerAllowFrom: ["telegram:1"] }) => {
     const mention = { ...(mentioned ? { mentioned } : {}), botUsername: "us" };
-    const verdict = judge(asked(telegram({ groupPolicy: "open" }), inGroup({ text, mention }), { commands }));
+    const verdict = decideAccess(accessRequest(telegram({ groupPolicy: "open" }), inGroup({ text, mention }), { commands }));
     return verdict.allow ? `${verdict.trigger ? "turn" : "heard"}${verdict.commandAuthorized ? " commands" : ""}` : verdict.reason;
   };
   for (const stop of ["/stop", "/STOP@us", "/stop:"]) expect([stop, judged(stop, false)]).toEqual([stop, "turn"]);
@@ -264,28 +279,30 @@ describe("the settings of an account", () => {
     channels: { telegram: { dmPolicy: "disabled", groupPolicy: "open", allowFrom: ["1"], accounts: { Work: { allowFrom: ["2"] }, loose: {} } } },
   } as const;
 
-  test("lie over its channel's, and defaults come last", () => {
+  test("override its channel's, and defaults come last", () => {
     expect(effectiveChannelConfig(cfg as never, "telegram", "work")).toEqual({ dmPolicy: "disabled", groupPolicy: "open", allowFrom: ["2"] });
     expect(effectiveChannelConfig({}, "telegram", "x")).toEqual({ dmPolicy: "pairing", groupPolicy: "allowlist" });
     expect(effectiveChannelConfig({ channels: { defaults: { groupPolicy: "disabled" } } }, "irc", "x")).toMatchObject({ groupPolicy: "disabled" });
   });
 
-  test("an account that says nothing is as strict as its channel", () => {
-    expect(brief(judge({ ...asked({}, told()), cfg, accountId: "loose" }))).toBe("no dm-disabled");
+  test("an account without settings is as strict as its channel", () => {
+    expect(brief(decideAccess({ ...accessRequest({}, inboundEvent()), cfg, accountId: "loose" }))).toBe("no dm-disabled");
   });
 
-  test("an account is off with its channel", () => {
-    expect(brief(judge(asked(telegram({ enabled: false, accounts: { default: { enabled: true } } }), told())))).toBe("no channel-disabled");
+  test("an account is disabled with its channel", () => {
+    expect(brief(decideAccess(accessRequest(telegram({ enabled: false, accounts: { default: { enabled: true } } }), inboundEvent())))).toBe(
+      "no channel-disabled",
+    );
   });
 });
 
-test("a channel's code that throws lets nobody in", () => {
+test("a plugin that throws allows nobody", () => {
   const boom = (): never => {
     throw new Error("boom");
   };
   const plugin = { id: "telegram", config: { formatAllowFrom: boom }, groups: { resolveRequireMention: boom } } as never;
-  expect(judge(asked(telegram({ dmPolicy: "allowlist", allowFrom: ["7"] }), told(), { plugin })).allow).toBe(false);
-  expect(judge(asked(telegram({ groupPolicy: "open" }), inGroup(), { plugin }))).toMatchObject({ allow: true, trigger: false });
+  expect(decideAccess(accessRequest(telegram({ dmPolicy: "allowlist", allowFrom: ["7"] }), inboundEvent(), { plugin })).allow).toBe(false);
+  expect(decideAccess(accessRequest(telegram({ groupPolicy: "open" }), inGroup(), { plugin }))).toMatchObject({ allow: true, trigger: false });
   const star = { id: "telegram", config: { formatAllowFrom: () => ["*"] } } as never;
-  expect(judge(asked(telegram({ dmPolicy: "open", allowFrom: ["8"] }), told(), { plugin: star })).allow).toBe(false);
+  expect(decideAccess(accessRequest(telegram({ dmPolicy: "open", allowFrom: ["8"] }), inboundEvent(), { plugin: star })).allow).toBe(false);
 });

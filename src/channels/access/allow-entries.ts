@@ -1,9 +1,9 @@
-/** Lists of who is let in. They name ids that their owners cannot change: a name or a user name on a list is nobody. */
+/** Allow lists. They contain ids that users cannot change: a display name or user name on a list matches nobody. */
 import type { ChannelDock, ChannelInboundSender, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 
 export const EVERYBODY = "*";
 
-/** A list as it is compared. */
+/** A list in comparable form. */
 export interface AllowEntries {
   readonly everybody: boolean;
   readonly ids: ReadonlySet<string>;
@@ -15,12 +15,12 @@ export type EntryList = readonly (string | number)[];
 
 const isEntry = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
 
-/** A list with something in it; an empty one says nothing. */
+/** A non-empty list; an empty one has no effect. */
 export function isFilledList(value: unknown): value is EntryList {
   return Array.isArray(value) && value.some(isEntry);
 }
 
-/** Which channel's spelling of ids holds. */
+/** Which channel's normalization of ids applies. */
 export interface EntryContext {
   readonly cfg: HostConfig;
   readonly plugin: ChannelPlugin | undefined;
@@ -29,13 +29,13 @@ export interface EntryContext {
   readonly accountId: string;
 }
 
-/** What stands behind `<channel>:`. */
+/** The entry without its `<channel>:` prefix. */
 function bare(entry: string, channel: string): string {
   const prefix = `${channel}:`;
   return entry.slice(0, prefix.length).toLowerCase() === prefix ? entry.slice(prefix.length).trim() : entry;
 }
 
-/** As the channel spells ids. What its code throws, or gives that is no text, lets nobody in. */
+/** Normalizes ids like the channel. If its code throws, or returns no text, nobody is allowed. */
 function spelled(written: string[], { cfg, plugin, dock, channel, accountId }: EntryContext): string[] {
   const format = plugin?.config?.formatAllowFrom?.bind(plugin.config) ?? dock?.config?.formatAllowFrom?.bind(dock.config);
   const normalize = plugin?.pairing?.normalizeAllowEntry?.bind(plugin.pairing);
@@ -49,7 +49,7 @@ function spelled(written: string[], { cfg, plugin, dock, channel, accountId }: E
   }
 }
 
-/** Makes a list of the configuration comparable. */
+/** Parses a list of the configuration. */
 export function readEntries(list: unknown, context: EntryContext): AllowEntries {
   if (!isFilledList(list)) return NOBODY;
   const written = list
@@ -61,15 +61,15 @@ export function readEntries(list: unknown, context: EntryContext): AllowEntries 
     context,
   )
     .map((entry) => entry.trim())
-    // What a channel's code makes of an entry is never everybody: only the owner writes that.
+    // A plugin's normalization never yields everybody: only the owner writes that.
     .filter((entry) => entry !== "" && entry !== EVERYBODY);
   return { everybody: written.includes(EVERYBODY), ids: new Set(ids) };
 }
 
-/** The unchangeable ids of a sender, as given and in lower case. Nothing is taken off them: a prefix that a stranger chose must not turn into another's id. */
+/** The immutable ids of a sender, as received and in lower case. No prefix is stripped: one that a stranger chose must not turn into another's id. */
 export function idsOf(sender: ChannelInboundSender | undefined): readonly string[] {
-  const given: unknown[] = [sender?.id, ...(Array.isArray(sender?.otherIds) ? sender.otherIds : [])];
-  const ids = given
+  const raw: unknown[] = [sender?.id, ...(Array.isArray(sender?.otherIds) ? sender.otherIds : [])];
+  const ids = raw
     .filter(isEntry)
     .map((id) => String(id).trim())
     .filter((id) => id !== "" && id !== EVERYBODY);

@@ -1,10 +1,10 @@
-/** Who may write to us alone. */
+/** Who may send direct messages. */
 import { admits, isFilledList, names, readEntries, type AllowEntries, type EntryList } from "./allow-entries.ts";
 import type { Facts } from "./facts.ts";
 import { dmPolicyOf, firstOf, type Found } from "./section.ts";
-import type { Step } from "./verdict.ts";
+import type { Step } from "./decision.ts";
 
-/** `allowFrom` as the account or its channel has it, also the older `dm.allowFrom`. */
+/** `allowFrom` of the account or its channel, also the older `dm.allowFrom`. */
 export function directList({ layers }: Pick<Facts, "layers">): Found<EntryList> | undefined {
   return firstOf(layers, ["allowFrom", "dm.allowFrom"], isFilledList);
 }
@@ -17,7 +17,7 @@ export interface DirectDecision extends Step {
 
 const isFalse = (value: unknown): value is false => value === false;
 
-export function judgeDirect(facts: Facts): DirectDecision {
+export function decideDirect(facts: Facts): DirectDecision {
   const { layers, channel, ids, approved, who } = facts;
   const found = directList(facts);
   const list = readEntries(found?.value, facts);

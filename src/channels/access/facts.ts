@@ -1,33 +1,33 @@
-/** A question with what every step needs of it, read once. Events come from other people's code: nothing of them is taken for granted. */
+/** A request with everything the steps need, parsed once. Events come from plugins: nothing about them is trusted. */
 import type { ChannelInboundChat, ChannelInboundKind } from "../../protocol/index.ts";
 import { idsOf, type EntryContext } from "./allow-entries.ts";
 import { layersOf, type Layer } from "./section.ts";
-import type { AccessQuestion } from "./verdict.ts";
+import type { AccessRequest } from "./decision.ts";
 
 export interface Facts extends EntryContext {
-  readonly question: AccessQuestion;
+  readonly question: AccessRequest;
   readonly layers: readonly Layer[];
   readonly kind: ChannelInboundKind;
   readonly isDirect: boolean;
   readonly chat: Partial<ChannelInboundChat>;
   readonly text: string;
-  /** Ids of the sender that may be compared. */
+  /** Comparable ids of the sender. */
   readonly ids: readonly string[];
   /** The sender, for people. */
   readonly who: string;
   readonly approved: ReadonlySet<string>;
-  /** What came is a way to ask to be let in: not a reaction, nor a button. */
+  /** The event may request pairing: not a reaction or a button. */
   readonly canAsk: boolean;
 }
 
 const MAX_SHOWN = 80;
 
-/** Ids are other people's words: bounded, on one line, quoted. */
+/** Ids are foreign text: bounded, on one line, quoted. */
 function shown(id: string): string {
   return JSON.stringify(id.length > MAX_SHOWN ? `${id.slice(0, MAX_SHOWN)}…` : id);
 }
 
-export function factsOf(question: AccessQuestion): Facts {
+export function factsOf(question: AccessRequest): Facts {
   const { cfg, plugin, dock, channel, accountId, event, approved } = question;
   const kind = event?.kind;
   const chat: Partial<ChannelInboundChat> = event?.chat ?? {};
@@ -53,5 +53,5 @@ export function factsOf(question: AccessQuestion): Facts {
 
 const TURN_KINDS: ReadonlySet<string> = new Set(["message", "command", "button"] satisfies ChannelInboundKind[]);
 
-/** Whether something of this kind may start a turn at all. */
+/** Whether an event of this kind may start a turn at all. */
 export const startsTurn = (kind: ChannelInboundKind): boolean => TURN_KINDS.has(kind);

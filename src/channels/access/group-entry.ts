@@ -1,22 +1,22 @@
-/** What the configuration says about one group. */
+/** The configuration of one group. */
 import type { Facts } from "./facts.ts";
-import { roomMapOf, sectionOf, type RoomMap, type Section } from "../sections.ts";
+import { groupMapOf, sectionOf, type GroupMap, type Section } from "../sections.ts";
 import { firstOf, own, type Layer } from "./section.ts";
 
 export interface GroupEntry {
-  /** The sections about this chat, the nearest first: its topic, itself (else `*`), the space that it is in. */
-  readonly places: readonly Layer[];
-  /** Where what a chat inherits is looked up: those of `places`, each followed by its `*`. */
+  /** The sections for this chat, nearest first: its topic, the chat itself (else `*`), its server. */
+  readonly sections: readonly Layer[];
+  /** Where inherited settings are looked up: `places`, each followed by its `*`. */
   readonly inherited: readonly Layer[];
-  /** The section of the topic, which is one of `places`. */
+  /** The section of the topic, one of `places`. */
   readonly topic: Layer | undefined;
-  /** Of the chat itself. */
+  /** Path of the chat's own section. */
   readonly path: string;
-  /** A list of places that this is none of. */
+  /** A list that this chat is missing from. */
   readonly missingFrom: string | undefined;
-  /** Being on the list of places is enough to write: the channel has no other list for groups. */
+  /** Being listed is enough to write: the channel has no separate list of senders for groups. */
   readonly listedIsEnough: boolean;
-  /** The key under which places are listed. */
+  /** Path of the map that lists chats. */
   readonly mapPath: string;
 }
 
@@ -31,7 +31,7 @@ function mapOf(layers: readonly Layer[], key: string): Layer | undefined {
   return undefined;
 }
 
-/** The key that stands for a chat: its id as written, else in another case. */
+/** The key of a chat: its id as written, else in another case. */
 function keyOf(map: Section, id: string): string | undefined {
   if (id === "" || id === "*") return undefined;
   if (Object.hasOwn(map, id)) return id;
@@ -44,7 +44,7 @@ interface Looked {
   readonly general: Layer | undefined;
   readonly path: string;
   readonly known: boolean;
-  /** The map has keys, and none of them is meant. */
+  /** The map has keys, but none for this chat. */
   readonly missing: boolean;
 }
 
@@ -65,22 +65,22 @@ function lookUp({ path, section: map }: Layer, ids: readonly string[]): Looked {
   };
 }
 
-/** Keys that the names of a room stand for. A name that could be the id of another room is none. */
-function namedKeys({ named }: RoomMap, names: readonly (string | undefined)[]): readonly string[] {
+/** Keys that match a chat by name. A name that could be another chat's id does not count. */
+function namedKeys({ named }: GroupMap, names: readonly (string | undefined)[]): readonly string[] {
   const plain = names.flatMap((name) => (typeof name === "string" && name.trim() !== "" ? [name.trim().replace(/^#/, "")] : []));
   if (named === undefined) return [];
   return plain.flatMap((name) => [`#${name}`, ...(named === "plain" && !/^\d+$/.test(name) ? [name] : [])]);
 }
 
-/** The ids of a chat and of the one that its thread belongs to. What a thread is called was chosen by whoever opened it. */
-function roomKeys({ chat }: Facts, map: RoomMap): readonly string[] {
+/** The ids of a chat and of its thread's parent. A thread's name is ignored: any user can choose it. */
+function chatKeys({ chat }: Facts, map: GroupMap): readonly string[] {
   const parent = idText(chat.parentId);
   return [idText(chat.id), parent, ...namedKeys(map, [parent === "" ? chat.channelName : chat.parentName])];
 }
 
 const present = (layers: readonly (Layer | undefined)[]): readonly Layer[] => layers.filter((layer) => layer !== undefined);
 
-/** A group of people without a space: `dm.groupEnabled` lets them in, `dm.groupChannels` only some of them. */
+/** A group chat without a server: `dm.groupEnabled` allows it, `dm.groupChannels` only some. */
 function outsideOf(facts: Facts, mapPath: string): GroupEntry {
   const enabled = firstOf(facts.layers, ["dm.groupEnabled"], (value): value is boolean => typeof value === "boolean");
   const only = firstOf(facts.layers, ["dm.groupChannels"], (value): value is unknown[] => Array.isArray(value) && value.length > 0);
@@ -88,7 +88,7 @@ function outsideOf(facts: Facts, mapPath: string): GroupEntry {
   const isListed = only === undefined || only.value.some((id) => idText(id) === idText(facts.chat.id));
   const path = enabled?.value === true ? (only?.path ?? enabled.path) : (enabled?.path ?? `${base}.groupEnabled`);
   return {
-    places: [],
+    sections: [],
     inherited: [],
     topic: undefined,
     path: base,
@@ -100,23 +100,23 @@ function outsideOf(facts: Facts, mapPath: string): GroupEntry {
 
 export function groupEntryOf(facts: Facts): GroupEntry {
   const { layers, chat, channel } = facts;
-  const map = roomMapOf(channel);
-  const mapPath = `channels.${channel}.${map.spaces ?? map.rooms}`;
-  const outer = mapOf(layers, map.spaces ?? map.rooms) ?? { path: mapPath, section: {} };
+  const map = groupMapOf(channel);
+  const mapPath = `channels.${channel}.${map.spaces ?? map.chats}`;
+  const outer = mapOf(layers, map.spaces ?? map.chats) ?? { path: mapPath, section: {} };
   if (map.spaces !== undefined && idText(chat.guildId) === "") return outsideOf(facts, mapPath);
   const space = map.spaces === undefined ? undefined : lookUp(outer, [idText(chat.guildId)]);
-  const inner = space ? { path: `${space.path}.${map.rooms}`, section: sectionOf(own(space.own?.section, map.rooms)) ?? {} } : outer;
-  const room = lookUp(inner, roomKeys(facts, map));
+  const inner = space ? { path: `${space.path}.${map.chats}`, section: sectionOf(own(space.own?.section, map.chats)) ?? {} } : outer;
+  const found = lookUp(inner, chatKeys(facts, map));
   const thread = idText(chat.threadId);
-  const topicSection = thread === "" ? undefined : sectionOf(own(sectionOf(own(room.own?.section, "topics")), thread));
-  const topic = topicSection && { path: `${room.path}.topics[${JSON.stringify(thread)}]`, section: topicSection };
+  const topicSection = thread === "" ? undefined : sectionOf(own(sectionOf(own(found.own?.section, "topics")), thread));
+  const topic = topicSection && { path: `${found.path}.topics[${JSON.stringify(thread)}]`, section: topicSection };
   return {
-    places: present([topic, room.own, space?.own]),
-    inherited: present([topic, room.own, room.general, space?.own, space?.general]),
+    sections: present([topic, found.own, space?.own]),
+    inherited: present([topic, found.own, found.general, space?.own, space?.general]),
     topic,
-    path: room.own || !space ? room.path : space.path,
-    missingFrom: space?.missing ? outer.path : room.missing ? inner.path : undefined,
-    listedIsEnough: map.listedIsEnough === true && (space ?? room).known,
+    path: found.own || !space ? found.path : space.path,
+    missingFrom: space?.missing ? outer.path : found.missing ? inner.path : undefined,
+    listedIsEnough: map.listedIsEnough === true && (space ?? found).known,
     mapPath: outer.path,
   };
 }

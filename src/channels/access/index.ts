@@ -1,5 +1,5 @@
 /** Who may reach an agent. */
-export { judge } from "./judge.ts";
+export { decideAccess } from "./decide-access.ts";
 export { isOwner, namedOwners, ownerEntry, withOwner, type KnownSender, type NamedOwners } from "./owners.ts";
 export { accountKey, effectiveChannelConfig } from "./section.ts";
-export type { AccessGranted, AccessQuestion, AccessReason, AccessRefused, AccessVerdict } from "./verdict.ts";
+export type { AccessGranted, AccessRequest, AccessReason, AccessRefused, AccessDecision } from "./decision.ts";

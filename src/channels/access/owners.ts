@@ -1,4 +1,4 @@
-/** Who owns this gateway: may loosen what the agent may do, change the configuration and decide about approvals. */
+/** Owners of this gateway: they may relax the agent's restrictions, change the configuration and decide approvals. */
 import type { ChannelDock, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import { sectionOf } from "../sections.ts";
 import { EVERYBODY, isFilledList, names, readEntries, type AllowEntries } from "./allow-entries.ts";
@@ -6,7 +6,7 @@ import { directList } from "./direct.ts";
 import { factsOf, type Facts } from "./facts.ts";
 import { accountKey, DEFAULT_ACCOUNT, layersOf, own } from "./section.ts";
 
-/** Entries of `commands.*` that are for this channel: one that begins with another channel's name is not. */
+/** Entries of `commands.*` for this channel, without those that start with another channel's name. */
 export function forChannel(list: unknown, { cfg, channel }: Pick<Facts, "cfg" | "channel">): unknown {
   if (!Array.isArray(list)) return undefined;
   const others = new Set(Object.keys(sectionOf(cfg?.channels) ?? {}).filter((id) => id !== channel && id !== "defaults"));
@@ -17,7 +17,7 @@ interface Owners {
   readonly list: AllowEntries;
   /** Commands are for owners only. */
   readonly enforced: boolean;
-  /** … but nobody is kept out. */
+  /** … but everyone counts as one. */
   readonly open: boolean;
 }
 
@@ -30,20 +30,20 @@ export function ownersOf(facts: Facts): Owners {
     const list = readEntries(named, facts);
     return { list, enforced, open: list.everybody };
   }
-  const given = question.event?.context?.OwnerAllowFrom;
-  if (isFilledList(given)) return { list: readEntries(given, facts), enforced, open: false };
+  const declared = question.event?.context?.OwnerAllowFrom;
+  if (isFilledList(declared)) return { list: readEntries(declared, facts), enforced, open: false };
   const configured = readEntries(directList(facts)?.value, facts);
   return { list: configured, enforced, open: configured.everybody || configured.ids.size === 0 };
 }
 
-/** A sender by everything that the platform knows them by and they cannot change. */
+/** A sender by all immutable ids that the platform knows. */
 export interface KnownSender {
   readonly channel: string;
   readonly accountId: string;
   readonly senders: readonly string[];
 }
 
-/** Whether a sender is an owner by the configuration as it is now. */
+/** Whether a sender is an owner in the current configuration. */
 export function isOwner(
   cfg: HostConfig,
   { channel, accountId, senders }: KnownSender,
@@ -65,15 +65,15 @@ export interface NamedOwners {
 const entriesOf = (list: unknown): readonly string[] =>
   isFilledList(list) ? list.map((entry) => String(entry).trim()).filter((entry) => entry !== "" && entry !== EVERYBODY) : [];
 
-/** Accounts of a channel as the configuration has them; one without any has the default one. */
+/** Accounts of a channel in the configuration; the default one when there are none. */
 function accountsOf(cfg: HostConfig, channel: string): readonly string[] {
   const accounts = Object.keys(sectionOf(own(sectionOf(own(sectionOf(cfg?.channels), channel)), "accounts")) ?? {});
   return accounts.length === 0 ? [DEFAULT_ACCOUNT] : accounts.map(accountKey);
 }
 
 /**
- * Every list that names owners: `commands.ownerAllowFrom` alone once it is set, else the `allowFrom` of channels. With `channel`, those of that channel
- * only. Empty: this gateway has no owner, and only clients with `operator.admin` may do what owners do.
+ * Every list that names owners: `commands.ownerAllowFrom` alone if set, else the `allowFrom` of channels. With `channel`, only those of that channel.
+ * Empty: this gateway has no owner, and only clients with `operator.admin` may do what owners do.
  */
 export function namedOwners(cfg: HostConfig, channel?: string): readonly NamedOwners[] {
   const list = own(sectionOf(cfg?.commands), "ownerAllowFrom");
@@ -87,12 +87,12 @@ export function namedOwners(cfg: HostConfig, channel?: string): readonly NamedOw
   return [...byPath].flatMap(([path, entries]) => (entries.length === 0 ? [] : [{ path, entries }]));
 }
 
-/** How an owner stands in `commands.ownerAllowFrom`. */
+/** How an owner is written in `commands.ownerAllowFrom`. */
 export const ownerEntry = (channel: string, senderId: string): string => `${channel}:${senderId}`;
 
 const isEntry = (entry: unknown): entry is string | number => typeof entry === "string" || typeof entry === "number";
 
-/** The configuration as it is written, with one owner more, or one less. */
+/** The configuration with one owner added or removed. */
 export function withOwner(written: unknown, channel: string, senderId: string, wanted = true): unknown {
   const root = sectionOf(written) ?? {};
   const commands = sectionOf(own(root, "commands")) ?? {};

@@ -5,7 +5,7 @@ import { sectionOf, type Section } from "../sections.ts";
 export const DEFAULT_ACCOUNT = "default";
 const MAX_ACCOUNT = 64;
 
-/** The one spelling of an account's id: lower case, `[a-z0-9_-]`, at most 64. */
+/** The canonical account id: lower case, `[a-z0-9_-]`, at most 64 characters. */
 export function accountKey(written: string | null | undefined): string {
   const id = (written ?? "").trim().toLowerCase();
   if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id)) return id;
@@ -13,18 +13,18 @@ export function accountKey(written: string | null | undefined): string {
   return kept.slice(0, MAX_ACCOUNT) || DEFAULT_ACCOUNT;
 }
 
-/** A key that somebody wrote, never one that every object has. */
+/** An own key, never an inherited one. */
 export function own(section: Section | undefined, key: string): unknown {
   return section !== undefined && Object.hasOwn(section, key) ? section[key] : undefined;
 }
 
-/** One place where keys of an account may stand. */
+/** One section that may contain an account's keys. */
 export interface Layer {
   readonly path: string;
   readonly section: Section;
 }
 
-/** Where the keys of an account stand, the nearest first. */
+/** The sections with an account's keys, nearest first. */
 export function layersOf(cfg: HostConfig, channel: string, accountId: string): readonly Layer[] {
   const base = sectionOf(own(sectionOf(cfg?.channels), channel));
   const accounts = sectionOf(own(base, "accounts"));
@@ -46,7 +46,7 @@ export interface Found<T> {
   readonly path: string;
 }
 
-/** The first layer that says something of the right kind under one of these keys; `dm.policy` is a key inside of `dm`. */
+/** The first layer with a valid value under one of these keys; `dm.policy` is a key inside of `dm`. */
 export function firstOf<T>(layers: readonly Layer[], keys: readonly string[], fits: (value: unknown) => value is T): Found<T> | undefined {
   for (const { path, section } of layers) {
     for (const key of keys) {
@@ -70,7 +70,7 @@ export function groupPolicyOf(cfg: HostConfig, layers: readonly Layer[], channel
   return { value: "allowlist", path: `channels.${channel}.groupPolicy` };
 }
 
-/** The section of a channel as one account has it, with `dmPolicy` and `groupPolicy` always said. */
+/** The section of a channel as one account has it, with `dmPolicy` and `groupPolicy` always set. */
 export function effectiveChannelConfig(
   cfg: HostConfig,
   channel: string,

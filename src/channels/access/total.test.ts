@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ChannelInboundEvent, HostConfig } from "../../protocol/index.ts";
 import { KINDS, numericChannel } from "./access.fixture.ts";
-import { judge } from "./index.ts";
+import { decideAccess } from "./index.ts";
 
 const id = fc.constantFrom("7", "8", "-100", "*", "", " ", "telegram:7", "__proto__", "constructor");
 const list = fc.oneof(fc.array(fc.oneof(id, fc.integer())), fc.anything());
@@ -51,10 +51,10 @@ const event = fc.oneof(
   fc.anything(),
 );
 
-test("every event has an answer under every configuration", () => {
+test("every event gets a decision under every configuration", () => {
   fc.assert(
     fc.property(config, event, fc.boolean(), fc.uniqueArray(id), (cfg, happened, known, approved) => {
-      const verdict = judge({
+      const verdict = decideAccess({
         cfg: cfg as HostConfig,
         plugin: known ? numericChannel : undefined,
         channel: "telegram",
@@ -70,13 +70,13 @@ test("every event has an answer under every configuration", () => {
   );
 });
 
-test("nobody is let in alone without a list, a star or an approval", () => {
+test("no direct message is allowed without a list, a star or an approval", () => {
   const closed = fc.record({ dmPolicy: policy, allowFrom: fc.array(fc.constantFrom("8", "@anna", "anna")), groupPolicy: policy }, { requiredKeys: [] });
   fc.assert(
     fc.property(closed, fc.constantFrom(...KINDS), fc.string(), (telegram, kind, name) => {
       const happened = { kind, id: "1", text: "x", to: "7", chat: { type: "direct", id: "7" }, sender: { id: "7", name, username: name } } as const;
       const question = { cfg: { channels: { telegram } } as HostConfig, plugin: undefined, channel: "telegram", accountId: "default", event: happened };
-      expect(judge({ ...question, approved: new Set(["8"]) }).allow).toBe(false);
+      expect(decideAccess({ ...question, approved: new Set(["8"]) }).allow).toBe(false);
     }),
   );
 });

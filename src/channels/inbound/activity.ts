@@ -1,23 +1,23 @@
-/** When an account last sent and got something. In memory: after a restart nothing is known. */
+/** When an account last sent and received something. In memory only. */
 import type { Clock } from "../../base/clock.ts";
 
-interface Place {
+interface AccountRef {
   readonly channel: string;
   readonly accountId?: string | null | undefined;
 }
 
 export interface ChannelActivity {
-  record(event: Place & { readonly direction: "inbound" | "outbound"; readonly at?: number | undefined }): void;
-  get(place: Place): { inboundAt: number | null; outboundAt: number | null };
-  /** An attempt to send failed for a reason that concerns the account. The next one that succeeds ends it. */
-  sendFailed(event: Place & { readonly why: string }): void;
-  trouble(place: Place): { readonly why: string; readonly at: number } | undefined;
+  record(event: AccountRef & { readonly direction: "inbound" | "outbound"; readonly at?: number | undefined }): void;
+  get(place: AccountRef): { inboundAt: number | null; outboundAt: number | null };
+  /** A send attempt failed for a reason that concerns the account. The next success clears it. */
+  sendFailed(event: AccountRef & { readonly why: string }): void;
+  trouble(place: AccountRef): { readonly why: string; readonly at: number } | undefined;
 }
 
 export function createChannelActivity(clock: Pick<Clock, "now">): ChannelActivity {
   const seen = new Map<string, { inboundAt: number | null; outboundAt: number | null }>();
   const troubles = new Map<string, { readonly why: string; readonly at: number }>();
-  const keyOf = ({ channel, accountId }: Place): string => `${channel}\0${accountId?.trim() || "default"}`;
+  const keyOf = ({ channel, accountId }: AccountRef): string => `${channel}\0${accountId?.trim() || "default"}`;
   return {
     record(event) {
       const key = keyOf(event);

@@ -1,33 +1,35 @@
-/** The commands of the gateway: what they are called and what they take. The one list; whoever recognises, offers or runs commands reads it. */
+/** The commands of the gateway, with names and arguments. The only list: parsing, menus and execution use it. */
 
 export type CommandGroup = "session" | "options" | "status" | "management" | "media" | "tools";
 
 export interface CommandFacts {
   /** The canonical name first. */
   readonly names: readonly [string, ...string[]];
-  /** Whether text may follow. */
+  /** Whether arguments may follow. */
   readonly args: boolean;
   readonly group: CommandGroup;
   readonly description: string;
-  /** How what follows is written. */
+  /** Syntax of the arguments. */
   readonly usage?: string;
-  /** Choices of what follows. */
+  /** Possible arguments. */
   readonly choices?: readonly string[];
   /** Key of `commands` that has to be true. */
   readonly gate?: "config" | "debug" | "bash";
-  /** Its feature is not in this version: it says so, and no list or menu shows it. */
+  /** Not available in this version: it answers so, and no list or menu shows it. */
   readonly unavailable?: true;
-  /** Also understood inside of other text, as a setting. */
+  /** Also recognized inside of other text, as a setting. */
   readonly directive?: true;
   /** Also answered inside of other text. */
   readonly inline?: true;
-  /** The lines after the first belong to it. */
+  /** The following lines belong to it. */
   readonly lines?: true;
-  /** It only shows something, or decides on something outside the session: it need not wait for a command that takes long. */
+  /** It only shows something, or decides something outside the session: it need not wait for a long-running command. */
   readonly quick?: true;
-  /** Whoever may talk may give it, as far as it stops or narrows something: the gate lets it through, and what it asks for is judged later. */
+  /**
+   * Every allowed sender may give it, as far as it stops or narrows something: the access rules let it through, and its arguments are checked later.
+   */
   readonly anyone?: true;
-  /** Not in menus of platforms. */
+  /** Not in platforms' menus. */
   readonly textOnly?: true;
 }
 
@@ -137,10 +139,10 @@ export const COMMANDS: readonly CommandFacts[] = [
 
 const BY_NAME: ReadonlyMap<string, CommandFacts> = new Map(COMMANDS.flatMap((command) => command.names.map((name) => [name, command])));
 
-/** Messages that stop what runs when they say nothing else. */
+/** Messages that stop a run when they contain nothing else. */
 export const ABORT_WORDS: ReadonlySet<string> = new Set(["stop", "esc", "abort", "wait", "exit", "interrupt"]);
 
-/** By any of its names, whatever the case. Menus of some platforms know no `-`: `_` stands for it. */
+/** Finds a command by any of its names, case-insensitive. Some platforms' menus do not allow `-`: `_` stands for it. */
 export function commandNamed(name: string): CommandFacts | undefined {
   const written = name.toLowerCase();
   return BY_NAME.get(written) ?? BY_NAME.get(written.replaceAll("_", "-"));

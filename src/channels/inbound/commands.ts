@@ -1,4 +1,4 @@
-/** Recognising commands in text, before anything is done with them. */
+/** Recognizes commands in text. */
 import type { HostConfig } from "../../protocol/index.ts";
 import { ABORT_WORDS, commandNamed, type CommandFacts } from "./command-table.ts";
 
@@ -6,14 +6,14 @@ import { ABORT_WORDS, commandNamed, type CommandFacts } from "./command-table.ts
 const NATIVE_SURFACES: ReadonlySet<string> = new Set(["discord", "telegram", "slack"]);
 
 export interface CommandTextOptions {
-  /** Our own name: `/status@name` is meant for us only with it. */
+  /** The bot's name: `/status@name` is for us only with it. */
   readonly botUsername?: string | undefined;
 }
 
-/** A command as it was written. */
+/** A command as written. */
 export interface WrittenCommand {
   readonly facts: CommandFacts;
-  /** What follows the name in its line. */
+  /** The rest of its line. */
   readonly args: string;
   /** The lines after it. */
   readonly more: string;
@@ -21,7 +21,7 @@ export interface WrittenCommand {
 
 const HEAD = /^\/([\w-]{1,64})(?:@(\w{1,64}))?(?:[ \t]{0,8}:|(?=\s)|$)/;
 
-/** The command that a text begins with. Text behind one that takes none makes it ordinary text. */
+/** The command at the start of a text. Arguments after a command without arguments make it ordinary text. */
 export function readCommand(text: string, { botUsername }: CommandTextOptions = {}): WrittenCommand | undefined {
   const written = text.trim();
   const [head, name = "", bot] = HEAD.exec(written) ?? [];
@@ -35,41 +35,41 @@ export function readCommand(text: string, { botUsername }: CommandTextOptions = 
   return { facts, args, more };
 }
 
-/** Whether a name behind `@` is our own. */
+/** Whether a name after `@` is our own. */
 export function isOurName(name: string, botUsername: string | undefined): boolean {
   return botUsername !== undefined && name.toLowerCase() === botUsername.trim().replace(/^@/, "").toLowerCase();
 }
 
-/** Whether the text is a command of the gateway: its name first, and nothing behind one that takes nothing. */
+/** Whether the text is a gateway command: its name first, and no arguments for one without. */
 export function hasControlCommand(text?: string, cfg?: HostConfig, options: CommandTextOptions = {}): boolean {
   const command = readCommand(text ?? "", options)?.facts;
   return command !== undefined && (command.gate === undefined || cfg?.commands?.[command.gate] === true);
 }
 
-/** A command, or a single word that stops what runs. */
+/** A command, or a single word that stops a run. */
 export function isControlCommandMessage(text?: string, cfg?: HostConfig, options?: CommandTextOptions): boolean {
   return hasControlCommand(text, cfg, options) || isAbortWord(text ?? "");
 }
 
-/** A word that stops what runs, or the command that does. */
+/** A stop word, or the stop command. */
 export const isStopMessage = (text: string, options?: CommandTextOptions): boolean =>
   isAbortWord(text) || (text.length <= MOST_STOP && readCommand(text, options)?.facts.names[0] === "stop");
 
-/** Characters of the longest text that is read as a stop. */
+/** Longest text that can be a stop word. */
 const MOST_STOP = 200;
 
-/** Whether a text says nothing but that what runs is to stop. */
+/** Whether a text is nothing but a stop word. */
 export function isAbortWord(text: string): boolean {
   const word = text.trim();
   return word.length < 16 && ABORT_WORDS.has(word.toLowerCase());
 }
 
-/** Whether it matters if the sender may give commands: one is there, or something inside of the text looks like one. */
+/** Whether command authorization matters: there is a command, or something in the text looks like one. */
 export function shouldComputeCommandAuthorized(text?: string, cfg?: HostConfig, options?: CommandTextOptions): boolean {
   return isControlCommandMessage(text, cfg, options) || /(?:^|\s)[/!][a-z]/i.test(text ?? "");
 }
 
-/** Whether commands in text are read here. Where a surface has no menu of its own they always are. */
+/** Whether commands in text are read here. On a surface without menus they always are. */
 export function shouldHandleTextCommands(params: {
   readonly cfg: HostConfig;
   readonly surface: string;

@@ -1,4 +1,4 @@
-/** What can be derived about an inbound message is filled in once, before anybody reads it. */
+/** Derived fields of an inbound message, filled in once. */
 import { printableName } from "../../base/printable.ts";
 import type { FinalizedMsgContext, MsgContext } from "../../protocol/index.ts";
 import { canonicalChatType } from "./envelope.ts";
@@ -16,10 +16,10 @@ const UNKNOWN_TYPE = "application/octet-stream";
 const trimmed = (value: unknown): string | undefined => (typeof value === "string" ? value.trim() || undefined : undefined);
 const lines = (text: string): string => text.replaceAll(/\r\n?/g, "\n");
 
-/** What stands behind the last colon of an address such as `signal:group:123`. */
+/** The part after the last colon of an address such as `signal:group:123`. */
 const idOf = (address: string | undefined): string | undefined => address?.split(":").at(-1)?.trim() || undefined;
 
-/** A name for the conversation; a bare number is added where the name alone would not tell which one it is. */
+/** A name for the conversation; a bare number is added where the name alone would be ambiguous. */
 export function conversationLabel(ctx: MsgContext): string | undefined {
   const explicit = trimmed(ctx.ConversationLabel) ?? trimmed(ctx.ThreadLabel);
   if (explicit !== undefined) return explicit;
@@ -39,7 +39,7 @@ function mediaTypes(ctx: MsgContext): void {
   ctx.MediaType = trimmed(ctx.MediaType) ?? ctx.MediaTypes[0];
 }
 
-/** What people and chats are called: one line that can be seen. */
+/** Names of people and chats: one printable line. */
 const NAMES = [
   "SenderName",
   "SenderUsername",
@@ -52,7 +52,7 @@ const NAMES = [
   "ReplyToSender",
 ] as const;
 
-/** Fills `ctx` in place and gives it back. Nobody is authorised unless exactly `true` says so. */
+/** Fills `ctx` in place and returns it. Only an exact `true` authorizes. */
 export function finalizeInboundContext<T extends MsgContext>(ctx: T, options: FinalizeOptions = {}): T & FinalizedMsgContext {
   const target: MsgContext = ctx;
   for (const key of TEXTS) if (typeof target[key] === "string") target[key] = lines(target[key]);

@@ -1,11 +1,11 @@
-/** Messages that come in quick succession are handed on together. */
+/** Batches messages that come in quick succession. */
 import type { Clock } from "../../base/clock.ts";
 import type { HostConfig } from "../../protocol/index.ts";
 
 export interface DebouncerOptions<T> {
-  /** Quiet time before a batch is handed on; 0 hands on at once. */
+  /** Quiet time before a batch is passed on; 0 passes on at once. */
   readonly debounceMs: number;
-  /** Items with the same key are one batch; without a key an item goes on at once. */
+  /** Items with the same key are one batch; an item without a key is passed on at once. */
   buildKey(item: T): string | null | undefined;
   readonly shouldDebounce?: ((item: T) => boolean) | undefined;
   onFlush(items: T[]): Promise<void>;
@@ -13,12 +13,12 @@ export interface DebouncerOptions<T> {
 }
 
 export interface Debouncer<T> {
-  /** Settles when the item was handed on, or waits. */
+  /** Settles when the item was passed on or queued. */
   enqueue(item: T): Promise<void>;
   flushKey(key: string): Promise<void>;
 }
 
-/** An item that must not wait takes along what waits under its key, ahead of it. */
+/** An urgent item takes along the pending ones of its key, ahead of it. */
 export function createInboundDebouncer<T>(options: DebouncerOptions<T>, clock: Pick<Clock, "after">): Debouncer<T> {
   const waiting = new Map<string, { readonly items: T[]; timer: Disposable }>();
   const delay = Math.max(0, Math.trunc(options.debounceMs) || 0);

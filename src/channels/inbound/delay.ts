@@ -3,7 +3,7 @@ import type { HostConfig, HumanDelayConfig } from "../../protocol/index.ts";
 
 const sectionOf = (value: unknown): HumanDelayConfig | undefined => (typeof value === "object" && value !== null ? value : undefined);
 
-/** The agent's setting over the general one, key by key. Undefined where nobody says anything. */
+/** The agent's setting over the general one, key by key. Undefined where none is set. */
 export function resolveHumanDelayConfig(cfg: HostConfig, agentId: string): HumanDelayConfig | undefined {
   const general = sectionOf(cfg.agents?.defaults?.["humanDelay"]);
   const own = sectionOf(cfg.agents?.list?.find((entry) => entry.id.toLowerCase() === agentId.trim().toLowerCase())?.["humanDelay"]);

@@ -1,4 +1,4 @@
-/** The line in brackets before a message that tells the model where, from whom and when it came. */
+/** The line in brackets before a message that tells the model its origin, sender and time. */
 import type { HostConfig } from "../../protocol/index.ts";
 
 export interface EnvelopeOptions {
@@ -19,7 +19,7 @@ export interface Envelope {
   readonly host?: string | undefined;
   readonly ip?: string | undefined;
   readonly body: string;
-  /** Of the message before in the same session. */
+  /** Of the previous message in the same session. */
   readonly previousTimestamp?: number | Date | undefined;
   readonly envelope?: EnvelopeOptions | undefined;
 }
@@ -35,7 +35,7 @@ export function resolveEnvelopeFormatOptions(cfg?: HostConfig): EnvelopeOptions 
   };
 }
 
-/** Parts of the header are other people's words: they cannot end it, and stay on its line. */
+/** Parts of the header are foreign text: they cannot end it, and stay on its line. */
 const headerPart = (text: string | undefined): string => (text ?? "").replaceAll("[", "(").replaceAll("]", ")").replaceAll(/\s+/g, " ").trim();
 
 const msOf = (time: number | Date | undefined): number | undefined => {
@@ -50,7 +50,7 @@ function zoneOf({ timezone = "local", userTimezone }: EnvelopeOptions): string |
   try {
     return zone && new Intl.DateTimeFormat("en-US", { timeZone: zone }).resolvedOptions().timeZone;
   } catch {
-    return undefined; // A zone that is not known: the host's.
+    return undefined; // Unknown zone: use the host's.
   }
 }
 
@@ -74,7 +74,7 @@ export function formatEnvelopeTime(ms: number, options: EnvelopeOptions): string
   return timeZone === "UTC" ? `${day}T${time}Z` : `${day} ${time} ${parts.timeZoneName}`;
 }
 
-/** `30s`, `5m`, `3h` up to two days, then `2d`. Undefined where time went backwards. */
+/** `30s`, `5m`, `3h` up to two days, then `2d`. Undefined for negative times. */
 export function formatElapsed(ms: number): string | undefined {
   const seconds = Math.floor(ms / 1000);
   if (!(seconds >= 0)) return undefined;
@@ -84,7 +84,7 @@ export function formatElapsed(ms: number): string | undefined {
   return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
 }
 
-/** `[Channel from +elapsed host ip time] body`; what is not known is left out. */
+/** `[Channel from +elapsed host ip time] body`; unknown parts are left out. */
 export function formatAgentEnvelope({ channel, from, host, ip, body, envelope = {}, ...times }: Envelope): string {
   const at = msOf(times.timestamp);
   const before = msOf(times.previousTimestamp);
@@ -109,7 +109,7 @@ export interface EnvelopeSender {
   readonly id?: string | undefined;
 }
 
-/** `Name (id)`: a name, user name or tag, and what tells people of that name apart. */
+/** `Name (id)`: a name, user name or tag, and an id that distinguishes people of that name. */
 export function formatSenderLabel({ name, username, tag, e164, id }: EnvelopeSender): string | undefined {
   const clean = (text: string | undefined): string | undefined => text?.trim() || undefined;
   const shown = clean(name) ?? clean(username) ?? clean(tag);
@@ -118,7 +118,7 @@ export function formatSenderLabel({ name, username, tag, e164, id }: EnvelopeSen
   return `${shown} (${exact})`;
 }
 
-/** As {@link formatAgentEnvelope}; in groups the body begins with who wrote it. */
+/** Like {@link formatAgentEnvelope}; in groups the body starts with the sender. */
 export function formatInboundEnvelope(
   params: Omit<Envelope, "host" | "ip"> & {
     readonly chatType?: string | undefined;

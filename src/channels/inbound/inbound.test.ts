@@ -22,7 +22,7 @@ import {
 const AT = Date.UTC(2026, 0, 18, 5, 19);
 
 describe("the envelope", () => {
-  test("says where, from whom, since when and when", () => {
+  test("contains origin, sender, elapsed time and time", () => {
     const envelope = { timezone: "utc" };
     expect(formatAgentEnvelope({ channel: "Signal", from: "Alice +1555", timestamp: AT, previousTimestamp: AT - 125_000, body: "hi", envelope })).toBe(
       "[Signal Alice +1555 +2m Sun 2026-01-18T05:19Z] hi",
@@ -32,7 +32,7 @@ describe("the envelope", () => {
     );
   });
 
-  test("leaves out what is not wanted or not known", () => {
+  test("leaves out disabled and unknown parts", () => {
     const envelope = { includeTimestamp: false, includeElapsed: false };
     expect(formatAgentEnvelope({ channel: "IRC", host: "box", ip: "10.0.0.1", timestamp: AT, previousTimestamp: AT, body: "hi", envelope })).toBe(
       "[IRC box 10.0.0.1] hi",
@@ -88,12 +88,12 @@ describe("an inbound message", () => {
     });
   });
 
-  test("is authorised only by exactly true", () => {
+  test("is authorized only by an exact true", () => {
     expect(finalizeInboundContext({ CommandAuthorized: 1 as unknown as boolean }).CommandAuthorized).toBe(false);
     expect(finalizeInboundContext({ CommandAuthorized: true }).CommandAuthorized).toBe(true);
   });
 
-  test("keeps what the channel said unless it is forced", () => {
+  test("preserves the channel's fields unless forced", () => {
     const given = { Body: "b", CommandBody: "c", BodyForAgent: "mine" };
     expect(finalizeInboundContext({ ...given }).BodyForAgent).toBe("mine");
     expect(finalizeInboundContext({ ...given }, { forceBodyForAgent: true }).BodyForAgent).toBe("c");
@@ -116,7 +116,7 @@ describe("mentions", () => {
     },
   };
 
-  test("by name as a word, by emoji, whatever the case and hidden signs", () => {
+  test("match the name as a word or the emoji, ignoring case and invisible characters", () => {
     const regexes = buildMentionRegexes(cfg, "main");
     const seen = ["hey @deep claw!", "DEEP\u200B CLAW", "🦞?", "deep clawed", "deeply"].map((text) => matchesMentionPatterns(text, regexes));
     expect(seen).toEqual([true, true, true, false, false]);
@@ -128,7 +128,7 @@ describe("mentions", () => {
     expect(matchesMentionPatterns("ask ops", regexes)).toBe(true);
   });
 
-  test("a platform's own mention counts, and a voice message by what was heard", () => {
+  test("a platform's own mention counts, and a voice message by its transcript", () => {
     const mentionRegexes = buildMentionRegexes(cfg, "main");
     const explicit = { hasAnyMention: true, isExplicitlyMentioned: true, canResolveExplicit: true };
     expect(matchesMentionWithExplicit({ text: "x", mentionRegexes, explicit })).toBe(true);
@@ -138,28 +138,28 @@ describe("mentions", () => {
 });
 
 describe("commands in text", () => {
-  test("a name first, its spellings, and nothing behind one that takes nothing", () => {
+  test("start with a name or alias, without arguments where none are allowed", () => {
     const texts = ["/status", " /ID ", "/status please", "/think: high", "/compact now", "hello /status", "/unknown", "", undefined];
     expect(texts.map((text) => hasControlCommand(text))).toEqual([true, true, false, true, true, false, false, false, false]);
   });
 
-  test("for another bot are not ours", () => {
+  test("for another bot are ignored", () => {
     expect(hasControlCommand("/status@us", {}, { botUsername: "@Us" })).toBe(true);
     expect(hasControlCommand("/status@them", {}, { botUsername: "us" })).toBe(false);
     expect(hasControlCommand("/status@us")).toBe(false);
   });
 
-  test("that are switched off are text", () => {
+  test("that are disabled are text", () => {
     expect(hasControlCommand("/bash ls", {})).toBe(false);
     expect(hasControlCommand("/bash ls", { commands: { bash: true } })).toBe(true);
   });
 
-  test("abort words alone count, inline ones ask for authority", () => {
+  test("abort words count alone, inline ones need authorization", () => {
     expect(["Stop", "stop it"].map((text) => isControlCommandMessage(text))).toEqual([true, false]);
     expect(["hi /status", "run !ls", "1/2 of it"].map((text) => shouldComputeCommandAuthorized(text))).toEqual([true, true, false]);
   });
 
-  test("are read unless switched off on a surface with menus", () => {
+  test("are read unless disabled on a surface with menus", () => {
     const cfg: HostConfig = { commands: { text: false } };
     expect(["telegram", "irc"].map((surface) => shouldHandleTextCommands({ cfg, surface }))).toEqual([false, true]);
     expect(shouldHandleTextCommands({ cfg, surface: "telegram", commandSource: "native" })).toBe(true);
@@ -177,7 +177,7 @@ describe("debouncing", () => {
     return { clock, flushed, debouncer };
   }
 
-  test("quick messages go on together after a quiet time, others by themselves", async () => {
+  test("batches quick messages until a quiet time, and passes others on alone", async () => {
     const { clock, flushed, debouncer } = setup();
     await debouncer.enqueue("a1");
     clock.advance(60);
@@ -189,14 +189,14 @@ describe("debouncing", () => {
     expect(flushed).toEqual([["a1", "a2"], ["b1"]]);
   });
 
-  test("one that must not wait takes along what waits, in order", async () => {
+  test("an urgent item takes along pending ones, in order", async () => {
     const { flushed, debouncer } = setup((item) => !item.endsWith("!"));
     await debouncer.enqueue("a1");
     await debouncer.enqueue("a!");
     expect(flushed).toEqual([["a1"], ["a!"]]);
   });
 
-  test("a failure is told and stops nothing", async () => {
+  test("a failure is reported and stops nothing", async () => {
     const clock = manualClock();
     const failed: string[][] = [];
     const debouncer = createInboundDebouncer<string>(
@@ -218,7 +218,7 @@ describe("debouncing", () => {
   });
 });
 
-test("activity is kept by account", () => {
+test("activity is recorded by account", () => {
   const clock = manualClock(50);
   const activity = createChannelActivity(clock);
   activity.record({ channel: "irc", direction: "inbound" });
@@ -227,7 +227,7 @@ test("activity is kept by account", () => {
   expect(activity.get({ channel: "irc", accountId: "b" })).toEqual({ inboundAt: null, outboundAt: 9 });
 });
 
-test("an agent's human delay lies over the general one", () => {
+test("an agent's human delay overrides the general one", () => {
   const cfg: HostConfig = { agents: { defaults: { humanDelay: { mode: "natural", minMs: 1 } }, list: [{ id: "a", humanDelay: { mode: "off" } }] } };
   expect(resolveHumanDelayConfig(cfg, "a")).toEqual({ mode: "off", minMs: 1, maxMs: undefined });
   expect(resolveHumanDelayConfig({}, "a")).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What is done with an inbound message on every channel, before a session sees it. */
+/** Processing of inbound messages on every channel, before a session sees them. */
 export { createChannelActivity, type ChannelActivity } from "./activity.ts";
 export { COMMANDS, commandNamed, type CommandFacts, type CommandGroup } from "./command-table.ts";
 export {

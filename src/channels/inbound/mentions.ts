@@ -1,9 +1,9 @@
-/** Whether a message speaks to an agent. */
+/** Whether a message mentions an agent. */
 import type { AgentEntry, HostConfig } from "../../protocol/index.ts";
 
 const INVISIBLE = /[\u200B-\u200F\u202A-\u202E\u2060-\u206F]/g;
 
-/** Lower case, without the signs that nobody sees. */
+/** Lower case, without invisible characters. */
 export function normalizeMentionText(text: string): string {
   return text.replaceAll(INVISIBLE, "").toLowerCase();
 }
@@ -18,7 +18,7 @@ function agentOf(cfg: HostConfig, agentId: string | undefined): AgentEntry | und
   return wanted ? list.find((entry) => entry.id.toLowerCase() === wanted) : (list.find((entry) => entry.default === true) ?? list[0]);
 }
 
-/** Patterns of the agent, else the general ones, else its name and emoji. A pattern that is no regular expression is left out. */
+/** Patterns of the agent, else the general ones, else its name and emoji. Invalid regular expressions are left out. */
 export function buildMentionRegexes(cfg: HostConfig | undefined, agentId?: string): RegExp[] {
   if (!cfg) return [];
   const agent = agentOf(cfg, agentId);
@@ -33,7 +33,7 @@ export function buildMentionRegexes(cfg: HostConfig | undefined, agentId?: strin
   });
 }
 
-/** Older patterns escape signs that need none, which the stricter syntax refuses. */
+/** Older patterns escape characters that need no escape, which the strict syntax refuses. */
 function compileLoosely(pattern: string): RegExp[] {
   try {
     return [new RegExp(pattern, "i")];
@@ -60,8 +60,8 @@ export function matchesMentionPatterns(text: string, regexes: readonly RegExp[])
 }
 
 /**
- * What a platform itself marks as a mention counts first: who is marked, is meant; who is not while others are, is not. Otherwise the words
- * decide, of a voice message those that were heard.
+ * A platform's own mentions come first: a mentioned user is addressed; one who is not while others are, is not. Otherwise the text
+ * decides, for a voice message its transcript.
  */
 export function matchesMentionWithExplicit(params: {
   readonly text: string;

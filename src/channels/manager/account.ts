@@ -4,7 +4,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import type { ChannelAccountSnapshot, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import { within } from "./within.ts";
 
-/** A plugin may take this long to say whether an account is configured. */
+/** Time limit for a plugin to say whether an account is configured. */
 const LOOK_MS = 5000;
 const DEFAULT_ACCOUNT = "default";
 
@@ -28,7 +28,7 @@ function reasonOf({ config }: ChannelPlugin, { account, cfg, enabled }: { accoun
   }
 }
 
-/** Throws `PLUGIN_FAILED` with what the plugin threw. */
+/** Throws `PLUGIN_FAILED` with the plugin's error. */
 export async function viewAccount(plugin: ChannelPlugin, accountId: string, cfg: HostConfig, clock: Clock): Promise<AccountView> {
   const { config } = plugin;
   try {
@@ -49,7 +49,7 @@ export function accountIds(plugin: ChannelPlugin, cfg: HostConfig): readonly str
   return [...new Set(plugin.config.listAccountIds(cfg))];
 }
 
-/** The account that is meant when none is named. Throws what the plugin throws. */
+/** The account to use when none is named. Throws what the plugin throws. */
 export function defaultAccount(plugin: ChannelPlugin, cfg: HostConfig): string {
   const own = plugin.config.defaultAccountId?.(cfg);
   if (own !== undefined && own !== "") return own;

@@ -2,19 +2,19 @@ import { describe, expect, test } from "vitest";
 import { createChannelActivity } from "../inbound/index.ts";
 import { manualClock } from "../../base/clock.ts";
 import { affectedAccounts } from "./channels.ts";
-import { CONFIGURED, fakeChannel, fakeHouse, message, quiet, type FakeOptions } from "./fake-channel.fixture.ts";
+import { CONFIGURED, fakeChannel, fakeManager, message, quiet, type FakeOptions } from "./fake-channel.fixture.ts";
 
 const two = { channels: { fake: { accounts: { a: { token: "1" }, b: { token: "2" } } } } };
 
 async function started(options: FakeOptions = {}, config = CONFIGURED) {
   const fake = fakeChannel(options);
-  const house = fakeHouse([fake.plugin], config);
-  await house.channels.start();
+  const manager = fakeManager([fake.plugin], config);
+  await manager.channels.start();
   await quiet();
-  return { fake, ...house };
+  return { fake, ...manager };
 }
 
-describe("health is the transport and what came through it", () => {
+describe("health reflects the transport and its traffic", () => {
   test("starting until it is connected; degraded when it is not for more than 30 s; ok again", async () => {
     const { fake, clock, health } = await started();
     const say = (connected: boolean) => fake.runs[0]!.ctx.setStatus({ accountId: "default", connected });
@@ -34,14 +34,14 @@ describe("health is the transport and what came through it", () => {
     expect(health()).toEqual(["fake:default degraded: not connected for 31s"]);
   });
 
-  test("a plugin that says nothing is starting for 30 s, then it is taken to be well", async () => {
+  test("a plugin without status is starting for 30 s, then ok", async () => {
     const { clock, health } = await started();
     expect(health()).toEqual(["fake:default starting"]);
     clock.advance(30_001);
     expect(health()).toEqual(["fake:default ok"]);
   });
 
-  test("where the channel says how often it hears of its platform, silence is degraded however connected it is", async () => {
+  test("with a declared heartbeat, silence is degraded even while connected", async () => {
     const { fake, clock, health } = await started({ more: { status: { staleAfterMs: 60_000 } } });
     const { ctx } = fake.runs[0]!;
     ctx.setStatus({ accountId: "default", connected: true });
@@ -55,7 +55,7 @@ describe("health is the transport and what came through it", () => {
     expect(health()).toEqual(["fake:default ok"]);
   });
 
-  test("whoever listens is told when the state becomes another one", async () => {
+  test("listeners are notified when the state changes", async () => {
     const { fake, changes } = await started();
     fake.runs[0]!.ctx.setStatus({ accountId: "default", connected: true });
     fake.runs[0]!.ctx.setStatus({ accountId: "default", connected: true });
@@ -65,13 +65,13 @@ describe("health is the transport and what came through it", () => {
   });
 });
 
-describe("what is known of an account", () => {
+describe("the snapshot of an account", () => {
   test("times of starting, connecting, of messages in and out", async () => {
     const clock = manualClock();
     const activity = createChannelActivity(clock);
     const fake = fakeChannel();
-    const house = fakeHouse([fake.plugin], CONFIGURED, { clock, activity });
-    await house.channels.start();
+    const manager = fakeManager([fake.plugin], CONFIGURED, { clock, activity });
+    await manager.channels.start();
     await quiet();
     const startedAt = clock.now();
     clock.advance(1000);
@@ -79,7 +79,7 @@ describe("what is known of an account", () => {
     clock.advance(1000);
     await fake.runs[0]!.ctx.inbound!.accept(message("1"));
     activity.record({ channel: "fake", accountId: "default", direction: "outbound", at: startedAt + 5000 });
-    expect(house.channels.accounts()).toEqual([
+    expect(manager.channels.accounts()).toEqual([
       {
         channel: "fake",
         snapshot: expect.objectContaining({
@@ -96,13 +96,13 @@ describe("what is known of an account", () => {
     expect(activity.get({ channel: "fake" }).inboundAt).toBe(startedAt + 2000);
   });
 
-  test("a message that was not taken does not count as heard", async () => {
+  test("a message that was not accepted does not count as received", async () => {
     const fake = fakeChannel();
-    const house = fakeHouse([fake.plugin], CONFIGURED, { inbound: () => ({ accept: () => Promise.reject(new Error("full")) }) });
-    await house.channels.start();
+    const manager = fakeManager([fake.plugin], CONFIGURED, { inbound: () => ({ accept: () => Promise.reject(new Error("full")) }) });
+    await manager.channels.start();
     await quiet();
     await expect(fake.runs[0]!.ctx.inbound!.accept(message("1"))).rejects.toThrow("full");
-    expect(house.channels.accounts()[0]!.snapshot.lastInboundAt).toBeUndefined();
+    expect(manager.channels.accounts()[0]!.snapshot.lastInboundAt).toBeUndefined();
   });
 });
 
@@ -137,7 +137,7 @@ describe("reload", () => {
     expect(fake.runs).toHaveLength(6);
   });
 
-  test("an account that somebody stopped stays stopped when something else changes", async () => {
+  test("an account stopped by hand stays stopped when something else changes", async () => {
     const { fake, channels } = await started();
     await channels.stopAccount("fake");
     await channels.reload(["agents.list"]);
@@ -146,7 +146,7 @@ describe("reload", () => {
 });
 
 describe("plugins that come and go", () => {
-  test("accounts of a plugin that was loaded anew run with the new one; others are left alone", async () => {
+  test("accounts of a reloaded plugin run with the new one; others are left alone", async () => {
     const { fake, channels, plugins } = await started();
     const next = fakeChannel();
     plugins[0] = next.plugin;
@@ -157,7 +157,7 @@ describe("plugins that come and go", () => {
     expect(next.runs).toHaveLength(1);
   });
 
-  test("a channel that went is stopped; one that came is started", async () => {
+  test("a removed channel is stopped; an added one is started", async () => {
     const { fake, channels, plugins, configure, health } = await started();
     const other = fakeChannel({ id: "other" });
     configure({ channels: { fake: { token: "t" }, other: { token: "t" } } });
@@ -181,12 +181,12 @@ describe("status", () => {
       ...fake.plugin,
       config: { ...fake.plugin.config, describeAccount: () => ({ accountId: "default", tokenSource: "config", channelAccessToken: "s3cret" }) },
     };
-    const house = fakeHouse([described, telegram.plugin], { channels: { fake: { token: "t" }, telegram: {} } });
-    await house.channels.start();
+    const manager = fakeManager([described, telegram.plugin], { channels: { fake: { token: "t" }, telegram: {} } });
+    await manager.channels.start();
     await quiet();
-    const status = await house.channels.status();
+    const status = await manager.channels.status();
     expect(status).toMatchObject({
-      ts: house.clock.now(),
+      ts: manager.clock.now(),
       channelOrder: ["telegram", "fake"],
       channelLabels: { fake: "FAKE", telegram: "TELEGRAM" },
       channelMeta: [{ id: "telegram", label: "TELEGRAM", detailLabel: "TELEGRAM" }, { id: "fake" }],
@@ -207,7 +207,7 @@ describe("status", () => {
     expect(JSON.stringify(status)).not.toContain("s3cret");
   });
 
-  test("a secret within what a plugin says is masked", async () => {
+  test("a secret in a plugin's status is masked", async () => {
     const token = "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     const { fake, channels, health } = await started({ more: { status: { probeAccount: () => Promise.reject(new Error(`GET /bot${token}/getMe`)) } } });
     fake.runs[0]!.reject(Object.assign(new Error(`POST /bot ${token} 401`), { permanent: true }));
@@ -215,7 +215,7 @@ describe("status", () => {
     expect(JSON.stringify([await channels.status({ probe: true }), health()])).not.toContain("AAAAAAAAAAAAAAAAAAAA");
   });
 
-  test("a probe that hangs or fails is an answer, and keeps nobody waiting longer than the time-out", async () => {
+  test("a probe that hangs or fails is a result, and delays nobody beyond the timeout", async () => {
     const hangs = fakeChannel({ more: { status: { probeAccount: () => new Promise(() => {}), auditAccount: () => Promise.reject(new Error("not asked")) } } });
     const fails = fakeChannel({ id: "fails", more: { status: { probeAccount: () => Promise.reject(new Error("refused")) } } });
     const works = fakeChannel({
@@ -223,26 +223,26 @@ describe("status", () => {
       more: { status: { probeAccount: async ({ timeoutMs }) => ({ ok: true, timeoutMs }), auditAccount: async ({ probe }) => ({ seen: probe }) } },
     });
     const all = { fake: { token: "t" }, fails: { token: "t" }, works: { token: "t" } };
-    const house = fakeHouse([hangs.plugin, fails.plugin, works.plugin], { channels: all });
-    const asked = house.channels.status({ probe: true, timeoutMs: 5 });
+    const manager = fakeManager([hangs.plugin, fails.plugin, works.plugin], { channels: all });
+    const asked = manager.channels.status({ probe: true, timeoutMs: 5 });
     await quiet();
-    house.clock.advance(1000);
+    manager.clock.advance(1000);
     const { channelAccounts } = await asked;
     expect(channelAccounts["fake"]![0]).toMatchObject({ probe: { ok: false, error: "the probe did not end within 1000 ms" } });
     expect(channelAccounts["fails"]![0]).toMatchObject({ probe: { ok: false, error: "refused" }, lastProbeAt: expect.any(Number) });
     expect(channelAccounts["works"]![0]).toMatchObject({ probe: { ok: true, timeoutMs: 1000 }, audit: { seen: { ok: true } } });
   });
 
-  test("nothing is asked without probe, nor of accounts that are off", async () => {
+  test("nothing is probed without the option, nor for disabled accounts", async () => {
     let probes = 0;
     const fake = fakeChannel({ more: { status: { probeAccount: async () => ((probes += 1), { ok: true }) } } });
-    const house = fakeHouse([fake.plugin], { channels: { fake: { token: "t", enabled: false } } });
-    await house.channels.status();
-    await house.channels.status({ probe: true });
+    const manager = fakeManager([fake.plugin], { channels: { fake: { token: "t", enabled: false } } });
+    await manager.channels.status();
+    await manager.channels.status({ probe: true });
     expect(probes).toBe(0);
   });
 
-  test("what a plugin says in vain does not break the answer", async () => {
+  test("invalid values of a plugin do not break the result", async () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
     const fake = fakeChannel({
@@ -269,15 +269,15 @@ describe("status", () => {
         },
       },
     });
-    const house = fakeHouse([fake.plugin, broken.plugin]);
-    const status = await house.channels.status({ probe: true });
+    const manager = fakeManager([fake.plugin, broken.plugin]);
+    const status = await manager.channels.status({ probe: true });
     expect(status.channelAccounts).toMatchObject({ fake: [{ accountId: "default", lastError: expect.stringContaining("cannot be shown") }], broken: [] });
     expect(status.channels).toMatchObject({ broken: { configured: false, lastError: "cannot count" } });
   });
 });
 
 describe("logging in and out", () => {
-  test("logout stops the account first, then forgets its login, and it stays down", async () => {
+  test("logout stops the account first, then removes its login, and it stays down", async () => {
     const order: string[] = [];
     const { fake, channels, health } = await started({
       gateway: {
@@ -290,7 +290,7 @@ describe("logging in and out", () => {
     expect(channels.accounts()[0]!.snapshot).toMatchObject({ linked: false, running: false });
   });
 
-  test("a channel without logout says so, and keeps running", async () => {
+  test("a channel without logout reports that, and keeps running", async () => {
     const { fake, channels } = await started();
     await expect(channels.logout("fake")).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining("channels.fake") });
     await expect(channels.logout("nothing")).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -298,7 +298,7 @@ describe("logging in and out", () => {
     expect(fake.open()).toBe(1);
   });
 
-  test("a login by QR code stops the account while it is made, and starts it when it was", async () => {
+  test("a QR login stops the account while it runs, and starts it afterwards", async () => {
     const scanned = [false, true];
     const { fake, channels } = await started({
       gateway: {
@@ -314,13 +314,13 @@ describe("logging in and out", () => {
     expect(fake.open()).toBe(1);
   });
 
-  test("without a channel that logs in by QR code that is said", async () => {
+  test("without a channel that supports QR logins the error says so", async () => {
     const { channels } = await started();
     await expect(channels.loginQrStart({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
 });
 
-test("several accounts of one channel are apart: stopping one leaves the other", async () => {
+test("accounts of one channel are independent: stopping one leaves the other", async () => {
   const { fake, channels, health } = await started({}, two);
   await channels.stopAccount("fake", "a");
   expect(fake.open()).toBe(1);

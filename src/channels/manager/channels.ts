@@ -3,7 +3,7 @@ import { createRedactor, type Redactor } from "../../base/redaction.ts";
 import type { ChannelGatewayAdapter, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import { accountIds, defaultAccount, viewAccount } from "./account.ts";
 import type { Connection } from "./connection.ts";
-import { copyOf, createSeats, type Seats } from "./seats.ts";
+import { copyOf, createConnections, type Connections } from "./connections.ts";
 import { readStatus } from "./status.ts";
 import type { AccountRun, ChannelLogout, ChannelTable, Channels, ChannelsDeps } from "./types.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -11,17 +11,17 @@ import { runtimeFor, sinkFor } from "./run.ts";
 import { shown } from "./shown.ts";
 
 const covers = (prefix: string, path: string): boolean => path === prefix || path.startsWith(`${prefix}.`);
-/** A section that went or came as a whole, above what a prefix names. */
+/** A section that was removed or added as a whole, above a prefix. */
 const isAbove = (path: string, prefix: string): boolean => prefix.startsWith(`${path}.`);
 
-/** Whether a changed path restarts a channel. The longest prefix that fits decides; of two that are the same, the one that restarts. */
+/** Whether a changed path restarts a channel. The longest matching prefix decides; of two equal ones, the one that restarts. */
 function restarts(path: string, configPrefixes: readonly string[], noopPrefixes: readonly string[]): boolean {
   const longest = (prefixes: readonly string[]): number => Math.max(-1, ...prefixes.filter((prefix) => covers(prefix, path)).map((prefix) => prefix.length));
   const found = longest(configPrefixes);
   return found >= 0 ? found >= longest(noopPrefixes) : configPrefixes.some((prefix) => isAbove(path, prefix));
 }
 
-/** Which accounts a change restarts: all, some, or none. What stands under one account is about that one only. */
+/** Which accounts a change restarts: all, some, or none. Settings below one account concern only that one. */
 export function affectedAccounts({ id, reload }: Pick<ChannelPlugin, "id" | "reload">, changed: readonly string[]): "all" | ReadonlySet<string> {
   const { configPrefixes, noopPrefixes = [] } = reload ?? { configPrefixes: [`channels.${id}`] };
   const paths = changed.filter((path) => restarts(path, configPrefixes, noopPrefixes));
@@ -36,7 +36,7 @@ export function affectedAccounts({ id, reload }: Pick<ChannelPlugin, "id" | "rel
 type QrFunction = "loginWithQrStart" | "loginWithQrWait";
 type QrPlugin<F extends QrFunction> = ChannelPlugin & { readonly gateway: Required<Pick<ChannelGatewayAdapter, F>> };
 
-/** The channel that logs in by QR code: the named one, else the first that answers the gateway's method. */
+/** The channel for QR logins: the named one, else the first that implements the gateway's method. */
 function qrPlugin<F extends QrFunction>(table: ChannelTable, channel: string | undefined, needs: F): QrPlugin<F> {
   const able = ({ gateway }: ChannelPlugin): boolean => gateway?.[needs] !== undefined;
   const plugins = table.list().filter((plugin) => able(plugin) && (channel === undefined || plugin.id === channel));
@@ -56,7 +56,7 @@ interface LogoutDeps {
   readonly redactor: Pick<Redactor, "text">;
 }
 
-/** Lets the channel forget the account's login. Rejects with `INVALID_INPUT` where it has none. */
+/** Makes the channel remove the account's login. Rejects with `INVALID_INPUT` where it has none. */
 async function forgetLogin({ plugin, accountId, cfg, log, redactor }: LogoutDeps): Promise<ChannelLogout> {
   const logout = plugin.gateway?.logoutAccount;
   if (!logout) throw noLogout(plugin.id);
@@ -84,15 +84,15 @@ const LEAST_PROBE_MS = 1000;
 const MOST_PROBE_MS = 120_000;
 const PROBE_MS = 10_000;
 
-/** What the functions below share. */
-interface House extends ChannelsDeps {
-  readonly seats: Seats;
+/** State shared by the functions below. */
+interface ManagerState extends ChannelsDeps {
+  readonly connections: Connections;
   readonly redactor: Pick<Redactor, "text">;
   closed: boolean;
 }
 
-/** Ids of a channel's accounts; a plugin that fails to say has none, and is told of. */
-function idsOf({ config, log }: House, plugin: ChannelPlugin): readonly string[] {
+/** Ids of a channel's accounts; a plugin that fails has none, and the failure is logged. */
+function idsOf({ config, log }: ManagerState, plugin: ChannelPlugin): readonly string[] {
   try {
     return accountIds(plugin, copyOf(config()));
   } catch (error) {
@@ -102,8 +102,8 @@ function idsOf({ config, log }: House, plugin: ChannelPlugin): readonly string[]
 }
 
 /** The plugin and account that a caller names. */
-function find(house: House, channel: string, accountId: string | undefined): { readonly plugin: ChannelPlugin; readonly accountId: string } {
-  const { table, config } = house;
+function find(state: ManagerState, channel: string, accountId: string | undefined): { readonly plugin: ChannelPlugin; readonly accountId: string } {
+  const { table, config } = state;
   const plugin = table.get(channel);
   if (!plugin) throw new AppError("NOT_FOUND", `there is no channel ${JSON.stringify(channel)}; openclaw channels status shows those that are loaded`);
   const cfg = copyOf(config());
@@ -113,8 +113,8 @@ function find(house: House, channel: string, accountId: string | undefined): { r
   throw new AppError("NOT_FOUND", `${channel} has no account ${JSON.stringify(wanted)}; it has ${ids.join(", ") || "none"}`);
 }
 
-/** Runs work on many accounts at once; what one rejects with is logged, unless it was said before. */
-async function each<T>({ log }: House, work: readonly { readonly name: string; run(): Promise<T> }[]): Promise<void> {
+/** Runs work on many accounts at once; rejections are logged, unless already reported. */
+async function each<T>({ log }: ManagerState, work: readonly { readonly name: string; run(): Promise<T> }[]): Promise<void> {
   await Promise.all(
     work.map(async ({ name, run }) => {
       try {
@@ -126,72 +126,72 @@ async function each<T>({ log }: House, work: readonly { readonly name: string; r
   );
 }
 
-/** Starts accounts that nobody has started yet, and stops those that are not in the configuration any more, or off. */
-async function settle(house: House): Promise<void> {
-  if (house.closed) return;
-  const { table, seats, clock } = house;
+/** Starts accounts that were never started, and stops those that are removed or disabled in the configuration. */
+async function startAndStop(state: ManagerState): Promise<void> {
+  if (state.closed) return;
+  const { table, connections, clock } = state;
   const plugins = table.list();
-  const present = new Map(plugins.map((plugin) => [plugin.id, new Set(idsOf(house, plugin))]));
-  const leaving = seats.all().filter(({ connection }) => connection.isWanted || connection.isHeld);
+  const present = new Map(plugins.map((plugin) => [plugin.id, new Set(idsOf(state, plugin))]));
+  const leaving = connections.all().filter(({ connection }) => connection.isWanted || connection.isHeld);
   const stops = leaving.map(({ channel, accountId, connection }) => ({
     name: `${channel}:${accountId}`,
     async run() {
       const plugin = table.get(channel);
       if (plugin && present.get(channel)?.has(accountId)) {
-        const { enabled, configured } = await viewAccount(plugin, accountId, copyOf(house.config()), clock);
-        if ((enabled && configured) || house.closed) return;
+        const { enabled, configured } = await viewAccount(plugin, accountId, copyOf(state.config()), clock);
+        if ((enabled && configured) || state.closed) return;
       }
       await connection.restart("not configured any more");
     },
   }));
   const starts = [...present].flatMap(([channel, ids]) =>
     [...ids].flatMap((accountId) => {
-      const connection = seats.need(channel, accountId);
-      // One that somebody stopped, or that gave up, stays as it is.
+      const connection = connections.need(channel, accountId);
+      // One that was stopped by hand, or gave up, stays as it is.
       return connection.isWanted || connection.health() ? [] : [{ name: `${channel}:${accountId}`, run: () => connection.start() }];
     }),
   );
-  await each(house, [...stops, ...starts]);
+  await each(state, [...stops, ...starts]);
 }
 
-async function reload(house: House, changed: readonly string[]): Promise<void> {
-  if (house.closed) return;
-  const restarts = house.table.list().flatMap((plugin) => {
+async function reload(state: ManagerState, changed: readonly string[]): Promise<void> {
+  if (state.closed) return;
+  const restarts = state.table.list().flatMap((plugin) => {
     const affected = affectedAccounts(plugin, changed);
-    return idsOf(house, plugin)
-      .filter((accountId) => (affected === "all" || affected.has(accountId)) && house.seats.get(plugin.id, accountId)?.isHeld !== true)
-      .map((accountId) => ({ name: `${plugin.id}:${accountId}`, run: () => house.seats.need(plugin.id, accountId).restart("its settings changed") }));
+    return idsOf(state, plugin)
+      .filter((accountId) => (affected === "all" || affected.has(accountId)) && state.connections.get(plugin.id, accountId)?.isHeld !== true)
+      .map((accountId) => ({ name: `${plugin.id}:${accountId}`, run: () => state.connections.need(plugin.id, accountId).restart("its settings changed") }));
   });
-  await each(house, restarts);
-  await settle(house);
+  await each(state, restarts);
+  await startAndStop(state);
 }
 
-/** Accounts whose plugin is another one now are started anew with it; those that have none any more are stopped. */
-async function pluginsChanged(house: House): Promise<void> {
-  if (house.closed) return;
-  const { table, seats } = house;
-  const stale = seats.all().filter(({ channel, connection }) => connection.plugin !== undefined && table.get(channel) !== connection.plugin);
+/** Restarts accounts whose plugin was replaced, and stops those without a plugin. */
+async function pluginsChanged(state: ManagerState): Promise<void> {
+  if (state.closed) return;
+  const { table, connections } = state;
+  const stale = connections.all().filter(({ channel, connection }) => connection.plugin !== undefined && table.get(channel) !== connection.plugin);
   await each(
-    house,
+    state,
     stale.map(({ channel, accountId, connection }) => ({
       name: `${channel}:${accountId}`,
       run: () => (connection.isWanted ? connection.restart("its plugin changed") : Promise.resolve()),
     })),
   );
-  await settle(house);
+  await startAndStop(state);
 }
 
-async function logout(house: House, channel: string, wanted: string | undefined): ReturnType<Channels["logout"]> {
-  const { plugin, accountId } = find(house, channel, wanted);
+async function logout(state: ManagerState, channel: string, wanted: string | undefined): ReturnType<Channels["logout"]> {
+  const { plugin, accountId } = find(state, channel, wanted);
   if (!plugin.gateway?.logoutAccount) throw noLogout(channel);
-  const connection = house.seats.need(channel, accountId);
+  const connection = state.connections.need(channel, accountId);
   await connection.stop("logged out");
   const result = await forgetLogin({
     plugin,
     accountId,
-    cfg: copyOf(house.config()),
-    log: house.log.subsystem(`channels/${channel}`),
-    redactor: house.redactor,
+    cfg: copyOf(state.config()),
+    log: state.log.subsystem(`channels/${channel}`),
+    redactor: state.redactor,
   });
   connection.note({ running: false, connected: false, ...(result.loggedOut === false ? {} : { linked: false }), lastError: "logged out" });
   return result;
@@ -204,95 +204,95 @@ const runOf = (channel: string, accountId: string, connection: Connection): Acco
   ...(connection.isHeld ? { stoppedByHand: true } : {}),
 });
 
-function logins(house: House): Pick<Channels, "loginQrStart" | "loginQrWait"> {
-  const { table, seats } = house;
+function logins(state: ManagerState): Pick<Channels, "loginQrStart" | "loginQrWait"> {
+  const { table, connections } = state;
   return {
     async loginQrStart({ channel, ...login }) {
       const plugin = qrPlugin(table, channel, "loginWithQrStart");
-      const { accountId } = find(house, plugin.id, login.accountId);
-      // Two connections with one login throw each other out.
-      await seats.need(plugin.id, accountId).stop("a login is being made");
+      const { accountId } = find(state, plugin.id, login.accountId);
+      // Two connections with one login disconnect each other.
+      await connections.need(plugin.id, accountId).stop("a login is being made");
       return plugin.gateway.loginWithQrStart({ ...login, accountId });
     },
     async loginQrWait({ channel, ...login }) {
       const plugin = qrPlugin(table, channel, "loginWithQrWait");
-      const { accountId } = find(house, plugin.id, login.accountId);
+      const { accountId } = find(state, plugin.id, login.accountId);
       const result = await plugin.gateway.loginWithQrWait({ ...login, accountId });
-      if (result.connected && !house.closed) await seats.need(plugin.id, accountId).restart("a login was made");
+      if (result.connected && !state.closed) await connections.need(plugin.id, accountId).restart("a login was made");
       return result;
     },
   };
 }
 
-/** Creates the accounts' keeper; nothing runs before `start`. */
+/** Creates the channel manager; nothing runs before `start`. */
 export function createChannels(deps: ChannelsDeps): Channels {
-  const house: House = { ...deps, seats: createSeats(deps), redactor: deps.redactor ?? createRedactor(), closed: false };
-  const { seats, table } = house;
+  const state: ManagerState = { ...deps, connections: createConnections(deps), redactor: deps.redactor ?? createRedactor(), closed: false };
+  const { connections, table } = state;
   function open(): void {
-    if (house.closed) throw new AppError("UNAVAILABLE", "the gateway is stopping: no channel is started any more");
+    if (state.closed) throw new AppError("UNAVAILABLE", "the gateway is stopping: no channel is started any more");
   }
   return {
-    start: () => settle(house),
+    start: () => startAndStop(state),
     async startAccount(channel, wanted, { restart = false } = {}) {
       open();
-      const { accountId } = find(house, channel, wanted);
-      const connection = seats.need(channel, accountId);
+      const { accountId } = find(state, channel, wanted);
+      const connection = connections.need(channel, accountId);
       await (restart ? connection.restart("restarted") : connection.start());
       if (connection.isWanted) return runOf(channel, accountId, connection);
       throw new AppError("CONFLICT", `${channel}:${accountId} was not started: it is turned off, or not set up. See: openclaw channels status`);
     },
     async stopAccount(channel, wanted) {
-      const { accountId } = find(house, channel, wanted);
-      const connection = seats.need(channel, accountId);
+      const { accountId } = find(state, channel, wanted);
+      const connection = connections.need(channel, accountId);
       await connection.hold();
       return runOf(channel, accountId, connection);
     },
     async restart(channel, accountId) {
       open();
-      const first = find(house, channel, accountId);
-      const ids = accountId === undefined ? idsOf(house, first.plugin) : [first.accountId];
-      await Promise.all(ids.map((id) => seats.need(channel, id).restart("restarted")));
+      const first = find(state, channel, accountId);
+      const ids = accountId === undefined ? idsOf(state, first.plugin) : [first.accountId];
+      await Promise.all(ids.map((id) => connections.need(channel, id).restart("restarted")));
     },
-    reload: (changed) => reload(house, changed),
-    pluginsChanged: () => pluginsChanged(house),
+    reload: (changed) => reload(state, changed),
+    pluginsChanged: () => pluginsChanged(state),
     status: ({ probe = false, timeoutMs = PROBE_MS } = {}) =>
       readStatus(
         {
-          cfg: copyOf(house.config()),
-          clock: house.clock,
-          redactor: house.redactor,
+          cfg: copyOf(state.config()),
+          clock: state.clock,
+          redactor: state.redactor,
           plugins: table.list(),
-          misconfigured: house.misconfigured,
-          runtime: (channel, accountId) => seats.get(channel, accountId)?.snapshot(),
-          health: (channel, accountId) => seats.get(channel, accountId)?.health(),
-          directions: (channel, accountId) => seats.get(channel, accountId)?.directions() ?? {},
+          misconfigured: state.misconfigured,
+          runtime: (channel, accountId) => connections.get(channel, accountId)?.snapshot(),
+          health: (channel, accountId) => connections.get(channel, accountId)?.health(),
+          directions: (channel, accountId) => connections.get(channel, accountId)?.directions() ?? {},
         },
         { probe, timeoutMs: Math.min(MOST_PROBE_MS, Math.max(LEAST_PROBE_MS, timeoutMs)) },
       ),
-    accounts: () => seats.all().map(({ channel, connection }) => ({ channel, snapshot: connection.snapshot() })),
+    accounts: () => connections.all().map(({ channel, connection }) => ({ channel, snapshot: connection.snapshot() })),
     capabilities: (channel) => table.get(channel)?.capabilities ?? table.dock?.(channel)?.capabilities,
-    logout: (channel, accountId) => logout(house, channel, accountId),
-    ...logins(house),
+    logout: (channel, accountId) => logout(state, channel, accountId),
+    ...logins(state),
     health: () =>
-      seats.all().flatMap(({ channel, accountId, connection }) => {
+      connections.all().flatMap(({ channel, accountId, connection }) => {
         const health = connection.health();
-        return health ? [{ channel, accountId, state: health.state, why: house.redactor.text(health.why) }] : [];
+        return health ? [{ channel, accountId, state: health.state, why: state.redactor.text(health.why) }] : [];
       }),
     canSend(channel, accountId) {
-      const connection = seats.get(channel, accountId);
+      const connection = connections.get(channel, accountId);
       const health = connection?.health();
       if (connection?.isHeld) return false;
-      // Receiving may be down while sending works; whether it does, the attempt shows.
+      // Receiving may be down while sending works; the attempt shows whether it does.
       if (connection?.plugin?.outbound?.independent === true) return true;
-      // One that stays down is asked all the same: its refusal says what to do.
+      // One that stays down is tried anyway: its error says what to do.
       return !health || health.state === "down" || connection?.snapshot().connected !== false;
     },
-    isReceiving: (channel, accountId) => seats.get(channel, accountId)?.snapshot().connected !== false,
+    isReceiving: (channel, accountId) => connections.get(channel, accountId)?.snapshot().connected !== false,
     async [Symbol.asyncDispose]() {
-      house.closed = true;
+      state.closed = true;
       await each(
-        house,
-        seats.all().map(({ channel, accountId, connection }) => ({ name: `${channel}:${accountId}`, run: () => connection.stop("the gateway stops") })),
+        state,
+        connections.all().map(({ channel, accountId, connection }) => ({ name: `${channel}:${accountId}`, run: () => connection.stop("the gateway stops") })),
       );
     },
   };

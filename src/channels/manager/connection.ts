@@ -16,10 +16,10 @@ const MOST_MS = 5 * 60_000;
 const JITTER = 0.1;
 /** Restarts in a row; then an account stays down. */
 const MAX_RESTARTS = 10;
-/** A run of this length was a good one: the next restarts are counted anew. */
+/** After a run of this length the restart counter starts over. */
 const GOOD_RUN_MS = 60_000;
 
-/** How long to wait before the restart with this number, counted from 1. `least`: what the platform asked for. */
+/** Delay before the restart with this number, counted from 1. `least`: the platform's minimum. */
 function restartDelay(attempt: number, random: Pick<Random, "float">, least = 0): number {
   const delay = Math.min(FIRST_MS * 2 ** (attempt - 1), MOST_MS);
   return Math.max(least, Math.round(delay * (1 + JITTER * (2 * random.float() - 1))));
@@ -40,22 +40,22 @@ function chain(error: unknown): Marked[] {
   return found;
 }
 
-/** Trying again is useless: wrong credentials and the like. */
+/** Retrying is useless: wrong credentials and the like. */
 function isPermanent(error: unknown): boolean {
   return chain(error).some(({ permanent, delivery }) => permanent === true || delivery?.state === "failed");
 }
 
-/** How long the platform asks to be left alone; 0 when it does not say. */
+/** The platform's retry delay; 0 when it gives none. */
 function retryAfterMs(error: unknown): number {
   const given = chain(error).find(({ delivery }) => typeof delivery?.retryAfterMs === "number")?.delivery?.retryAfterMs;
   return typeof given === "number" && given > 0 ? given : 0;
 }
 
-/** How long a connection may take to end when it is told to. */
+/** How long a connection may take to end when it is stopped. */
 const STOP_MS = 10_000;
 const HELD = "stopped by hand";
 
-/** What a connection is started from: the plugin and the settings as they are now. Undefined: there is no such account any more. */
+/** What a connection is started with: the current plugin and settings. Undefined: the account no longer exists. */
 export type Ready = { readonly plugin: ChannelPlugin; readonly view: AccountView; readonly cfg: HostConfig } | undefined;
 
 export interface ConnectionDeps {
@@ -67,38 +67,38 @@ export interface ConnectionDeps {
   readonly random: Pick<Random, "float">;
   readonly log: Logger;
   readonly onInbound: () => void;
-  /** When something was last sent over the account, as far as it is known. */
+  /** When something was last sent over the account, if known. */
   readonly sentAt: () => number | null;
-  /** What went wrong with the last attempt to send over it. */
+  /** The error of the last send attempt. */
   readonly trouble?: () => SendTrouble | undefined;
   readonly onChange: (health: Judgement) => void;
 }
 
-/** The connections of one account: at most one at a time, each under a number of its own. */
+/** The connections of one account: at most one at a time, each with a generation number. */
 export interface Connection {
-  /** What it was last started with. */
+  /** The plugin of the last start. */
   readonly plugin: ChannelPlugin | undefined;
-  /** It was started, and nobody stopped it. */
+  /** It was started, and not stopped. */
   readonly isWanted: boolean;
-  /** Somebody stopped it by hand: it stays so until somebody starts it, whatever becomes of its settings. */
+  /** Stopped by hand: it stays so until it is started by hand, whatever happens to its settings. */
   readonly isHeld: boolean;
   start(): Promise<void>;
   stop(why: string): Promise<void>;
-  /** Stops it by hand. One that is off stays off. */
+  /** Stops it by hand. A disabled one stays disabled. */
   hold(): Promise<void>;
   /** Stops it if it runs, then starts it. */
   restart(why: string): Promise<void>;
   snapshot(): ChannelAccountSnapshot;
-  /** Merged into what is known. */
+  /** Merged into the snapshot. */
   note(facts: Partial<ChannelAccountSnapshot>): void;
   /** Undefined: it is not meant to run. */
   health(): Judgement | undefined;
-  /** Receiving and sending, each for itself; nothing of an account that is not meant to run. */
+  /** State of receiving and sending; nothing for an account that is not meant to run. */
   directions(): { readonly receiving?: ChannelDirection; readonly sending?: ChannelDirection };
 }
 
 type Phase =
-  /** Never started, switched off, or not configured. */
+  /** Never started, disabled, or not configured. */
   | { readonly kind: "off" }
   /** The channel has nothing to run: it only sends. */
   | { readonly kind: "idle" }
@@ -106,11 +106,11 @@ type Phase =
   | { readonly kind: "waiting"; readonly timer: Disposable; readonly dueAt: number; readonly why: string }
   | { readonly kind: "down"; readonly why: string };
 
-/** What the functions below share about one account. */
-interface Seat extends ConnectionDeps {
+/** State of one account, shared by the functions below. */
+interface AccountState extends ConnectionDeps {
   readonly name: string;
   readonly record: AccountRecord;
-  /** Starting and stopping happen one after the other, in the order in which they were asked for. */
+  /** Starts and stops run one after the other, in the order requested. */
   order(work: () => Promise<void>): Promise<void>;
   phase: Phase;
   plugin: ChannelPlugin | undefined;
@@ -119,17 +119,17 @@ interface Seat extends ConnectionDeps {
   generation: number;
   /** Since the last good run. */
   restarts: number;
-  /** What `onChange` was told last. */
-  told: string;
+  /** The last health passed to `onChange`. */
+  reported: string;
 }
 
-function healthOf(seat: Seat): Judgement | undefined {
-  const judged = connectionHealth(seat);
-  return judged && seat.phase.kind === "running" ? withTrouble(judged, seat.trouble?.(), seat.clock.now()) : judged;
+function healthOf(account: AccountState): Judgement | undefined {
+  const judged = connectionHealth(account);
+  return judged && account.phase.kind === "running" ? withTrouble(judged, account.trouble?.(), account.clock.now()) : judged;
 }
 
-/** Of the connection alone, whatever becomes of sending. */
-function connectionHealth({ phase, wanted, clock, record }: Seat): Judgement | undefined {
+/** Of the connection alone, regardless of sending. */
+function connectionHealth({ phase, wanted, clock, record }: AccountState): Judgement | undefined {
   switch (phase.kind) {
     case "off":
       return wanted ? { state: "starting", why: "" } : undefined;
@@ -148,56 +148,56 @@ function connectionHealth({ phase, wanted, clock, record }: Seat): Judgement | u
   }
 }
 
-/** An attempt that failed longer ago says little about now. */
+/** An older failure says little about the present. */
 const TROUBLE_MS = 15 * 60_000;
 
-/** An account that receives and cannot send is not well. */
+/** An account that receives but cannot send is degraded. */
 function withTrouble(judged: Judgement, trouble: SendTrouble | undefined, now: number): Judgement {
   if (judged.state !== "ok" || judged.why !== "" || !trouble || now - trouble.at > TROUBLE_MS) return judged;
   return { state: "degraded", why: `sending fails: ${trouble.why}` };
 }
 
-function change(seat: Seat, next: Phase = seat.phase): void {
-  seat.phase = next;
-  const health = healthOf(seat) ?? { state: "down", why: "off" };
+function change(account: AccountState, next: Phase = account.phase): void {
+  account.phase = next;
+  const health = healthOf(account) ?? { state: "down", why: "off" };
   const key = `${next.kind} ${health.state}`;
-  if (key === seat.told) return;
-  seat.told = key;
-  seat.onChange(health);
+  if (key === account.reported) return;
+  account.reported = key;
+  account.onChange(health);
 }
 
-function giveUp(seat: Seat, why: string): void {
-  seat.log.error(`${seat.name} stays down: ${why}`);
-  change(seat, { kind: "down", why });
+function giveUp(account: AccountState, why: string): void {
+  account.log.error(`${account.name} stays down: ${why}`);
+  change(account, { kind: "down", why });
 }
 
-/** A connection, or the look at the settings before it, failed. */
-function fail(seat: Seat, error: unknown, why: string): void {
-  const { record, clock, name } = seat;
+/** A connection, or reading its settings, failed. */
+function fail(account: AccountState, error: unknown, why: string): void {
+  const { record, clock, name } = account;
   record.note({ running: false, connected: false, lastStopAt: clock.now(), lastError: why });
   const { lastDisconnect } = record.snapshot();
-  if (typeof lastDisconnect === "object" && lastDisconnect?.loggedOut === true) return giveUp(seat, `logged out: ${why}`);
-  if (isPermanent(error)) return giveUp(seat, why);
-  if (seat.restarts >= MAX_RESTARTS) return giveUp(seat, `gave up after ${MAX_RESTARTS} restarts: ${why}`);
-  seat.restarts += 1;
-  const delay = restartDelay(seat.restarts, seat.random, retryAfterMs(error));
-  const again = async (): Promise<void> => (seat.wanted && seat.phase.kind === "waiting" ? begin(seat) : undefined);
-  const timer = clock.after(delay, () => void seat.order(again).catch(() => {}));
-  record.note({ reconnectAttempts: seat.restarts });
-  seat.log.warn(`${name} has no connection and restarts in ${formatDuration(delay)} (${seat.restarts} of ${MAX_RESTARTS}): ${why}`);
-  change(seat, { kind: "waiting", timer, dueAt: clock.monotonic() + delay, why });
+  if (typeof lastDisconnect === "object" && lastDisconnect?.loggedOut === true) return giveUp(account, `logged out: ${why}`);
+  if (isPermanent(error)) return giveUp(account, why);
+  if (account.restarts >= MAX_RESTARTS) return giveUp(account, `gave up after ${MAX_RESTARTS} restarts: ${why}`);
+  account.restarts += 1;
+  const delay = restartDelay(account.restarts, account.random, retryAfterMs(error));
+  const again = async (): Promise<void> => (account.wanted && account.phase.kind === "waiting" ? begin(account) : undefined);
+  const timer = clock.after(delay, () => void account.order(again).catch(() => {}));
+  record.note({ reconnectAttempts: account.restarts });
+  account.log.warn(`${name} has no connection and restarts in ${formatDuration(delay)} (${account.restarts} of ${MAX_RESTARTS}): ${why}`);
+  change(account, { kind: "waiting", timer, dueAt: clock.monotonic() + delay, why });
 }
 
-function ended(seat: Seat, run: Run, end: RunEnd): void {
-  if (seat.phase.kind !== "running" || seat.phase.run !== run) return;
-  if (seat.clock.monotonic() - run.startedAt >= GOOD_RUN_MS) seat.restarts = 0;
+function ended(account: AccountState, run: Run, end: RunEnd): void {
+  if (account.phase.kind !== "running" || account.phase.run !== run) return;
+  if (account.clock.monotonic() - run.startedAt >= GOOD_RUN_MS) account.restarts = 0;
   const error = end.kind === "ended" ? end.error : undefined;
-  fail(seat, error, error === undefined ? (seat.record.snapshot().lastError ?? "it ended by itself, without an error") : messageOf(error));
+  fail(account, error, error === undefined ? (account.record.snapshot().lastError ?? "it ended by itself, without an error") : messageOf(error));
 }
 
-/** Starts a connection. Runs within an order. */
-async function begin(seat: Seat): Promise<void> {
-  const { phase, record, name } = seat;
+/** Starts a connection. Runs in the queue. */
+async function begin(account: AccountState): Promise<void> {
+  const { phase, record, name } = account;
   if (phase.kind === "running" || phase.kind === "idle") return;
   if (phase.kind === "stuck") {
     throw new AppError("CONFLICT", `${name} was not started: its connection ${phase.run.generation} has not ended yet. It starts as soon as that one has`);
@@ -205,82 +205,82 @@ async function begin(seat: Seat): Promise<void> {
   if (phase.kind === "waiting") phase.timer[Symbol.dispose]();
   let ready: Ready;
   try {
-    ready = await seat.prepare();
+    ready = await account.prepare();
   } catch (error) {
-    return fail(seat, error, messageOf(error));
+    return fail(account, error, messageOf(error));
   }
   if (!ready || !ready.view.enabled || !ready.view.configured) {
-    seat.wanted = false;
+    account.wanted = false;
     record.note({ ...ready?.view.description, running: false, connected: false });
-    return change(seat, { kind: "off" });
+    return change(account, { kind: "off" });
   }
   const { plugin, view } = ready;
-  seat.plugin = plugin;
+  account.plugin = plugin;
   record.note(view.description);
-  if (!plugin.gateway?.startAccount) return change(seat, { kind: "idle" });
-  seat.generation += 1;
-  record.begin(plugin, seat.restarts);
+  if (!plugin.gateway?.startAccount) return change(account, { kind: "idle" });
+  account.generation += 1;
+  record.begin(plugin, account.restarts);
   const run = startRun({
-    ...seat,
+    ...account,
     ...ready,
     account: view.account,
-    inbound: seat.inbound(),
+    inbound: account.inbound(),
     getStatus: record.snapshot,
     onStatus(next) {
-      record.said(next);
-      change(seat);
+      record.reported(next);
+      change(account);
     },
     onInbound() {
       record.heard();
-      seat.onInbound();
-      change(seat);
+      account.onInbound();
+      change(account);
     },
   });
-  change(seat, { kind: "running", run });
-  void run.ended.then((end) => ended(seat, run, end));
+  change(account, { kind: "running", run });
+  void run.ended.then((end) => ended(account, run, end));
 }
 
-/** Ends the connection, if there is one. Runs within an order. */
-async function halt(seat: Seat, why: string): Promise<void> {
-  const { phase, record, clock, log, name } = seat;
+/** Ends the connection, if there is one. Runs in the queue. */
+async function halt(account: AccountState, why: string): Promise<void> {
+  const { phase, record, clock, log, name } = account;
   if (phase.kind === "stuck" || phase.kind === "off") return;
   if (phase.kind === "waiting") phase.timer[Symbol.dispose]();
-  if (phase.kind !== "running") return change(seat, { kind: "down", why });
+  if (phase.kind !== "running") return change(account, { kind: "down", why });
   const { run } = phase;
-  change(seat, { kind: "stopping", run });
+  change(account, { kind: "stopping", run });
   const inTime = await settledWithin(clock, STOP_MS, [run.ended, run.stop(why)]);
   run.disown();
   record.note({ running: false, connected: false, lastStopAt: clock.now() });
   if (run.isOver) {
     if (!inTime) log.warn(`${name}: stopAccount did not end within ${STOP_MS} ms; its connection has`);
-    return change(seat, { kind: "down", why });
+    return change(account, { kind: "down", why });
   }
   log.error(`${name} did not stop within ${STOP_MS} ms: connection ${run.generation} still runs, and nothing is started in its place until it ends`);
   record.note({ lastError: "did not stop" });
-  change(seat, { kind: "stuck", run });
-  void run.ended.then(() => seat.order(() => freed(seat, run)).catch(() => {}));
+  change(account, { kind: "stuck", run });
+  void run.ended.then(() => account.order(() => freed(account, run)).catch(() => {}));
 }
 
 /** A connection that did not stop in time has ended. */
-async function freed(seat: Seat, run: Run): Promise<void> {
-  if (seat.phase.kind !== "stuck" || seat.phase.run !== run) return;
-  seat.log.warn(`${seat.name}: connection ${run.generation} has ended after all`);
-  change(seat, { kind: "down", why: seat.held ? HELD : "stopped" });
-  if (seat.wanted) await begin(seat);
+async function freed(account: AccountState, run: Run): Promise<void> {
+  if (account.phase.kind !== "stuck" || account.phase.run !== run) return;
+  account.log.warn(`${account.name}: connection ${run.generation} has ended after all`);
+  change(account, { kind: "down", why: account.held ? HELD : "stopped" });
+  if (account.wanted) await begin(account);
 }
 
-/** Somebody asked for it, so restarts are counted anew. */
-function startAnew(seat: Seat): Promise<void> {
-  seat.wanted = true;
-  seat.held = false;
-  seat.restarts = 0;
-  return begin(seat);
+/** Started by hand: the restart counter starts over. */
+function startByHand(account: AccountState): Promise<void> {
+  account.wanted = true;
+  account.held = false;
+  account.restarts = 0;
+  return begin(account);
 }
 
 export function createConnection(deps: ConnectionDeps): Connection {
   const record = createRecord(deps.accountId, deps.clock);
   let orders: Promise<unknown> = Promise.resolve();
-  const seat: Seat = {
+  const account: AccountState = {
     ...deps,
     name: `${deps.channel}:${deps.accountId}`,
     record,
@@ -295,53 +295,53 @@ export function createConnection(deps: ConnectionDeps): Connection {
     held: false,
     generation: 0,
     restarts: 0,
-    told: "",
+    reported: "",
   };
   return {
     get plugin() {
-      return seat.plugin;
+      return account.plugin;
     },
     get isWanted() {
-      return seat.wanted;
+      return account.wanted;
     },
     get isHeld() {
-      return seat.held;
+      return account.held;
     },
-    start: () => seat.order(() => startAnew(seat)),
+    start: () => account.order(() => startByHand(account)),
     stop: (why) =>
-      seat.order(() => {
-        seat.wanted = false;
-        return halt(seat, why);
+      account.order(() => {
+        account.wanted = false;
+        return halt(account, why);
       }),
     hold: () =>
-      seat.order(() => {
-        // From here on nothing is sent any more.
-        seat.held = seat.phase.kind !== "off";
-        seat.wanted = false;
-        return halt(seat, HELD);
+      account.order(() => {
+        // Nothing is sent from here on.
+        account.held = account.phase.kind !== "off";
+        account.wanted = false;
+        return halt(account, HELD);
       }),
     restart: (why) =>
-      seat.order(async () => {
-        await halt(seat, why);
-        await startAnew(seat);
+      account.order(async () => {
+        await halt(account, why);
+        await startByHand(account);
       }),
     snapshot() {
       const known = record.snapshot();
       const sentAt = deps.sentAt();
-      const held = seat.held ? { stoppedByHand: true } : {};
+      const held = account.held ? { stoppedByHand: true } : {};
       return sentAt === null ? { ...known, ...held } : { ...known, ...held, lastOutboundAt: Math.max(sentAt, known.lastOutboundAt ?? 0) };
     },
     note: record.note,
-    health: () => healthOf(seat),
+    health: () => healthOf(account),
     directions() {
       const facts = {
         snapshot: record.snapshot(),
-        health: connectionHealth(seat),
-        held: seat.held,
-        independent: seat.plugin?.outbound?.independent === true,
+        health: connectionHealth(account),
+        held: account.held,
+        independent: account.plugin?.outbound?.independent === true,
         trouble: deps.trouble?.(),
       };
-      const [receiving, sending] = [seat.phase.kind === "idle" ? undefined : receivingOf(facts), sendingOf(facts)];
+      const [receiving, sending] = [account.phase.kind === "idle" ? undefined : receivingOf(facts), sendingOf(facts)];
       return { ...(receiving ? { receiving } : {}), ...(sending ? { sending } : {}) };
     },
   };

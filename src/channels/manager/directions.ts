@@ -1,8 +1,8 @@
-/** Receiving and sending of an account, each for itself: one can fail while the other works. */
+/** Receiving and sending of an account, separately: one can fail while the other works. */
 import type { ChannelAccountSnapshot, ChannelDirection } from "../../protocol/index.ts";
 import type { Judgement } from "./health.ts";
 
-/** The last attempt to send something failed, in a way that concerns the account and not one message. */
+/** The last send attempt failed, in a way that concerns the account and not one message. */
 export interface SendTrouble {
   readonly why: string;
   readonly at: number;
@@ -13,14 +13,14 @@ export interface DirectionFacts {
   /** Undefined: it is not meant to run. */
   readonly health: Judgement | undefined;
   readonly held: boolean;
-  /** It sends without the connection that receives. */
+  /** It sends without the receiving connection. */
   readonly independent: boolean;
   readonly trouble: SendTrouble | undefined;
 }
 
 const HELD: ChannelDirection = { state: "stopped", text: "stopped by hand", fix: "openclaw channels start" };
 
-/** What the channel says of it counts first; else what is known of the connection. */
+/** The channel's own report comes first; else the state of the connection. */
 export function receivingOf({ snapshot, health, held }: DirectionFacts): ChannelDirection | undefined {
   const { receiving, connected, lastError } = snapshot;
   if (held) return HELD;
@@ -32,7 +32,7 @@ export function receivingOf({ snapshot, health, held }: DirectionFacts): Channel
   return health.state === "degraded" ? { state: "error", text: health.why } : { state: "ok" };
 }
 
-/** As the last attempt ended. Over a connection that is shared with receiving nothing is attempted while there is none. */
+/** The result of the last attempt. Over a connection shared with receiving nothing is attempted while it is down. */
 export function sendingOf({ snapshot, health, held, independent, trouble }: DirectionFacts): ChannelDirection | undefined {
   if (held) return { ...HELD, text: "stopped by hand: what is to be sent waits" };
   if (!health) return undefined;

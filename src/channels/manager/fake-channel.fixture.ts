@@ -1,4 +1,4 @@
-/** Channels for tests: plain objects, with the test as the platform. */
+/** Fake channels: plain objects, with the test as the platform. */
 import { manualClock, type ManualClock } from "../../base/clock.ts";
 import { createLogger, type LogRecord } from "../../base/log/logger.ts";
 import { createRedactor } from "../../base/redaction.ts";
@@ -6,7 +6,7 @@ import type { ChannelGatewayContext, ChannelInboundEvent, ChannelPlugin, HostCon
 import type { AccountHealth, Channels, ChannelsDeps } from "./types.ts";
 import { createChannels } from "./channels.ts";
 
-/** One call of `startAccount`, as the test drives it. */
+/** One call of `startAccount`, controlled by the test. */
 export interface FakeRun {
   readonly ctx: ChannelGatewayContext<FakeAccount>;
   readonly settled: boolean;
@@ -35,7 +35,7 @@ interface Section {
 
 export interface FakeOptions {
   readonly id?: string;
-  /** Settles when it is told to stop. Default true. */
+  /** Settles when it is asked to stop. Default true. */
   readonly stops?: boolean;
   readonly more?: Partial<ChannelPlugin<FakeAccount>>;
   readonly gateway?: Partial<NonNullable<ChannelPlugin<FakeAccount>["gateway"]>>;
@@ -71,7 +71,7 @@ export function fakeChannel({ id = "fake", stops = true, more = {}, gateway = {}
   return { plugin, runs, open: () => runs.filter(({ settled }) => !settled).length };
 }
 
-export interface FakeHouse {
+export interface FakeManager {
   readonly channels: Channels;
   readonly clock: ManualClock;
   readonly lines: LogRecord[];
@@ -84,10 +84,10 @@ export interface FakeHouse {
 
 export const CONFIGURED: HostConfig = { channels: { fake: { token: "t" } } };
 
-export function fakeHouse(plugins: readonly ChannelPlugin[], config: HostConfig = CONFIGURED, more: Partial<ChannelsDeps> = {}): FakeHouse {
+export function fakeManager(plugins: readonly ChannelPlugin[], config: HostConfig = CONFIGURED, more: Partial<ChannelsDeps> = {}): FakeManager {
   const clock = manualClock();
   const lines: LogRecord[] = [];
-  const accepted: FakeHouse["accepted"] = [];
+  const accepted: FakeManager["accepted"] = [];
   const changes: AccountHealth[] = [];
   const table = [...plugins];
   let current = config;
@@ -128,5 +128,5 @@ export const message = (id: string): ChannelInboundEvent => ({
   to: "7",
 });
 
-/** Lets everything that waits for nothing but other promises happen. */
+/** Lets pending promises settle. */
 export const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

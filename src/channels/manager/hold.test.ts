@@ -1,28 +1,28 @@
 import { expect, test } from "vitest";
-import { CONFIGURED, fakeChannel, fakeHouse, quiet, type FakeHouse, type FakeOptions } from "./fake-channel.fixture.ts";
+import { CONFIGURED, fakeChannel, fakeManager, quiet, type FakeManager, type FakeOptions } from "./fake-channel.fixture.ts";
 
-async function started(options: FakeOptions = {}): Promise<FakeHouse & { readonly fake: ReturnType<typeof fakeChannel> }> {
+async function started(options: FakeOptions = {}): Promise<FakeManager & { readonly fake: ReturnType<typeof fakeChannel> }> {
   const fake = fakeChannel(options);
-  const house = fakeHouse([fake.plugin]);
-  await house.channels.start();
+  const manager = fakeManager([fake.plugin]);
+  await manager.channels.start();
   await quiet();
-  return { fake, ...house };
+  return { fake, ...manager };
 }
 
-const snapshot = ({ channels }: FakeHouse) => channels.accounts()[0]!.snapshot;
+const snapshot = ({ channels }: FakeManager) => channels.accounts()[0]!.snapshot;
 
-test("an account that is stopped by hand says so, sends nothing, and runs again when it is started", async () => {
-  const house = await started();
-  const { fake, channels } = house;
+test("an account stopped by hand reports that, sends nothing, and runs again when started", async () => {
+  const manager = await started();
+  const { fake, channels } = manager;
   expect(await channels.stopAccount("fake")).toEqual({ channel: "fake", accountId: "default", running: false, stoppedByHand: true });
-  expect([fake.open(), channels.canSend("fake", "default"), snapshot(house).stoppedByHand]).toEqual([0, false, true]);
+  expect([fake.open(), channels.canSend("fake", "default"), snapshot(manager).stoppedByHand]).toEqual([0, false, true]);
   expect((await channels.status()).channelAccounts["fake"]).toMatchObject([{ running: false, stoppedByHand: true, health: { why: "stopped by hand" } }]);
   expect(await channels.startAccount("fake")).toEqual({ channel: "fake", accountId: "default", running: true });
   await quiet();
-  expect([fake.open(), channels.canSend("fake", "default"), snapshot(house).stoppedByHand]).toEqual([1, true, undefined]);
+  expect([fake.open(), channels.canSend("fake", "default"), snapshot(manager).stoppedByHand]).toEqual([1, true, undefined]);
 });
 
-test("stopping twice and starting twice is doing it once", async () => {
+test("stopping and starting are idempotent", async () => {
   const { fake, channels } = await started();
   await channels.startAccount("fake");
   expect(fake.runs).toHaveLength(1);
@@ -33,7 +33,7 @@ test("stopping twice and starting twice is doing it once", async () => {
   expect([fake.runs.length, fake.open()]).toEqual([2, 1]);
 });
 
-test("a restart ends the connection that runs and makes another; of a stopped account it makes one", async () => {
+test("a restart replaces a running connection; for a stopped account it starts one", async () => {
   const { fake, channels } = await started();
   await channels.startAccount("fake", undefined, { restart: true });
   await quiet();
@@ -44,9 +44,9 @@ test("a restart ends the connection that runs and makes another; of a stopped ac
   expect([fake.runs.length, fake.open()]).toEqual([3, 1]);
 });
 
-test("it stays stopped while its settings change and its plugin is loaded anew", async () => {
-  const house = await started();
-  const { channels, configure, plugins } = house;
+test("it stays stopped while its settings change and its plugin is reloaded", async () => {
+  const manager = await started();
+  const { channels, configure, plugins } = manager;
   await channels.stopAccount("fake");
   configure({ channels: { fake: { token: "another" } } });
   await channels.reload(["channels.fake.token"]);
@@ -54,13 +54,13 @@ test("it stays stopped while its settings change and its plugin is loaded anew",
   plugins[0] = next.plugin;
   await channels.pluginsChanged();
   await quiet();
-  expect([next.runs.length, snapshot(house).stoppedByHand]).toEqual([0, true]);
+  expect([next.runs.length, snapshot(manager).stoppedByHand]).toEqual([0, true]);
   await channels.startAccount("fake");
   await quiet();
   expect(next.runs[0]?.ctx.account.token).toBe("another");
 });
 
-test("once it is turned off nobody holds it: turned on again it runs", async () => {
+test("disabling clears the manual stop: enabled again it runs", async () => {
   const { fake, channels, configure, health } = await started();
   await channels.stopAccount("fake");
   configure({ channels: { fake: { token: "t", enabled: false } } });
@@ -73,7 +73,7 @@ test("once it is turned off nobody holds it: turned on again it runs", async () 
   expect(fake.open()).toBe(1);
 });
 
-test("a channel that only sends is held too", async () => {
+test("a send-only channel can be stopped by hand, too", async () => {
   const { channels } = await started({ more: { gateway: {} } });
   expect(channels.canSend("fake", "default")).toBe(true);
   await channels.stopAccount("fake");
@@ -82,7 +82,7 @@ test("a channel that only sends is held too", async () => {
   expect(channels.canSend("fake", "default")).toBe(true);
 });
 
-test("one that waits for its next try does not try any more", async () => {
+test("stopping cancels the pending retry", async () => {
   const { fake, channels, clock } = await started();
   fake.runs[0]!.reject(new Error("gone"));
   await quiet();

@@ -3,16 +3,16 @@ import type { ChannelAccountSnapshot, ChannelPlugin } from "../../protocol/index
 import { judgeRun, type Judgement } from "./health.ts";
 import type { Run } from "./run.ts";
 
-/** What is known of one account while the gateway runs. */
+/** The known state of one account while the gateway runs. */
 export interface AccountRecord {
   snapshot(): ChannelAccountSnapshot;
-  /** Merged into what is known. */
+  /** Merged into the snapshot. */
   note(facts: Partial<ChannelAccountSnapshot>): void;
-  /** A new connection begins: what the last one said of itself does not hold for it. */
+  /** A new connection starts: the previous one's status no longer applies. */
   begin(plugin: ChannelPlugin, restarts: number): void;
-  /** The plugin says this of its connection. */
-  said(next: ChannelAccountSnapshot): void;
-  /** Something of the platform arrived. */
+  /** The plugin's status report. */
+  reported(next: ChannelAccountSnapshot): void;
+  /** Something from the platform arrived. */
   heard(): void;
   judge(run: Run): Judgement;
 }
@@ -53,7 +53,7 @@ export function createRecord(accountId: string, clock: Clock): AccountRecord {
       };
       note({ lastStartAt: clock.now(), reconnectAttempts: restarts });
     },
-    said(next) {
+    reported(next) {
       signs = { ...signs, spoke: true, ...(typeof next.lastEventAt === "number" ? { heardAt: clock.monotonic() } : {}) };
       note(next);
     },

@@ -14,7 +14,7 @@ import type {
 } from "../../protocol/index.ts";
 
 /**
- * A plugin of the older kind connects, says so, and returns: when it returns this soon it is taken to stay connected. One that returns later has
+ * An older plugin connects, reports it, and returns: one that returns this soon counts as connected. One that returns later has
  * lost its connection.
  */
 const CONNECT_MS = 30_000;
@@ -22,7 +22,7 @@ const CONNECT_MS = 30_000;
 export interface RunDeps {
   readonly plugin: ChannelPlugin;
   readonly accountId: string;
-  /** A copy: the plugin's own. */
+  /** The plugin's own copy. */
   readonly cfg: HostConfig;
   readonly account: unknown;
   readonly generation: number;
@@ -30,30 +30,30 @@ export interface RunDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly getStatus: () => ChannelAccountSnapshot;
-  /** Told what the plugin says of itself, while it counts. */
+  /** Called with the plugin's status reports, while they count. */
   readonly onStatus: (next: ChannelAccountSnapshot) => void;
-  /** Told that something of the platform arrived. */
+  /** Called when something from the platform arrived. */
   readonly onInbound: () => void;
 }
 
-/** `stopped`: it was told to. `ended`: it was not. */
+/** `stopped`: on request. `ended`: by itself. */
 export type RunEnd = { readonly kind: "stopped" } | { readonly kind: "ended"; readonly error?: unknown };
 
 export interface Run {
   readonly plugin: ChannelPlugin;
   readonly generation: number;
-  /** On the clock that never goes back. */
+  /** Monotonic time. */
   readonly startedAt: number;
   /** Never rejects. */
   readonly ended: Promise<RunEnd>;
   readonly isOver: boolean;
-  /** Tells it to stop, in every way there is. Resolves when `stopAccount` has; never rejects. */
+  /** Asks it to stop, in every possible way. Resolves when `stopAccount` has; never rejects. */
   stop(why: string): Promise<void>;
-  /** What it says from now on does not count. */
+  /** Its reports are ignored from now on. */
   disown(): void;
 }
 
-/** What a plugin prints goes to the log; it may not end the gateway. */
+/** A plugin's output goes to the log; it may not end the gateway. */
 export function runtimeFor(log: Logger): RuntimeEnv {
   const line = (parts: readonly unknown[]): string => parts.map((part) => (part instanceof Error ? part.message : String(part))).join(" ");
   return {
@@ -74,11 +74,11 @@ export const sinkFor = (log: Logger): ChannelLogSink => ({
 
 type StopFunction = () => unknown;
 
-/** What `startAccount` gave to be called at the end, if it did. */
-function stopOf(given: unknown): StopFunction | undefined {
-  if (typeof given === "function") return given as StopFunction;
-  const stop = (given as { readonly stop?: unknown } | null | undefined)?.stop;
-  return typeof stop === "function" ? () => (stop as StopFunction).call(given) : undefined;
+/** The stop function that `startAccount` returned, if any. */
+function stopOf(returned: unknown): StopFunction | undefined {
+  if (typeof returned === "function") return returned as StopFunction;
+  const stop = (returned as { readonly stop?: unknown } | null | undefined)?.stop;
+  return typeof stop === "function" ? () => (stop as StopFunction).call(returned) : undefined;
 }
 
 export function startRun(deps: RunDeps): Run {
@@ -115,7 +115,7 @@ export function startRun(deps: RunDeps): Run {
           );
         }
         const result = await deps.inbound.accept(event);
-        // From here on the platform may be told.
+        // From here on the platform may be notified.
         failpoint("ack.sent");
         if (counts) deps.onInbound();
         return result;
@@ -131,7 +131,7 @@ export function startRun(deps: RunDeps): Run {
       await stop?.();
     } catch (error) {
       if (!signal.aborted) return { kind: "ended", error };
-      log.debug(`it ended with an error after it was told to stop: ${messageOf(error)}`);
+      log.debug(`it ended with an error after it was asked to stop: ${messageOf(error)}`);
     } finally {
       over = true;
       counts = false;
@@ -143,7 +143,7 @@ export function startRun(deps: RunDeps): Run {
     plugin,
     generation,
     startedAt,
-    // What it says at once finds its run in place.
+    // Immediate reports find the run in place.
     ended: Promise.resolve().then(live),
     get isOver() {
       return over;

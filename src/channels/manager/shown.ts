@@ -1,9 +1,9 @@
-/** What leaves the gateway about an account: data only, and no secrets, whatever a plugin put there. */
+/** Account data that leaves the gateway: plain data without secrets, whatever a plugin put there. */
 import { isSecretKey, type Redactor } from "../../base/redaction.ts";
 
 const MAX_DEPTH = 8;
 
-/** A copy that JSON can hold: fields that name a secret are left out, secrets within texts are masked. Throws when the value cannot be written. */
+/** A JSON-safe copy: secret fields are left out, secrets in texts are masked. Throws when the value cannot be serialized. */
 export function shown(value: unknown, redactor: Pick<Redactor, "text">): unknown {
   const text = JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
   return text === undefined ? undefined : bare(JSON.parse(text), redactor, 0);

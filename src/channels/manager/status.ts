@@ -1,4 +1,4 @@
-/** The answer of `channels.status`. A channel that fails to answer is told of, and keeps nobody else from answering. */
+/** The result of `channels.status`. A failing channel is reported, and does not affect the others. */
 import type { Clock } from "../../base/clock.ts";
 import type { Redactor } from "../../base/redaction.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -23,12 +23,12 @@ export interface StatusOptions {
 }
 
 export interface StatusDeps {
-  /** A copy that plugins may have. */
+  /** A copy for plugins. */
   readonly cfg: HostConfig;
   readonly clock: Clock;
   readonly redactor: Pick<Redactor, "text">;
   readonly plugins: readonly ChannelPlugin[];
-  /** What is known of an account while it runs. */
+  /** The snapshot of a running account. */
   readonly runtime: (channel: string, accountId: string) => ChannelAccountSnapshot | undefined;
   readonly health: (channel: string, accountId: string) => Judgement | undefined;
   readonly directions: (channel: string, accountId: string) => Pick<Shown, "receiving" | "sending">;
@@ -43,7 +43,7 @@ interface Asked {
   readonly lastProbeAt?: number;
 }
 
-/** Asks the platform about an account. What fails or takes too long is an answer, too. */
+/** Queries the platform about an account. A failure or timeout is a result, too. */
 async function ask({ status }: ChannelPlugin, view: AccountView, { cfg, clock }: StatusDeps, { probe, timeoutMs }: StatusOptions): Promise<Asked> {
   if (!probe || !status?.probeAccount || !view.enabled || !view.configured) return {};
   const { account } = view;
@@ -62,7 +62,7 @@ async function ask({ status }: ChannelPlugin, view: AccountView, { cfg, clock }:
   return { ...asked, audit: await tried("the audit", left, () => status.auditAccount!({ account, timeoutMs: left, cfg, probe: found })) };
 }
 
-/** One account: as the plugin describes it, over what is known of its connection. */
+/** One account: the plugin's description over the connection's snapshot. */
 async function snapshotOf(plugin: ChannelPlugin, accountId: string, deps: StatusDeps, options: StatusOptions): Promise<Shown> {
   const { cfg, clock } = deps;
   const runtime = deps.runtime(plugin.id, accountId);
@@ -100,11 +100,11 @@ function issuesOf(plugin: ChannelPlugin, accounts: ChannelAccountSnapshot[]): re
   try {
     return plugin.status?.collectStatusIssues?.(accounts) ?? [];
   } catch {
-    return []; // The accounts themselves are shown.
+    return []; // The accounts are shown without them.
   }
 }
 
-/** What the plugin warns about: settings that let in more people than one may think. */
+/** The plugin's warnings, such as settings that allow more senders than expected. */
 async function warningsOf(
   plugin: ChannelPlugin,
   { accountId, enabled, configured }: Shown,
@@ -117,11 +117,11 @@ async function warningsOf(
     const warnings = await within(clock, WARNINGS_MS, "its warnings", async () => security.collectWarnings!({ cfg, accountId, account }));
     return (warnings ?? []).map((text) => ({ channel: plugin.id, accountId, kind: "permissions", message: text.replace(/^-\s*/, "") }));
   } catch {
-    return []; // The accounts themselves are shown.
+    return []; // The accounts are shown without them.
   }
 }
 
-/** What is wrong with the settings of an account: of its channel, and its own. */
+/** Configuration problems of an account: of its channel, and its own. */
 function settingIssues(id: string, accountId: string, found: readonly Misconfiguration[]): readonly ChannelStatusIssue[] {
   const accounts = `channels.${id}.accounts.`;
   const concerns = ({ path }: Misconfiguration): boolean =>
@@ -135,7 +135,7 @@ function settingIssues(id: string, accountId: string, found: readonly Misconfigu
   }));
 }
 
-/** For one line about the channel: what its default account is like, in the plugin's words where it has some. */
+/** The summary of a channel: its default account's, as the plugin describes it if it does. */
 async function summaryOf(plugin: ChannelPlugin, accounts: readonly ChannelAccountSnapshot[], id: string, deps: StatusDeps): Promise<Record<string, unknown>> {
   const snapshot = accounts.find(({ accountId }) => accountId === id) ?? accounts[0];
   const plain = { configured: accounts.some(({ configured }) => configured === true), ...(snapshot?.lastError ? { lastError: snapshot.lastError } : {}) };

@@ -15,34 +15,34 @@ import type {
 } from "../../protocol/index.ts";
 import type { ChannelActivity } from "../inbound/index.ts";
 
-/** The channels that are there. A plugin that was loaded anew is another object. */
+/** The available channels. A reloaded plugin is another object. */
 export interface ChannelTable {
   get(id: string): ChannelPlugin | undefined;
   list(): readonly ChannelPlugin[];
-  /** The light part of a channel, where its plugin gave one. */
+  /** The lightweight part of a channel, if its plugin has one. */
   dock?(id: string): ChannelDock | undefined;
 }
 
 export interface ChannelsDeps {
-  /** The configuration in use. Plugins get copies. */
+  /** The current configuration. Plugins get copies. */
   readonly config: () => HostConfig;
   readonly table: ChannelTable;
-  /** Where what happens in an account's chats goes. */
+  /** Receives the events of an account's chats. */
   readonly inbound: (channel: string, accountId: string) => ChannelInbound;
   readonly clock: Clock;
   readonly random: Pick<Random, "float">;
   readonly log: Logger;
-  /** Knows the secrets of the configuration: what channels say of themselves may hold some. Without it those of known shapes are masked. */
+  /** Knows the secrets of the configuration: channels' status may contain some. Without it only known shapes are masked. */
   readonly redactor?: Pick<Redactor, "text"> | undefined;
-  /** When accounts got and sent something. Delivery notes what it sent in the same one. */
+  /** When accounts received and sent something. Delivery records its sends there, too. */
   readonly activity?: ChannelActivity | undefined;
-  /** What is wrong with a channel's section of the configuration, by dotted path. Its accounts run with it as they can. */
+  /** Configuration problems of a channel's section, by dotted path. Its accounts run as far as possible. */
   readonly misconfigured?: ((channel: string) => readonly Misconfiguration[]) | undefined;
-  /** Told when an account's health becomes another, except by time alone. */
+  /** Called when an account's health changes, except by time alone. */
   readonly onChange?: ((account: AccountHealth) => void) | undefined;
 }
 
-/** Something in a channel's section that its plugin does not understand. */
+/** A setting in a channel's section that its plugin does not understand. */
 export interface Misconfiguration {
   readonly path: string;
   readonly message: string;
@@ -51,8 +51,8 @@ export interface Misconfiguration {
 }
 
 /**
- * `ok`: connected, and heard of where the channel says how often that is. `starting`: not connected yet. `degraded`: not connected, and being
- * brought up again. `down`: nothing more happens by itself.
+ * `ok`: connected, with recent traffic where the channel declares an interval. `starting`: not connected yet. `degraded`: not connected, and being
+ * reconnected. `down`: nothing more happens by itself.
  */
 export type AccountState = "ok" | "starting" | "degraded" | "down";
 
@@ -60,7 +60,7 @@ export interface AccountHealth {
   readonly channel: string;
   readonly accountId: string;
   readonly state: AccountState;
-  /** One sentence for people; empty when there is nothing to say. */
+  /** One sentence for people; empty when there is nothing to report. */
   readonly why: string;
 }
 
@@ -69,50 +69,50 @@ export interface ChannelAccount {
   readonly snapshot: ChannelAccountSnapshot;
 }
 
-/** Whether an account runs, after somebody started or stopped it. */
+/** Whether an account runs, after it was started or stopped by hand. */
 export type AccountRun = MethodResult<"channels.start">;
 export type ChannelsStatus = MethodResult<"channels.status">;
 export type ChannelLogout = MethodResult<"channels.logout">;
 
 export interface QrLogin {
-  /** Without it the channel that has this kind of login. */
+  /** Default: the channel that supports this login. */
   readonly channel?: string | undefined;
   readonly accountId?: string | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-/** The accounts of all channels: what runs, how it is, and making it start and stop. */
+/** The accounts of all channels: their state, and starting and stopping them. */
 export interface Channels extends AsyncDisposable {
-  /** Starts every account that is enabled and configured. Does not wait for connections and never rejects for an account's sake. */
+  /** Starts every enabled and configured account. Does not wait for connections, and a failing account never causes a rejection. */
   start(): Promise<void>;
   /**
-   * Starts an account that does not run; `restart` also one that does. Rejects with `CONFLICT` when it is turned off or not set up, and when its last
-   * connection did not end: it starts when that one has.
+   * Starts a stopped account; with `restart` also a running one. Rejects with `CONFLICT` when it is disabled or not configured, and when its last
+   * connection has not ended: it starts when that one has.
    */
   startAccount(channel: string, accountId?: string, options?: { readonly restart?: boolean | undefined }): Promise<AccountRun>;
   /**
-   * Stops an account by hand: until somebody starts it, or the gateway starts anew, it stays stopped and what is to be sent over it waits. Resolves when
-   * it has stopped, or did not within 10 s: then nothing is started in its place until it has.
+   * Stops an account by hand: until it is started by hand, or the gateway restarts, it stays stopped and outgoing messages wait. Resolves when
+   * it has stopped, or after 10 s: then nothing is started in its place until it has.
    */
   stopAccount(channel: string, accountId?: string): Promise<AccountRun>;
   /** One account, or all of a channel. */
   restart(channel: string, accountId?: string): Promise<void>;
-  /** Settings changed: what they are about is restarted; accounts that came, went or were switched are started and stopped. */
+  /** Settings changed: affected accounts are restarted; added, removed, enabled and disabled ones are started and stopped. */
   reload(changedPaths: readonly string[]): Promise<void>;
-  /** Plugins came, went or were loaded anew. */
+  /** Plugins were added, removed or reloaded. */
   pluginsChanged(): Promise<void>;
   status(options?: { readonly probe?: boolean | undefined; readonly timeoutMs?: number | undefined }): Promise<ChannelsStatus>;
-  /** What is known of every account that was looked at, without asking anybody. */
+  /** Snapshots of all known accounts, without queries. */
   accounts(): readonly ChannelAccount[];
   capabilities(channel: string): ChannelCapabilities | undefined;
-  /** Stops the account, then lets its channel forget the login. */
+  /** Stops the account, then makes its channel remove the login. */
   logout(channel: string, accountId?: string): Promise<ChannelLogout>;
   loginQrStart(login: QrLogin & { readonly force?: boolean | undefined; readonly verbose?: boolean | undefined }): Promise<ChannelLoginWithQrStartResult>;
-  /** Starts the account when the login was made. */
+  /** Starts the account when the login succeeded. */
   loginQrWait(login: QrLogin): Promise<ChannelLoginWithQrWaitResult>;
   /** Of every account that should run. */
   health(): readonly AccountHealth[];
-  /** False while an account is stopped by hand, or its connection is known to be gone and being brought up again: what is to be sent waits for it. */
+  /** False while an account is stopped by hand, or its connection is down and being reconnected: outgoing messages wait. */
   canSend(channel: string, accountId: string): boolean;
   /** False while an account has no connection to its platform. */
   isReceiving(channel: string, accountId: string): boolean;

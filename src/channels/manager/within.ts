@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 
-/** What a plugin's function gives, or a `TIMEOUT` when that takes too long. Abandoned work may still reject: nobody minds. */
+/** A plugin function's result, or `TIMEOUT` when it takes too long. Abandoned work may still reject: that is ignored. */
 export async function within<T>(clock: Clock, ms: number, what: string, call: () => T | PromiseLike<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const work = (async () => call())();
@@ -10,7 +10,7 @@ export async function within<T>(clock: Clock, ms: number, what: string, call: ()
   return await Promise.race([work, late.promise]);
 }
 
-/** Whether all of it settled in time. */
+/** Whether all promises settled in time. */
 export async function settledWithin(clock: Clock, ms: number, work: readonly Promise<unknown>[]): Promise<boolean> {
   const late = Promise.withResolvers<false>();
   using _ = clock.after(ms, () => late.resolve(false));

@@ -1,20 +1,20 @@
-/** Who was let in by pairing, in memory: asked at every message. */
+/** Senders approved by pairing, in memory: checked for every message. */
 import type { Store } from "../../store/index.ts";
 import { accountKey } from "../access/section.ts";
 import { importPairingFiles, type PairingFilesDeps } from "./files.ts";
 
 export interface AllowListsDeps {
   readonly store: Pick<Store, "read" | "commit">;
-  /** Lists that an earlier system left in files: taken over once. */
+  /** Lists that an earlier system left in files: imported once. */
   readonly files?: Omit<PairingFilesDeps, "store"> | undefined;
 }
 
 export interface AllowLists {
-  /** Reads what is on disk. Before it is done nobody is let in. */
+  /** Loads the stored lists. Before it is done nobody is allowed. */
   load(): Promise<void>;
-  /** Ids of one account. The set follows what is approved and removed. */
+  /** Ids of one account. The set follows approvals and removals. */
   get(channel: string, accountId: string): ReadonlySet<string>;
-  /** Told after the store was. */
+  /** Called after the store was updated. */
   note(channel: string, accountId: string, senderId: string, allowed: boolean): void;
 }
 

@@ -35,7 +35,7 @@ afterEach(async () => {
 const named = async (filter = {}) =>
   (await allowed.list(filter)).map(({ channel, accountId, senderId, source, path }) => [channel, accountId, senderId, path ?? source]);
 
-test("those that were let in stand with those that the configuration names, each with who says so", async () => {
+test("approved senders are listed with configured ones, each with its source", async () => {
   config = {
     channels: {
       defaults: { groupPolicy: "open" },
@@ -59,14 +59,14 @@ test("those that were let in stand with those that the configuration names, each
   expect((await allowed.list({ channel: "telegram", accountId: "home" }))[0]?.addedAt).toBe(clock.now());
 });
 
-test("who is taken off the list is a stranger at once, on that account only", async () => {
+test("a revoked sender is unknown at once, on that account only", async () => {
   for (const accountId of ["default", "work"]) await pairing.allow({ channel: "telegram", accountId, senderId: "7" });
   expect(await allowed.revoke({ channel: "telegram", senderId: " 7 " })).toEqual({ channel: "telegram", accountId: "default", senderId: "7" });
   expect([[...lists.get("telegram", "default")], [...lists.get("telegram", "work")]]).toEqual([[], ["7"]]);
   await expect(allowed.revoke({ channel: "telegram", senderId: "7" })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a setting that lets them in all the same is named", async () => {
+test("a setting that still allows the sender is named", async () => {
   config = { channels: { telegram: { allowFrom: ["telegram:7"] }, irc: { allowFrom: ["*"] } } };
   await pairing.allow({ channel: "telegram", accountId: "default", senderId: "7" });
   expect(await allowed.revoke({ channel: "telegram", senderId: "7" })).toMatchObject({ path: "channels.telegram.allowFrom" });

@@ -1,4 +1,4 @@
-/** Who may write to an account, and where that is said. */
+/** Who may write to an account, and why. */
 import { AppError } from "../../base/errors.ts";
 import type { HostConfig } from "../../protocol/index.ts";
 import { admits, readEntries } from "../access/allow-entries.ts";
@@ -7,7 +7,7 @@ import { accountKey, DEFAULT_ACCOUNT, layersOf } from "../access/section.ts";
 import { sectionOf } from "../sections.ts";
 import type { AllowEntry, Pairing } from "./create-pairing.ts";
 
-/** Somebody who may write. `source` is `config` for whom the configuration names, under `path`. */
+/** A sender who may write. `source` is `config` for one that the configuration names, under `path`. */
 export interface AllowedSender extends Omit<AllowEntry, "addedAt"> {
   readonly addedAt?: number;
   readonly path?: string;
@@ -20,9 +20,9 @@ interface Sender {
 }
 
 export interface Allowed {
-  /** Of all accounts, or of some: those that were let in first. */
+  /** Of all accounts, or of some: approved senders first. */
   list(filter?: { readonly channel?: string | undefined; readonly accountId?: string | undefined }): Promise<readonly AllowedSender[]>;
-  /** Takes somebody off the list; `path` names the setting that lets them in all the same. `NOT_FOUND` for who is not on it. */
+  /** Revokes an approval; `path` names a setting that still allows the sender. `NOT_FOUND` when there was none. */
   revoke(sender: Sender): Promise<{ readonly channel: string; readonly accountId: string; readonly senderId: string; readonly path?: string }>;
 }
 
@@ -31,10 +31,10 @@ export interface AllowedDeps {
   readonly config: () => HostConfig;
 }
 
-/** `channels.defaults` holds what all channels share. */
+/** `channels.defaults` holds settings of all channels. */
 const SHARED = "defaults";
 
-/** The accounts that the configuration speaks of. */
+/** The accounts in the configuration. */
 function accountsIn(cfg: HostConfig): readonly { readonly channel: string; readonly accountId: string }[] {
   return Object.entries(sectionOf(cfg.channels) ?? {}).flatMap(([channel, value]) => {
     const section = sectionOf(value);
@@ -44,7 +44,7 @@ function accountsIn(cfg: HostConfig): readonly { readonly channel: string; reado
   });
 }
 
-/** Whom the configuration names, as it is written there. */
+/** Senders that the configuration names, as written. */
 function namedIn(cfg: HostConfig): readonly AllowedSender[] {
   return accountsIn(cfg).flatMap(({ channel, accountId }) => {
     const found = directList({ layers: layersOf(cfg, channel, accountId) });
@@ -53,7 +53,7 @@ function namedIn(cfg: HostConfig): readonly AllowedSender[] {
   });
 }
 
-/** The setting that lets a sender in, if there is one. */
+/** The setting that allows a sender, if any. */
 function pathOf(cfg: HostConfig, channel: string, accountId: string, senderId: string): string | undefined {
   const found = directList({ layers: layersOf(cfg, channel, accountId) });
   const list = readEntries(found?.value, { cfg, plugin: undefined, channel, accountId });

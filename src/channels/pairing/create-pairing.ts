@@ -7,47 +7,47 @@ import { accountKey } from "../access/section.ts";
 import type { AllowLists } from "./allow-lists.ts";
 import { KIND, LIFETIME_MS, MAX_PENDING, readMeta, requestOf, subjectOf, type PairingMeta, type PairingRequest } from "./request.ts";
 
-/** 32 signs that nobody takes for another: no 0, O, 1 and I. */
+/** 32 unambiguous characters: no 0, O, 1 and I. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const LENGTH = 8;
 const TRIES = 500;
 
-/** A code that is not among `taken`; undefined when none was found, which only a broken source of randomness brings about. */
+/** A code that is not among `taken`; undefined when none was found, which only happens with broken randomness. */
 export function makeCode(random: Pick<Random, "bytes">, taken: ReadonlySet<string>): string | undefined {
   for (let turn = 0; turn < TRIES; turn++) {
-    // 32 signs: five bits of each byte are drawn evenly.
+    // 32 characters: five bits of each byte are drawn evenly.
     const code = Array.from(random.bytes(LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
     if (!taken.has(code)) return code;
   }
   return undefined;
 }
 
-/** A code as people type it. */
+/** Normalizes a code as people type it. */
 const readCode = (typed: string): string => typed.trim().toUpperCase();
 
 export interface PairingDeps {
   readonly store: Pick<Store, "read" | "write">;
   readonly clock: Pick<Clock, "now">;
-  /** Of the kind that secrets are made of. */
+  /** Must be cryptographically secure. */
   readonly random: Pick<Random, "bytes">;
   readonly ids: Pick<Ids, "uuid">;
-  /** Kept in step with what is decided here. */
+  /** Updated with every decision. */
   readonly lists?: Pick<AllowLists, "note"> | undefined;
 }
 
-interface Place {
+interface AccountRef {
   readonly channel: string;
   readonly accountId: string;
 }
 
-/** Who was decided about. */
-export interface PairedSender extends Place {
+/** The sender of a decided request. */
+export interface PairedSender extends AccountRef {
   readonly senderId: string;
   readonly meta: PairingMeta;
 }
 
-/** Somebody who was let in. */
-export interface AllowEntry extends Place {
+/** An approved sender. */
+export interface AllowEntry extends AccountRef {
   readonly senderId: string;
   /** How: `pairing`, `command`, `import`. */
   readonly source: string;
@@ -56,25 +56,26 @@ export interface AllowEntry extends Place {
 
 export interface Pairing {
   /**
-   * Notes that a stranger asks. Who already waits keeps the code (`created` false: do not answer again). An empty code: too many wait, say nothing.
+   * Records a stranger's request. A pending sender keeps the code (`created` false: do not answer again). An empty code: too many are pending, do not
+   * answer.
    */
-  request(asked: Place & { readonly senderId: string; readonly meta?: Readonly<Record<string, unknown>> | undefined }): Promise<{
+  request(asked: AccountRef & { readonly senderId: string; readonly meta?: Readonly<Record<string, unknown>> | undefined }): Promise<{
     readonly code: string;
     readonly created: boolean;
   }>;
-  /** Lets in who holds the code. Of any number of calls at once one succeeds; the others get `NOT_FOUND`. */
+  /** Approves the holder of the code. Of concurrent calls one succeeds; the others get `NOT_FOUND`. */
   approve(channel: string, code: string, accountId?: string): Promise<PairedSender>;
   reject(channel: string, code: string, accountId?: string): Promise<PairedSender>;
-  /** Who waits, oldest first. */
+  /** Pending requests, oldest first. */
   list(filter?: { readonly channel?: string | undefined; readonly accountId?: string | undefined }): Promise<readonly PairingRequest[]>;
-  /** Who was let in. */
+  /** Approved senders. */
   allowed(channel: string, accountId: string): Promise<readonly string[]>;
-  /** The same with how and when, also of several accounts. */
+  /** The same with source and time, also for several accounts. */
   entries(filter?: { readonly channel?: string | undefined; readonly accountId?: string | undefined }): Promise<readonly AllowEntry[]>;
-  /** Lets somebody in without a code. False: was in already. */
-  allow(sender: Place & { readonly senderId: string; readonly source?: string | undefined }): Promise<boolean>;
-  /** False: was not in. */
-  remove(sender: Place & { readonly senderId: string }): Promise<boolean>;
+  /** Approves a sender without a code. False: already approved. */
+  allow(sender: AccountRef & { readonly senderId: string; readonly source?: string | undefined }): Promise<boolean>;
+  /** False: was not approved. */
+  remove(sender: AccountRef & { readonly senderId: string }): Promise<boolean>;
 }
 
 const unknownCode = (channel: string, code: string): AppError =>
@@ -87,7 +88,7 @@ function senderText(senderId: string): string {
   return text;
 }
 
-/** Who was let in, and letting in and removing by hand. */
+/** The list of approved senders, and changing it by hand. */
 function entriesOf({ store, lists }: Pick<PairingDeps, "store" | "lists">): Pick<Pairing, "allowed" | "entries" | "allow" | "remove"> {
   return {
     allowed: async (channel, accountId) => (await store.read("allow.list", { channel, account: accountKey(accountId) })).map(({ sender }) => sender),
@@ -111,9 +112,9 @@ function entriesOf({ store, lists }: Pick<PairingDeps, "store" | "lists">): Pick
 }
 
 export function createPairing({ store, clock, random, ids, lists }: PairingDeps): Pairing {
-  /** By id of the request; only those that still wait. */
+  /** Pending requests by id. */
   const lastSeen = new Map<string, number>();
-  /** Counting and asking happen together: one after the other. */
+  /** Counting and creating must not interleave: they are serialized. */
   let turn: Promise<unknown> = Promise.resolve();
 
   async function waiting(channel?: string, accountId?: string): Promise<{ readonly row: PairingRow; readonly request: PairingRequest }[]> {
@@ -170,7 +171,7 @@ export function createPairing({ store, clock, random, ids, lists }: PairingDeps)
     },
     async approve(channel, code, accountId) {
       const { id, sender } = await find(channel, code, accountId);
-      // One write: a request that is gone and a sender that is not in cannot both be, and only one of many takes it.
+      // One write, so that removing the request and approving the sender are atomic, and only one caller succeeds.
       const taken = await store.write("pairing.redeem", { id, channel, account: sender.accountId, sender: sender.senderId, source: "pairing" });
       if (!taken) throw unknownCode(channel, readCode(code));
       lists?.note(channel, sender.accountId, sender.senderId, true);

@@ -1,6 +1,7 @@
 /**
- * Lists and requests that an earlier system left in files: `<channel>-allowFrom.json`, `<channel>-<account>-allowFrom.json`, `<channel>-pairing.json`.
- * Each is taken over once and stays as it is: who is removed later does not come back with the next start.
+ * Lists and requests that an earlier system left in files: `<channel>-allowFrom.json`, `<channel>-<account>-allowFrom.json`,
+ * `<channel>-pairing.json`.
+ * Each is imported once and stays as it is: a removed sender does not come back with the next start.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,18 +16,18 @@ import { KIND, LIFETIME_MS, readMeta, subjectOf } from "./request.ts";
 
 export interface PairingFilesDeps {
   readonly store: Pick<Store, "read" | "commit">;
-  /** The folder of credentials. */
+  /** The credentials folder. */
   readonly folder: string;
   readonly cfg: HostConfig;
-  /** Channels that are there; those of the configuration are known anyway. */
+  /** Known channels besides those of the configuration. */
   readonly channels?: readonly string[] | undefined;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "uuid">;
-  /** Told of a file that cannot be read. */
+  /** Called for a file that cannot be read. */
   readonly problem?: ((text: string) => void) | undefined;
 }
 
-/** Names of the files that were taken over. */
+/** Names of the imported files. */
 const MARK = "channels.pairing.files";
 const NAME = /^(.+)-(allowFrom|pairing)\.json$/;
 
@@ -38,7 +39,7 @@ interface PairingFile {
   readonly isList: boolean;
 }
 
-/** Which channel and account a name stands for; the longest channel wins, because names of channels have dashes, too. */
+/** Channel and account of a file name; the longest channel wins, because channel names may contain dashes. */
 function readName(name: string, channels: readonly string[]): PairingFile | undefined {
   const [, stem = "", kind] = NAME.exec(name) ?? [];
   const channel = channels.filter((id) => stem === id || stem.startsWith(`${id}-`)).sort((a, b) => b.length - a.length)[0];
@@ -48,7 +49,7 @@ function readName(name: string, channels: readonly string[]): PairingFile | unde
   return isList ? { name, channel, account: accountKey(stem.slice(channel.length + 1)), isList } : undefined;
 }
 
-/** The account that is meant where none is named. */
+/** The account that is meant when none is named. */
 function defaultAccount(cfg: HostConfig, channel: string): string {
   const accounts = sectionOf(own(sectionOf(own(sectionOf(cfg?.channels), channel)), "accounts"));
   const ids = Object.keys(accounts ?? {})
@@ -83,7 +84,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort();
   } catch {
-    return []; // There was no earlier system.
+    return []; // The folder does not exist.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Strangers that ask to be let in, and who was. */
+/** Pairing requests and approved senders. */
 export { createAllowLists, type AllowLists, type AllowListsDeps } from "./allow-lists.ts";
 export { createAllowed, type Allowed, type AllowedDeps, type AllowedSender } from "./allowed.ts";
 export { createPairing, type AllowEntry, type Pairing, type PairedSender, type PairingDeps } from "./create-pairing.ts";

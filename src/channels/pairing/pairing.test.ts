@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a stranger gets a code of eight signs that cannot be misread, and keeps it", async () => {
+test("a stranger gets a code of eight unambiguous characters, and keeps it", async () => {
   const first = await ask("7");
   expect(first).toEqual({ code: expect.stringMatching(/^[A-HJ-NP-Z2-9]{8}$/) as string, created: true });
   clock.advance(5000);
@@ -43,7 +43,7 @@ test("a stranger gets a code of eight signs that cannot be misread, and keeps it
   ]);
 });
 
-test("no two that wait have the same code, over channels and accounts", async () => {
+test("pending requests have different codes, across channels and accounts", async () => {
   let draws = 0;
   // The second draw repeats the first.
   const repeating: Random = { float: () => 0, bytes: (size) => Buffer.alloc(size, draws++ < 2 ? 1 : 2) };
@@ -52,7 +52,7 @@ test("no two that wait have the same code, over channels and accounts", async ()
   expect((await ask("7", { channel: "irc", accountId: "work" })).code).toBe("CCCCCCCC");
 });
 
-test("at most three wait for one account, also when many ask at once; others are not told anything", async () => {
+test("at most three requests are pending per account, also when many come at once; others get no answer", async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask(String(n))));
   expect(answers.filter(({ created }) => created)).toHaveLength(3);
   expect(answers.slice(3)).toEqual(Array.from({ length: 17 }, () => ({ code: "", created: false })));
@@ -60,7 +60,7 @@ test("at most three wait for one account, also when many ask at once; others are
   expect(await pairing.list({ channel: "telegram", accountId: "default" })).toHaveLength(3);
 });
 
-test("an hour later a code is worth nothing, and there is room again", async () => {
+test("a code expires after an hour, and makes space for new requests", async () => {
   const codes = await Promise.all(["1", "2", "3"].map((sender) => ask(sender)));
   clock.advance(HOUR);
   await expect(pairing.approve("telegram", codes[0]!.code)).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -70,7 +70,7 @@ test("an hour later a code is worth nothing, and there is room again", async () 
   expect(again.code).not.toBe(codes[0]!.code);
 });
 
-test("a code is read as people type it, lets one sender in, and is gone", async () => {
+test("a code is accepted as people type it, approves one sender, and is used up", async () => {
   const { code } = await pairing.request({ ...here, senderId: "7", meta: { name: "Anna", junk: 5, long: "x".repeat(900) } });
   expect(await pairing.approve("telegram", ` ${code.toLowerCase()}\n`)).toEqual({ ...here, senderId: "7", meta: { name: "Anna", long: "x".repeat(200) } });
   expect([...lists.get("telegram", "default")]).toEqual(["7"]);
@@ -78,14 +78,14 @@ test("a code is read as people type it, lets one sender in, and is gone", async 
   await expect(pairing.approve("telegram", code)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a code holds for its channel and account only", async () => {
+test("a code is valid for its channel and account only", async () => {
   const { code } = await ask("7", { channel: "telegram", accountId: "work" });
   await expect(pairing.approve("irc", code)).rejects.toMatchObject({ code: "NOT_FOUND" });
   await expect(pairing.approve("telegram", code, "default")).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await pairing.approve("telegram", code, "Work")).toMatchObject({ accountId: "work" });
 });
 
-test("who was turned away is not in, and may ask again", async () => {
+test("a rejected sender is not approved, and may ask again", async () => {
   const { code } = await ask("7");
   expect(await pairing.reject("telegram", code)).toMatchObject({ senderId: "7" });
   await expect(pairing.approve("telegram", code)).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -93,7 +93,7 @@ test("who was turned away is not in, and may ask again", async () => {
   expect((await ask("7")).created).toBe(true);
 });
 
-test("who is let in and removed by hand is known at once and after a restart", async () => {
+test("manual approvals and removals take effect at once and after a restart", async () => {
   expect(await pairing.allow({ ...here, senderId: " 7 " })).toBe(true);
   expect(await pairing.allow({ ...here, senderId: "7" })).toBe(false);
   await pairing.allow({ ...here, senderId: "8" });
@@ -112,7 +112,7 @@ test.each(["*", "", "  "])("%j is never let in", async (senderId) => {
   expect((await ask("7")).created).toBe(true);
 });
 
-test("a sender's id may hold anything", async () => {
+test("a sender's id may contain anything", async () => {
   const senderId = "a:b%_\\:é\u0000";
   const { code } = await ask(senderId);
   expect((await ask(senderId)).code).toBe(code);
@@ -120,7 +120,7 @@ test("a sender's id may hold anything", async () => {
   expect(lists.get("telegram", "default").has(senderId.trim())).toBe(true);
 });
 
-test("lists and requests of an earlier system are taken over once; their files stay", async () => {
+test("lists and requests of an earlier system are imported once; their files stay", async () => {
   const credentials = join(folder, "credentials");
   mkdirSync(credentials);
   const put = (name: string, content: unknown) => writeFileSync(join(credentials, name), typeof content === "string" ? content : JSON.stringify(content));
@@ -159,7 +159,7 @@ test("a list without an account goes to the default account, which is the first 
   expect([[...own.get("telegram", "anna")], [...own.get("telegram", "zoe")], [...own.get("telegram", "default")]]).toEqual([["7"], [], []]);
 });
 
-test("the answer to a stranger says what to do", () => {
+test("the reply to a stranger says what to do", () => {
   const text = pairingReply({ channel: "telegram", idLine: "Your user id: 7", code: "ABCDEFGH" });
   expect(text).toContain("Your user id: 7");
   expect(text).toContain("openclaw pairing approve telegram ABCDEFGH");

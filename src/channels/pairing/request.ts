@@ -1,11 +1,11 @@
-/** A stranger who asks to be let in, as it stands in the store. */
+/** A pairing request, as stored. */
 import type { PairingRow } from "../../store/index.ts";
 
 export const KIND = "channel";
 export const LIFETIME_MS = 60 * 60_000;
 export const MAX_PENDING = 3;
 
-/** What a channel tells about a stranger: names, for people only. */
+/** A channel's information about a stranger: names, for people only. */
 export type PairingMeta = Readonly<Record<string, string>>;
 
 export interface PairingRequest {
@@ -32,7 +32,7 @@ export function readMeta(value: unknown): PairingMeta {
 
 export const subjectOf = (channel: string, accountId: string, senderId: string): string => `${channel}:${accountId}:${senderId}`;
 
-/** Undefined for a row that is not one of ours. */
+/** Undefined for an invalid row. */
 export function requestOf(row: PairingRow, lastSeenAt = row.createdAt): PairingRequest | undefined {
   const data = (row.data ?? {}) as { readonly channel?: unknown; readonly accountId?: unknown; readonly senderId?: unknown; readonly meta?: unknown };
   const { channel, accountId, senderId } = data;

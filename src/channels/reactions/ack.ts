@@ -1,6 +1,6 @@
-/** The reaction that says "seen": which one, and on which messages. */
+/** The acknowledgement reaction: which one, and on which messages. */
 import type { HostConfig } from "../../protocol/index.ts";
-import { agentIdentity, messageSetting, type MessagePlace } from "../sections.ts";
+import { agentIdentity, messageSetting, type MessageScope } from "../sections.ts";
 
 export type AckReactionScope = "all" | "direct" | "group-all" | "group-mentions" | "off" | "none";
 export type WhatsAppAckReactionMode = "always" | "mentions" | "never";
@@ -53,7 +53,7 @@ export function shouldAckReactionForWhatsApp(params: {
 
 const DEFAULT_ACK_REACTION = "👀";
 
-/** Which reaction: account, channel, `messages`, the agent's emoji, 👀. An empty one is none. */
-export function resolveAckReaction(cfg: HostConfig, agentId: string, place: MessagePlace = {}): string {
+/** Which reaction: account, channel, `messages`, the agent's emoji, 👀. An empty one disables it. */
+export function resolveAckReaction(cfg: HostConfig, agentId: string, place: MessageScope = {}): string {
   return messageSetting(cfg, "ackReaction", place)?.trim() ?? (agentIdentity(cfg, agentId).emoji?.trim() || DEFAULT_ACK_REACTION);
 }

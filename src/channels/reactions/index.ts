@@ -1,4 +1,4 @@
-/** Reactions of ours to messages. */
+/** Our reactions to messages. */
 export {
   resolveAckReaction,
   shouldAckReaction,

@@ -1,4 +1,4 @@
-/** What holds for every text, also for one that is made to break something. */
+/** Properties that hold for every text, also for one made to break something. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RichStyle, RichText } from "../../protocol/index.ts";
@@ -80,7 +80,7 @@ const options = fc.record({
 
 const STYLES: readonly RichStyle["style"][] = ["bold", "italic", "strikethrough", "spoiler", "code", "code_block", "blockquote", "heading"];
 
-/** Ranges that no parser made, also such that cross each other and leave the text. */
+/** Ranges that no parser produced, also ones that overlap and exceed the text. */
 const ranged: fc.Arbitrary<RichText> = hostile.chain((text) => {
   const range = { start: fc.integer({ min: -1, max: text.length + 1 }), end: fc.integer({ min: -1, max: text.length + 1 }) };
   return fc.record({
@@ -94,7 +94,7 @@ const ranged: fc.Arbitrary<RichText> = hostile.chain((text) => {
 
 const TAG = /<(\/?)([a-z-]+)((?: [a-z]+="[^"<>]*")?)>/y;
 
-/** Reads HTML as strictly as Telegram does: the text that it shows. Throws where it would be refused, or could be read as something else. */
+/** Reads HTML as strictly as Telegram does and returns the visible text. Throws where it would be refused, or is ambiguous. */
 function telegramText(html: string): string {
   const open: string[] = [];
   let text = "";
@@ -133,8 +133,8 @@ const nests = ({ styles, links }: RichText): boolean => {
   );
 };
 
-describe("whatever the Markdown is", () => {
-  test("its ranges lie in the text, inside of each other, and are not empty", () => {
+describe("for any Markdown", () => {
+  test("ranges are inside the text, properly nested, and not empty", () => {
     fc.assert(
       fc.property(hostile, options, (markdown, chosen) => {
         const rich = parseMarkdown(markdown, chosen);
@@ -147,11 +147,11 @@ describe("whatever the Markdown is", () => {
     );
   });
 
-  test("no word of it is lost", () => {
+  test("no word is lost", () => {
     const words = fc.array(fc.tuple(fc.constantFrom(...ATTACKS), fc.stringMatching(/^w[0-9]{3}w$/)), { maxLength: 12 });
     fc.assert(
       fc.property(words, options, (parts, chosen) => {
-        // An address or the words behind a fence may take a word along.
+        // An address or a fence's info string may take a word along.
         const markdown = parts.map(([attack, word]) => `${attack.replaceAll(/[`[\]|]/g, "")} ${word} `).join("");
         const { text } = parseMarkdown(markdown, chosen);
         for (const [, word] of parts) expect(text).toContain(word);
@@ -160,7 +160,7 @@ describe("whatever the Markdown is", () => {
     );
   });
 
-  test("Telegram shows exactly the text, and no text makes a tag", () => {
+  test("Telegram shows exactly the text, and no text creates a tag", () => {
     fc.assert(
       fc.property(hostile, options, (markdown, chosen) => {
         const rich = parseMarkdown(markdown, chosen);
@@ -171,7 +171,7 @@ describe("whatever the Markdown is", () => {
   });
 });
 
-describe("whatever the ranges are", () => {
+describe("for any ranges", () => {
   test("Telegram shows exactly the text", () => {
     fc.assert(
       fc.property(ranged, (rich) => {
@@ -181,7 +181,7 @@ describe("whatever the ranges are", () => {
     );
   });
 
-  test("nothing in Slack's angles is of the text's own making but a mention", () => {
+  test("text creates nothing in Slack's angle brackets but mentions", () => {
     fc.assert(
       fc.property(ranged, (rich) => {
         const text = toMarkers(rich, SLACK_MARKERS);
@@ -192,7 +192,7 @@ describe("whatever the ranges are", () => {
     );
   });
 
-  test("every renderer comes to an end and keeps the words", () => {
+  test("every renderer terminates and preserves the words", () => {
     fc.assert(
       fc.property(ranged, (rich) => {
         const letters = (text: string): string => text.replaceAll(/[^a-z]/gi, "");
@@ -206,7 +206,7 @@ describe("whatever the ranges are", () => {
   });
 });
 
-describe("pieces", () => {
+describe("chunks", () => {
   const measures = { units: undefined, bytes: Buffer.byteLength };
   const how = fc.record({
     limit: fc.integer({ min: 4, max: 60 }),
@@ -215,7 +215,7 @@ describe("pieces", () => {
     maxLines: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
   });
 
-  test("fit, are not empty, and together are the text with its styles but for blanks at the cuts", () => {
+  test("fit, are not empty, and together are the text with its styles except for blanks at the cuts", () => {
     fc.assert(
       fc.property(hostile, options, how, (markdown, chosen, { limit, mode, size, maxLines }) => {
         const rich = parseMarkdown(markdown, chosen);
@@ -250,7 +250,7 @@ describe("pieces", () => {
     );
   });
 
-  test("cut no character that a reader sees where it fits", () => {
+  test("never split a grapheme that fits", () => {
     const graphemes = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }), { maxLength: 40 }).map((parts) => parts.join("").toWellFormed());
     fc.assert(
       fc.property(graphemes, (text) => {

@@ -1,4 +1,4 @@
-/** Formatted text: Markdown → text with styles and links → pieces → what a platform understands. */
+/** Formatted text: Markdown → text with styles and links → chunks → a platform's format. */
 export { loadRichText, type RichTextTools } from "./load.ts";
 export type { MarkdownOptions } from "./parse/parse.ts";
 export type { PieceOptions, RenderedPiece } from "./pieces.ts";

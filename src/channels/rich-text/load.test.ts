@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-/** Imports the room's door and says which of the two loads the parser. */
+/** Imports the module's entry point and prints which of the two loads the parser. */
 const PROGRAM = `
   import { registerHooks } from "node:module";
   const loaded = [];
@@ -13,7 +13,7 @@ const PROGRAM = `
   console.log(JSON.stringify({ before, after: loaded.includes("markdown-it"), html: toTelegramHtml(parseMarkdown("**a**")) }));
 `;
 
-test("the parser is loaded when it is asked for and not with the room", async () => {
+test("the parser is loaded on demand and not with the module", async () => {
   const door = new URL("../index.ts", import.meta.url).href;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", PROGRAM, door]);
   expect(JSON.parse(stdout)).toEqual({ before: false, after: true, html: "<b>a</b>" });

@@ -1,4 +1,4 @@
-/** Loads what reads Markdown with the first text that is formatted: the parser takes longer to load than all of this room. */
+/** Loads the Markdown parser with the first formatted text: it takes longer to load than the rest of this module. */
 import type { RichText } from "../../protocol/index.ts";
 import type { MarkdownOptions } from "./parse/parse.ts";
 import { renderRichPieces, type PieceOptions, type RenderedPiece } from "./pieces.ts";
@@ -11,8 +11,8 @@ import { splitRich } from "./split/split.ts";
 /** Everything about formatted text. Only the first two need the parser; the others are also exported by themselves. */
 export interface RichTextTools {
   /**
-   * Markdown as text with styles and links. HTML stays text; `||x||` is a spoiler; lists, rules and tables are text.
-   * More than 100,000 UTF-16 units, or more than 40 things in each other, stay as they are written.
+   * Parses Markdown into text with styles and links. HTML stays text; `||x||` is a spoiler; lists, rules and tables are text.
+   * Text over 100,000 UTF-16 units, or nested more than 40 levels deep, stays as written.
    */
   parseMarkdown(markdown: string, options?: MarkdownOptions): RichText;
   /** Markdown → messages: parsed, split and rendered. */
@@ -26,7 +26,7 @@ export interface RichTextTools {
   readonly toTelegramHtml: typeof toTelegramHtml;
 }
 
-/** Whoever formats more than one text keeps the result: each call makes a parser. */
+/** Cache the result: each call creates a parser. */
 export async function loadRichText(): Promise<RichTextTools> {
   const { createMarkdownReader } = await import("./parse/parse.ts");
   const parseMarkdown = createMarkdownReader();

@@ -37,7 +37,7 @@ function balanced(chunk: string): boolean {
 const halves = (chunk: string): boolean => /^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/.test(chunk);
 
 describe("plain text", () => {
-  test("pieces are within the limit, whole characters, and the text again but for white space", () => {
+  test("chunks are within the limit, split no character, and together are the text except for white space", () => {
     fc.assert(
       fc.property(prose, fc.integer({ min: 2, max: 120 }), (text, limit) => {
         const chunks = chunkText(text, limit);
@@ -47,18 +47,18 @@ describe("plain text", () => {
     );
   });
 
-  test("what fits is not touched, and no limit means one piece", () => {
+  test("text that fits is unchanged, and no limit means one chunk", () => {
     expect(chunkText("  as it is \n", 20)).toEqual(["  as it is \n"]);
     expect(chunkText("long ".repeat(100), 0)).toHaveLength(1);
     expect(chunkText("", 10)).toEqual([]);
   });
 
-  test("a line break is preferred to a blank, a blank to a cut in a word", () => {
+  test("a line break is preferred to a blank, a blank to a cut inside a word", () => {
     expect(chunkText("one two\nthree four five", 12)).toEqual(["one two", "three four", "five"]);
     expect(chunkText("abcdefghij", 4)).toEqual(["abcd", "efgh", "ij"]);
   });
 
-  test("a cut avoids parentheses, so that a link stays whole", () => {
+  test("a cut avoids parentheses, so that a link stays intact", () => {
     expect(chunkText("see [the page](http://a b c) now", 30)).toEqual(["see [the page](http://a b c)", "now"]);
   });
 
@@ -68,7 +68,7 @@ describe("plain text", () => {
 });
 
 describe("lines", () => {
-  test("one piece per line, long ones cut", () => {
+  test("one chunk per line, long ones cut", () => {
     expect(chunkByNewline(" one\n\n\ntwo three\n", 5)).toEqual(["one", "two", "three"]);
     expect(chunkByNewline(" one\ntwo three", 5, { splitLongLines: false, trimLines: false })).toEqual([" one", "two three"]);
   });
@@ -79,7 +79,7 @@ describe("lines", () => {
 });
 
 describe("Markdown", () => {
-  test("pieces are within the limit, blocks of code balanced, and the text again but for white space and fence lines", () => {
+  test("chunks are within the limit, code blocks balanced, and together are the text except for white space and fence lines", () => {
     fc.assert(
       fc.property(document, fc.integer({ min: 24, max: 200 }), (text, limit) => {
         const chunks = chunkMarkdownText(text, limit);
@@ -94,7 +94,7 @@ describe("Markdown", () => {
     );
   });
 
-  test("limits too small for fences cut plainly, and lose nothing", () => {
+  test("limits too small for fences cut plain text, and lose nothing", () => {
     fc.assert(
       fc.property(document, fc.integer({ min: 2, max: 15 }), (text, limit) => {
         const chunks = chunkMarkdownText(text, limit);
@@ -104,15 +104,15 @@ describe("Markdown", () => {
     );
   });
 
-  test("a block that is cut is closed and opened again with its language", () => {
+  test("a code block that is cut is closed and reopened with its language", () => {
     expect(chunkMarkdownText("```js\nline one\nline two\nline three\n```", 28)).toEqual(["```js\nline one\nline two\n```", "```js\nline three\n```"]);
   });
 
-  test("a block that fits is kept whole, the text before it goes ahead", () => {
+  test("a code block that fits is kept together, the text before it goes ahead", () => {
     expect(chunkMarkdownText("some longer words\n```\ncode\n```", 20)).toEqual(["some longer words", "```\ncode\n```"]);
   });
 
-  test("an opening line too long to repeat is repeated without its words", () => {
+  test("an opening line too long to repeat is repeated without its info string", () => {
     const chunks = chunkMarkdownText(`\`\`\`${"x".repeat(12)}\naaaaaaaa\nbbbbbbbb\ncccccccc\n\`\`\``, 30);
     expect(chunks[0]).toMatch(/^```x{12}\n/);
     expect(chunks.slice(1).every((chunk) => chunk.startsWith("```\n"))).toBe(true);
@@ -122,7 +122,7 @@ describe("Markdown", () => {
 describe("by mode", () => {
   const text = "one\nwrapped\n\ntwo\n\n```\na\n\nb\n```\n\nthree";
 
-  test("newline puts paragraphs together up to the limit and never cuts code at a blank line", () => {
+  test("newline joins paragraphs up to the limit and never cuts code at a blank line", () => {
     expect(chunkByParagraph(text, 15)).toEqual(["one\nwrapped", "two", "```\na\n\nb\n```", "three"]);
     expect(chunkMarkdownTextWithMode(text, 1000, "newline")).toEqual([text]);
   });
@@ -136,7 +136,7 @@ describe("by mode", () => {
     expect(chunkMarkdownTextWithMode(text, 12, "length")).toEqual(chunkMarkdownText(text, 12));
   });
 
-  test("no piece of either mode is over the limit", () => {
+  test("no chunk of either mode is over the limit", () => {
     fc.assert(
       fc.property(document, fc.integer({ min: 24, max: 200 }), (any, limit) => {
         for (const chunk of chunkMarkdownTextWithMode(any, limit, "newline")) expect(chunk.length <= limit && balanced(chunk)).toBe(true);

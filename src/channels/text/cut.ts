@@ -1,11 +1,11 @@
 /** Where long text may be cut. */
 
-/** The largest index at or before `index` that does not split a character of two code units. */
+/** The largest index at or before `index` that does not split a surrogate pair. */
 export function wholeCharacter(text: string, index: number): number {
   return /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "") ? index - 1 : index;
 }
 
-/** The last blank before `end` that stands outside of parentheses, so that a link keeps its address; -1 where there is none. */
+/** The last blank before `end` outside of parentheses, so that a link keeps its URL; -1 where there is none. */
 function lastBlank(text: string, start: number, end: number): number {
   let depth = 0;
   let found = -1;
@@ -19,9 +19,9 @@ function lastBlank(text: string, start: number, end: number): number {
 }
 
 export interface Cut {
-  /** Where the piece ends. */
+  /** Where the chunk ends. */
   readonly end: number;
-  /** Where the next one begins: line breaks, or blanks, at the cut belong to neither. */
+  /** Where the next one starts: line breaks or blanks at the cut belong to neither. */
   readonly next: number;
 }
 
@@ -31,10 +31,10 @@ const skip = (text: string, from: number, sign: RegExp): number => {
   return index;
 };
 
-/** Cuts `text` from `start` so that at most `room` characters come before: at the last line break, else the last blank, else hard. */
-export function cutPlain(text: string, start: number, room: number): Cut {
-  const limit = start + room;
-  // A break right behind the window costs nothing: it is dropped anyway.
+/** Cuts `text` from `start` with at most `size` characters: at the last line break, else the last blank, else hard. */
+export function cutPlain(text: string, start: number, size: number): Cut {
+  const limit = start + size;
+  // A break right after the window costs nothing: it is dropped anyway.
   const line = text.lastIndexOf("\n", limit);
   if (line > start) return { end: line, next: skip(text, line, /[\r\n]/) };
   const blank = lastBlank(text, start, limit + 1);

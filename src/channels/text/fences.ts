@@ -1,22 +1,22 @@
-/** A fenced block of code in Markdown. Offsets are of the whole text. */
+/** A fenced code block in Markdown. Offsets are of the whole text. */
 export interface Fence {
-  /** Where its opening line begins. */
+  /** Start of its opening line. */
   readonly start: number;
-  /** Behind its closing line, before that line's break; the end of the text where nothing closes it. */
+  /** End of its closing line, before that line's break; the end of the text where it is unclosed. */
   readonly end: number;
-  /** Where its content begins. */
+  /** Start of its content. */
   readonly body: number;
-  /** Where its closing line begins; `end` where nothing closes it. */
+  /** Start of its closing line; `end` where it is unclosed. */
   readonly closing: number;
   /** The opening line as written. */
   readonly line: string;
-  /** What closes it. */
+  /** The closing marker. */
   readonly marker: string;
 }
 
 const FENCE = /^( {0,3})(`{3,}|~{3,})(.*)$/;
 
-/** All blocks of code, in order. */
+/** All code blocks, in order. */
 export function findFences(text: string): Fence[] {
   const fences: Fence[] = [];
   let open: { start: number; body: number; line: string; indent: string; marker: string } | undefined;
@@ -37,7 +37,7 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** The block that `index` lies inside of: behind its opening line's first character and before its end. */
+/** The block around `index`: after its first character and before its end. */
 export function fenceAt(fences: readonly Fence[], index: number): Fence | undefined {
   return fences.find((fence) => fence.start < index && index < fence.end);
 }

@@ -1,4 +1,4 @@
-/** Text for channels: pieces that fit into a message, and tables for platforms that have none. */
+/** Text for channels: chunks that fit into a message, and tables for platforms without them. */
 export { chunkByNewline, chunkText, type LineOptions } from "./plain.ts";
 export { chunkByParagraph, chunkMarkdownTextWithMode, chunkTextWithMode } from "./modes.ts";
 export { chunkMarkdownText } from "./markdown.ts";

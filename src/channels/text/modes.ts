@@ -1,4 +1,4 @@
-/** Text in pieces by the mode that a channel is configured for. */
+/** Splits text by the mode that a channel is configured for. */
 import type { ChunkMode } from "../../protocol/index.ts";
 import { fenceAt, findFences } from "./fences.ts";
 import { chunkMarkdownText } from "./markdown.ts";
@@ -12,13 +12,13 @@ function paragraphs(text: string): string[] {
   for (const match of text.matchAll(/\n[^\S\n]*(?:\n[^\S\n]*)+/g)) {
     if (fenceAt(fences, match.index)) continue;
     found.push(text.slice(from, match.index));
-    // The indentation of the next paragraph's first line is its own.
+    // The indentation of the next paragraph's first line belongs to it.
     from = match.index + match[0].lastIndexOf("\n") + 1;
   }
   return [...found, text.slice(from)].map((paragraph) => paragraph.trimEnd()).filter((paragraph) => paragraph.trim() !== "");
 }
 
-/** Paragraphs put together up to `limit`, one blank line between them; a longer one is cut, or kept whole where `splitLong` is false. */
+/** Joins paragraphs up to `limit`, one blank line between them; a longer one is cut, or kept whole where `splitLong` is false. */
 export function chunkByParagraph(text: string, limit: number, options: { readonly splitLongParagraphs?: boolean | undefined } = {}): string[] {
   const chunks: string[] = [];
   for (const paragraph of paragraphs(text.replaceAll(/\r\n?/g, "\n"))) {

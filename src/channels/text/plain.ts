@@ -1,7 +1,7 @@
-/** Plain text in pieces. Joined again the pieces are the text, but for white space at the cuts. */
+/** Splits plain text. Together the chunks are the text, except for white space at the cuts. */
 import { cutPlain } from "./cut.ts";
 
-/** Pieces of at most `limit` characters: cut at the last line break, else the last blank outside of parentheses, else hard. No limit: one piece. */
+/** Chunks of at most `limit` characters: cut at the last line break, else the last blank outside of parentheses, else hard. No limit: one chunk. */
 export function chunkText(text: string, limit: number): string[] {
   if (!text) return [];
   if (limit <= 0 || text.length <= limit) return [text];
@@ -22,11 +22,11 @@ export interface LineOptions {
   readonly splitLongLines?: boolean | undefined;
   /** Default true. */
   readonly trimLines?: boolean | undefined;
-  /** Whether a line break may end a piece. */
+  /** Whether a line break may end a chunk. */
   readonly isSafeBreak?: ((index: number) => boolean) | undefined;
 }
 
-/** One piece per line; empty lines go before the next piece, trimmed away where `trimLines` says so. */
+/** One chunk per line; empty lines go before the next chunk, trimmed away with `trimLines`. */
 export function chunkByNewline(text: string, maxLineLength: number, options: LineOptions = {}): string[] {
   const { splitLongLines = true, trimLines = true, isSafeBreak = () => true } = options;
   if (!text) return [];

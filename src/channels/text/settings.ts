@@ -1,4 +1,4 @@
-/** How a channel wants its text: its account's setting, the channel's, a default. */
+/** A channel's text settings: its account's, the channel's, a default. */
 import type { ChunkMode, HostConfig, MarkdownTableMode } from "../../protocol/index.ts";
 import { channelSections, sectionOf } from "../sections.ts";
 
@@ -19,7 +19,7 @@ export function resolveChunkMode(cfg: HostConfig | undefined, channel?: string, 
 
 const DEFAULT_LIMIT = 4000;
 
-/** Characters that one message may have. */
+/** Most characters of a message. */
 export function resolveTextChunkLimit(
   cfg: HostConfig | undefined,
   channel?: string,
@@ -30,7 +30,7 @@ export function resolveTextChunkLimit(
   return first([...found, options.fallbackLimit], isLimit) ?? DEFAULT_LIMIT;
 }
 
-/** Their formatting has neither tables nor blocks of code worth reading. */
+/** Channels whose formatting has neither tables nor readable code blocks. */
 const BULLETS: ReadonlySet<string> = new Set(["signal", "whatsapp"]);
 
 export function resolveMarkdownTableMode(params: {

@@ -5,7 +5,7 @@ import { convertMarkdownTables, resolveChunkMode, resolveMarkdownTableMode, reso
 const TABLE = "Hi\n\n| Name | Age |\n|:-----|----:|\n| Ann | 3 |\n| Bob |\n\nbye";
 
 describe("tables", () => {
-  test("become aligned text in a block of code", () => {
+  test("become aligned text in a code block", () => {
     expect(convertMarkdownTables(TABLE, "code")).toBe("Hi\n\n```\n| Name | Age |\n| ---- | --- |\n| Ann  | 3   |\n| Bob  |     |\n```\n\nbye");
   });
 
@@ -17,21 +17,21 @@ describe("tables", () => {
     expect(convertMarkdownTables("| Fruit |\n|---|\n| apple |\n| pear |", "bullets")).toBe("• Fruit: apple\n• Fruit: pear");
   });
 
-  test("stay where nothing is to be done", () => {
+  test("stay unchanged where conversion is off", () => {
     expect(convertMarkdownTables(TABLE, "off")).toBe(TABLE);
     const code = `\`\`\`\n${TABLE}\n\`\`\``;
     expect(convertMarkdownTables(code, "code")).toBe(code);
     expect(convertMarkdownTables("a | b\nno rule here", "code")).toBe("a | b\nno rule here");
   });
 
-  test("keep bars that are escaped or in code, and their block of code stays closed", () => {
+  test("keep escaped bars and bars in code, and their code block stays closed", () => {
     const converted = convertMarkdownTables("| a | b |\n|---|---|\n| x \\| y | `p|q` |\n| a ``` | z |", "code");
     expect(converted).toContain("x | y");
     expect(converted).toContain("| p|q |");
     expect(converted.startsWith("````\n") && converted.endsWith("\n````")).toBe(true);
   });
 
-  test("are aligned by what is seen: wide characters, pictures, accents, and no marks that code would show", () => {
+  test("are aligned by display width: wide characters, emoji, accents, without markers that code would show", () => {
     const table = [
       "| name | what |",
       "|---|---|",
@@ -52,11 +52,11 @@ describe("tables", () => {
     ]);
   });
 
-  test("as lists have titles that are bold as a whole, whatever is bold in them", () => {
+  test("as lists have titles that are bold as a whole", () => {
     expect(convertMarkdownTables("| a | b |\n|---|---|\n| **x** and y | *1* |", "bullets")).toBe("**x and y**\n• b: *1*");
   });
 
-  test("with a very long cell or very many columns do not grow by blanks", () => {
+  test("with a very long cell or very many columns are not padded", () => {
     for (const table of [
       `| ${"a".repeat(20_000)} |\n|---|\n${"| x |\n".repeat(5_000)}`,
       `${"|a".repeat(8_000)}|\n${"|-".repeat(8_000)}|\n${"| x |\n".repeat(5_000)}`,
@@ -67,7 +67,7 @@ describe("tables", () => {
     }
   });
 
-  test("end where a block of code begins", () => {
+  test("end where a code block starts", () => {
     expect(convertMarkdownTables("| a |\n|---|\n| b |\n```sh\nx | y\n```", "bullets")).toBe("• a: b\n```sh\nx | y\n```");
   });
 });
@@ -84,7 +84,7 @@ describe("settings", () => {
     },
   };
 
-  test("the account's value wins over the channel's, and that over the fallback", () => {
+  test("the account's value wins over the channel's, and the channel's over the fallback", () => {
     expect(resolveTextChunkLimit(cfg, "irc", "work")).toBe(200);
     expect(resolveTextChunkLimit(cfg, "irc", "home")).toBe(350);
     expect(resolveTextChunkLimit(cfg, "signal", null, { fallbackLimit: 1500 })).toBe(1500);
@@ -94,7 +94,7 @@ describe("settings", () => {
     expect(resolveChunkMode(undefined, "irc")).toBe("length");
   });
 
-  test("tables are code, but lists on Signal and WhatsApp", () => {
+  test("tables become code, but lists on Signal and WhatsApp", () => {
     expect(["telegram", "signal", "whatsapp"].map((channel) => resolveMarkdownTableMode({ cfg: {}, channel }))).toEqual(["code", "bullets", "bullets"]);
   });
 });

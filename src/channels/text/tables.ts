@@ -35,16 +35,16 @@ function cells(line: string): string[] {
 const isRule = (line: string | undefined): boolean => line !== undefined && line.includes("-") && cells(line).every((cell) => /^:?-+:?$/.test(cell));
 const isRow = (line: string | undefined): line is string => line !== undefined && line.includes("|") && line.trim() !== "";
 
-/** Characters that take two columns in a monospaced font: East Asian scripts, and pictures. */
+/** Characters that take two columns in a monospaced font: East Asian scripts, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f1e6}-\u{1f1ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u;
-/** Such as marks above a letter, and joiners. */
+/** Zero-width characters, such as combining marks and joiners. */
 const BARE = /^[\p{M}\p{Cf}\p{Cc}]+$/u;
-/** Gives the columns of a text in a monospaced font. */
+/** Measures the columns of a text in a monospaced font. */
 function createWidth(): (text: string) => number {
   let graphemes: Intl.Segmenter | undefined;
   return (text) => {
-    // What every font shows in one column each.
+    // Characters that every font shows in one column.
     if (/^[\x20-\x7e\u00a0-\u02ff]*$/.test(text)) return text.length;
     graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
     let columns = 0;
@@ -53,13 +53,13 @@ function createWidth(): (text: string) => number {
   };
 }
 
-/** Longer cells stay as they are written. */
+/** Longer cells stay as written. */
 const MAX_MARKED = 2000;
 
-/** A cell as it is read: code shows marks as they are written. */
+/** A cell without markers: code would show them literally. */
 function unmarked(cell: string): string {
   if (cell.length > MAX_MARKED) return cell;
-  // What stands in code is meant as it is.
+  // Text inside code is literal.
   return cell
     .split(/(`+[^`]+`+)/)
     .map((part, index) => (index % 2 === 1 ? part.replaceAll(/^`+ ?| ?`+$/g, "") : unmarkedText(part)))
@@ -102,7 +102,7 @@ function asCode(table: Table): string[] {
   return [fence, line(header), rule, ...rows.map(line), fence];
 }
 
-/** A row with several cells is a title and its other cells; a row with one is that. */
+/** A row with several cells becomes a title with its other cells; a row with one, just that. */
 function asBullets({ header, rows }: Table): string[] {
   const labelled = (row: readonly string[], from: number): string[] =>
     header.flatMap((name, column) => (column >= from && row[column] ? [`• ${name ? `${name}: ` : ""}${row[column]}`] : []));
@@ -114,7 +114,7 @@ function asBullets({ header, rows }: Table): string[] {
   });
 }
 
-/** Tables as aligned text in a block of code, or as lists; everything else stays as it is. */
+/** Tables as aligned text in a code block, or as lists; everything else stays as it is. */
 export function convertMarkdownTables(markdown: string, mode: MarkdownTableMode): string {
   if (mode === "off" || !markdown.includes("|")) return markdown;
   const fences = findFences(markdown);

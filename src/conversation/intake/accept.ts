@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import { isStopMessage, judge, type AccessGranted } from "../../channels/index.ts";
+import { isStopMessage, decideAccess, type AccessGranted } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { agentOfKey, canonicalSessionKey, type ChannelInbound, type ChannelInboundEvent, type ChannelInboundResult } from "../../protocol/index.ts";
 import type { Route } from "../../routing/index.ts";
@@ -122,7 +122,7 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     const plugin = deps.channels.get(channel);
     const approved = deps.allowLists.get(channel, accountId);
     const activation = await activationOf(route, event);
-    const verdict = judge({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
+    const verdict = decideAccess({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
     if (!verdict.allow) return refuse(offered, route, verdict);
     if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
     return limited(offered, verdict) ?? take({ ...offered, verdict });

@@ -1,8 +1,8 @@
 import type { ChannelInboundEvent } from "../../protocol/index.ts";
-import type { RoutePlace } from "../../routing/index.ts";
+import type { RouteLocation } from "../../routing/index.ts";
 
 /** Where an event happened, as bindings are compared with it. A direct chat is whom it is with. */
-export function routePlace(channel: string, accountId: string, { chat, sender }: ChannelInboundEvent): RoutePlace {
+export function routePlace(channel: string, accountId: string, { chat, sender }: ChannelInboundEvent): RouteLocation {
   const { type, id, threadId, parentId, guildId, teamId } = chat;
   return {
     channel,

@@ -1,10 +1,10 @@
 import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import { createRouting, type Explanation, type Route, type RoutePlace, type TierStep, type Verdict } from "../../routing/index.ts";
+import { createRouting, type Explanation, type Route, type RouteLocation, type TierStep, type BindingOutcome } from "../../routing/index.ts";
 import type { MethodDeps } from "./deps.ts";
 import type { HandlersOf } from "./handler.ts";
 
-function placeOf({ channel, accountId, peerKind, peerId, parentPeerId, threadId, guildId, teamId, roles }: MethodParams<"route.explain">): RoutePlace {
+function placeOf({ channel, accountId, peerKind, peerId, parentPeerId, threadId, guildId, teamId, roles }: MethodParams<"route.explain">): RouteLocation {
   if (peerId === undefined && (parentPeerId !== undefined || threadId !== undefined)) {
     throw new AppError("INVALID_INPUT", "a thread is part of a chat: name the chat with peerId");
   }
@@ -26,7 +26,7 @@ function stepText({ state, note }: TierStep): string {
   return note ?? state;
 }
 
-function bindingText(verdict: Verdict): string {
+function bindingText(verdict: BindingOutcome): string {
   if (verdict.state === "chosen") return "chosen";
   if (verdict.state === "beaten") return `matches too, but ${verdict.by} ${verdict.why}`;
   return `${verdict.field} is ${verdict.expected}, here it is ${verdict.found}`;

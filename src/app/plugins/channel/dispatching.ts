@@ -1,5 +1,5 @@
 import type { Logger } from "../../../base/log/logger.ts";
-import { judge, resolveHumanDelayConfig, type AccessGranted } from "../../../channels/index.ts";
+import { decideAccess, resolveHumanDelayConfig, type AccessGranted } from "../../../channels/index.ts";
 import type { LiveEnd } from "../../../conversation/index.ts";
 import {
   agentOfKey,
@@ -45,7 +45,7 @@ const SENDS = { tool: "sendToolResult", block: "sendBlockReply", final: "sendFin
 /** The plugin's word counts for who may write and give commands; who an owner is says the configuration alone. */
 function verdictOf({ talk, config }: DispatchingDeps, { channel, accountId, event, context }: OfferedMessage): AccessGranted {
   const { channels, allowLists } = talk();
-  const found = judge({ cfg: config(), plugin: channels.get(channel), channel, accountId, event, approved: allowLists.get(channel, accountId) });
+  const found = decideAccess({ cfg: config(), plugin: channels.get(channel), channel, accountId, event, approved: allowLists.get(channel, accountId) });
   const commandAuthorized = context.CommandAuthorized === true;
   return {
     allow: true,

@@ -6,7 +6,7 @@ import type { Logger } from "../../../base/log/logger.ts";
 import { systemRandom } from "../../../base/random.ts";
 import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
 import type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSession, RuntimePorts } from "../../../plugins/index.ts";
-import { createRouting, DEFAULT_ACCOUNT, type PeerKind, type RoutePlace } from "../../../routing/index.ts";
+import { createRouting, DEFAULT_ACCOUNT, type PeerKind, type RouteLocation } from "../../../routing/index.ts";
 import type { ConversationRoom } from "../../conversation/open.ts";
 import { createDispatching } from "./dispatching.ts";
 import { buildInboundContext } from "./inbound-context.ts";
@@ -31,7 +31,7 @@ type RouteParams = Parameters<RuntimeChannelRouting["resolveAgentRoute"]>[0];
 const kindOf = (kind: string): PeerKind => (kind === "group" || kind === "channel" ? kind : "direct");
 const peerOf = (peer: RouteParams["peer"]) => (peer ? { kind: kindOf(peer.kind), id: typeof peer.id === "string" ? peer.id : String(peer.id) } : undefined);
 
-function placeOf({ channel, accountId, peer, parentPeer, guildId, teamId, memberRoleIds }: Omit<RouteParams, "cfg">): RoutePlace {
+function placeOf({ channel, accountId, peer, parentPeer, guildId, teamId, memberRoleIds }: Omit<RouteParams, "cfg">): RouteLocation {
   const [own, parent] = [peerOf(peer), peerOf(parentPeer)];
   return {
     channel,

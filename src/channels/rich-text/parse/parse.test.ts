@@ -62,7 +62,7 @@ describe("inline", () => {
     expect(parseMarkdown(`[a](${href}) <${href}>`).links).toEqual([]);
   });
 
-  test("addresses in text are left alone where that is asked for", () => {
+  test("URLs in text are left alone if requested", () => {
     expect(shown("http://a.b [c](http://d.e)", { autolink: false })).toEqual(["http://d.e:c"]);
   });
 });
@@ -88,20 +88,20 @@ describe("blocks", () => {
     expect(textOf(markdown)).toBe(text);
   });
 
-  test("code keeps its language, its blank lines and its indentation", () => {
+  test("code preserves its language, blank lines and indentation", () => {
     expect(shown("a\n```ts title=x\nif (a) {\n\n  b();\n}\n\n```\nb")).toEqual(["code_block(ts):if (a) {\n\n  b();\n}"]);
     expect(shown("    indented\n      more")).toEqual(["code_block:indented\n  more"]);
     expect(shown('```a"><b>\nx\n```')).toEqual(["code_block:x"]);
     expect(shown("```sh\nnever closed")).toEqual(["code_block(sh):never closed"]);
   });
 
-  test("quotations are a style, also in each other and around lists", () => {
+  test("quotations are a style, also nested and around lists", () => {
     expect(shown("> a\n> > b\n\nc")).toEqual(["blockquote:a\nb", "blockquote:b"]);
     expect(shown("> - a\n> - b")).toEqual(["blockquote:• a\n• b"]);
     expect(shown("- > a\n  > b")).toEqual(["blockquote:a\n  b"]);
   });
 
-  test("quotations are marked line by line where the platform has none", () => {
+  test("quotations are marked line by line on platforms without them", () => {
     expect(parseMarkdown("> a\n> b\n>\n> > c\n\nd", { blockquotePrefix: "> " })).toEqual({ text: "> a\n> b\n>\n> > c\n\nd", styles: [], links: [] });
     expect(textOf("> ```\n> x\n> y\n> ```", { blockquotePrefix: "> " })).toBe("> x\n> y");
   });
@@ -111,7 +111,7 @@ describe("blocks", () => {
     expect(shown("## T", { headings: "bold" })).toEqual(["bold:T"]);
   });
 
-  test("tables are code, lists or as they are written", () => {
+  test("tables become code, lists or stay as written", () => {
     const table = "| Name | Age |\n|------|-----|\n| Ann | 3 |\n\nend";
     expect(shown(table)).toEqual(["code_block:| Name | Age |\n| ---- | --- |\n| Ann  | 3   |"]);
     expect([textOf(table, { tables: "bullets" }), shown(table, { tables: "bullets" })]).toEqual(["Ann\n• Age: 3\n\nend", ["bold:Ann"]]);
@@ -120,13 +120,13 @@ describe("blocks", () => {
 });
 
 describe("bounds", () => {
-  test("very long text stays as it is written", () => {
+  test("very long text stays as written", () => {
     const long = "**a** ".repeat(20_000);
     expect(parseMarkdown(long)).toEqual({ text: long.trimEnd(), styles: [], links: [] });
     expect(parseMarkdown("x\r\n".repeat(1_400_000)).text).toHaveLength(2_799_999);
   });
 
-  test("text of little but signs stays as it is written", () => {
+  test("text of mostly markup characters stays as written", () => {
     expect(parseMarkdown("*_".repeat(20_000)).text).toBe("*_".repeat(20_000));
   });
 
@@ -134,17 +134,17 @@ describe("bounds", () => {
     expect(textOf(`${markers}deep\n\nafter`)).toMatch(/deep\n\nafter$/);
   });
 
-  test("styles in each other without end lose no word", () => {
+  test("endlessly nested styles lose no word", () => {
     const text = textOf(`${"*a ".repeat(300)}${"b* ".repeat(300)}${"[".repeat(300)}c${"](http://x.y)".repeat(300)}`);
     expect([text.match(/a/g), text.match(/b/g), text.match(/c/g)].map((found) => found?.length)).toEqual([300, 300, 1]);
   });
 
-  test("an address without end is text", () => {
+  test("an overlong URL is text", () => {
     const address = `http://x.y/${"a".repeat(5000)}`;
     expect(parseMarkdown(`${address} [b](${address})`)).toEqual({ text: `${address} b`, styles: [], links: [] });
   });
 
-  test("half characters and NUL are replaced", () => {
+  test("lone surrogates and NUL are replaced", () => {
     expect(textOf("a\uD800b\0c\uDC00")).toBe("a\u{FFFD}b\u{FFFD}c\u{FFFD}");
     expect(parseMarkdown(`${"x".repeat(100_001)}\uD800`).text.isWellFormed()).toBe(true);
   });

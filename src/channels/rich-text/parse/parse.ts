@@ -6,9 +6,9 @@ import { addSpoilers } from "./spoilers.ts";
 import { createWriter, MAX_ADDRESS_LENGTH, type Writer } from "./writer.ts";
 
 export interface MarkdownOptions {
-  /** Tables as aligned code, as lists, or as they are written. Default `code`. */
+  /** Tables as aligned code, as lists, or as written. Default `code`. */
   readonly tables?: MarkdownTableMode | undefined;
-  /** Addresses in text are links. Default true. */
+  /** URLs in text are links. Default true. */
   readonly autolink?: boolean | undefined;
   /** A heading is a style of its own that most renderers show as plain text, or bold text. Default `plain`. */
   readonly headings?: "plain" | "bold" | undefined;
@@ -16,16 +16,16 @@ export interface MarkdownOptions {
   readonly blockquotePrefix?: string | undefined;
 }
 
-/** Longer text, in UTF-16 units, stays as it is: parsing must not hold up everything else. */
+/** Longer text, in UTF-16 units, stays as it is: parsing must not block the process. */
 const MAX_MARKDOWN_LENGTH = 100_000;
 
-/** Signs that may begin something. Text that is made of little else takes several times as long as any other and is no Markdown that anyone wrote. */
+/** Characters that may start markup. Text that consists mostly of them takes several times as long as any other and is not real Markdown. */
 const MAX_SIGNS = 20_000;
 
-/** Of quotations, lists, styles and links in each other; what is nested deeper stays as it is. */
+/** Nesting of quotations, lists, styles and links; deeper markup stays text. */
 const MAX_NESTING = 40;
 
-/** Longer ones that are looked at in a text: a row of them, each up to the end, takes the square of its length. */
+/** Long URLs inspected per text: a row of them, each up to the end, takes quadratic time. */
 const MAX_LONG_ADDRESSES = 8;
 
 const STYLES: Readonly<Record<string, RichStyle["style"]>> = { strong: "bold", em: "italic", s: "strikethrough", spoiler: "spoiler" };
@@ -34,7 +34,7 @@ const SIGNS: ReadonlySet<string> = new Set("[]*_~`<&#@\n");
 
 const RULE = "───";
 
-/** The first word behind a fence, where it looks like the name of a language. */
+/** The first word of a fence's info string, if it looks like a language. */
 const languageOf = (info: string): string | undefined => /^[\w+#.-]{1,32}(?=\s|$)/.exec(info.trim())?.[0];
 
 function withoutLastBreaks(text: string): string {
@@ -55,7 +55,7 @@ function writeCode(writer: Writer, token: Token, from: number, to: number): void
   writer.close();
 }
 
-/** What is said instead of a picture. */
+/** The text that replaces an image. */
 const alternative = (tokens: readonly Token[] | null): string =>
   (tokens ?? []).map((token) => (token.type === "softbreak" || token.type === "hardbreak" ? " " : token.content || alternative(token.children))).join("");
 
@@ -110,15 +110,15 @@ function isTooDense(text: string): boolean {
 }
 
 function asWritten(markdown: string): RichText {
-  // A third of the time that replacing takes.
+  // Takes a third of the time of replacing.
   const lines = markdown.split("\r\n").join("\n").split("\r").join("\n");
   return { text: lines.replaceAll("\0", "\u{FFFD}").trimEnd(), styles: [], links: [] };
 }
 
-/** Makes the function that reads Markdown. Whoever has much to read keeps it. */
+/** Creates the Markdown parser. Cache it for repeated use. */
 export function createMarkdownReader(): (markdown: string, options?: MarkdownOptions) => RichText {
   const md = new MarkdownIt({ html: false, maxNesting: MAX_NESTING });
-  // Names of files such as README.md look like addresses: only what says how it is reached is one.
+  // File names such as README.md look like URLs: only ones with a scheme count.
   md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   md.linkify.add("//", null);
   const match = md.linkify.matchAtStart.bind(md.linkify);
@@ -138,11 +138,11 @@ export function createMarkdownReader(): (markdown: string, options?: MarkdownOpt
     if (source.length > MAX_MARKDOWN_LENGTH || isTooDense(source)) return asWritten(source);
     const converted = convertMarkdownTables(source, options.tables ?? "code");
     if (converted.length > MAX_MARKDOWN_LENGTH * 2) return asWritten(source);
-    // Looking for addresses costs more than the rest, the first time most of all.
+    // Looking for URLs costs more than the rest, the first time most of all.
     md.set({ linkify: (options.autolink ?? true) && /:\/\/|mailto:/i.test(converted) });
     tooLong = 0;
     const tokens = md.parse(converted, {});
-    // What is nested deeper than that the parser leaves out.
+    // The parser drops what is nested deeper.
     if (tokens.some((token) => token.level >= MAX_NESTING - 1)) return asWritten(source);
     const writer = createWriter();
     writeBlocks(writer, tokens, options);

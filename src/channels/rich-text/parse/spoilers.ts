@@ -1,4 +1,4 @@
-/** `||hidden||`, which Markdown itself does not know. */
+/** `||hidden||`, an extension of Markdown. */
 import type { MarkdownIt, Token } from "markdown-it";
 
 const MARK = /(?<!\|)\|\|(?!\|)/g;
@@ -8,7 +8,7 @@ interface Mark {
   readonly at: number;
 }
 
-/** The marks that belong together. A pair lies in the same style or link; `a || b` and `a||b` are no marks. */
+/** Matching pairs of marks. A pair is in the same style or link; `a || b` and `a||b` are not marks. */
 function pairs(tokens: readonly Token[]): { opening: Mark; closing: Mark }[] {
   const found: { opening: Mark; closing: Mark }[] = [];
   const scopes: (Mark | undefined)[] = [undefined];
@@ -60,7 +60,7 @@ function marked(tokens: readonly Token[], create: (type: string, nesting: -1 | 0
   });
 }
 
-/** Makes the parser know spoilers. They are found before addresses are, so that no address takes the bars along. */
+/** Adds spoilers to the parser. They are found before URLs, so that no URL includes the bars. */
 export function addSpoilers(md: MarkdownIt): void {
   md.core.ruler.before("linkify", "spoiler", (state) => {
     for (const token of state.tokens) {

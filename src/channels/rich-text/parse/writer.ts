@@ -1,16 +1,16 @@
 /** Text with styles and links that grows block by block. */
 import type { RichStyle, RichText } from "../../../protocol/index.ts";
 
-/** Of the address of a link, in UTF-16 units; what leads to a longer one is text. */
+/** Longest URL of a link, in UTF-16 units; text with a longer one is not linked. */
 export const MAX_ADDRESS_LENGTH = 2048;
 
-/** Something around blocks that shows at the beginning of their lines. */
+/** A container of blocks that is visible at the start of their lines. */
 interface Container {
   readonly kind: "quote" | "item";
   /** Before its first line, and before all others. */
   readonly first: string;
   readonly rest: string;
-  /** The style that it is, from its first line to its last. */
+  /** Its style, from its first line to its last. */
   readonly style?: RichStyle | undefined;
   begun: boolean;
 }
@@ -18,7 +18,7 @@ interface Container {
 export interface Writer {
   enter(kind: Container["kind"], first: string, rest: string, style?: RichStyle["style"]): void;
   leave(): void;
-  /** Begins a block: lines `from` to `to` of the source. Blocks with a blank line between them, and headings, keep one. */
+  /** Starts a block: lines `from` to `to` of the source. Blocks separated by a blank line, and headings, keep one. */
   block(from: number, to: number, options?: { readonly heading?: boolean; readonly code?: boolean }): void;
   write(text: string): void;
   newline(code?: boolean): void;
@@ -29,7 +29,7 @@ export interface Writer {
   result(): RichText;
 }
 
-/** Ranges inside of the text, none empty, the outer before the inner. */
+/** Ranges inside the text, none empty, outer before inner. */
 function tidy<R extends { start: number; end: number }>(ranges: readonly R[], length: number): R[] {
   return ranges
     .map((range) => ({ ...range, end: Math.min(range.end, length) }))
@@ -46,7 +46,7 @@ export function createWriter(): Writer {
   const openLinks: (RichText["links"][number] | undefined)[] = [];
   let last: { end: number; heading: boolean } | undefined;
 
-  /** Code keeps its own indentation: of what stands around it only quotes show. */
+  /** Code keeps its own indentation: only surrounding quotes are shown. */
   const beginLine = (code: boolean): void => {
     const pending = containers.some((container) => container.kind === "item" && !container.begun);
     for (const container of containers) {
@@ -97,7 +97,7 @@ export function createWriter(): Writer {
       if (range) range.end = text.length;
     },
     openLink(href) {
-      // A link in a link has no meaning: the outer one stays.
+      // Links cannot be nested: the outer one stays.
       const link = openLinks.length === 0 && href.length <= MAX_ADDRESS_LENGTH ? { start: text.length, end: -1, href } : undefined;
       openLinks.push(link);
       if (link) links.push(link);

@@ -1,4 +1,4 @@
-/** Addresses of links. */
+/** URLs of links. */
 
 /** The part before the first colon, in lower case. */
 export const schemeOf = (href: string): string | undefined => /^([a-z][a-z0-9+.-]*):/i.exec(href)?.[1]?.toLowerCase();
@@ -13,5 +13,5 @@ const encoded = (text: string): string => {
 
 const bare = (address: string): string => encoded(address.trim().replace(/^(?:mailto|tel):/i, "")).replace(/\/$/, "");
 
-/** The text of a link says its address already. */
+/** Whether the text of a link already shows its URL. */
 export const saysAddress = (label: string, href: string): boolean => label.trim() === href || bare(label) === bare(href);

@@ -1,9 +1,9 @@
-/** Marks that hold for a line only, and lines that are quoted. */
+/** Markers that apply to a single line, and quoted lines. */
 import type { Span } from "./spans.ts";
 
 const WHOLE: ReadonlySet<Span["style"]> = new Set(["code_block", "blockquote"]);
 
-/** Styles and links once for each line, without blanks at their ends: marks across lines or beside blanks show as signs on most platforms. */
+/** Styles and links split by line, without blanks at their ends: markers across lines or beside blanks are shown literally on most platforms. */
 export function spansByLine(text: string, spans: readonly Span[]): Span[] {
   return spans.flatMap((span) => {
     if (WHOLE.has(span.style)) return [span];
@@ -22,7 +22,7 @@ export function spansByLine(text: string, spans: readonly Span[]): Span[] {
 }
 
 export interface LineWriter {
-  /** Adds a part that lies in `depth` quotations. */
+  /** Adds a part inside `depth` quotations. */
   put(part: string, depth: number): void;
   result(): string;
 }

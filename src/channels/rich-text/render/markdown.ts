@@ -1,10 +1,10 @@
-/** Markdown again, for platforms that understand it. */
+/** Renders Markdown, for platforms that understand it. */
 import type { RichText } from "../../../protocol/index.ts";
 import { saysAddress } from "./address.ts";
 import { createLineWriter, quotationsIn, spansByLine } from "./lines.ts";
 import { markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
 
-/** Mentions of one person or channel, emoji and times stay; roles and everything else in angles are text. */
+/** Mentions of one person or channel, emoji and times stay; roles and everything else in angle brackets are text. */
 const TOKEN = /(<(?:@!?\d{1,20}|#\d{1,20}|a?:\w{1,32}:\d{1,20}|t:-?\d{1,20}(?::[a-zA-Z])?)>)/;
 
 function escapeInline(text: string): string {
@@ -14,7 +14,7 @@ function escapeInline(text: string): string {
     .join("");
 }
 
-/** Signs that mean something at the beginning of a line only. Items are lists again; numbers are as they were. */
+/** Characters with a meaning only at the start of a line. Items become lists again; numbers stay as they were. */
 function escapeLineStart(line: string): string {
   if (/^\s*• /.test(line)) return line.replace("•", "-");
   return line.replace(/^(\s*)(?=#{1,6}(?:\s|$)|[-+](?:\s|$)|>|=+\s*$|-{2,}\s*$)/, "$1\\");
@@ -22,17 +22,17 @@ function escapeLineStart(line: string): string {
 
 const longestRun = (text: string): number => text.matchAll(/`+/g).reduce((most, run) => Math.max(most, run[0].length), 0);
 
-/** Signs that would end the address of a link. */
+/** Characters that would end the URL of a link. */
 const escapeAddress = (href: string): string => href.replaceAll(/[\s()<>\\]/g, (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, "0").toUpperCase()}`);
 
 const WORD = /[\p{L}\p{N}_]/u;
 
-/** Markdown that shows this text. Signs in the text are escaped; none of its marks goes over the end of a line. */
+/** Markdown that shows this text. Special characters are escaped; no marker spans a line end. */
 export function toMarkdown(rich: RichText): string {
   const { text } = rich;
   const inside = (span: Span): string => text.slice(span.start, span.end);
   const saysItself = (span: Span): boolean => span.style === "link" && saysAddress(inside(span), span.href ?? "");
-  /** The sign of emphasis that works inside of words too, where it has to. */
+  /** The emphasis marker that also works inside of words, where needed. */
   const emphasis = ({ start, end }: Span): string => (WORD.test(text[start - 1] ?? "") || WORD.test(text[end] ?? "") ? "*" : "_");
   const signs = (span: Span): readonly [string, string] => {
     if (span.style === "bold") return ["**", "**"];

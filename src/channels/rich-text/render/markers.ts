@@ -1,4 +1,4 @@
-/** Platforms that format by signs around words: `*bold*` `_italic_` `~struck~`. */
+/** Platforms that format with markers around words: `*bold*` `_italic_` `~struck~`. */
 import type { RichStyle, RichText } from "../../../protocol/index.ts";
 import { saysAddress, schemeOf } from "./address.ts";
 import { createLineWriter, quotationsIn, spansByLine } from "./lines.ts";
@@ -6,13 +6,13 @@ import { markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
 
 /** How a platform formats. */
 export interface MarkerTable {
-  /** What stands on both sides. A style without an entry shows as plain text. */
+  /** Markers on both sides. A style without an entry is shown as plain text. */
   readonly styles: Readonly<Partial<Record<Exclude<RichStyle["style"], "blockquote">, string>>>;
-  /** Before each line of a quotation; one in another is not told apart. */
+  /** Before each line of a quotation; nested ones are not distinguished. */
   readonly quote?: string | undefined;
-  /** What stands before and behind the text of a link. Without it the address follows in parentheses, where the text does not say it. */
+  /** What stands before and after the text of a link. Without it the URL follows in parentheses, unless the text already shows it. */
   readonly link?: ((href: string, label: string) => readonly [string, string]) | undefined;
-  /** Text that is shown as it is. */
+  /** Escapes text that is shown literally. */
   readonly escape?: ((text: string, isCode: boolean) => string) | undefined;
 }
 
@@ -21,7 +21,7 @@ const appended = (href: string, label: string, escape: (text: string) => string)
 
 const escapeSlack = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** Mentions of one person, channel or group, and dates. `<!channel>`, `<!here>` and `<!everyone>` are not among them: text must not call everybody. */
+/** Mentions of one person, channel or group, and dates. `<!channel>`, `<!here>` and `<!everyone>` are excluded: text must not notify everybody. */
 const SLACK_TOKEN = /<(?:[@#][A-Z0-9]{2,32}(?:\|[^<>|&\n]{0,80})?|!(?:subteam|date)\^[^<>&\n]{1,200})>/g;
 
 function slackText(text: string, isCode: boolean): string {
@@ -35,7 +35,7 @@ function slackText(text: string, isCode: boolean): string {
   return parts.join("") + escapeSlack(text.slice(from));
 }
 
-/** `<address|` and `>` around the text of a link, where its kind may be linked. */
+/** `<url|` and `>` around the text of a link, if its scheme may be linked. */
 function angled(schemes: readonly string[], escape: (text: string) => string): NonNullable<MarkerTable["link"]> {
   return (href, label) => {
     if (!schemes.includes(schemeOf(href) ?? "")) return appended(href, label, escape);
@@ -56,15 +56,15 @@ export const SLACK_MARKERS: MarkerTable = {
   escape: slackText,
 };
 
-/** There is no way to write these as text but to put something unseen in between. */
+/** The only way to write these as text is an invisible character in between. */
 const escapeGoogleChat = (text: string): string => text.replaceAll(/<(?=users\/|customEmojis\/|[a-z][a-z0-9+.-]*:)/gi, "<\u{200B}");
 
 export const GOOGLE_CHAT_MARKERS: MarkerTable = { styles: SIGNS, link: angled(["http", "https", "mailto"], escapeGoogleChat), escape: escapeGoogleChat };
 
-/** What closes code must not stand in it. */
+/** Code must not contain its end marker. */
 const withinCode = (text: string): string => text.replaceAll("```", "``\u{200B}`");
 
-/** Text with signs around what is formatted; none goes over the end of a line. */
+/** Text with markers around formatted parts; none spans a line end. */
 export function toMarkers(rich: RichText, table: MarkerTable): string {
   const { styles, escape = (text: string) => text } = table;
   const link = table.link ?? ((href: string, text: string) => appended(href, text, (address) => escape(address, false)));
@@ -75,7 +75,7 @@ export function toMarkers(rich: RichText, table: MarkerTable): string {
       const block = shown.find(({ style }) => style === "code_block");
       if (block) return [block];
       const code = shown.filter((span) => span.style === "code" && !label(span).includes("`"));
-      // A heading of bold signs is bold once.
+      // A heading made of bold text is bold once.
       const others = shown.filter(({ style }) => style !== "code" && !(style === "bold" && shown.some((span) => span.style === "heading")));
       return others.some(({ style }) => style === "link") ? others : [...others, ...code];
     },

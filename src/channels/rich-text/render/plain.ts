@@ -2,7 +2,7 @@
 import type { RichStyle, RichText } from "../../../protocol/index.ts";
 import { saysAddress } from "./address.ts";
 
-/** The same text with the address of each link behind it, where the text does not say it: for platforms without links. Do it before splitting. */
+/** Adds the URL of each link after its text, unless the text already shows it: for platforms without links. Call it before splitting. */
 export function expandLinks(rich: RichText): RichText {
   const isInside = ({ start, end }: { start: number; end: number }): boolean => start >= 0 && start < end && end <= rich.text.length;
   const styles = rich.styles.filter(isInside);
@@ -12,7 +12,7 @@ export function expandLinks(rich: RichText): RichText {
     .sort((a, b) => a.at - b.at);
   if (added.length === 0) return { text: rich.text, styles, links: [] };
   const parts: string[] = [];
-  /** Behind which offset how much was added before. */
+  /** Offsets and how much was inserted before them. */
   const shifts: { at: number; by: number }[] = [];
   let from = 0;
   let by = 0;
@@ -38,7 +38,7 @@ export function expandLinks(rich: RichText): RichText {
   };
 }
 
-/** The text alone. `append` (default) puts the address of a link behind its text, as `text (address)`. */
+/** The text alone. `append` (default) adds the URL of a link after its text, as `text (url)`. */
 export function toPlain(rich: RichText, options: { readonly links?: "append" | "drop" | undefined } = {}): string {
   return options.links === "drop" ? rich.text : expandLinks(rich).text;
 }
@@ -53,7 +53,7 @@ const RANGES: Readonly<Partial<Record<RichStyle["style"], string>>> = {
   spoiler: "SPOILER",
 };
 
-/** Text with ranges beside it, each `start:length:STYLE` in UTF-16 units, as signal-cli takes them. Addresses of links are in the text. */
+/** Text with style ranges, each `start:length:STYLE` in UTF-16 units, as signal-cli takes them. URLs of links are in the text. */
 export function toStyleRanges(rich: RichText): { text: string; ranges: string[] } {
   const { text, styles } = expandLinks(rich);
   const merged = new Map<string, { start: number; end: number }[]>();

@@ -30,7 +30,7 @@ describe("Telegram", () => {
     expect(toTelegramHtml(parseMarkdown(markdown))).toBe(html);
   });
 
-  test("ranges that cross each other are closed and opened again", () => {
+  test("overlapping ranges are closed and reopened", () => {
     const rich: RichText = {
       text: "abcdef",
       styles: [
@@ -42,7 +42,7 @@ describe("Telegram", () => {
     expect(toTelegramHtml(rich)).toBe("<b>ab<i>cd</i></b><i>ef</i>");
   });
 
-  test("ranges outside of the text are left out", () => {
+  test("ranges outside of the text are dropped", () => {
     const rich: RichText = {
       text: "ab",
       styles: [
@@ -70,7 +70,7 @@ describe("plain text", () => {
 });
 
 describe("Signal", () => {
-  test("styles are ranges in UTF-16 units, moved by the addresses in the text", () => {
+  test("styles are ranges in UTF-16 units, shifted by the URLs in the text", () => {
     expect(toStyleRanges(parseMarkdown("😀 **a [b](http://x.y) c** `d` ~~e~~ ||f|| *g*"))).toEqual({
       text: "😀 a b (http://x.y) c d e f g",
       ranges: ["3:18:BOLD", "22:1:MONOSPACE", "24:1:STRIKETHROUGH", "26:1:SPOILER", "28:1:ITALIC"],
@@ -82,7 +82,7 @@ describe("Signal", () => {
   });
 });
 
-describe("signs around words", () => {
+describe("markers around words", () => {
   const markdown = "# Head\n**b** *i* ~~s~~ `c` [d](https://x.y?a=1&b=2)\n\n> q\n> r\n\n```js\n1 < 2\n```";
   test("WhatsApp", () => {
     expect(toMarkers(parseMarkdown(markdown), WHATSAPP_MARKERS)).toBe("*Head*\n\n*b* _i_ ~s~ `c` d (https://x.y?a=1&b=2)\n\n> q\n> r\n\n```\n1 < 2\n```");
@@ -112,7 +112,7 @@ describe("signs around words", () => {
   });
 });
 
-describe("Markdown again", () => {
+describe("Markdown", () => {
   test.each([
     "# Head\n\n**b** _i_ ~~s~~ `c` ||p|| [d](https://x.y)",
     "- a\n- b\n  - c\n\n1. d\n2. e",

@@ -1,4 +1,4 @@
-/** Rich text as runs of the same styles, and markup made of them. */
+/** Rich text as runs of equal styles, and rendering them. */
 import type { RichStyle, RichText } from "../../../protocol/index.ts";
 
 export interface Span {
@@ -13,7 +13,7 @@ export interface Span {
 interface Run {
   readonly start: number;
   readonly end: number;
-  /** The outer before the inner. */
+  /** Outer before inner. */
   readonly spans: readonly Span[];
 }
 
@@ -23,7 +23,7 @@ export function spansOf({ text, styles, links }: RichText): Span[] {
   return [...styles, ...links.map((link) => ({ ...link, style: "link" as const }))].filter(({ start, end }) => start >= 0 && start < end && end <= text.length);
 }
 
-/** The text in pieces between which no style begins or ends. */
+/** The text in parts between which no style starts or ends. */
 export function runsOf(text: string, spans: readonly Span[]): Run[] {
   const sorted = [...spans].sort(outerFirst);
   const edges = [...new Set([0, text.length, ...sorted.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b);
@@ -41,14 +41,14 @@ export function runsOf(text: string, spans: readonly Span[]): Run[] {
 }
 
 export interface Markup {
-  /** What shows of these, the outer first; of a style that is there twice only one. */
+  /** The spans to show, outer first; duplicate styles only once. */
   choose(spans: readonly Span[]): readonly Span[];
   open(span: Span): string;
   close(span: Span): string;
   text(text: string, spans: readonly Span[], start: number): string;
 }
 
-/** Tags around text. Whatever the ranges are, each tag is closed before the one around it. `put` gets each part with all spans that it lies in. */
+/** Tags around text. Whatever the ranges are, each tag is closed before its parent. `put` gets each part with all its spans. */
 export function markUp(text: string, spans: readonly Span[], markup: Markup, put: (part: string, spans: readonly Span[]) => void): void {
   let open: readonly Span[] = [];
   let around: readonly Span[] = [];
@@ -67,7 +67,7 @@ export function markUp(text: string, spans: readonly Span[], markup: Markup, put
   turn([], []);
 }
 
-/** Without the second of the same style. */
+/** Removes duplicate styles. */
 export function once(spans: readonly Span[]): Span[] {
   return spans.filter((span, index) => spans.findIndex((other) => other.style === span.style) === index);
 }

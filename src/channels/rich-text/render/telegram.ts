@@ -18,10 +18,10 @@ const TAGS: Readonly<Partial<Record<Span["style"], string>>> = {
   link: "a",
 };
 
-/** Endings of files that are top-level domains as well: the app would make links of the names. */
+/** File extensions that are also top-level domains: the app would turn the names into links. */
 const FILE_NAME = /\w\.(?:md|py|pl|pm|sh|rs|cc|so|ml|mm|mk|tf|zip|mov)$/i;
 
-/** Names of files outside of code and links, as code. */
+/** File names outside of code and links, as code. */
 function fileNames(text: string, spans: readonly Span[]): Span[] {
   const covered = spans.filter(({ style }) => style === "code" || style === "code_block" || style === "link").sort((a, b) => a.start - b.start);
   const found: Span[] = [];
@@ -39,7 +39,7 @@ function fileNames(text: string, spans: readonly Span[]): Span[] {
 const isLinked = (span: Span): boolean => SCHEMES.has(schemeOf(span.href ?? "") ?? "");
 
 const HTML: Markup = {
-  // Code holds nothing and lies in nothing but a quotation; a quotation lies in nothing; what is linked is no code.
+  // Code contains nothing and may only be inside a quotation; a quotation is never nested; linked text is not code.
   choose(spans) {
     const shown = once(spans.filter((span) => span.style !== "heading" && (span.style !== "link" || isLinked(span))));
     const quotes = shown.filter(({ style }) => style === "blockquote");
@@ -61,7 +61,7 @@ const HTML: Markup = {
   text: escapeText,
 };
 
-/** HTML for `parse_mode: "HTML"`. What is shown is exactly the text; links of unusual kinds are only their text. */
+/** HTML for `parse_mode: "HTML"`. The visible text is exactly the text; links with unusual schemes become plain text. */
 export function toTelegramHtml(rich: RichText): string {
   const spans = spansOf(rich);
   const parts: string[] = [];

@@ -7,15 +7,15 @@ export interface Range {
 }
 
 export interface Break {
-  /** Where the piece ends. */
+  /** Where the chunk ends. */
   readonly end: number;
-  /** Where the next one begins: what is blank between them belongs to neither. */
+  /** Where the next one starts: blanks in between belong to neither. */
   readonly next: number;
 }
 
-/** How much fits. */
-export interface Room {
-  /** The largest offset up to which the text from `start` on fits; behind at least one character. */
+/** The size limit. */
+export interface SizeLimit {
+  /** The largest offset up to which the text from `start` fits; at least one character. */
   until(start: number, end: number): number;
   fits(start: number, end: number): boolean;
 }
@@ -28,10 +28,10 @@ export function skipBlank(text: string, from: number, end: number, blank = /\s/)
   return index;
 }
 
-/** Only what marks an item or a quotation: a cut behind it would leave it alone. */
+/** Only the marker of an item or a quotation: a cut after it would leave it alone. */
 const MARKER = /(?:^|\n)[\s>]*(?:•|\d{1,9}\.)?$/;
 
-/** The last blank of `window` behind which can be cut; outside of parentheses where there is one. -1 where there is none. */
+/** The last blank of `window` after which to cut, outside of parentheses if possible. -1 where there is none. */
 function lastBlank(window: string): number {
   let depth = 0;
   let outside = -1;
@@ -52,9 +52,9 @@ function lastBlank(window: string): number {
   return outside > 0 ? outside : anywhere;
 }
 
-/** A cut inside of a word, between characters as a reader sees them where that is possible. */
+/** A cut inside of a word, between graphemes if possible. */
 function insideWord(text: string, start: number, hard: number): Break {
-  // Flags are pairs that only counting from the beginning tells apart.
+  // Flags are pairs that can only be distinguished by counting from the start.
   const from = hard - start <= 8192 ? start : wholeCharacter(text, hard - 256);
   const seen = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(from, hard + 64)).containing(hard - from);
   const whole = from + (seen?.index ?? hard - from);
@@ -63,24 +63,24 @@ function insideWord(text: string, start: number, hard: number): Break {
   return { end, next: end };
 }
 
-function inCode(text: string, start: number, hard: number, block: Range, room: Room): Break {
+function inCode(text: string, start: number, hard: number, block: Range, sizeLimit: SizeLimit): Break {
   const before = block.start > start && !isBlank(text.slice(start, block.start));
-  if (before && room.fits(block.start, block.end)) return { end: block.start, next: block.start };
+  if (before && sizeLimit.fits(block.start, block.end)) return { end: block.start, next: block.start };
   const line = start + text.slice(start, hard + 1).lastIndexOf("\n");
-  // Only the line break goes: blanks at the beginning of a line are part of the code.
+  // Only the line break is dropped: leading blanks are part of the code.
   if (line > Math.max(start, block.start)) {
     return { end: line, next: isBlank(text.slice(line, block.end)) ? skipBlank(text, block.end, text.length) : line + 1 };
   }
   return before ? { end: block.start, next: block.start } : insideWord(text, start, hard);
 }
 
-/** The first cut of `text` between `start` and `end`: at a paragraph's end in the second half of what fits, else at a line's, else at a word's. */
-export function breakOf(text: string, start: number, end: number, blocks: readonly Range[], room: Room): Break {
-  const hard = room.until(start, end);
+/** The first cut of `text` between `start` and `end`: at a paragraph's end in the second half of the limit, else at a line's, else at a word's. */
+export function breakOf(text: string, start: number, end: number, blocks: readonly Range[], sizeLimit: SizeLimit): Break {
+  const hard = sizeLimit.until(start, end);
   if (hard >= end) return { end, next: end };
   const block = blocks.find((range) => range.start < hard && hard < range.end);
-  if (block) return inCode(text, start, hard, block, room);
-  // A break right behind what fits costs nothing: it is dropped anyway.
+  if (block) return inCode(text, start, hard, block, sizeLimit);
+  // A break right after the limit costs nothing: it is dropped anyway.
   const window = text.slice(start, hard + 1);
   const paragraph = window.lastIndexOf("\n\n");
   const isCode = (offset: number): boolean => blocks.some((range) => range.start <= offset && offset < range.end);

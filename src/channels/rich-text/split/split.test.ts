@@ -26,37 +26,37 @@ describe("a cut is", () => {
   });
 });
 
-test("a limit that is not above 0 is none, and nothing is no piece", () => {
+test("a limit of 0 or less means no limit, and empty text gives no chunk", () => {
   expect(texts("a b\n\nc", 0)).toEqual(["a b\n\nc"]);
   expect(texts("", 10)).toEqual([]);
   expect(splitRich({ text: " \n ", styles: [], links: [] }, 10)).toEqual([]);
 });
 
-test("styles and links go on in the next piece", () => {
+test("styles and links continue in the next chunk", () => {
   expect(html("**aaaa bbbb** *c*", 5)).toEqual(["<b>aaaa</b>", "<b>bbbb</b>", "<i>c</i>"]);
   expect(html("[aaaa bbbb](http://x.y)", 5)).toEqual(['<a href="http://x.y">aaaa</a>', '<a href="http://x.y">bbbb</a>']);
   expect(html("> aaaa\n> bbbb", 5)).toEqual(["<blockquote>aaaa</blockquote>", "<blockquote>bbbb</blockquote>"]);
 });
 
 describe("code", () => {
-  test("goes on in the next piece with its language and its indentation", () => {
+  test("continues in the next chunk with its language and its indentation", () => {
     expect(html("```py\nif a:\n    b\n    c\n```", 12)).toEqual([
       '<pre><code class="language-py">if a:\n    b</code></pre>',
       '<pre><code class="language-py">    c</code></pre>',
     ]);
   });
 
-  test("that fits into one piece is not cut", () => {
+  test("that fits into one chunk is not cut", () => {
     expect(texts("aaaa bbbb\n```\ncccc\n\ndddd\n```\ne", 11)).toEqual(["aaaa bbbb", "cccc\n\ndddd", "e"]);
   });
 
-  test("that is blank at the end of a piece leaves no empty block", () => {
+  test("that is blank at the end of a chunk leaves no empty block", () => {
     for (const piece of html("```\naaaa\n\n\n\n b\n```\n\nc", 5)) expect(piece).not.toMatch(/<pre>\s*<\/pre>/);
   });
 });
 
 describe("newline", () => {
-  test("makes each paragraph a piece and keeps code whole", () => {
+  test("makes each paragraph a chunk and keeps code together", () => {
     expect(texts("a\nb\n\nc\n\n```\nd\n\ne\n```\n\nf", 100, { mode: "newline" })).toEqual(["a\nb", "c", "d\n\ne", "f"]);
   });
 
@@ -65,18 +65,18 @@ describe("newline", () => {
   });
 });
 
-test("a piece has no more lines than it may", () => {
+test("a chunk respects the line limit", () => {
   expect(texts("a\nb\nc\nd\ne", 100, { maxLines: 2 })).toEqual(["a\nb", "c\nd", "e"]);
   expect(texts("x\n```\na\nb\nc\nd\n```", 100, { maxLines: 3 })).toEqual(["x\na\nb", "c\nd"]);
 });
 
-test("the size of a piece can be bytes", () => {
+test("the size of a chunk can be measured in bytes", () => {
   expect(texts("äöü äöü", 6, { measure: Buffer.byteLength })).toEqual(["äöü", "äöü"]);
   expect(texts("ääää", 5, { measure: Buffer.byteLength })).toEqual(["ää", "ää"]);
   expect(texts("a".repeat(40), 2, { measure: (text) => text.length / 10 })).toEqual(["a".repeat(20), "a".repeat(20)]);
 });
 
-test("4 MB are cut", () => {
+test("4 MB are split", () => {
   const pieces = texts("word ".repeat(800_000), 4000);
   expect(pieces).toHaveLength(1000);
   expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(4000);
@@ -87,13 +87,13 @@ describe("Markdown to messages", () => {
     expect(renderRichPieces("**aaaa bbbb**", { limit: 5, render: toTelegramHtml }).map(({ rendered }) => rendered)).toEqual(["<b>aaaa</b>", "<b>bbbb</b>"]);
   });
 
-  test("is split further where the platform counts the marks", () => {
+  test("is split further where the platform counts the markup", () => {
     const pieces = renderRichPieces("**aa** ".repeat(50), { limit: 40, render: toMarkdown, size: (text) => text.length });
     expect(pieces.every(({ rendered }) => rendered.length <= 40)).toBe(true);
     expect(pieces.map(({ rendered }) => rendered).join(" ")).toBe("**aa** ".repeat(50).trim());
   });
 
-  test("ends where the marks alone are too much", () => {
+  test("terminates where the markup alone exceeds the limit", () => {
     expect(renderRichPieces("**ab**", { limit: 2, render: toMarkdown, size: (text) => text.length }).map(({ rendered }) => rendered)).toEqual([
       "**a**",
       "**b**",

@@ -1,10 +1,10 @@
-/** Rich text in pieces that fit into a message each. */
+/** Splits rich text into chunks that fit into a message each. */
 import type { ChunkMode, RichText } from "../../../protocol/index.ts";
-import { breakOf, skipBlank, type Range, type Room } from "./breaks.ts";
+import { breakOf, skipBlank, type Range, type SizeLimit } from "./breaks.ts";
 
 /** A part of rich text. */
 
-/** What lies between two offsets. Styles and links that go on are cut; what would be only blank is left out. */
+/** The part between two offsets. Styles and links that continue are cut; ones with only blanks are dropped. */
 function sliceRich(rich: RichText, start: number, end: number): RichText {
   const text = rich.text.slice(start, end);
   const cut = <R extends { start: number; end: number }>(ranges: readonly R[]): R[] =>
@@ -16,15 +16,15 @@ function sliceRich(rich: RichText, start: number, end: number): RichText {
 }
 
 export interface SplitOptions {
-  /** `newline`: each paragraph is a piece of its own, code stays whole. Default `length`. */
+  /** `newline`: each paragraph is a chunk of its own, code stays together. Default `length`. */
   readonly mode?: ChunkMode | undefined;
-  /** Lines that a piece may have. */
+  /** Most lines per chunk. */
   readonly maxLines?: number | undefined;
-  /** Size of a text, by which it is limited. Longer text may not be smaller. Default: UTF-16 units. */
+  /** Size of a text, for the limit. Must be monotonic. Default: UTF-16 units. */
   readonly measure?: ((text: string) => number) | undefined;
 }
 
-/** The offset of the line break behind `lines` lines, or `end`. */
+/** The offset of the line break after `lines` lines, or `end`. */
 function lineEnd(text: string, start: number, end: number, lines: number): number {
   let at = start - 1;
   for (let count = 0; count < lines; count += 1) {
@@ -34,9 +34,9 @@ function lineEnd(text: string, start: number, end: number, lines: number): numbe
   return at;
 }
 
-function roomOf(text: string, limit: number, { maxLines = Infinity, measure }: SplitOptions): Room {
+function sizeLimit(text: string, limit: number, { maxLines = Infinity, measure }: SplitOptions): SizeLimit {
   const size = (start: number, end: number): number => (measure ? measure(text.slice(start, end)) : end - start);
-  /** Doubles what is measured until it is too much, so that a piece costs its own length and not the text's. */
+  /** Doubles the measured length until it is too much, so that the cost depends on the chunk and not on the text. */
   const measured = (start: number, end: number): number => {
     let good = start;
     let bad = Math.min(end, start + Math.max(1, limit));
@@ -60,7 +60,7 @@ function roomOf(text: string, limit: number, { maxLines = Infinity, measure }: S
   return { until, fits: (start, end) => until(start, end) >= end };
 }
 
-/** Parts between blank lines that are not code. */
+/** Parts between blank lines outside of code. */
 function paragraphsOf(text: string, blocks: readonly Range[]): Range[] {
   const found: Range[] = [];
   let start = 0;
@@ -76,18 +76,19 @@ function paragraphsOf(text: string, blocks: readonly Range[]): Range[] {
 }
 
 /**
- * Pieces of at most `limit`; none is empty, and together they are the text but for blanks at the cuts. Styles and links go on in the next piece. A cut is at the
- * end of a paragraph, else of a line, else of a word outside of parentheses; a character as a reader sees it is cut only where it alone is longer than a piece.
- * A limit that is not above 0 is none.
+ * Chunks of at most `limit`; none is empty, and together they are the text except for blanks at the cuts. Styles and links continue in the next
+ * chunk. A cut is at the
+ * end of a paragraph, else of a line, else of a word outside of parentheses; a grapheme is cut only where it alone is longer than a chunk.
+ * A limit of 0 or less means no limit.
  */
 export function splitRich(rich: RichText, limit: number, options: SplitOptions = {}): RichText[] {
   const { text } = rich;
-  const room = roomOf(text, limit > 0 ? limit : Infinity, options);
+  const limits = sizeLimit(text, limit > 0 ? limit : Infinity, options);
   const blocks = rich.styles.filter(({ style }) => style === "code_block").sort((a, b) => a.start - b.start);
   const pieces: RichText[] = [];
   for (const { start, end } of options.mode === "newline" ? paragraphsOf(text, blocks) : [{ start: 0, end: text.length }]) {
     for (let at = start; at < end;) {
-      const cut = breakOf(text, at, end, blocks, room);
+      const cut = breakOf(text, at, end, blocks, limits);
       const length = text.slice(at, cut.end).trimEnd().length;
       if (length > 0) pieces.push(length === text.length ? rich : sliceRich(rich, at, at + length));
       at = cut.next;

@@ -1,5 +1,5 @@
 import { formatLocated } from "../../../config/index.ts";
-import { createRouting, type Explanation, type Route, type TierStep, type Verdict } from "../../../routing/index.ts";
+import { createRouting, type Explanation, type Route, type TierStep, type BindingOutcome } from "../../../routing/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor, requireValid } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -33,7 +33,7 @@ function tierRow({ tier, state, note }: TierStep, style: Style): readonly string
   return [tier, result, note ?? ""];
 }
 
-function bindingRow(verdict: Verdict, style: Style): readonly string[] {
+function bindingRow(verdict: BindingOutcome, style: Style): readonly string[] {
   const about = [verdict.path, verdict.agentId, verdict.tier];
   if (verdict.state === "chosen") return [...about, style.green("chosen"), ""];
   if (verdict.state === "beaten") return [...about, style.yellow("matches, too"), `${verdict.by} ${verdict.why}`];

@@ -1,6 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/text.ts";
-import type { PeerKind, RoutePeer, RoutePlace } from "../../../routing/index.ts";
+import type { PeerKind, RoutePeer, RouteLocation } from "../../../routing/index.ts";
 
 /** Words for kinds of chats that a person may write. */
 const KINDS: Readonly<Record<string, PeerKind>> = { user: "direct", direct: "direct", dm: "direct", group: "group", channel: "channel" };
@@ -30,7 +30,7 @@ export interface WrittenPlace {
 }
 
 /** The chat that the options name. With `--group` it is the group, regardless of the sender. */
-export function chatFromOptions(values: WrittenPlace): RoutePlace {
+export function chatFromOptions(values: WrittenPlace): RouteLocation {
   const { channel, account, peer, group, parent, thread, guild, team, role } = values;
   if (channel === undefined || channel.trim() === "") {
     throw new AppError("INVALID_INPUT", "--channel is missing: say where the message is written, such as --channel telegram");

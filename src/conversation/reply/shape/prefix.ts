@@ -1,9 +1,9 @@
 /** The text that stands before replies. */
-import { agentIdentity, messageSetting, type MessagePlace } from "../../../channels/index.ts";
+import { agentIdentity, messageSetting, type MessageScope } from "../../../channels/index.ts";
 import type { HostConfig, ResponsePrefixContext } from "../../../protocol/index.ts";
 
 /** The prefix as configured, by account, channel and `messages`; an empty one stops the search. `auto` is the agent's name. */
-export function responsePrefix(cfg: HostConfig, agentId: string, place: MessagePlace): string | undefined {
+export function responsePrefix(cfg: HostConfig, agentId: string, place: MessageScope): string | undefined {
   const setting = messageSetting(cfg, "responsePrefix", place);
   if (setting?.trim() !== "auto") return setting?.trim() ? setting : undefined;
   const name = agentIdentity(cfg, agentId).name?.trim();

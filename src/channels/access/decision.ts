@@ -1,23 +1,23 @@
 import type { ChannelDock, ChannelInboundEvent, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 
-/** What somebody did in a chat, and everything that decides whether it may reach an agent. */
-export interface AccessQuestion {
+/** An event in a chat, with everything that decides whether it may reach an agent. */
+export interface AccessRequest {
   readonly cfg: HostConfig;
   readonly plugin: ChannelPlugin | undefined;
   readonly dock?: ChannelDock | undefined;
   readonly channel: string;
   readonly accountId: string;
   readonly event: ChannelInboundEvent;
-  /** Ids that were let in by pairing, of this channel and this account only. */
+  /** Ids approved by pairing, of this channel and this account only. */
   readonly approved: ReadonlySet<string>;
-  /** Words that mean the agent; without them `buildMentionRegexes` is asked for those of `agentId`. */
+  /** Patterns that mention the agent; default: `buildMentionRegexes` for `agentId`. */
   readonly mentionPatterns?: readonly RegExp[] | undefined;
-  /** What `/activation` set for the session. */
+  /** The session's `/activation`. */
   readonly activation?: "mention" | "always" | undefined;
   readonly agentId?: string | undefined;
 }
 
-/** What decided. The same word can let in and turn away: `dm-allowlist` is the list, whether the sender stands on it or not. */
+/** The rule that decided. The same one can allow and refuse: `dm-allowlist` is the list, whether the sender is on it or not. */
 export type AccessReason =
   | "channel-disabled"
   | "bot-sender"
@@ -33,17 +33,17 @@ export type AccessReason =
   | "topic-disabled"
   | "command-unauthorised"
   | "not-mentioned"
-  /** An edit, a reaction, somebody who joined: never an occasion for a turn. */
+  /** An edit, a reaction, a new member: never starts a turn. */
   | "no-turn";
 
 export interface AccessGranted {
   readonly allow: true;
-  /** False: the sender may write here, but this starts no turn. It is kept as history. */
+  /** False: the sender may write here, but this starts no turn. It becomes history. */
   readonly trigger: boolean;
-  /** Named as an owner. Pairing alone makes nobody one. */
+  /** Listed as an owner. Pairing alone makes nobody one. */
   readonly owner: boolean;
   readonly commandAuthorized: boolean;
-  /** Spoken to, in whichever way. */
+  /** Addressed to the agent, in any way. */
   readonly wasMentioned: boolean;
   readonly requireMention: boolean;
   readonly reason: AccessReason;
@@ -64,7 +64,7 @@ export interface AccessRefused {
   readonly pairing: boolean;
 }
 
-export type AccessVerdict = AccessGranted | AccessRefused;
+export type AccessDecision = AccessGranted | AccessRefused;
 
-/** The answer of one step; undefined lets the next one decide. */
+/** The result of one step; undefined lets the next one decide. */
 export type Step = { readonly allow: boolean; readonly reason: AccessReason; readonly why: string; readonly path?: string };

@@ -4,26 +4,26 @@ import { accountIds, viewAccount } from "./account.ts";
 import { createConnection, type Connection, type Ready } from "./connection.ts";
 import type { ChannelsDeps } from "./types.ts";
 
-export interface Seat {
+export interface AccountConnection {
   readonly channel: string;
   readonly accountId: string;
   readonly connection: Connection;
 }
 
-/** Connections by channel and account. One is made when it is first needed, and stays: it remembers what is known of its account. */
-export interface Seats {
-  all(): readonly Seat[];
+/** Connections by channel and account. One is created on first use, and stays: it holds the state of its account. */
+export interface Connections {
+  all(): readonly AccountConnection[];
   get(channel: string, accountId: string): Connection | undefined;
   need(channel: string, accountId: string): Connection;
 }
 
-/** Plugins get copies: what one changes in it is its own. */
+/** Plugins get copies, which they may change. */
 export const copyOf = (config: HostConfig): HostConfig => structuredClone(config);
 
-export function createSeats(deps: ChannelsDeps): Seats {
+export function createConnections(deps: ChannelsDeps): Connections {
   const { clock, random, table } = deps;
   const activity = deps.activity ?? createChannelActivity(clock);
-  const seats = new Map<string, Seat>();
+  const connections = new Map<string, AccountConnection>();
   const keyOf = (channel: string, accountId: string): string => `${channel}\0${accountId}`;
 
   async function prepare(channel: string, accountId: string): Promise<Ready> {
@@ -33,7 +33,7 @@ export function createSeats(deps: ChannelsDeps): Seats {
     return { plugin, cfg, view: await viewAccount(plugin, accountId, cfg, clock) };
   }
 
-  function create(channel: string, accountId: string): Seat {
+  function create(channel: string, accountId: string): AccountConnection {
     const connection = createConnection({
       channel,
       accountId,
@@ -51,13 +51,13 @@ export function createSeats(deps: ChannelsDeps): Seats {
   }
 
   return {
-    all: () => [...seats.values()],
-    get: (channel, accountId) => seats.get(keyOf(channel, accountId))?.connection,
+    all: () => [...connections.values()],
+    get: (channel, accountId) => connections.get(keyOf(channel, accountId))?.connection,
     need(channel, accountId) {
       const key = keyOf(channel, accountId);
-      const seat = seats.get(key) ?? create(channel, accountId);
-      seats.set(key, seat);
-      return seat.connection;
+      const entry = connections.get(key) ?? create(channel, accountId);
+      connections.set(key, entry);
+      return entry.connection;
     },
   };
 }

@@ -7,20 +7,22 @@ import { toolHooks } from "./catalog/tools.ts";
 import type { HookName } from "./events/index.ts";
 import type { HookSpec } from "./spec.ts";
 
-/** Every hook: what it means, in which order results count, what failing means. Runner, conformance suite and documentation are made from it. */
+/**
+ * Every hook: its meaning, how results are merged, what a failure means. The runner, the conformance suite and the documentation are derived from it.
+ */
 export const HOOKS: Readonly<Record<HookName, HookSpec>> = { ...agentHooks, ...toolHooks, ...messageHooks, ...sessionHooks, ...lifecycleHooks };
 
 /** Old names that still work. */
 export const HOOK_ALIASES = { deactivate: "gateway_stop" } as const satisfies Readonly<Record<string, HookName>>;
 export type HookAlias = keyof typeof HOOK_ALIASES;
 
-/** The hook behind a name or an old name, if there is one. */
+/** The hook of a name or an old name, if there is one. */
 export function resolveHookName(name: string): HookName | undefined {
   if (Object.hasOwn(HOOKS, name)) return name as HookName;
   return Object.hasOwn(HOOK_ALIASES, name) ? HOOK_ALIASES[name as HookAlias] : undefined;
 }
 
-/** The same, for whom a wrong name is an error. */
+/** The same, but throws for an unknown name. */
 export function requireHookName(name: string): HookName {
   const found = resolveHookName(name);
   if (found) return found;

@@ -27,13 +27,13 @@ const call = { toolName: "exec", params: { command: "ls" } };
 const toolCtx = { toolName: "exec" };
 const never = () => new Promise<undefined>(() => {});
 
-test("without handlers a dispatch is over at once", () => {
+test("without handlers a dispatch completes synchronously", () => {
   const { hooks } = setUp();
   expect(hooks.has("agent_end")).toBe(false);
   expect(hooks.run("agent_end", { messages: [], success: true }, {})).toBeUndefined();
 });
 
-test("handlers that answer at once are not waited for", () => {
+test("synchronous handlers are not awaited", () => {
   const { hooks } = setUp();
   hooks.on("before_tool_call", () => ({ params: { command: "pwd" } }), { pluginId: "a" });
   hooks.on("agent_end", () => {}, { pluginId: "a" });
@@ -41,7 +41,7 @@ test("handlers that answer at once are not waited for", () => {
   expect(hooks.run("agent_end", { messages: [], success: true }, {})).toBeUndefined();
 });
 
-test("an unknown hook is refused with names that are near it", () => {
+test("an unknown hook is refused with similar names", () => {
   const { hooks } = setUp();
   expect(() => hooks.on("before_tool_cal" as HookName, () => {}, { pluginId: "a" })).toThrow(
     expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("before_tool_call") }),
@@ -58,7 +58,7 @@ test("deactivate is another name of gateway_stop", async () => {
   expect([reasons, hooks.has("gateway_stop")]).toEqual([["restart"], true]);
 });
 
-test("a handler that was disposed of is not called, and disposing twice changes nothing", async () => {
+test("a disposed handler is not called, and disposing twice changes nothing", async () => {
   const { hooks } = setUp();
   const called: string[] = [];
   const first = hooks.on("agent_end", () => void called.push("a"), { pluginId: "a" });
@@ -73,7 +73,7 @@ test("a handler that was disposed of is not called, and disposing twice changes 
   ]);
 });
 
-test("a registration or disposal during a dispatch counts for the next one", async () => {
+test("a registration or disposal during a dispatch affects only the next one", async () => {
   const { hooks } = setUp();
   const called: string[] = [];
   const late = hooks.on("before_tool_call", () => void called.push("late"), { pluginId: "late", priority: -1 });
@@ -95,7 +95,7 @@ test("a registration or disposal during a dispatch counts for the next one", asy
   expect(called).toEqual(["late", "new"]);
 });
 
-test("before_tool_call: parameters are laid over the call's, later handlers see them, a block names its plugin", async () => {
+test("before_tool_call: parameters override the call's, later handlers see them, a block names its plugin", async () => {
   const { hooks } = setUp();
   const seen: unknown[] = [];
   hooks.on("before_tool_call", async () => ({ params: { cwd: "/tmp" } }), { pluginId: "a", priority: 2 });
@@ -106,10 +106,10 @@ test("before_tool_call: parameters are laid over the call's, later handlers see 
   expect(call.params).toEqual({ command: "ls" });
 });
 
-test("before_tool_call: what the operator is asked about stays as it was, and a later handler may still block", async () => {
+test("before_tool_call: parameters are frozen once approval is requested, and a later handler may still block", async () => {
   const { hooks, lines } = setUp();
   const asked: string[] = [];
-  const approval = { title: "Run", description: "Run ls", pluginId: "somebody else", onResolution: (decision: string) => void asked.push(decision) };
+  const approval = { title: "Run", description: "Run ls", pluginId: "another", onResolution: (decision: string) => void asked.push(decision) };
   hooks.on("before_tool_call", () => ({ params: { command: "ls -l" }, requireApproval: approval }), { pluginId: "asker", priority: 2 });
   hooks.on("before_tool_call", () => ({ params: { command: "rm -rf /" } }), { pluginId: "sneaky", priority: 1 });
   const outcome = (await hooks.run("before_tool_call", call, toolCtx))!;
@@ -121,7 +121,7 @@ test("before_tool_call: what the operator is asked about stays as it was, and a 
   expect(await hooks.run("before_tool_call", call, toolCtx)).toMatchObject({ block: true, decidedBy: "guard" });
 });
 
-test("before_tool_call: a handler over its budget is told loudly and passed over, unless the operator fails closed", async () => {
+test("before_tool_call: a handler over its budget is logged as an error and skipped, unless the operator fails closed", async () => {
   const { hooks, clock, lines } = setUp({ open: {}, closed: { failClosed: true } });
   const open = hooks.on("before_tool_call", never, { pluginId: "open" });
   const first = hooks.run("before_tool_call", call, toolCtx);
@@ -171,7 +171,7 @@ test("before_agent_run: passing lets the next handler decide", async () => {
   expect(await hooks.run("before_agent_run", { prompt: "", messages: [] }, {})).toEqual({ outcome: "block", reason: "r", decidedBy: "b" });
 });
 
-test("before_agent_finalize: the first to revise is heard, a later one may force the end", async () => {
+test("before_agent_finalize: the first revision counts, a later handler may force the end", async () => {
   const { hooks } = setUp();
   hooks.on("before_agent_finalize", () => ({ action: "revise", reason: "a" }), { pluginId: "a" });
   const second = hooks.on("before_agent_finalize", () => ({ action: "revise", reason: "b", retry: { instruction: "b" } }), { pluginId: "b" });
@@ -191,7 +191,7 @@ test("resolve_exec_env: later handlers win, dangerous names are dropped and name
   expect(JSON.stringify(lines)).not.toContain("evil");
 });
 
-test("reply_payload_sending: marks of trust are neither shown nor taken", async () => {
+test("reply_payload_sending: trust markers are neither shown nor accepted", async () => {
   const { hooks } = setUp();
   const seen: unknown[] = [];
   hooks.on(
@@ -206,7 +206,7 @@ test("reply_payload_sending: marks of trust are neither shown nor taken", async 
   expect(payload).toEqual({ text: "a", trustedLocalMedia: true });
 });
 
-test("message_sending: a cancellation keeps its reason and bounded metadata", async () => {
+test("message_sending: a cancellation has its reason and bounded metadata", async () => {
   const { hooks, lines } = setUp();
   const event = { to: "1", content: "hi" };
   const first = hooks.on("message_sending", () => ({ cancel: true, cancelReason: "spam", metadata: { rule: 7 } }), { pluginId: "a" });
@@ -217,7 +217,7 @@ test("message_sending: a cancellation keeps its reason and bounded metadata", as
   expect(lines).toEqual([expect.objectContaining({ message: expect.stringContaining("metadata") })]);
 });
 
-test("a handler's result may hold pieces of its event and is nobody's to change afterwards", async () => {
+test("a handler's result may contain parts of its event and cannot be changed afterwards", async () => {
   const { hooks } = setUp();
   const message = { role: "toolResult", content: [{ type: "text", text: "a" }], details: { deep: { x: 1 } } };
   let kept: { content: { text: string }[] } | undefined;
@@ -237,7 +237,7 @@ test("a handler's result may hold pieces of its event and is nobody's to change 
   expect(message.content[0]!.text).toBe("a");
 });
 
-test("the signal is made when it is read, once, and fires with the run as well", async () => {
+test("the signal is created on first read, once, and fires with the run's signal as well", async () => {
   const { hooks } = setUp();
   const run = new AbortController();
   const seen: AbortSignal[] = [];
@@ -259,7 +259,7 @@ test("only a handler that cannot look at its context is called without one", asy
   expect(seen).toEqual([undefined, expect.objectContaining(toolCtx), expect.objectContaining(toolCtx)]);
 });
 
-test("a filter is checked before the call, under its old names too", async () => {
+test("a filter is checked before the call, also under its old names", async () => {
   const { hooks } = setUp();
   const called: string[] = [];
   const note = (name: string) => () => void called.push(name);
@@ -278,7 +278,7 @@ test("a filter is checked before the call, under its old names too", async () =>
   expect(hooks.stats().find((row) => row.pluginId === "b")).toMatchObject({ calls: 0, filtered: 2 });
 });
 
-test("statistics and the trace of a run say who took how long", async () => {
+test("statistics and the trace of a run contain each handler's time", async () => {
   const { hooks, clock } = setUp();
   const trace: HookTraceRecord[] = [];
   const gate = Promise.withResolvers<void>();
@@ -298,7 +298,7 @@ test("statistics and the trace of a run say who took how long", async () => {
   ]);
 });
 
-test("the operator's settings are taken anew when they change", async () => {
+test("the operator's settings are read again when they change", async () => {
   const settings: Record<string, HookSettings> = { a: { pluginConfig: { level: 1 } } };
   const { hooks } = setUp(settings);
   const seen: unknown[] = [];
@@ -309,7 +309,7 @@ test("the operator's settings are taken anew when they change", async () => {
   expect(seen).toEqual([{ level: 1 }, { level: 2 }]);
 });
 
-test("an author's budget or priority that is none is said and not heeded", async () => {
+test("an author's invalid budget or priority is logged and ignored", async () => {
   const { hooks, lines, clock } = setUp();
   hooks.on("message_received", never, { pluginId: "a", timeoutMs: -5, priority: "high" as unknown as number });
   expect(lines.map((line) => line.message)).toEqual([expect.stringContaining("priority"), expect.stringContaining("timeoutMs")]);
@@ -321,7 +321,7 @@ test("an author's budget or priority that is none is said and not heeded", async
   expect(hooks.stats()[0]!.timeouts).toBe(1);
 });
 
-test("many calls with different budgets each end at their own time", async () => {
+test("calls with different budgets each end at their own time", async () => {
   const { hooks, clock } = setUp();
   const trace: HookTraceRecord[] = [];
   const event = { from: "1", content: "" };
@@ -368,7 +368,7 @@ test("10,000 handlers are registered, called and disposed of in good time", asyn
   expect([calls, hooks.has("message_sent")]).toEqual([10_000, false]);
 });
 
-test("at the end all sessions together have one budget", async () => {
+test("at shutdown all sessions share one budget", async () => {
   const { hooks, clock } = setUp();
   hooks.on("session_end", (event) => (event.sessionId === "slow" ? never() : Promise.resolve()), { pluginId: "a" });
   const calls = ["1", "slow", "2"].map((sessionId) => ({ event: { sessionId, messageCount: 0, reason: "shutdown" as const }, ctx: { sessionId } }));

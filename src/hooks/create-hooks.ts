@@ -9,7 +9,7 @@ import { compileFilter } from "./filter.ts";
 import type { HookRegistration, HookRunOptions, Hooks } from "./hooks.ts";
 import { createBudgets } from "./runner/budgets.ts";
 import { Decision } from "./runner/decide.ts";
-import { complainOnce, isThenable, noteFailure, settleOnce, trace, type Engine } from "./runner/engine.ts";
+import { logOnce, isThenable, noteFailure, settleOnce, trace, type Engine } from "./runner/engine.ts";
 import { Entry, type AnyHandler } from "./runner/entry.ts";
 import { EntryList } from "./runner/entry-list.ts";
 import { PlainContextTemplate, type Fields } from "./runner/handler-input.ts";
@@ -18,15 +18,15 @@ import { Tally, type Breaker, type HookCallOutcome } from "./runner/stats.ts";
 import { isBudget, type HookSettings } from "./settings.ts";
 import { Accumulator } from "./runner/accumulator.ts";
 
-/** Of so many calls one is timed: reading the clock would cost more than the call. A power of two. */
+/** One of this many calls is timed: reading the clock would cost more than the call. A power of two. */
 const TIMED_EVERY = 16;
 
-/** One dispatch of a hook whose handlers answer at once. */
-function answerNow(engine: Engine, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined): unknown {
+/** One dispatch of a synchronous hook. */
+function runSync(engine: Engine, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined): unknown {
   const results = new Accumulator(engine, entries[0]!.spec, event);
   const context = new PlainContextTemplate(ctx);
   const traced = options?.trace !== undefined;
-  /** When the handler before ended, if it was timed. */
+  /** When the previous handler ended, if it was timed. */
   let ended = 0;
   for (let i = 0; i < entries.length && !results.ended; i += 1) {
     const entry = entries[i]!;
@@ -64,7 +64,7 @@ function answer(engine: Engine, entry: Entry, results: Accumulator, context: Pla
 
 function ignorePromise(engine: Engine, entry: Entry, raw: PromiseLike<unknown>): HookCallOutcome {
   entry.tally.ignored += 1;
-  complainOnce(engine, entry, "promise", `its ${entry.hook} handler returned a promise, which is ignored: this hook is answered at once`);
+  logOnce(engine, entry, "promise", `its ${entry.hook} handler returned a promise, which is ignored: this hook is answered at once`);
   settleOnce(Promise.resolve(raw), undefined, () => (entry.tally.lateFailures += 1));
   return "ignored";
 }
@@ -72,9 +72,9 @@ function ignorePromise(engine: Engine, entry: Entry, raw: PromiseLike<unknown>):
 export interface HooksDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** What the operator says about a plugin. Asked at every call: must be quick, and answer with the same object until something changes. */
+  /** The operator's settings for a plugin. Called for every call: must be quick, and return the same object until something changes. */
   readonly settings?: (pluginId: string) => HookSettings;
-  /** Shared with others; made when missing. */
+  /** Shared with others; created when missing. */
   readonly deadlines?: Deadlines;
 }
 
@@ -86,7 +86,7 @@ export function createEngine({ clock, log, settings, deadlines }: HooksDeps): En
   return { clock, log, settings: settings ?? (() => NO_SETTINGS), budgets: createBudgets(clock, wheel), deadlines: wheel };
 }
 
-/** What an author says about time and order, with a word to the log where it is of no use. */
+/** Validates an author's budget and priority; invalid ones are logged. */
 export function readOptions(
   log: Logger,
   hook: string,
@@ -138,7 +138,7 @@ export function createHooks(deps: HooksDeps): Hooks {
     const entries = lists[hook].sorted();
     if (entries.length === 0) return undefined;
     const { mode } = entries[0]!.spec;
-    if (mode === "sync") return answerNow(engine, entries, event as Fields, ctx as Fields, options);
+    if (mode === "sync") return runSync(engine, entries, event as Fields, ctx as Fields, options);
     if (mode === "decide") return new Decision(engine, entries, event as Fields, ctx as Fields, options).start();
     return new Observation(engine, entries, event as Fields, ctx as Fields, options).start();
   }
@@ -173,7 +173,7 @@ function breakerOf(hook: HookName, entry: Entry, now: number, time: number): Bre
   ];
 }
 
-/** Starts all of it and waits so long for all of it together. */
+/** Starts all calls and waits at most this long for all of them together. */
 function bounded<T>(deadlines: Deadlines, items: readonly T[], totalMs: number, start: (item: T) => unknown): Promise<{ finished: number; abandoned: number }> {
   return new Promise((resolve) => {
     let finished = 0;

@@ -45,11 +45,11 @@ test("a variable named __proto__ is dropped and changes no prototype", () => {
   expect(filterExecEnvironment(JSON.parse('{"__proto__":"x","A":"1"}'))).toEqual({ env: { A: "1" }, dropped: ["__proto__"] });
 });
 
-test("values that are no texts, or hold a NUL, are dropped", () => {
+test("values that are not text, or contain a NUL, are dropped", () => {
   expect(filterExecEnvironment({ A: 1, B: null, C: "a\0b", D: "", E: ["x"] })).toEqual({ env: { D: "" }, dropped: ["A", "B", "C", "E"] });
 });
 
-test("whatever comes in, only valid names with texts come out, and nothing is lost silently", () => {
+test("for any input, only valid names with texts remain, and nothing is lost silently", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer())), (wanted) => {
       const { env, dropped } = filterExecEnvironment(wanted);

@@ -1,17 +1,17 @@
 /** Environment variables that plugins add to a command. */
 export interface ExecEnvironment {
   readonly env: Readonly<Record<string, string>>;
-  /** Names that were not taken; their values are told to nobody. */
+  /** Names that were dropped; their values are never reported. */
   readonly dropped: readonly string[];
 }
 
-/** `__proto__` would be no key of an object but its prototype. */
+/** `__proto__` would set an object's prototype instead of a key. */
 const VALID_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
-/** What loads code into a program, or decides which program that is. */
+/** Variables that load code into a program, or select the program. */
 const LOADERS = /^(?:PATH|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PERL5OPT|RUBYOPT|PYTHONSTARTUP|JAVA_TOOL_OPTIONS)$/i;
-/** What sends traffic elsewhere. */
+/** Variables that redirect traffic. */
 const PROXIES = /^(?:.*_PROXY|PROXY)$/i;
-/** What changes whom a program trusts. */
+/** Variables that change which certificates a program trusts. */
 const TLS =
   /^(?:NODE_TLS_REJECT_UNAUTHORIZED|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_FILE|SSL_CERT_DIR|SSLKEYLOGFILE|OPENSSL_.*|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|AWS_CA_BUNDLE|PIP_CERT|NPM_CONFIG_(?:CAFILE|CA|STRICT_SSL)|GIT_SSL_.*|CARGO_HTTP_CAINFO|PYTHONHTTPSVERIFY)$/i;
 
@@ -20,7 +20,7 @@ export function isExecVariable(name: string): boolean {
   return VALID_NAME.test(name) && !LOADERS.test(name) && !PROXIES.test(name) && !TLS.test(name);
 }
 
-/** What may pass of what a plugin wants to set. Values that are no texts, or hold a NUL, do not. */
+/** The allowed part of what a plugin wants to set. Values that are not text, or contain a NUL, are dropped. */
 export function filterExecEnvironment(wanted: Readonly<Record<string, unknown>>): ExecEnvironment {
   const env: Record<string, string> = {};
   const dropped: string[] = [];

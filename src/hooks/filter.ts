@@ -2,7 +2,7 @@ import type { HookFilter, HookOptions } from "./registration.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** One list of a filter, and where the call says what is looked for. */
+/** One list of a filter, and where its value is found in a call. */
 const SOURCES: Readonly<Record<keyof HookFilter, (event: Facts, ctx: Facts) => readonly unknown[]>> = {
   tools: (event, ctx) => [event["toolName"] ?? ctx["toolName"]],
   channels: (event, ctx) => [ctx["channel"], ctx["messageProvider"], ctx["channelId"], event["channel"]],
@@ -14,7 +14,7 @@ const SOURCES: Readonly<Record<keyof HookFilter, (event: Facts, ctx: Facts) => r
 /** Whether a call is for this handler. */
 export type FilterCheck = (event: Facts, ctx: Facts) => boolean;
 
-/** The lists that an author gave, under any of their names. Lists that are no lists of texts are not heeded. */
+/** The author's lists, under any of their names. Invalid lists are ignored. */
 export function compileFilter(options: HookOptions): FilterCheck | undefined {
   const lists: Readonly<Record<keyof HookFilter, unknown>> = {
     tools: options.filter?.tools ?? options.matcher,

@@ -7,7 +7,7 @@ const revise = (retry?: { instruction: string; idempotencyKey?: string; maxAttem
   ...(retry ? { retry } : {}),
 });
 
-test("a request has three passes, and the model is told the reason and what to do", () => {
+test("a request has three passes, and the model gets the reason and the instruction", () => {
   const retries = createFinalizeRetries();
   expect(retries.take("a", revise({ instruction: "check it" }))).toEqual({ retry: true, attempt: 1, instruction: "why\n\ncheck it" });
   expect(retries.take("a", revise())).toEqual({ retry: true, attempt: 2, instruction: "why" });
@@ -35,6 +35,6 @@ test("a request cannot raise the host's cap, and new keys do not make a run endl
   expect(more.at(-1)).toEqual({ retry: false, why: "run" });
 });
 
-test("an end that is forced is no retry", () => {
+test("a forced end is not a retry", () => {
   expect(createFinalizeRetries().take("a", { action: "finalize" })).toEqual({ retry: false, why: "finalize" });
 });

@@ -1,8 +1,8 @@
 import type { BeforeAgentFinalizeResult } from "./events/index.ts";
 
-/** Passes that one request may have, whatever it says itself. */
+/** Most passes for one request, whatever it asks for. */
 const HOST_CAP = 3;
-/** Passes that a run may have for all requests together, so that it ends also when every request has a new key. */
+/** Most passes of a run for all requests together, so that it ends even when every request has a new key. */
 const RUN_CAP = 9;
 
 /** Whether a model gets another pass. */
@@ -10,9 +10,9 @@ export type RetryDecision =
   | { readonly retry: true; readonly attempt: number; /** For the model: the reason and what to do. */ readonly instruction: string }
   | { readonly retry: false; readonly why: "finalize" | "attempts" | "run" };
 
-/** Counts the passes that plugins ask for in one run. */
+/** Counts the passes that plugins request in one run. */
 export interface FinalizeRetries {
-  /** Takes a decision of `before_agent_finalize` by the plugin that made it. */
+  /** Processes a plugin's decision of `before_agent_finalize`. */
   take(pluginId: string, decision: BeforeAgentFinalizeResult): RetryDecision;
 }
 

@@ -11,7 +11,7 @@ const setup = () => {
 const by = (pluginId: string) => ({ pluginId, trusted: true }) as const;
 const CALL = { toolName: "exec", params: {}, toolCallId: "1" };
 
-test("what deciding handlers said is kept with their times, and the outcome is the same as without", async () => {
+test("results of deciding handlers are logged with their times, and the outcome is the same as without", async () => {
   const { hooks, log } = setup();
   hooks.on("before_tool_call", () => undefined, { ...by("quiet"), priority: 2 });
   hooks.on("before_tool_call", async () => ({ block: true, blockReason: "not here" }), by("guard"));
@@ -23,7 +23,7 @@ test("what deciding handlers said is kept with their times, and the outcome is t
   ]);
 });
 
-test("one that fails is kept as that; observers are not kept; of handlers that answer at once only what they changed", async () => {
+test("failures are logged as such; observers are not logged; of synchronous handlers only their changes", async () => {
   const { hooks, log } = setup();
   hooks.on(
     "before_dispatch",
@@ -43,7 +43,7 @@ test("one that fails is kept as that; observers are not kept; of handlers that a
   ]);
 });
 
-test("it is bounded: texts of prompts are not in it, reasons are short, and there are 50 at most", async () => {
+test("it is bounded: without prompt texts, with short reasons, and 50 entries at most", async () => {
   const { hooks, log } = setup();
   hooks.on("before_dispatch", () => ({ content: "a secret", cancel: true, cancelReason: "why ".repeat(1000) }), by("guard"));
   for (let at = 0; at < 60; at += 1) await log.hooks.run("before_dispatch", { content: "x" }, { channelId: "test" });

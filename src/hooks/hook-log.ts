@@ -3,19 +3,19 @@ import type { HookRunOptions, Hooks } from "./hooks.ts";
 import { HOOKS } from "./catalog.ts";
 import type { HookCallOutcome, HookTraceRecord } from "./runner/stats.ts";
 
-/** What one plugin's handler came to, small enough to be kept with the turn or message that it was about. */
+/** The result of one plugin's handler, small enough to be stored with its turn or message. */
 export interface HookLogEntry {
   readonly hook: string;
-  /** When the dispatch was over. */
+  /** When the dispatch ended. */
   readonly at: number;
   readonly pluginId: string;
   readonly ms: number;
   readonly decision: HookCallOutcome;
-  /** What was decided, for people: `block: not on sundays`. */
+  /** The decision, for people: `block: not on sundays`. */
   readonly said?: string;
 }
 
-/** Hooks that remember what was said. */
+/** Hooks that log their results. */
 export interface HookLog {
   readonly hooks: Pick<Hooks, "has" | "run">;
   /** In the order in which handlers ended, at most 50. */
@@ -27,7 +27,7 @@ const MOST = 50;
 const SAID_CHARS = 200;
 const REASONS = ["blockReason", "cancelReason", "reason"] as const;
 
-/** Wraps hooks so that what deciding handlers said is kept. Where nobody listens it costs nothing. */
+/** Wraps hooks so that results of deciding handlers are logged. Costs nothing without handlers. */
 export function createHookLog(hooks: Pick<Hooks, "has" | "run">, now: () => number): HookLog {
   const entries: HookLogEntry[] = [];
   const add = (more: readonly HookLogEntry[]): void => void entries.push(...more.slice(0, MOST - entries.length));
@@ -37,7 +37,7 @@ export function createHookLog(hooks: Pick<Hooks, "has" | "run">, now: () => numb
     const trace = options.trace ?? [];
     const from = trace.length;
     const outcome: unknown = hooks.run(hook, event, ctx, { ...options, trace });
-    // Handlers that answer at once run for every line of a transcript: only what they changed is worth keeping.
+    // Synchronous handlers run for every line of a transcript: only their changes are worth logging.
     const note = (said: unknown): void => add(hookLogEntries(trace.slice(from), said, now()).filter(({ decision }) => mode === "decide" || decision !== "ok"));
     if (!(outcome instanceof Promise)) {
       note(outcome);
@@ -51,20 +51,20 @@ export function createHookLog(hooks: Pick<Hooks, "has" | "run">, now: () => numb
   return { hooks: { has: (hook, ctx) => hooks.has(hook, ctx), run }, entries, add };
 }
 
-/** The trace of one dispatch with what it led to. */
+/** The trace of one dispatch with its outcome. */
 export function hookLogEntries(trace: readonly HookTraceRecord[], outcome: unknown, at: number): readonly HookLogEntry[] {
   const decided = trace.findLastIndex(({ outcome: how, pluginId }) => how === "decided" && isDecider(outcome, pluginId));
   const last = decided === -1 ? trace.findLastIndex(({ outcome: how }) => how === "decided") : decided;
   return trace.map(({ hook, pluginId, ms, outcome: decision }, index) => {
-    const said = index === last ? saidText(hook, outcome) : "";
+    const said = index === last ? describeOutcome(hook, outcome) : "";
     return { hook, pluginId, at, ms: Math.round(ms * 10) / 10, decision, ...(said === "" ? {} : { said }) };
   });
 }
 
 const isDecider = (outcome: unknown, pluginId: string): boolean => (outcome as { readonly decidedBy?: unknown } | undefined)?.decidedBy === pluginId;
 
-/** Names of what was set, and the reason where there is one. Texts of prompts and messages are nobody's business here. */
-function saidText(hook: string, outcome: unknown): string {
+/** Names of the fields that were set, and the reason if there is one. Texts of prompts and messages are never included. */
+function describeOutcome(hook: string, outcome: unknown): string {
   const { sensitive, environment } = Object.hasOwn(HOOKS, hook) ? HOOKS[hook as HookName] : {};
   if (typeof outcome !== "object" || outcome === null || environment) return "";
   const fields = outcome as Readonly<Record<string, unknown>>;

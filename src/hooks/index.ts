@@ -1,6 +1,6 @@
 /**
  * Typed hooks and internal hooks: the catalog, payload and result types, the runner with its budgets, isolation and breakers, trusted tool policies.
- * The door of the room: nothing else in this folder is imported from outside.
+ * Entry point of the module.
  */
 export { checkHookAccess } from "./access.ts";
 export { HOOK_ALIASES, HOOKS, resolveHookName, type HookAlias } from "./catalog.ts";

@@ -10,7 +10,7 @@ function setUp(enabled = true) {
   return { clock, lines, hooks: createInternalHooks({ log, clock, enabled: () => enabled }) };
 }
 
-test("handlers of the type come before those of the action, and what they push goes to the user", async () => {
+test("handlers of the type run before those of the action, and their messages go to the user", async () => {
   const { hooks, clock } = setUp();
   const seen: InternalHookEvent[] = [];
   hooks.register("command:new", (event) => void event.messages.push("second"), { pluginId: "a", name: "new" });
@@ -22,7 +22,7 @@ test("handlers of the type come before those of the action, and what they push g
   ]);
 });
 
-test("what a handler adds to the context is the host's to read", async () => {
+test("the host reads what a handler adds to the context", async () => {
   const { hooks } = setUp();
   const context = { bootstrapFiles: ["a"] };
   hooks.register("agent:bootstrap", (event) => void (event.context["bootstrapFiles"] as string[]).push("b"), { pluginId: "a", name: "files" });
@@ -30,7 +30,7 @@ test("what a handler adds to the context is the host's to read", async () => {
   expect(context.bootstrapFiles).toEqual(["a", "b"]);
 });
 
-test("nothing is called while internal hooks are off, or for what was only declared or disposed of", async () => {
+test("nothing is called while internal hooks are disabled, or for handlers only declared or disposed", async () => {
   const off = setUp(false).hooks;
   off.register("command", () => expect.unreachable(), { pluginId: "a", name: "x" });
   expect([await off.trigger("command", "new", "s"), off.has("command", "new")]).toEqual([[], false]);
@@ -40,7 +40,7 @@ test("nothing is called while internal hooks are off, or for what was only decla
   expect([await hooks.trigger("command", "new", "s"), hooks.has("command", "new")]).toEqual([[], false]);
 });
 
-test("a handler that throws or never ends is logged and the next one runs", async () => {
+test("a handler that throws or hangs is logged and the next one runs", async () => {
   const { hooks, lines, clock } = setUp();
   hooks.register("command", () => Promise.reject(new Error("boom")), { pluginId: "a", name: "bad" });
   hooks.register("command", () => new Promise(() => {}), { pluginId: "a", name: "slow" });

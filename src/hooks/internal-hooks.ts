@@ -2,7 +2,7 @@ import { systemClock, type Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
 
-/** What an internal hook is called with. The event is shared: handlers push messages for the user, and may add to `context` where the host reads it back. */
+/** The event of an internal hook. It is shared: handlers push messages for the user, and may add to `context` where the host reads it back. */
 export interface InternalHookEvent {
   type: string;
   action: string;
@@ -25,7 +25,7 @@ export interface InternalHookRegistration {
 export interface InternalHooks {
   /** Registers under `type` or `type:action` keys. Throws `INVALID_INPUT` without a name, a key or a handler. */
   register(keys: string | readonly string[], handler: InternalHookHandler, registration: InternalHookRegistration): Disposable;
-  /** Calls what is registered for the type, then what is registered for the action, one after the other. Resolves to texts for the user. */
+  /** Calls the handlers of the type, then those of the action, one after the other. Resolves to texts for the user. */
   trigger(type: string, action: string, sessionKey: string, context?: Record<string, unknown>): Promise<string[]>;
   /** Whether anything would be called. */
   has(type: string, action: string): boolean;
@@ -33,7 +33,7 @@ export interface InternalHooks {
 
 export interface InternalHooksDeps {
   readonly log: Logger;
-  /** `hooks.internal.enabled`, asked at every trigger. */
+  /** `hooks.internal.enabled`, read at every trigger. */
   readonly enabled: () => boolean;
   readonly clock?: Clock;
   /** Milliseconds for one handler. */

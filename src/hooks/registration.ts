@@ -1,4 +1,4 @@
-/** Only calls that fit every list given; a list that the call says nothing about does not fit. */
+/** Only calls that match every list; a list without a value in the call does not match. */
 export interface HookFilter {
   readonly tools?: readonly string[];
   readonly channels?: readonly string[];
@@ -8,9 +8,9 @@ export interface HookFilter {
   readonly dispatchKinds?: readonly string[];
 }
 
-/** What an author says about a handler. */
+/** An author's options for a handler. */
 export interface HookOptions {
-  /** Higher runs first; the same keeps the order of registration. 0 when missing. */
+  /** Higher runs first; equal ones in the order of registration. Default 0. */
   readonly priority?: number;
   /** Milliseconds, 1 to 600000. The operator's settings win. */
   readonly timeoutMs?: number;

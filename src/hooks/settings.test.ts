@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkHookAccess, resolveHookSettings } from "./index.ts";
 
-test("an entry of the configuration becomes settings; what is not known is left alone", () => {
+test("an entry of the configuration becomes settings; unknown keys are ignored", () => {
   const hooks = {
     timeoutMs: 30_000,
     timeouts: { agent_end: 60_000, deactivate: 1 },
@@ -30,7 +30,7 @@ test.each([0, -1, 1.5, 600_001, "5", null, Number.NaN])("the budget %j is a conf
   expect(wrong({ hooks: { timeouts: { agent_end: value } } })).toThrow(`${at}.hooks.timeouts.agent_end`);
 });
 
-test("every wrong value is named at once", () => {
+test("all invalid values are reported together", () => {
   const wrong = { config: 1, hooks: { timeoutMs: 0, timeouts: [], failClosed: "yes" } };
   const paths = ["config", "hooks.timeoutMs", "hooks.timeouts", "hooks.failClosed"].map((key) => `plugins.entries.x.${key}`);
   try {

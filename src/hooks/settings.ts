@@ -2,7 +2,7 @@ import { AppError } from "../base/errors.ts";
 import { resolveHookName } from "./catalog.ts";
 import { isRecord } from "./view/plain.ts";
 
-/** What the operator decided about a plugin's hooks, and the plugin's own configuration. */
+/** The operator's settings for a plugin's hooks, and the plugin's own configuration. */
 export interface HookSettings {
   /** Handlers find it in `event.context.pluginConfig`. */
   readonly pluginConfig?: Readonly<Record<string, unknown>>;
@@ -15,14 +15,14 @@ export interface HookSettings {
   /** `false` drops what its hooks would add to prompts. */
   readonly allowPromptInjection?: boolean;
   readonly allowConversationAccess?: boolean;
-  /** It came with the product. */
+  /** Bundled with the product. */
   readonly bundled?: boolean;
 }
 
 /** Bounds of a budget in milliseconds. */
 export const BUDGET_LIMITS = { min: 1, max: 600_000 } as const;
 
-/** Whether a number can be a budget. */
+/** Whether a value is a valid budget. */
 export function isBudget(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= BUDGET_LIMITS.min && (value as number) <= BUDGET_LIMITS.max;
 }
@@ -30,8 +30,8 @@ export function isBudget(value: unknown): value is number {
 const FLAGS = ["failClosed", "allowPromptInjection", "allowConversationAccess"] as const;
 
 /**
- * Reads `plugins.entries.<id>`. Throws `CONFIG_INVALID` with every path that is wrong; `at` is where the entry stands in the configuration.
- * Keys that are not known are left alone.
+ * Parses `plugins.entries.<id>`. Throws `CONFIG_INVALID` with every invalid path; `at` is the entry's path in the configuration.
+ * Unknown keys are ignored.
  */
 export function resolveHookSettings(entry: unknown, at = "plugins.entries.<id>"): HookSettings {
   const issues: { path: string; message: string }[] = [];

@@ -1,17 +1,18 @@
-/** The words that the catalog of hooks is written in. */
+/** The vocabulary of the hook catalog. */
 
-/** `observe`: side by side, results ignored. `decide`: one after the other, results merged. `sync`: the same, and at once. */
+/** `observe`: concurrent, results ignored. `decide`: one after the other, results merged. `sync`: the same, synchronously. */
 export type HookMode = "observe" | "decide" | "sync";
 
 export type HookArea = "agent" | "model" | "tools" | "messages" | "sessions" | "subagents" | "lifecycle";
 
 /**
- * How a field of several results becomes one: the `first` or `last` handler that sets it, texts `join`ed by a blank line, lists `append`ed, `narrow`ed to
- * what all of them hold, records `assign`ed key by key over the event's own, flags true when `any` is.
+ * How a field of several results is merged: the `first` or `last` handler that sets it, texts `join`ed by a blank line, lists `append`ed, `narrow`ed
+ * to
+ * their intersection, records `assign`ed key by key over the event's own, flags true when `any` is.
  */
 export type FieldMerge = "first" | "last" | "join" | "append" | "narrow" | "assign" | "any";
 
-/** What a field must be; a list of words means one of them. */
+/** The type of a field; a list of words means one of them. */
 export type FieldType = "text" | "flag" | "record" | "list" | "texts" | "approval" | readonly string[];
 
 export interface FieldSpec {
@@ -23,7 +24,7 @@ export interface FieldSpec {
   readonly prompt?: true;
   /** Counts only in a terminal result. */
   readonly withTerminal?: true;
-  /** A wrong value blocks instead of being ignored. */
+  /** An invalid value blocks instead of being ignored. */
   readonly wrong?: "block";
   /** Ignored once another plugin has set this field. */
   readonly frozenBy?: string;
@@ -38,8 +39,8 @@ export interface FieldValue {
 }
 
 /**
- * Copies of an event, by functions that no other hook shares: each is compiled for the one shape that the events of its hook have. For events in which
- * nothing but the value under `key` could be changed from inside.
+ * Copy functions for an event that no other hook shares: each is compiled for the one shape of its hook's events. For events in which
+ * only the value under `key` is mutable.
  */
 export interface EventCopies {
   readonly key: string;
@@ -50,7 +51,7 @@ export interface HookSpec {
   readonly area: HookArea;
   readonly mode: HookMode;
   readonly summary: string;
-  /** Milliseconds for one handler when neither operator nor author says; 0 where handlers answer at once. */
+  /** Default budget of a handler in milliseconds; 0 for synchronous hooks. */
   readonly budgetMs: number;
   /** What a handler that throws means. */
   readonly onThrow: "skip" | "block";
@@ -61,21 +62,21 @@ export interface HookSpec {
   readonly fields: Readonly<Record<string, FieldSpec>>;
   /** Any of these ends the dispatch. */
   readonly terminal?: readonly FieldValue[];
-  /** One handler's result is taken as a whole: the terminal one, else the first that says `provisional`. */
+  /** One handler's result is used as a whole: the terminal one, else the first with `provisional`. */
   readonly whole?: { readonly provisional?: FieldValue };
-  /** A result in a shape that is not known blocks. */
+  /** A result of an unknown shape blocks. */
   readonly strict?: true;
   /** The result is a record of environment variables. */
   readonly environment?: true;
-  /** What a block by the host looks like; the text is the reason. */
+  /** The result of a block by the host; the text is the reason. */
   readonly blocked?: (reason: string) => Readonly<Record<string, unknown>>;
-  /** Errors and reasons are told to nobody. */
+  /** Errors and reasons are never reported. */
   readonly sensitive?: true;
-  /** Keys of the context that are the host's own objects and pass as they are. */
+  /** Keys of the context that are the host's own objects and are passed unchanged. */
   readonly live?: readonly string[];
   /** Keys of a record in the event that handlers neither see nor set. */
   readonly hides?: { readonly in: string; readonly keys: readonly string[] };
-  /** Copies its events faster than the code that all hooks share. */
+  /** Copies its events faster than the generic code. */
   readonly copies?: EventCopies;
   readonly deprecated?: string;
   /** Not in the contract of 38, but known to newer plugins. */

@@ -15,7 +15,7 @@ function setUp() {
 }
 const policy = (id: string, evaluate: ToolPolicy["evaluate"], matcher?: readonly string[]): ToolPolicy => ({ id, evaluate, ...(matcher ? { matcher } : {}) });
 
-test("without policies there is nothing to wait for", () => {
+test("without policies the result is synchronous", () => {
   expect(setUp().policies.evaluate(call, ctx)).toBeUndefined();
 });
 
@@ -30,7 +30,7 @@ test("bundled policies come first, then installed ones in the order of loading",
   expect(order).toEqual(["core", "x", "y"]);
 });
 
-test("a policy blocks by either shape of a decision, and may rewrite or have the operator asked", async () => {
+test("a policy blocks with either shape of a decision, and may rewrite or request approval", async () => {
   const { policies } = setUp();
   const first = policies.register(
     policy("p", () => ({ allow: false, reason: "not here" })),
@@ -69,7 +69,7 @@ test.each<[string, ToolPolicy["evaluate"]]>([
   expect(await running).toMatchObject({ block: true, decidedBy: "core" });
 });
 
-test("a policy is asked only about the tools it names", async () => {
+test("a policy is evaluated only for the tools it names", async () => {
   const { policies } = setUp();
   policies.register(
     policy("p", () => ({ allow: false }), ["write"]),
@@ -97,7 +97,7 @@ test("an installed plugin needs to be enabled by name and to declare the policy"
   expect(() => policies.register({ id: "", evaluate: () => undefined }, bundled("core"))).toThrow("expected { id, evaluate }");
 });
 
-test("the policy of the documentation blocks what it says", async () => {
+test("the policy from the documentation works", async () => {
   const page = readFileSync(new URL("../../docs/plugins/manifest.md", import.meta.url), "utf8");
   const code = /^```js\n([\s\S]*?registerTrustedToolPolicy[\s\S]*?)^```$/m.exec(page)![1]!;
   const plugin = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { default: { id: string; register(api: unknown): void } };

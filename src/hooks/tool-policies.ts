@@ -14,7 +14,7 @@ import { isRecord } from "./view/plain.ts";
 /** `allow: false` blocks, `allow: true` decides nothing. */
 export type ToolPolicyDecision = BeforeToolCallResult | { allow: boolean; reason?: string } | null | undefined;
 
-/** A gate of the host for calls of tools. */
+/** A host-level gate for tool calls. */
 export interface ToolPolicy {
   readonly id: string;
   readonly description?: string;
@@ -23,7 +23,7 @@ export interface ToolPolicy {
   evaluate(event: BeforeToolCallEvent, ctx: ToolHookContext): ToolPolicyDecision | Promise<ToolPolicyDecision>;
 }
 
-/** Who registers a policy, and what entitles it to. */
+/** Who registers a policy, and its permission to. */
 export interface ToolPolicyRegistration {
   readonly pluginId: string;
   readonly source?: string;
@@ -35,9 +35,11 @@ export interface ToolPolicyRegistration {
 }
 
 export interface ToolPolicies extends Disposable {
-  /** Throws `PERMISSION_DENIED` for an installed plugin that is not entitled to the id, `CONFLICT` for an id that the plugin has registered. */
+  /**
+   * Throws `PERMISSION_DENIED` for an installed plugin without permission for the id, `CONFLICT` for an id that the plugin has already registered.
+   */
   register(policy: ToolPolicy, registration: ToolPolicyRegistration): Disposable;
-  /** Asks every policy, bundled ones first, then in the order of registration. Comes before `before_tool_call`; a policy that fails blocks. */
+  /** Evaluates every policy, bundled ones first, then in the order of registration. Runs before `before_tool_call`; a failing policy blocks. */
   evaluate(
     event: BeforeToolCallEvent,
     ctx: ToolHookContext,
@@ -106,6 +108,6 @@ function checkPolicy(policy: ToolPolicy, { pluginId, bundled, enabledExplicitly,
 function translate(decision: unknown, key: string): unknown {
   if (!isRecord(decision) || decision["allow"] === undefined) return decision;
   if (decision["allow"] === true) return undefined;
-  // Anything else than a clear yes blocks.
+  // Anything but a clear yes blocks.
   return { block: true, blockReason: typeof decision["reason"] === "string" ? decision["reason"] : `the tool policy ${key} does not allow it` };
 }

@@ -12,7 +12,7 @@ const promptParts = {
   toolsAllow: { type: "texts", merge: "narrow" },
 } as const satisfies Readonly<Record<string, FieldSpec>>;
 
-/** The agent's turn and the calls of its model. */
+/** The agent's turn and its model calls. */
 export const agentHooks: Readonly<Record<keyof AgentHooks | keyof ModelHooks, HookSpec>> = {
   before_model_resolve: decide("agent", "Before a model is chosen. There are no messages yet.", { access: "conversation", fields: modelChoice }),
   agent_turn_prepare: decide("agent", "The turn's messages are there, with the injections that waited for it; each injection comes once.", {

@@ -2,7 +2,7 @@ import type { LifecycleHooks } from "../events/index.ts";
 import type { HookSpec } from "../spec.ts";
 import { blocked, blockEnds, blocking, decide, observe } from "./kinds.ts";
 
-/** The gateway itself, its schedule, what is installed, who asks to be let in. */
+/** The gateway itself, its schedule, installations, pairing requests. */
 export const lifecycleHooks: Readonly<Record<keyof LifecycleHooks, HookSpec>> = {
   gateway_start: observe("lifecycle", "The gateway listens."),
   gateway_stop: observe("lifecycle", "The gateway stops.", { budgetMs: 5_000 }),
@@ -10,7 +10,7 @@ export const lifecycleHooks: Readonly<Record<keyof LifecycleHooks, HookSpec>> = 
     "lifecycle",
     "A job of the schedule was added, changed, removed, scheduled, started or finished. A removed job comes with its last state.",
   ),
-  cron_reconciled: observe("lifecycle", "The schedule was read, at the start or anew.", { newer: true }),
+  cron_reconciled: observe("lifecycle", "The schedule was loaded, at the start or again.", { newer: true }),
   before_install: decide("lifecycle", "A skill or plugin was unpacked and checked, and the operator's policy let it pass: adds findings or blocks it.", {
     onThrow: "block",
     onTimeout: "block",
@@ -18,5 +18,5 @@ export const lifecycleHooks: Readonly<Record<keyof LifecycleHooks, HookSpec>> = 
     terminal: blockEnds,
     blocked,
   }),
-  channel_pairing_requested: observe("lifecycle", "Somebody unknown asks to be let in at a channel.", { budgetMs: 2_000, newer: true }),
+  channel_pairing_requested: observe("lifecycle", "An unknown sender requests pairing on a channel.", { budgetMs: 2_000, newer: true }),
 };

@@ -2,7 +2,7 @@ import type { MessageHooks } from "../events/index.ts";
 import type { HookSpec } from "../spec.ts";
 import { cancelEnds, cancelling, decide, handled, handledEnds, observe } from "./kinds.ts";
 
-/** Messages that come in and go out. */
+/** Inbound and outbound messages. */
 export const messageHooks: Readonly<Record<keyof MessageHooks, HookSpec>> = {
   inbound_claim: decide("messages", "A message has come in and belongs to nobody yet: takes it, with an answer or in silence.", {
     fields: { handled, reply: { type: "record", merge: "first" } },

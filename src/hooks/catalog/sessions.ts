@@ -2,7 +2,7 @@ import type { SessionHooks, SubagentHooks } from "../events/index.ts";
 import type { HookSpec } from "../spec.ts";
 import { decide, observe } from "./kinds.ts";
 
-/** The life of sessions, and agents that agents start. */
+/** The lifecycle of sessions, and subagents. */
 export const sessionHooks: Readonly<Record<keyof SessionHooks | keyof SubagentHooks, HookSpec>> = {
   session_start: observe("sessions", "A session begins."),
   session_end: observe("sessions", "A session is over. When the gateway stops or restarts, all sessions together have two seconds."),

@@ -2,7 +2,7 @@ import type { ToolHooks } from "../events/index.ts";
 import type { HookSpec } from "../spec.ts";
 import { answerAtOnce, blocked, blockEnds, blocking, decide, observe } from "./kinds.ts";
 
-/** Calls of tools, and what is written down of them. */
+/** Tool calls, and what is persisted of them. */
 export const toolHooks: Readonly<Record<keyof ToolHooks, HookSpec>> = {
   before_tool_call: decide(
     "tools",
@@ -33,7 +33,7 @@ export const toolHooks: Readonly<Record<keyof ToolHooks, HookSpec>> = {
   }),
 };
 
-/** Trusted tool policies answer like `before_tool_call`, come before it, and block whenever they fail. */
+/** Trusted tool policies return the same results as `before_tool_call`, run before it, and block whenever they fail. */
 export const TOOL_POLICY: HookSpec = decide("tools", "A policy of the host for calls of tools.", {
   onThrow: "block",
   onTimeout: "block",

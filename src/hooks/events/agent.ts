@@ -28,7 +28,7 @@ export interface AgentHookContext extends HookContextBase {
   contextWindowReferenceTokens?: number;
 }
 
-/** What is known of an attachment before it is loaded. */
+/** Facts about an attachment before it is loaded. */
 export interface AttachmentFacts {
   kind?: string;
   mimeType?: string;
@@ -46,7 +46,7 @@ export interface BeforeModelResolveResult {
   modelOverride?: string;
 }
 
-/** Text that waited for this turn. */
+/** Text that was queued for this turn. */
 export interface TurnInjection {
   pluginId: string;
   text: string;
@@ -71,7 +71,7 @@ export interface BeforePromptBuildEvent extends HookEventBase {
   currentUserMessageId?: string;
 }
 export interface BeforePromptBuildResult extends PromptContext {
-  /** In place of the host's own. */
+  /** Replaces the host's own. */
   systemPrompt?: string;
   prependSystemContext?: string;
   appendSystemContext?: string;
@@ -101,9 +101,9 @@ export type BeforeAgentRunResult =
   | { outcome: "pass" }
   | {
       outcome: "block";
-      /** Sensitive: kept nowhere. */
+      /** Sensitive: never stored. */
       reason: string;
-      /** What stands in the transcript and is shown instead. */
+      /** Stored in the transcript and shown instead. */
       message?: string;
     };
 
@@ -114,7 +114,7 @@ export interface BeforeAgentReplyEvent extends HookEventBase {
 }
 export interface BeforeAgentReplyResult {
   handled: boolean;
-  /** Nothing with `handled` means silence. */
+  /** Absent with `handled`: no reply. */
   reply?: HookReplyPayload;
   reason?: string;
 }
@@ -125,13 +125,13 @@ export interface BeforeAgentFinalizeEvent extends HookEventBase {
   lastAssistantMessage?: string;
   messages?: unknown[];
   runId?: string;
-  /** Passes asked for so far in this run. */
+  /** Passes requested so far in this run. */
   attempt?: number;
 }
 export interface FinalizeRetry {
   instruction: string;
   idempotencyKey?: string;
-  /** Of this request; the host's own cap holds too. */
+  /** For this request; the host's own cap applies, too. */
   maxAttempts?: number;
 }
 export type BeforeAgentFinalizeResult = { action: "revise"; reason: string; retry?: FinalizeRetry } | { action: "finalize"; reason?: string };

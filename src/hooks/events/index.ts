@@ -15,7 +15,7 @@ export type HookContext<K extends HookName> = HookMap[K]["ctx"];
 /** What a handler may return. */
 export type HookResult<K extends HookName> = HookMap[K]["result"];
 
-/** Hooks whose handlers answer at once. */
+/** Hooks with synchronous handlers. */
 export type SyncHookName = "tool_result_persist" | "before_message_write";
 
 /** `void` since a handler that decides nothing has no `return`. */

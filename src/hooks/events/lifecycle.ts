@@ -1,4 +1,4 @@
-/** The gateway itself, its schedule, what is installed into it, who asks to be let in. */
+/** The gateway itself, its schedule, installations, pairing requests. */
 import type { HookContextBase, HookEventBase, NoResult } from "./values.ts";
 
 export interface GatewayHookContext extends HookContextBase {
@@ -16,7 +16,7 @@ export interface GatewayStopEvent extends HookEventBase {
 }
 
 export type CronChange = "added" | "updated" | "removed" | "started" | "finished" | "scheduled";
-/** A job as it stood at the time. */
+/** A job as it was at that time. */
 export interface CronJobSnapshot {
   id?: string;
   name?: string;
@@ -40,7 +40,7 @@ export interface CronReconciledEvent extends HookEventBase {
   enabled: boolean;
 }
 
-/** Something noticed about what is being installed. */
+/** A finding about what is being installed. */
 export interface InstallFinding {
   severity?: "info" | "warn" | "critical";
   message: string;
@@ -53,7 +53,7 @@ export interface BeforeInstallEvent extends HookEventBase {
   targetType: "skill" | "plugin";
   targetName?: string;
   version?: string;
-  /** The folder it was unpacked into and is not used from yet. */
+  /** The folder it was unpacked into; not in use yet. */
   sourcePath: string;
   source?: string;
   origin?: string;

@@ -1,4 +1,4 @@
-/** Messages that come in and go out. */
+/** Inbound and outbound messages. */
 import type { HookContextBase, HookEventBase, HookReplyPayload, HookTrace, NoResult } from "./values.ts";
 
 /** Facts about the message and its conversation. */
@@ -17,7 +17,7 @@ export interface MessageHookContext extends HookContextBase {
   callDepth?: number;
 }
 
-/** The message that is answered, as far as the reader may see it. */
+/** The message that is replied to, as far as the reader may see it. */
 export interface QuotedMessage {
   replyToId?: string;
   replyToIdFull?: string;
@@ -50,7 +50,7 @@ export interface InboundClaimEvent extends HookEventBase, QuotedMessage {
 }
 export interface InboundClaimResult {
   handled: boolean;
-  /** Nothing with `handled` means silence. */
+  /** Absent with `handled`: no reply. */
   reply?: HookReplyPayload;
 }
 
@@ -75,17 +75,17 @@ export interface BeforeDispatchEvent extends HookEventBase, QuotedMessage {
   messageId?: string;
 }
 export interface BeforeDispatchResult {
-  /** Dealt with: nothing goes on; `text`, when it is there, is sent instead. */
+  /** Handled: processing stops; `text`, if present, is sent instead. */
   handled?: boolean;
   text?: string;
-  /** In place of the content. */
+  /** Replaces the content. */
   content?: string;
   /** Stopped. */
   cancel?: boolean;
   cancelReason?: string;
 }
 
-/** Counts of replies that were queued, by kind. */
+/** Number of queued replies, by kind. */
 export interface ReplyCounts {
   tool?: number;
   block?: number;
@@ -131,7 +131,7 @@ export interface MessageSendingResult {
   content?: string;
   cancel?: boolean;
   cancelReason?: string;
-  /** Kept with a cancelled delivery, up to a bound. */
+  /** Stored with a cancelled delivery, up to a limit. */
   metadata?: Record<string, unknown>;
 }
 
@@ -139,7 +139,7 @@ export interface ReplyPayloadSendingEvent extends HookEventBase {
   payload: HookReplyPayload;
   to?: string;
   kind?: "tool" | "block" | "final";
-  /** Model, usage and context of the turn, when they are known. */
+  /** Model, usage and context of the turn, when known. */
   usageState?: Record<string, unknown>;
   sessionKey?: string;
   runId?: string;

@@ -1,4 +1,4 @@
-/** Calls of a model. The first two never carry prompts, answers, headers, bodies or raw request ids. */
+/** Model calls. The first two never contain prompts, answers, headers, bodies or raw request ids. */
 import type { AgentHookContext } from "./agent.ts";
 import type { HookEventBase, NoResult } from "./values.ts";
 

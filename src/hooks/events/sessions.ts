@@ -1,4 +1,4 @@
-/** The life of a session. */
+/** The lifecycle of a session. */
 import type { AgentHookContext } from "./agent.ts";
 import type { HookContextBase, HookEventBase, NoResult } from "./values.ts";
 
@@ -32,11 +32,11 @@ export interface SessionEndEvent extends HookEventBase {
 
 export interface BeforeCompactionEvent extends HookEventBase {
   messageCount: number;
-  /** Of them, those that the summary is made from. */
+  /** The part of them that is summarized. */
   compactingCount?: number;
   tokenCount?: number;
   messages?: unknown[];
-  /** The transcript, which already holds all of it. */
+  /** The transcript, which already contains all of it. */
   sessionFile?: string;
 }
 export interface AfterCompactionEvent extends HookEventBase {

@@ -44,7 +44,7 @@ export interface SubagentProgressEvent extends HookEventBase {
 }
 
 export interface SubagentEndedEvent extends HookEventBase {
-  /** What `subagent_spawned` called `childSessionKey`. */
+  /** Called `childSessionKey` in `subagent_spawned`. */
   targetSessionKey: string;
   targetKind: "subagent" | "acp";
   reason: string;

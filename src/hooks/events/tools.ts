@@ -1,4 +1,4 @@
-/** Calls of tools, and what is written down of them. */
+/** Tool calls, and what is persisted of them. */
 import type { HookContextBase, HookEventBase, HookMessage, HookTrace, NoResult } from "./values.ts";
 
 /** Facts about the call of a tool. */
@@ -18,7 +18,7 @@ export interface ToolHookContext extends HookContextBase {
   trace?: HookTrace;
   /** Fires when the run is aborted or the handler's budget is used up. */
   abortSignal?: AbortSignal;
-  /** The state that this plugin keeps with the session. */
+  /** This plugin's state in the session. */
   getSessionExtension?: (namespace: string) => unknown;
 }
 
@@ -27,16 +27,16 @@ export interface BeforeToolCallEvent extends HookEventBase {
   params: Record<string, unknown>;
   toolKind?: string;
   toolInputKind?: string;
-  /** Paths the host read out of the parameters; may be incomplete or too many. */
+  /** Paths that the host derived from the parameters; may be incomplete or too many. */
   derivedPaths?: string[];
   runId?: string;
   toolCallId?: string;
 }
 
-/** How a question to the operator ended. */
+/** How an approval request ended. */
 export type ApprovalResolution = "allow-once" | "allow-always" | "deny" | "timeout" | "cancelled";
 
-/** A question to the operator, asked before the tool runs. */
+/** An approval request, made before the tool runs. */
 export interface ApprovalRequest {
   title: string;
   description: string;
@@ -44,12 +44,12 @@ export interface ApprovalRequest {
   timeoutMs?: number;
   timeoutBehavior?: "allow" | "deny";
   allowedDecisions?: ("allow-once" | "allow-always" | "deny")[];
-  /** Set by the host to the plugin that asks. */
+  /** Set by the host to the requesting plugin. */
   pluginId?: string;
   onResolution?: (decision: ApprovalResolution) => Promise<void> | void;
 }
 export interface BeforeToolCallResult {
-  /** Laid over the call's parameters, key by key. */
+  /** Override the call's parameters, key by key. */
   params?: Record<string, unknown>;
   block?: boolean;
   blockReason?: string;
@@ -101,7 +101,7 @@ export interface BeforeMessageWriteEvent extends HookEventBase {
   agentId?: string;
 }
 export interface BeforeMessageWriteResult {
-  /** Not written. */
+  /** Not persisted. */
   block?: boolean;
   message?: HookMessage;
 }

@@ -1,13 +1,13 @@
-/** Shapes that several events carry. What a handler gets is its own copy, so nothing here is readonly. */
+/** Shapes shared by several events. A handler gets its own copy, so nothing here is readonly. */
 
-/** One entry of a conversation as the transcript keeps it: `user`, `assistant`, `toolResult`, … */
+/** One entry of a conversation as in the transcript: `user`, `assistant`, `toolResult`, … */
 export interface HookMessage {
   role: string;
   content?: unknown;
   [key: string]: unknown;
 }
 
-/** Where a message goes to or came from. */
+/** Destination or origin of a message. */
 export interface HookOrigin {
   channel?: string;
   accountId?: string;
@@ -15,7 +15,7 @@ export interface HookOrigin {
   threadId?: string | number;
 }
 
-/** What a reply consists of after it was normalised. Channels add their own under `channelData`. */
+/** The normalized parts of a reply. Channels add their own under `channelData`. */
 export interface HookReplyPayload {
   text?: string;
   mediaUrl?: string;
@@ -37,7 +37,7 @@ export interface HookReplyPayload {
   sensitiveMedia?: boolean;
 }
 
-/** Ids that tie a call to a trace of the host. */
+/** Ids that connect a call to a trace of the host. */
 export interface HookTrace {
   traceId?: string;
   spanId?: string;
@@ -50,10 +50,10 @@ export interface HookEventBase {
   context?: { pluginConfig?: Record<string, unknown>; [key: string]: unknown };
 }
 
-/** In every context of a hook that has a budget: fires when the budget is used up. Made when it is first read. */
+/** In every context of a hook that has a budget: fires when the budget is used up. Created on first read. */
 export interface HookContextBase {
   readonly signal?: AbortSignal;
 }
 
-/** Nothing comes back from an observing hook. */
+/** An observing hook has no result. */
 export type NoResult = undefined;

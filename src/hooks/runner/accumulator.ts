@@ -1,20 +1,20 @@
 import { messageOf } from "../../base/errors.ts";
 import type { HookSpec } from "../spec.ts";
 import { isRecord } from "../view/plain.ts";
-import { complainOnce, EntryComplaints, noteFailure, type Engine } from "./engine.ts";
+import { logOnce, EntryComplaints, noteFailure, type Engine } from "./engine.ts";
 import type { Entry } from "./entry.ts";
 import { EventTemplate, shownEvent, type Fields } from "./handler-input.ts";
 import { Merged, MergedEnvironment } from "./merge.ts";
 import { readResult, UnfitResult } from "./results.ts";
 import type { HookCallOutcome } from "./stats.ts";
 
-/** What a dispatch of a deciding hook has come to: the results so far, and the event as the next handler sees it. */
+/** State of a dispatch of a deciding hook: the results so far, and the event for the next handler. */
 export class Accumulator {
   readonly engine: Engine;
   readonly spec: HookSpec;
-  /** The event as the next handler gets it. */
+  /** The event for the next handler. */
   template: EventTemplate;
-  /** Nothing after this counts. */
+  /** Later results are ignored. */
   ended = false;
   private merged: Merged | undefined = undefined;
   private environment: MergedEnvironment | undefined = undefined;
@@ -25,7 +25,7 @@ export class Accumulator {
     this.template = new EventTemplate(spec, shownEvent(spec, event));
   }
 
-  /** Takes what a handler returned. */
+  /** Adds a handler's result. */
   take(entry: Entry, raw: unknown): HookCallOutcome {
     if (raw === undefined || raw === null) return "ok";
     const complaints = new EntryComplaints(this.engine, entry);
@@ -43,7 +43,7 @@ export class Accumulator {
     }
   }
 
-  /** A handler threw or took too long where that blocks. */
+  /** A handler threw or timed out where that blocks. */
   block(entry: Entry, why: string): void {
     const reason = this.spec.sensitive ? `the plugin ${entry.pluginId} could not check this` : `the plugin ${entry.pluginId} ${why}`;
     (this.merged ??= new Merged(this.spec)).block(reason, entry.pluginId);
@@ -62,7 +62,7 @@ export class Accumulator {
     const dropped = (this.environment ??= new MergedEnvironment()).add(raw);
     for (const name of dropped) {
       entry.tally.ignored += 1;
-      complainOnce(this.engine, entry, `variable ${name}`, `the variable ${name} of its ${entry.hook} handler is dropped: plugins may not set it`);
+      logOnce(this.engine, entry, `variable ${name}`, `the variable ${name} of its ${entry.hook} handler is dropped: plugins may not set it`);
     }
     return "decided";
   }
@@ -72,7 +72,7 @@ export class Accumulator {
       this.block(entry, `returned something from ${entry.hook} that is no decision: ${error.message}`);
       return "decided";
     }
-    // A getter that throws, a cycle: the handler's own doing.
+    // A getter that throws, or a cycle: the handler's own fault.
     noteFailure(this.engine, entry, error);
     if (this.spec.onThrow === "block") this.block(entry, `failed in ${entry.hook}: ${messageOf(error)}`);
     return "failed";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Deadlines } from "../../base/deadlines.ts";
 
-/** Something that is over when its budget is. Links are kept in it, so that starting and ending costs no allocation. */
+/** A call with a budget. The links are stored in it, so that starting and ending costs no allocation. */
 export interface Budgeted {
   due: number;
   lane: Lane | undefined;
@@ -11,7 +11,7 @@ export interface Budgeted {
   expire(): void;
 }
 
-/** Everything with the same budget, in order of its start, which is the order of its end. */
+/** All calls with the same budget, in the order of their start, which is the order of their end. */
 interface Lane {
   readonly ms: number;
   head: Budgeted | undefined;
@@ -20,11 +20,11 @@ interface Lane {
 }
 
 /**
- * Budgets of many calls on the shared deadlines. Calls with the same budget end in the order in which they started, so that each length needs one
- * deadline, for the oldest call; a call that ends in time is unlinked and no timer is touched.
+ * Budgets of many calls on shared deadlines. Calls with the same budget end in the order in which they started, so that each length needs one
+ * deadline, for the oldest call; a call that ends in time is unlinked without touching a timer.
  */
 export interface Budgets {
-  /** Starts the budget of a call that began at `now` (monotonic milliseconds). */
+  /** Starts the budget of a call that started at `now` (monotonic milliseconds). */
   start(call: Budgeted, ms: number, now: number): void;
   end(call: Budgeted): void;
 }

@@ -2,9 +2,9 @@ import { AppError } from "../../base/errors.ts";
 import type { Budgeted } from "./budgets.ts";
 import type { Entry } from "./entry.ts";
 
-/** A dispatch, as far as one of its calls knows it. */
+/** The part of a dispatch that one of its calls needs. */
 export interface Dispatch {
-  /** The run's own end. */
+  /** The run's signal. */
   readonly signal: AbortSignal | undefined;
   timedOut(call: Call): void;
 }
@@ -19,7 +19,7 @@ export class Call implements Budgeted {
   lane: Budgeted["lane"] = undefined;
   before: Budgeted | undefined = undefined;
   after: Budgeted | undefined = undefined;
-  /** Abandoned: what still comes is not heeded. */
+  /** Abandoned: later results are ignored. */
   over = false;
   private controller: AbortController | undefined = undefined;
   private joined: AbortSignal | undefined = undefined;
@@ -30,7 +30,7 @@ export class Call implements Budgeted {
     this.started = started;
   }
 
-  /** Fires when the budget is used up or the run ends. Made when it is first asked for. */
+  /** Fires when the budget is used up or the run ends. Created on first use. */
   get signal(): AbortSignal {
     if (this.joined) return this.joined;
     this.controller = new AbortController();

@@ -6,7 +6,7 @@ import { isThenable, noteFailure, noteTimeout, settleOnce, trace, type Engine } 
 import type { Entry } from "./entry.ts";
 import { ContextTemplate, type Fields } from "./handler-input.ts";
 
-/** One dispatch of a deciding hook: handler after handler, waiting only for those that have to be waited for. */
+/** One dispatch of a deciding hook: handler after handler, awaiting only asynchronous ones. */
 export class Decision implements Dispatch {
   readonly signal: AbortSignal | undefined;
   private readonly engine: Engine;
@@ -49,7 +49,7 @@ export class Decision implements Dispatch {
     this.proceed();
   }
 
-  /** Calls handlers until one has to be waited for. True when there is nothing left to do. */
+  /** Calls handlers until one has to be awaited. True when all are done. */
   private advance(): boolean {
     const { engine, entries, results } = this;
     while (this.index < entries.length && !results.ended) {
@@ -121,7 +121,7 @@ export class Decision implements Dispatch {
       if (!this.advance()) return;
       this.resolve?.(this.results.outcome());
     } catch (error) {
-      // The host's own event could not be read; no handler is to blame.
+      // The host's own event could not be read; no handler is at fault.
       this.reject?.(error);
     }
   }

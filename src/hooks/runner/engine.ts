@@ -9,7 +9,7 @@ import type { Entry } from "./entry.ts";
 import type { Complaints } from "./results.ts";
 import type { HookCallOutcome } from "./stats.ts";
 
-/** What every dispatch needs. */
+/** Shared by every dispatch. */
 export interface Engine {
   readonly clock: Clock;
   readonly log: Logger;
@@ -19,17 +19,17 @@ export interface Engine {
 
 const facts = (entry: Entry) => ({ pluginId: entry.pluginId, hook: entry.hook, ...(entry.source === undefined ? {} : { source: entry.source }) });
 
-/** Where a handler threw, below the folder of its plugin's entry. */
-function placeOf({ source }: Entry, error: unknown): { readonly source?: string; readonly line?: number } {
+/** Where a handler threw, inside its plugin's folder. */
+function findLocation({ source }: Entry, error: unknown): { readonly source?: string; readonly line?: number } {
   const folder = source?.slice(0, source.lastIndexOf("/"));
   const found = findStackLocation(error, folder);
   return found && folder !== undefined && found.file.startsWith(`${folder}/`) ? { source: found.file, line: found.line } : {};
 }
 
-/** Counts and tells that a handler threw. What a sensitive hook threw stays untold. */
+/** Counts and logs a thrown error. Errors of sensitive hooks are not logged. */
 export function noteFailure(engine: Engine, entry: Entry, error: unknown): void {
   entry.tally.failures += 1;
-  const at = { ...facts(entry), ...placeOf(entry, error) };
+  const at = { ...facts(entry), ...findLocation(entry, error) };
   if (entry.spec.sensitive) {
     engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed; what it said may hold private text and is not kept`, at);
     return;
@@ -39,7 +39,7 @@ export function noteFailure(engine: Engine, entry: Entry, error: unknown): void 
   engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed: ${text}`, at);
 }
 
-/** Counts and tells that a handler took too long. */
+/** Counts and logs a timeout. */
 export function noteTimeout(engine: Engine, entry: Entry): void {
   entry.tally.timeouts += 1;
   const level = entry.spec.onTimeout === "skip" ? "warn" : "error";
@@ -49,19 +49,19 @@ export function noteTimeout(engine: Engine, entry: Entry): void {
   engine.log[level](text, { ...facts(entry), budgetMs: entry.budgetMs });
 }
 
-/** Tells something about a handler the first time it happens. */
-export function complainOnce(engine: Engine, entry: Entry, key: string, text: string): void {
-  const told = (entry.complaints ??= new Set());
-  if (told.has(key)) return;
-  told.add(key);
+/** Logs a problem with a handler the first time it happens. */
+export function logOnce(engine: Engine, entry: Entry, key: string, text: string): void {
+  const logged = (entry.complaints ??= new Set());
+  if (logged.has(key)) return;
+  logged.add(key);
   engine.log.warn(`plugin ${entry.pluginId}: ${text}`, facts(entry));
 }
 
-/** Complaints about one handler's result. */
+/** Problems with one handler's result. */
 export class EntryComplaints implements Complaints {
   private readonly engine: Engine;
   private readonly entry: Entry;
-  /** Something was said. */
+  /** A problem was reported. */
   heard = false;
 
   constructor(engine: Engine, entry: Entry) {
@@ -73,20 +73,20 @@ export class EntryComplaints implements Complaints {
     this.heard = true;
     this.entry.tally.ignored += 1;
     const what = field === undefined ? "result" : `result's ${field}`;
-    complainOnce(this.engine, this.entry, `wrong ${field}`, `its ${this.entry.hook} handler's ${what} is ignored: expected ${expected}`);
+    logOnce(this.engine, this.entry, `wrong ${field}`, `its ${this.entry.hook} handler's ${what} is ignored: expected ${expected}`);
   }
 
   dropped(field: string): void {
     this.heard = true;
     this.entry.tally.dropped += 1;
     const key = `plugins.entries.${this.entry.pluginId}.hooks.allowPromptInjection`;
-    complainOnce(this.engine, this.entry, `dropped ${field}`, `the ${field} of its ${this.entry.hook} handler is dropped, since ${key} is false`);
+    logOnce(this.engine, this.entry, `dropped ${field}`, `the ${field} of its ${this.entry.hook} handler is dropped, since ${key} is false`);
   }
 
   frozen(field: string, owner: string): void {
     this.heard = true;
     this.entry.tally.ignored += 1;
-    complainOnce(
+    logOnce(
       this.engine,
       this.entry,
       `frozen ${field}`,
@@ -99,12 +99,12 @@ export function trace(options: HookRunOptions | undefined, entry: Entry, ms: num
   options?.trace?.push({ hook: entry.hook, pluginId: entry.pluginId, ms, outcome });
 }
 
-/** Whether something has to be waited for. */
+/** Whether a value has to be awaited. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Waits with the platform's own `then`: one that a plugin has put in its place could call back at once, or twice. */
+/** Uses the platform's own `then`: one that a plugin replaced could call back synchronously, or twice. */
 export function settleOnce(promise: Promise<unknown>, onValue: ((value: unknown) => void) | undefined, onError: (error: unknown) => void): void {
   void Promise.prototype.then.call(promise, onValue, onError);
 }

@@ -1,6 +1,6 @@
 import type { Entry } from "./entry.ts";
 
-/** Handlers of one hook. The sorted list is never changed, only replaced: a dispatch goes on over the one it found. */
+/** Handlers of one hook. The sorted list is never changed, only replaced: a running dispatch continues with the one it started with. */
 export class EntryList {
   private readonly entries = new Set<Entry>();
   private order: readonly Entry[] | undefined = [];

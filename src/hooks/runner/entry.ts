@@ -24,10 +24,10 @@ export interface EntryFacts {
 
 /** Failures in a row after which an observing handler is skipped. */
 const BREAK_AFTER = 3;
-/** Milliseconds that it is skipped for. */
+/** Milliseconds for which it is skipped. */
 const BREAK_MS = 60_000;
 
-/** One registered handler with what the operator has to say about it. */
+/** One registered handler with the operator's settings. */
 export class Entry {
   readonly hook: string;
   readonly spec: HookSpec;
@@ -37,18 +37,18 @@ export class Entry {
   readonly priority: number;
   readonly filter: FilterCheck | undefined;
   readonly tally: Tally;
-  /** Whether the handler could look at its context. */
+  /** Whether the handler could use its context. */
   readonly takesContext: boolean;
   budgetMs = 0;
   blocksOnTimeout = false;
   injects = true;
-  /** The plugin's configuration, a copy of this handler's own. */
+  /** The plugin's configuration, copied for this handler. */
   config: unknown = undefined;
   /** In a row. */
   broken = 0;
-  /** Monotonic milliseconds; 0 while closed, endless while a trial is under way. */
+  /** Monotonic milliseconds; 0 while closed, infinite during a trial. */
   openUntil = 0;
-  /** What was complained about already. */
+  /** Problems that were already logged. */
   complaints: Set<string> | undefined = undefined;
   private settings: HookSettings | undefined = undefined;
   private readonly authorMs: number | undefined;
@@ -66,7 +66,7 @@ export class Entry {
     this.takesContext = takesContext(facts.wraps ?? facts.handler);
   }
 
-  /** Takes the operator's settings, if they are others than last time. */
+  /** Applies the operator's settings, if they changed. */
   apply(settings: HookSettings): void {
     if (settings === this.settings) return;
     this.settings = settings;
@@ -76,7 +76,7 @@ export class Entry {
     this.config = isolate(settings.pluginConfig);
   }
 
-  /** Whether the breaker lets a call through; the first one after the pause is the trial. */
+  /** Whether the breaker allows a call; the first one after the pause is the trial. */
   admits(now: number): boolean {
     if (this.openUntil === 0) return true;
     if (now < this.openUntil) return false;

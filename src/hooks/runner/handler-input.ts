@@ -6,7 +6,7 @@ import type { Entry } from "./entry.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** A value of an event or context that a handler could change from inside, and how it gets its own. */
+/** A mutable value of an event or context, and how a handler gets its own copy. */
 interface Changeable {
   readonly key: string;
   readonly value: object;
@@ -16,7 +16,7 @@ interface Changeable {
 const NONE: readonly Changeable[] = [];
 const NO_KEYS: readonly string[] = [];
 
-/** Looked up once for all handlers that see the same data. */
+/** Computed once for all handlers that see the same data. */
 function changeablesOf(fields: Fields): readonly Changeable[] {
   let found: Changeable[] | undefined;
   for (const key in fields) {
@@ -24,7 +24,7 @@ function changeablesOf(fields: Fields): readonly Changeable[] {
     if (typeof value !== "object" || value === null) continue;
     const isolation = isolationOf(value);
     if (isolation === "none") continue;
-    // Most have one, and a list made with one element takes no more room than that.
+    // Most have one, and an array literal with one element is allocated exactly.
     if (found) found.push({ key, value, isolation });
     else found = [{ key, value, isolation }];
   }
@@ -38,12 +38,12 @@ function isolateIn(own: Fields, changeables: readonly Changeable[]): void {
   }
 }
 
-/** What every handler gets its own copy of: the event of a dispatch. */
+/** The event of a dispatch, which every handler gets its own copy of. */
 export class EventTemplate {
   readonly event: Fields;
   private readonly changeables: readonly Changeable[];
   private readonly context: Fields | undefined;
-  /** The hook's own way to copy, where it fits this event. */
+  /** The hook's own copy function, where it fits this event. */
   private readonly copies: EventCopies | undefined;
 
   constructor(spec: HookSpec, event: Fields) {
@@ -67,7 +67,7 @@ export class EventTemplate {
   }
 }
 
-/** A handler's own context. Both signals are the call's, which makes them when one is read. */
+/** A handler's own context. Both signals are the call's, created on first read. */
 class HandlerContext {
   readonly #call: Call;
   [key: string]: unknown;
@@ -89,7 +89,7 @@ class HandlerContext {
 /** The context of a dispatch, which every handler gets its own copy of. */
 export class ContextTemplate {
   readonly ctx: Fields;
-  /** The run's own end. */
+  /** The run's signal. */
   readonly signal: AbortSignal | undefined;
   private readonly live: readonly string[];
   private shown: Fields | undefined = undefined;
@@ -101,7 +101,7 @@ export class ContextTemplate {
     this.signal = signal ?? ((ctx["abortSignal"] ?? ctx["signal"]) as AbortSignal | undefined);
   }
 
-  /** Nothing for a handler that could not look at it. */
+  /** Nothing for a handler that cannot use it. */
   for(call: Call): unknown {
     if (!call.entry.takesContext) return undefined;
     const own = new HandlerContext(call, this.shown ?? this.show());
@@ -117,7 +117,7 @@ export class ContextTemplate {
   }
 }
 
-/** The same without a signal, for handlers that answer at once. */
+/** The same without a signal, for synchronous handlers. */
 export class PlainContextTemplate {
   private readonly ctx: Fields;
   private changeables: readonly Changeable[] | undefined = undefined;
@@ -133,7 +133,7 @@ export class PlainContextTemplate {
   }
 }
 
-/** The event without what the catalog hides from handlers. */
+/** The event without fields that the catalog hides from handlers. */
 export function shownEvent(spec: HookSpec, event: Fields): Fields {
   const value = spec.hides && event[spec.hides.in];
   return isRecord(value) && spec.hides!.keys.some((key) => key in value) ? { ...event, [spec.hides!.in]: without(value, spec.hides!.keys) } : event;

@@ -3,22 +3,22 @@ import type { FieldSpec, HookSpec } from "../spec.ts";
 import type { Fields } from "./handler-input.ts";
 import type { ReadResult } from "./results.ts";
 
-/** Between texts of several handlers. */
+/** Separator between texts of several handlers. */
 const BLANK_LINE = "\n\n";
 
-/** The results of the handlers so far, as one. */
+/** The merged results of the handlers so far. */
 export class Merged {
   readonly spec: HookSpec;
   fields: Fields | undefined = undefined;
   decidedBy: string | undefined = undefined;
-  /** Who set a field that freezes others. */
+  /** Which plugin set a field that freezes others. */
   private readonly owners = new Map<string, string>();
 
   constructor(spec: HookSpec) {
     this.spec = spec;
   }
 
-  /** Adds one result. Answers with the event's keys that it rewrites; `ignored` is told the fields that another plugin has frozen. */
+  /** Adds one result. Returns the event's keys that it rewrites; `ignored` gets the fields that another plugin has frozen. */
   add(result: ReadResult, pluginId: string, event: Fields, ignored: (field: string, owner: string) => void): Fields | undefined {
     if (this.spec.whole) {
       if (!this.fields || result.terminal) this.take(result.fields, pluginId);
@@ -77,12 +77,12 @@ function combine(field: FieldSpec, name: string, before: unknown, next: unknown,
   }
 }
 
-/** The environment that several plugins add up to; later ones win. */
+/** The merged environment of several plugins; later ones win. */
 export class MergedEnvironment {
   private env: Record<string, string> | undefined = undefined;
   private readonly dropped = new Set<string>();
 
-  /** Answers with the names that were not taken. */
+  /** Returns the names that were dropped. */
   add(wanted: Fields): readonly string[] {
     const { env, dropped } = filterExecEnvironment(wanted);
     this.env = { ...this.env, ...env };

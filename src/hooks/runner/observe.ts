@@ -4,7 +4,7 @@ import { isThenable, noteFailure, noteTimeout, settleOnce, trace, type Engine } 
 import type { Entry } from "./entry.ts";
 import { ContextTemplate, EventTemplate, type Fields } from "./handler-input.ts";
 
-/** One dispatch of an observing hook: all handlers are started in their order and run side by side. */
+/** One dispatch of an observing hook: all handlers are started in order and run concurrently. */
 export class Observation implements Dispatch {
   readonly signal: AbortSignal | undefined;
   private readonly engine: Engine;
@@ -12,7 +12,7 @@ export class Observation implements Dispatch {
   private readonly event: EventTemplate;
   private readonly ctx: ContextTemplate;
   private readonly options: HookRunOptions | undefined;
-  /** Handlers that are waited for. */
+  /** Handlers that are awaited. */
   private open = 0;
   private resolve: ((outcome: undefined) => void) | undefined = undefined;
 

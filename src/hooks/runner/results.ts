@@ -2,13 +2,13 @@ import type { FieldSpec, FieldType, FieldValue, HookSpec } from "../spec.ts";
 import { detach } from "../view/view.ts";
 import { without, type Fields } from "./handler-input.ts";
 
-/** A result as far as it fits the hook: data of the host's own. */
+/** The valid part of a result, as the host's own data. */
 export interface ReadResult {
   readonly fields: Fields;
   readonly terminal: boolean;
 }
 
-/** Told about everything in a result that is of no use. */
+/** Receives everything in a result that is invalid. */
 export interface Complaints {
   /** `field` is missing when the result as a whole is wrong. */
   wrong(field: string | undefined, expected: string): void;
@@ -16,7 +16,7 @@ export interface Complaints {
   dropped(field: string): void;
 }
 
-/** Thrown by nothing but {@link readResult}: the result must block. */
+/** Thrown only by {@link readResult}: the result must block. */
 export class UnfitResult extends Error {}
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -51,8 +51,8 @@ function tooLong(field: FieldSpec, value: unknown): boolean {
 }
 
 /**
- * Reads what a handler returned: fields of the wrong type are left out, results that decide nothing give nothing. Throws {@link UnfitResult} where a
- * wrong shape has to block.
+ * Validates a handler's result: fields of the wrong type are left out, results that decide nothing give nothing. Throws {@link UnfitResult} where an
+ * invalid shape has to block.
  */
 export function readResult(spec: HookSpec, raw: unknown, injects: boolean, complain: Complaints): ReadResult | undefined {
   if (raw === undefined || raw === null) return undefined;

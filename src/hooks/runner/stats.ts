@@ -11,7 +11,7 @@ export interface HookTraceRecord {
   readonly outcome: HookCallOutcome;
 }
 
-/** What happened to a plugin's handlers of one hook since the start. */
+/** Statistics of a plugin's handlers of one hook since the start. */
 export interface HookStat {
   readonly pluginId: string;
   readonly hook: string;
@@ -22,9 +22,9 @@ export interface HookStat {
   readonly timeouts: number;
   /** Not called: the breaker was open. */
   readonly skipped: number;
-  /** Not called: the filter did not fit. */
+  /** Not called: the filter did not match. */
   readonly filtered: number;
-  /** Results, or fields of them, that were of no use. */
+  /** Invalid results, or fields of them. */
   readonly ignored: number;
   /** Additions to prompts that the operator does not allow. */
   readonly dropped: number;

@@ -4,11 +4,11 @@ import { detach, isolate } from "./view.ts";
 
 type Data = Record<string, unknown>;
 
-/** Nested plain data, larger than what is copied at once. */
+/** Nested plain data, larger than what is copied eagerly. */
 const data = () => fc.object({ maxDepth: 4, maxKeys: 12, withNullPrototype: true, withSparseArray: false }) as fc.Arbitrary<Data>;
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** Changes everything that can be reached, in many ways. */
+/** Changes everything reachable, in many ways. */
 function ruin(value: unknown, depth = 0): void {
   if (typeof value !== "object" || value === null || depth > 8) return;
   for (const key of Object.keys(value)) ruin((value as Data)[key], depth + 1);
@@ -27,7 +27,7 @@ function ruin(value: unknown, depth = 0): void {
   Object.assign(value, { assigned: [1] });
 }
 
-test("whatever is done to a view, its source and other views stay as they were", () => {
+test("changing a view never changes its source or other views", () => {
   fc.assert(
     fc.property(data(), (source) => {
       const before = json(source);
@@ -103,7 +103,7 @@ test("an object that inherits from a view keeps its own changes", () => {
   expect([Object.keys(child), "added" in view.nested]).toEqual([["added"], false]);
 });
 
-test("of a history of 10,000 messages only what is touched is copied", () => {
+test("of a history of 10,000 messages only accessed parts are copied", () => {
   let touched = 0;
   const history = Array.from({ length: 10_000 }, (_, index) => {
     const text = `message ${index}`;
@@ -123,7 +123,7 @@ test("of a history of 10,000 messages only what is touched is copied", () => {
   expect(touched).toBeLessThan(10);
 });
 
-test("instances, functions, buffers, dates and signals pass as they are", () => {
+test("instances, functions, buffers, dates and signals are passed unchanged", () => {
   class Thing {
     value = 1;
   }
@@ -143,13 +143,13 @@ test("instances, functions, buffers, dates and signals pass as they are", () => 
   }
 });
 
-test("small data without objects in it is a plain copy, which can be cloned and posted", () => {
+test("small flat data is copied eagerly, and can be cloned and posted", () => {
   const params = isolate({ query: "x", count: 1 });
   expect(structuredClone(params)).toEqual({ query: "x", count: 1 });
   expect(structuredClone(isolate(["a", "b"]))).toEqual(["a", "b"]);
 });
 
-test("a result is detached from what its handler keeps", () => {
+test("a result is detached from its handler's objects", () => {
   const event = isolate({ message: { role: "user", content: [{ text: "a" }] } });
   event.message.content[0]!.text = "b";
   const mine = { list: [1] };
@@ -161,7 +161,7 @@ test("a result is detached from what its handler keeps", () => {
   expect(structuredClone(detached)).toEqual(detached);
 });
 
-test("a result that contains itself is refused", () => {
+test("a cyclic result is refused", () => {
   const loop: Data = {};
   loop["loop"] = loop;
   expect(() => detach(loop)).toThrow("contains itself");

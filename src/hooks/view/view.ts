@@ -1,10 +1,10 @@
 /**
- * How a value is handed to somebody who may change it: `none` as it is (instances, buffers, dates, signals), `flat` as a copy, since it is small and
- * holds no objects, the others as a copy that is made when it is touched, `bare` of a record without a prototype.
+ * How a value is passed to code that may change it: `none` unchanged (instances, buffers, dates, signals), `flat` as a copy, since it is small and
+ * contains no objects, the others as a copy on access, `bare` of a record without a prototype.
  */
 export type Isolation = "none" | "flatRecord" | "flatList" | "record" | "list" | "bare";
 
-/** Up to so many values are copied at once: that costs less than a view. */
+/** Up to this many values are copied eagerly: that costs less than a view. */
 const FLAT = 8;
 
 export function isolationOf(value: object): Isolation {
@@ -23,7 +23,7 @@ function isFlatRecord(record: Fields): boolean {
   return true;
 }
 
-/** `value` must be what {@link isolationOf} said of it. */
+/** `value` must be what {@link isolationOf} returned for it. */
 export function isolateAs(isolation: Isolation, value: object): object {
   switch (isolation) {
     case "record":
@@ -41,17 +41,17 @@ export function isolateAs(isolation: Isolation, value: object): object {
   }
 }
 
-/** A copy of one level. Unlike a spread, it costs the same however many shapes it has seen; a key named `__proto__` would be lost. */
+/** A shallow copy. Unlike a spread, it costs the same however many shapes it has seen; a key named `__proto__` would be lost. */
 export function copyOf<T extends object>(record: T): T {
   return Object.assign({}, record);
 }
 
-/** A value that its holder may change without anybody noticing. Costs nothing that grows with what is inside. */
+/** A value that its holder may change without affecting others. The cost does not depend on its size. */
 export function isolate<T>(value: T): T {
   return typeof value === "object" && value !== null ? (isolateAs(isolationOf(value), value) as T) : value;
 }
 
-/** Asked of any object: a view answers with itself, everything else with nothing. */
+/** Read from any object: a view returns itself, everything else nothing. */
 const VIEW = Symbol("hook view");
 
 type Fields = Record<PropertyKey, unknown>;
@@ -64,12 +64,12 @@ interface Copy {
 }
 
 /**
- * A copy of plain data that is made piece by piece: reading goes through to the source, what is read and could be changed is isolated in turn,
+ * A copy-on-access view of plain data: reads go through to the source, mutable values that are read are isolated in turn,
  * and the first write copies this one level. The proxy's target is the copy, empty until then.
  */
 class View implements ProxyHandler<Fields> {
   readonly source: Fields;
-  /** What was handed out before the first write, by key. */
+  /** Values handed out before the first write, by key. */
   private children: Map<PropertyKey, unknown> | undefined = undefined;
   private copy: Copy | undefined = undefined;
 
@@ -158,7 +158,7 @@ class View implements ProxyHandler<Fields> {
   }
 }
 
-/** Makes the element under `key` the copy's own, if it still is the source's. */
+/** Copies the element under `key`, if it still is the source's. */
 function settle({ target, pending }: Copy, key: PropertyKey): void {
   const index = pending && typeof key === "string" ? Number(key) : -1;
   if (pending?.[index] !== 1) return;
@@ -166,12 +166,12 @@ function settle({ target, pending }: Copy, key: PropertyKey): void {
   if (Object.hasOwn(target, index)) target[index] = isolate(target[index]);
 }
 
-/** Deeper than any sensible result; a cycle ends here too. */
+/** Deeper than any sensible result; a cycle ends here, too. */
 const MAX_DEPTH = 200;
 
 /**
- * What a handler returned, as data of the host: the handler keeps no way to change it, and no view is left in it. Throws when it is nested too
- * deep or refers to itself.
+ * A handler's result as the host's own data: the handler cannot change it afterwards, and it contains no views. Throws when it is nested too
+ * deep or cyclic.
  */
 export function detach<T>(value: T): T {
   return detachAt(value, 0) as T;

@@ -92,8 +92,10 @@ export const PROFILES: Readonly<Record<ProfileName, readonly string[] | undefine
   full: undefined,
 };
 
-/** What a sandbox has and has not when no list says otherwise. */
-export const IN_SANDBOX: readonly string[] = namesOf(({ inSandbox }) => inSandbox === "allowed");
+/** What a sandbox has and has not when no list says otherwise; commands come first. */
+export const IN_SANDBOX: readonly string[] = [true, false].flatMap((runs) =>
+  namesOf(({ inSandbox, groups }) => inSandbox === "allowed" && groups.includes("runtime") === runs),
+);
 export const NOT_IN_SANDBOX: readonly string[] = namesOf(({ inSandbox }) => inSandbox === "denied");
 
 /** What a read-only workspace leaves no use for. */

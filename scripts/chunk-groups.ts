@@ -81,7 +81,7 @@ export const CHUNK_GROUPS = [
       "src/conversation/(?:create-conversation|index|intake/|lanes/|turns/|live/|delivery/(?:shown-replies|sending-hooks|told)\\.|commands/parsing/(?:pace|message)\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
       "src/routing/",
-      "src/gateway/(?!tools/|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
+      "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
       "src/sessions/(?:entry|transcript)/",
       "src/store/observed\\.ts",
       "src/models/answering-model\\.ts",

@@ -39,10 +39,16 @@ export function cycles(files: readonly Pick<SourceFile, "path" | "imports">[]): 
   return [...arrows].filter((arrow) => arrows.has(back(arrow)) && arrow < back(arrow)).map((arrow) => arrow.replace("→", "↔"));
 }
 
-/** Files of the product that name something: those that a new one of its kind would have to touch. */
-function naming(root: string, files: readonly SourceFile[], word: string): readonly string[] {
-  const quoted = new RegExp(`["'\`]${word.replaceAll(".", "\\.")}["'\`]|\\b${word}:`);
-  return files.filter(({ path }) => path.startsWith("src/") && quoted.test(readFileSync(join(root, path), "utf8"))).map(({ path }) => path);
+const COMMENTS = /^\s*(?:\/\*[^]*?\*\/|\/\/.*$)/gm;
+
+/**
+ * Files of the product that name something in their code, alone in a text, in a list of words or as a key: those that a new one of its kind would have to
+ * touch. Schemas of the configuration may name it: settings are called so.
+ */
+function naming(root: string, files: readonly SourceFile[], word: string, allowed: RegExp = /^src\/config\/schema\//): readonly string[] {
+  const named = new RegExp(`(?<=["'\`\\s{,])${word.replaceAll(".", "\\.")}(?=["'\`\\s:])`);
+  const isNaming = (path: string): boolean => named.test(readFileSync(join(root, path), "utf8").replaceAll(COMMENTS, ""));
+  return files.filter(({ path }) => path.startsWith("src/") && !allowed.test(path) && isNaming(path)).map(({ path }) => path);
 }
 
 /** Where the state of sessions, conversations or prompts is held besides the lane that runs the session. */

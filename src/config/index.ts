@@ -9,6 +9,7 @@ export type { ConfigEdit, ReviewWrite } from "./write/index.ts";
 export type { OpenClawConfig } from "./schema/index.ts";
 export type { ConfigSections, Issue, JsonSchema, KnownNames } from "./validate/index.ts";
 export {
+  BUILTIN_TOOL_NAMES,
   CHANNEL_IDS,
   isSensitivePath,
   isTooDeep,

@@ -50,5 +50,5 @@ export const loadGatewayTool = () => import("./tools/gateway-tool.ts");
 
 /** Loads the code of the HTTP entrances that begin turns. */
 export async function loadHttpTurns(): Promise<void> {
-  await Promise.all([import("./http/openai/chat-completions.ts"), import("./http/openai/responses.ts")]);
+  await Promise.all([import("./http/openai/chat-completions.ts"), import("./http/openai/responses.ts"), import("./http/tools-invoke.ts")]);
 }

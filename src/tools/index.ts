@@ -18,44 +18,39 @@ export { CHOICE_FIELDS, sessionChoice, type ChoiceField, type ExecGrant, type Gr
 export { changeChoice, changedByClient, type AskedChange, type ChangeVerdict } from "./authority/change.ts";
 export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type ChoiceUse, type ElevatedChoice } from "./authority/session-exec.ts";
 export { boundedDetails } from "./broker/bounds.ts";
+export { BUILTIN_TOOLS, PROMPT_ORDER, toolFacts, toolName, type BuiltinDeps } from "./catalog.ts";
+export { createTools, defineTool, type ToolFacts, type ToolReach } from "./declaration.ts";
+export { GATEWAY, MESSAGE } from "./builtin/elsewhere.ts";
+export { webFetchTool } from "./builtin/web/fetch.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
 export { createWithheldHints } from "./exec/withheld.ts";
 export { outcomeText } from "./exec/outcome-text.ts";
-export { execTool } from "./exec/exec.ts";
 export { shellName } from "./exec/plan.ts";
 export { SHOWN_CHARS as SHOWN_OUTPUT_CHARS } from "./process/shown-output.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
 export { createRemembered, type ListedRule, type RememberedCommands } from "./exec/remember/remembered.ts";
 export { riskyAllowlistEntries, type RiskyEntry } from "./exec/remember/risky.ts";
 export { execSettings, type ExecOverride, type ExecSettings } from "./exec/settings.ts";
-export { agentsListTool } from "./builtin/session/agents-list.ts";
 export type { SessionModel, SessionModels, SessionToolsDeps } from "./builtin/session/deps.ts";
-export { sessionStatusTool } from "./builtin/session/session-status.ts";
-export { sessionsHistoryTool } from "./builtin/session/sessions-history.ts";
-export { sessionsSendTool, type SessionPost, type SessionReply } from "./builtin/session/sessions-send.ts";
-export { sessionsListTool } from "./builtin/session/sessions-list.ts";
+export type { SessionPost, SessionReply } from "./builtin/session/sessions-send.ts";
 export { createLoopGuard, type LoopAlarm, type LoopGuard } from "./loop-guard/loop-guard.ts";
 export { sessionLoops, type SessionLoopsDeps } from "./loop-guard/session-loops.ts";
 export { loopSettings, type LoopSettings } from "./loop-guard/settings.ts";
 export { decidePolicy, type PolicyVerdict } from "./policy/decide.ts";
-export { distinctTools, isBuiltinTool } from "./policy/taken-names.ts";
+export { distinctTools } from "./policy/taken-names.ts";
 export { explainAbsent, explainNamed } from "./policy/absent.ts";
 export { builtinSubjects, explainPolicy, explainTools, groupsOf, type PolicyQuestion, type ToolExplanation } from "./policy/explain.ts";
 export { groupOfKey, groupPolicy, type GroupFacts, type GroupSender } from "./policy/group.ts";
 export { policyLayers, type Layer, type LayerFacts, type PolicyEntry, type ToolPolicy } from "./policy/layers.ts";
-export { processTool } from "./process/process.ts";
 export { endFormerCommands } from "./process/former-commands.ts";
 export { createCommandRecords } from "./process/command-records.ts";
 export { createProcesses, type Processes } from "./process/processes.ts";
-export { editTool } from "./builtin/files/edit.ts";
 export { createFileAccess, type FileAccess, type FileRules, type FileVerdict } from "./file-access/file-access.ts";
 export { knownSecret } from "./file-access/places.ts";
 export { createFolderGrants } from "./file-access/grants.ts";
 export type { OwnPlaces } from "./file-access/sealed.ts";
 export type { FileToolsDeps } from "./builtin/files/paths.ts";
-export { readTool } from "./builtin/files/read.ts";
-export { writeTool } from "./builtin/files/write.ts";
 export type { FilePlace } from "./builtin/files/place.ts";
 export { createDockerCli } from "./sandbox/docker/docker-cli.ts";
 export { createRegistry, type ContainerEntry, type ContainerKind } from "./sandbox/docker/registry.ts";
@@ -63,13 +58,13 @@ export { explainSandbox, type SandboxExplanation } from "./sandbox/explain.ts";
 export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type SandboxState } from "./sandbox/sandboxes.ts";
 export { isSessionSandboxed, sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
 export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
-export { createWebTools } from "./builtin/web/web-tools.ts";
 export { createMarkUntrusted, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";
-export { createTaint, type Taint, type TaintDeps, type TaintFlags, type TaintSettings, type ToolReach } from "./untrusted/taint.ts";
+export { createTaint, type Taint, type TaintDeps, type TaintFlags, type TaintSettings } from "./untrusted/taint.ts";
 export {
   failedOutcome,
   jsonOutcome,
   textOutcome,
+  toolLabel,
   type Tool,
   type ToolCall,
   type ToolContext,
@@ -77,10 +72,6 @@ export {
   type ToolQuestion,
   type ToolSource,
 } from "./tool.ts";
-export { applyPatchTool, type ApplyPatchDeps } from "./builtin/patch/apply-patch.ts";
-export { applyPatchAvailable, applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
+export { applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
 export type { SearchToolsDeps } from "./builtin/search/effort.ts";
-export { findTool } from "./builtin/search/find.ts";
-export { grepTool } from "./builtin/search/grep.ts";
-export { lsTool } from "./builtin/search/ls.ts";
-export { imageTool, type ImageAnswer, type ImageQuestion, type ImageToolDeps } from "./builtin/image/image.ts";
+export type { ImageAnswer, ImageQuestion, ImageToolDeps } from "./builtin/image/image.ts";

@@ -92,6 +92,15 @@ export interface Tool {
   run(call: ToolCall): Promise<ToolOutcome>;
 }
 
+/** A tool's name for people: `web_search` → `Web Search`. */
+export function toolLabel(name: string): string {
+  return name
+    .split(/[_\s-]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(" ");
+}
+
 /** One text as a result. */
 export function textOutcome(text: string, details?: unknown): ToolOutcome {
   return { content: [{ type: "text", text }], ...(details === undefined ? {} : { details }), isError: false };

@@ -6,7 +6,7 @@ import { tools } from "../../src/cli/commands/tools/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { LOOP_DEFAULTS } from "../../src/tools/loop-guard/settings.ts";
 import { policyLayers } from "../../src/tools/policy/layers.ts";
-import { CORE_TOOLS, GROUPS, PROFILES } from "../../src/tools/policy/names.ts";
+import { CORE_TOOLS, GROUPS, PROFILES } from "../../src/tools/catalog.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 

@@ -52,10 +52,10 @@ beforeAll(async () => {
   const files = { ids, workspaceOnly: () => false, home };
   const text = { type: "string" };
   tools = [
-    readTool(files),
-    editTool(files),
-    writeTool(files),
-    execTool({
+    readTool.create(files),
+    editTool.create(files),
+    writeTool.create(files),
+    execTool.create({
       clock,
       log: silentLogger,
       processes: createProcesses({ clock, random: systemRandom }),

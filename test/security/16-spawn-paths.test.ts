@@ -60,7 +60,18 @@ function house(backend: "docker" | "bwrap") {
       (error: unknown) => ({ isError: true, text: String(error) }),
     );
   const files = { ids, workspaceOnly: () => false, home: base, place: (who: ToolContext) => sandboxes.for(who)?.files };
-  return { base, workspaceDir, sandboxes, processes, context, files, call, exec: execTool({ ...deps, sandbox: sandboxes.for }), bare: execTool(deps), env };
+  return {
+    base,
+    workspaceDir,
+    sandboxes,
+    processes,
+    context,
+    files,
+    call,
+    exec: execTool.create({ ...deps, sandbox: sandboxes.for }),
+    bare: execTool.create(deps),
+    env,
+  };
 }
 
 test.each(["docker", "bwrap"] as const)(
@@ -88,9 +99,9 @@ test.each(["docker", "bwrap"] as const)(
     }
     expect(await call(bare, { command }), "without any sandbox wired").toMatchObject({ isError: true, text: expect.stringContaining("nothing was run") });
     const tools = [
-      [readTool(files), { path: "file" }],
-      [writeTool(files), { path: "file", content: "x" }],
-      [editTool(files), { path: "file", oldText: "on", newText: "off" }],
+      [readTool.create(files), { path: "file" }],
+      [writeTool.create(files), { path: "file", content: "x" }],
+      [editTool.create(files), { path: "file", oldText: "on", newText: "off" }],
     ] as const;
     for (const [tool, params] of tools)
       expect(await call(tool, params), tool.name).toMatchObject({ isError: true, text: expect.stringContaining("must run in a sandbox") });

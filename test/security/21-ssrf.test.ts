@@ -3,7 +3,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { AddressLookup } from "../../src/base/guarded-fetch.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { createMarkUntrusted, createWebTools, type Tool, type ToolOutcome } from "../../src/tools/index.ts";
+import { webFetchTool } from "../../src/tools/builtin/web/fetch.ts";
+import { createMarkUntrusted, type Tool, type ToolOutcome } from "../../src/tools/index.ts";
 import { startLoopbackServer, type LoopbackServer } from "../../src/base/loopback-server.fixture.ts";
 
 /** Whoever gets here has been led to a private place. */
@@ -34,7 +35,7 @@ function webFetch(lookup?: AddressLookup, allowed: string[] = ["entry.example"])
   const names: AddressLookup = lookup ?? (async () => [{ address: "127.0.0.1", family: 4 }]);
   const deps = { clock: systemClock, config: () => ({ tools: { web: { fetch: { cacheTtlMinutes: 0, timeoutSeconds: 5 } } } }), secret: () => undefined };
   const mark = createMarkUntrusted(createIds(systemRandom));
-  return createWebTools({ ...deps, mark, network: { policy: { allowedHostnames: allowed }, lookup: names } })().find((tool) => tool.name === "web_fetch")!;
+  return webFetchTool.create({ ...deps, mark, network: { policy: { allowedHostnames: allowed }, lookup: names } });
 }
 
 const context = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: false };

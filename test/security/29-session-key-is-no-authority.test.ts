@@ -6,16 +6,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import { openStore, transcriptFile, type Store } from "../../src/store/index.ts";
-import {
-  agentsListTool,
-  sessionsHistoryTool,
-  sessionsListTool,
-  sessionsSendTool,
-  sessionStatusTool,
-  type SessionToolsDeps,
-  type Tool,
-  type ToolOutcome,
-} from "../../src/tools/index.ts";
+import { agentsListTool } from "../../src/tools/builtin/session/agents-list.ts";
+import { sessionStatusTool } from "../../src/tools/builtin/session/session-status.ts";
+import { sessionsHistoryTool } from "../../src/tools/builtin/session/sessions-history.ts";
+import { sessionsListTool } from "../../src/tools/builtin/session/sessions-list.ts";
+import { sessionsSendTool } from "../../src/tools/builtin/session/sessions-send.ts";
+import type { SessionToolsDeps, Tool, ToolOutcome } from "../../src/tools/index.ts";
 
 const NOW = Date.UTC(2026, 10, 16);
 const clock = manualClock(NOW);
@@ -80,11 +76,11 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]());
 
 const TOOLS: readonly ((own: SessionToolsDeps) => Tool)[] = [
-  sessionStatusTool,
-  sessionsListTool,
-  sessionsHistoryTool,
-  agentsListTool,
-  (own) => sessionsSendTool(own, { send: ({ to }) => (posted.push(to.key), Promise.resolve({ status: "accepted" })) }),
+  sessionStatusTool.create,
+  sessionsListTool.create,
+  sessionsHistoryTool.create,
+  agentsListTool.create,
+  (own) => sessionsSendTool.create({ ...own, post: { send: ({ to }) => (posted.push(to.key), Promise.resolve({ status: "accepted" })) } }),
 ];
 
 /** Other ways to write a key, and the session's id. */
@@ -150,7 +146,7 @@ test.each(HELD)("29: when %s, no session tool shows, changes or writes to a sess
 
 test("29: a list shows the subagent itself and what it began", async () => {
   const listed = JSON.parse(
-    (await call(sessionsListTool(deps()), { limit: 100, messageLimit: 5 })).content.map((part) => ("text" in part ? part.text : "")).join(""),
+    (await call(sessionsListTool.create(deps()), { limit: 100, messageLimit: 5 })).content.map((part) => ("text" in part ? part.text : "")).join(""),
   ) as {
     sessions: { key: string }[];
   };
@@ -161,15 +157,15 @@ test("29: a list shows the subagent itself and what it began", async () => {
 test("29: a refusal does not tell whether there is such a session, by key or by label", async () => {
   const send = TOOLS.at(-1)!(deps());
   const shown = async (tool: Tool, params: Record<string, unknown>): Promise<string> => JSON.stringify((await call(tool, params)).content);
-  expect(await shown(sessionsHistoryTool(deps()), { sessionKey: FOREIGN.sibling })).toBe(
-    await shown(sessionsHistoryTool(deps()), { sessionKey: FOREIGN.missing }),
+  expect(await shown(sessionsHistoryTool.create(deps()), { sessionKey: FOREIGN.sibling })).toBe(
+    await shown(sessionsHistoryTool.create(deps()), { sessionKey: FOREIGN.missing }),
   );
   for (const agentId of ["main", "work"])
     expect(await shown(send, { label: "label-other", agentId, message: "x" })).toBe(await shown(send, { label: "label-nobody", agentId, message: "x" }));
 });
 
 test("29: its own child it may read and write to, so that a refusal means something", async () => {
-  expect((await call(sessionsHistoryTool(deps()), { sessionKey: CHILD })).isError).toBe(false);
+  expect((await call(sessionsHistoryTool.create(deps()), { sessionKey: CHILD })).isError).toBe(false);
   expect((await call(TOOLS.at(-1)!(deps()), { label: "label-child", message: "x", timeoutSeconds: 0 })).isError).toBe(false);
   expect(posted.splice(0)).toEqual([CHILD]);
 });

@@ -5,11 +5,13 @@ import { silentLogger } from "../../src/base/log/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import { createHooks } from "../../src/hooks/index.ts";
+import { webFetchTool } from "../../src/tools/builtin/web/fetch.ts";
+import { webSearchTool } from "../../src/tools/builtin/web/search.ts";
 import {
   createBroker,
   createMarkUntrusted,
   createTaint,
-  createWebTools,
+  createTools,
   textOutcome,
   type ApprovalDecision,
   type Tool,
@@ -51,14 +53,14 @@ afterAll(async () => {
 
 const CONTEXT: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: true };
 const webTools = (): readonly Tool[] =>
-  createWebTools({
+  createTools([webSearchTool, webFetchTool], {
     clock: manualClock(),
     config: () => ({}),
     mark: createMarkUntrusted(createIds(systemRandom)),
     secret: (name) => (name === "BRAVE_API_KEY" ? KEY : undefined),
     services: { brave: site.url },
     network: { policy: { allowedHostnames: ["site.test"] }, lookup: loopbackLookup },
-  })();
+  })({ config: {}, agentId: "main" });
 
 /** Every text in a value. */
 const texts = (value: unknown): string[] =>

@@ -10,13 +10,13 @@ import { silentLogger } from "../../src/base/log/logger.ts";
 import { startLoopbackServer, type LoopbackServer } from "../../src/base/loopback-server.fixture.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
+import { writeTool } from "../../src/tools/builtin/files/write.ts";
+import { webFetchTool } from "../../src/tools/builtin/web/fetch.ts";
 import {
   createFileAccess,
   createFolderGrants,
   createMarkUntrusted,
   createSandboxes,
-  createWebTools,
-  writeTool,
   type Tool,
   type ToolContext,
   type ToolOutcome,
@@ -63,13 +63,13 @@ describe("a host that one reader ends earlier than another", () => {
   });
 
   test("36: is not fetched, however it is written", async () => {
-    const tool = createWebTools({
+    const tool = webFetchTool.create({
       clock: systemClock,
       config: () => ({ tools: { web: { fetch: { cacheTtlMinutes: 0, timeoutSeconds: 5 } } } }),
       secret: () => undefined,
       mark: createMarkUntrusted(ids),
       network: { policy: { hostnameAllowlist: ["*.allowed.example"] }, lookup: async () => [{ address: "127.0.0.1", family: 4 }] },
-    })().find(({ name }) => name === "web_fetch")!;
+    });
     const before = canary.connections();
     for (const host of HOSTS)
       expect([host, (await call(tool, { url: `http://${host}:${canary.port}/` }, contextIn("/nowhere"))).isError]).toEqual([host, true]);
@@ -101,7 +101,7 @@ function writing({ base, state, configFile }: { readonly base: string; readonly 
     log: silentLogger,
     ignoreCase: false,
   });
-  return writeTool({ ids, workspaceOnly: () => false, home: base, access });
+  return writeTool.create({ ids, workspaceOnly: () => false, home: base, access });
 }
 
 describe("a file that is not there yet", () => {

@@ -55,7 +55,7 @@ const sandboxes = createSandboxes({
 });
 const never = new Proxy({}, { get: () => () => Promise.reject(new Error("not asked for here")) }) as never;
 await using processes = createProcesses({ clock: systemClock, random: systemRandom });
-const exec = execTool({
+const exec = execTool.create({
   clock: systemClock,
   log: silentLogger,
   processes,
@@ -86,8 +86,8 @@ async function take(step: Step): Promise<StepResult> {
     step.do === "exec"
       ? [exec, { command: step.command, ...step.params }]
       : step.do === "read"
-        ? [readTool(files), { path: step.path }]
-        : [writeTool(files), { path: step.path, content: step.content }];
+        ? [readTool.create(files), { path: step.path }]
+        : [writeTool.create(files), { path: step.path, content: step.content }];
   const call = { id: "c", params, context, signal: new AbortController().signal, update: () => undefined };
   const inside = await tool.run(call).then(
     ({ content }) => content.map((part) => (part.type === "text" ? part.text : part.type)).join(""),

@@ -278,7 +278,7 @@ describe("where it is", () => {
 
   test("access ro takes the tools that write away", () => {
     const who = { agentId: "main", sessionKey: "agent:main:main" };
-    expect(house({ workspaceAccess: "ro" }).sandboxes.withheld(who)).toEqual(["write", "edit", "apply_patch"]);
+    expect(house({ workspaceAccess: "ro" }).sandboxes.withheld(who).toSorted()).toEqual(["apply_patch", "edit", "write"]);
     expect(house({ workspaceAccess: "none" }).sandboxes.withheld(who)).toEqual([]);
     expect(house({ workspaceAccess: "ro", mode: "off" }).sandboxes.withheld(who)).toEqual([]);
   });

@@ -2,31 +2,15 @@ import { tmpdir } from "node:os";
 import { defaultAgentId } from "../../config/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import {
-  agentsListTool,
-  applyPatchAvailable,
-  applyPatchTool,
   applyPatchWorkspaceOnly,
+  BUILTIN_TOOLS,
   createMarkUntrusted,
-  createWebTools,
+  createTools,
   createWithheldHints,
-  editTool,
   execSettings,
-  execTool,
-  findTool,
-  grepTool,
-  imageTool,
-  lsTool,
-  processTool,
-  readTool,
-  sessionStatusTool,
-  sessionsHistoryTool,
-  sessionsListTool,
-  sessionsSendTool,
-  writeTool,
-  type FileToolsDeps,
+  type BuiltinDeps,
   type ImageToolDeps,
   type SessionModels,
-  type SessionToolsDeps,
   type Tool,
   type ToolContext,
 } from "../../tools/index.ts";
@@ -85,50 +69,31 @@ const IMAGE_TIMEOUT_MS = 30_000;
 
 /** The built-in tools for a caller. What they remember is kept from call to call. */
 export function createCoreTools(deps: ToolShelfDeps): (context: ToolContext) => readonly Tool[] {
-  const { config } = deps;
-  const files = filesOf(deps);
-  const patch = applyPatchTool({ ...files, clock: deps.clock, patchWorkspaceOnly: (agentId) => applyPatchWorkspaceOnly(config.current, agentId) });
-  const own = [...fileTools(deps, files), ...commandTools(deps), ...sessionTools(deps)];
-  const web = createWebTools({
-    clock: deps.clock,
-    config: () => config.current,
-    mark: createMarkUntrusted(deps.ids),
-    secret: (name) => config.env()[name],
-    resolveSecret: config.resolveSecret,
-  });
-  return ({ provider, modelId, agentId }) => [...own, ...(applyPatchAvailable(config.current, provider, modelId, agentId) ? [patch] : []), ...web()];
+  const offered = createTools(BUILTIN_TOOLS, builtinDeps(deps));
+  return ({ provider, modelId, agentId }) => offered({ config: deps.config.current, provider, modelId, agentId });
 }
 
-function filesOf({ ids, home, config, sandboxes, fileAccess }: ToolShelfDeps): FileToolsDeps {
+/** What the tools work with: files, then commands, then sessions and the web. */
+function builtinDeps(deps: ToolShelfDeps): BuiltinDeps {
+  const { ids, home, config, clock, log, env, approvals, execRules, remembered, processes, sandboxes, skillPrograms, fileAccess, store, version, redact } =
+    deps;
+  const chosenBy = (context: ToolContext) => ({ config: config.current, sandboxed: sandboxes.isSandboxed(context), isOwner: deps.isOwner });
+  const passEnv = (sessionKey: string) => execSettings(config.current, agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(config.current) })).passEnv;
   return {
     ids,
     home,
+    clock,
+    log,
+    config: () => config.current,
     workspaceOnly: (agentId) => fileRules(config.current, agentId, home).workspaceOnly,
+    patchWorkspaceOnly: (agentId) => applyPatchWorkspaceOnly(config.current, agentId),
     place: (context) => sandboxes.for(context)?.files,
     access: fileAccess,
-  };
-}
-
-function fileTools(deps: ToolShelfDeps, files: FileToolsDeps): readonly Tool[] {
-  const { clock, config } = deps;
-  const search = { ...files, clock };
-  const image = imageTool({
-    ...files,
     describe: describeImages(deps),
     fitImages: deps.fitImages,
     imageFolders: () => [tmpdir()],
     mediaMaxMb: () => config.current.agents?.defaults?.mediaMaxMb,
     fetchImage: (url, { maxBytes, signal }) => fetchFile(url, { maxBytes, signal, timeoutMs: IMAGE_TIMEOUT_MS }, clock),
-  });
-  return [readTool(files), writeTool(files), editTool(files), grepTool(search), findTool(search), lsTool(search), image];
-}
-
-function commandTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { config, clock, log, env, home, approvals, execRules, remembered, processes, sandboxes, skillPrograms, fileAccess } = deps;
-  const chosenBy = (context: ToolContext) => ({ config: config.current, sandboxed: sandboxes.isSandboxed(context), isOwner: deps.isOwner });
-  const exec = execTool({
-    clock,
-    log,
     processes,
     approvals,
     rules: execRules,
@@ -136,11 +101,7 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     settings: (context) => execSettingsFor(context, chosenBy(context)),
     env,
     programFolder: programFolder(),
-    hints: createWithheldHints(
-      env,
-      (sessionKey) => execSettings(config.current, agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(config.current) })).passEnv,
-    ),
-    home,
+    hints: createWithheldHints(env, passEnv),
     ignoreCase: process.platform === "win32" || process.platform === "darwin",
     sandboxed: (context) => sandboxes.isSandboxed(context),
     sandbox: (context) => sandboxes.for(context),
@@ -154,24 +115,17 @@ function commandTools(deps: ToolShelfDeps): readonly Tool[] {
     elevation: (context) => elevationFor(context, chosenBy(context)),
     announce: (context, text) => deps.announce(context.sessionKey, text),
     ...deps.asked,
-  });
-  return [exec, processTool({ processes, clock })];
-}
-
-function sessionTools(deps: ToolShelfDeps): readonly Tool[] {
-  const { store, config, clock, version, redact, sandboxes } = deps;
-  const session: SessionToolsDeps = {
     store,
-    config: () => config.current,
-    clock,
     stateDir: config.paths.state,
     version,
     models: sessionModels(deps),
     isSandboxed: (who) => sandboxes.isSandboxed(who),
     redact,
+    post: deps.sessionPost,
+    mark: createMarkUntrusted(ids),
+    secret: (name) => config.env()[name],
+    resolveSecret: config.resolveSecret,
   };
-  const send = deps.sessionPost ? [sessionsSendTool(session, deps.sessionPost)] : [];
-  return [sessionStatusTool(session), sessionsListTool(session), sessionsHistoryTool(session), ...send, agentsListTool(session)];
 }
 
 /** `resolve_exec_env`: what plugins add to a command, already filtered. What was not taken is told by name. */

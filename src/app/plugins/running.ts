@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
-import type { ConfigSections, KnownNames } from "../../config/index.ts";
+import { BUILTIN_TOOL_NAMES, type ConfigSections, type KnownNames } from "../../config/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { sessionDefaults, type CallContext, type ExtraMethods, type GatewayHub, type PluginsPort } from "../../gateway/index.ts";
 import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type InternalHooks, type ToolPolicies } from "../../hooks/index.ts";
@@ -26,7 +26,6 @@ import {
   inventoryOptions,
 } from "../../plugins/index.ts";
 import { METHODS, canonicalSessionKey } from "../../protocol/index.ts";
-import { isBuiltinTool } from "../../tools/index.ts";
 import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
 import type { PluginsDeps } from "./index.ts";
 import { createRuntimes } from "./runtime.ts";
@@ -151,7 +150,7 @@ function noting(log: Logger, note: PluginHost["note"]): Logger {
   return { ...log, warn: at("warn"), error: at("error") };
 }
 
-const ownTool = (name: string): string | undefined => (isBuiltinTool(name) ? "the gateway" : undefined);
+const ownTool = (name: string): string | undefined => (BUILTIN_TOOL_NAMES.has(name.trim().toLowerCase()) ? "the gateway" : undefined);
 const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
 
 interface GatewayContext {

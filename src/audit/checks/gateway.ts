@@ -1,13 +1,12 @@
 import { valueAt } from "../../config/index.ts";
 import { settingsFrom } from "../../gateway/index.ts";
+import { toolFacts } from "../../tools/index.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 
 /** Characters; the token that is made has 64. */
 const SHORT_TOKEN = 24;
 /** More failures than this in a window are as good as no limit. */
 const MANY_ATTEMPTS = 1000;
-/** Refused over HTTP unless the configuration names them. */
-const DANGEROUS_OVER_HTTP = ["sessions_spawn", "sessions_send", "gateway", "whatsapp_login"];
 
 function authFindings({ cfg, exposed, config }: AuditContext): readonly AuditFinding[] {
   const settings = settingsFrom(cfg, config.env());
@@ -165,7 +164,7 @@ function httpFindings({ cfg, exposed, config }: AuditContext): readonly AuditFin
   const endpoints = cfg.gateway?.http?.endpoints;
   const on = endpoints?.chatCompletions?.enabled === true || endpoints?.responses?.enabled === true;
   const { mode } = settingsFrom(cfg, config.env());
-  const allowed = textsAt(cfg, "gateway", "tools", "allow").filter((name) => DANGEROUS_OVER_HTTP.includes(name.toLowerCase()));
+  const allowed = textsAt(cfg, "gateway", "tools", "allow").filter((name) => toolFacts(name)?.overHttp === "if-named");
   return [
     ...(mode === "none"
       ? [

@@ -1,4 +1,5 @@
 import { valueAt } from "../../config/index.ts";
+import { webFetchTool } from "../../tools/index.ts";
 import { channelScopes, isOpen } from "../channels.ts";
 import { listed, textsAt, type AuditCheck, type AuditFinding } from "../finding.ts";
 
@@ -24,7 +25,7 @@ export const models: AuditCheck = ({ cfg }) => {
   const legacy = names.filter((name) => LEGACY.test(name));
   const weak = names.filter((name) => WEAK.test(name) && !small.includes(name) && !legacy.includes(name));
   const mode = valueAt(cfg, ["agents", "defaults", "sandbox", "mode"]);
-  const reachesOut = !textsAt(cfg, "tools", "deny").some((name) => name === "group:web" || name === "web_fetch");
+  const reachesOut = !textsAt(cfg, "tools", "deny").some((name) => name === "group:web" || name === webFetchTool.name);
   const unsafe = mode !== "all" && (reachesOut || channelScopes(cfg).some(isOpen));
   const found: AuditFinding[] = [];
   if (small.length > 0)

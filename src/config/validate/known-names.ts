@@ -7,10 +7,16 @@ const GROUPS = words(
   "group:runtime group:fs group:sessions group:memory group:web group:ui group:automation group:messaging group:nodes group:openclaw group:plugins",
 );
 
-/** Tools of this program and of the documented system in all its versions, with those of its bundled plugins and other spellings. */
-const TOOLS = words(`
+/** Tools of this program, with their other spellings: no plugin's tool may be called so. `src/tools` declares them; a test holds both together. */
+export const BUILTIN_TOOL_NAMES: ReadonlySet<string> = new Set(
+  words(`
   read edit write apply_patch apply-patch grep find ls exec bash process browser canvas nodes cron message tts gateway agents_list
-  sessions_list sessions_history sessions_send sessions_spawn sessions_yield subagents session_status web_search web_fetch x_search image image_generate
+  sessions_list sessions_history sessions_send sessions_spawn subagents session_status web_search web_fetch image`),
+);
+
+/** Tools of the documented system in all its versions, with those of its bundled plugins. */
+const TOOLS = words(`
+  sessions_yield x_search image_generate
   video_generate music_generate pdf code_execution update_plan memory_search memory_get memory_recall memory_store memory_forget whatsapp_login
   llm-task lobster voice_call diffs zalouser feishu_doc feishu_wiki feishu_drive feishu_perm feishu_chat feishu_app_scopes
   feishu_bitable_get_meta feishu_bitable_list_fields feishu_bitable_list_records feishu_bitable_get_record feishu_bitable_create_record
@@ -95,7 +101,7 @@ export function nameTable(config: unknown, names: KnownNames | undefined): NameT
   return {
     groups: new Set(GROUPS),
     // A plugin's id stands for all its tools, and channels have tools of their own name.
-    tools: setOf(TOOLS, names?.tools, [...plugins], [...channels]),
+    tools: setOf([...BUILTIN_TOOL_NAMES], TOOLS, names?.tools, [...plugins], [...channels]),
     plugins,
     channels,
     providers: setOf(PROVIDERS, names?.providers, keysAt(config, "models", "providers"), own),

@@ -2,7 +2,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { sectionOf } from "../../channels/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
-import { failedOutcome, jsonOutcome, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../../tools/index.ts";
+import { defineTool, failedOutcome, jsonOutcome, MESSAGE, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../../tools/index.ts";
 import { shapeText } from "../reply/shape/payload.ts";
 import { messageParameters } from "./message-tool-schema.ts";
 import type { Messages, SentMessage } from "./messages.ts";
@@ -293,13 +293,12 @@ export function messageTool(deps: MessageToolDeps): Tool {
     return jsonOutcome(done);
   }
 
-  return {
-    name: "message",
+  return defineTool<MessageToolDeps>({
+    ...MESSAGE,
     label: "Message",
     description: "Send a message to a chat or person, or act on messages there: reactions, edits, polls and what else the channel offers.",
     parameters: messageParameters(messages.actions(deps.channel), { cards: messages.cards(deps.channel) }),
-    source: { kind: "core" },
-    async run(call) {
+    run: () => async (call) => {
       try {
         return await run(call);
       } catch (error) {
@@ -307,5 +306,5 @@ export function messageTool(deps: MessageToolDeps): Tool {
         throw error;
       }
     },
-  };
+  }).create(deps);
 }

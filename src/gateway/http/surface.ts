@@ -18,7 +18,7 @@ import { errorBody, refuse, retryAfter, sendError, setCommonHeaders, type ApiErr
 import type { PluginRoute, Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
 import { canvasRoutes, statusRoutes } from "./status-routes.ts";
-import { toolRoutes } from "./tools-invoke.ts";
+import type { ToolRouteDeps } from "./tools-invoke.ts";
 
 export interface HttpSurfaceDeps {
   readonly auth: HttpAuth;
@@ -62,7 +62,18 @@ export interface HttpSurface extends Disposable {
   registerRoute(route: PluginRoute): Disposable;
 }
 
+const MAX_TOOL_CALL_BYTES = 2_097_152;
 const NO_BODY = Buffer.alloc(0);
+
+/** The code behind it knows every tool: it is loaded with the first call. */
+const toolRoute = (deps: ToolRouteDeps): Route => ({
+  methods: ["POST"],
+  path: "/tools/invoke",
+  match: "exact",
+  auth: "bearer",
+  maxBodyBytes: MAX_TOOL_CALL_BYTES,
+  handle: async (exchange) => (await import("./tools-invoke.ts")).invokeTool(deps, exchange),
+});
 
 /** Throws `CONFIG_INVALID` when hooks are on and would be open to everybody, or when the Control UI would have no place. */
 export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
@@ -72,10 +83,7 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: createHookAuth({ auth, config, clock, log }) });
   const bodies = deps.bodies ?? createBodyReader({ clock });
   const ui = createControlUi(deps);
-  const router = createRouter(
-    [...ui.routes, ...hookRoutes(config), ...toolRoutes(deps)],
-    [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)],
-  );
+  const router = createRouter([...ui.routes, ...hookRoutes(config), toolRoute(deps)], [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)]);
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };
   /** With what else the end of the connection means. One listener for all of it: a handler's own, such as those of a pipeline, need the rest. */

@@ -1,34 +1,28 @@
 import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
+import { toolFacts, toolName } from "../../tools/index.ts";
 import { keySettings, mainSessionKey, resolveKey } from "../methods/sessions/keys.ts";
 import type { ToolsPort } from "../ports.ts";
 import { parseJsonObject } from "./body.ts";
 import { apiErrorOfThrown, INTERNAL } from "./failures.ts";
 import { retryAfter, sendError, sendJson } from "./reply.ts";
-import type { Exchange, Route } from "./route.ts";
+import type { Exchange } from "./route.ts";
 
-const MAX_BODY_BYTES = 2_097_152;
-
-/** Tools that reach further than their caller: refused over HTTP unless `gateway.tools.allow` names them. */
-const DENIED_BY_DEFAULT: readonly string[] = ["sessions_spawn", "sessions_send", "gateway", "whatsapp_login"];
-/** Tools that run programs or touch files: never over HTTP, whatever the configuration allows. */
-const NEVER_OVER_HTTP: readonly string[] = ["exec", "process", "read", "write", "edit", "apply_patch", "grep", "find", "ls"];
-
-const ALIASES: Readonly<Record<string, string>> = { bash: "exec", shell: "exec", "apply-patch": "apply_patch" };
 const TOOL_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
 /** The one spelling of a tool's name, for the check and the call alike. */
 export function canonicalTool(name: string): string | undefined {
-  const lower = name.trim().toLowerCase();
-  return TOOL_NAME.test(lower) ? (ALIASES[lower] ?? lower) : undefined;
+  const plain = toolName(name);
+  return TOOL_NAME.test(plain) ? (plain === "shell" ? "exec" : plain) : undefined;
 }
 
 /** Whether a tool may be called over HTTP at all. `gateway.tools.deny` wins over `gateway.tools.allow`. */
 export function isToolAllowed(tool: string, config: OpenClawConfig): boolean {
   const named = (list: readonly string[] | undefined): boolean => (list ?? []).some((entry) => canonicalTool(entry) === tool);
-  if (NEVER_OVER_HTTP.includes(tool) || named(config.gateway?.tools?.deny)) return false;
-  return !DENIED_BY_DEFAULT.includes(tool) || named(config.gateway?.tools?.allow);
+  const rule = toolFacts(tool)?.overHttp;
+  if (rule === "never" || named(config.gateway?.tools?.deny)) return false;
+  return rule !== "if-named" || named(config.gateway?.tools?.allow);
 }
 
 interface Invocation {
@@ -115,7 +109,8 @@ async function run(tools: ToolsPort, tool: string, call: Invocation, exchange: E
   }
 }
 
-async function invoke(deps: ToolRouteDeps, exchange: Exchange): Promise<void> {
+/** Answers `POST /tools/invoke`. */
+export async function invokeTool(deps: ToolRouteDeps, exchange: Exchange): Promise<void> {
   const { response, body } = exchange;
   const parsed = parseJsonObject(body);
   if (!parsed.ok) return sendError(response, { status: 400, message: parsed.message, type: "invalid_request_error" });
@@ -125,17 +120,4 @@ async function invoke(deps: ToolRouteDeps, exchange: Exchange): Promise<void> {
   if (tool === undefined || !isToolAllowed(tool, deps.config.current)) return fail(exchange, 404, "not_found", `Tool not available: ${call.tool.slice(0, 80)}`);
   if (deps.tools) return run(deps.tools, tool, call, exchange, deps);
   fail(exchange, 503, "unavailable", `UNAVAILABLE: ${tool} was not run; this gateway has no tools`, "UNAVAILABLE");
-}
-
-export function toolRoutes(deps: ToolRouteDeps): readonly Route[] {
-  return [
-    {
-      methods: ["POST"],
-      path: "/tools/invoke",
-      match: "exact",
-      auth: "bearer",
-      maxBodyBytes: MAX_BODY_BYTES,
-      handle: (exchange) => invoke(deps, exchange),
-    },
-  ];
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { clip } from "../../base/text.ts";
 import type { MethodResult } from "../../protocol/index.ts";
-import { failedOutcome, jsonOutcome, type Tool, type ToolCall, type ToolOutcome, type ToolQuestion } from "../../tools/index.ts";
+import { defineTool, failedOutcome, GATEWAY, jsonOutcome, type Tool, type ToolCall, type ToolOutcome, type ToolQuestion } from "../../tools/index.ts";
 import type { RestartReport } from "../methods/deps.ts";
 import { parseDocument } from "../../config/index.ts";
 
@@ -90,8 +90,8 @@ export interface GatewayToolDeps {
 /** Looks after the gateway itself: its configuration, its version, its restart. Only the owner has it. */
 export function gatewayTool(deps: GatewayToolDeps): Tool {
   const canUpdate = deps.actions.updateRun !== undefined;
-  return {
-    name: "gateway",
+  return defineTool<GatewayToolDeps>({
+    ...GATEWAY,
     label: "Gateway",
     description: `Restart the gateway, read its configuration or the schema of it, ${canUpdate ? "change it, or update the program" : "or change it"}. Prefer config.patch, which changes only what it names; config.apply replaces the whole file. Both restart, and note is told to the user afterwards.`,
     parameters: {
@@ -108,11 +108,9 @@ export function gatewayTool(deps: GatewayToolDeps): Tool {
       },
       required: ["action"],
     },
-    source: { kind: "core" },
-    ownerOnly: true,
     asks: question,
     timeoutMs: UPDATE_TIMEOUT_MS + 60_000,
-    async run(call) {
+    run: () => async (call) => {
       const action = ACTIONS.find((known) => known === textOf(call, "action"));
       if (action === undefined) return failedOutcome(`action required: one of ${ACTIONS.join(", ")}`);
       try {
@@ -122,7 +120,7 @@ export function gatewayTool(deps: GatewayToolDeps): Tool {
         throw error;
       }
     },
-  };
+  }).create(deps);
 }
 
 /** Longest part of a change that is shown for approval. */

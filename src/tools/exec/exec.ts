@@ -4,7 +4,8 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
 import { placedPath, type FilePlace } from "../builtin/files/place.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
-import { failedOutcome, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../tool.ts";
+import { defineTool } from "../declaration.ts";
+import { failedOutcome, type ToolCall, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "./executables.ts";
@@ -59,42 +60,48 @@ const YIELD_MS = { min: 10, max: 120_000 };
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** Runs command lines on this machine, after the rules for its host. */
-export function execTool(deps: ExecToolDeps): Tool {
-  const terminals = createTerminals(deps.env["PATH"] ?? DEFAULT_PATH);
-  return {
-    name: "exec",
-    label: "exec",
-    description:
-      "Run a shell command. It goes to the background after yieldMs milliseconds, or at once with background; the process tool looks after it then. Input is closed, so commands that ask questions need pty: a terminal, typed into with process write, send-keys, submit and paste.",
-    parameters: {
-      type: "object",
-      properties: {
-        command: { type: "string", description: "Command line" },
-        workdir: { type: "string", description: "Folder to run in; the workspace when absent" },
-        env: { type: "object", additionalProperties: { type: "string" }, description: "Variables to set" },
-        yieldMs: { type: "number", description: "Milliseconds until it goes to the background (default 10000)" },
-        background: { type: "boolean", description: "Go to the background at once" },
-        timeout: { type: "number", description: "Seconds until it is ended; 0 is never" },
-        pty: { type: "boolean", description: "Run in a terminal, for commands that need one" },
-        elevated: { type: "boolean", description: "Run on the host, where that is permitted" },
-        host: { type: "string", description: "sandbox, gateway or node" },
-        security: { type: "string", description: "deny, allowlist or full" },
-        ask: { type: "string", description: "off, on-miss or always" },
-        node: { type: "string", description: "Node to run on" },
-      },
-      required: ["command"],
+export const execTool = defineTool<ExecToolDeps>({
+  name: "exec",
+  groups: ["runtime"],
+  reach: { reads: "both", outbound: true },
+  promptLine: "run a command; with a terminal when a program needs one",
+  icon: "🛠️",
+  aliases: ["bash"],
+  inSandbox: "allowed",
+  overHttp: "never",
+  label: "exec",
+  description:
+    "Run a shell command. It goes to the background after yieldMs milliseconds, or at once with background; the process tool looks after it then. Input is closed, so commands that ask questions need pty: a terminal, typed into with process write, send-keys, submit and paste.",
+  parameters: {
+    type: "object",
+    properties: {
+      command: { type: "string", description: "Command line" },
+      workdir: { type: "string", description: "Folder to run in; the workspace when absent" },
+      env: { type: "object", additionalProperties: { type: "string" }, description: "Variables to set" },
+      yieldMs: { type: "number", description: "Milliseconds until it goes to the background (default 10000)" },
+      background: { type: "boolean", description: "Go to the background at once" },
+      timeout: { type: "number", description: "Seconds until it is ended; 0 is never" },
+      pty: { type: "boolean", description: "Run in a terminal, for commands that need one" },
+      elevated: { type: "boolean", description: "Run on the host, where that is permitted" },
+      host: { type: "string", description: "sandbox, gateway or node" },
+      security: { type: "string", description: "deny, allowlist or full" },
+      ask: { type: "string", description: "off, on-miss or always" },
+      node: { type: "string", description: "Node to run on" },
     },
-    source: { kind: "core" },
-    async run(call) {
+    required: ["command"],
+  },
+  run: (deps) => {
+    const terminals = createTerminals(deps.env["PATH"] ?? DEFAULT_PATH);
+    return async (call) => {
       try {
         return await execute(deps, terminals, call);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         return failedOutcome(messageOf(error), { status: "error", error: messageOf(error) });
       }
-    },
-  };
-}
+    };
+  },
+});
 
 async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall): Promise<ToolOutcome> {
   const { params, context } = call;

@@ -52,7 +52,7 @@ export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDe
   const approvals = createApprovals({ store, clock, ids, notify: () => undefined });
   const announced: string[] = [];
   const updates: ToolOutcome[] = [];
-  const tool = execTool({
+  const tool = execTool.create({
     clock,
     log: silentLogger,
     processes,
@@ -81,7 +81,7 @@ export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDe
     rulesPath,
     updates,
     exec: (params, signal) => call(tool, params, signal),
-    process: (params, sessionKey) => call(processTool({ processes, clock }), params, undefined, sessionKey),
+    process: (params, sessionKey) => call(processTool.create({ processes, clock }), params, undefined, sessionKey),
     [Symbol.asyncDispose]: () => processes[Symbol.asyncDispose](),
   };
 }

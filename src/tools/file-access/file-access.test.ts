@@ -281,9 +281,9 @@ test("a search over a home folder shows nothing of the sealed files in it, by co
     const { content } = await tool.run({ id: "c", params: { path: home, ...params }, signal: new AbortController().signal, update: () => undefined, context });
     return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   };
-  const lines = await search(grepTool(deps), { pattern: "canary", limit: 1000 });
+  const lines = await search(grepTool.create(deps), { pattern: "canary", limit: 1000 });
   expect(lines.match(/canary of \S+/g)?.sort()).toEqual(["canary of .ansible/hosts", "canary of notes.txt"]);
-  const found = await search(findTool(deps), { pattern: "**/*", limit: 1000 });
+  const found = await search(findTool.create(deps), { pattern: "**/*", limit: 1000 });
   expect(found).toContain("notes.txt");
   expect(found).not.toMatch(/\.doppler\.yaml|host\.db|wallet\.dat|infisical-config/);
 });

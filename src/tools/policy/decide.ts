@@ -1,6 +1,7 @@
 import { nearest } from "../../base/text.ts";
+import { CORE_TOOLS, GROUPS, toolFacts, toolName } from "../catalog.ts";
 import { SANDBOX_DENY, type Layer, type PolicyEntry } from "./layers.ts";
-import { allows, CORE_TOOLS, GROUPS, groupTools, isOwnerOnly, names, toolName, type PolicySubject } from "./names.ts";
+import { allows, groupTools, isOwnerOnly, names, type PolicySubject } from "./names.ts";
 
 /** Why a tool is there, or what took it away. */
 export interface PolicyVerdict {
@@ -89,5 +90,5 @@ function warnOfUnknown(layer: Layer, tools: readonly PolicySubject[], warn: (tex
 function isKnown(entry: string, tools: readonly PolicySubject[]): boolean {
   const name = toolName(entry);
   if (name === "group:plugins" || groupTools(name) || SANDBOX_DENY.includes(name)) return true;
-  return isCore(entry) || ["whatsapp_login", "memory_search", "memory_get"].includes(name) || tools.some((tool) => names(entry, tool));
+  return isCore(entry) || toolFacts(name) !== undefined || tools.some((tool) => names(entry, tool));
 }

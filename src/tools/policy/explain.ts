@@ -1,7 +1,8 @@
+import { CORE_TOOLS, GROUPS, toolName } from "../catalog.ts";
 import type { ToolSource } from "../tool.ts";
 import { decidePolicy, type PolicyVerdict } from "./decide.ts";
 import { policyLayers, type LayerFacts } from "./layers.ts";
-import { CORE_TOOLS, GROUPS, isOwnerOnly, toolName, type PolicySubject } from "./names.ts";
+import { isOwnerOnly, type PolicySubject } from "./names.ts";
 
 /** Why a session has a tool or not, as `tools.explain` and the command line tell it. */
 export interface ToolExplanation {

@@ -1,5 +1,6 @@
 import type { OpenClawConfig } from "../../config/index.ts";
-import { profileTools, toolName, type ProfileName } from "./names.ts";
+import { IN_SANDBOX, NOT_FOR_DEEPEST, NOT_FOR_SUBAGENTS, NOT_IN_SANDBOX, toolName, type ProfileName } from "../catalog.ts";
+import { profileTools } from "./names.ts";
 
 /** One list of allowed and one of denied tools. */
 export interface ToolPolicy {
@@ -52,27 +53,10 @@ export interface LayerFacts {
   readonly subagent?: { readonly depth: number; readonly maxDepth: number } | undefined;
 }
 
-export const SANDBOX_ALLOW = [
-  "exec",
-  "process",
-  "read",
-  "write",
-  "edit",
-  "apply_patch",
-  "grep",
-  "find",
-  "ls",
-  "image",
-  "sessions_list",
-  "sessions_history",
-  "sessions_send",
-  "sessions_spawn",
-  "subagents",
-  "session_status",
-];
-export const SANDBOX_DENY = "browser canvas nodes cron gateway telegram whatsapp discord irc googlechat slack signal imessage".split(" ");
-const SUBAGENT_DENY = ["gateway", "agents_list", "whatsapp_login", "session_status", "cron", "memory_search", "memory_get", "sessions_send"];
-const LEAF_DENY = ["sessions_list", "sessions_history", "sessions_spawn"];
+/** Tools that are called like a channel are not there either. */
+const CHANNELS = "telegram whatsapp discord irc googlechat slack signal imessage".split(" ");
+export const SANDBOX_ALLOW = IN_SANDBOX;
+export const SANDBOX_DENY: readonly string[] = [...NOT_IN_SANDBOX, ...CHANNELS];
 
 /** All layers that have something to say, in the order in which they are asked. */
 export function policyLayers(facts: LayerFacts): readonly Layer[] {
@@ -183,8 +167,8 @@ function sandboxLayer(all: PolicySettings, own: PolicySettings, place: string): 
 function subagentLayer(all: PolicySettings, { depth, maxDepth }: { readonly depth: number; readonly maxDepth: number }): Layer {
   const at = "tools.subagents.tools";
   const { allow, deny } = all.subagents?.tools ?? {};
-  const never = SUBAGENT_DENY.map((entry) => ({ entry, at: `${at}.deny`, why: "never there for subagents" }));
-  const deepest = LEAF_DENY.map((entry) => ({ entry, at: "agents.defaults.subagents.maxSpawnDepth", why: `not there for subagents at depth ${depth}` }));
+  const never = NOT_FOR_SUBAGENTS.map((entry) => ({ entry, at: `${at}.deny`, why: "never there for subagents" }));
+  const deepest = NOT_FOR_DEEPEST.map((entry) => ({ entry, at: "agents.defaults.subagents.maxSpawnDepth", why: `not there for subagents at depth ${depth}` }));
   return {
     name: "subagent",
     ...(allow && allow.length > 0 ? { allow: entriesOf(allow, `${at}.allow`) } : {}),

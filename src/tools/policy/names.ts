@@ -1,51 +1,12 @@
+import { GROUPS, PROFILES, toolFacts, toolName, type ProfileName } from "../catalog.ts";
 import type { Tool } from "../tool.ts";
 
 /** What policy knows of a tool. */
 export type PolicySubject = Pick<Tool, "name" | "source" | "ownerOnly" | "optional">;
 
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ["bash", "exec"],
-  ["apply-patch", "apply_patch"],
-]);
-
-/** Trimmed, lower case, one name for one tool. */
-export function toolName(name: string): string {
-  const plain = name.trim().toLowerCase();
-  return ALIASES.get(plain) ?? plain;
-}
-
-const SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "subagents", "session_status"];
-const MEMORY_TOOLS = ["memory_search", "memory_get"];
-const WEB_TOOLS = ["web_search", "web_fetch"];
-
-/** Names for several tools at once. `group:plugins` and a plugin's id are known from the tools themselves. */
-export const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "group:runtime": ["exec", "process"],
-  "group:fs": ["read", "write", "edit", "apply_patch", "grep", "find", "ls"],
-  "group:sessions": SESSION_TOOLS,
-  "group:memory": MEMORY_TOOLS,
-  "group:web": WEB_TOOLS,
-  "group:ui": ["browser", "canvas"],
-  "group:automation": ["cron", "gateway"],
-  "group:messaging": ["message"],
-  "group:nodes": ["nodes"],
-  "group:openclaw": ["browser", "canvas", "nodes", "cron", "message", "gateway", "agents_list", ...SESSION_TOOLS, ...MEMORY_TOOLS, ...WEB_TOOLS, "image"],
-};
-
-/** Every tool that is built in, in the order in which a model is shown them. Which of them a run has depends on the run. */
-export const CORE_TOOLS: readonly string[] = [
-  ..."read edit write apply_patch grep find ls exec process browser canvas nodes cron message tts gateway".split(" "),
-  "agents_list",
-  ...SESSION_TOOLS,
-  ...WEB_TOOLS,
-  "image",
-];
-
-const OWNER_ONLY: ReadonlySet<string> = new Set(["cron", "gateway", "whatsapp_login"]);
-
-/** Only whoever owns this gateway may use it, whatever the lists say. */
+/** Only the owner of this gateway may use it, whatever the lists say. */
 export function isOwnerOnly({ name, ownerOnly }: Pick<PolicySubject, "name" | "ownerOnly">): boolean {
-  return ownerOnly === true || OWNER_ONLY.has(name);
+  return ownerOnly === true || toolFacts(name)?.ownerOnly === true;
 }
 
 /** The tools of a group; undefined when there is no such group. */
@@ -57,16 +18,6 @@ export function groupTools(name: string): readonly string[] | undefined {
 export function profileTools(name: string): readonly string[] | undefined {
   return Object.hasOwn(PROFILES, name) ? PROFILES[name as ProfileName] : undefined;
 }
-
-export type ProfileName = "minimal" | "coding" | "messaging" | "full";
-
-/** Sets to start from; `full` has no opinion. */
-export const PROFILES: Readonly<Record<ProfileName, readonly string[] | undefined>> = {
-  minimal: ["session_status"],
-  coding: ["group:fs", "group:runtime", "group:sessions", "group:memory", "image"],
-  messaging: ["group:messaging", "sessions_list", "sessions_history", "sessions_send", "session_status"],
-  full: undefined,
-};
 
 /** Does an entry of an allow or deny list mean this tool? `*` stands for any text, anywhere. */
 export function names(entry: string, tool: Pick<PolicySubject, "name" | "source">): boolean {

@@ -1,8 +1,5 @@
+import { CORE_TOOLS, toolName } from "../catalog.ts";
 import type { Tool } from "../tool.ts";
-import { CORE_TOOLS, toolName } from "./names.ts";
-
-/** Whether a tool that comes with the program has the name, in any spelling. */
-export const isBuiltinTool = (name: string): boolean => CORE_TOOLS.includes(toolName(name));
 
 /**
  * One tool per name, the first one that has it: nothing stands in for a built-in tool, in any spelling. A plugin that is called like a built-in

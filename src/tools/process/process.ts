@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { clip, formatDuration } from "../../base/text.ts";
-import { failedOutcome, textOutcome, type Tool, type ToolOutcome } from "../tool.ts";
+import { defineTool } from "../declaration.ts";
+import { failedOutcome, textOutcome, type ToolOutcome } from "../tool.ts";
 import { keyBytes, pasted } from "./keys.ts";
 import { OUTPUT_LIMITS } from "./output.ts";
 import { middleLeftOut } from "./shown-output.ts";
@@ -35,32 +36,38 @@ export interface ProcessToolDeps {
 }
 
 /** Looks after commands that `exec` left in the background. Each session sees its own. */
-export function processTool({ processes, clock }: ProcessToolDeps): Tool {
-  return {
-    name: "process",
-    label: "process",
-    description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll shows what is new; with timeout it first waits for the end, at most so many milliseconds. log pages through all that is kept. write, send-keys, submit (Enter) and paste type into a command that runs in a terminal (exec with pty).`,
-    parameters: {
-      type: "object",
-      properties: {
-        action: { type: "string", enum: ACTIONS },
-        sessionId: { type: "string", description: "Id from exec or list; needed for all but list" },
-        data: { type: "string", description: "Text to write" },
-        keys: { type: "array", items: { type: "string" }, description: "send-keys: names such as Enter, Up, C-c, M-x, F5" },
-        hex: { type: "array", items: { type: "string" }, description: "send-keys: bytes, sent before keys" },
-        literal: { type: "string", description: "send-keys: text, sent first" },
-        text: { type: "string", description: "paste: text" },
-        bracketed: { type: "boolean", description: "paste: mark begin and end (default true)" },
-        eof: { type: "boolean", description: "End the input after writing" },
-        offset: { type: "number", description: "log: line to begin with, from 0" },
-        limit: { type: "number", description: "log: most lines" },
-        timeout: { type: "number", minimum: 0, description: "poll: longest wait for the end, in milliseconds" },
-      },
-      required: ["action"],
+export const processTool = defineTool<ProcessToolDeps>({
+  name: "process",
+  groups: ["runtime"],
+  reach: { reads: "both", outbound: true },
+  promptLine: "follow and end commands that run in the background",
+  icon: "🧰",
+  inSandbox: "allowed",
+  overHttp: "never",
+  label: "process",
+  description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll shows what is new; with timeout it first waits for the end, at most so many milliseconds. log pages through all that is kept. write, send-keys, submit (Enter) and paste type into a command that runs in a terminal (exec with pty).`,
+  parameters: {
+    type: "object",
+    properties: {
+      action: { type: "string", enum: ACTIONS },
+      sessionId: { type: "string", description: "Id from exec or list; needed for all but list" },
+      data: { type: "string", description: "Text to write" },
+      keys: { type: "array", items: { type: "string" }, description: "send-keys: names such as Enter, Up, C-c, M-x, F5" },
+      hex: { type: "array", items: { type: "string" }, description: "send-keys: bytes, sent before keys" },
+      literal: { type: "string", description: "send-keys: text, sent first" },
+      text: { type: "string", description: "paste: text" },
+      bracketed: { type: "boolean", description: "paste: mark begin and end (default true)" },
+      eof: { type: "boolean", description: "End the input after writing" },
+      offset: { type: "number", description: "log: line to begin with, from 0" },
+      limit: { type: "number", description: "log: most lines" },
+      timeout: { type: "number", minimum: 0, description: "poll: longest wait for the end, in milliseconds" },
     },
-    source: { kind: "core" },
-    prepareArguments: (raw) => ({ ...raw, ...(typeof raw["action"] === "string" ? { action: actionOf(raw["action"]) } : {}) }),
-    async run({ params, context, signal }) {
+    required: ["action"],
+  },
+  prepareArguments: (raw) => ({ ...raw, ...(typeof raw["action"] === "string" ? { action: actionOf(raw["action"]) } : {}) }),
+  run:
+    ({ processes, clock }) =>
+    async ({ params, context, signal }) => {
       const action = actionOf(String(params["action"]));
       if (action === "list") return listed(processes.list(context.sessionKey), clock.now());
       const id = typeof params["sessionId"] === "string" ? params["sessionId"].trim() : "";
@@ -93,8 +100,7 @@ export function processTool({ processes, clock }: ProcessToolDeps): Tool {
           return failed(`Unknown action ${action}; there are ${ACTIONS.join(", ")}.`);
       }
     },
-  };
-}
+});
 
 type Typing = "write" | "send-keys" | "submit" | "paste";
 

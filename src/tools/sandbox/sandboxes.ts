@@ -7,6 +7,7 @@ import { isInside } from "../../base/files.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { FilePlace } from "../builtin/files/place.ts";
 import type { ToolContext } from "../tool.ts";
+import { WRITES_FILES } from "../catalog.ts";
 import type { Availability, InsideCommand, OutsideCommand, SandboxBackend, SandboxPlan } from "./backend.ts";
 import { createBwrap } from "./bwrap/bwrap.ts";
 import { createDocker } from "./docker/docker.ts";
@@ -78,7 +79,6 @@ export interface SandboxesDeps {
 }
 
 const BWRAP_WORKDIR = "/workspace";
-const READ_ONLY_WITHOUT = ["write", "edit", "apply_patch"];
 
 export function createSandboxes(deps: SandboxesDeps): Sandboxes {
   const { clock, ids, stateDir, env, home, uid } = deps;
@@ -138,7 +138,7 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
     settings,
     isSandboxed: inside,
     for: (caller) => (inside(caller) ? open(caller) : undefined),
-    withheld: (who) => (inside(who) && settings(who.agentId).workspaceAccess === "ro" ? READ_ONLY_WITHOUT : []),
+    withheld: (who) => (inside(who) && settings(who.agentId).workspaceAccess === "ro" ? WRITES_FILES : []),
     availability: (caller) => readiness.available(planFor(caller)),
     state(caller) {
       const { mode, workspaceAccess } = settings(caller.agentId);

@@ -1,18 +1,17 @@
 import type { Ids } from "../../base/ids.ts";
 import { clip } from "../../base/text.ts";
+import { toolLabel } from "../tool.ts";
 import { foldLookAlikes } from "./look-alikes.ts";
 
-/** Where text from outside came from. */
-export type UntrustedSource = "email" | "webhook" | "api" | "browser" | "channel_metadata" | "web_search" | "web_fetch" | "unknown";
+/** Where text from outside came from: one of these, or the name of the tool that got it. */
+export type UntrustedSource = string;
 
-const LABELS: Readonly<Record<UntrustedSource, string>> = {
+const LABELS: Readonly<Record<string, string>> = {
   email: "Email",
   webhook: "Webhook",
   api: "API",
   browser: "Browser",
   channel_metadata: "Channel metadata",
-  web_search: "Web Search",
-  web_fetch: "Web Fetch",
   unknown: "External",
 };
 
@@ -67,7 +66,7 @@ export function createMarkUntrusted(ids: Pick<Ids, "hex">): MarkUntrusted {
     const lines = [
       ...(notice ? [NOTICE, ""] : []),
       `<<<${MARKER_NAME} id="${id}">>>`,
-      `Source: ${LABELS[source]}`,
+      `Source: ${LABELS[source] ?? toolLabel(source)}`,
       ...(from === undefined ? [] : [`From: ${oneLine(from)}`]),
       ...(subject === undefined ? [] : [`Subject: ${oneLine(subject)}`]),
       "---",

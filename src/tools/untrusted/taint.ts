@@ -1,14 +1,9 @@
 import type { HookOutcome } from "../../hooks/index.ts";
-import { toolName } from "../policy/names.ts";
+import { toolFacts, toolName } from "../catalog.ts";
+import type { ToolReach } from "../declaration.ts";
 
 /** A question to the operator, in the shape of what a policy answers. */
 type Wish = Pick<HookOutcome<"before_tool_call">, "requireApproval">;
-
-/** What a tool brings into a session, and whether it can carry something out of it. */
-export interface ToolReach {
-  readonly reads?: "private" | "untrusted" | "both" | undefined;
-  readonly outbound?: boolean | undefined;
-}
 
 export interface TaintSettings {
   /** Default false. */
@@ -44,42 +39,8 @@ export interface TaintDeps {
   readonly history?: (sessionKey: string) => Iterable<string> | Promise<Iterable<string>>;
 }
 
-const PRIVATE: ToolReach = { reads: "private" };
-/** Also what is taken for a plugin's tool, of which nothing is known. */
+/** What is taken for a tool of which nothing is known. */
 const ANYTHING: ToolReach = { reads: "both", outbound: true };
-const OUTWARD: ToolReach = { reads: "untrusted", outbound: true };
-
-/** A command reads files and what others wrote, and reaches the network; a fetched address can carry data in its path. */
-const KNOWN: Readonly<Record<string, ToolReach>> = {
-  read: PRIVATE,
-  grep: PRIVATE,
-  find: PRIVATE,
-  ls: PRIVATE,
-  image: PRIVATE,
-  memory_search: PRIVATE,
-  memory_get: PRIVATE,
-  sessions_list: PRIVATE,
-  sessions_history: PRIVATE,
-  session_status: {},
-  agents_list: {},
-  write: {},
-  edit: {},
-  apply_patch: {},
-  subagents: {},
-  tts: {},
-  exec: ANYTHING,
-  process: ANYTHING,
-  gateway: { reads: "private", outbound: true },
-  nodes: { reads: "private", outbound: true },
-  canvas: { outbound: true },
-  cron: { outbound: true },
-  message: { outbound: true },
-  sessions_send: { outbound: true },
-  sessions_spawn: { outbound: true },
-  browser: OUTWARD,
-  web_fetch: OUTWARD,
-  web_search: OUTWARD,
-};
 const MAX_SESSIONS = 10_000;
 
 interface Entry {
@@ -109,8 +70,7 @@ export function createTaint({ settings, history }: TaintDeps): Taint {
     const name = toolName(tool);
     const own = settings()?.tools;
     if (own && Object.hasOwn(own, name)) return own[name]!;
-    if (Object.hasOwn(KNOWN, name)) return KNOWN[name]!;
-    return own && Object.hasOwn(own, "*") ? own["*"]! : ANYTHING;
+    return toolFacts(name)?.reach ?? own?.["*"] ?? ANYTHING;
   }
 
   /** What cannot be read counts as the worst. */

@@ -1,51 +1,20 @@
 import type { ToolSchema } from "../../../protocol/index.ts";
+import { PROMPT_ORDER, toolFacts } from "../../../tools/index.ts";
 import type { PromptFacts } from "../facts.ts";
 import { lines, oneLine } from "../line.ts";
-
-/** What a core tool is for, in a few words; the schema has the rest. In the order in which they are listed. */
-const CORE_TOOLS: ReadonlyMap<string, string> = new Map([
-  ["read", "look at a file"],
-  ["write", "make a file or replace one"],
-  ["edit", "change exact passages of a file"],
-  ["apply_patch", "change several files with one patch"],
-  ["grep", "find text in files"],
-  ["find", "find files by name pattern"],
-  ["ls", "list a folder"],
-  ["exec", "run a command; with a terminal when a program needs one"],
-  ["process", "follow and end commands that run in the background"],
-  ["web_search", "search the web"],
-  ["web_fetch", "get a web page as readable text"],
-  ["browser", "drive a web browser"],
-  ["canvas", "show a page on a node's canvas, run code in it, take its picture"],
-  ["nodes", "paired devices: list, notify, camera, screen"],
-  ["cron", "reminders and scheduled jobs; word a reminder so that it makes sense when it fires, with the context it needs"],
-  ["message", "send messages and use a channel's actions"],
-  ["gateway", "restart, configuration and updates of OpenClaw itself"],
-  ["agents_list", "the agents there are"],
-  ["sessions_list", "list other sessions"],
-  ["sessions_history", "what was said in another session"],
-  ["sessions_send", "write to another session"],
-  ["sessions_spawn", "start a sub-agent"],
-  ["subagents", "list, steer or end sub-agents of this session"],
-  ["session_status", "model, usage, settings and the current time"],
-  ["image", "have an image described"],
-  ["memory_search", "find places in your notes"],
-  ["memory_get", "read lines of your notes"],
-]);
 
 const SUMMARY_CHARS = 160;
 
 /** The tool's words for the list. A plugin's tool says it in the first line of its description. */
 export function toolSummary(tool: ToolSchema): string {
-  return CORE_TOOLS.get(tool.name.toLowerCase()) ?? oneLine(tool.description.trim().split("\n", 1)[0] ?? "", SUMMARY_CHARS);
+  return toolFacts(tool.name)?.promptLine ?? oneLine(tool.description.trim().split("\n", 1)[0] ?? "", SUMMARY_CHARS);
 }
 
 /** Core tools in their fixed order, then the others by name: the order of registration does not show. */
 export function listedTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
-  const order = [...CORE_TOOLS.keys()];
   const rank = (tool: ToolSchema): number => {
-    const at = order.indexOf(tool.name.toLowerCase());
-    return at < 0 ? order.length : at;
+    const at = PROMPT_ORDER.indexOf(tool.name.toLowerCase());
+    return at < 0 ? PROMPT_ORDER.length : at;
   };
   const byName = (a: ToolSchema, b: ToolSchema): number => (a.name < b.name ? -1 : Number(a.name > b.name));
   const once = new Map(tools.map((tool) => [tool.name.toLowerCase(), tool]));

@@ -1,37 +1,7 @@
 /** What is shown of tools: one line when one starts, and what it answered. */
 import { clip } from "../../../base/text.ts";
+import { toolFacts, toolLabel } from "../../../tools/index.ts";
 
-const SIGNS: Readonly<Record<string, string>> = {
-  exec: "🛠️",
-  bash: "🛠️",
-  process: "🧰",
-  read: "📖",
-  write: "✍️",
-  edit: "📝",
-  apply_patch: "🩹",
-  ls: "📂",
-  find: "🔍",
-  grep: "🔍",
-  web_search: "🔎",
-  web_fetch: "📄",
-  browser: "🌐",
-  canvas: "🖼️",
-  image: "🖼️",
-  nodes: "📱",
-  cron: "⏰",
-  gateway: "🔌",
-  message: "✉️",
-  tts: "🔊",
-  memory_search: "🧠",
-  memory_get: "🧠",
-  session_status: "📊",
-  sessions_list: "🗂️",
-  sessions_history: "🧾",
-  sessions_send: "📨",
-  sessions_spawn: "🧑‍🔧",
-  subagents: "🤖",
-  agents_list: "🧭",
-};
 const OTHER = "🧩";
 
 /** The argument that says most. First match decides. */
@@ -57,13 +27,8 @@ const TELLING = [
 const MAX_ARG = 120;
 const MAX_OUTPUT = 2000;
 
-/** `web_search` → `Web Search`. */
-const labelOf = (name: string): string =>
-  clip(name, 60)
-    .split(/[_\s-]+/)
-    .filter((word) => word !== "")
-    .map((word) => word[0]!.toUpperCase() + word.slice(1))
-    .join(" ");
+const titleOf = (name: string): string => toolLabel(clip(name, 60)) || "Tool";
+const iconOf = (name: string): string => toolFacts(name)?.icon ?? OTHER;
 
 const oneLine = (text: string, most: number): string =>
   clip(
@@ -88,7 +53,7 @@ function tellingArg(args: unknown): string {
 /** `<emoji> <Label>: <arg>`. */
 export function toolLine(name: string, args: unknown, redact: (text: string) => string): string {
   const arg = oneLine(redact(tellingArg(args)), MAX_ARG);
-  const head = `${SIGNS[name.toLowerCase()] ?? OTHER} ${labelOf(name) || "Tool"}`;
+  const head = `${iconOf(name)} ${titleOf(name)}`;
   return arg === "" ? head : `${head}: ${arg}`;
 }
 
@@ -110,5 +75,5 @@ export function toolOutput(name: string, result: unknown, isError: boolean, reda
   const shown = text.length > MAX_OUTPUT ? `${clip(text, MAX_OUTPUT)}\n(cut)` : text;
   const longest = Math.max(2, ...(shown.match(/`{3,}/g) ?? []).map((ticks) => ticks.length));
   const fence = "`".repeat(longest + 1);
-  return `${isError ? "❌" : (SIGNS[name.toLowerCase()] ?? OTHER)} ${labelOf(name) || "Tool"}\n${fence}\n${shown}\n${fence}`;
+  return `${isError ? "❌" : iconOf(name)} ${titleOf(name)}\n${fence}\n${shown}\n${fence}`;
 }

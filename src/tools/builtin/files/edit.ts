@@ -2,7 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { textEncoding } from "../../../base/binary.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
-import { failedOutcome, textOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, textOutcome } from "../../tool.ts";
 import { EDIT_PROPERTIES, filesFor, missingParams, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
 
 const CONTEXT_LINES = 4;
@@ -33,45 +34,49 @@ const BOM = "\uFEFF";
 const MAX_EDITS = 200;
 
 /** Replaces texts of a file by others, all of them or none. Line ends and a mark at the beginning stay as they were. */
-export function editTool(deps: FileToolsDeps): Tool {
-  return {
-    name: "edit",
-    label: "edit",
-    description:
-      "Replace exact texts of a file. oldText must match including its whitespace, and occur once unless replaceAll is set. Use edits for several replacements in the same file: each is made in the result of those before it, and when one does not fit nothing is changed.",
-    parameters: { type: "object", properties: EDIT_PROPERTIES, required: [] },
-    source: { kind: "core" },
-    async run(call) {
-      const { params, context } = call;
-      const written = textParam(params, "path");
-      const asked = editsOf(params);
-      const missing = [...(written?.trim() ? [] : ["path"]), ...(asked.ok ? [] : asked.missing)];
-      if (!asked.ok || missing.length > 0) return failedOutcome(missingParams(missing));
-      if (asked.edits.length > MAX_EDITS)
-        return failedOutcome(`At most ${MAX_EDITS} replacements in one call, these are ${asked.edits.length}. Make several calls.`);
-      const files = filesFor("edit", call, deps);
-      const path = resolvePath(written!, context, deps.home);
-      let before: string;
-      try {
-        await using file = await files.open(path);
-        if ((await file.stat()).size > MAX_FILE_BYTES) return failedOutcome(`${written} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB: edit it with exec`);
-        const content = await file.readFile();
-        const encoding = textEncoding(content);
-        if (encoding === undefined) return failedOutcome(`${written} is a binary file: edit it with exec and a program for such files`);
-        if (encoding !== "utf-8" || !isUtf8(content))
-          return failedOutcome(`${written} is no UTF-8 text, and editing it here would damage it: convert it with exec and iconv first`);
-        before = String(content);
-      } catch (error) {
-        return failedOutcome(error instanceof AppError && error.code === "NOT_FOUND" ? `File not found: ${written}` : messageOf(error));
-      }
-      const replaced = replaceAllOf(before, asked.edits, written!);
-      if (!replaced.ok) return failedOutcome(replaced.text);
-      await files.write(path, replaced.content);
-      const what = replaced.count === 1 ? "text" : `${replaced.count} texts`;
-      return textOutcome(`Successfully replaced ${what} in ${written}.`, joinedDiff(replaced.steps));
-    },
-  };
-}
+export const editTool = defineTool<FileToolsDeps>({
+  name: "edit",
+  groups: ["fs"],
+  reach: {},
+  promptLine: "change exact passages of a file",
+  icon: "📝",
+  writesFiles: true,
+  inSandbox: "allowed",
+  overHttp: "never",
+  label: "edit",
+  description:
+    "Replace exact texts of a file. oldText must match including its whitespace, and occur once unless replaceAll is set. Use edits for several replacements in the same file: each is made in the result of those before it, and when one does not fit nothing is changed.",
+  parameters: { type: "object", properties: EDIT_PROPERTIES, required: [] },
+  run: (deps) => async (call) => {
+    const { params, context } = call;
+    const written = textParam(params, "path");
+    const asked = editsOf(params);
+    const missing = [...(written?.trim() ? [] : ["path"]), ...(asked.ok ? [] : asked.missing)];
+    if (!asked.ok || missing.length > 0) return failedOutcome(missingParams(missing));
+    if (asked.edits.length > MAX_EDITS)
+      return failedOutcome(`At most ${MAX_EDITS} replacements in one call, these are ${asked.edits.length}. Make several calls.`);
+    const files = filesFor("edit", call, deps);
+    const path = resolvePath(written!, context, deps.home);
+    let before: string;
+    try {
+      await using file = await files.open(path);
+      if ((await file.stat()).size > MAX_FILE_BYTES) return failedOutcome(`${written} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB: edit it with exec`);
+      const content = await file.readFile();
+      const encoding = textEncoding(content);
+      if (encoding === undefined) return failedOutcome(`${written} is a binary file: edit it with exec and a program for such files`);
+      if (encoding !== "utf-8" || !isUtf8(content))
+        return failedOutcome(`${written} is no UTF-8 text, and editing it here would damage it: convert it with exec and iconv first`);
+      before = String(content);
+    } catch (error) {
+      return failedOutcome(error instanceof AppError && error.code === "NOT_FOUND" ? `File not found: ${written}` : messageOf(error));
+    }
+    const replaced = replaceAllOf(before, asked.edits, written!);
+    if (!replaced.ok) return failedOutcome(replaced.text);
+    await files.write(path, replaced.content);
+    const what = replaced.count === 1 ? "text" : `${replaced.count} texts`;
+    return textOutcome(`Successfully replaced ${what} in ${written}.`, joinedDiff(replaced.steps));
+  },
+});
 
 interface Edit {
   readonly oldText: string;

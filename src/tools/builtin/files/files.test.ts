@@ -39,11 +39,11 @@ describe("read", () => {
     put("many", "x\n".repeat(5000));
     truncateSync(join(workspace, "many"), 10 * 1024 ** 3);
     const started = performance.now();
-    expect(text(await run(readTool(deps), { path: "line" }))).toMatch(
+    expect(text(await run(readTool.create(deps), { path: "line" }))).toMatch(
       /^x+\0+\n\n\[Line 1, characters 1-51200 of more than \d+\. Use offset=1 column=51201 to continue\.\]$/,
     );
-    expect(text(await run(readTool(deps), { path: "many", limit: 2 }))).toMatch(/^x\nx\n\n\[more than 4998 more lines in file\. Use offset=3/);
-    expect(text(await run(readTool(deps), { path: "many", offset: 9000 }))).toMatch(/^The file is too large to look for line 9000/);
+    expect(text(await run(readTool.create(deps), { path: "many", limit: 2 }))).toMatch(/^x\nx\n\n\[more than 4998 more lines in file\. Use offset=3/);
+    expect(text(await run(readTool.create(deps), { path: "many", offset: 9000 }))).toMatch(/^The file is too large to look for line 9000/);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
@@ -55,20 +55,22 @@ describe("read", () => {
     ["with odd spaces around", { path: " a.txt " }],
   ])("a file is found %s", async (_, params) => {
     put("a.txt", "one\ntwo\n");
-    expect(text(await run(readTool(deps), params))).toBe("one\ntwo");
+    expect(text(await run(readTool.create(deps), params))).toBe("one\ntwo");
   });
 
   test("a page ends with how to go on", async () => {
     put("a.txt", Array.from({ length: 5 }, (_, n) => `line ${n + 1}`).join("\n"));
-    expect(text(await run(readTool(deps), { path: "a.txt", offset: 2, limit: 2 }))).toBe("line 2\nline 3\n\n[2 more lines in file. Use offset=4 to continue.]");
-    expect(text(await run(readTool(deps), { path: "a.txt", offset: 4 }))).toBe("line 4\nline 5");
+    expect(text(await run(readTool.create(deps), { path: "a.txt", offset: 2, limit: 2 }))).toBe(
+      "line 2\nline 3\n\n[2 more lines in file. Use offset=4 to continue.]",
+    );
+    expect(text(await run(readTool.create(deps), { path: "a.txt", offset: 4 }))).toBe("line 4\nline 5");
   });
 
   test("a large file is cut to what fits, by whole lines", async () => {
     put("large.txt", `${"x".repeat(999)}\n`.repeat(300));
-    const said = await run(readTool(deps), { path: "large.txt" });
+    const said = await run(readTool.create(deps), { path: "large.txt" });
     expect(text(said)).toMatch(/\[Showing lines 1-51 of 300 \(50\.0KB limit\)\. Use offset=52 to continue\.\]$/);
-    const wide = await run(readTool(deps), { path: "large.txt" }, { contextWindow: 200_000 });
+    const wide = await run(readTool.create(deps), { path: "large.txt" }, { contextWindow: 200_000 });
     expect(text(wide)).toMatch(/Showing lines 1-160 of 300 \(156\.3KB limit\)/);
   });
 
@@ -77,7 +79,7 @@ describe("read", () => {
     put("line.json", `first\n${line}\nlast\n`);
     let all = "";
     for (let column = 1; all.length < line.length;) {
-      const said = text(await run(readTool(deps), { path: "line.json", offset: 2, column, limit: 1 }));
+      const said = text(await run(readTool.create(deps), { path: "line.json", offset: 2, column, limit: 1 }));
       const [, shown, from, to, total] = /^([^]*)\n\n\[Line 2, characters (\d+)-(\d+) of (\d+)\./.exec(said)!;
       expect([Number(from), Number(total)]).toEqual([column, line.length]);
       all += shown!;
@@ -85,13 +87,15 @@ describe("read", () => {
     }
     expect(all).toBe(line);
     put("huge.json", "y".repeat(120_000));
-    expect(text(await run(readTool(deps), { path: "huge.json" }))).toMatch(
+    expect(text(await run(readTool.create(deps), { path: "huge.json" }))).toMatch(
       /^y{51200}\n\n\[Line 1, characters 1-51200 of 120000\. Use offset=1 column=51201 to continue\.\]$/,
     );
-    expect(text(await run(readTool(deps), { path: "huge.json", column: 102_401 }))).toMatch(
+    expect(text(await run(readTool.create(deps), { path: "huge.json", column: 102_401 }))).toMatch(
       /characters 102401-120000 of 120000\. Use offset=2 for the next line\.\]$/,
     );
-    expect(text(await run(readTool(deps), { path: "huge.json", column: 999_999 }))).toBe("Column 999999 is beyond the end of line 1 (120000 characters)");
+    expect(text(await run(readTool.create(deps), { path: "huge.json", column: 999_999 }))).toBe(
+      "Column 999999 is beyond the end of line 1 (120000 characters)",
+    );
   });
 
   test.each<[string, Buffer, string]>([
@@ -100,38 +104,38 @@ describe("read", () => {
     ["Latin-1", Buffer.from("Grüße\nzwei", "latin1"), "Latin-1"],
   ])("a text in %s is shown as text, with a note; edit leaves it alone", async (_name, bytes, shown) => {
     put("old.txt", bytes);
-    expect(text(await run(readTool(deps), { path: "old.txt" }))).toMatch(new RegExp(`^Grüße\nzwei\\|\\[The file is in ${shown}.* not UTF-8`));
-    expect(text(await run(editTool(deps), { path: "old.txt", oldText: "zwei", newText: "drei" }))).toMatch(/is no UTF-8 text/);
+    expect(text(await run(readTool.create(deps), { path: "old.txt" }))).toMatch(new RegExp(`^Grüße\nzwei\\|\\[The file is in ${shown}.* not UTF-8`));
+    expect(text(await run(editTool.create(deps), { path: "old.txt", oldText: "zwei", newText: "drei" }))).toMatch(/is no UTF-8 text/);
     expect(readFileSync(join(workspace, "old.txt"))).toEqual(bytes);
   });
 
   test("a text in UTF-8 with a damaged character stays one", async () => {
     put("cut.txt", Buffer.concat([Buffer.from("日本語の文章"), Buffer.from([0xe9, 0x0a])]));
-    expect(text(await run(readTool(deps), { path: "cut.txt" }))).toBe("日本語の文章\uFFFD");
+    expect(text(await run(readTool.create(deps), { path: "cut.txt" }))).toBe("日本語の文章\uFFFD");
   });
 
   test("an offset beyond the end and a missing path are reported", async () => {
     put("long.txt", "x".repeat(100_000));
-    expect(text(await run(readTool(deps), { path: "long.txt", offset: 9 }))).toBe("Offset 9 is beyond the end of the file (1 lines)");
-    expect(text(await run(readTool(deps), {}))).toBe("Missing required parameter: path. Supply correct parameters before retrying.");
-    await expect(run(readTool(deps), { path: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(text(await run(readTool.create(deps), { path: "long.txt", offset: 9 }))).toBe("Offset 9 is beyond the end of the file (1 lines)");
+    expect(text(await run(readTool.create(deps), {}))).toBe("Missing required parameter: path. Supply correct parameters before retrying.");
+    await expect(run(readTool.create(deps), { path: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("a picture comes as a picture, whatever its name", async () => {
     put("photo.txt", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]));
-    expect(text(await run(readTool(deps), { path: "photo.txt" }))).toBe("Read image file [image/png]|<image/png>");
+    expect(text(await run(readTool.create(deps), { path: "photo.txt" }))).toBe("Read image file [image/png]|<image/png>");
   });
 
   test("a binary file is described, not printed; texts in any script are no such file", async () => {
     put("a.zip", Buffer.concat([Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]), Buffer.alloc(2000, 0xe9)]));
-    const said = await run(readTool(deps), { path: "a.zip" });
+    const said = await run(readTool.create(deps), { path: "a.zip" });
     expect(text(said)).toMatch(/^a\.zip is a binary file \(application\/zip, 2\.0KB\), so it is not shown\. It begins with the bytes 50 4b 03 04 00 00 e9/);
     expect(said).toMatchObject({ isError: false, details: { binary: true, mimeType: "application/zip", size: 2006 } });
     put("noise.txt", Buffer.alloc(3000, 0xe9));
-    expect(text(await run(readTool(deps), { path: "noise.txt" }))).toContain("is a binary file");
-    expect(text(await run(editTool(deps), { path: "noise.txt", oldText: "a", newText: "b" }))).toContain("is a binary file");
+    expect(text(await run(readTool.create(deps), { path: "noise.txt" }))).toContain("is a binary file");
+    expect(text(await run(editTool.create(deps), { path: "noise.txt", oldText: "a", newText: "b" }))).toContain("is a binary file");
     put("script.txt", "日本語の文章 ".repeat(2000));
-    expect(text(await run(readTool(deps), { path: "script.txt" }))).toMatch(/^日本語/);
+    expect(text(await run(readTool.create(deps), { path: "script.txt" }))).toMatch(/^日本語/);
   });
 
   test("with workspaceOnly nothing outside is reached, by path or by link", async () => {
@@ -139,8 +143,8 @@ describe("read", () => {
     symlinkSync(join(home, "secret"), join(workspace, "link"));
     confined = true;
     for (const path of ["../secret", "link", join(home, "secret"), "~/secret"]) {
-      await expect(run(readTool(deps), { path })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
-      await expect(run(writeTool(deps), { path, content: "x" })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+      await expect(run(readTool.create(deps), { path })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+      await expect(run(writeTool.create(deps), { path, content: "x" })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
     }
     expect(readFileSync(join(home, "secret"), "utf8")).toBe("secret");
   });
@@ -148,13 +152,13 @@ describe("read", () => {
 
 describe("write", () => {
   test("a file is made with its folders, replaced, and may be empty", async () => {
-    expect(text(await run(writeTool(deps), { path: "a/b.txt", content: "hällo" }))).toBe("Successfully wrote 5 bytes to a/b.txt");
+    expect(text(await run(writeTool.create(deps), { path: "a/b.txt", content: "hällo" }))).toBe("Successfully wrote 5 bytes to a/b.txt");
     expect(at("a/b.txt")).toBe("hällo");
-    await run(writeTool(deps), { path: "a/b.txt", content: "" });
+    await run(writeTool.create(deps), { path: "a/b.txt", content: "" });
     expect(at("a/b.txt")).toBe("");
-    await run(writeTool(deps), { path: "a/b.txt", content: [{ text: "one " }, { content: "two" }] });
+    await run(writeTool.create(deps), { path: "a/b.txt", content: [{ text: "one " }, { content: "two" }] });
     expect(at("a/b.txt")).toBe("one two");
-    expect(text(await run(writeTool(deps), {}))).toBe("Missing required parameters: path, content. Supply correct parameters before retrying.");
+    expect(text(await run(writeTool.create(deps), {}))).toBe("Missing required parameters: path, content. Supply correct parameters before retrying.");
   });
 });
 
@@ -173,14 +177,14 @@ describe("edit", () => {
     },
   ])("$what", async ({ before, old, now, after }) => {
     put("f.txt", before);
-    const outcome = await run(editTool(deps), { path: "f.txt", oldText: old, newText: now });
+    const outcome = await run(editTool.create(deps), { path: "f.txt", oldText: old, newText: now });
     expect(text(outcome)).toBe("Successfully replaced text in f.txt.");
     expect(at("f.txt")).toBe(after);
   });
 
   test("the change is shown with numbers", async () => {
     put("f.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
-    expect((await run(editTool(deps), { path: "f.txt", oldText: "6\n", newText: "six\nand a half\n" })).details).toEqual({
+    expect((await run(editTool.create(deps), { path: "f.txt", oldText: "6\n", newText: "six\nand a half\n" })).details).toEqual({
       diff: "  2 2\n  3 3\n  4 4\n  5 5\n- 6 6\n+ 6 six\n+ 7 and a half\n  8 7\n  9 8\n 10 9\n 11 10",
       firstChangedLine: 6,
     });
@@ -193,11 +197,11 @@ describe("edit", () => {
       { old_string: "1\ntwo", new_string: "1\n2" },
       { oldText: "three\n", newText: "" },
     ];
-    const outcome = await run(editTool(deps), { path: "f.txt", edits });
+    const outcome = await run(editTool.create(deps), { path: "f.txt", edits });
     expect(text(outcome)).toBe("Successfully replaced 3 texts in f.txt.");
     expect(at("f.txt")).toBe("1\n2\n");
     expect(outcome.details).toMatchObject({ firstChangedLine: 1, diff: expect.stringContaining("-3 three") as string });
-    const failed = await run(editTool(deps), {
+    const failed = await run(editTool.create(deps), {
       path: "f.txt",
       edits: [
         { oldText: "1", newText: "x" },
@@ -206,7 +210,7 @@ describe("edit", () => {
     });
     expect(text(failed)).toMatch(/^Nothing was changed\. edits\[1\]: Could not find the exact text in f\.txt\./);
     expect(at("f.txt")).toBe("1\n2\n");
-    expect(text(await run(editTool(deps), { path: "f.txt", edits: [{ oldText: "1" }] }))).toMatch(/^Missing required parameter: edits\[0\]\.newText\./);
+    expect(text(await run(editTool.create(deps), { path: "f.txt", edits: [{ oldText: "1" }] }))).toMatch(/^Missing required parameter: edits\[0\]\.newText\./);
   });
 
   test("replaceAll beside a list is for all of it, unless one says otherwise", async () => {
@@ -215,17 +219,19 @@ describe("edit", () => {
       { oldText: "x", newText: "1" },
       { oldText: "y", newText: "2" },
     ];
-    expect(text(await run(editTool(deps), { path: "f.txt", replaceAll: true, edits }))).toBe("Successfully replaced 3 texts in f.txt.");
+    expect(text(await run(editTool.create(deps), { path: "f.txt", replaceAll: true, edits }))).toBe("Successfully replaced 3 texts in f.txt.");
     expect(at("f.txt")).toBe("1 2 2");
     const one = [{ oldText: "2", newText: "3", replaceAll: false }];
-    expect(text(await run(editTool(deps), { path: "f.txt", replaceAll: true, edits: one }))).toContain("Found 2 occurrences");
+    expect(text(await run(editTool.create(deps), { path: "f.txt", replaceAll: true, edits: one }))).toContain("Found 2 occurrences");
   });
 
   test("replaceAll replaces every occurrence", async () => {
     put("f.txt", "a\r\nab\r\nb\r\n");
-    expect(text(await run(editTool(deps), { path: "f.txt", oldText: "a", newText: "aa", replaceAll: true }))).toBe("Successfully replaced 2 texts in f.txt.");
+    expect(text(await run(editTool.create(deps), { path: "f.txt", oldText: "a", newText: "aa", replaceAll: true }))).toBe(
+      "Successfully replaced 2 texts in f.txt.",
+    );
     expect(at("f.txt")).toBe("aa\r\naab\r\nb\r\n");
-    await run(editTool(deps), {
+    await run(editTool.create(deps), {
       path: "f.txt",
       edits: [
         { old_string: "aa", new_string: "", replace_all: true },
@@ -243,7 +249,7 @@ describe("edit", () => {
     ["no file", { path: "none.txt", oldText: "a", newText: "b" }, /^File not found: none\.txt/],
   ])("a text that is %s is told, and the file stays", async (_, params, expected) => {
     put("f.txt", "a\na");
-    const outcome = await run(editTool(deps), { path: "f.txt", ...params });
+    const outcome = await run(editTool.create(deps), { path: "f.txt", ...params });
     expect(outcome.isError).toBe(true);
     expect(text(outcome)).toMatch(expected);
     expect(at("f.txt")).toBe("a\na");
@@ -281,26 +287,28 @@ describe("in a sandbox", () => {
     ["~/.profile", undefined],
     ["/workspaces/f.txt", undefined],
   ])("%s is read as %s", async (path, content) => {
-    const answer = run(readTool(placed()), { path });
+    const answer = run(readTool.create(placed()), { path });
     if (content === undefined)
       await expect(answer).rejects.toMatchObject({ message: expect.stringMatching(/^(Path escapes sandbox root|Sandbox FS error \(ENOENT\): )/) });
     else expect(text(await answer)).toBe(content);
   });
 
   test("the host's own path of what is shown means the same", async () => {
-    expect(text(await run(readTool(placed()), { path: join(home, "extra/f.txt") }))).toBe("extra");
+    expect(text(await run(readTool.create(placed()), { path: join(home, "extra/f.txt") }))).toBe("extra");
   });
 
   test("writing and editing change what is shown, and only where that may be", async () => {
     const files = placed();
-    await run(writeTool(files), { path: "new/n.txt", content: "n" });
+    await run(writeTool.create(files), { path: "new/n.txt", content: "n" });
     expect(readFileSync(join(home, "own/new/n.txt"), "utf8")).toBe("n");
-    await run(editTool(files), { path: "/workspace/f.txt", oldText: "own", newText: "changed" });
+    await run(editTool.create(files), { path: "/workspace/f.txt", oldText: "own", newText: "changed" });
     expect(readFileSync(join(home, "own/f.txt"), "utf8")).toBe("changed");
-    await expect(run(writeTool(files), { path: "/agent/f.txt", content: "x" })).rejects.toThrow("Sandbox path is read-only; cannot write files: /agent/f.txt");
+    await expect(run(writeTool.create(files), { path: "/agent/f.txt", content: "x" })).rejects.toThrow(
+      "Sandbox path is read-only; cannot write files: /agent/f.txt",
+    );
     for (const [tool, params] of [
-      [writeTool(placed(true)), { path: "f.txt", content: "x" }],
-      [editTool(placed(true)), { path: "f.txt", oldText: "own", newText: "x" }],
+      [writeTool.create(placed(true)), { path: "f.txt", content: "x" }],
+      [editTool.create(placed(true)), { path: "f.txt", oldText: "own", newText: "x" }],
     ] as const) {
       await expect(run(tool, params)).rejects.toThrow(/^Sandbox path is read-only; cannot write files: /);
     }

@@ -1,7 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { BINARY_HEAD_BYTES, textEncoding, type TextEncoding } from "../../../base/binary.ts";
 import { detectMime } from "../../../media/index.ts";
-import { failedOutcome, textOutcome, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { filesFor, missingParams, PATH_PROPERTIES, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
 
 const PAGE_LINES = 2000;
@@ -27,41 +28,44 @@ const IMAGES: readonly { readonly mimeType: string; readonly starts: readonly nu
 ];
 
 /** Reads a page of a text, or an image. Files of any size: only what is shown is kept. */
-export function readTool(deps: FileToolsDeps): Tool {
-  return {
-    name: "read",
-    label: "read",
-    description: `Read a file. Text comes up to ${PAGE_LINES} lines or ${PAGE_BYTES / 1024} KB at a time: use offset and limit for the rest. Images (jpg, png, gif, webp) come as pictures, other binary files as a description.`,
-    parameters: {
-      type: "object",
-      properties: {
-        ...PATH_PROPERTIES,
-        offset: { type: "number", description: "Line to begin with, from 1" },
-        limit: { type: "number", description: "Most lines to read" },
-        column: { type: "number", description: "Within the line of offset: character to begin with, from 1, for a line longer than a page" },
-      },
-      required: [],
+export const readTool = defineTool<FileToolsDeps>({
+  name: "read",
+  groups: ["fs"],
+  reach: { reads: "private" },
+  promptLine: "look at a file",
+  icon: "📖",
+  inSandbox: "allowed",
+  overHttp: "never",
+  label: "read",
+  description: `Read a file. Text comes up to ${PAGE_LINES} lines or ${PAGE_BYTES / 1024} KB at a time: use offset and limit for the rest. Images (jpg, png, gif, webp) come as pictures, other binary files as a description.`,
+  parameters: {
+    type: "object",
+    properties: {
+      ...PATH_PROPERTIES,
+      offset: { type: "number", description: "Line to begin with, from 1" },
+      limit: { type: "number", description: "Most lines to read" },
+      column: { type: "number", description: "Within the line of offset: character to begin with, from 1, for a line longer than a page" },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run(call) {
-      const { params, context, signal } = call;
-      const written = textParam(params, "path");
-      if (!written?.trim()) return failedOutcome(missingParams(["path"]));
-      const path = resolvePath(written, context, deps.home);
-      await using file = await filesFor("read", call, deps).open(path);
-      const image = await readImage(file);
-      if (image) return image;
-      const head = await headOf(file);
-      const encoding = textEncoding(head);
-      if (encoding === undefined) return await describeBinary(file, written, head);
-      const asked = { offset: positive(params["offset"]) ?? 1, limit: positive(params["limit"]), column: positive(params["column"]) };
-      const said = await readText(file, { ...asked, encoding, budget: asked.limit === undefined ? budgetOf(context) : PAGE_BYTES, signal });
-      return encoding === "utf-8" || said.isError ? said : { ...said, content: [...said.content, { type: "text", text: encodingNote(encoding) }] };
-    },
-  };
-}
+    required: [],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run: (deps) => async (call) => {
+    const { params, context, signal } = call;
+    const written = textParam(params, "path");
+    if (!written?.trim()) return failedOutcome(missingParams(["path"]));
+    const path = resolvePath(written, context, deps.home);
+    await using file = await filesFor("read", call, deps).open(path);
+    const image = await readImage(file);
+    if (image) return image;
+    const head = await headOf(file);
+    const encoding = textEncoding(head);
+    if (encoding === undefined) return await describeBinary(file, written, head);
+    const asked = { offset: positive(params["offset"]) ?? 1, limit: positive(params["limit"]), column: positive(params["column"]) };
+    const said = await readText(file, { ...asked, encoding, budget: asked.limit === undefined ? budgetOf(context) : PAGE_BYTES, signal });
+    return encoding === "utf-8" || said.isError ? said : { ...said, content: [...said.content, { type: "text", text: encodingNote(encoding) }] };
+  },
+});
 
 function positive(value: unknown): number | undefined {
   return typeof value === "number" && value >= 1 ? Math.floor(value) : undefined;

@@ -1,27 +1,32 @@
-import { failedOutcome, textOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, textOutcome } from "../../tool.ts";
 import { filesFor, missingParams, PATH_PROPERTIES, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
 
 /** Writes a whole file. An empty one too: that is what an empty text means. */
-export function writeTool(deps: FileToolsDeps): Tool {
-  return {
-    name: "write",
-    label: "write",
-    description: "Write a file. Makes it and its folders when they are not there, replaces it when it is.",
-    parameters: {
-      type: "object",
-      properties: { ...PATH_PROPERTIES, content: { type: "string", description: "The whole new content" } },
-      required: ["content"],
-    },
-    source: { kind: "core" },
-    idempotent: true,
-    async run(call) {
-      const { params, context } = call;
-      const written = textParam(params, "path");
-      const content = textParam(params, "content");
-      const missing = [...(written?.trim() ? [] : ["path"]), ...(content === undefined ? ["content"] : [])];
-      if (missing.length > 0) return failedOutcome(missingParams(missing));
-      await filesFor("write", call, deps).write(resolvePath(written!, context, deps.home), content!);
-      return textOutcome(`Successfully wrote ${content!.length} bytes to ${written}`);
-    },
-  };
-}
+export const writeTool = defineTool<FileToolsDeps>({
+  name: "write",
+  groups: ["fs"],
+  reach: {},
+  promptLine: "make a file or replace one",
+  icon: "✍️",
+  writesFiles: true,
+  inSandbox: "allowed",
+  overHttp: "never",
+  label: "write",
+  description: "Write a file. Makes it and its folders when they are not there, replaces it when it is.",
+  parameters: {
+    type: "object",
+    properties: { ...PATH_PROPERTIES, content: { type: "string", description: "The whole new content" } },
+    required: ["content"],
+  },
+  idempotent: true,
+  run: (deps) => async (call) => {
+    const { params, context } = call;
+    const written = textParam(params, "path");
+    const content = textParam(params, "content");
+    const missing = [...(written?.trim() ? [] : ["path"]), ...(content === undefined ? ["content"] : [])];
+    if (missing.length > 0) return failedOutcome(missingParams(missing));
+    await filesFor("write", call, deps).write(resolvePath(written!, context, deps.home), content!);
+    return textOutcome(`Successfully wrote ${content!.length} bytes to ${written}`);
+  },
+});

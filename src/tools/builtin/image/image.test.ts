@@ -61,7 +61,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function run(params: Record<string, unknown>, signal = new AbortController().signal): Promise<ToolOutcome> {
   const context: ToolContext = { agentId: "main", sessionKey: "k", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true };
-  return imageTool(deps).run({ id: "c", params, signal, update: () => undefined, context });
+  return imageTool.create(deps).run({ id: "c", params, signal, update: () => undefined, context });
 }
 const text = ({ content }: ToolOutcome): string => content.map((part) => (part.type === "text" ? part.text : "?")).join("|");
 

@@ -2,7 +2,8 @@ import { AppError, messageOf } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
 import type { ImageFitter } from "../../../media/index.ts";
 import type { ImageContent, TextContent } from "../../../protocol/index.ts";
-import { failedOutcome, textOutcome, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { textParam } from "../files/paths.ts";
 import { loadImage, parseReference, type ImageSourceDeps } from "./load.ts";
 
@@ -44,27 +45,33 @@ const PROMPT = "Describe the image.";
 const SHOWN_CHARS = 120;
 
 /** Asks a model that sees images about some. */
-export function imageTool(deps: ImageToolDeps): Tool {
-  return {
-    name: "image",
-    label: "image",
-    description: `Ask a model that sees images about one (image) or several (images, at most ${MAX_IMAGES}): paths, data: or http(s) URLs.`,
-    parameters: {
-      type: "object",
-      properties: {
-        prompt: { type: "string", description: "What to find out; a description when absent" },
-        image: { type: "string", description: "Path or URL of an image" },
-        images: { type: "array", items: { type: "string" }, description: `Paths or URLs of several images, at most ${MAX_IMAGES}` },
-        model: { type: "string", description: "Model to ask, as provider/model" },
-        maxBytesMb: { type: "number", description: "Largest image, in MB" },
-        maxImages: { type: "number", description: `Most images (${MAX_IMAGES})` },
-      },
-      required: [],
+export const imageTool = defineTool<ImageToolDeps>({
+  name: "image",
+  groups: ["openclaw"],
+  reach: { reads: "private" },
+  promptLine: "have an image described",
+  icon: "🖼️",
+  profiles: ["coding"],
+  inSandbox: "allowed",
+  label: "image",
+  description: `Ask a model that sees images about one (image) or several (images, at most ${MAX_IMAGES}): paths, data: or http(s) URLs.`,
+  parameters: {
+    type: "object",
+    properties: {
+      prompt: { type: "string", description: "What to find out; a description when absent" },
+      image: { type: "string", description: "Path or URL of an image" },
+      images: { type: "array", items: { type: "string" }, description: `Paths or URLs of several images, at most ${MAX_IMAGES}` },
+      model: { type: "string", description: "Model to ask, as provider/model" },
+      maxBytesMb: { type: "number", description: "Largest image, in MB" },
+      maxImages: { type: "number", description: `Most images (${MAX_IMAGES})` },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run({ id, params, signal, context }) {
+    required: [],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run:
+    (deps) =>
+    async ({ id, params, signal, context }) => {
       const names = namesOf(params);
       if (names.length === 0) return failedOutcome("image required");
       const most = Math.min(MAX_IMAGES, Math.floor(positive(params["maxImages"]) ?? MAX_IMAGES) || 1);
@@ -84,8 +91,7 @@ export function imageTool(deps: ImageToolDeps): Tool {
         context,
       });
     },
-  };
-}
+});
 
 type Params = Readonly<Record<string, unknown>>;
 

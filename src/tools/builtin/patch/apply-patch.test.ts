@@ -38,7 +38,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function run(input: unknown): Promise<ToolOutcome> {
   const context: ToolContext = { agentId: "main", sessionKey: "k", sessionId: "s", runId: "r", workspaceDir: workspace, owner: true };
-  return applyPatchTool(deps).run({ id: "c", params: { input }, signal: new AbortController().signal, update: () => undefined, context });
+  return applyPatchTool.create(deps).run({ id: "c", params: { input }, signal: new AbortController().signal, update: () => undefined, context });
 }
 const patch = (...lines: string[]): string => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 const text = ({ content }: ToolOutcome): string => content.map((part) => (part.type === "text" ? part.text : "?")).join("|");

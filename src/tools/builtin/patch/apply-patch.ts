@@ -2,9 +2,11 @@ import { isAbsolute, relative, sep } from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import type { RootedFiles } from "../../../base/rooted-files.ts";
-import { failedOutcome, textOutcome, type Tool, type ToolOutcome } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, textOutcome, type ToolOutcome } from "../../tool.ts";
 import { filesFor, resolvePath, textParam, type FileToolsDeps } from "../files/paths.ts";
 import { createEffort } from "../search/effort.ts";
+import { applyPatchAvailable } from "./availability.ts";
 import { parsePatch } from "./parse.ts";
 import { planPatch, type PatchPlan, type PatchSummary } from "./plan.ts";
 
@@ -17,19 +19,30 @@ export interface ApplyPatchDeps extends FileToolsDeps {
 const MAX_INPUT_CHARS = 4 * 1024 * 1024;
 
 /** Changes several files by one patch. All of it is tried in memory first: a patch that does not fit changes nothing. */
-export function applyPatchTool(deps: ApplyPatchDeps): Tool {
-  const confined: FileToolsDeps = { ...deps, workspaceOnly: (agentId) => deps.workspaceOnly(agentId) || deps.patchWorkspaceOnly(agentId) };
-  return {
-    name: "apply_patch",
-    label: "apply_patch",
-    description: "Change one or more files by a patch that begins with *** Begin Patch and ends with *** End Patch.",
-    parameters: {
-      type: "object",
-      properties: { input: { type: "string", description: "The whole patch, with its first and last line" } },
-      required: ["input"],
-    },
-    source: { kind: "core" },
-    async run(call) {
+export const applyPatchTool = defineTool<ApplyPatchDeps>({
+  name: "apply_patch",
+  groups: ["fs"],
+  reach: {},
+  promptLine: "change several files with one patch",
+  icon: "🩹",
+  aliases: ["apply-patch"],
+  writesFiles: true,
+  inSandbox: "allowed",
+  overHttp: "never",
+  absence: ({ config, provider, modelId, agentId }) =>
+    applyPatchAvailable(config, provider, modelId, agentId)
+      ? undefined
+      : { why: "it is offered to models of openai and openai-codex when tools.exec.applyPatch.enabled is true", path: "tools.exec.applyPatch" },
+  label: "apply_patch",
+  description: "Change one or more files by a patch that begins with *** Begin Patch and ends with *** End Patch.",
+  parameters: {
+    type: "object",
+    properties: { input: { type: "string", description: "The whole patch, with its first and last line" } },
+    required: ["input"],
+  },
+  run: (deps) => {
+    const confined: FileToolsDeps = { ...deps, workspaceOnly: (agentId) => deps.workspaceOnly(agentId) || deps.patchWorkspaceOnly(agentId) };
+    return async (call) => {
       const { params, context, signal } = call;
       const input = textParam(params, "input");
       if (!input?.trim()) return failedOutcome("Provide a patch input.");
@@ -53,9 +66,9 @@ export function applyPatchTool(deps: ApplyPatchDeps): Tool {
         if (error instanceof AppError) return failedOutcome(messageOf(error));
         throw error;
       }
-    },
-  };
-}
+    };
+  },
+});
 
 /** New content comes before anything is deleted: a stop in between loses nothing. */
 async function carryOut({ writes, removals, summary }: PatchPlan, files: RootedFiles, display: (path: string) => string): Promise<ToolOutcome> {

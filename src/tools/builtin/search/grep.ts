@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import type { RootedFiles } from "../../../base/rooted-files.ts";
-import { failedOutcome, type Tool, type ToolOutcome } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, type ToolOutcome } from "../../tool.ts";
 import { filesFor, missingParams, resolvePath, textParam } from "../files/paths.ts";
 import { createEffort, patienceOf, type Effort, type SearchToolsDeps } from "./effort.ts";
 import { MAX_GLOB_CHARS, parseGlob, type Glob } from "./glob.ts";
@@ -60,61 +61,64 @@ const MAX_CONTEXT = 50;
 const SHOWN_CHARS = 500;
 
 /** Finds lines in files. */
-export function grepTool(deps: SearchToolsDeps): Tool {
-  return {
-    name: "grep",
-    label: "grep",
-    description: `Search the lines of files for a pattern. Shows path, line number and line, at most ${LIMIT} matches; long lines are cut to ${SHOWN_CHARS} characters. What .gitignore names and what is no text is left out.`,
-    parameters: {
-      type: "object",
-      properties: {
-        pattern: { type: "string", description: "Regular expression, or a text with literal" },
-        path: { type: "string", description: "File or folder to search; the workspace when absent" },
-        glob: { type: "string", description: "Only files that match, such as *.ts or src/**/*.json" },
-        ignoreCase: { type: "boolean", description: "Upper and lower case are the same (false)" },
-        literal: { type: "boolean", description: "The pattern is a text, not a regular expression (false)" },
-        context: { type: "number", description: "Lines to show before and after each match (0)" },
-        limit: { type: "number", description: `Most matches (${LIMIT})` },
-      },
-      required: ["pattern"],
+export const grepTool = defineTool<SearchToolsDeps>({
+  name: "grep",
+  groups: ["fs"],
+  reach: { reads: "private" },
+  promptLine: "find text in files",
+  icon: "🔍",
+  inSandbox: "allowed",
+  overHttp: "never",
+  label: "grep",
+  description: `Search the lines of files for a pattern. Shows path, line number and line, at most ${LIMIT} matches; long lines are cut to ${SHOWN_CHARS} characters. What .gitignore names and what is no text is left out.`,
+  parameters: {
+    type: "object",
+    properties: {
+      pattern: { type: "string", description: "Regular expression, or a text with literal" },
+      path: { type: "string", description: "File or folder to search; the workspace when absent" },
+      glob: { type: "string", description: "Only files that match, such as *.ts or src/**/*.json" },
+      ignoreCase: { type: "boolean", description: "Upper and lower case are the same (false)" },
+      literal: { type: "boolean", description: "The pattern is a text, not a regular expression (false)" },
+      context: { type: "number", description: "Lines to show before and after each match (0)" },
+      limit: { type: "number", description: `Most matches (${LIMIT})` },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run(call) {
-      const { params, context, signal } = call;
-      const text = textParam(params, "pattern");
-      if (!text) return failedOutcome(missingParams(["pattern"]));
-      const glob = textParam(params, "glob")?.trim();
-      const wanted = glob ? parseGlob(glob) : () => true;
-      if (!wanted) return failedOutcome(`The glob is too long or has too many alternatives: use at most ${MAX_GLOB_CHARS} characters`);
-      const { totalMs, blockMs } = patienceOf(deps);
-      const effort = createEffort(deps.clock, signal, totalMs);
-      const written = textParam(params, "path")?.trim() || ".";
-      try {
-        const pattern = { text, ignoreCase: params["ignoreCase"] === true, literal: params["literal"] === true };
-        await using matcher = createMatcher(pattern, { clock: deps.clock, signal, blockMs });
-        const search = createSearch({
-          matcher,
-          effort,
-          limit: limitOf(params["limit"], LIMIT, MAX_LIMIT),
-          context: limitOf(params["context"], 0, MAX_CONTEXT),
-        });
-        const places = {
-          files: filesFor("grep", call, deps),
-          start: resolvePath(written, context, deps.home),
-          top: resolvePath(".", context, deps.home),
-          effort,
-        };
-        const failure = await searchAll(search, places, wanted, written);
-        return failure ?? search.outcome();
-      } catch (error) {
-        if (error instanceof AppError) return failedOutcome(messageOf(error));
-        throw error;
-      }
-    },
-  };
-}
+    required: ["pattern"],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run: (deps) => async (call) => {
+    const { params, context, signal } = call;
+    const text = textParam(params, "pattern");
+    if (!text) return failedOutcome(missingParams(["pattern"]));
+    const glob = textParam(params, "glob")?.trim();
+    const wanted = glob ? parseGlob(glob) : () => true;
+    if (!wanted) return failedOutcome(`The glob is too long or has too many alternatives: use at most ${MAX_GLOB_CHARS} characters`);
+    const { totalMs, blockMs } = patienceOf(deps);
+    const effort = createEffort(deps.clock, signal, totalMs);
+    const written = textParam(params, "path")?.trim() || ".";
+    try {
+      const pattern = { text, ignoreCase: params["ignoreCase"] === true, literal: params["literal"] === true };
+      await using matcher = createMatcher(pattern, { clock: deps.clock, signal, blockMs });
+      const search = createSearch({
+        matcher,
+        effort,
+        limit: limitOf(params["limit"], LIMIT, MAX_LIMIT),
+        context: limitOf(params["context"], 0, MAX_CONTEXT),
+      });
+      const places = {
+        files: filesFor("grep", call, deps),
+        start: resolvePath(written, context, deps.home),
+        top: resolvePath(".", context, deps.home),
+        effort,
+      };
+      const failure = await searchAll(search, places, wanted, written);
+      return failure ?? search.outcome();
+    } catch (error) {
+      if (error instanceof AppError) return failedOutcome(messageOf(error));
+      throw error;
+    }
+  },
+});
 
 interface Places {
   readonly files: RootedFiles;

@@ -1,5 +1,6 @@
 import type { EntryKind } from "../../../base/rooted-files.ts";
-import type { Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+
 import { filesFor, resolvePath, textParam } from "../files/paths.ts";
 import { createEffort, patienceOf, type Effort, type SearchToolsDeps } from "./effort.ts";
 import { createPage, limitOf, pathFailure } from "./page.ts";
@@ -10,45 +11,48 @@ const ENTRIES_AT_ONCE = 1024;
 const MARKS: Readonly<Record<EntryKind, string>> = { file: "", folder: "/", link: "@", other: "" };
 
 /** Lists a folder by name. Of a folder of any size only what is shown is kept. */
-export function lsTool(deps: SearchToolsDeps): Tool {
-  return {
-    name: "ls",
-    label: "ls",
-    description: `List what is in a folder, by name, with / after folders and @ after links. At most ${LIMIT} entries unless limit says otherwise.`,
-    parameters: {
-      type: "object",
-      properties: {
-        path: { type: "string", description: "Folder to list; the workspace when absent" },
-        limit: { type: "number", description: `Most entries (${LIMIT})` },
-      },
-      required: [],
+export const lsTool = defineTool<SearchToolsDeps>({
+  name: "ls",
+  groups: ["fs"],
+  reach: { reads: "private" },
+  promptLine: "list a folder",
+  icon: "📂",
+  inSandbox: "allowed",
+  overHttp: "never",
+  label: "ls",
+  description: `List what is in a folder, by name, with / after folders and @ after links. At most ${LIMIT} entries unless limit says otherwise.`,
+  parameters: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Folder to list; the workspace when absent" },
+      limit: { type: "number", description: `Most entries (${LIMIT})` },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run(call) {
-      const { params, context, signal } = call;
-      const written = textParam(params, "path")?.trim() || ".";
-      const limit = limitOf(params["limit"], LIMIT, MAX_LIMIT);
-      const effort = createEffort(deps.clock, signal, patienceOf(deps).totalMs);
-      let first: readonly Entry[];
-      try {
-        await using folder = await filesFor("ls", call, deps).folder(resolvePath(written, context, deps.home));
-        first = await smallest(limit + 1, () => folder.read(ENTRIES_AT_ONCE), effort);
-      } catch (error) {
-        return pathFailure(error, written);
-      }
-      const page = createPage();
-      for (const { name, kind } of first.slice(0, limit)) if (!page.add(name + MARKS[kind])) break;
-      const more = first.length > limit;
-      return page.outcome(
-        "(empty directory)",
-        [more ? `${limit} entries limit reached. Use limit=${limit * 2} for more` : undefined, effort.stopped],
-        more ? { entryLimitReached: limit } : {},
-      );
-    },
-  };
-}
+    required: [],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run: (deps) => async (call) => {
+    const { params, context, signal } = call;
+    const written = textParam(params, "path")?.trim() || ".";
+    const limit = limitOf(params["limit"], LIMIT, MAX_LIMIT);
+    const effort = createEffort(deps.clock, signal, patienceOf(deps).totalMs);
+    let first: readonly Entry[];
+    try {
+      await using folder = await filesFor("ls", call, deps).folder(resolvePath(written, context, deps.home));
+      first = await smallest(limit + 1, () => folder.read(ENTRIES_AT_ONCE), effort);
+    } catch (error) {
+      return pathFailure(error, written);
+    }
+    const page = createPage();
+    for (const { name, kind } of first.slice(0, limit)) if (!page.add(name + MARKS[kind])) break;
+    const more = first.length > limit;
+    return page.outcome(
+      "(empty directory)",
+      [more ? `${limit} entries limit reached. Use limit=${limit * 2} for more` : undefined, effort.stopped],
+      more ? { entryLimitReached: limit } : {},
+    );
+  },
+});
 
 interface Entry {
   readonly name: string;

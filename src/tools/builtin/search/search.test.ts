@@ -105,11 +105,11 @@ describe("grep", () => {
     { what: "a path that is not there is told", params: { pattern: "a", path: "none" }, said: "Path not found: none", isError: true },
     { what: "a glob that is too long is told", params: { pattern: "a", glob: "a".repeat(2000) }, said: /^The glob is too long/, isError: true },
     { what: "a device is refused", params: { pattern: "a", path: "/dev/zero" }, said: "/dev/zero is no regular file", isError: true },
-  ])("$what", async (row) => check(grepTool(deps), row));
+  ])("$what", async (row) => check(grepTool.create(deps), row));
 
   test("long lines are cut where they are shown, and searched further than that", async () => {
     put({ "long.txt": `${"x".repeat(1000)}needle\n${"y".repeat(70_000)}needle\n` });
-    const outcome = await run(grepTool(deps), { pattern: "needle" });
+    const outcome = await run(grepTool.create(deps), { pattern: "needle" });
     expect(text(outcome)).toBe(
       `long.txt:1: ${"x".repeat(500)}... [truncated]\n\n[Some lines truncated to 500 chars. Use read tool to see full lines. Lines longer than 65536 chars were searched up to there only]`,
     );
@@ -118,7 +118,7 @@ describe("grep", () => {
 
   test("a result stops at what can be shown", async () => {
     put({ "many.txt": `needle ${"z".repeat(480)}\n`.repeat(1000) });
-    const outcome = await run(grepTool(deps), { pattern: "needle", limit: 1000 });
+    const outcome = await run(grepTool.create(deps), { pattern: "needle", limit: 1000 });
     expect(text(outcome)).toMatch(/\n\n\[50\.0KB limit reached\]$/);
     expect(Buffer.byteLength(text(outcome))).toBeLessThan(52 * 1024);
     expect(outcome.details).toMatchObject({ truncation: { truncated: true, outputLines: 102 } });
@@ -127,12 +127,12 @@ describe("grep", () => {
   test("a line end between two reads hides no match, and line numbers stay right", async () => {
     put({ "blocks.txt": `${"-".repeat(99)}\n`.repeat(2000) + "needle\n" + `${"-".repeat(99)}\n`.repeat(2000) + "needle" });
     for (const pattern of ["needle", "^need.e$"])
-      expect(text(await run(grepTool(deps), { pattern, path: "blocks.txt" }))).toBe("blocks.txt:2001: needle\nblocks.txt:4002: needle");
+      expect(text(await run(grepTool.create(deps), { pattern, path: "blocks.txt" }))).toBe("blocks.txt:2001: needle\nblocks.txt:4002: needle");
   });
 
   test("a pattern that would take for ever ends in time, others have their turn meanwhile, and what was found stays", async () => {
     put({ "0.txt": `${"a".repeat(50)}\n`, "z.txt": `${"a".repeat(40)}!\n` });
-    const tool = grepTool({ ...deps, patience: { blockMs: 300 } });
+    const tool = grepTool.create({ ...deps, patience: { blockMs: 300 } });
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 5);
     const started = performance.now();
@@ -149,14 +149,14 @@ describe("grep", () => {
   test("a search can be stopped, also in the middle of a pattern", async () => {
     put({ "z.txt": `${"a".repeat(40)}!\n` });
     const stop = new AbortController();
-    const running = run(grepTool(deps), { pattern: "^(a+)+$", path: "z.txt" }, stop.signal);
+    const running = run(grepTool.create(deps), { pattern: "^(a+)+$", path: "z.txt" }, stop.signal);
     setImmediate(() => stop.abort());
     await expect(running).rejects.toMatchObject({ name: "AbortError" });
-    await expect(run(grepTool(deps), { pattern: "one" }, stop.signal)).rejects.toMatchObject({ name: "AbortError" });
+    await expect(run(grepTool.create(deps), { pattern: "one" }, stop.signal)).rejects.toMatchObject({ name: "AbortError" });
   });
 
   test("time that is used up is told", async () => {
-    const outcome = await run(grepTool({ ...deps, patience: { totalMs: 0 } }), { pattern: "one" });
+    const outcome = await run(grepTool.create({ ...deps, patience: { totalMs: 0 } }), { pattern: "one" });
     expect(outcome.isError).toBe(true);
     expect(text(outcome)).toMatch(/^No matches found\n\n\[Stopped after 0 s/);
   });
@@ -164,14 +164,14 @@ describe("grep", () => {
   test("a file of 10 GB of nothing is passed over at once", async () => {
     put({ "huge.txt": "" });
     truncateSync(join(workspace, "huge.txt"), 10 * 1024 ** 3);
-    expect(text(await run(grepTool(deps), { pattern: "one", path: "huge.txt" }))).toBe("No matches found");
+    expect(text(await run(grepTool.create(deps), { pattern: "one", path: "huge.txt" }))).toBe("No matches found");
   });
 
   test("one line of 128 MB takes the memory of its beginning", async () => {
     const path = join(workspace, "line.txt");
     execFileSync("sh", ["-c", `head -c 128000000 /dev/zero | tr '\\0' x > ${path}`]);
     const before = process.memoryUsage().rss;
-    expect(text(await run(grepTool(deps), { pattern: "needle", path: "line.txt" }))).toMatch(/^No matches found\n\n\[Lines longer than/);
+    expect(text(await run(grepTool.create(deps), { pattern: "needle", path: "line.txt" }))).toMatch(/^No matches found\n\n\[Lines longer than/);
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 });
@@ -200,7 +200,7 @@ describe("find", () => {
     { what: "a file is no folder", params: { pattern: "*", path: "a.txt" }, said: "Not a directory: a.txt", isError: true },
     { what: "a device is no folder", params: { pattern: "*", path: "/dev/null" }, said: "Not a directory: /dev/null", isError: true },
     { what: "too many alternatives are told", params: { pattern: "{a,b}".repeat(10) }, said: /^The pattern is too long or has too many/, isError: true },
-  ])("$what", async (row) => check(findTool(deps), row));
+  ])("$what", async (row) => check(findTool.create(deps), row));
 
   test("what .gitignore names is left out, by the nearest one, also from folders above", async () => {
     put({
@@ -218,33 +218,33 @@ describe("find", () => {
       "docs/a.pdf": "",
       "docs/deep/a.pdf": "",
     });
-    const all = text(await run(findTool(deps), { pattern: "*" })).split("\n");
+    const all = text(await run(findTool.create(deps), { pattern: "*" })).split("\n");
     const kept = ["keep.log", "lib/dist", "src/special.log", "docs/deep/a.pdf"];
     expect(all).toEqual(expect.arrayContaining(kept));
     for (const gone of ["x.log", "dist/", "lib/node_modules/", "src/x.log", "src/local/", "src/gen/deep/", "docs/a.pdf", ".git/"])
       expect(all).not.toContain(gone);
-    expect(text(await run(findTool(deps), { pattern: "*.log", path: "src" }))).toBe("special.log");
+    expect(text(await run(findTool.create(deps), { pattern: "*.log", path: "src" }))).toBe("special.log");
     // What is asked for by name is searched.
-    expect(text(await run(findTool(deps), { pattern: "*", path: "dist" }))).toBe("a");
+    expect(text(await run(findTool.create(deps), { pattern: "*", path: "dist" }))).toBe("a");
   });
 
   test("links are shown and not followed, so that a loop ends", async () => {
     symlinkSync("..", join(workspace, "src/up"));
     symlinkSync(".", join(workspace, "self"));
-    expect(text(await run(findTool(deps), { pattern: "{up,self}" }))).toBe("self\nsrc/up");
-    expect(text(await run(grepTool(deps), { pattern: "two" }))).toBe("src/c.ts:2: two");
+    expect(text(await run(findTool.create(deps), { pattern: "{up,self}" }))).toBe("self\nsrc/up");
+    expect(text(await run(grepTool.create(deps), { pattern: "two" }))).toBe("src/c.ts:2: two");
   });
 
   test("folders deeper than any real one are passed over", async () => {
     const deep = join(workspace, "n/".repeat(150));
     mkdirSync(deep, { recursive: true });
-    expect(text(await run(findTool(deps), { pattern: "n", limit: 1000 })).split("\n")).toHaveLength(100);
+    expect(text(await run(findTool.create(deps), { pattern: "n", limit: 1000 })).split("\n")).toHaveLength(100);
   });
 
   test("a pattern of many stars is no trouble", async () => {
     put({ ["a".repeat(200)]: "" });
     const started = performance.now();
-    expect(text(await run(findTool(deps), { pattern: `${"*a".repeat(400)}b` }))).toBe("No files found matching pattern");
+    expect(text(await run(findTool.create(deps), { pattern: `${"*a".repeat(400)}b` }))).toBe("No files found matching pattern");
     expect(performance.now() - started).toBeLessThan(1000);
   });
 });
@@ -264,31 +264,31 @@ describe("ls", () => {
     { what: "a path that is not there is told", params: { path: "none" }, said: "Path not found: none", isError: true },
     { what: "a file is no folder", params: { path: "a.txt" }, said: "Not a directory: a.txt", isError: true },
     { what: "a device is no folder", params: { path: "/dev/null" }, said: "Not a directory: /dev/null", isError: true },
-  ])("$what", async (row) => check(lsTool(deps), row));
+  ])("$what", async (row) => check(lsTool.create(deps), row));
 
   test("an empty folder is told, and links and upper case have their place", async () => {
     mkdirSync(join(workspace, "empty"));
-    expect(text(await run(lsTool(deps), { path: "empty" }))).toBe("(empty directory)");
+    expect(text(await run(lsTool.create(deps), { path: "empty" }))).toBe("(empty directory)");
     put({ "case/B": "", "case/a": "", "case/c": "" });
     symlinkSync("a", join(workspace, "case/Bb"));
-    expect(text(await run(lsTool(deps), { path: "case" }))).toBe("a\nB\nBb@\nc");
+    expect(text(await run(lsTool.create(deps), { path: "case" }))).toBe("a\nB\nBb@\nc");
   });
 
   test("of a large folder the first by name are kept", async () => {
     mkdirSync(join(workspace, "large"));
     for (let n = 0; n < 2000; n += 1) writeFileSync(join(workspace, `large/${String((n * 7919) % 2000).padStart(5, "0")}`), "");
-    const lines = text(await run(lsTool(deps), { path: "large" })).split("\n");
+    const lines = text(await run(lsTool.create(deps), { path: "large" })).split("\n");
     expect(lines.slice(0, 3)).toEqual(["00000", "00001", "00002"]);
     expect(lines.slice(498)).toEqual(["00498", "00499", "", "[500 entries limit reached. Use limit=1000 for more]"]);
-    expect(text(await run(findTool(deps), { pattern: "0199?" })).split("\n")).toHaveLength(10);
+    expect(text(await run(findTool.create(deps), { pattern: "0199?" })).split("\n")).toHaveLength(10);
   });
 });
 
 describe("confined to the workspace", () => {
   const tools: readonly [string, (path: string) => Promise<ToolOutcome>][] = [
-    ["grep", (path) => run(grepTool(deps), { pattern: "secret", path })],
-    ["find", (path) => run(findTool(deps), { pattern: "*secret*", path })],
-    ["ls", (path) => run(lsTool(deps), { path })],
+    ["grep", (path) => run(grepTool.create(deps), { pattern: "secret", path })],
+    ["find", (path) => run(findTool.create(deps), { pattern: "*secret*", path })],
+    ["ls", (path) => run(lsTool.create(deps), { path })],
   ];
 
   beforeEach(() => {
@@ -310,15 +310,15 @@ describe("confined to the workspace", () => {
 
   test("a file behind a link is not searched", async () => {
     symlinkSync(join(home, "outside/secret.txt"), join(workspace, "link.txt"));
-    expect(text(await run(grepTool(deps), { pattern: "secret" }))).toBe("No matches found");
-    expect(text(await run(grepTool(deps), { pattern: "secret", path: "link.txt" }))).toMatch(/^Path escapes sandbox root/);
+    expect(text(await run(grepTool.create(deps), { pattern: "secret" }))).toBe("No matches found");
+    expect(text(await run(grepTool.create(deps), { pattern: "secret", path: "link.txt" }))).toMatch(/^Path escapes sandbox root/);
   });
 
   test("a .gitignore behind a link has no say", async () => {
     writeFileSync(join(home, "outside/rules"), "*.txt\n");
     symlinkSync(join(home, "outside/rules"), join(workspace, ".gitignore"));
     put({ "a.txt": "" });
-    expect(text(await run(findTool(deps), { pattern: "*.txt" }))).toBe("a.txt");
+    expect(text(await run(findTool.create(deps), { pattern: "*.txt" }))).toBe("a.txt");
   });
 
   test("a folder that is swapped for a link while it is searched shows nothing from outside", async () => {
@@ -338,8 +338,8 @@ describe("confined to the workspace", () => {
     })();
     const seen: string[] = [];
     for (let round = 0; round < 25; round += 1) {
-      seen.push(text(await run(grepTool(deps), { pattern: "secret", path: "swap" })), text(await run(lsTool(deps), { path: "swap" })));
-      seen.push(text(await run(findTool(deps), { pattern: "*.txt", path: "." })));
+      seen.push(text(await run(grepTool.create(deps), { pattern: "secret", path: "swap" })), text(await run(lsTool.create(deps), { path: "swap" })));
+      seen.push(text(await run(findTool.create(deps), { pattern: "*.txt", path: "." })));
     }
     over.abort();
     await swapper;
@@ -352,17 +352,17 @@ describe("confined to the workspace", () => {
   test("pipes and sockets are neither opened nor waited for", async () => {
     execFileSync("mkfifo", [join(workspace, "pipe")]);
     put({ "a.txt": "secret" });
-    expect(text(await run(grepTool(deps), { pattern: "secret" }))).toBe("a.txt:1: secret");
-    expect(text(await run(grepTool(deps), { pattern: "secret", path: "pipe" }))).toMatch(/pipe is no regular file$/);
-    expect(text(await run(lsTool(deps), { path: "pipe" }))).toBe("Not a directory: pipe");
+    expect(text(await run(grepTool.create(deps), { pattern: "secret" }))).toBe("a.txt:1: secret");
+    expect(text(await run(grepTool.create(deps), { pattern: "secret", path: "pipe" }))).toMatch(/pipe is no regular file$/);
+    expect(text(await run(lsTool.create(deps), { path: "pipe" }))).toBe("Not a directory: pipe");
   });
 
   test("what may not be read is passed over below, and told when it is asked for; root may read everything", async () => {
     const isRoot = process.getuid?.() === 0;
     put({ "closed/a.txt": "secret", "b.txt": "secret" });
     chmodSync(join(workspace, "closed"), 0);
-    expect(text(await run(grepTool(deps), { pattern: "secret" }))).toBe(isRoot ? "b.txt:1: secret\nclosed/a.txt:1: secret" : "b.txt:1: secret");
-    expect(text(await run(lsTool(deps), { path: "closed" }))).toMatch(isRoot ? /^a\.txt$/ : /may not be accessed by this user/);
+    expect(text(await run(grepTool.create(deps), { pattern: "secret" }))).toBe(isRoot ? "b.txt:1: secret\nclosed/a.txt:1: secret" : "b.txt:1: secret");
+    expect(text(await run(lsTool.create(deps), { path: "closed" }))).toMatch(isRoot ? /^a\.txt$/ : /may not be accessed by this user/);
     chmodSync(join(workspace, "closed"), 0o700);
   });
 });

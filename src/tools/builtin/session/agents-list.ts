@@ -1,17 +1,23 @@
-import { jsonOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { jsonOutcome } from "../../tool.ts";
 import type { SessionToolsDeps } from "./deps.ts";
 
 /** Which agents `sessions_spawn` may use. */
-export function agentsListTool({ config }: Pick<SessionToolsDeps, "config">): Tool {
-  return {
-    name: "agents_list",
-    label: "Agents",
-    description: "List the agents that sessions_spawn may start, the one that asks first.",
-    parameters: { type: "object", properties: {} },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    run({ context }) {
+export const agentsListTool = defineTool<Pick<SessionToolsDeps, "config">>({
+  name: "agents_list",
+  groups: ["openclaw"],
+  reach: {},
+  promptLine: "the agents there are",
+  icon: "🧭",
+  subagents: "never",
+  label: "Agents",
+  description: "List the agents that sessions_spawn may start, the one that asks first.",
+  parameters: { type: "object", properties: {} },
+  idempotent: true,
+  executionMode: "parallel",
+  run:
+    ({ config }) =>
+    ({ context }) => {
       const list = config().agents?.list ?? [];
       const requester = context.agentId.toLowerCase();
       const known = new Map(list.map(({ id, name }) => [id.toLowerCase(), name]));
@@ -25,5 +31,4 @@ export function agentsListTool({ config }: Pick<SessionToolsDeps, "config">): To
       });
       return Promise.resolve(jsonOutcome({ requester, allowAny, agents }));
     },
-  };
-}
+});

@@ -1,27 +1,35 @@
 import { AppError } from "../../../base/errors.ts";
 import { formatDuration } from "../../../base/text.ts";
 import { knownTokens, modelOverride, queueSettings, reasoningLevel, thinkingLevel, verboseLevel } from "../../../sessions/index.ts";
-import { textOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { textOutcome } from "../../tool.ts";
 import type { SessionModel, SessionToolsDeps } from "./deps.ts";
 import { agentsMayMeet, failure, findTarget, forbidden, isClamped, refusal, shownKey, type Target } from "./visibility.ts";
 
 /** How a session is: its model, its tokens, its settings, and the time. */
-export function sessionStatusTool(deps: SessionToolsDeps): Tool {
-  return {
-    name: "session_status",
-    label: "Session Status",
-    description:
-      "Show how a session is: time, model, tokens, context, settings. Answers which model is in use and what time it is. With model it chooses another one for the session; default goes back to the configured one.",
-    parameters: {
-      type: "object",
-      properties: {
-        sessionKey: { type: "string", description: "Key or id of a session; this one when absent" },
-        model: { type: "string", description: "provider/model or an alias for this session; default clears it" },
-      },
+export const sessionStatusTool = defineTool<SessionToolsDeps>({
+  name: "session_status",
+  groups: ["sessions", "openclaw"],
+  reach: {},
+  promptLine: "model, usage, settings and the current time",
+  icon: "📊",
+  profiles: ["minimal", "messaging"],
+  inSandbox: "allowed",
+  subagents: "never",
+  label: "Session Status",
+  description:
+    "Show how a session is: time, model, tokens, context, settings. Answers which model is in use and what time it is. With model it chooses another one for the session; default goes back to the configured one.",
+  parameters: {
+    type: "object",
+    properties: {
+      sessionKey: { type: "string", description: "Key or id of a session; this one when absent" },
+      model: { type: "string", description: "provider/model or an alias for this session; default clears it" },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    async run({ params, context }) {
+  },
+  idempotent: true,
+  run:
+    (deps) =>
+    async ({ params, context }) => {
       const text = (key: string): string => (typeof params[key] === "string" ? params[key].trim() : "");
       const written = text("sessionKey") || context.sessionKey;
       const target = await findTarget(deps, context, written);
@@ -44,8 +52,7 @@ export function sessionStatusTool(deps: SessionToolsDeps): Tool {
       const statusText = await statusCard(deps, { ...target, row });
       return textOutcome(statusText, { ok: true, sessionKey: shownKey(target.key), changedModel, statusText });
     },
-  };
-}
+});
 
 /**
  * Sessions of the same agent can be looked at whatever `tools.sessions.visibility` says; a sandboxed session is held to what it began. To choose a

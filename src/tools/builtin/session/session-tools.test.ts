@@ -130,8 +130,8 @@ function contextOf(sessionKey = MAIN): ToolContext {
   return { agentId: sessionKey.split(":")[1]!, sessionKey, sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: false };
 }
 
-async function run(tool: (deps: SessionToolsDeps) => Tool, params: Record<string, unknown>, house: House = {}): Promise<ToolOutcome> {
-  return tool(deps(house)).run({ id: "c", params, signal: new AbortController().signal, update: () => undefined, context: contextOf(house.caller) });
+async function run(tool: { create(deps: SessionToolsDeps): Tool }, params: Record<string, unknown>, house: House = {}): Promise<ToolOutcome> {
+  return tool.create(deps(house)).run({ id: "c", params, signal: new AbortController().signal, update: () => undefined, context: contextOf(house.caller) });
 }
 type Json = Record<string, never> & { readonly sessions: Record<string, unknown>[]; readonly messages: Record<string, unknown>[] };
 const json = ({ content: [part] }: ToolOutcome): Json => JSON.parse(part!.type === "text" ? part!.text : "") as Json;

@@ -1,4 +1,5 @@
-import { failedOutcome, jsonOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, jsonOutcome } from "../../tool.ts";
 import type { SessionToolsDeps } from "./deps.ts";
 import { readHistory } from "./shown-messages.ts";
 import { failure, findTarget, forbidden, refusal, shownKey } from "./visibility.ts";
@@ -7,24 +8,31 @@ const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 1000;
 
 /** What was said in a session. */
-export function sessionsHistoryTool(deps: SessionToolsDeps): Tool {
-  return {
-    name: "sessions_history",
-    label: "Session History",
-    description: "Read the messages of a session, newest last. Results of tools are left out unless includeTools is true; long texts are cut.",
-    parameters: {
-      type: "object",
-      properties: {
-        sessionKey: { type: "string", description: "Key or id from sessions_list, or main" },
-        limit: { type: "number", minimum: 1, description: `Most messages (default ${DEFAULT_LIMIT})` },
-        includeTools: { type: "boolean" },
-      },
-      required: ["sessionKey"],
+export const sessionsHistoryTool = defineTool<SessionToolsDeps>({
+  name: "sessions_history",
+  groups: ["sessions", "openclaw"],
+  reach: { reads: "private" },
+  promptLine: "what was said in another session",
+  icon: "🧾",
+  profiles: ["messaging"],
+  inSandbox: "allowed",
+  subagents: "not-deepest",
+  label: "Session History",
+  description: "Read the messages of a session, newest last. Results of tools are left out unless includeTools is true; long texts are cut.",
+  parameters: {
+    type: "object",
+    properties: {
+      sessionKey: { type: "string", description: "Key or id from sessions_list, or main" },
+      limit: { type: "number", minimum: 1, description: `Most messages (default ${DEFAULT_LIMIT})` },
+      includeTools: { type: "boolean" },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run({ params, context }) {
+    required: ["sessionKey"],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run:
+    (deps) =>
+    async ({ params, context }) => {
       const written = typeof params["sessionKey"] === "string" ? params["sessionKey"].trim() : "";
       if (written === "") return failedOutcome("sessionKey required");
       const target = await findTarget(deps, context, written);
@@ -38,5 +46,4 @@ export function sessionsHistoryTool(deps: SessionToolsDeps): Tool {
       const truncated = droppedMessages || contentTruncated;
       return jsonOutcome({ sessionKey: shownKey(target.key), messages, truncated, droppedMessages, contentTruncated, bytes });
     },
-  };
-}
+});

@@ -3,7 +3,8 @@ import { canonicalSessionKey, parseSessionKey } from "../../../protocol/index.ts
 import { deliveryOf, knownTokens } from "../../../sessions/index.ts";
 import type { SessionFilter, SessionRow } from "../../../store/index.ts";
 import { groupOfKey } from "../../policy/group.ts";
-import { jsonOutcome, type Tool, type ToolContext } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { jsonOutcome, type ToolContext } from "../../tool.ts";
 import type { SessionToolsDeps } from "./deps.ts";
 import { MAX_BYTES, mainFile, readHistory } from "./shown-messages.ts";
 import { agentsMayMeet, namingFor, shownKey, visibilityOf } from "./visibility.ts";
@@ -21,24 +22,31 @@ const MAX_PAGES = 20;
 const MAX_TREE = 1000;
 
 /** Which sessions there are, for the agent that asks. */
-export function sessionsListTool(deps: SessionToolsDeps): Tool {
-  return {
-    name: "sessions_list",
-    label: "Sessions",
-    description: "List sessions, the latest first, by kind and activity; messageLimit adds the last messages of each.",
-    parameters: {
-      type: "object",
-      properties: {
-        kinds: { type: "array", items: { type: "string", enum: [...KINDS] } },
-        limit: { type: "number", minimum: 1, description: `Most sessions (default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT})` },
-        activeMinutes: { type: "number", minimum: 1, description: "Only those with activity in the last minutes" },
-        messageLimit: { type: "number", minimum: 0, description: `Last messages of each (default 0, at most ${MAX_MESSAGES})` },
-      },
+export const sessionsListTool = defineTool<SessionToolsDeps>({
+  name: "sessions_list",
+  groups: ["sessions", "openclaw"],
+  reach: { reads: "private" },
+  promptLine: "list other sessions",
+  icon: "🗂️",
+  profiles: ["messaging"],
+  inSandbox: "allowed",
+  subagents: "not-deepest",
+  label: "Sessions",
+  description: "List sessions, the latest first, by kind and activity; messageLimit adds the last messages of each.",
+  parameters: {
+    type: "object",
+    properties: {
+      kinds: { type: "array", items: { type: "string", enum: [...KINDS] } },
+      limit: { type: "number", minimum: 1, description: `Most sessions (default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT})` },
+      activeMinutes: { type: "number", minimum: 1, description: "Only those with activity in the last minutes" },
+      messageLimit: { type: "number", minimum: 0, description: `Last messages of each (default 0, at most ${MAX_MESSAGES})` },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run({ params, context, signal }) {
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run:
+    (deps) =>
+    async ({ params, context, signal }) => {
       const number = (key: string): number | undefined => (typeof params[key] === "number" ? Math.floor(params[key]) : undefined);
       const minutes = number("activeMinutes");
       const wanted = {
@@ -62,8 +70,7 @@ export function sessionsListTool(deps: SessionToolsDeps): Tool {
       }
       return jsonOutcome({ count: sessions.length, sessions });
     },
-  };
-}
+});
 
 interface Wanted {
   readonly kinds: ReadonlySet<Kind> | undefined;

@@ -19,7 +19,7 @@ function lab(config: OpenClawConfig, answer: SessionReply = { status: "ok", repl
   };
   const sent: Sent[] = [];
   const deps = { store: { read }, config: () => config, isSandboxed: () => false } as unknown as SessionToolsDeps;
-  const tool = sessionsSendTool(deps, { send: async (message) => (sent.push(message), answer) });
+  const tool = sessionsSendTool.create({ ...deps, post: { send: async (message) => (sent.push(message), answer) } });
   const context = { agentId: "main", sessionKey: "agent:main:main", runId: "run", sessionId: "s", workspaceDir: "", owner: true, channel: "telegram" };
   const run = async (params: object): Promise<{ readonly outcome: ToolOutcome; readonly told: Record<string, unknown> }> => {
     const outcome = await tool.run({ id: "call", params, context, signal: new AbortController().signal, update: () => {} } as unknown as ToolCall);

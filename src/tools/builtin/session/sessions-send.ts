@@ -1,4 +1,5 @@
-import { failedOutcome, jsonOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, jsonOutcome } from "../../tool.ts";
 import type { SessionToolsDeps } from "./deps.ts";
 import { failure, findTarget, forbidden, refusal, shownKey } from "./visibility.ts";
 
@@ -22,30 +23,45 @@ export interface SessionPost {
   }): Promise<SessionReply>;
 }
 
+export interface SessionSendDeps extends SessionToolsDeps {
+  /** Without it the tool is not offered. */
+  readonly post?: SessionPost | undefined;
+}
+
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 3600;
 const MAX_LABEL = 64;
 const UNNAMED = "Give sessionKey, or the label of a session that is there; sessions_list shows both.";
 
 /** Writes to another session and waits for its answer. */
-export function sessionsSendTool(deps: SessionToolsDeps, post: SessionPost): Tool {
-  return {
-    name: "sessions_send",
-    label: "Session Send",
-    description: "Send a message into another session, named by its key, its id or its label, and wait for the answer there.",
-    parameters: {
-      type: "object",
-      properties: {
-        message: { type: "string", description: "What to say" },
-        sessionKey: { type: "string", description: "Key or id from sessions_list, or main" },
-        label: { type: "string", maxLength: MAX_LABEL, description: "Label of the session, instead of its key" },
-        agentId: { type: "string", description: "The agent whose session has the label" },
-        timeoutSeconds: { type: "number", minimum: 0, description: `How long to wait for the answer (default ${DEFAULT_SECONDS}, 0: not at all)` },
-      },
-      required: ["message"],
+export const sessionsSendTool = defineTool<SessionSendDeps>({
+  name: "sessions_send",
+  groups: ["sessions", "openclaw"],
+  reach: { outbound: true },
+  promptLine: "write to another session",
+  icon: "📨",
+  profiles: ["messaging"],
+  inSandbox: "allowed",
+  subagents: "never",
+  overHttp: "if-named",
+  label: "Session Send",
+  description: "Send a message into another session, named by its key, its id or its label, and wait for the answer there.",
+  parameters: {
+    type: "object",
+    properties: {
+      message: { type: "string", description: "What to say" },
+      sessionKey: { type: "string", description: "Key or id from sessions_list, or main" },
+      label: { type: "string", maxLength: MAX_LABEL, description: "Label of the session, instead of its key" },
+      agentId: { type: "string", description: "The agent whose session has the label" },
+      timeoutSeconds: { type: "number", minimum: 0, description: `How long to wait for the answer (default ${DEFAULT_SECONDS}, 0: not at all)` },
     },
-    source: { kind: "core" },
-    async run({ id, params, context, signal }) {
+    required: ["message"],
+  },
+  isOffered: ({ post }) => post !== undefined,
+  run:
+    (deps) =>
+    async ({ id, params, context, signal }) => {
+      if (!deps.post) return failure("Sessions cannot be written to here.");
       const text = typeof params["message"] === "string" ? params["message"].trim() : "";
       if (text === "") return failedOutcome("message required");
       const { written, byLabel } = await namedSession(deps, params, context.agentId);
@@ -61,7 +77,7 @@ export function sessionsSendTool(deps: SessionToolsDeps, post: SessionPost): Too
       // The same call after a crash is the same message.
       const runId = `send-${context.runId}-${id}`;
       const from = { key: context.sessionKey, agentId: context.agentId, channel: context.channel };
-      const reply = await post.send({ runId, to: { key: target.key, agentId: target.agentId }, from, text, timeoutMs, signal });
+      const reply = await deps.post.send({ runId, to: { key: target.key, agentId: target.agentId }, from, text, timeoutMs, signal });
       const shown = {
         runId,
         sessionKey: shownKey(target.key),
@@ -70,8 +86,7 @@ export function sessionsSendTool(deps: SessionToolsDeps, post: SessionPost): Too
       };
       return reply.status === "error" ? { ...jsonOutcome(shown), isError: true } : jsonOutcome(shown);
     },
-  };
-}
+});
 
 interface Named {
   /** Undefined when nothing is named, or nothing has the label. */

@@ -4,11 +4,12 @@ import { manualClock, type ManualClock } from "../../../base/clock.ts";
 import { createIds } from "../../../base/ids.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
+import { createTools } from "../../declaration.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../tool.ts";
 import { createMarkUntrusted } from "../../untrusted/mark.ts";
 import type { WebToolsDeps } from "./deps.ts";
 import { webFetchTool } from "./fetch.ts";
-import { createWebTools } from "./web-tools.ts";
+import { webSearchTool } from "./search.ts";
 
 const CONTEXT: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: true };
 let server: LoopbackServer;
@@ -25,7 +26,7 @@ afterEach(async () => {
 
 const page = (path = "/"): string => `http://site.test:${server.port}${path}`;
 function make(fetch: Record<string, unknown> = {}, rest: Partial<WebToolsDeps> = {}): Tool {
-  return webFetchTool({
+  return webFetchTool.create({
     clock,
     config: () => ({ tools: { web: { fetch } } }),
     mark: createMarkUntrusted(createIds(seededRandom(1))),
@@ -279,11 +280,14 @@ describe("the scraping service", () => {
   });
 });
 
+function offered(config: OpenClawConfig, env: Readonly<Record<string, string>>): readonly Tool[] {
+  const deps = { clock, config: () => config, mark: (text: string) => text, secret: (name: string) => env[name] };
+  return createTools([webSearchTool, webFetchTool], deps)({ config, agentId: "main" });
+}
+
 test("each of the two tools is there unless the configuration turns it off; a search only with a key of its service", () => {
   const names = (web: unknown, env: Readonly<Record<string, string>> = { BRAVE_API_KEY: "k" }): string[] =>
-    createWebTools({ clock, config: () => ({ tools: { web } }) as OpenClawConfig, mark: (text) => text, secret: (name) => env[name] })().map(
-      (tool) => tool.name,
-    );
+    offered({ tools: { web } } as OpenClawConfig, env).map(({ name }) => name);
   expect(names(undefined, {})).toEqual(["web_fetch"]);
   expect(names({ search: { provider: "grok" } })).toEqual(["web_fetch"]);
   expect(names({ search: { provider: "grok", grok: { apiKey: "k" } } }, {})).toEqual(["web_search", "web_fetch"]);

@@ -1,6 +1,7 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { guardedFetch } from "../../../base/guarded-fetch.ts";
-import { jsonOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { jsonOutcome } from "../../tool.ts";
 import { markWithin } from "../../untrusted/mark.ts";
 import { createAnswers } from "./answers.ts";
 import type { WebToolsDeps } from "./deps.ts";
@@ -27,26 +28,32 @@ interface Found extends Extracted {
 
 type Payload = Readonly<Record<string, unknown>>;
 
+const NAME = "web_fetch";
+
 /** Fetches a page and gives what can be read of it, marked as coming from outside. */
-export function webFetchTool(deps: WebToolsDeps): Tool {
-  const answers = createAnswers<Payload>(deps.clock);
-  return {
-    name: "web_fetch",
-    label: "Web Fetch",
-    description: "Fetch a URL and extract its readable content (HTML as markdown or text). For pages that need no browser.",
-    parameters: {
-      type: "object",
-      properties: {
-        url: { type: "string", description: "HTTP or HTTPS URL" },
-        extractMode: { type: "string", enum: ["markdown", "text"], default: "markdown", description: "What to make of a page" },
-        maxChars: { type: "number", minimum: LEAST_CHARS, description: "Most characters to return; the rest is cut off" },
-      },
-      required: ["url"],
+export const webFetchTool = defineTool<WebToolsDeps>({
+  name: NAME,
+  groups: ["web", "openclaw"],
+  reach: { reads: "untrusted", outbound: true },
+  promptLine: "get a web page as readable text",
+  icon: "📄",
+  absence: ({ config }) => (fetchSettings(config).enabled ? undefined : { why: "tools.web.fetch.enabled is false", path: "tools.web.fetch.enabled" }),
+  label: "Web Fetch",
+  description: "Fetch a URL and extract its readable content (HTML as markdown or text). For pages that need no browser.",
+  parameters: {
+    type: "object",
+    properties: {
+      url: { type: "string", description: "HTTP or HTTPS URL" },
+      extractMode: { type: "string", enum: ["markdown", "text"], default: "markdown", description: "What to make of a page" },
+      maxChars: { type: "number", minimum: LEAST_CHARS, description: "Most characters to return; the rest is cut off" },
     },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run({ params, signal }) {
+    required: ["url"],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run: (deps) => {
+    const answers = createAnswers<Payload>(deps.clock);
+    return async ({ params, signal }) => {
       const settings = fetchSettings(deps.config());
       const url = typeof params["url"] === "string" ? params["url"].trim() : "";
       const mode: ExtractMode = params["extractMode"] === "text" ? "text" : "markdown";
@@ -60,18 +67,18 @@ export function webFetchTool(deps: WebToolsDeps): Tool {
         answers.keep(key, payload, settings.cacheTtlMs);
         return jsonOutcome(payload);
       } catch (error) {
-        return webFailure("web_fetch", error);
+        return webFailure(NAME, error);
       }
-    },
-  };
-}
+    };
+  },
+});
 
 async function fetchPage(deps: WebToolsDeps, settings: FetchSettings, wanted: Wanted, maxChars: number): Promise<Payload> {
   const { clock, mark } = deps;
   const started = clock.monotonic();
   if (!URL.canParse(wanted.url) || !/^https?:$/.test(new URL(wanted.url).protocol)) throw new AppError("INVALID_INPUT", "Invalid URL: must be http or https");
   const found = await request(deps, settings, wanted);
-  const source = { source: "web_fetch" } as const;
+  const source = { source: NAME };
   const { text, kept, truncated } = markWithin(mark, found.text, { ...source, notice: true }, maxChars);
   const warnings = [
     found.warning,
@@ -85,7 +92,7 @@ async function fetchPage(deps: WebToolsDeps, settings: FetchSettings, wanted: Wa
     ...(found.title ? { title: mark(found.title, source) } : {}),
     extractMode: wanted.mode,
     extractor: found.extractor,
-    externalContent: { untrusted: true, source: "web_fetch", wrapped: true },
+    externalContent: { untrusted: true, source: NAME, wrapped: true },
     truncated,
     length: kept,
     rawLength: kept,
@@ -124,7 +131,7 @@ async function direct(deps: WebToolsDeps, settings: FetchSettings, wanted: Wante
   const contentType = mimeOf(fetched.contentType);
   if (answer.status < 200 || answer.status > 299) {
     const detail = (await extract(fetched, "text"))?.text.trim().slice(0, MAX_DETAIL_CHARS) || answer.statusText;
-    throw new AppError("UNAVAILABLE", `Web fetch failed (${answer.status}): ${markWithin(mark, detail, { source: "web_fetch" }, MAX_DETAIL_CHARS).text}`);
+    throw new AppError("UNAVAILABLE", `Web fetch failed (${answer.status}): ${markWithin(mark, detail, { source: NAME }, MAX_DETAIL_CHARS).text}`);
   }
   const isPage = contentType === "text/html" || contentType === "application/xhtml+xml";
   const found = isPage && !settings.readability ? undefined : await extract(fetched, wanted.mode);
@@ -140,7 +147,7 @@ async function scraped(deps: WebToolsDeps, { firecrawl }: FetchSettings, wanted:
     const found = await scrape(deps, firecrawl, wanted);
     if (!found) throw why;
     const finalUrl = found.finalUrl !== undefined && URL.canParse(found.finalUrl) ? new URL(found.finalUrl).href : wanted.url;
-    const warning = found.warning === undefined ? undefined : deps.mark(found.warning.slice(0, 500), { source: "web_fetch" });
+    const warning = found.warning === undefined ? undefined : deps.mark(found.warning.slice(0, 500), { source: NAME });
     return { ...found, finalUrl, status: found.status ?? 200, contentType: "text/markdown", warning };
   } catch (error) {
     if (error === why) throw why;

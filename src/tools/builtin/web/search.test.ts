@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 function make(search: Record<string, unknown> = {}, keys: Record<string, string> = KEYS): Tool {
-  return webSearchTool({
+  return webSearchTool.create({
     clock,
     config: () => ({ tools: { web: { search } } }),
     mark: createMarkUntrusted(createIds(seededRandom(1))),
@@ -241,7 +241,7 @@ describe("failures are answers:", () => {
   });
 
   test("a key that cannot be had", async () => {
-    const tool = webSearchTool({
+    const tool = webSearchTool.create({
       clock,
       config: () => ({ tools: { web: { search: { apiKey: { source: "env", id: "GONE" } } } } }),
       mark: (text) => text,
@@ -265,7 +265,7 @@ test("answers are kept for a while, whatever the case of the words", async () =>
 
 test("its description follows the configuration", () => {
   let provider = "brave";
-  const tool = webSearchTool({
+  const tool = webSearchTool.create({
     clock,
     config: () => ({ tools: { web: { search: { provider } } } }) as OpenClawConfig,
     mark: (text) => text,

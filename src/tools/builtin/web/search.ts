@@ -1,4 +1,5 @@
-import { jsonOutcome, type Tool } from "../../tool.ts";
+import { defineTool } from "../../declaration.ts";
+import { jsonOutcome } from "../../tool.ts";
 import type { MarkUntrusted } from "../../untrusted/mark.ts";
 import { createAnswers } from "./answers.ts";
 import type { WebToolsDeps } from "./deps.ts";
@@ -18,31 +19,55 @@ const DESCRIPTIONS: Readonly<Record<SearchProvider, string>> = {
 
 type Payload = Readonly<Record<string, unknown>>;
 
+const NAME = "web_search";
+
+/** The names under which the environment may hold the key of a service. */
+const KEY_NAMES: Readonly<Record<SearchProvider, readonly string[]>> = {
+  brave: ["BRAVE_API_KEY"],
+  perplexity: ["PERPLEXITY_API_KEY", "OPENROUTER_API_KEY"],
+  grok: ["XAI_API_KEY"],
+};
+
+/** A search without a key can only fail. Whether a key that is somewhere works is found out by the search. */
+function hasSearchKey({ secret, config }: WebToolsDeps): boolean {
+  const settings = searchSettings(config());
+  const { provider } = settings;
+  const configured = provider === "brave" ? settings.apiKey : settings[provider].apiKey;
+  if (configured !== undefined && configured !== "") return true;
+  return KEY_NAMES[provider].some((name) => {
+    const found = secret(name);
+    return typeof found === "string" ? found.trim() !== "" : found !== undefined;
+  });
+}
+
 /** Searches with the service that the configuration names. */
-export function webSearchTool(deps: WebToolsDeps): Tool {
-  const answers = createAnswers<Payload>(deps.clock);
-  return {
-    name: "web_search",
-    label: "Web Search",
-    get description() {
-      return DESCRIPTIONS[searchSettings(deps.config()).provider];
+export const webSearchTool = defineTool<WebToolsDeps>({
+  name: NAME,
+  groups: ["web", "openclaw"],
+  reach: { reads: "untrusted", outbound: true },
+  promptLine: "search the web",
+  icon: "🔎",
+  absence: ({ config }) => (searchSettings(config).enabled ? undefined : { why: "tools.web.search.enabled is false", path: "tools.web.search.enabled" }),
+  isOffered: hasSearchKey,
+  label: "Web Search",
+  description: ({ config }) => DESCRIPTIONS[searchSettings(config()).provider],
+  parameters: {
+    type: "object",
+    properties: {
+      query: { type: "string", description: "What to search for" },
+      count: { type: "number", minimum: 1, maximum: MOST_RESULTS, description: `Number of results, 1 to ${MOST_RESULTS}` },
+      country: { type: "string", description: "Two letters of a country, such as DE or US" },
+      search_lang: { type: "string", description: "Language of the results, such as de or en" },
+      ui_lang: { type: "string", description: "Language of what the service says itself" },
+      freshness: { type: "string", description: "Age: pd, pw, pm, py (day, week, month, year) or YYYY-MM-DDtoYYYY-MM-DD" },
     },
-    parameters: {
-      type: "object",
-      properties: {
-        query: { type: "string", description: "What to search for" },
-        count: { type: "number", minimum: 1, maximum: MOST_RESULTS, description: `Number of results, 1 to ${MOST_RESULTS}` },
-        country: { type: "string", description: "Two letters of a country, such as DE or US" },
-        search_lang: { type: "string", description: "Language of the results, such as de or en" },
-        ui_lang: { type: "string", description: "Language of what the service says itself" },
-        freshness: { type: "string", description: "Age: pd, pw, pm, py (day, week, month, year) or YYYY-MM-DDtoYYYY-MM-DD" },
-      },
-      required: ["query"],
-    },
-    source: { kind: "core" },
-    idempotent: true,
-    executionMode: "parallel",
-    async run({ params, signal }) {
+    required: ["query"],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run: (deps) => {
+    const answers = createAnswers<Payload>(deps.clock);
+    return async ({ params, signal }) => {
       const settings = searchSettings(deps.config());
       const { SERVICES } = await import("./providers.ts");
       const search = searchOf(params, settings, signal);
@@ -59,11 +84,11 @@ export function webSearchTool(deps: WebToolsDeps): Tool {
         answers.keep(key, payload, settings.cacheTtlMs);
         return jsonOutcome(payload);
       } catch (error) {
-        return webFailure("web_search", error);
+        return webFailure(NAME, error);
       }
-    },
-  };
-}
+    };
+  },
+});
 
 function searchOf(params: Payload, { maxResults }: SearchSettings, signal: AbortSignal): Search {
   const text = (name: string): string | undefined => (typeof params[name] === "string" ? params[name].trim() : "") || undefined;
@@ -100,9 +125,9 @@ function payloadOf(
   answer: SearchAnswer,
   { tookMs, mark }: { readonly tookMs: number; readonly mark: MarkUntrusted },
 ): Payload {
-  const safe = (text: string): string => mark(text.slice(0, MAX_TEXT_CHARS), { source: "web_search" });
+  const safe = (text: string): string => mark(text.slice(0, MAX_TEXT_CHARS), { source: NAME });
   const head = { query, provider };
-  const externalContent = { untrusted: true, source: "web_search", provider, wrapped: true };
+  const externalContent = { untrusted: true, source: NAME, provider, wrapped: true };
   if (answer.results) {
     const results = answer.results.map(({ title, url, description, published, siteName }) => ({
       title: title && safe(title),

@@ -1,0 +1,121 @@
+/**
+ * Tools whose code is in a module above this one, in a plugin, or not in this version: what policy, prompt and chats have to know about them all the same.
+ * One that is built here gets a file of its own instead.
+ */
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { ToolFacts } from "../declaration.ts";
+
+const notInThisVersion = (name: string): Pick<ToolFacts, "name" | "absence"> => ({
+  name,
+  absence: () => ({ why: `${name} is not available in this version` }),
+});
+
+const hasChannel = ({ channels }: OpenClawConfig): boolean => Object.keys(channels ?? {}).some((id) => id !== "defaults" && id !== "modelByChannel");
+
+/** Its code is in `conversation/delivery`. */
+export const MESSAGE = {
+  name: "message",
+  groups: ["messaging", "openclaw"],
+  reach: { outbound: true },
+  promptLine: "send messages and use a channel's actions",
+  icon: "✉️",
+  absence: ({ config }) => (hasChannel(config) ? undefined : { why: "no channel is configured: there is nowhere to send to", path: "channels" }),
+} satisfies ToolFacts;
+
+/** Its code is in `gateway/tools`. */
+export const GATEWAY = {
+  name: "gateway",
+  groups: ["automation", "openclaw"],
+  reach: { reads: "private", outbound: true },
+  promptLine: "restart, configuration and updates of OpenClaw itself",
+  icon: "🔌",
+  ownerOnly: true,
+  inSandbox: "denied",
+  subagents: "never",
+  overHttp: "if-named",
+} satisfies ToolFacts;
+
+/** What a node, a browser or a schedule would be needed for. */
+export const DEVICES: readonly ToolFacts[] = [
+  {
+    ...notInThisVersion("browser"),
+    groups: ["ui", "openclaw"],
+    reach: { reads: "untrusted", outbound: true },
+    promptLine: "drive a web browser",
+    icon: "🌐",
+    inSandbox: "denied",
+  },
+  {
+    ...notInThisVersion("canvas"),
+    groups: ["ui", "openclaw"],
+    reach: { outbound: true },
+    promptLine: "show a page on a node's canvas, run code in it, take its picture",
+    icon: "🖼️",
+    inSandbox: "denied",
+  },
+  {
+    ...notInThisVersion("nodes"),
+    groups: ["nodes", "openclaw"],
+    reach: { reads: "private", outbound: true },
+    promptLine: "paired devices: list, notify, camera, screen",
+    icon: "📱",
+    inSandbox: "denied",
+  },
+  {
+    ...notInThisVersion("cron"),
+    groups: ["automation", "openclaw"],
+    reach: { outbound: true },
+    promptLine: "reminders and scheduled jobs; word a reminder so that it makes sense when it fires, with the context it needs",
+    icon: "⏰",
+    ownerOnly: true,
+    inSandbox: "denied",
+    subagents: "never",
+  },
+];
+
+export const TTS: ToolFacts = { ...notInThisVersion("tts"), groups: [], reach: {}, icon: "🔊" };
+
+/** Sessions that a session starts. */
+export const SUBAGENTS: readonly ToolFacts[] = [
+  {
+    ...notInThisVersion("sessions_spawn"),
+    groups: ["sessions", "openclaw"],
+    reach: { outbound: true },
+    promptLine: "start a sub-agent",
+    icon: "🧑‍🔧",
+    inSandbox: "allowed",
+    subagents: "not-deepest",
+    overHttp: "if-named",
+  },
+  {
+    ...notInThisVersion("subagents"),
+    groups: ["sessions", "openclaw"],
+    reach: {},
+    promptLine: "list, steer or end sub-agents of this session",
+    icon: "🤖",
+    inSandbox: "allowed",
+  },
+];
+
+/** Plugins bring them. */
+export const OF_PLUGINS: readonly ToolFacts[] = [
+  {
+    ...notInThisVersion("memory_search"),
+    groups: ["memory", "openclaw"],
+    reach: { reads: "private" },
+    promptLine: "find places in your notes",
+    icon: "🧠",
+    subagents: "never",
+    fromPlugin: true,
+  },
+  {
+    ...notInThisVersion("memory_get"),
+    groups: ["memory", "openclaw"],
+    reach: { reads: "private" },
+    promptLine: "read lines of your notes",
+    icon: "🧠",
+    subagents: "never",
+    fromPlugin: true,
+  },
+  { name: "whatsapp_login", groups: [], ownerOnly: true, subagents: "never", overHttp: "if-named", fromPlugin: true },
+];

@@ -320,7 +320,7 @@ test("status: a login's allowance is shown; who wants JSON or an exit code is no
   const server = await withHosts({ [CLAUDE_USAGE]: { body: { five_hour: { utilization: 50, resets_at: NOW + 3_600_000 } } } });
   const place = makePlace("{}");
   place.profiles(LOGIN);
-  expect((await place.run("status")).out).toMatch(/Claude +5h +█████░░░░░ 50 % +anew in 1\s?h/);
+  expect((await place.run("status")).out).toMatch(/Claude +5h +█████░░░░░ 50 % +resets in 1\s?h/);
   expect(server.asked[0]?.headers).toMatchObject({ "user-agent": "openclaw/9.9.9", authorization: "Bearer sk-ant-oat01-0123456789abcdef" });
   for (const flag of ["--json", "--check", "--plain"]) await place.run("status", flag);
   expect(server.asked).toHaveLength(1);

@@ -98,7 +98,7 @@ describe("while no gateway runs", () => {
     const code = await waiting();
     const done = await run("approve", "--channel", "telegram", code, "--notify", "--json");
     expect(done.json().notified).toBe(false);
-    expect(done.err).toContain("the sender was not told");
+    expect(done.err).toContain("the sender was not notified");
   });
 
   test("the first who is let in is offered to be the owner: by a flag, or by the command that is printed", async () => {

@@ -41,7 +41,7 @@ test("a room that a change is about takes it; one that is not there has nothing 
   const taken: ReloadAction[] = [];
   const { change, said, asked } = await setUp("{}", { cron: (action) => void taken.push(action) });
   change("{ cron: { enabled: false }, browser: { enabled: false } }");
-  await expect.poll(() => taken).toEqual([{ kind: "restart", room: "cron" }]);
+  await expect.poll(() => taken).toEqual([{ kind: "restart", module: "cron" }]);
   expect(said).toContainEqual(expect.stringContaining('nothing of "browser" runs yet'));
   expect(asked).toEqual([]);
 });

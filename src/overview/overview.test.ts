@@ -193,7 +193,7 @@ test("which model answers is looked at again after a while and when the configur
       looks++,
       { ref: { provider: "acme", id: "m/one" }, reason: { source: "config", text: "it is configured" }, entry: { source: "config" } }
     ),
-    auth: () => ({ candidates: async () => [{ source: "env", id: "env:ACME_KEY", rest }] }),
+    auth: () => ({ candidates: async () => [{ source: "env", id: "env:ACME_KEY", cooldown: rest }] }),
   };
   const view = createModelView({ models: async () => models as never, agentId: () => "main", config, clock });
   expect(await view()).toMatchObject({ model: "acme/m/one", offline: false, keyMissing: false, rest });

@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
-import { guardedFetch } from "../../base/guarded-fetch.ts";
+import type { Clock } from "./clock.ts";
+import { AppError } from "./errors.ts";
+import { guardedFetch } from "./guarded-fetch.ts";
 
 /** A file from the web for whoever names its address: guarded, bounded, typed by what the server says. */
 export async function fetchFile(

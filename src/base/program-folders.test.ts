@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { docsFolder } from "./docs-folder.ts";
+import { docsFolder } from "./program-folders.ts";
 
 test("the documentation is found from the sources and from a bundle, and missed where it was left out", () => {
   expect(existsSync(join(docsFolder()!, "agent/commands.md"))).toBe(true);

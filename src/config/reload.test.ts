@@ -6,10 +6,13 @@ import { manualClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { silentLogger, type Logger } from "../base/log/logger.ts";
 import { seededRandom } from "../base/random.ts";
-import { loadLastGood, loadConfig, openConfig, type ReloadAction } from "../config/index.ts";
-import { createReload, type ReloadRoom } from "./reload.ts";
+import { loadLastGood } from "./last-good.ts";
+import { loadConfig } from "./load.ts";
+import { openConfig } from "./config.ts";
+import { type ReloadAction } from "./reload-rules.ts";
+import { createReload, type ReloadModule } from "./reload.ts";
 
-async function setUp(text: string, rooms: Record<string, ReloadRoom> = {}) {
+async function setUp(text: string, modules: Record<string, ReloadModule> = {}) {
   const cwd = mkdtempSync(join(tmpdir(), "openclaw-reload-"));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const file = join(cwd, "openclaw.json");
@@ -27,7 +30,7 @@ async function setUp(text: string, rooms: Record<string, ReloadRoom> = {}) {
     request: ({ reason }: { reason: string }) => (asked.push(reason), { ok: true, delayMs: 0, reason, coalesced: false }),
   };
   const levels: unknown[] = [];
-  const reload = createReload({ config, log, restarts, rooms, onChange: ({ logging }) => levels.push(logging?.level) });
+  const reload = createReload({ config, log, restarts, modules, onChange: ({ logging }) => levels.push(logging?.level) });
   onTestFinished(() => reload[Symbol.dispose]());
   const change = (next: string): void => {
     put(next);

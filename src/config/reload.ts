@@ -1,23 +1,24 @@
 import type { Logger } from "../base/log/logger.ts";
-import type { Config, ConfigEvent, OpenClawConfig, ReloadAction } from "../config/index.ts";
-import type { Restarts } from "./restart/schedule.ts";
+import type { Config, ConfigEvent } from "./config.ts";
+import type { OpenClawConfig } from "./schema/index.ts";
+import type { ReloadAction } from "./reload-rules.ts";
 
-/** A room's part in a change of configuration: it takes the new settings, or stops and starts what they are about. */
-export type ReloadRoom = (action: ReloadAction) => void | Promise<void>;
+/** A module's part in a change of the configuration: it applies the new settings, or restarts what they affect. */
+export type ReloadModule = (action: ReloadAction) => void | Promise<void>;
 
 export interface ReloadDeps {
   readonly config: Config;
   readonly log: Logger;
-  readonly restarts: Pick<Restarts, "request">;
-  /** By the name that plans use. A room that is not here has nothing running that a change could reach. */
-  readonly rooms: Readonly<Record<string, ReloadRoom>>;
-  /** Ids of channels whose plugins run: a change of one's settings concerns nothing else. */
+  readonly restarts: { request(request: { readonly reason: string; readonly delayMs: number }, options: { readonly urgent: boolean }): unknown };
+  /** By the name that plans use. A module that is missing here has nothing running that a change could affect. */
+  readonly modules: Readonly<Record<string, ReloadModule>>;
+  /** Ids of channels whose plugins run: a change of one's settings affects nothing else. */
   readonly channels?: () => readonly string[];
   /** Called with the configuration in use after every change. */
   readonly onChange?: (config: OpenClawConfig) => void;
 }
 
-/** How the configuration file fares. */
+/** Follows the configuration file. */
 export interface Reload extends Disposable {
   /** Why the file as it is now is not used; undefined when it is. */
   readonly broken: string | undefined;
@@ -28,9 +29,9 @@ export interface Reload extends Disposable {
 const NAMED = 20;
 const listed = (paths: readonly string[]): string => `${paths.slice(0, NAMED).join(", ")}${paths.length > NAMED ? `, and ${paths.length - NAMED} more` : ""}`;
 
-/** Does what changes of the configuration ask for: nothing, a room's own restart, or the gateway's. */
+/** Does what a change of the configuration needs: nothing, a restart of one module, or a restart of the gateway. */
 export function createReload(deps: ReloadDeps): Reload {
-  const { config, log, restarts, rooms } = deps;
+  const { config, log, restarts, modules } = deps;
   let restartAhead = false;
   let over = false;
   let broken = config.snapshot().source === "last-good" ? config.snapshot().reason : undefined;
@@ -41,10 +42,10 @@ export function createReload(deps: ReloadDeps): Reload {
 
   function apply(action: ReloadAction): void {
     if (action.kind !== "hot" && action.kind !== "restart") return;
-    const room = rooms[action.module];
-    if (!room) return log.debug(`nothing of "${action.module}" runs yet, so nothing has to change there`);
+    const module = modules[action.module];
+    if (!module) return log.debug(`nothing of "${action.module}" runs yet, so nothing has to change there`);
     Promise.resolve()
-      .then(() => room(action))
+      .then(() => module(action))
       .catch((error: unknown) => log.warn(`"${action.module}" could not take the changed configuration; it goes on as before`, { error }));
   }
 

@@ -1,17 +1,17 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { AppError, messageOf } from "../../base/errors.ts";
-import type { Ids } from "../../base/ids.ts";
-import { effectiveChannelConfig } from "../../channels/index.ts";
-import type { Config } from "../../config/index.ts";
-import type { KeepMedia, KeptMedia } from "../../conversation/index.ts";
-import { detectMime, loadSaving } from "../../media/index.ts";
-import type { AppChannels } from "./channel-table.ts";
+import { AppError, messageOf } from "../base/errors.ts";
+import type { Ids } from "../base/ids.ts";
+import { effectiveChannelConfig } from "../channels/index.ts";
+import type { Config } from "../config/index.ts";
+import type { KeepMedia, KeptMedia } from "./ports.ts";
+import { detectMime, loadSaving } from "../media/index.ts";
+import type { ChannelPlugin } from "../protocol/index.ts";
 
 interface Deps {
   readonly config: Config;
   readonly ids: Ids;
-  readonly channels: Pick<AppChannels, "get">;
+  readonly channels: { get(id: string): ChannelPlugin | undefined };
 }
 
 const MB = 1024 * 1024;

@@ -1,11 +1,13 @@
-import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { Logger } from "../../base/log/logger.ts";
-import type { Config } from "../../config/index.ts";
-import type { Conversation, ReplyAddress, RunOutcome, RunRequest } from "../../conversation/index.ts";
-import { deliveryOf } from "../../sessions/index.ts";
-import type { Store } from "../../store/index.ts";
-import type { SessionPost, SessionReply } from "../../tools/index.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { Config } from "../config/index.ts";
+import type { Conversation } from "./create-conversation.ts";
+import type { ReplyAddress } from "./address.ts";
+import type { RunOutcome, RunRequest } from "./turns/contract.ts";
+import { deliveryOf } from "../sessions/index.ts";
+import type { Store } from "../store/index.ts";
+import type { SessionPost, SessionReply } from "../tools/index.ts";
 
 interface Deps {
   readonly config: Config;

@@ -1,6 +1,5 @@
 import { AppError, messageOf } from "../base/errors.ts";
-import { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "../gateway/index.ts";
-import type { Lifetime } from "./lifetime.ts";
+import { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
 
 export interface Listening {
   readonly server: GatewayServer;
@@ -14,7 +13,7 @@ const where = ({ port, bind = "loopback", host }: ServerSettings): string => `po
  * Listens as the settings say. When a restarted gateway cannot, because its new port is taken or its new address is not there, it listens as it did
  * before: a change of the configuration must not end a gateway that works.
  */
-export async function listen(deps: ServerDeps, lifetime: Pick<Lifetime, "listening">): Promise<Listening> {
+export async function listen(deps: ServerDeps, lifetime: { listening: ServerSettings | undefined }): Promise<Listening> {
   const { settings, log } = deps;
   const before = lifetime.listening;
   try {

@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type { Handlers } from "../gateway/index.ts";
+import type { Handlers } from "./methods/handler.ts";
 import type { MethodName, MethodParams, MethodResult } from "../protocol/index.ts";
 
 /** Calls the gateway's methods from inside, with all rights: whoever uses it has made sure that it may. */

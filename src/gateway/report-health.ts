@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
-import type { HealthReport, HealthState } from "../gateway/index.ts";
+import type { HealthReport, HealthState } from "./health.ts";
 import { nameHolders, type Store } from "../store/index.ts";
 
 /** A write that waits for longer than this is worth telling. */

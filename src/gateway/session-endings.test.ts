@@ -2,10 +2,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { manualClock } from "../../base/clock.ts";
-import { silentLogger } from "../../base/log/logger.ts";
-import { createHooks, type Hooks } from "../../hooks/index.ts";
-import { openStore } from "../../store/index.ts";
+import { manualClock } from "../base/clock.ts";
+import { silentLogger } from "../base/log/logger.ts";
+import { createHooks, type Hooks } from "../hooks/index.ts";
+import { openStore } from "../store/index.ts";
 import { createEndedSessions } from "./session-endings.ts";
 
 const FILE = "agents/main/sessions/s1.jsonl";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { EndingSession, SessionEndings } from "../../gateway/index.ts";
-import type { Hooks } from "../../hooks/index.ts";
-import type { Store } from "../../store/index.ts";
+import type { EndingSession, SessionEndings } from "./methods/deps.ts";
+import type { Hooks } from "../hooks/index.ts";
+import type { Store } from "../store/index.ts";
 
 /** Messages of a conversation that plugins are shown at its end, at most. */
 const MOST_MESSAGES = 2_000;

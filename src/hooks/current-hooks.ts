@@ -1,11 +1,9 @@
-import type { TurnHooks } from "../agent/index.ts";
-import type { Hooks } from "../hooks/index.ts";
-import type { Plugins } from "./plugins/index.ts";
+import type { Hooks } from "./hooks.ts";
 
-/** Plugins come and go while the gateway runs: what is asked is whoever is there now. */
-export function currentHooks(plugins: Pick<Plugins, "hooks">): TurnHooks {
+/** The hooks of the plugins that run at the moment of each call: plugins come and go while the gateway runs. */
+export function currentHooks(current: () => Pick<Hooks, "has" | "run"> | undefined): Pick<Hooks, "has" | "run"> {
   return {
-    has: (hook, ctx) => plugins.hooks()?.has(hook, ctx) ?? false,
-    run: (...args: Parameters<Hooks["run"]>) => plugins.hooks()?.run(...args),
+    has: (hook, ctx) => current()?.has(hook, ctx) ?? false,
+    run: (...args: Parameters<Hooks["run"]>) => current()?.run(...args),
   };
 }

@@ -7,12 +7,15 @@ import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { Redactor } from "../base/redaction.ts";
 import { agentFolder, mainAgentFolder, oauthFolder, type Config, type Env, type PathContext } from "../config/index.ts";
-import type { Hooks } from "../hooks/index.ts";
-import { loadBudgets, loadModels, type Budgets, type Models, type PluginProvider, type RawLog } from "../models/index.ts";
+import { currentHooks, type Hooks } from "../hooks/index.ts";
+import { type Budgets } from "./budgets/budgets.ts";
+import { type Models } from "./create-models.ts";
+import { type PluginProvider } from "./catalogue/open.ts";
+import { type RawLog } from "./call/driver.ts";
 import type { Store } from "../store/index.ts";
 import type { RawStream } from "./raw-stream.ts";
 
-export interface AppModelsDeps {
+export interface LazyModelsDeps {
   readonly config: Config;
   readonly store: Store;
   readonly clock: Clock;
@@ -29,23 +32,18 @@ export interface AppModelsDeps {
   readonly rawStream?: string | undefined;
 }
 
-/** Models and their budgets, made when somebody first needs them. */
-export interface AppModels extends AsyncDisposable {
+/** Models and their budgets, created when they are first needed. */
+export interface LazyModels extends AsyncDisposable {
   models(): Promise<Models>;
   budgets(): Promise<Budgets>;
 }
 
-export function createAppModels(deps: AppModelsDeps): AppModels {
+export function createLazyModels(deps: LazyModelsDeps): LazyModels {
   const { config, env, clock, store } = deps;
   const paths: PathContext = { env, exists: existsSync, osHome: homedir(), cwd: config.paths.home };
   const agentDir = (agentId: string): string => {
     const agent = config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase());
     return agent ? agentFolder(paths, agent) : agentId === "main" ? mainAgentFolder(paths) : agentFolder(paths, { id: agentId });
-  };
-  // Plugins come and go while the gateway runs.
-  const hooks: Pick<Hooks, "has" | "run"> = {
-    has: (hook, ctx) => deps.hooks()?.has(hook, ctx) ?? false,
-    run: (...args: Parameters<Hooks["run"]>) => deps.hooks()?.run(...args),
   };
   let raw: RawStream | undefined;
 
@@ -57,7 +55,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
   }
 
   async function openModels(): Promise<Models> {
-    const { createModels } = await loadModels();
+    const { createModels } = await import("./create-models.ts");
     return createModels({
       ...deps,
       ...(deps.rawStream === undefined ? {} : { rawLog: await openRaw(deps.rawStream) }),
@@ -68,7 +66,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
       mainAgentDir: mainAgentFolder(paths),
       oauthFile: `${oauthFolder(paths)}/oauth.json`,
       log: deps.log.subsystem("models"),
-      hooks,
+      hooks: currentHooks(deps.hooks),
       plugins: deps.providers,
       packagesFrom: [config.paths.state, import.meta.dirname],
     });
@@ -76,7 +74,7 @@ export function createAppModels(deps: AppModelsDeps): AppModels {
 
   return {
     models: lazy(openModels),
-    budgets: lazy(async () => (await loadBudgets()).createBudgets({ store, clock, config: () => config.current })),
+    budgets: lazy(async () => (await import("./budgets/index.ts")).createBudgets({ store, clock, config: () => config.current })),
     [Symbol.asyncDispose]: async () => raw?.[Symbol.asyncDispose](),
   };
 }

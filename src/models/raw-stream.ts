@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Redactor } from "../base/redaction.ts";
-import type { RawCall } from "../models/index.ts";
+import type { RawCall } from "./call/driver.ts";
 
 export interface RawStreamDeps {
   readonly file: string;

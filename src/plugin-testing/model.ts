@@ -1,7 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import type { CallEvent, CallRequest, ModelEntry, Models, Selection } from "../../models/index.ts";
-import type { AssistantMessage, ToolCallContent, Usage } from "../../protocol/index.ts";
-import type { AppModels } from "../models.ts";
+import type { Clock } from "../base/clock.ts";
+import type { CallEvent, CallRequest, ModelEntry, Models, Selection, LazyModels } from "../models/index.ts";
+import type { AssistantMessage, ToolCallContent, Usage } from "../protocol/index.ts";
 import type { ModelCall, TestAnswer } from "./types.ts";
 
 const COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
@@ -37,7 +36,7 @@ const SELECTION = {
 
 /** A model that says what it was told to say. */
 export interface ScriptedModel {
-  readonly models: Pick<AppModels, "models" | "budgets">;
+  readonly models: Pick<LazyModels, "models" | "budgets">;
   /** Answers to the next calls, after those that wait. */
   add(answers: readonly TestAnswer[]): void;
   readonly calls: readonly ModelCall[];
@@ -82,7 +81,7 @@ export function createScriptedModel(clock: Clock): ScriptedModel {
   return {
     models: {
       models: () => Promise.resolve(models as unknown as Models),
-      budgets: (() => Promise.resolve({ check: () => Promise.resolve({ state: "ok" }) })) as unknown as AppModels["budgets"],
+      budgets: (() => Promise.resolve({ check: () => Promise.resolve({ state: "ok" }) })) as unknown as LazyModels["budgets"],
     },
     add: (answers) => void waiting.push(...answers),
     calls,

@@ -1,19 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Clock } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
-import type { Ids } from "../../base/ids.ts";
-import type { Logger } from "../../base/log/logger.ts";
-import { systemRandom } from "../../base/random.ts";
-import { createRedactor } from "../../base/redaction.ts";
-import { createChannels } from "../../channels/index.ts";
-import type { Config, Env } from "../../config/index.ts";
-import type { ChannelInboundEvent, ChannelPlugin } from "../../protocol/index.ts";
-import type { OutboxRow, Store } from "../../store/index.ts";
-import { ownersBy, type IsOwner } from "../agent/owners.ts";
-import { createAppAgent } from "../agent/index.ts";
-import { openConversation, type ConversationRoom, type ConversationRoomDeps } from "../conversation/open.ts";
-import type { Plugins } from "../plugins/index.ts";
-import type { RunningPlugins } from "../plugins/running.ts";
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
+import { systemRandom } from "../base/random.ts";
+import { createRedactor, type Redactor } from "../base/redaction.ts";
+import { createChannels, ownersBy, type IsOwner } from "../channels/index.ts";
+import type { Config, Env } from "../config/index.ts";
+import type { ChannelInboundEvent, ChannelPlugin } from "../protocol/index.ts";
+import { observeCommits, type OutboxRow, type Store } from "../store/index.ts";
+import { loadAnswering, type OpenConversation } from "../app/index.ts";
+import type { Plugins, RunningPlugins } from "../plugins/index.ts";
 import { createScriptedModel } from "./model.ts";
 import type { TestHost, TestMessage, TestReply } from "./types.ts";
 
@@ -31,7 +28,7 @@ export interface TestTalkDeps {
 
 /** Conversations of a test: real ones, with a model that follows a script. */
 export interface TestTalk extends Pick<TestHost, "script" | "receive" | "idle" | "replies" | "modelCalls" | "approvals"> {
-  readonly room: ConversationRoom;
+  readonly conversation: OpenConversation;
   /** Starts the accounts of the plugins' channels. */
   start(): Promise<void>;
 }
@@ -89,39 +86,63 @@ function replyOf({ channel, account, target, payload }: OutboxRow): TestReply {
   return { channel, accountId: account, to: target, text, kind, ...(mediaUrl === undefined ? {} : { mediaUrl }) };
 }
 
+interface AnsweringDeps {
+  readonly redactor: Redactor;
+  readonly plugins: Plugins;
+  readonly models: ReturnType<typeof createScriptedModel>["models"];
+}
+
+/** The agent and the conversations of a real gateway. */
+async function openAnswering({ config, store, clock, ids, log, env, version, workspaceDir }: TestTalkDeps, deps: AnsweringDeps, stack: AsyncDisposableStack) {
+  const { redactor, plugins, models } = deps;
+  const { createLazyAgent, openConversation } = await loadAnswering();
+  const core = {
+    config,
+    store: observeCommits(store),
+    clock,
+    ids,
+    log,
+    env,
+    version,
+    random: systemRandom,
+    redactor,
+    workspaceOf: () => workspaceDir,
+    defaultAgentId: () => "main",
+    runnable: (text: string) => text,
+    requestRestart: () => ({ ok: false, reason: "a test host does not restart", delayMs: 0, coalesced: false }),
+  };
+  const isOwner: IsOwner = (sender) => ownersBy(() => config.current, talk.channels)(sender);
+  const agent = stack.use(createLazyAgent({ core, models, plugins, notify: () => {}, announce: () => {}, isOwner }));
+  const talk = openConversation({ core, models, plugins, handlers: () => undefined, agents: agent.agents, agent: agent.open }, stack);
+  return { agent, talk };
+}
+
 export async function openTestTalk(deps: TestTalkDeps, stack: AsyncDisposableStack): Promise<TestTalk> {
   const { config, store, clock, ids, log } = deps;
   const redactor = createRedactor();
   const fakes = new Map<string, ChannelPlugin>();
   const plugins = pluginsPort(deps.plugins, fakes);
   const model = createScriptedModel(clock);
-  const workspaceOf = (): string => deps.workspaceDir;
-  const shared = { config, store, clock, ids, log, env: deps.env, version: deps.version, random: systemRandom, redactor, plugins, workspaceOf };
-  const isOwner: IsOwner = (sender) => ownersBy(() => config.current, room.channels)(sender);
-  const ports = { redact: redactor.text, models: model.models, notify: () => {}, announce: () => {}, isOwner };
-  const agent = stack.use(createAppAgent({ ...shared, ...ports }));
-  const runnable = (text: string): string => text;
-  const parts = { ...shared, runnable, models: model.models, defaultAgentId: () => "main", handlers: () => undefined, agents: agent.agents, agent: agent.open };
-  const room = openConversation(parts as unknown as ConversationRoomDeps, stack);
-  await room.allowLists.load();
+  const { agent, talk } = await openAnswering(deps, { redactor, plugins, models: model.models }, stack);
+  await talk.allowLists.load();
   const manager = createChannels({
     config: () => config.current,
-    table: room.channels,
-    inbound: room.conversation.inbound,
+    table: talk.channels,
+    inbound: talk.conversation.inbound,
     clock,
     random: systemRandom,
     log,
     redactor,
-    activity: room.activity,
-    onChange: () => room.delivery.kick(),
+    activity: talk.activity,
+    onChange: () => talk.delivery.kick(),
   });
   stack.use(manager);
   const replies: TestReply[] = [];
-  room.delivery.onSettled((row) => void (row.state === "sent" && replies.push(replyOf(row))));
+  talk.delivery.onSettled((row) => void (row.state === "sent" && replies.push(replyOf(row))));
 
   /** Nothing is under way in memory, and on disk nothing waits for its first attempt. */
   async function isIdle(): Promise<boolean> {
-    if (room.conversation.running() > 0 || room.delivery.open() > 0) return false;
+    if (talk.conversation.running() > 0 || talk.delivery.open() > 0) return false;
     const { pending, attempting } = await store.read("outbox.counts", {});
     return pending + attempting === 0;
   }
@@ -148,7 +169,7 @@ export async function openTestTalk(deps: TestTalkDeps, stack: AsyncDisposableSta
   };
 
   return {
-    room,
+    conversation: talk,
     approvals,
     start: () => manager.start(),
     async idle() {
@@ -160,11 +181,11 @@ export async function openTestTalk(deps: TestTalkDeps, stack: AsyncDisposableSta
     async receive(message) {
       const { channel, from, accountId = "default", isAllowed = true } = message;
       if (typeof channel !== "string" || channel === "") throw new AppError("INVALID_INPUT", "host.receive: a message needs a channel");
-      if (!room.channels.get(channel)) fakes.set(channel, fakeChannel(channel));
-      if (isAllowed) await room.pairing.allow({ channel, accountId, senderId: from });
+      if (!talk.channels.get(channel)) fakes.set(channel, fakeChannel(channel));
+      if (isAllowed) await talk.pairing.allow({ channel, accountId, senderId: from });
       const event = eventOf(message, () => ids.uuid());
       const before = replies.length;
-      const result = await room.conversation.inbound(channel, accountId).accept(event);
+      const result = await talk.conversation.inbound(channel, accountId).accept(event);
       if (result.outcome !== "accepted") return { outcome: result.outcome, why: "why" in result ? result.why : "", replies: replies.slice(before) };
       const row = await ended(channel, event.id);
       return { outcome: row.outcome ?? "", why: row.why ?? "", replies: replies.slice(before) };

@@ -1,7 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
-import type { LogRecord } from "../../base/log/logger.ts";
-import type { Breaker, HookContext, HookEvent, HookName, HookOutcome, HookStat, HookTraceRecord } from "../../hooks/index.ts";
-import type { MethodAnswer, PluginDiagnostic, PluginStatus } from "../../plugins/index.ts";
+import type { Clock } from "../base/clock.ts";
+import type { LogRecord } from "../base/log/logger.ts";
+import type { Breaker, HookContext, HookEvent, HookName, HookOutcome, HookStat, HookTraceRecord } from "../hooks/index.ts";
+import type { MethodAnswer, PluginDiagnostic, PluginStatus } from "../plugins/index.ts";
 
 /** A plugin's `register`. */
 export type PluginRegister = (api: never) => unknown;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { manualClock } from "../base/clock.ts";
 import type { Logger } from "../base/log/logger.ts";
-import type { MaintenanceReport, Store } from "../store/index.ts";
+import type { MaintenanceReport } from "./retention.ts";
+import type { Store } from "./store.ts";
 import { retentionOf, scheduleMaintenance } from "./maintenance.ts";
 
 function lab(reports: readonly MaintenanceReport[]) {
@@ -11,7 +12,7 @@ function lab(reports: readonly MaintenanceReport[]) {
   let passes = 0;
   const store = { maintain: async () => reports[Math.min(passes++, reports.length - 1)]! } as unknown as Store;
   const log = { debug: note, info: note, warn: note } as unknown as Logger;
-  const job = scheduleMaintenance({ store, clock, log, config: () => ({}), stateDir: "/nowhere" });
+  const job = scheduleMaintenance({ store, clock, log, config: () => ({}), expireFiles: async () => ({}) });
   return { clock, told, job, passes: () => passes };
 }
 const nothing = { deleted: {}, pagesFreed: 0 };

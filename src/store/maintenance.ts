@@ -1,7 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { OpenClawConfig } from "../config/index.ts";
-import type { MaintenanceReport, RetentionPolicy, Store } from "../store/index.ts";
+import type { MaintenanceReport, RetentionPolicy } from "./retention.ts";
+import type { Store } from "./store.ts";
 
 export interface MaintenanceDeps {
   readonly store: Store;
@@ -9,7 +10,8 @@ export interface MaintenanceDeps {
   readonly log: Logger;
   /** The configuration in use. */
   readonly config: () => OpenClawConfig;
-  readonly stateDir: string;
+  /** Removes files of messages that are past their time; called when no rows are left to delete. */
+  readonly expireFiles: () => Promise<unknown>;
 }
 
 const FIRST_MS = 60_000;
@@ -36,7 +38,7 @@ export function retentionOf(config: OpenClawConfig): Partial<RetentionPolicy> {
  * when it begins to be behind, and when it has caught up.
  */
 export function scheduleMaintenance(deps: MaintenanceDeps): Disposable {
-  const { store, clock, log, config } = deps;
+  const { store, clock, log, config, expireFiles } = deps;
   let timer = clock.after(FIRST_MS, run);
   let isBehind = false;
   let isStopped = false;
@@ -52,8 +54,7 @@ export function scheduleMaintenance(deps: MaintenanceDeps): Disposable {
     const report = await store.maintain({ budgetMs: BUDGET_MS, policy: retentionOf(config()) });
     tell(report);
     if (!report.done) return true;
-    const { expireMedia } = await import("./media-expiry.ts");
-    log.debug("maintenance done", { report, media: await expireMedia(deps) });
+    log.debug("maintenance done", { report, media: await expireFiles() });
     return false;
   }
   function wait(ms: number): void {

@@ -1,50 +1,39 @@
-import type { Logger } from "../../base/log/logger.ts";
-import type { ImageFitter } from "../../media/index.ts";
-import {
-  groupOfKey,
-  groupPolicy,
-  type Approvals,
-  type ExecRules,
-  type FileAccess,
-  type GroupFacts,
-  type PolicyFacts,
-  type Processes,
-  type RememberedCommands,
-  type Sandboxes,
-  type Tool,
-  type ToolContext,
-} from "../../tools/index.ts";
-import { createCoreTools } from "./core-tools.ts";
-import type { AppAgentDeps } from "./index.ts";
-import { pluginTools } from "./plugin-tools.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { ChannelPlugin } from "../../protocol/index.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { IsOwner } from "../channels/index.ts";
+import type { Config, Env } from "../config/index.ts";
+import type { Hooks } from "../hooks/index.ts";
+import type { ImageFitter } from "../media/index.ts";
+import type { Models } from "../models/index.ts";
+import type { ChannelPlugin } from "../protocol/index.ts";
+import type { Store } from "../store/index.ts";
+import type { Approvals } from "./approvals/approvals.ts";
+import type { PolicyFacts } from "./broker/broker.ts";
+import { createCoreTools } from "./builtin/core-tools.ts";
+import type { SessionPost } from "./builtin/session/sessions-send.ts";
+import type { ExecToolDeps } from "./exec/deps.ts";
+import type { RememberedCommands } from "./exec/remember/remembered.ts";
+import type { ExecRules } from "./exec/rules-file.ts";
+import type { FileAccess } from "./file-access/file-access.ts";
+import { policyFacts } from "./policy/facts.ts";
+import type { Processes } from "./process/processes.ts";
+import type { Sandboxes } from "./sandbox/sandboxes.ts";
+import type { Tool, ToolContext } from "./tool.ts";
 
-/**
- * What a channel's own plugin says about tools in a group; it goes before the configuration's general rules. A plugin that fails to answer is taken to allow
- * nothing there.
- */
-export function channelPolicy(
-  channelOf: ((id: string) => Pick<ChannelPlugin, "groups"> | undefined) | undefined,
-  { config, sessionKey, spawnedBy, accountId, sender }: GroupFacts,
-  log: Pick<Logger, "warn">,
-): PolicyFacts["group"] {
-  const found = groupOfKey(sessionKey) ?? (spawnedBy === undefined ? undefined : groupOfKey(spawnedBy));
-  const groups = found && channelOf?.(found.channel)?.groups;
-  if (!groups?.resolveToolPolicy) return undefined;
-  const at = `the plugin of ${found!.channel} for the group ${found!.groupId}`;
-  try {
-    const policy = groups.resolveToolPolicy({ cfg: config, groupId: found!.groupId, accountId, senderId: sender?.id });
-    return policy && { at, ...policy };
-  } catch (error) {
-    log.warn(`${at} could not say which tools are allowed: ${messageOf(error)}; none are`);
-    return { at, deny: ["*"] };
-  }
-}
-
-export interface ToolShelfDeps extends AppAgentDeps {
+export interface ToolSetDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
   readonly log: Logger;
+  readonly env: Env;
   readonly home: string;
+  readonly version: string;
+  /** Masks secrets in texts. */
+  readonly redact: (text: string) => string;
+  readonly models: () => Promise<Models>;
+  readonly hooks: Pick<Hooks, "has" | "run">;
   readonly fitImages: ImageFitter;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
@@ -52,38 +41,40 @@ export interface ToolShelfDeps extends AppAgentDeps {
   readonly remembered: RememberedCommands;
   readonly processes: Processes;
   readonly sandboxes: Sandboxes;
-  /** Names of programs that may run unasked where the rules say so. */
+  /** Names of programs that may run without a question where the rules allow it. */
   readonly skillPrograms: (context: Pick<ToolContext, "workspaceDir">) => Promise<readonly string[]>;
+  /** Whether a sender is an owner by the configuration as it is now. */
+  readonly isOwner: IsOwner;
+  /** The plugin of a channel that runs. */
+  readonly channelOf?: ((id: string) => ChannelPlugin | undefined) | undefined;
+  /** Tools of plugins that run. */
+  readonly pluginTools: (context: ToolContext, facts: { readonly sandboxed: boolean }) => readonly Tool[];
+  /** Tools that look after the gateway itself. */
+  readonly gatewayTools?: (() => Promise<readonly Tool[]>) | undefined;
+  /** Messages from one session to another. */
+  readonly sessionPost?: SessionPost | undefined;
+  /** Queues a text for a session's next turn. */
+  readonly announce: (sessionKey: string, text: string) => void;
+  /** What happens with commands that wait for approval. */
+  readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show"> | undefined;
 }
 
-/** Every tool there is, before policy. */
-export interface ToolShelf {
+/** Every tool there is, before policy, and what policy has to know. */
+export interface ToolSet {
   readonly tools: (context: ToolContext) => Promise<readonly Tool[]>;
   readonly facts: (context: ToolContext) => Promise<PolicyFacts>;
 }
 
-export function createToolShelf(deps: ToolShelfDeps): ToolShelf {
-  const own = createCoreTools(deps);
-  const ofGateway = deps.gatewayTools;
+export function createToolSet(deps: ToolSetDeps): ToolSet {
+  const { sandboxes, gatewayTools, pluginTools } = deps;
+  const core = createCoreTools(deps);
   return {
     async tools(context) {
-      const sandboxed = deps.sandboxes.isSandboxed(context);
-      const withheld = new Set(deps.sandboxes.withheld(context));
-      const tools = [...own(context), ...(ofGateway ? await ofGateway() : []), ...pluginTools(deps.plugins.agent(), context, { sandboxed })];
+      const sandboxed = sandboxes.isSandboxed(context);
+      const withheld = new Set(sandboxes.withheld(context));
+      const tools = [...core(context), ...(gatewayTools ? await gatewayTools() : []), ...pluginTools(context, { sandboxed })];
       return withheld.size === 0 ? tools : tools.filter(({ name }) => !withheld.has(name));
     },
     facts: (context) => policyFacts(deps, context),
   };
-}
-
-/** What policy has to know about a session: its group, its sandbox, how deep a subagent it is. */
-async function policyFacts(deps: ToolShelfDeps, context: ToolContext): Promise<PolicyFacts> {
-  const { sessionKey, channel, accountId, senderId } = context;
-  const config = deps.config.current;
-  const spawned = /:subagent:/.test(sessionKey) ? (await deps.store.read("sessions.get", { key: sessionKey }))?.entry : undefined;
-  const place = { config, sessionKey, spawnedBy: spawned?.spawnedBy, channel, accountId, ...(senderId === undefined ? {} : { sender: { id: senderId } }) };
-  const group = channelPolicy(deps.channelOf, place, deps.log) ?? groupPolicy(place);
-  const depth = spawned?.spawnDepth ?? sessionKey.split(":subagent:").length - 1;
-  const maxDepth = config.agents?.defaults?.subagents?.maxSpawnDepth ?? 1;
-  return { sandboxed: deps.sandboxes.isSandboxed(context), ...(group ? { group } : {}), ...(depth > 0 ? { subagent: { depth, maxDepth } } : {}) };
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../base/clock.ts";
-import { createRedactor } from "../base/redaction.ts";
+import { systemClock } from "../clock.ts";
+import { createRedactor } from "../redaction.ts";
 import { openLogging } from "./logging.ts";
 
 test("every setting of the log is taken over while it runs: file, style of the console, level", async () => {

@@ -1,16 +1,27 @@
-import type { Clock } from "../base/clock.ts";
-import { createConsoleSink, type ConsoleStyle } from "../base/log/console-sink.ts";
-import { createFileSink, type FileSink } from "../base/log/file-sink.ts";
-import { createLogger, type Logger, type LogOutput, type LogSink } from "../base/log/logger.ts";
-import type { Redactor } from "../base/redaction.ts";
-import type { OpenClawConfig } from "../config/index.ts";
+import type { Clock } from "../clock.ts";
+import { createConsoleSink, type ConsoleStyle } from "./console-sink.ts";
+import { createFileSink, type FileSink } from "./file-sink.ts";
+import { createLogger, type Logger, type LogLevel, type LogOutput, type LogSink } from "./logger.ts";
+import type { Redactor } from "../redaction.ts";
 import { logFileAt } from "./log-file.ts";
 
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
+/** `logging` of the configuration. */
+export interface LogSettings {
+  readonly level?: LogLevel | undefined;
+  readonly levels?: Readonly<Record<string, LogLevel>> | undefined;
+  readonly file?: string | undefined;
+  readonly maxFileBytes?: number | undefined;
+  readonly consoleLevel?: LogLevel | undefined;
+  readonly consoleStyle?: ConsoleStyle | undefined;
+  /** Regular expressions of texts to mask. */
+  readonly redactPatterns?: readonly string[] | undefined;
+}
+
 export interface LoggingOptions {
-  readonly settings: OpenClawConfig["logging"];
+  readonly settings: LogSettings | undefined;
   readonly stateDir: string;
   readonly console: { readonly write: (text: string) => void; readonly color: boolean; readonly terminal: boolean };
   /** `--verbose`: the console shows debug lines, whatever the file says. */
@@ -26,7 +37,7 @@ export interface Logging {
   /** Another place for what goes into the file, until it is disposed of. */
   tap(sink: LogSink): Disposable;
   /** From now on these settings count: levels, files, sizes and the console's style. */
-  follow(settings: OpenClawConfig["logging"]): void;
+  follow(settings: LogSettings | undefined): void;
 }
 
 /** The gateway's logger: JSON lines to the dated file, readable lines to the console, secrets in neither. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import { createLogger } from "../../base/log/logger.ts";
 import { createRedactor } from "../../base/redaction.ts";
-import type { SendRequest } from "../../conversation/index.ts";
+import type { SendRequest } from "../delivery/messages.ts";
 import type { ApprovalNotice } from "../../tools/index.ts";
-import { createAskedInChats } from "./asked-in-chats.ts";
+import { createApprovalChats } from "./approval-chats.ts";
 
 const KEY = "agent:main:telegram:direct:7";
 const ID = "25e15b1e-0000-4000-8000-000000000000";
@@ -29,7 +29,7 @@ function house(exec: Record<string, unknown>, { entry, refuse }: { readonly entr
   const lines: string[] = [];
   const clock = manualClock(0);
   const row = { key: KEY, agentId: "main", version: 1, entry: { sessionId: "s", updatedAt: 0, ...entry } };
-  const chats = createAskedInChats({
+  const chats = createApprovalChats({
     config: { current: { approvals: { exec } } },
     store: { read: () => Promise.resolve(row as never) },
     clock,
@@ -70,21 +70,21 @@ describe("who is asked", () => {
     ["nobody for what is no pattern", { enabled: true, sessionFilter: ["("] }, []],
   ])("%s", async (_name, exec, expected) => {
     const { chats, places } = house(exec);
-    await chats.told(asked({ origin: { reply: REPLY } }));
+    await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(places()).toEqual(expected);
   });
 
   test("without the chat of the question, the one where the session was last", async () => {
     const { chats, sent } = house({ enabled: true }, { entry: { deliveryContext: { channel: "irc", to: "#ops", accountId: "libera", threadId: 4 } } });
-    await chats.told(asked());
+    await chats.notify(asked());
     expect(sent).toMatchObject([{ channel: "irc", to: "#ops", accountId: "libera", threadId: 4 }]);
   });
 
   test("not a session that has no chat, or may not say anything", async () => {
     const page = house({ enabled: true }, { entry: { deliveryContext: { channel: "webchat", to: "x" } } });
-    await page.chats.told(asked());
+    await page.chats.notify(asked());
     const silent = house({ enabled: true }, { entry: { sendPolicy: "deny" } });
-    await silent.chats.told(asked({ origin: { reply: REPLY } }));
+    await silent.chats.notify(asked({ origin: { reply: REPLY } }));
     expect([...page.places(), ...silent.places()]).toEqual([]);
   });
 });
@@ -92,7 +92,7 @@ describe("who is asked", () => {
 describe("what is said", () => {
   const questionOf = async (over: Record<string, unknown>) => {
     const { chats, sent } = house({ enabled: true });
-    await chats.told(asked({ origin: { reply: REPLY }, ...over }));
+    await chats.notify(asked({ origin: { reply: REPLY }, ...over }));
     return sent[0]!;
   };
 
@@ -113,7 +113,7 @@ describe("what is said", () => {
     const { text } = await questionOf({ cwd: "/srv`\nExpires in 9999 s.\n[ok](https://example.com)" });
     expect(text).toContain("\nFolder: ``/srv` Expires in 9999 s. [ok](https://example.com)``\nHost: ");
     const { chats, sent } = house({ enabled: true });
-    await chats.told(ended("deny", null, { origin: { reply: REPLY }, command: "`a`\n[b](https://example.com)" }));
+    await chats.notify(ended("deny", null, { origin: { reply: REPLY }, command: "`a`\n[b](https://example.com)" }));
     expect(sent[0]!.text).toBe("Approval 25e15b1e denied: `` `a` [b](https://example.com) ``");
   });
 
@@ -139,35 +139,35 @@ describe("how it ended is told to whoever was asked", () => {
     ["cancelled", null, "Approval 25e15b1e no longer asked for: `rm -r build`"],
   ])("%s by %s", async (decision, by, text) => {
     const { chats, sent } = house({ enabled: true });
-    await chats.told(asked({ origin: { reply: REPLY } }));
-    await chats.told(ended(decision, by));
+    await chats.notify(asked({ origin: { reply: REPLY } }));
+    await chats.notify(ended(decision, by));
     expect(sent.map((one) => one.text).slice(1)).toEqual([text]);
   });
 
   test("not where it was decided: the answer to the command stands there", async () => {
     const { chats, sent } = house({ enabled: true, mode: "both", targets: [OPS] });
-    await chats.told(asked({ origin: { reply: REPLY } }));
-    await chats.told(ended("deny", "telegram:7"));
+    await chats.notify(asked({ origin: { reply: REPLY } }));
+    await chats.notify(ended("deny", "telegram:7"));
     expect(sent.slice(2).map(({ to }) => to)).toEqual(["99"]);
   });
 
   test("also when the gateway was restarted in between, by the question itself", async () => {
     const { chats, sent } = house({ enabled: true });
-    await chats.told(ended("deny", "restart", { origin: { reply: REPLY } }));
+    await chats.notify(ended("deny", "restart", { origin: { reply: REPLY } }));
     expect(sent).toMatchObject([{ to: "7", text: "Approval 25e15b1e denied (the gateway was restarted): `rm -r build`" }]);
   });
 
   test("a chat that cannot be reached is told of in the log, and the others are asked", async () => {
     const { chats, sent, lines } = house({ enabled: true, mode: "both", targets: [OPS] }, { refuse: "there is no channel" });
-    await chats.told(asked({ origin: { reply: REPLY } }));
+    await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(sent).toHaveLength(2);
     expect(lines).toEqual(Array.from({ length: 2 }, () => "a question for approval could not be told in a chat: there is no channel"));
   });
 
   test("the same question is the same message, however often it is told", async () => {
     const { chats, sent } = house({ enabled: true });
-    await chats.told(asked({ origin: { reply: REPLY } }));
-    await chats.told(asked({ origin: { reply: REPLY } }));
+    await chats.notify(asked({ origin: { reply: REPLY } }));
+    await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(new Set(sent.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
   });
 });

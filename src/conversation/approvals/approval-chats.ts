@@ -2,14 +2,15 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
-import { loadDelivery, type Messages, type ReplyAddress } from "../../conversation/index.ts";
-import { shownRequest } from "../../gateway/index.ts";
+import { buttonsFor } from "../reply/buttons.ts";
+import { type Messages } from "../delivery/messages.ts";
+import { type ReplyAddress } from "../address.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import { deliveryOf, sendPolicy } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
-import { approvalSlug, type ApprovalNotice } from "../../tools/index.ts";
+import { approvalSlug, shownRequest, type ApprovalNotice } from "../../tools/index.ts";
 
-export interface AskedInChatsDeps {
+export interface ApprovalChatsDeps {
   readonly config: Pick<Config, "current">;
   readonly store: Pick<Store, "read">;
   readonly clock: Pick<Clock, "now">;
@@ -18,9 +19,9 @@ export interface AskedInChatsDeps {
   readonly defaultAgentId: () => string;
 }
 
-/** Tells chats what somebody has to decide, as `approvals.exec` says, and how it was decided. */
-export interface AskedInChats {
-  told(notice: ApprovalNotice): Promise<void>;
+/** Sends questions for approval to chats, as `approvals.exec` configures it, and how they were decided. */
+export interface ApprovalChats {
+  notify(notice: ApprovalNotice): Promise<void>;
 }
 
 type Requested = Extract<ApprovalNotice, { readonly type: "requested" }>;
@@ -34,7 +35,7 @@ interface Chat {
   readonly threadId?: string | number;
 }
 
-/** What a question tells of where it comes from. */
+/** Where a question comes from. */
 interface Question {
   readonly cwd?: string;
   readonly environment?: string | null;
@@ -52,11 +53,11 @@ interface Shown {
   readonly channelData?: Record<string, unknown>;
 }
 
-/** A command that is longer is not asked about in a chat: nobody reads that much there, and nobody can say yes to what they have not read. */
+/** A longer command is not shown in a chat: people would approve what they have not read. */
 const MOST_CHARS = 8000;
 const ENDS = { "allow-once": "allowed once", "allow-always": "allowed, now and from now on", deny: "denied", cancelled: "no longer asked for" } as const;
 
-/** Marks between which nothing of the text is read as their end. */
+/** A run of backticks longer than any in the text. */
 const marks = (text: string, least: number): string => "`".repeat(Math.max(least, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
 
 function fenced(text: string): string {
@@ -64,7 +65,7 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
-/** One line of what somebody else wrote, as code: nothing in it is a link, or a line of ours. */
+/** Foreign text as one line of code: nothing in it becomes a link or looks like a line of this message. */
 function inline(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   const mark = marks(line, 1);
@@ -77,14 +78,14 @@ function matches(filter: string, key: string): boolean {
   try {
     return new RegExp(filter).test(key);
   } catch {
-    return false; // It is a part of a key then, and of another one.
+    return false; // Not a pattern, and not a part of this key.
   }
 }
 
 const questionOf = (request: unknown): Question => (typeof request === "object" && request !== null ? request : {});
-const placeOf = ({ channel, accountId = "", to, threadId = "" }: Chat): string => JSON.stringify([channel, accountId, to, threadId]);
+const chatKey = ({ channel, accountId = "", to, threadId = "" }: Chat): string => JSON.stringify([channel, accountId, to, threadId]);
 
-async function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Promise<Shown> {
+function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Shown {
   const question = questionOf(request);
   const { cwd, environment, host, agentId, security, ask } = question;
   const { command: subject, always } = shownRequest(request);
@@ -99,7 +100,6 @@ async function askedText({ id, request, expiresAt, allowed }: Requested, now: nu
   const lines = Object.entries(facts).flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [`${name}: ${inline(value)}`] : []));
   const seconds = Math.max(0, Math.round((expiresAt - now) / 1000));
   const text = [`${head}:`, fenced(subject), ...lines, `Expires in ${seconds} s.`, `Reply with: /approve ${slug} ${allowed.join("|")}`].join("\n");
-  const { buttonsFor } = await loadDelivery();
   return buttonsFor(text, [allowed.map((decision) => ({ text: decision, command: `/approve ${slug} ${decision}` }))]);
 }
 
@@ -111,12 +111,12 @@ function endedText({ id, request, decision, by }: Resolved): string {
   return `Approval ${approvalSlug(id)} ${what}${why === undefined ? "" : ` (${why})`}: ${shown}`;
 }
 
-/** Whoever decides in a chat of their own has the answer to the command there. */
+/** The person who decided in this chat sees the outcome there as the answer to the command. */
 const decidedThere = ({ channel, to }: Chat, by: string | null): boolean =>
   by !== null && by.startsWith(`${channel}:`) && (by === `${channel}:${to}` || to.endsWith(`:${by.slice(channel.length + 1)}`));
 
-export function createAskedInChats(deps: AskedInChatsDeps): AskedInChats {
-  /** The chats that were asked, by the question's id, once they are. */
+export function createApprovalChats(deps: ApprovalChatsDeps): ApprovalChats {
+  /** The chats that each question was sent to, by its id. */
   const asked = new Map<string, Promise<readonly Chat[]>>();
 
   async function chatOfSession({ sessionKey, origin }: Question): Promise<readonly Chat[]> {
@@ -128,7 +128,7 @@ export function createAskedInChats(deps: AskedInChatsDeps): AskedInChats {
     return [{ channel, to, ...(accountId === undefined ? {} : { accountId }), ...(threadId === undefined ? {} : { threadId }) }];
   }
 
-  /** Who is to be asked, each chat once. */
+  /** The chats to ask, each once. */
   async function chatsFor(request: unknown): Promise<readonly Chat[]> {
     const { enabled, mode = "session", agentFilter = [], sessionFilter = [], targets = [] } = deps.config.current.approvals?.exec ?? {};
     if (enabled !== true) return [];
@@ -139,16 +139,16 @@ export function createAskedInChats(deps: AskedInChatsDeps): AskedInChats {
     if (sessionFilter.length > 0 && !sessionFilter.some((filter) => matches(filter, sessionKey))) return [];
     const own = mode === "targets" ? [] : await chatOfSession(question);
     const chats = [...own, ...(mode === "session" ? [] : targets)];
-    return [...new Map(chats.map((chat) => [placeOf(chat), chat])).values()];
+    return [...new Map(chats.map((chat) => [chatKey(chat), chat])).values()];
   }
 
-  /** Nothing waits for a chat: what cannot be told there is told in the log. */
+  /** Failures are logged: nothing waits for a chat. */
   async function send(chats: readonly Chat[], idempotencyKey: string, message: Shown): Promise<void> {
     const messages = await deps.messages();
     await Promise.all(
       chats.map((chat) =>
         messages
-          .send({ ...chat, ...message, idempotencyKey: `${idempotencyKey}:${placeOf(chat)}` })
+          .send({ ...chat, ...message, idempotencyKey: `${idempotencyKey}:${chatKey(chat)}` })
           .then(({ state, why }) => {
             if (state === "failed") throw new Error(why ?? "it could not be sent");
           })
@@ -159,11 +159,11 @@ export function createAskedInChats(deps: AskedInChatsDeps): AskedInChats {
 
   async function askChats(notice: Requested): Promise<readonly Chat[]> {
     const chats = await chatsFor(notice.request);
-    if (chats.length > 0) await send(chats, `approval:${notice.id}:asked`, await askedText(notice, deps.clock.now()));
+    if (chats.length > 0) await send(chats, `approval:${notice.id}:asked`, askedText(notice, deps.clock.now()));
     return chats;
   }
 
-  async function tellEnd(notice: Resolved): Promise<void> {
+  async function sendOutcome(notice: Resolved): Promise<void> {
     const chats = await (asked.get(notice.id) ?? chatsFor(notice.request));
     asked.delete(notice.id);
     const others = chats.filter((chat) => !decidedThere(chat, notice.by));
@@ -171,8 +171,8 @@ export function createAskedInChats(deps: AskedInChatsDeps): AskedInChats {
   }
 
   return {
-    async told(notice) {
-      if (notice.type === "resolved") return tellEnd(notice);
+    async notify(notice) {
+      if (notice.type === "resolved") return sendOutcome(notice);
       const asking = askChats(notice);
       asked.set(
         notice.id,

@@ -2,11 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
-import type { Conversation, RunRequest } from "../../conversation/index.ts";
 import { sendPolicy } from "../../sessions/index.ts";
 import type { ApprovalRow, CommandOutcome, Store } from "../../store/index.ts";
 import { outcomeText, type AskedCommand } from "../../tools/index.ts";
-import type { Origin } from "./asked-commands.ts";
+import type { Conversation } from "../create-conversation.ts";
+import type { RunRequest } from "../turns/contract.ts";
+import type { Origin } from "./pending-commands.ts";
 
 export interface FollowUpDeps {
   readonly config: Pick<Config, "current">;

@@ -1,16 +1,13 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Config } from "../../config/index.ts";
-import type { ReplyAddress } from "../../conversation/index.ts";
-import { queueSystemEvent } from "../../gateway/index.ts";
+import type { ReplyAddress } from "../address.ts";
 import type { Store } from "../../store/index.ts";
-import type { ShownOutput, ToolContext } from "../../tools/index.ts";
-import type { FollowUps } from "./exec-follow-up.ts";
+import { loadFormerCommands, type ShownOutput, type ToolContext } from "../../tools/index.ts";
+import type { FollowUps } from "./follow-up.ts";
 
-/** What is kept with a question, so that its session can go on where it was asked, also after a restart. */
+/** Stored with a question, so that its session can continue where it was asked, also after a restart. */
 export interface Origin {
   readonly sessionId?: string;
   readonly channel?: string | undefined;
@@ -25,10 +22,10 @@ export function originOf({ sessionId, channel, accountId, senderId, owner }: Too
   return { sessionId, channel, accountId, senderId, owner, reply } satisfies Origin;
 }
 
-/** What is older than this is not taken up again. */
+/** Older commands are not resumed. */
 const TAKEN_UP_MS = 24 * 60 * 60_000;
 
-/** Tells of the commands that processes before this one left behind. Gives how many there were. `endFormer` ends questions that nobody can answer any more. */
+/** Notifies sessions about commands that earlier processes left behind. Returns how many. `endFormer` ends questions that nobody can answer any more. */
 export async function takeUpCommands(
   store: Pick<Store, "read">,
   startedAt: number,
@@ -44,28 +41,28 @@ export async function takeUpCommands(
 /** Where running commands are recorded. */
 export const commandsFolder = (stateDir: string): string => join(stateDir, "commands");
 
-/** Ends the commands that a killed gateway left running, and notifies their sessions. Only looks into a folder when there are none. */
-export async function endLeftCommands({ config, clock, log, ...deps }: LeftCommandsDeps): Promise<void> {
-  const folder = commandsFolder(config.paths.state);
+/** Ends the commands that a killed gateway left running, and notifies their sessions. Only reads a folder when there are none. */
+export async function endLeftCommands({ stateDir, clock, log, announce }: LeftCommandsDeps): Promise<void> {
+  const folder = commandsFolder(stateDir);
   const names = await readdir(folder).catch(() => []);
   if (names.length === 0) return;
-  const { endFormerCommands } = await import("./left-commands.ts");
-  await endFormerCommands({ folder, clock, log, announce: (event) => queueSystemEvent({ ...deps, config }, event) });
+  const { endFormerCommands } = await loadFormerCommands();
+  await endFormerCommands({ folder, clock, log, announce });
 }
 
 interface LeftCommandsDeps {
-  readonly config: Config;
-  readonly store: Store;
-  readonly ids: Ids;
+  readonly stateDir: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Queues a text for the next turn of a session; durable when it resolves. */
+  readonly announce: (event: { readonly sessionKey: string; readonly text: string; readonly idempotencyKey: string }) => Promise<unknown>;
 }
 
-/** What commands that were asked about write while they run. */
+/** The output of approved commands while they run. */
 export interface RunningCommands {
-  /** Called by what runs one. */
+  /** Called by the tool that runs a command. */
   show(id: string, sessionKey: string, tail: () => string): ShownOutput;
-  /** The end of what a command has written so far; undefined when it does not run here. */
+  /** The tail of a command's output so far; undefined when it does not run here. */
   output(id: string): string | undefined;
   onOutput(listener: (sessionKey: string) => void): Disposable;
 }

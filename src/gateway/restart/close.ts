@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { FAILED, RESTARTING, STOPPING, type StopReason } from "../../gateway/index.ts";
-import type { OpenGateway } from "../open-gateway.ts";
+import { FAILED, RESTARTING, STOPPING, type StopReason } from "../stop-reason.ts";
+import type { Conversation } from "../../conversation/index.ts";
+import type { Gateway } from "../create-gateway.ts";
 import { drainGateway } from "./drain.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -11,8 +12,18 @@ const LOOK_MS = 10;
 /** What runs when the process shall end may go on for this long. Supervisors that kill after 10 s leave time to say that it goes on later. */
 const GRACE_MS = 9500;
 
-/** Closes a gateway that comes back: nothing new is taken, clients are told, what was begun is finished within the limit, connections are closed. */
-async function closeForRestart(open: OpenGateway, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Promise<void> {
+/** A gateway that runs, and the conversations behind it. */
+interface Running {
+  readonly gateway: Pick<Gateway, "running" | "drain" | "disconnect" | "answering">;
+  readonly conversation: Pick<Conversation, "running" | "drain">;
+  /** Takes nothing new, and announces to the clients that it comes back. */
+  announceRestart(): void;
+  /** Closes the connections and the port. */
+  closeForRestart(): Promise<void>;
+}
+
+/** Closes a gateway that comes back: accepts nothing new, notifies clients, finishes what was begun within the limit, closes the connections. */
+async function closeForRestart(open: Running, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Promise<void> {
   open.announceRestart();
   const isDone = (): boolean => open.gateway.running() + open.conversation.running() === 0;
   if (!(await waitUntil(isDone, { clock, everyMs: LOOK_MS, forMs: DRAIN_MS }))) {
@@ -36,7 +47,7 @@ interface Ends {
 }
 
 /** The two ways a gateway goes down, and what it was built of with it. */
-export function endOf(open: OpenGateway, built: AsyncDisposableStack, deps: EndDeps): Ends {
+export function endOf(open: Running, built: AsyncDisposableStack, deps: EndDeps): Ends {
   let reason: StopReason = STOPPING;
   void deps.failed.then(() => (reason = FAILED));
   return {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Conversation } from "../../conversation/index.ts";
-import type { Gateway, StopReason } from "../../gateway/index.ts";
+import type { Gateway } from "../create-gateway.ts";
+import type { StopReason } from "../stop-reason.ts";
 import { waitUntil } from "./wait.ts";
 
 const LOOK_MS = 10;

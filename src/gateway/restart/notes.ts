@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { SentinelPayload } from "../../gateway/index.ts";
+import type { SentinelPayload } from "../methods/deps.ts";
 import type { SentinelDeps } from "./sentinel.ts";
 
 /** Notes from a gateway to the one after its restart. Most starts find none: what reads and writes them is loaded when there is one. */

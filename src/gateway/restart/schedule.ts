@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { RestartReport, RestartRequest } from "../../gateway/index.ts";
+import type { RestartReport, RestartRequest } from "../methods/deps.ts";
 import { waitUntil } from "./wait.ts";
 
 /** Requests to restart, made one: the earliest decides when, the others are answered with it. */

@@ -1,40 +1,35 @@
 import { tmpdir } from "node:os";
+import { AppError } from "../../base/errors.ts";
+import { fetchFile } from "../../base/fetch-file.ts";
+import { programFolder } from "../../base/program-folders.ts";
 import { defaultAgentId } from "../../config/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
-import {
-  applyPatchWorkspaceOnly,
-  BUILTIN_TOOLS,
-  createMarkUntrusted,
-  createTools,
-  createWithheldHints,
-  execSettings,
-  type BuiltinDeps,
-  type ImageToolDeps,
-  type SessionModels,
-  type Tool,
-  type ToolContext,
-} from "../../tools/index.ts";
-import { elevationFor, execSettingsFor } from "./exec-settings.ts";
-import { fileRules } from "./own-places.ts";
-import type { ToolShelfDeps } from "./tool-shelf.ts";
-import { fetchFile } from "./web-files.ts";
-import { programFolder } from "./docs-folder.ts";
-import { AppError } from "../../base/errors.ts";
-import type { AppAgentDeps } from "./index.ts";
+import { BUILTIN_TOOLS, type BuiltinDeps } from "../catalog.ts";
+import { createTools } from "../declaration.ts";
+import { elevationFor, execSettingsFor } from "../exec/caller-settings.ts";
+import { execSettings } from "../exec/settings.ts";
+import { createWithheldHints } from "../exec/withheld.ts";
+import { fileRules } from "../file-access/own-places.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import type { ToolSetDeps } from "../tool-set.ts";
+import { createMarkUntrusted } from "../untrusted/mark.ts";
+import type { ImageToolDeps } from "./image/image.ts";
+import { applyPatchWorkspaceOnly } from "./patch/availability.ts";
+import type { SessionModels } from "./session/deps.ts";
 
-type Deps = Pick<AppAgentDeps, "models" | "store" | "config" | "clock" | "ids">;
+type Deps = Pick<ToolSetDeps, "models" | "store" | "config" | "clock" | "ids">;
 
 /** What the session tools ask about models. */
 function sessionModels(deps: Deps): SessionModels {
   return {
     async describe({ agentId, override }) {
-      const models = await deps.models.models();
+      const models = await deps.models();
       const { entry, reason, thinking, contextWindow } = await models.select({ agentId, ...(override ? { session: override } : {}) });
       return { ref: `${entry.provider}/${entry.id}`, why: reason.text, thinking, contextWindow: contextWindow.tokens };
     },
     async setModel(sessionKey, ref) {
       const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId(deps.config.current) });
-      const models = await deps.models.models();
+      const models = await deps.models();
       const chosen = ref === "default" ? undefined : (await models.select({ agentId, override: ref })).entry;
       if (!(await deps.store.read("sessions.get", { key: sessionKey }))) throw new AppError("INVALID_INPUT", `there is no session ${sessionKey}`);
       const patch = { providerOverride: chosen?.provider ?? null, modelOverride: chosen?.id ?? null };
@@ -49,7 +44,7 @@ function sessionModels(deps: Deps): SessionModels {
 function describeImages(deps: Deps): ImageToolDeps["describe"] {
   return async ({ images, prompt, model, maxTokens, signal, context }) => {
     const { agentId, sessionKey, sessionId, runId } = context;
-    const models = await deps.models.models();
+    const models = await deps.models();
     const seeing = await models.imageModels({ agentId, model });
     if (seeing.length === 0) throw new AppError("UNAVAILABLE", "no model that takes images is configured: set agents.defaults.imageModel");
     const messages = [{ role: "user", content: [{ type: "text", text: prompt }, ...images], timestamp: deps.clock.now() }] as const;
@@ -67,14 +62,14 @@ function describeImages(deps: Deps): ImageToolDeps["describe"] {
 
 const IMAGE_TIMEOUT_MS = 30_000;
 
-/** The built-in tools for a caller. What they remember is kept from call to call. */
-export function createCoreTools(deps: ToolShelfDeps): (context: ToolContext) => readonly Tool[] {
+/** The built-in tools for a caller. They are created once: some hold state between calls. */
+export function createCoreTools(deps: ToolSetDeps): (context: ToolContext) => readonly Tool[] {
   const offered = createTools(BUILTIN_TOOLS, builtinDeps(deps));
   return ({ provider, modelId, agentId }) => offered({ config: deps.config.current, provider, modelId, agentId });
 }
 
 /** What the tools work with: files, then commands, then sessions and the web. */
-function builtinDeps(deps: ToolShelfDeps): BuiltinDeps {
+function builtinDeps(deps: ToolSetDeps): BuiltinDeps {
   const { ids, home, config, clock, log, env, approvals, execRules, remembered, processes, sandboxes, skillPrograms, fileAccess, store, version, redact } =
     deps;
   const chosenBy = (context: ToolContext) => ({ config: config.current, sandboxed: sandboxes.isSandboxed(context), isOwner: deps.isOwner });
@@ -128,14 +123,13 @@ function builtinDeps(deps: ToolShelfDeps): BuiltinDeps {
   };
 }
 
-/** `resolve_exec_env`: what plugins add to a command, already filtered. What was not taken is told by name. */
+/** `resolve_exec_env`: the variables that plugins add to a command, already filtered. Refused ones are logged by name. */
 async function pluginEnvironment(
-  { plugins, log }: ToolShelfDeps,
+  { hooks, log }: ToolSetDeps,
   { agentId, sessionKey, channel }: { readonly agentId: string; readonly sessionKey: string; readonly channel: string | undefined },
   host: "sandbox" | "gateway" | "node",
 ): Promise<Readonly<Record<string, string>>> {
-  const hooks = plugins.hooks();
-  if (!hooks?.has("resolve_exec_env")) return {};
+  if (!hooks.has("resolve_exec_env")) return {};
   const facts = { agentId, sessionKey, ...(channel === undefined ? {} : { messageProvider: channel }) };
   const found = await hooks.run("resolve_exec_env", { sessionKey, toolName: "exec", host }, facts);
   if (found && found.dropped.length > 0) log.warn(`variables that plugins may not set were left out: ${found.dropped.join(", ")}`, { sessionKey });

@@ -1,6 +1,9 @@
 import type { OpenClawConfig } from "../../config/index.ts";
-import { execSettings, heldElevated, heldExec, type ChoiceUse, type Elevation, type ExecSettings, type ToolContext } from "../../tools/index.ts";
-import type { IsOwner } from "./owners.ts";
+import { execSettings, type ExecSettings } from "./settings.ts";
+import { heldElevated, heldExec, type ChoiceUse } from "../authority/session-exec.ts";
+import { type Elevation } from "./deps.ts";
+import { type ToolContext } from "../tool.ts";
+import type { IsOwner } from "../../channels/index.ts";
 
 /** Whether whoever granted a value may still do so: a client with the scope, an owner, or for `/elevated` whom `tools.elevated` names. */
 export function mayStillGrant(config: OpenClawConfig, agentId: string, isOwner: IsOwner): ChoiceUse["stillMay"] {

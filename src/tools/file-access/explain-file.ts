@@ -7,7 +7,8 @@ import { createIds } from "../../base/ids.ts";
 import { silentLogger } from "../../base/log/logger.ts";
 import { systemRandom } from "../../base/random.ts";
 import { agentWorkspace, type Env, type Loaded } from "../../config/index.ts";
-import { createFileAccess, createFolderGrants, type FileAccess } from "../../tools/index.ts";
+import { createFileAccess, type FileAccess } from "./file-access.ts";
+import { createFolderGrants } from "./grants.ts";
 import { fileRules, ownPlaces } from "./own-places.ts";
 
 export interface ExplainFileInput {

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { packageFolder } from "../../base/program-name.ts";
 import { expandHome, lockFile, sessionIndexFile, type Config, type Env, type OpenClawConfig } from "../../config/index.ts";
-import type { FileRules, OwnPlaces } from "../../tools/index.ts";
-import { logFileAt } from "../log-file.ts";
+import type { FileRules } from "./file-access.ts";
+import type { OwnPlaces } from "./sealed.ts";
+import { logFileAt } from "../../base/log/log-file.ts";
 
 const SECRET_FILE_KEY = /(?:token|secret|password|credentials?|key)(?:File|Path)$/i;
 /** Keys that name a program, a module, or a file that decides whom or what the gateway trusts. */

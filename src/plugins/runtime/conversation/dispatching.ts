@@ -1,6 +1,6 @@
 import type { Logger } from "../../../base/log/logger.ts";
-import { decideAccess, resolveHumanDelayConfig, type AccessGranted } from "../../../channels/index.ts";
-import type { LiveEnd } from "../../../conversation/index.ts";
+import { decideAccess, resolveHumanDelayConfig, type AccessGranted, type AllowLists } from "../../../channels/index.ts";
+import type { ChannelTable, Conversation, LiveEnd } from "../../../conversation/index.ts";
 import {
   agentOfKey,
   type DispatchResult,
@@ -12,14 +12,19 @@ import {
   type ReplyOptions,
   type ReplyPayload,
 } from "../../../protocol/index.ts";
-import type { ConversationRoom } from "../../conversation/open.ts";
 import { liveReply } from "./live-reply.ts";
 import { messageOffer, type OfferedMessage } from "./message-event.ts";
 import { createReplyDispatcher, type DispatcherDeps, type HostDispatcher } from "./reply-dispatcher.ts";
 
+interface DispatchTalk {
+  readonly conversation: Pick<Conversation, "dispatch">;
+  readonly channels: Pick<ChannelTable, "get" | "dock">;
+  readonly allowLists: AllowLists;
+}
+
 export interface DispatchingDeps extends DispatcherDeps {
   /** The conversations; throws while there are none. */
-  readonly talk: () => Pick<ConversationRoom, "conversation" | "channels" | "allowLists">;
+  readonly talk: () => DispatchTalk;
   readonly config: () => HostConfig;
   /** Of keys that name no agent. */
   readonly defaultAgentId: () => string;

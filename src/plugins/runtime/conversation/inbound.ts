@@ -1,7 +1,7 @@
 /** `runtime.channel.inbound`: a message from its arrival to the end of its reply, in steps that a plugin fills in. */
 import { AppError, messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log/logger.ts";
-import type { RuntimeChannelSession } from "../../../plugins/index.ts";
+import type { RuntimeChannelSession } from "../../sdk/types/index.ts";
 import type { DispatchResult, HostConfig, MsgContext, ReplyDispatcherOptions, ReplyKind, ReplyOptions, ReplyPayload } from "../../../protocol/index.ts";
 import type { Dispatching } from "./dispatching.ts";
 

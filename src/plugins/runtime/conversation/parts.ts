@@ -3,17 +3,26 @@ import type { Clock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
 import type { Logger } from "../../../base/log/logger.ts";
+import type { AllowLists, Pairing } from "../../../channels/index.ts";
 import { systemRandom } from "../../../base/random.ts";
 import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
-import type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSession, RuntimePorts } from "../../../plugins/index.ts";
+import type { ChannelTable, Conversation } from "../../../conversation/index.ts";
+import type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSession } from "../../sdk/types/index.ts";
+import type { RuntimePorts } from "../ports.ts";
 import { createRouting, DEFAULT_ACCOUNT, type PeerKind, type RouteLocation } from "../../../routing/index.ts";
-import type { ConversationRoom } from "../../conversation/open.ts";
 import { createDispatching } from "./dispatching.ts";
 import { buildInboundContext } from "./inbound-context.ts";
 import { createInbound } from "./inbound.ts";
 
 /** What plugins reach of the conversations. */
-export type PluginTalk = Pick<ConversationRoom, "conversation" | "channels" | "allowLists" | "pairing"> & Partial<Pick<ConversationRoom, "mediaReadable">>;
+export interface PluginTalk {
+  readonly conversation: Pick<Conversation, "dispatch">;
+  readonly channels: Pick<ChannelTable, "get" | "dock">;
+  readonly allowLists: AllowLists;
+  readonly pairing: Pairing;
+  /** Rejects when a file may not be handed to a channel. */
+  readonly mediaReadable?: (agentId: string | undefined, path: string) => Promise<void>;
+}
 
 export interface PartsDeps {
   readonly config: Pick<Config, "current">;
@@ -31,7 +40,7 @@ type RouteParams = Parameters<RuntimeChannelRouting["resolveAgentRoute"]>[0];
 const kindOf = (kind: string): PeerKind => (kind === "group" || kind === "channel" ? kind : "direct");
 const peerOf = (peer: RouteParams["peer"]) => (peer ? { kind: kindOf(peer.kind), id: typeof peer.id === "string" ? peer.id : String(peer.id) } : undefined);
 
-function placeOf({ channel, accountId, peer, parentPeer, guildId, teamId, memberRoleIds }: Omit<RouteParams, "cfg">): RouteLocation {
+function routeLocation({ channel, accountId, peer, parentPeer, guildId, teamId, memberRoleIds }: Omit<RouteParams, "cfg">): RouteLocation {
   const [own, parent] = [peerOf(peer), peerOf(parentPeer)];
   return {
     channel,
@@ -50,7 +59,7 @@ function routingParts({ config }: PartsDeps) {
     "channel.routing.resolveAgentRoute"({ cfg, ...place }: RouteParams) {
       const { agentId, channel, accountId, sessionKey, mainSessionKey, matchedBy } = routing.resolveRoute({
         config: (cfg as OpenClawConfig | undefined) ?? config.current,
-        ...placeOf(place),
+        ...routeLocation(place),
       });
       return { agentId, channel, accountId, sessionKey, mainSessionKey, matchedBy };
     },
@@ -63,7 +72,7 @@ function routingParts({ config }: PartsDeps) {
       const { current } = config;
       const session = { ...current.session, ...(dmScope ? { dmScope } : {}), ...(identityLinks ? { identityLinks } : {}) };
       const own = dmScope || identityLinks ? ({ ...current, session } as OpenClawConfig) : current;
-      return routing.sessionKeys(agentId, { config: own, ...placeOf(place) }).sessionKey;
+      return routing.sessionKeys(agentId, { config: own, ...routeLocation(place) }).sessionKey;
     },
   };
 }

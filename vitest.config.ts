@@ -9,7 +9,7 @@ export default defineConfig({
   // The examples' tests read as those of any plugin, and the page's as it does; here they run on the sources.
   resolve: {
     alias: {
-      "openclaw/plugin-sdk/testing": fileURLToPath(new URL("src/app/plugin-testing/index.ts", import.meta.url)),
+      "openclaw/plugin-sdk/testing": fileURLToPath(new URL("src/plugin-testing/index.ts", import.meta.url)),
       "openclaw/client": fileURLToPath(new URL("src/protocol/client/index.ts", import.meta.url)),
       "openclaw/plugin-sdk": fileURLToPath(new URL("src/plugins/sdk/paths", import.meta.url)),
     },

@@ -10,8 +10,8 @@ import { exportsOf, type Exported } from "./sdk/api.ts";
 import { emitDeclarations } from "./sdk/declarations.ts";
 
 const REPORT = fileURLToPath(new URL("../docs/plugins/api-report.md", import.meta.url));
-/** Sub-paths whose sources stand in another room. */
-const ELSEWHERE: Readonly<Record<string, string>> = { testing: "app/plugin-testing/index.d.ts" };
+/** Sub-paths whose sources are in another module. */
+const ELSEWHERE: Readonly<Record<string, string>> = { testing: "plugin-testing/index.d.ts" };
 const byName = (a: string, b: string) => (a < b ? -1 : 1);
 
 function report(folder: string): string {

@@ -84,8 +84,8 @@ async function buildProgram(): Promise<void> {
       "store-worker": "src/store/sqlite/worker.ts",
       "load-thread": "src/base/watchdog/load-thread.ts",
       ...sdkEntries(),
-      // `openclaw/plugin-sdk/testing` stands above the plugins: it puts a whole host together.
-      "plugin-sdk/testing": "src/app/plugin-testing/index.ts",
+      // `openclaw/plugin-sdk/testing` is a module of its own above `plugins`: it puts a whole host together.
+      "plugin-sdk/testing": "src/plugin-testing/index.ts",
       // Harnesses open the store by itself; a release has no such entry.
       ...(folder === "dist" ? {} : { store: "src/store/index.ts" }),
     },

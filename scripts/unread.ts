@@ -58,8 +58,8 @@ const DECLARING = [
   /^src\/config\/(?:in-effect|reload-rules)\.ts$/,
   /^src\/plugins\/sdk\/channels\/config-/,
   /^src\/protocol\/vocabulary\//,
-  /^src\/app\/(?:security-audit|doctor)\//,
-  /^src\/app\/setup\/stamp\.ts$/,
+  /^src\/(?:audit|doctor)\//,
+  /^src\/setup\/stamp\.ts$/,
   /^src\/gateway\/tools\/gateway-tool\.ts$/,
 ];
 
@@ -71,6 +71,7 @@ const HANDED_ON: Readonly<Record<string, string>> = {
   "contextPruning.softTrim": "src/sessions/view/pruning.ts",
   "docker.ulimits.*": "src/tools/sandbox/docker/create-args.ts",
   "sandbox.prune": "src/tools/sandbox/docker/containers.ts",
+  "tools.taint": "src/tools/untrusted/taint.ts",
   "taint.tools.*": "src/tools/untrusted/taint.ts",
   "irc.dms.*": "src/sessions/view/settings.ts",
   "telegram.dms.*": "src/sessions/view/settings.ts",

@@ -1,5 +1,5 @@
 /** Loads one plugin in the host that is built, and prints what it registered. */
-import type { TestHost, TestHostOptions } from "../../src/app/plugin-testing/index.ts";
+import type { TestHost, TestHostOptions } from "../../src/plugin-testing/index.ts";
 
 const [path = "", id = "", mark = ""] = process.argv.slice(2);
 const testing = new URL("../../dist/plugin-sdk/testing.js", import.meta.url).href;

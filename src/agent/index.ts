@@ -1,5 +1,5 @@
 /**
- * The turn, its prompt and its workspace. The door of the room.
+ * The turn, its prompt and its workspace. The entry point.
  */
 export { createAgents, type Agents, type AgentsDeps } from "./create-agents.ts";
 export { GIVEN_UP } from "./turn/run-turn.ts";
@@ -16,6 +16,7 @@ export type { SystemPromptReport } from "./prompt/report.ts";
 export { sessionFacts } from "./prompt/session-facts.ts";
 export { buildSystemPrompt } from "./prompt/system-prompt.ts";
 export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
+export { trustedPrograms } from "./skills/trusted-programs.ts";
 export { findPrograms } from "./skills/programs.ts";
 export { seedWorkspace } from "./workspace/seed.ts";
 export { initRepository } from "./workspace/repository.ts";

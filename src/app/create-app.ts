@@ -1,125 +1,49 @@
-import { AppError, messageOf } from "../base/errors.ts";
 import { join, resolve } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { secretValues } from "../base/inherited-environment.ts";
+import { messageOf } from "../base/errors.ts";
 import { createIds } from "../base/ids.ts";
+import { secretValues } from "../base/inherited-environment.ts";
 import type { ConsoleStyle } from "../base/log/console-sink.ts";
 import type { Logger } from "../base/log/logger.ts";
+import { openLogging, type Logging, type LoggingOptions } from "../base/log/logging.ts";
 import { systemRandom } from "../base/random.ts";
 import { createRedactor } from "../base/redaction.ts";
 import {
+  checkStart,
+  createReload,
   formatLocated,
   gatewayPort,
   openConfig,
   sessionIndexFile,
+  startRefusal,
   type Config,
   type ConfigOptions,
   type Env,
-  type OpenClawConfig,
+  type Reload,
   type Snapshot,
 } from "../config/index.ts";
-import { answerEarly, settingsFrom, type HealthReport, type SentinelPayload, type ServerSettings } from "../gateway/index.ts";
-import { findRestoreRequest, openStore, rememberSessions, type Store, type StoreThread } from "../store/index.ts";
+import {
+  answerEarly,
+  createRestarts,
+  createWatchdog,
+  endOf,
+  listen,
+  readLastExit,
+  reportHealth,
+  requestBySignal,
+  restartNotes,
+  settingsFrom,
+  startedNow,
+  type GatewayServer,
+  type HealthReport,
+  type ServerSettings,
+} from "../gateway/index.ts";
+import { loadExpiry } from "../media/index.ts";
 import type { AnsweringModel } from "../models/index.ts";
-import { reportHealth, startedNow } from "./health.ts";
+import { loadNames } from "../plugins/index.ts";
+import { findRestoreRequest, openStore, rememberSessions, scheduleMaintenance, type Store, type StoreThread } from "../store/index.ts";
 import type { Lifetime } from "./lifetime.ts";
-import { listen } from "./listen.ts";
-import { openLogging, type LoggingOptions } from "./logging.ts";
-import { scheduleMaintenance } from "./maintenance.ts";
-import type { OpenGateway } from "./open-gateway.ts";
-import { createReload, type Reload } from "./reload.ts";
-import { endOf } from "./restart/close.ts";
-import { restartNotes } from "./restart/notes.ts";
-import { createRestarts, requestBySignal } from "./restart/schedule.ts";
-import { readExitNote, removeExitNote } from "../base/watchdog/exit-note.ts";
-import { createLoopMonitor, type LoopMonitor } from "../base/watchdog/loop-monitor.ts";
-import type { WatchRequest } from "../base/watchdog/watch-main-thread.ts";
-
-const WARN_SECONDS = 5;
-const LIMIT_SECONDS = 30;
-/** As long as a stop may take. */
-const GRACE_SECONDS = 10;
-/** How long health shows why the process before this one ended. */
-const SHOWN_MS = 24 * 60 * 60 * 1000;
-
-interface Watchdog {
-  readonly monitor: LoopMonitor;
-  /** For the thread that watches; undefined where a debugger stops the main thread on purpose. */
-  readonly request: WatchRequest | undefined;
-}
-
-/** Whoever debugs the gateway stops it for as long as it takes. */
-const isDebugged = (): boolean => process.execArgv.some((arg) => arg.startsWith("--inspect"));
-
-/** What the main thread and the one that watches it share. Disposing the monitor stops its heartbeat. */
-export function createWatchdog({ gateway }: OpenClawConfig, { stateDir, pid }: { readonly stateDir: string; readonly pid: number }): Watchdog {
-  const monitor = createLoopMonitor();
-  const { warnSeconds = WARN_SECONDS, limitSeconds = LIMIT_SECONDS } = gateway?.watchdog ?? {};
-  const request = { buffer: monitor.buffer, stateDir, pid, warnSeconds, limitSeconds, graceSeconds: GRACE_SECONDS };
-  return { monitor, request: isDebugged() ? undefined : request };
-}
-
-/** Why the process before this one was ended, if its watchdog did it. */
-interface LastExit {
-  /** What health shows of it. */
-  notices(): readonly string[];
-  /** Writes it into the journal of each turn that was in the middle, so that `openclaw why` can tell. */
-  trace(store: Pick<Store, "read" | "write">): Promise<void>;
-}
-
-/** Logs why the process before this one was ended, if it was. */
-function tellLastExit(stateDir: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }): LastExit {
-  const note = readExitNote(stateDir);
-  if (!note) return { notices: () => [], trace: async () => {} };
-  const { at, pid, message, pluginId, what } = note;
-  log.warn(`the process before this one: ${message}`, { pid, at: new Date(at).toISOString(), pluginId, what });
-  const shown = `${new Date(at).toISOString()}: ${message}`;
-  return {
-    notices: () => (clock.now() - at < SHOWN_MS ? [shown] : []),
-    async trace(store) {
-      for (const { id, startedAt } of await store.read("turns.unfinished", {})) {
-        if (startedAt > at) continue;
-        await store.write("journal.append", { turnId: id, kind: "note", data: { exit: { at, message, pluginId, what } } });
-      }
-      removeExitNote(stateDir);
-    },
-  };
-}
-
-/** Refuses to start where starting would surprise: without a configuration nobody asked to go without, or on one that is for another machine. */
-function checkStartGates(snapshot: Snapshot, config: OpenClawConfig, options: { readonly allowUnconfigured: boolean }): void {
-  if (options.allowUnconfigured) return;
-  const mode = config.gateway?.mode;
-  if (mode === "local") return;
-  if (mode !== undefined)
-    throw new AppError(
-      "CONFIG_INVALID",
-      `Gateway start blocked: set gateway.mode=local (current: ${mode}) in ${snapshot.path}, or start with --allow-unconfigured`,
-    );
-  throw new AppError(
-    "CONFIG_INVALID",
-    snapshot.exists
-      ? `Gateway start blocked: set gateway.mode=local (current: unset) in ${snapshot.path} (openclaw config set gateway.mode local), or start with --allow-unconfigured`
-      : `Missing config. There is no ${snapshot.path}: run \`openclaw config set gateway.mode local\`, or start with --allow-unconfigured`,
-  );
-}
-
-/** What this version cannot do yet is said at the start, not at the first use. */
-function checkSupported(config: OpenClawConfig): void {
-  const url = config.store?.url;
-  if (url !== undefined) throw new AppError("UNAVAILABLE", "store.url is set, but this version keeps its state in SQLite only; remove the key to start");
-}
-
-/** Why a gateway that runs would not start again with this configuration; undefined when it would. */
-function startRefusal(snapshot: Snapshot, options: { readonly allowUnconfigured: boolean }): string | undefined {
-  try {
-    checkStartGates(snapshot, snapshot.config, options);
-    checkSupported(snapshot.config);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
+import type { OpenModules } from "./open-modules.ts";
 
 export interface AppOptions {
   readonly env: Env;
@@ -153,15 +77,15 @@ export interface App extends AsyncDisposable {
   readonly consoleStyle: ConsoleStyle;
   /** The address of a login link: good once, for ten minutes; it is for the terminal, never for a log. Undefined when there is no page to log in to. */
   loginLink(): string | undefined;
-  /** Which model answers when nobody chooses one. */
+  /** The model that answers when nobody chooses one. */
   answeringModel(): Promise<AnsweringModel>;
   /** Reads the configuration again now. */
   reload(): void;
-  /** Somebody outside asks for a restart with a signal; `commands.restart` may forbid it. */
+  /** A signal asks for a restart; `commands.restart` may forbid it. */
   restartBySignal(): void;
   /** Resolves with the reason when the gateway shall restart: close it for that, and create it again. */
   readonly restartDue: Promise<string>;
-  /** Finishes what was begun, within limits, tells the clients that it comes back, and takes everything down. */
+  /** Finishes what was begun, within limits, notifies the clients that it comes back, and takes everything down. */
   closeForRestart(): Promise<void>;
   /** Resolves when the log is written. */
   flushLog(): Promise<void>;
@@ -169,32 +93,46 @@ export interface App extends AsyncDisposable {
   readonly failed: Promise<string>;
 }
 
-/** These look at the configuration, or listen to its changes, by themselves. */
+/** These read the configuration, or listen to its changes, by themselves. */
 const FOLLOWERS = { auth: () => {}, hooks: () => {} };
 
 /** How long after ready the code of turns is loaded, unless a turn comes earlier. */
 const FIRST_CLIENTS_MS = 50;
 
-/** Builds every room and returns when it is ready. What was built is taken down again, last first, when something fails or at the end. */
+type Restarts = ReturnType<typeof createRestarts>;
+
+/** What has been opened so far, as health reports it. */
+interface Progress {
+  store?: Store;
+  listenProblem?: string | undefined;
+  modules?: OpenModules;
+  reload?: Reload;
+}
+
+interface StoreAndServerDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** For the thread that watches the main one. */
+  readonly watch: ReturnType<typeof createWatchdog>["request"];
+  readonly health: () => HealthReport;
+  readonly progress: Progress;
+}
+
+/** Builds every module and returns when it is ready. What was built is taken down again, last first, when something fails or at the end. */
 export async function createApp(options: AppOptions): Promise<App> {
   await using stack = new AsyncDisposableStack();
-  const { env, lifetime, pid, version } = options;
+  const { env, lifetime, pid, version, cwd, program } = options;
   const clock = systemClock;
-  const ids = createIds(systemRandom);
+  const random = systemRandom;
+  const ids = createIds(random);
   const redactor = createRedactor();
   const since = startedNow(clock);
 
   const warnings: string[] = [];
-  const onSecret = redactor.register;
-  const refuses = (changed: Snapshot): string | undefined => startRefusal(changed, options.flags);
-  const lookUpNames: ConfigOptions["lookUpNames"] = async (loaded) => (await import("./plugins/names.ts")).manifestNames(loaded, options);
-  const reviewWrite: ConfigOptions["reviewWrite"] = async (write) => (await import("./plugins/names.ts")).manifestRefusals(write, options);
-  const config = stack.use(
-    await openConfig({ ...options, clock, ids, purpose: "start", onSecret, warn: (text) => warnings.push(text), lookUpNames, refuses, reviewWrite }),
-  );
+  const config = stack.use(await openAppConfig(options, { clock, ids, onSecret: redactor.register, warn: (text) => warnings.push(text) }));
   const snapshot = config.snapshot();
-  checkStartGates(snapshot, config.current, options.flags);
-  checkSupported(config.current);
+  checkStart(snapshot, config.current, options.flags);
 
   const stateDir = config.paths.state;
   redactor.register(lifetime.runSecret);
@@ -204,62 +142,123 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { log } = logging;
   stack.defer(() => logging.file.flush());
   logConfig(snapshot, warnings, log.subsystem("config"));
-  const lastExit = tellLastExit(stateDir, { clock, log });
+  const lastExit = readLastExit(stateDir, { clock, log });
   const watchdog = createWatchdog(config.current, { stateDir, pid });
   stack.use(watchdog.monitor);
-  let store: Store | undefined;
-  let running: OpenGateway | undefined;
-  let reload: Reload | undefined;
-  const brokenFile = (): string | undefined => (reload ? reload.broken : snapshot.reason);
-  let listenProblem: string | undefined;
-  const notices = (): readonly string[] => [...(listenProblem === undefined ? [] : [listenProblem]), ...lastExit.notices(), ...noticesOf(running)];
-  const health = (): HealthReport => reportHealth({ version, pid, ...since(), config, brokenFile, store, isReady: running !== undefined, notices: notices() });
-  // Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted.
-  const [opened, listening] = await Promise.allSettled([
-    openStore({
-      stateDir,
+
+  const progress: Progress = {};
+  const health = (): HealthReport =>
+    reportHealth({
+      version,
+      pid,
+      ...since(),
+      config,
+      brokenFile: () => (progress.reload ? progress.reload.broken : snapshot.reason),
+      store: progress.store,
+      isReady: progress.modules !== undefined,
+      notices: noticesOf(progress, lastExit.notices()),
+    });
+  const { store, server } = await openStoreAndServer(options, { config, clock, log, watch: watchdog.request, health, progress }, stack);
+  log.debug("the configuration is loaded, the store is open");
+  await lastExit.trace(store).catch((error: unknown) => log.warn(`the end of the process before this one could not be noted: ${messageOf(error)}`));
+  const failure = Promise.withResolvers<string>();
+  stack.use(store.onFailure((found) => failure.resolve(found.message)));
+  stack.use(maintain(store, config, { clock, log: log.subsystem("store") }));
+  const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => progress.modules?.conversation.running() ?? 0 }));
+  const notes = restartNotes(stateDir);
+
+  const { openModules } = await import("./open-modules.ts");
+  const open = (progress.modules = await openModules(
+    {
+      config,
+      store,
+      server,
+      health,
       clock,
-      thread: options.storeThread,
-      watch: watchdog.request,
-      sessionIndex: sessionIndexOf(config),
-      log: log.subsystem("store").warn,
-    }).then((open) => (store = rememberSessions(stack.use(open)))),
-    listen({ settings: serverSettings(config, options), log: log.subsystem("gateway"), stateDir, env, early: answerEarly(health) }, lifetime).then((open) => {
-      listenProblem = open.problem;
+      ids,
+      random,
+      log,
+      redactor,
+      env,
+      version,
+      cwd,
+      program,
+      runSecret: lifetime.runSecret,
+      monitor: watchdog.monitor,
+      logFile: logging.path,
+      tapLog: logging.tap,
+      rawStream: rawStreamFile(options, stateDir),
+      requestRestart: restarts.request,
+      leaveSentinel: (payload) => notes.leave(payload, { ids, log }),
+      failed: failure.resolve,
+    },
+    stack,
+  ));
+  await notes.take({ config, store, ids, log, deliver: open.send });
+  lifetime.announce(open.gateway.port);
+  log.info(`ready on ${open.gateway.url}`, { version, state: stateDir, log: logging.path() });
+
+  progress.reload = stack.use(followConfig(config, open, { log, logging, restarts }));
+  start(open, progress.reload, clock, stack);
+  const { promise: failed } = failure;
+  return { ...appOf(open, { config, logging, restarts, clock, pid }), ...endOf(open, stack.move(), { clock, log, failed }), log, health, failed };
+}
+
+function openAppConfig(options: AppOptions, own: Required<Pick<ConfigOptions, "clock" | "ids" | "onSecret" | "warn">>): Promise<Config> {
+  const { env, cwd, osHome, version } = options;
+  const surroundings = { env, cwd, osHome };
+  return openConfig({
+    ...own,
+    ...surroundings,
+    version,
+    purpose: "start",
+    lookUpNames: async (loaded) => (await loadNames()).manifestNames(loaded, surroundings),
+    reviewWrite: async (write) => (await loadNames()).manifestRefusals(write, surroundings),
+    refuses: (changed) => startRefusal(changed, options.flags),
+  });
+}
+
+/** Side by side: the store opens in its own thread. Until all is done, health says "starting" and nothing is accepted. */
+async function openStoreAndServer(
+  options: AppOptions,
+  deps: StoreAndServerDeps,
+  stack: AsyncDisposableStack,
+): Promise<{ store: Store; server: GatewayServer }> {
+  const { config, clock, log, watch, health, progress } = deps;
+  const stateDir = config.paths.state;
+  const [store, server] = await Promise.allSettled([
+    openStore({ stateDir, clock, thread: options.storeThread, watch, sessionIndex: sessionIndexOf(config), log: log.subsystem("store").warn }).then(
+      (open) => (progress.store = rememberSessions(stack.use(open))),
+    ),
+    listen(
+      { settings: serverSettings(config, options), log: log.subsystem("gateway"), stateDir, env: options.env, early: answerEarly(health) },
+      options.lifetime,
+    ).then((open) => {
+      progress.listenProblem = open.problem;
       return stack.use(open.server);
     }),
   ]);
-  if (opened.status === "rejected") throw opened.reason;
-  if (listening.status === "rejected") throw listening.reason;
-  log.debug("the configuration is loaded, the store is open");
-  await lastExit.trace(opened.value).catch((error: unknown) => log.warn(`the end of the process before this one could not be noted: ${messageOf(error)}`));
-  const failure = Promise.withResolvers<string>();
-  stack.use(opened.value.onFailure((found) => failure.resolve(found.message)));
-  stack.use(scheduleMaintenance({ store: opened.value, clock, log: log.subsystem("store"), config: () => config.current, stateDir }));
-  const restarts = stack.use(createRestarts({ clock, log, pid, restartedAt: lifetime.restartedAt, runs: () => running?.conversation.running() ?? 0 }));
-  const notes = restartNotes(stateDir);
-  const rooms = { config, store: opened.value, server: listening.value, health, clock, ids, random: systemRandom, log, redactor, env, version };
-  const leaveSentinel = (payload: SentinelPayload): Promise<string | null> => notes.leave(payload, rooms);
-  const { openGateway } = await import("./open-gateway.ts");
-  const logs = { logFile: logging.path, tapLog: logging.tap, rawStream: rawStreamFile(options, stateDir) };
-  const own = { runSecret: lifetime.runSecret, monitor: watchdog.monitor, failed: failure.resolve, requestRestart: restarts.request, leaveSentinel };
-  const open = await openGateway({ ...rooms, cwd: options.cwd, program: options.program, ...logs, ...own }, stack);
-  running = open;
-  const { gateway } = open;
-  await notes.take({ ...rooms, deliver: open.tell });
-  lifetime.announce(gateway.port);
-  log.info(`ready on ${gateway.url}`, { version, state: stateDir, log: logging.path() });
+  if (store.status === "rejected") throw store.reason;
+  if (server.status === "rejected") throw server.reason;
+  return { store: store.value, server: server.value };
+}
 
-  reload = stack.use(followConfig(config, open, { log, logging, restarts }));
+/** Deletes what is past its time. */
+function maintain(store: Store, config: Config, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Disposable {
+  const current = () => config.current;
+  const expireFiles = async () => (await loadExpiry()).expireMedia({ store, clock, config: current, stateDir: config.paths.state });
+  return scheduleMaintenance({ store, clock, log, config: current, expireFiles });
+}
+
+/** Starts what waits for the gateway to be ready. */
+function start({ plugins, channels, gateway, code }: OpenModules, reload: Reload, clock: Clock, stack: AsyncDisposableStack): void {
   void reload.settle();
-  open.plugins.ready();
-  void open.channels.start();
+  plugins.ready();
+  void channels.start();
   // The first connection finds what it needs loaded.
   void gateway.warm();
   // Clients that waited for the start are let in first: loading holds up the event loop. The first turn waits for it, whenever it comes.
-  stack.use(clock.after(FIRST_CLIENTS_MS, () => void open.code.ready()));
-  const { promise: failed } = failure;
-  return { ...appOf(open, { config, logging, restarts, clock, pid }), ...endOf(open, stack.move(), { clock, log, failed }), log, health, failed };
+  stack.use(clock.after(FIRST_CLIENTS_MS, () => void code.ready()));
 }
 
 /** Where the list of sessions is written for other programs. */
@@ -270,15 +269,15 @@ function sessionIndexOf({ current, paths }: Config): NonNullable<Parameters<type
 
 interface Running {
   readonly config: Config;
-  readonly logging: ReturnType<typeof openLogging>;
-  readonly restarts: ReturnType<typeof createRestarts>;
+  readonly logging: Logging;
+  readonly restarts: Restarts;
   readonly clock: Clock;
   readonly pid: number;
 }
 
-/** What whoever runs the app may ask of it. */
+/** What the process that runs the app may ask of it. */
 function appOf(
-  open: OpenGateway,
+  open: OpenModules,
   { config, logging, restarts, clock, pid }: Running,
 ): Omit<App, "log" | "health" | "failed" | "closeForRestart" | typeof Symbol.asyncDispose> {
   const { log } = logging;
@@ -289,17 +288,17 @@ function appOf(
     loginLink: open.loginLink,
     answeringModel: open.answeringModel,
     reload: () => void config.reload(),
-    // A restore that was left for this process is asked for by the same user, who may stop it too.
+    // The user who asked for a restore that waits for this process may restart it as well.
     restartBySignal: () => requestBySignal(restarts, findRestoreRequest(config.paths.state, pid, clock.now()) ? {} : config.current, log),
     restartDue: restarts.due,
     flushLog: () => logging.file.flush(),
   };
 }
 
-/** What somebody should look at in a gateway that runs. */
-function noticesOf(running: OpenGateway | undefined): readonly string[] {
-  if (!running) return [];
-  return [...running.plugins.missingGuards().map(({ message }) => message), ...running.code.problems()];
+/** What the operator should look at. */
+function noticesOf({ listenProblem, modules }: Progress, lastExit: readonly string[]): readonly string[] {
+  const running = modules ? [...modules.plugins.missingGuards().map(({ message }) => message), ...modules.code.problems()] : [];
+  return [...(listenProblem === undefined ? [] : [listenProblem]), ...lastExit, ...running];
 }
 
 function logConfig(snapshot: Snapshot, warnings: readonly string[], log: Logger): void {
@@ -310,22 +309,22 @@ function logConfig(snapshot: Snapshot, warnings: readonly string[], log: Logger)
 
 /** Has secrets of the environment masked, now and after each change of the configuration. */
 function registerVariables(config: Config, register: (secret: string) => void): Disposable {
-  const tell = (): void => secretValues(config.env()).forEach(register);
-  tell();
-  return config.onEvent(tell);
+  const registerAll = (): void => secretValues(config.env()).forEach(register);
+  registerAll();
+  return config.onEvent(registerAll);
 }
 
-/** Does what changes of the configuration ask for. */
+/** Does what changes of the configuration need. */
 function followConfig(
   config: Config,
-  { plugins, channels }: OpenGateway,
-  { log, logging, restarts }: { readonly log: Logger; readonly logging: ReturnType<typeof openLogging>; readonly restarts: ReturnType<typeof createRestarts> },
+  { plugins, channels }: OpenModules,
+  { log, logging, restarts }: { readonly log: Logger; readonly logging: Logging; readonly restarts: Restarts },
 ): Reload {
   return createReload({
     config,
     log: log.subsystem("config"),
     restarts,
-    rooms: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload },
+    modules: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload },
     channels: () =>
       plugins
         .registries()

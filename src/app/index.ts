@@ -1,25 +1,16 @@
 /**
- * The composition root: builds every room from its deps and owns the one stack that takes them down again.
- * The door of the room.
+ * The composition root: builds every module from its dependencies and owns the one stack that takes them down again.
+ * The entry point.
  */
-import type * as explainFile from "./agent/explain-file.ts";
-import type * as commandHost from "./plugins/command-host.ts";
-import type * as pluginTrial from "./plugins/trial.ts";
+import type * as lazyAgent from "./lazy-agent.ts";
+import type * as conversations from "./open-conversation.ts";
 
 export { createApp, type App, type AppOptions } from "./create-app.ts";
 export { createProcessLifetime, type Lifetime } from "./lifetime.ts";
-export { logFileAt } from "./log-file.ts";
-/** What tools may do with a file: loaded by who explains it. */
-export async function loadExplainFile(): Promise<typeof explainFile> {
-  return import("./agent/explain-file.ts");
-}
-export type { CommandHost } from "./plugins/command-host.ts";
-/** Plugins for one command: loaded by who needs it. */
-export async function loadCommandHost(): Promise<typeof commandHost> {
-  return import("./plugins/command-host.ts");
-}
-export type { TrialProgram, TriedPlugin, UnloadablePlugin } from "./plugins/trial.ts";
-/** Loads plugins to see whether they load: loaded by the command that asks. */
-export async function loadPluginTrial(): Promise<typeof pluginTrial> {
-  return import("./plugins/trial.ts");
+export type { ConversationDeps, OpenConversation } from "./open-conversation.ts";
+
+/** The agent and the conversations by themselves. Loaded by tests of plugins. */
+export async function loadAnswering(): Promise<Pick<typeof lazyAgent, "createLazyAgent"> & Pick<typeof conversations, "openConversation">> {
+  const [{ createLazyAgent }, { openConversation }] = await Promise.all([import("./lazy-agent.ts"), import("./open-conversation.ts")]);
+  return { createLazyAgent, openConversation };
 }

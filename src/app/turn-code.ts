@@ -15,12 +15,8 @@ const CODE: readonly (() => Promise<unknown>)[] = [
   loadHttpTurns,
   loadGatewayTool,
   async () => (await import("../agent/index.ts")).loadWorkspaceCode(),
-  () => import("./agent/open.ts"),
-  () => import("./agent/exec-follow-up.ts"),
-  () => import("./conversation/command-ports.ts"),
-  () => import("./conversation/keep-media.ts"),
-  () => import("./conversation/message-tool.ts"),
-  () => import("./conversation/session-post.ts"),
+  () => import("./open-agent.ts"),
+  () => import("./command-ports.ts"),
 ];
 
 export interface TurnCodeDeps {

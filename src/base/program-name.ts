@@ -79,3 +79,14 @@ export function programName({ from, path, profile, cwd }: ProgramLocation): stri
   if (cwd === undefined || realPath(cwd) === realPath(root)) return `bin/openclaw${chosen}`;
   return `${/^[\w@%+=:,./-]+$/.test(entry) ? entry : shellQuote(entry)}${chosen}`;
 }
+
+/** Texts of a gateway for pages and chats, with every `openclaw …` command as its user can run it. No path of this machine gets into them. */
+export function runnableTexts(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
+  // A search along the PATH: only for texts that name a command.
+  let found: string | undefined;
+  return (text) => {
+    if (!text.includes("openclaw ")) return text;
+    found ??= programName({ from: import.meta.dirname, path: env["PATH"], profile: env["OPENCLAW_PROFILE"], cwd: undefined });
+    return withProgram(text, found);
+  };
+}

@@ -1,4 +1,4 @@
-import { logFileAt } from "../app/index.ts";
+import { logFileAt } from "../base/log/log-file.ts";
 import { loadFor } from "./config-source.ts";
 import type { Io } from "./io.ts";
 

@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import type { Config } from "./config.ts";
 import { defaultAgentId } from "./default-agent.ts";
+import type { Env } from "./env.ts";
 import { workspaceFolder, type PathContext } from "./paths.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
 
@@ -12,4 +16,17 @@ export function agentWorkspace(config: OpenClawConfig, context: PathContext, age
     own: agent?.workspace,
     defaults: config.agents?.defaults?.workspace,
   });
+}
+
+/** Folders of agents' files, looked up once for each configuration. */
+export function agentWorkspaces(config: Config, env: Env): (agentId: string) => string {
+  const paths: PathContext = { env, exists: existsSync, osHome: homedir(), cwd: config.paths.home };
+  let known = new Map<string, string>();
+  let of = config.current;
+  return (agentId) => {
+    if (config.current !== of) [known, of] = [new Map(), config.current];
+    const folder = known.get(agentId) ?? agentWorkspace(of, paths, agentId);
+    known.set(agentId, folder);
+    return folder;
+  };
 }

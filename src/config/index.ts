@@ -56,7 +56,9 @@ export {
 } from "./paths.ts";
 export { profileEnv, type ProfileResult } from "./profile.ts";
 export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
-export { agentWorkspace } from "./agent-workspace.ts";
+export { checkStart, startRefusal } from "./start-gates.ts";
+export { agentWorkspace, agentWorkspaces } from "./agent-workspace.ts";
 export { defaultAgentId } from "./default-agent.ts";
 export { namesPlugins, touchesPluginSettings } from "./names-plugins.ts";
 export { stateLockPath, acquireStateLock, type StateLock } from "./state-lock.ts";
+export { createReload, type Reload } from "./reload.ts";

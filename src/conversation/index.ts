@@ -1,9 +1,13 @@
 /**
  * Intake, access gate, lanes, commands and directives, reply shaping, delivery.
- * The door of the room: nothing else in this folder is imported from outside.
+ * The entry point: nothing else in this folder is imported from outside.
  */
+import type * as approvalChats from "./approvals/approval-chats.ts";
+import type * as followUp from "./approvals/follow-up.ts";
 import type * as commands from "./commands/index.ts";
 import type * as delivery from "./delivery/index.ts";
+import type * as keepMedia from "./keep-media.ts";
+import type * as sessionPost from "./session-post.ts";
 import type * as why from "./why/index.ts";
 
 export type { ReplyAddress } from "./address.ts";
@@ -38,6 +42,9 @@ export async function loadTurnCode(): Promise<void> {
     import("./commands/native.ts"),
     import("./commands/authority.ts"),
     loadWhy(),
+    loadFollowUps(),
+    loadKeepMedia(),
+    loadSessionPost(),
   ]);
 }
 
@@ -47,3 +54,21 @@ export type { Story, StoryAbout, StoryStep, StoryStepKind, StoryStore, Verdict, 
 export async function loadWhy(): Promise<typeof why> {
   return import("./why/index.ts");
 }
+
+export { createRunningCommands, commandsFolder, endLeftCommands, originOf, takeUpCommands, type RunningCommands } from "./approvals/pending-commands.ts";
+export type { FollowUps } from "./approvals/follow-up.ts";
+export { lazyCommands } from "./commands/lazy-commands.ts";
+export { lazyDelivery } from "./delivery/lazy-delivery.ts";
+export { runChannels, type ChannelTable, type RunningChannels } from "./run-channels.ts";
+
+/** How sessions continue after a command that waited for approval. Loaded with the first. */
+export const loadFollowUps = async (): Promise<typeof followUp> => import("./approvals/follow-up.ts");
+
+/** Questions for approval in chats. Loaded with the first. */
+export const loadApprovalChats = async (): Promise<typeof approvalChats> => import("./approvals/approval-chats.ts");
+
+/** Messages between sessions. Loaded with the first. */
+export const loadSessionPost = async (): Promise<typeof sessionPost> => import("./session-post.ts");
+
+/** Storing files of messages. Loaded with the first. */
+export const loadKeepMedia = async (): Promise<typeof keepMedia> => import("./keep-media.ts");

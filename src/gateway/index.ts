@@ -5,10 +5,9 @@
 export { createGateway, type Gateway, type GatewayDeps, type GatewayHub } from "./create-gateway.ts";
 export { FAILED, RESTARTING, STOPPING, type StopReason } from "./stop-reason.ts";
 export { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
-export { createAuth, ensureToken, settingsFrom, type Auth, type AuthSettings } from "./auth/index.ts";
+export { openAuth, settingsFrom, type Auth } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
-export { shownRequest } from "./methods/approvals/board.ts";
 export { createLoginLink } from "./methods/login.ts";
 export { answerEarly } from "./early.ts";
 export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
@@ -40,10 +39,20 @@ export type { PluginSectionsPort } from "./methods/config.ts";
 export type { OverviewPort } from "./methods/overview.ts";
 export type { ChannelsPort } from "./methods/channels.ts";
 export type { ModelsPort } from "./methods/models.ts";
+export type { MessagesPort } from "./methods/send.ts";
+export type { QuotaPort } from "./methods/usage.ts";
 export type { QuickSetupPort, SetupPort } from "./methods/setup.ts";
 export type { WizardPort } from "./methods/wizard.ts";
 export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";
 export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gateway-tool.ts";
+export { createEndedSessions, type EndedSessions } from "./session-endings.ts";
+export { ownCaller, type OwnCaller } from "./own-caller.ts";
+export { reportHealth, startedNow } from "./report-health.ts";
+export { listen } from "./listen.ts";
+export { endOf } from "./restart/close.ts";
+export { restartNotes } from "./restart/notes.ts";
+export { createRestarts, requestBySignal } from "./restart/schedule.ts";
+export { createWatchdog, readLastExit } from "./watchdog.ts";
 
 /** The tool with which an agent looks after the gateway. Loaded when the first message is answered. */
 export const loadGatewayTool = () => import("./tools/gateway-tool.ts");

@@ -25,3 +25,4 @@ export { BUDGET_LIMITS, resolveHookSettings, type HookSettings } from "./setting
 export type { FieldMerge, FieldSpec, FieldType, FieldValue, HookArea, HookMode, HookSpec } from "./spec.ts";
 export { hookTrace, MESSAGE_SPAN, messageTrace, traceIdOf } from "./trace.ts";
 export { createToolPolicies, type ToolPolicies, type ToolPolicy, type ToolPolicyDecision, type ToolPolicyRegistration } from "./tool-policies.ts";
+export { currentHooks } from "./current-hooks.ts";

@@ -8,6 +8,7 @@ import type * as saved from "./saved.ts";
 
 export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension, mediaKindFromMime, normalizeMimeType, type MediaKind } from "./mime.ts";
 export type { ImageFitter } from "./fit-images.ts";
+export { lazyImageFitter } from "./lazy-fitter.ts";
 export type { MediaFile, SavedMedia } from "./saved.ts";
 
 /** Default size limit of stored files. */

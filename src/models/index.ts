@@ -47,3 +47,4 @@ export async function loadCallCode(): Promise<void> {
   await Promise.all([loadModels(), loadChoice(), loadBudgets(), loadOffline(), loadTables(), ...WIRE_APIS.map(loadWire)]);
 }
 export { type AnsweringModel, answeringModel } from "./answering-model.ts";
+export { type LazyModels, createLazyModels } from "./lazy-models.ts";

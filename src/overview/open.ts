@@ -1,27 +1,39 @@
+import type { Clock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
-import type { OverviewPort } from "../gateway/index.ts";
-import type { OverviewDeps } from "./overview.ts";
-import type { ModelViewDeps } from "./model-view.ts";
+import type { Redactor } from "../base/redaction.ts";
+import type { Channels } from "../channels/index.ts";
+import type { Config } from "../config/index.ts";
+import type { HealthReport, OverviewPort } from "../gateway/index.ts";
+import type { Models } from "../models/index.ts";
+import type { PluginFacts } from "../plugins/index.ts";
+import type { Store } from "../store/index.ts";
 import { createRunBoard, type RunBoardDeps } from "./runs.ts";
 
-export interface OpenOverviewDeps extends Omit<OverviewDeps, "runs" | "model" | "channels" | "plugins"> {
-  readonly plugins: { readonly facts: OverviewDeps["plugins"] };
-  readonly models: Pick<ModelViewDeps, "models">;
+export interface OpenOverviewDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly redactor: Pick<Redactor, "text">;
+  readonly version: string;
+  readonly health: () => HealthReport;
+  readonly conversation: RunBoardDeps["conversation"];
+  readonly channels: Pick<Channels, "health" | "accounts">;
+  /** Of plugins that run. */
+  readonly plugins: () => PluginFacts | undefined;
+  readonly models: () => Promise<Pick<Models, "select" | "auth">>;
   readonly defaultAgentId: () => string;
+  /** Turns `openclaw …` in a text into a command that the user can run as printed. */
+  readonly runnable: (text: string) => string;
 }
 
-/** Follows what runs from now on; everything else is loaded and looked at when somebody asks. */
-export function openOverview(
-  deps: OpenOverviewDeps,
-  conversation: RunBoardDeps["conversation"],
-  channels: OverviewDeps["channels"],
-  stack: AsyncDisposableStack,
-): OverviewPort {
-  const runs = stack.use(createRunBoard({ ...deps, conversation }));
+/** Follows runs from now on; everything else is loaded and read when somebody asks. */
+export function openOverview(deps: OpenOverviewDeps, stack: AsyncDisposableStack): OverviewPort {
+  const { config, store, clock, redactor, version, health, channels, plugins, models, defaultAgentId, runnable } = deps;
+  const runs = stack.use(createRunBoard(deps));
   const open = lazy(async (): Promise<OverviewPort> => {
     const [{ createOverview }, { createModelView }] = await Promise.all([import("./overview.ts"), import("./model-view.ts")]);
-    const model = createModelView({ ...deps, models: deps.models.models, agentId: deps.defaultAgentId });
-    return createOverview({ ...deps, channels, plugins: deps.plugins.facts, runs, model });
+    const model = createModelView({ models, agentId: defaultAgentId, config, clock });
+    return createOverview({ config, store, clock, redactor, version, health, runs, channels, plugins, model, runnable });
   });
   return async (asker) => (await open())(asker);
 }

@@ -1,3 +1,4 @@
+import type { PluginFacts } from "../plugins/index.ts";
 import { createHash } from "node:crypto";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,16 +12,7 @@ import type { Store } from "../store/index.ts";
 import type { ModelView } from "./model-view.ts";
 import { createProblemList, type Trouble } from "./problem.ts";
 import type { RunBoard } from "./runs.ts";
-import {
-  channelTroubles,
-  configTroubles,
-  createFailureTroubles,
-  diskTroubles,
-  modelTroubles,
-  pluginTroubles,
-  type DiskSpace,
-  type PluginFacts,
-} from "./troubles.ts";
+import { channelTroubles, configTroubles, createFailureTroubles, diskTroubles, modelTroubles, pluginTroubles, type DiskSpace } from "./troubles.ts";
 
 type Overview = MethodResult<"overview">;
 

@@ -2,8 +2,7 @@ import { formatBytes, formatDuration } from "../base/text.ts";
 import type { Channels } from "../channels/index.ts";
 import type { Config } from "../config/index.ts";
 import { loadWhy, type Why } from "../conversation/index.ts";
-import type { Breaker } from "../hooks/index.ts";
-import type { PluginDiagnostic, PluginStatus } from "../plugins/index.ts";
+import type { PluginFacts } from "../plugins/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Trouble } from "./problem.ts";
 
@@ -51,12 +50,6 @@ export function configTroubles(config: Pick<Config, "snapshot">): Trouble[] {
     todo: `Change it in line ${line} of ${file}.`,
     page: "config",
   }));
-}
-
-export interface PluginFacts {
-  readonly plugins: readonly PluginStatus[];
-  readonly diagnostics: readonly PluginDiagnostic[];
-  readonly breakers: readonly Breaker[];
 }
 
 export function pluginTroubles({ plugins, diagnostics, breakers }: PluginFacts): Trouble[] {

@@ -1,9 +1,7 @@
 /**
  * What extends the gateway: discovery, manifests, enable state, loader, registries, host, install; the public SDK stands in `sdk/`.
- * The door of the room. Importing it loads no plugin and reads no file; rooms above import it lazily, so that a gateway without plugins pays nothing.
+ * The entry point. Importing it loads no plugin and reads no file; the code that runs plugins is loaded with the first that is enabled.
  */
-import type * as create from "./create/index.ts";
-import type * as install from "./install/index.ts";
 
 export {
   callMethod,
@@ -70,12 +68,14 @@ export type {
   UpdateOutcome,
   UpdateRequest,
 } from "./install/index.ts";
-/** Installing, updating and uninstalling: loaded by who needs it. */
-export async function loadInstall(): Promise<typeof install> {
-  return import("./install/index.ts");
-}
-/** Beginning a plugin: loaded by who needs it. */
-export async function loadCreate(): Promise<typeof create> {
-  return import("./create/index.ts");
-}
 export { inventoryOptions } from "./inventory/gateway-inventory.ts";
+export { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./running/admin.ts";
+export { channelTable } from "./running/channel-table.ts";
+export { createPlugins, type PluginFacts, type Plugins, type PluginsDeps } from "./running/create-plugins.ts";
+export { judgeNames } from "./running/names.ts";
+export { pluginTools } from "./running/plugin-tools.ts";
+export { pluginPorts } from "./running/sections.ts";
+export type { CommandHost } from "./running/command-host.ts";
+export type { RunningPlugins } from "./running/open-plugins.ts";
+export type { TrialProgram, TriedPlugin, UnloadablePlugin } from "./running/trial.ts";
+export { loadCommandHost, loadCreate, loadInstall, loadNames, loadOpenPlugins, loadPluginTrial } from "./lazy.ts";

@@ -42,3 +42,4 @@ export type { PreparedRestore } from "./backup/restore.ts";
 export type { RestoreReport } from "./backup/types.ts";
 export { archivedName, transcriptFile } from "./projection/index.ts";
 export { examineStore, inspectStore, suspectStore, type Examination, type Inspection } from "./inspect.ts";
+export { scheduleMaintenance, type MaintenanceDeps } from "./maintenance.ts";

@@ -2,6 +2,7 @@
  * The broker, which is the only place where a tool runs; policy, approvals, the sandbox and the built-in tools.
  * The door of the room.
  */
+
 export type { ApprovalDecision, ApprovalQuestion, AskApproval } from "./broker/approval.ts";
 export {
   approvalSlug,
@@ -13,6 +14,7 @@ export {
   type OperatorDecision,
   type PendingApproval,
 } from "./approvals/approvals.ts";
+export { SHOWN_REQUEST_CHARS, shownRequest } from "./approvals/shown-request.ts";
 export { AUTHORITY, isForAnyone, missingFor, missingForCommand, type Asker, type Missing, type Need } from "./authority/table.ts";
 export { CHOICE_FIELDS, sessionChoice, type ChoiceField, type ExecGrant, type Grantor, type SessionChoice } from "./authority/choice.ts";
 export { changeChoice, changedByClient, type AskedChange, type ChangeVerdict } from "./authority/change.ts";
@@ -43,7 +45,6 @@ export { explainAbsent, explainNamed } from "./policy/absent.ts";
 export { builtinSubjects, explainPolicy, explainTools, groupsOf, type PolicyQuestion, type ToolExplanation } from "./policy/explain.ts";
 export { groupOfKey, groupPolicy, type GroupFacts, type GroupSender } from "./policy/group.ts";
 export { policyLayers, type Layer, type LayerFacts, type PolicyEntry, type ToolPolicy } from "./policy/layers.ts";
-export { endFormerCommands } from "./process/former-commands.ts";
 export { createCommandRecords } from "./process/command-records.ts";
 export { createProcesses, type Processes } from "./process/processes.ts";
 export { createFileAccess, type FileAccess, type FileRules, type FileVerdict } from "./file-access/file-access.ts";
@@ -75,3 +76,9 @@ export {
 export { applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
 export type { SearchToolsDeps } from "./builtin/search/effort.ts";
 export type { ImageAnswer, ImageQuestion, ImageToolDeps } from "./builtin/image/image.ts";
+export { openFileAccess, type OpenFileAccessDeps } from "./file-access/open-file-access.ts";
+export { pendingWork } from "./pending-work.ts";
+export { toolsUsed } from "./untrusted/tools-used.ts";
+export { createToolSet, type ToolSet, type ToolSetDeps } from "./tool-set.ts";
+export { elevationRefusal, mayStillGrant, namedForElevated } from "./exec/caller-settings.ts";
+export { loadExplainFile, loadFormerCommands } from "./lazy.ts";

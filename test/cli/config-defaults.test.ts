@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { compactionSettings } from "../../src/agent/compaction/settings.ts";
 import { BOOTSTRAP_MAX_CHARS, BOOTSTRAP_TOTAL_MAX_CHARS } from "../../src/agent/prompt/injected-files.ts";
 import { skillLimits } from "../../src/agent/skills/limits.ts";
-import { createWatchdog } from "../../src/app/create-app.ts";
+import { createWatchdog } from "../../src/gateway/watchdog.ts";
 import { DEFAULTS_IN_EFFECT } from "../../src/config/in-effect.ts";
 import { validateConfig } from "../../src/config/validate/index.ts";
 import { withValue } from "../../src/config/value.ts";

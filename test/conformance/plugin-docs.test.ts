@@ -82,7 +82,7 @@ test("the pages say how many hooks there are, and name members that exist", () =
   const count = Object.keys(HOOKS).length;
   expect(read("overview")).toContain(`at ${count} places`);
   const api = readFileSync(join(ROOT, "src/plugins/host/api.ts"), "utf8");
-  const kit = readFileSync(join(ROOT, "src/app/plugin-testing/types.ts"), "utf8");
+  const kit = readFileSync(join(ROOT, "src/plugin-testing/types.ts"), "utf8");
   for (const [, member] of PAGES.map(read)
     .join("\n")
     .matchAll(/`api\.(\w+)`/g))

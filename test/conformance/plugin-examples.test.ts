@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { createTestHost, type TestHost } from "../../src/app/plugin-testing/index.ts";
+import { createTestHost, type TestHost } from "../../src/plugin-testing/index.ts";
 
 const FOLDER = fileURLToPath(new URL("../fixtures/plugins/spec/", import.meta.url));
 const ALL = readdirSync(FOLDER).sort();

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { createTestHost } from "../../src/app/plugin-testing/index.ts";
+import { createTestHost } from "../../src/plugin-testing/index.ts";
 import { manualClock } from "../../src/base/clock.ts";
 import { loadConfig, validate } from "../../src/config/index.ts";
 import { formatInboundEnvelope } from "../../src/channels/index.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTelegramPlugin, type TelegramChannel } from "../../plugins/telegram/channel.ts";
-import { mediaKeeper } from "../../src/app/conversation/keep-media.ts";
+import { mediaKeeper } from "../../src/conversation/keep-media.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";

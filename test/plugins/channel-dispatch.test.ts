@@ -1,6 +1,6 @@
 /** Plugins that gate and route by themselves and take the replies by themselves, on the real conversation. */
 import { expect, test } from "vitest";
-import { createTestHost, type TestHost } from "../../src/app/plugin-testing/index.ts";
+import { createTestHost, type TestHost } from "../../src/plugin-testing/index.ts";
 import type { OpenClawPluginApi } from "../../src/plugins/sdk/types/index.ts";
 import type { MsgContext, ReplyDispatcherOptions, ReplyPayload } from "../../src/protocol/index.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createTestHost } from "../../src/app/plugin-testing/index.ts";
+import { createTestHost } from "../../src/plugin-testing/index.ts";
 import type { OpenClawPluginApi } from "../../src/plugins/sdk/types/index.ts";
 
 const plugin = (register: (api: OpenClawPluginApi) => unknown, id = "sample", manifest: Record<string, unknown> = {}) => ({ id, register, manifest });

@@ -1,7 +1,7 @@
 /** Class 37: every command and button, by whoever may write somewhere, and what it reaches. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { elevationRefusal, mayStillGrant, namedForElevated } from "../../src/app/agent/exec-settings.ts";
-import { ownersBy } from "../../src/app/agent/owners.ts";
+import { elevationRefusal, mayStillGrant, namedForElevated } from "../../src/tools/exec/caller-settings.ts";
+import { ownersBy } from "../../src/channels/access/owners.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { COMMANDS } from "../../src/channels/index.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import type { Command } from "commander";
-import { loadCommandHost, type CommandHost } from "../../app/index.ts";
+import { loadCommandHost, type CommandHost } from "../../plugins/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createIdleProcess } from "../../base/idle-process.ts";
 import { formatLocated } from "../../config/index.ts";

@@ -1,5 +1,6 @@
 /** Who may connect: peers, secrets, devices, pairing. The door of this folder. */
 export { createAuth, type AuthDeps } from "./create-auth.ts";
+export { openAuth, type OpenAuthDeps } from "./open-auth.ts";
 export type { Admission, Admitted, AdmitInput, Auth, AuthMethod } from "./auth.ts";
 export type { PeerRequest } from "./peer/peer.ts";
 export { isRevoked, type Revocation } from "./revocation.ts";

@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import type { ListedRule } from "../../tools/index.ts";
+import { shownRequest, type ListedRule } from "../../tools/index.ts";
 import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
-import { shownRequest, type ApprovalBoard } from "./approvals/board.ts";
+import type { ApprovalBoard } from "./approvals/board.ts";
 import { unavailable, type CallContext, type Caller, type HandlersOf } from "./handler.ts";
 
 const DECISIONS: readonly string[] = ["allow-once", "allow-always", "deny"];

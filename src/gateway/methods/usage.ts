@@ -4,9 +4,12 @@ import type { HandlersOf } from "./handler.ts";
 import { readSessionsUsage, readTimeseries, readUsageLogs } from "./usage/sessions.ts";
 import { daysOf, NO_USAGE, totalsOf } from "./usage/totals.ts";
 
+/** How much of each provider's allowance is used. */
+export type QuotaPort = () => Promise<MethodResult<"usage.status">>;
+
 export interface UsageDeps extends Pick<MethodDeps, "config" | "store" | "clock"> {
   /** How much of each provider's allowance is used; absent where no models are. */
-  readonly quota?: (() => Promise<MethodResult<"usage.status">>) | undefined;
+  readonly quota?: QuotaPort | undefined;
 }
 
 async function cost(params: MethodParams<"usage.cost">, { store, clock }: UsageDeps): Promise<MethodResult<"usage.cost">> {

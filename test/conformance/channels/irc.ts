@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/index.ts";
-import { createTestHost } from "../../../src/app/plugin-testing/index.ts";
+import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { startPerson, type Heard, type Person } from "../../fakes/irc/person.ts";
 import { startRelay, type Relay } from "../../fakes/irc/relay.ts";
 import { startNgircd, type Ngircd } from "../../fakes/ngircd.ts";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/index.ts";
-import { createTestHost } from "../../../src/app/plugin-testing/index.ts";
+import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { startTelegram, type FakeTelegram, type User } from "../../fakes/telegram/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
 import type { ChannelLab, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";

@@ -1,6 +1,5 @@
 /** Channels as a command sees them: their plugins' code is loaded, nothing is connected. */
 import { homedir } from "node:os";
-import { loadCommandHost } from "../../../app/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import { silentLogger } from "../../../base/log/logger.ts";
@@ -8,7 +7,7 @@ import { systemRandom } from "../../../base/random.ts";
 import { nearest } from "../../../base/text.ts";
 import { createChannels, defaultAccount, inOrder, type Channels } from "../../../channels/index.ts";
 import { formatLocated, type OpenClawConfig } from "../../../config/index.ts";
-import { isWaiting, type PluginEntry } from "../../../plugins/index.ts";
+import { isWaiting, type PluginEntry, loadCommandHost } from "../../../plugins/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
 import { requireValid } from "../../config-source.ts";
 import type { Io } from "../../io.ts";

@@ -4,8 +4,7 @@ import { createStyle } from "../../output/style.ts";
 import { loadFor } from "../../config-source.ts";
 import { inventoryOf, loadPlugins } from "../../plugin-source.ts";
 import { homedir } from "node:os";
-import { loadPluginTrial, type TriedPlugin } from "../../../app/index.ts";
-import { findPlugin, type Inventory, type PluginEntry } from "../../../plugins/index.ts";
+import { findPlugin, type Inventory, type PluginEntry, loadPluginTrial, type TriedPlugin } from "../../../plugins/index.ts";
 import { colored, describeDiagnostic, printable, recordOf, stateOf, whyNot } from "./record.ts";
 import { ownProgram } from "./trial.ts";
 

@@ -1,7 +1,6 @@
-import { loadPluginTrial, type UnloadablePlugin } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { loadFor } from "../../config-source.ts";
-import { loadInstall, type Finding, type InstallResult } from "../../../plugins/index.ts";
+import { loadInstall, type Finding, type InstallResult, loadPluginTrial, type UnloadablePlugin } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";

@@ -1,5 +1,4 @@
-import { loadPluginTrial, type TrialProgram } from "../../../app/index.ts";
-import type { InstallDeps } from "../../../plugins/index.ts";
+import { type InstallDeps, loadPluginTrial, type TrialProgram } from "../../../plugins/index.ts";
 import type { Io } from "../../io.ts";
 import { ownArguments } from "../../own-arguments.ts";
 import { loadPlugins } from "../../plugin-source.ts";

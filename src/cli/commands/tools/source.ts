@@ -1,13 +1,21 @@
 import { lockHolder } from "../../../base/instance-lock.ts";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { loadExplainFile } from "../../../app/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/text.ts";
 import { defaultAgentId, expandHome, formatLocated, homeFolder, type OpenClawConfig, stateLockPath } from "../../../config/index.ts";
 import { loadChoice } from "../../../models/index.ts";
 import { resolveSessionKey, type GatewayClient, type MethodResult } from "../../../protocol/index.ts";
-import { builtinSubjects, explainAbsent, explainNamed, explainPolicy, explainSandbox, groupPolicy, type PolicyQuestion } from "../../../tools/index.ts";
+import {
+  builtinSubjects,
+  explainAbsent,
+  explainNamed,
+  explainPolicy,
+  explainSandbox,
+  groupPolicy,
+  type PolicyQuestion,
+  loadExplainFile,
+} from "../../../tools/index.ts";
 import { loadFor, requireValid } from "../../config-source.ts";
 import { connectTo, timeoutOf, type GatewayFlags } from "../../gateway-call.ts";
 import { findTarget } from "../../gateway-target.ts";

@@ -1,12 +1,11 @@
 import type { Clock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { EventPayload, MethodResult } from "../../../protocol/index.ts";
-import type { ApprovalNotice, OperatorDecision } from "../../../tools/index.ts";
+import { SHOWN_REQUEST_CHARS, shownRequest, type ApprovalNotice, type OperatorDecision } from "../../../tools/index.ts";
 import type { ApprovalsPort } from "../../ports.ts";
 import type { Broadcast } from "../deps.ts";
 
 type Decided = MethodResult<"exec.approval.waitDecision">;
-type Request = EventPayload<"exec.approval.requested">["request"];
 type PluginQuestion = EventPayload<"plugin.approval.requested">["request"];
 
 /** Questions that were asked while this gateway runs, for those who wait for their answers. */
@@ -23,9 +22,6 @@ export interface ApprovalBoardDeps {
 
 /** How long an answer can still be asked for. */
 const KEEP_MS = 15_000;
-const FACTS = ["cwd", "environment", "host", "security", "ask", "agentId", "resolvedPath", "sessionKey", "always"] as const;
-/** As much of a question as is shown. Commands of the agent are never longer: what cannot be read whole is not asked about. */
-const COMMAND_CHARS = 100_000;
 
 interface Posted {
   readonly createdAtMs: number;
@@ -38,16 +34,6 @@ interface Posted {
 
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** What is shown of a question: the documented facts and nothing else. Those that are about no command are shown by their title. */
-export function shownRequest(asked: unknown): Request {
-  const facts = (typeof asked === "object" && asked !== null ? asked : {}) as Readonly<Record<string, unknown>>;
-  const titled = [textOf(facts["title"]), textOf(facts["description"])].filter((text) => text !== null).join("\n");
-  const named = textOf(facts["toolName"]);
-  const command = textOf(facts["command"]) ?? ([named, titled].filter(Boolean).join(": ") || "(not told)");
-  const shown = Object.fromEntries(FACTS.map((fact) => [fact, textOf(facts[fact])])) as Record<(typeof FACTS)[number], string | null>;
-  return { command: command.length > COMMAND_CHARS ? `${command.slice(0, COMMAND_CHARS)}…` : command, ...shown };
-}
-
 /** Who decides about questions that an earlier process left open. */
 const RESTART = "restart";
 const SEVERITIES = ["info", "warning", "critical"] as const;
@@ -57,7 +43,7 @@ function pluginQuestion(asked: unknown, allowed: readonly OperatorDecision[]): P
   const facts = (typeof asked === "object" && asked !== null ? asked : {}) as Readonly<Record<string, unknown>>;
   return {
     title: textOf(facts["title"]) ?? "(not told)",
-    description: textOf(facts["description"])?.slice(0, COMMAND_CHARS) ?? "",
+    description: textOf(facts["description"])?.slice(0, SHOWN_REQUEST_CHARS) ?? "",
     severity: SEVERITIES.find((one) => one === facts["severity"]) ?? "warning",
     pluginId: textOf(facts["pluginId"]),
     toolName: textOf(facts["toolName"]),

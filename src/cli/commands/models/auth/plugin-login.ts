@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { loadCommandHost } from "../../../../app/index.ts";
+import { loadCommandHost } from "../../../../plugins/index.ts";
 import { AppError, messageOf } from "../../../../base/errors.ts";
 import type { ProviderAuthContext, ProviderAuthMethod, ProviderAuthResult, ProviderPlugin } from "../../../../protocol/index.ts";
 import type { Io } from "../../../io.ts";

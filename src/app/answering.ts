@@ -1,0 +1,197 @@
+import type { Agents } from "../agent/index.ts";
+import { messageOf } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
+import { createMemoryCare, type MemoryCare } from "../base/memory-care.ts";
+import { ownersBy } from "../channels/index.ts";
+import {
+  createRunningCommands,
+  endLeftCommands,
+  loadApprovalChats,
+  loadDelivery,
+  loadFollowUps,
+  loadSessionPost,
+  originOf,
+  takeUpCommands,
+  type FollowUps,
+  type ReplyAddress,
+  type RunningCommands,
+} from "../conversation/index.ts";
+import { createEndedSessions, loadGatewayTool, ownCaller, queueSystemEvent, type EndedSessions, type Handlers } from "../gateway/index.ts";
+import type { LazyModels } from "../models/index.ts";
+import type { Plugins } from "../plugins/index.ts";
+import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
+import type { Core } from "./core.ts";
+import { createLazyAgent, type LazyAgent } from "./lazy-agent.ts";
+import { openConversation, type OpenConversation } from "./open-conversation.ts";
+import { createTurnCode, type TurnCode } from "./turn-code.ts";
+
+export interface AnsweringDeps {
+  readonly core: Core;
+  readonly models: LazyModels;
+  readonly plugins: Plugins;
+  /** False while no client is connected that decides about questions. */
+  readonly askable: () => boolean;
+  /** The gateway's methods, once they are there. */
+  readonly handlers: () => Handlers | undefined;
+}
+
+/** What answers messages: the conversations with the agent behind them. */
+export interface Answering {
+  readonly agent: LazyAgent;
+  readonly talk: OpenConversation;
+  readonly sessions: EndedSessions;
+  /** Listeners for questions to the operator. */
+  readonly notices: Set<(notice: ApprovalNotice) => void>;
+  readonly care: MemoryCare;
+  readonly commands: RunningCommands;
+  readonly code: TurnCode;
+  /** Ends commands that a killed gateway left running, and notifies their sessions. */
+  endLeftCommands(): Promise<void>;
+  /** Notifies sessions about commands that earlier processes left behind. Returns how many. */
+  takeUpCommands(): Promise<number>;
+}
+
+type Talk = () => OpenConversation;
+type Turning = Pick<Agents, "turn" | "after">;
+
+/** Records which sessions had a turn, and that there was one. */
+function noting(agents: Turning, sessions: Pick<EndedSessions, "used">, care: Pick<MemoryCare, "touched">): Turning {
+  return {
+    after: agents.after,
+    async turn(input, ports) {
+      const end = await agents.turn(input, ports);
+      care.touched();
+      if (end && end !== "given-up") sessions.used({ key: input.sessionKey, agentId: input.agentId, sessionId: end.sessionId });
+      return end;
+    },
+  };
+}
+
+/** The tool with which an owner's agent looks after the gateway it runs in. */
+async function gatewayToolFor({ config, clock, leaveSentinel, requestRestart }: Core, handlers: () => Handlers | undefined): Promise<Tool> {
+  const { gatewayTool } = await loadGatewayTool();
+  const call = ownCaller(handlers, "gateway-tool");
+  return gatewayTool({
+    mayRestart: () => config.current.commands?.restart !== false,
+    actions: {
+      async restart({ sessionKey, note, delayMs, reason }) {
+        await leaveSentinel({ kind: "restart", status: "ok", ts: clock.now(), sessionKey, message: note ?? null, doctorHint: null });
+        return requestRestart({ reason, delayMs });
+      },
+      configGet: () => call("config.get", {}),
+      configSchema: () => call("config.schema", {}),
+      configApply: (change) => call("config.apply", change as never),
+      configPatch: (change) => call("config.patch", change as never),
+    },
+  });
+}
+
+/** The tool with which an agent writes over channels. */
+async function messageToolFor({ config }: Core, { conversation, messages, mediaRoots, mediaReadable }: OpenConversation): Promise<Tool> {
+  const { messageTool } = await loadDelivery();
+  return messageTool({
+    messages: await messages(),
+    config: () => config.current,
+    current({ runId }: ToolContext) {
+      const chat = conversation.chatOf(runId);
+      if (!chat) return undefined;
+      const { channel, accountId, to, threadId } = chat.address;
+      return { channel, accountId, to, messageId: chat.messageId, ...(threadId === undefined ? {} : { threadId }) };
+    },
+    mediaRoots,
+    readable: ({ agentId }, path) => mediaReadable(agentId, path),
+  });
+}
+
+/** Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over. */
+function gatewayTools({ core, handlers }: AnsweringDeps, talk: Talk): () => Promise<readonly Tool[]> {
+  const gateway = lazy(() => gatewayToolFor(core, handlers));
+  const message = lazy(() => messageToolFor(core, talk()));
+  return async () => (talk().channels.list().length === 0 ? [await gateway()] : Promise.all([gateway(), message()]));
+}
+
+/** Messages between sessions; loaded with the first. */
+function lazySessionPost({ config, store, clock, log }: Core, talk: Talk): SessionPost {
+  const announce = (address: ReplyAddress, text: string, sessionKey: string): Promise<unknown> =>
+    talk().delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0);
+  const open = lazy(async () => {
+    const { sessionPost } = await loadSessionPost();
+    return sessionPost({ config, store, clock, log: log.subsystem("conversation"), conversation: () => talk().conversation, announce });
+  });
+  return { send: async (message) => (await open()).send(message) };
+}
+
+/** How sessions continue after a command that waited for approval; loaded with the first. */
+function lazyFollowUps({ config, store, clock, log }: Core, talk: Talk): () => Promise<FollowUps> {
+  return lazy(async () => {
+    const { createFollowUps } = await loadFollowUps();
+    return createFollowUps({ config, store, clock, log: log.subsystem("conversation"), conversation: () => talk().conversation });
+  });
+}
+
+/** Questions to the operator go to chats as well, where the configuration says so; loaded with the first. */
+function approvalChats({ config, store, clock, log: root, defaultAgentId }: Core, talk: Talk): (notice: ApprovalNotice) => void {
+  const log = root.subsystem("conversation");
+  const open = lazy(async () => {
+    const { createApprovalChats } = await loadApprovalChats();
+    return createApprovalChats({ config, store, clock, log, defaultAgentId, messages: () => talk().messages() });
+  });
+  return (notice) => {
+    if (!open.started() && config.current.approvals?.exec?.enabled !== true) return;
+    open()
+      .then((chats) => chats.notify(notice))
+      .catch((error: unknown) => log.warn(`a question for approval could not be told in a chat: ${messageOf(error)}`, { id: notice.id }));
+  };
+}
+
+/** Puts the agent behind the conversations. Both do nothing until the first message. */
+export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack): Answering {
+  const { core, models, plugins, askable, handlers } = deps;
+  const { config, store, clock, ids } = core;
+  const log = core.log.subsystem("agent");
+  const notices: Answering["notices"] = new Set([approvalChats(core, () => talk)]);
+  const followUps = lazyFollowUps(core, () => talk);
+  const commands = createRunningCommands();
+  const announce = (sessionKey: string, text: string): Promise<string> => queueSystemEvent({ config, store, ids }, { sessionKey, text });
+  const agent = stack.use(
+    createLazyAgent({
+      core,
+      models,
+      plugins,
+      notify(notice) {
+        for (const listener of notices) listener(notice);
+      },
+      askable,
+      isOwner: (sender) => ownersBy(() => config.current, talk.channels)(sender),
+      channelOf: (id) => talk.channels.get(id),
+      gatewayTools: gatewayTools(deps, () => talk),
+      sessionPost: lazySessionPost(core, () => talk),
+      asked: {
+        origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
+        goOn: async (asked, outcome) => (await followUps()).goOn(asked, outcome),
+        show: commands.show,
+      },
+      announce: (sessionKey, text) => void announce(sessionKey, text).catch((error: unknown) => log.warn("a session could not be told", { error })),
+    }),
+  );
+  const sessions = createEndedSessions({ store, hooks: plugins.hooks, stateDir: config.paths.state });
+  const care: MemoryCare = stack.use(createMemoryCare({ clock, isBusy: () => talk.conversation.running() > 0 }));
+  const code = createTurnCode({ clock, log, loaded: care.tidy, failed: core.failed });
+  const agents = async (): Promise<Turning> => {
+    await code.ready();
+    return noting(await agent.agents(), sessions, care);
+  };
+  const talk: OpenConversation = openConversation({ core, models, plugins, handlers, agents, agent: agent.open }, stack);
+  const startedAt = clock.now();
+  return {
+    agent,
+    talk,
+    sessions,
+    notices,
+    care,
+    commands,
+    code,
+    endLeftCommands: () => endLeftCommands({ stateDir: config.paths.state, clock, log, announce: (event) => queueSystemEvent({ config, store, ids }, event) }),
+    takeUpCommands: () => takeUpCommands(store, startedAt, followUps, agent.open),
+  };
+}

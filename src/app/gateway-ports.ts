@@ -1,0 +1,231 @@
+import { AppError, messageOf } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
+import { createAllowed, namedOwners, withOwner } from "../channels/index.ts";
+import type { Conversation } from "../conversation/index.ts";
+import type {
+  AgentPort,
+  ChannelPairingPort,
+  ExecRulesPort,
+  ListedTool,
+  MessagesPort,
+  ModelsPort,
+  QuotaPort,
+  SetupPort,
+  ToolFactsPort,
+  ToolsPort,
+} from "../gateway/index.ts";
+import { answeringModel, type LazyModels } from "../models/index.ts";
+import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
+import type { QuickDeps } from "../setup/index.ts";
+import type { ApprovalNotice, Approvals, ToolContext } from "../tools/index.ts";
+import type { Core } from "./core.ts";
+import type { LazyAgent } from "./lazy-agent.ts";
+import type { OpenConversation } from "./open-conversation.ts";
+
+/** Questions to the operator, as the gateway's methods see them. */
+export function lazyApprovals({ open }: LazyAgent, listeners: Set<(notice: ApprovalNotice) => void>): Omit<Approvals, "open"> {
+  const approvals = async (): Promise<Approvals> => (await open()).approvals;
+  return {
+    request: async (...args) => (await approvals()).request(...args),
+    ask: async (...args) => (await approvals()).ask(...args),
+    resolve: async (...args) => (await approvals()).resolve(...args),
+    recordOutcome: async (...args) => (await approvals()).recordOutcome(...args),
+    list: async (...args) => (await approvals()).list(...args),
+    denyFormer: async () => (await approvals()).denyFormer(),
+    onNotice(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}
+
+export function lazyExecRules({ open }: LazyAgent): ExecRulesPort {
+  return {
+    snapshot: async () => (await open()).execRules.snapshot(),
+    replace: async (...args) => (await open()).execRules.replace(...args),
+    remembered: async (...args) => (await open()).remembered.list(...args),
+    forget: async (...args) => (await open()).remembered.forget(...args),
+  };
+}
+
+export interface PortDeps {
+  readonly core: Pick<Core, "store" | "ids" | "config" | "clock" | "defaultAgentId" | "workspaceOf">;
+  readonly agent: LazyAgent;
+  readonly conversation: Pick<Conversation, "exclusively">;
+  /** Why no tool may run at all, if so. */
+  readonly refusal: () => string | undefined;
+}
+
+/** Who calls a tool outside of a turn. */
+async function contextFor({ agent, core }: PortDeps, sessionKey: string, over: Partial<ToolContext> & Pick<ToolContext, "owner">): Promise<ToolContext> {
+  const agentId = over.agentId ?? agentOfKey(sessionKey, { defaultAgentId: core.defaultAgentId() });
+  const session = await core.store.read("sessions.get", { key: sessionKey });
+  const workspaceDir = (await agent.open()).workspaceOf(agentId);
+  return { channel: "webchat", ...over, agentId, sessionKey, sessionId: session?.entry.sessionId ?? "", runId: core.ids.uuid(), workspaceDir };
+}
+
+export function toolsPort(ports: PortDeps): ToolsPort {
+  return {
+    async invoke({ tool, args, action, sessionKey, channel, accountId, owner, signal }) {
+      const { broker } = await ports.agent.open();
+      const over = { owner, unattended: true, ...(channel === undefined ? {} : { channel }), ...(accountId === undefined ? {} : { accountId }) };
+      const toolbox = await broker.open(await contextFor(ports, sessionKey, over));
+      const refused = ports.refusal();
+      if (refused !== undefined) throw new AppError("UNAVAILABLE", refused);
+      const schema = toolbox.schemas.find(({ name }) => name === tool);
+      if (!schema) return undefined;
+      const takesAction = Object.hasOwn((schema.parameters["properties"] as object | undefined) ?? {}, "action");
+      const params = action !== undefined && takesAction && args["action"] === undefined ? { ...args, action } : args;
+      return toolbox.run({ id: `invoke_${ports.core.ids.hex(4)}`, name: tool, arguments: params, signal });
+    },
+  };
+}
+
+export function toolFactsPort(ports: PortDeps): ToolFactsPort {
+  return {
+    async explain({ agentId, sessionKey, tool, owner }) {
+      const opened = await ports.agent.open();
+      const context = await contextFor(ports, sessionKey, { agentId, owner, ...(await modelOf(ports, agentId)) });
+      const [tools, toolbox] = await Promise.all([opened.tools.tools(context), opened.broker.open(context)]);
+      const distinct = opened.explaining.distinctTools(tools, () => {});
+      const rows = opened.explaining.explainTools(distinct, toolbox.verdicts);
+      return tool === undefined ? rows : opened.explaining.explainNamed(tool, rows, { ...context, config: ports.core.config.current });
+    },
+    async file(agentId, path) {
+      const { fileAccess, workspaceOf } = await ports.agent.open();
+      return fileAccess.explainFile({ agentId, workspaceDir: workspaceOf(agentId) }, path);
+    },
+    async catalog(agentId) {
+      const opened = await ports.agent.open();
+      const context = await contextFor(ports, `agent:${agentId}:main`, { agentId, owner: true });
+      const tools = opened.explaining.distinctTools(await opened.tools.tools(context), () => {});
+      return tools.map(({ name, label, description, source, ownerOnly, optional, parameters }): ListedTool => {
+        const pluginId = source.kind === "core" ? {} : { pluginId: source.id };
+        const flags = { ...(ownerOnly === undefined ? {} : { ownerOnly }), ...(optional === undefined ? {} : { optional }) };
+        return { name, description, source: source.kind, parameters, ...(label === undefined ? {} : { label }), ...pluginId, ...flags };
+      });
+    },
+  };
+}
+
+/** Policies may depend on the model that an agent uses. */
+async function modelOf({ agent }: PortDeps, agentId: string): Promise<{ readonly provider?: string; readonly modelId?: string }> {
+  const { models } = await agent.open();
+  try {
+    const { entry } = await models.select({ agentId });
+    return { provider: entry.provider, modelId: entry.id };
+  } catch {
+    // A model that cannot be chosen says nothing about tools.
+    return {};
+  }
+}
+
+/** Creates a workspace before its agent's first message. */
+async function seed(folder: string, { config, clock, ids }: PortDeps["core"]): Promise<void> {
+  const { seedWorkspace, initRepository } = await import("../agent/index.ts");
+  await seedWorkspace({
+    folder,
+    skipBootstrap: config.current.agents?.defaults?.skipBootstrap === true,
+    now: clock.now,
+    unique: () => ids.hex(6),
+    initRepository: async (made) => void (await initRepository(made, config.env())),
+  });
+}
+
+export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
+  const { workspaceOf, defaultAgentId, config } = core;
+  return {
+    workspace: workspaceOf,
+    seed: (folder) => seed(folder, core),
+    compact({ sessionKey, instructions, signal }) {
+      const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId() });
+      return conversation.exclusively(sessionKey, async () => {
+        const { agents } = await agent.open();
+        return agents.compact({ agentId, sessionKey, signal, ...(instructions === undefined ? {} : { instructions }) });
+      });
+    },
+    skills: {
+      status: async (workspace) => (await agent.open()).skills.status(workspace),
+      changed: () => void agent.open().then(({ skills }) => skills.changed()),
+      managedFolder: `${config.paths.state}/skills`,
+      platform: process.platform,
+    },
+  };
+}
+
+export function modelsPort({ models }: LazyModels, { config, defaultAgentId }: Core): ModelsPort {
+  return {
+    choices: async () => (await models()).choices(defaultAgentId()),
+    async auths(agentId) {
+      const { auth } = await models();
+      const listed = config.current.agents?.list?.map(({ id }) => id) ?? [];
+      const ids = agentId === undefined ? [...new Set([defaultAgentId(), ...listed])] : [agentId];
+      return ids.map((id) => ({ agentId: id, auth: auth(id) }));
+    },
+  };
+}
+
+export function quotaPort({ models }: LazyModels, { defaultAgentId }: Core): QuotaPort {
+  return async () => (await models()).quota(defaultAgentId());
+}
+
+/** Senders who ask to be let in, as the gateway's methods decide about them. */
+export function pairingPort({ pairing, channels }: OpenConversation, { config, log }: Core): ChannelPairingPort {
+  return {
+    pairing,
+    allowed: createAllowed({ pairing, config: () => config.current }),
+    owners: {
+      list: () => namedOwners(config.current),
+      async change({ channel, senderId }, wanted, by) {
+        await config.edit({ kind: "change", change: (written) => withOwner(written, channel, senderId, wanted) }, { by });
+      },
+    },
+    async notify({ channel, senderId }) {
+      const adapter = channels.get(channel)?.pairing;
+      if (!adapter?.notifyApproval) return false;
+      try {
+        await adapter.notifyApproval({ cfg: structuredClone(config.current), id: senderId });
+        return true;
+      } catch (error) {
+        log.subsystem("channels").warn(`${channel} could not tell a sender of being let in: ${messageOf(error)}`);
+        return false;
+      }
+    },
+  };
+}
+
+/** Sending on request. */
+export function messagesPort({ messages }: OpenConversation): MessagesPort {
+  return {
+    send: async (request) => (await messages()).send(request),
+    poll: async (request) => (await messages()).poll(request),
+    action: async (request) => (await messages()).action(request),
+  };
+}
+
+interface SetupDeps extends Pick<QuickDeps, "models" | "providers"> {
+  readonly core: Core;
+  readonly channel: (id: string) => ChannelPlugin | undefined;
+}
+
+/** Setting up a running gateway. The code is loaded with the first request. */
+export function lazySetup({ core, models, providers, channel }: SetupDeps): SetupPort {
+  const { config, store, env, clock, ids, log, redactor, version, defaultAgentId } = core;
+  const answering: QuickDeps["answering"] = () => answeringModel(models, defaultAgentId());
+  const sessions = async (): Promise<number> => (await store.read("sessions.list", { limit: 1 })).total;
+  const open = lazy(async () =>
+    (await import("../setup/index.ts")).openSetup({ config, env, clock, ids, log, redactor, version, models, providers, channel, answering, sessions }),
+  );
+  return {
+    status: async () => (await open()).status(),
+    key: async (request) => (await open()).key(request),
+    local: async (request) => (await open()).local(request),
+    channel: async (request) => (await open()).channel(request),
+    wizard: {
+      start: async (request) => (await open()).wizard.start(request),
+      next: async (request) => (await open()).wizard.next(request),
+      cancel: async (request) => (await open()).wizard.cancel(request),
+      status: async (request) => (await open()).wizard.status(request),
+    },
+  };
+}

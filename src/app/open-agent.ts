@@ -1,0 +1,236 @@
+import { homedir, hostname, release, type as systemName } from "node:os";
+import { join } from "node:path";
+import { createAgents, createSkills, trustedPrograms, type Agents } from "../agent/index.ts";
+import type { Logger } from "../base/log/logger.ts";
+import { docsPlace } from "../base/program-folders.ts";
+import { sameValue } from "../config/index.ts";
+import { commandsFolder } from "../conversation/index.ts";
+import { currentHooks } from "../hooks/index.ts";
+import { lazyImageFitter } from "../media/index.ts";
+import type { Models } from "../models/index.ts";
+import { pluginTools } from "../plugins/index.ts";
+import {
+  createApprovals,
+  createBroker,
+  createCommandRecords,
+  createExecRules,
+  createProcesses,
+  createRemembered,
+  createSandboxes,
+  createTaint,
+  createToolSet,
+  distinctTools,
+  explainNamed,
+  explainTools,
+  openFileAccess,
+  pendingWork,
+  sessionLoops,
+  shellName,
+  toolsUsed,
+  type Approvals,
+  type Broker,
+  type ExecRules,
+  type FileAccess,
+  type Processes,
+  type RememberedCommands,
+  type Sandboxes,
+  type ToolSet,
+} from "../tools/index.ts";
+import type { AgentDeps } from "./lazy-agent.ts";
+
+/** The agent and what its tools need. */
+export interface OpenAgent extends AsyncDisposable {
+  readonly agents: Agents;
+  readonly broker: Broker;
+  readonly approvals: Approvals;
+  readonly execRules: ExecRules;
+  readonly fileAccess: FileAccess;
+  readonly remembered: RememberedCommands;
+  readonly sandboxes: Sandboxes;
+  readonly skills: ReturnType<typeof createSkills>;
+  readonly tools: ToolSet;
+  /** How tools are explained; loaded with the agent's code. */
+  readonly explaining: { readonly explainTools: typeof explainTools; readonly distinctTools: typeof distinctTools; readonly explainNamed: typeof explainNamed };
+  readonly models: Models;
+  workspaceOf(agentId: string): string;
+  /** Ends what a session left running in the background, with all it started. Returns how many. */
+  killProcesses(sessionKey: string): number;
+}
+
+/** Skills of the workspaces, of this machine, and of plugins that run. */
+function openSkills({ core: { config, clock, env, log }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
+  const skills = createSkills({
+    config: () => config.current,
+    places: () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] }),
+    env,
+    platform: process.platform,
+    clock,
+    onProblem: ({ path, message }) => log.subsystem("agent").warn(`skill ${path}: ${message}`),
+  });
+  // Both listen for as long as there is a configuration; a change after the end does nothing.
+  plugins.onChange(skills.changed);
+  config.onEvent((event) => {
+    if (event.kind === "changed" && !sameValue(event.before.config.skills, event.after.config.skills)) skills.changed();
+  });
+  return skills;
+}
+
+function openSandboxes(
+  { core }: AgentDeps,
+  { home, log, skills }: { readonly home: string; readonly log: Logger; readonly skills: OpenAgent["skills"] },
+): Sandboxes {
+  const { config, env, clock, ids, workspaceOf } = core;
+  return createSandboxes({
+    config: () => config.current,
+    stateDir: config.paths.state,
+    ownFiles: () => config.sources(),
+    env,
+    home,
+    uid: process.getuid?.(),
+    clock,
+    ids,
+    log,
+    async skills(agentId) {
+      const { skills: found } = await skills.status(workspaceOf(agentId));
+      return found.flatMap(({ name, baseDir, eligible }) => (eligible ? [{ name, folder: baseDir }] : []));
+    },
+  });
+}
+
+/** What tools work with. */
+function openToolParts(deps: AgentDeps, { home, log }: { readonly home: string; readonly log: Logger }, stack: AsyncDisposableStack) {
+  const { config, store, clock, ids, random, env, redactor, workspaceOf } = deps.core;
+  const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
+  const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
+  const { askable } = deps;
+  const fileAccess = openFileAccess(
+    { config, env, home, clock, ids, log: deps.core.log.subsystem("tools"), workspaceOf, approvals, execRules, askable, register: redactor.register },
+    stack,
+  );
+  const records = createCommandRecords({ folder: commandsFolder(config.paths.state), redact: redactor.secrets, warn: log.warn });
+  const processes = stack.use(createProcesses({ clock, random, secrets: redactor.stream, records }));
+  const skills = stack.use(openSkills(deps, home));
+  const sandboxes = openSandboxes(deps, { home, log, skills });
+  return { approvals, execRules, remembered: createRemembered({ store, clock, ids }), fileAccess, processes, skills, sandboxes };
+}
+
+type Parts = ReturnType<typeof openToolParts> & { readonly home: string; readonly log: Logger; readonly fitImages: ReturnType<typeof lazyImageFitter> };
+
+function openTools({ core, models, plugins, ...deps }: AgentDeps, parts: Parts): ToolSet {
+  const { config, store, clock, ids, env, version, redactor } = core;
+  const { approvals, execRules, remembered, fileAccess, processes, sandboxes, skills, home, log, fitImages } = parts;
+  return createToolSet({
+    config,
+    store,
+    clock,
+    ids,
+    log,
+    env,
+    home,
+    version,
+    redact: redactor.text,
+    models: models.models,
+    hooks: currentHooks(plugins.hooks),
+    fitImages,
+    approvals,
+    execRules,
+    fileAccess,
+    remembered,
+    processes,
+    sandboxes,
+    skillPrograms: async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir),
+    isOwner: deps.isOwner,
+    channelOf: deps.channelOf,
+    pluginTools: (context, facts) => pluginTools(plugins.agent(), context, facts),
+    gatewayTools: deps.gatewayTools,
+    sessionPost: deps.sessionPost,
+    announce: deps.announce,
+    asked: deps.asked,
+  });
+}
+
+function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, fitImages, log }: Parts): Broker {
+  const { config, store, clock, redactor } = core;
+  return createBroker({
+    clock,
+    ready: plugins.settled,
+    refusal: () => plugins.missingGuards()[0]?.message,
+    log: core.log.subsystem("tools"),
+    config: () => config.current,
+    tools: tools.tools,
+    facts: tools.facts,
+    hooks: currentHooks(plugins.hooks),
+    policies: { evaluate: (...args) => plugins.agent()?.policies.evaluate(...args) ?? Promise.resolve(undefined) },
+    askApproval: approvals.ask,
+    redact: redactor.secrets,
+    fitImages,
+    taint: createTaint({ settings: () => config.current.tools?.taint, history: (sessionKey) => toolsUsed(store, sessionKey) }),
+    ...sessionLoops({ config: () => config.current, log }),
+  });
+}
+
+function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skills, processes, approvals, sandboxes, fitImages, log }: Parts): Agents {
+  const { config, store, clock, ids, env, redactor, workspaceOf } = core;
+  return createAgents({
+    models: models.models,
+    budgets: models.budgets,
+    ready: plugins.settled,
+    store,
+    clock,
+    ids,
+    log,
+    config,
+    env,
+    hooks: currentHooks(plugins.hooks),
+    internalHooks: () => plugins.agent()?.internalHooks,
+    redactor,
+    fitImages,
+    broker: () => Promise.resolve(broker),
+    skills: () => Promise.resolve(skills),
+    workspaceOf,
+    stateDir: config.paths.state,
+    host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    pendingWork: (sessionKey) => pendingWork(processes.list(sessionKey), approvals.open(sessionKey)),
+    ...docsPlace(),
+    sandbox: ({ agentId, sessionKey }) => sandboxes.state({ agentId, sessionKey, workspaceDir: workspaceOf(agentId) }),
+  });
+}
+
+function killAll(processes: ReturnType<Processes["list"]>): number {
+  const alive = processes.filter(({ end }) => end === undefined);
+  for (const process of alive) process.kill();
+  return alive.length;
+}
+
+export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
+  await using stack = new AsyncDisposableStack();
+  const { config, workspaceOf } = deps.core;
+  const log: Logger = deps.core.log.subsystem("agent");
+  const home = homedir();
+  const parts: Parts = { ...openToolParts(deps, { home, log }, stack), home, log, fitImages: lazyImageFitter(() => config.current, log) };
+  const tools = openTools(deps, parts);
+  const broker = openBroker(deps, tools, parts);
+  const agents = openAgents(deps, broker, parts);
+  const { approvals, execRules, fileAccess, remembered, sandboxes, skills, processes } = parts;
+  const former = await approvals.denyFormer();
+  if (former > 0) log.info(`${former} questions of the process before this one were denied: whoever asked is gone`);
+  const models = await deps.models.models();
+  const opened = stack.move();
+  return {
+    agents,
+    tools,
+    explaining: { explainTools, distinctTools, explainNamed },
+    models,
+    broker,
+    approvals,
+    execRules,
+    fileAccess,
+    remembered,
+    sandboxes,
+    skills,
+    workspaceOf,
+    killProcesses: (sessionKey) => killAll(processes.list(sessionKey)),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}

@@ -1,0 +1,268 @@
+import { join } from "node:path";
+import { runnableTexts } from "../base/program-name.ts";
+import { agentWorkspaces, defaultAgentId } from "../config/index.ts";
+import { runChannels, type Conversation, type ReplyAddress, type RunningChannels } from "../conversation/index.ts";
+import {
+  RESTARTING,
+  createGateway,
+  createHandlers,
+  createLoginLink,
+  openAuth,
+  sessionDefaults,
+  type Auth,
+  type Gateway,
+  type GatewayHub,
+  type Handlers,
+  type OverviewPort,
+} from "../gateway/index.ts";
+import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
+import { openOverview } from "../overview/index.ts";
+import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins } from "../plugins/index.ts";
+import { observeCommits } from "../store/index.ts";
+import { openAnswering, type Answering } from "./answering.ts";
+import type { Core, Started } from "./core.ts";
+import {
+  agentPort,
+  lazyApprovals,
+  lazyExecRules,
+  lazySetup,
+  messagesPort,
+  modelsPort,
+  pairingPort,
+  quotaPort,
+  toolFactsPort,
+  toolsPort,
+  type PortDeps,
+} from "./gateway-ports.ts";
+import type { TurnCode } from "./turn-code.ts";
+
+/** Beside the bundle that this is a chunk of. */
+const UI_FOLDER = join(import.meta.dirname, "..", "ui");
+
+/** The modules of a gateway that runs. */
+export interface OpenModules {
+  readonly gateway: Gateway;
+  /** What turns load. */
+  readonly code: TurnCode;
+  readonly plugins: Plugins;
+  readonly channels: RunningChannels;
+  readonly conversation: Pick<Conversation, "running" | "drain">;
+  /** Sends a text to a session's chat. */
+  send(address: ReplyAddress, text: string, sessionKey: string): Promise<unknown>;
+  /** The address of a login link: good once, for ten minutes. Undefined when there is no page to log in to. */
+  loginLink(): string | undefined;
+  /** The model that answers when nobody chooses one. */
+  answeringModel(): Promise<AnsweringModel>;
+  /** Takes nothing new, and announces to the clients that it comes back. */
+  announceRestart(): void;
+  /** Closes the connections and the port. */
+  closeForRestart(): Promise<void>;
+}
+
+/** Opens every module, each with its dependencies; the stack takes them down in reverse order. */
+export async function openModules(started: Started, stack: AsyncDisposableStack): Promise<OpenModules> {
+  const { config } = started;
+  const core: Core = {
+    ...started,
+    store: observeCommits(started.store),
+    defaultAgentId: () => defaultAgentId(config.current),
+    workspaceOf: agentWorkspaces(config, started.env),
+    runnable: runnableTexts(started.env),
+  };
+  const { store, clock, ids, random, log, redactor, env, version, runSecret } = core;
+
+  const auth = await openAuth({ config, store, clock, ids, random, env, log: log.subsystem("gateway"), runSecret, register: redactor.register });
+  let answering: Answering | undefined;
+  const plugins = openPlugins(core, { auth, talk: () => answering?.talk }, stack);
+  const { hooks, providers } = plugins;
+  const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
+  let handlers: Handlers | undefined;
+  const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
+  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers }, stack));
+  const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
+  const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
+  const overview = openOverview(
+    {
+      config,
+      store,
+      clock,
+      redactor,
+      version,
+      health: core.health,
+      runnable: core.runnable,
+      plugins: plugins.facts,
+      models: models.models,
+      defaultAgentId: core.defaultAgentId,
+      conversation,
+      channels: channels.channels,
+    },
+    stack,
+  );
+  const modules: Modules = { core, auth, plugins, models, answering: opened, channels, overview };
+  const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
+  await startPlugins(core, plugins, gateway, stack);
+  let stopping: "shutdown" | "restart" = "shutdown";
+  stack.defer(() => opened.sessions.stop(stopping));
+  await resumeWork(core, opened, plugins);
+  return {
+    gateway,
+    plugins,
+    code: opened.code,
+    channels,
+    conversation,
+    send: (address, text, sessionKey) => delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0),
+    loginLink: () => addressOf(createLoginLink({ auth, config }), gateway.url),
+    answeringModel: () => answeringModel(models.models, core.defaultAgentId()),
+    announceRestart() {
+      stopping = "restart";
+      gateway.drain(RESTARTING);
+    },
+    closeForRestart: () => gateway.stop(RESTARTING),
+  };
+}
+
+const addressOf = (link: { readonly path: string } | undefined, origin: string): string | undefined => link && new URL(link.path, origin).href;
+
+/** Plugins guard turns to their end, so they are taken down after the conversations: open them first. */
+function openPlugins(
+  core: Core,
+  { auth, talk }: { readonly auth: Auth; readonly talk: () => Answering["talk"] | undefined },
+  stack: AsyncDisposableStack,
+): Plugins {
+  const { config, store, clock, ids, log, env, version, tapLog, monitor } = core;
+  const plugins = createPlugins({
+    config,
+    store,
+    clock,
+    ids,
+    log,
+    env,
+    version,
+    tapLog,
+    monitor,
+    pairing: auth.pairing,
+    talk,
+    // Known to the next start also when they fail to load then.
+    guardRecords: {
+      read: () => store.read("meta.get", { key: "plugins.guards" }),
+      write: (value) => store.write("meta.set", { key: "plugins.guards", value }),
+    },
+  });
+  stack.defer(() => plugins.end());
+  return plugins;
+}
+
+/** Loads plugins; they are notified of the end before anything that was put on the stack earlier goes. */
+async function startPlugins({ config, log }: Core, plugins: Plugins, gateway: Gateway, stack: AsyncDisposableStack): Promise<void> {
+  stack.defer(() => plugins.stop());
+  await plugins.open(gateway);
+  await judgeNames({ config, plugins, log: log.subsystem("config") });
+}
+
+/** Resumes what the previous process accepted. */
+async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">): Promise<void> {
+  const log = core.log.subsystem("gateway");
+  const { allowLists, conversation, delivery } = talk;
+  await allowLists.load();
+  // Before turns go on: a command that is run again must not meet itself.
+  await endLeftCommands();
+  const resumed = await conversation.resume();
+  const left = await takeUpCommands();
+  if (left > 0) log.info(`sessions are told of ${left} commands that waited for approval or ran when the process before this one ended`);
+  if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
+  const { pending, attempting, unknown } = await core.store.read("outbox.counts", {});
+  if (pending + attempting + unknown > 0) await delivery.resume();
+  plugins.release();
+}
+
+/** What the gateway's methods are built on. */
+interface Modules {
+  readonly core: Core;
+  readonly auth: Auth;
+  readonly plugins: Plugins;
+  readonly models: LazyModels;
+  readonly answering: Answering;
+  readonly channels: RunningChannels;
+  readonly overview: OverviewPort;
+}
+
+const portDeps = ({ core, plugins, answering }: Modules): PortDeps => ({
+  core,
+  agent: answering.agent,
+  conversation: answering.talk.conversation,
+  refusal: () => plugins.missingGuards()[0]?.message,
+});
+
+function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): Gateway {
+  const { core, auth, plugins, answering } = modules;
+  const { config, store, clock, ids, version, server, health, runSecret, runnable, workspaceOf } = core;
+  return createGateway({
+    server,
+    config,
+    store,
+    auth,
+    health,
+    clock,
+    ids,
+    log: core.log.subsystem("gateway"),
+    version,
+    runSecret,
+    runnable,
+    workspaceOf,
+    responder: answering.talk.conversation,
+    extraMethods: plugins.gateway.extraMethods,
+    unrouted: plugins.gateway.unrouted,
+    platform: process.platform,
+    sessionDefaults: () => sessionDefaults(config.current),
+    paths: { config: config.paths.file, state: config.paths.state },
+    touched: answering.care.touched,
+    uiFolder: UI_FOLDER,
+    tools: toolsPort(portDeps(modules)),
+    fetchFile: async (url, limits) => (await import("../base/fetch-file.ts")).fetchFile(url, limits, clock),
+    handlers: (hub) => made(openHandlers(modules, hub)),
+  });
+}
+
+/** Every method of the gateway. */
+function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
+  const { core, auth, plugins, models, answering, channels, overview } = modules;
+  const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
+  const { talk } = answering;
+  const ports = portDeps(modules);
+  return createHandlers(
+    {
+      config,
+      store,
+      clock,
+      ids,
+      log: core.log.subsystem("gateway"),
+      redactor,
+      version,
+      logFile,
+      requestRestart,
+      leaveSentinel,
+      runnable,
+      responder: talk.conversation,
+      commits: store,
+      endings: answering.sessions,
+      auth,
+      plugins: { plugins: plugins.port, admin: pluginAdmin({ config, clock, ids, log: core.log, env, plugins, requestRestart, program, cwd }) },
+      ...pluginPorts({ config, env, plugins }),
+      pluginIssues: issuesOfPlugins({ config, env }),
+      models: modelsPort(models, core),
+      quota: quotaPort(models, core),
+      running: answering.commands,
+      commands: talk.commands,
+      approvals: lazyApprovals(answering.agent, answering.notices),
+      execRules: lazyExecRules(answering.agent),
+      toolFacts: toolFactsPort(ports),
+      agent: agentPort(ports),
+      channels: channels.channels,
+      channelPairing: pairingPort(talk, core),
+      messages: messagesPort(talk),
+      setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
+      overview,
+    },
+    hub,
+  );
+}

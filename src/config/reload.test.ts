@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { manualClock } from "../base/clock.ts";
+import { createIds } from "../base/ids.ts";
+import { silentLogger, type Logger } from "../base/log/logger.ts";
+import { seededRandom } from "../base/random.ts";
+import { loadLastGood } from "./last-good.ts";
+import { loadConfig } from "./load.ts";
+import { openConfig } from "./config.ts";
+import { type ReloadAction } from "./reload-rules.ts";
+import { createReload, type ReloadModule } from "./reload.ts";
+
+async function setUp(text: string, modules: Record<string, ReloadModule> = {}) {
+  const cwd = mkdtempSync(join(tmpdir(), "openclaw-reload-"));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const file = join(cwd, "openclaw.json");
+  const put = (next: string): void => writeFileSync(file, next);
+  put(text);
+  const load = { env: { HOME: cwd, OPENCLAW_STATE_DIR: cwd, OPENCLAW_CONFIG_PATH: file }, osHome: cwd, cwd, version: "1.0.0" };
+  const config = await openConfig({ ...load, purpose: "start", clock: manualClock(), ids: createIds(seededRandom(3)) });
+  onTestFinished(() => config[Symbol.dispose]());
+  await config.keepAsGood();
+  const said: string[] = [];
+  const say = (message: string): void => void said.push(message);
+  const log: Logger = { ...silentLogger, debug: say, info: say, warn: say, error: say };
+  const asked: string[] = [];
+  const restarts = {
+    request: ({ reason }: { reason: string }) => (asked.push(reason), { ok: true, delayMs: 0, reason, coalesced: false }),
+  };
+  const levels: unknown[] = [];
+  const reload = createReload({ config, log, restarts, modules, onChange: ({ logging }) => levels.push(logging?.level) });
+  onTestFinished(() => reload[Symbol.dispose]());
+  const change = (next: string): void => {
+    put(next);
+    config.reload();
+  };
+  const lastGood = () => loadLastGood(load, loadConfig(load))?.snapshot.config;
+  return { config, reload, change, said, asked, levels, lastGood };
+}
+
+test("a room that a change is about takes it; one that is not there has nothing to take", async () => {
+  const taken: ReloadAction[] = [];
+  const { change, said, asked } = await setUp("{}", { cron: (action) => void taken.push(action) });
+  change("{ cron: { enabled: false }, browser: { enabled: false } }");
+  await expect.poll(() => taken).toEqual([{ kind: "restart", module: "cron" }]);
+  expect(said).toContainEqual(expect.stringContaining('nothing of "browser" runs yet'));
+  expect(asked).toEqual([]);
+});
+
+test("a room that fails to take a change goes on as before, with a warning", async () => {
+  const fail = (): never => {
+    throw new Error("no");
+  };
+  const { change, said } = await setUp("{}", { cron: fail });
+  change("{ cron: { enabled: false } }");
+  await expect.poll(() => said.join("\n")).toContain('"cron" could not take the changed configuration');
+});
+
+test("what needs the whole gateway asks for a restart and is not kept as good before it", async () => {
+  const { change, asked, lastGood } = await setUp("{ ui: { seamColor: '#000001' } }");
+  change("{ ui: { seamColor: '#000002' } }");
+  await expect.poll(() => lastGood()?.ui?.seamColor).toBe("#000002");
+  change("{ ui: { seamColor: '#000002' }, commands: { text: false } }");
+  expect(asked).toEqual(["config change: commands.text"]);
+  change("{ ui: { seamColor: '#000003' }, commands: { text: false } }");
+  // Long enough for what would have been kept.
+  await new Promise(setImmediate);
+  expect(lastGood()).toMatchObject({ ui: { seamColor: "#000002" } });
+  expect(lastGood()).not.toMatchObject({ commands: { text: false } });
+});
+
+test("a change whose maker restarts the gateway asks for nothing", async () => {
+  const { config, asked, levels } = await setUp("{}");
+  const edit = { kind: "patch", value: { commands: { text: false }, logging: { level: "warn" } } } as const;
+  await config.edit(edit, { by: "test", restartFollows: true });
+  expect([asked, levels]).toEqual([[], ["warn"]]);
+  await config.edit({ kind: "patch", value: { commands: { text: true } } }, { by: "test" });
+  expect(asked).toHaveLength(1);
+});
+
+test("with reloading off a change is logged, changes nothing, and is not kept as what the gateway runs with", async () => {
+  const { config, change, asked, levels, said, lastGood } = await setUp("{ gateway: { reload: { mode: 'off' } } }");
+  change("{ gateway: { reload: { mode: 'off' } }, logging: { level: 'debug' }, commands: { text: false } }");
+  expect([asked, levels]).toEqual([[], [undefined]]);
+  expect(said).toContainEqual("config reload is off; ignoring (commands.text, logging)");
+  expect(config.current.logging?.level).toBeUndefined();
+  await new Promise(setImmediate);
+  expect(lastGood()?.logging).toBeUndefined();
+});
+
+test("a broken file is a problem until it is changed, or mended to what it was", async () => {
+  const { reload, change } = await setUp("{ logging: { level: 'info' } }");
+  change("{ broken");
+  expect(reload.broken).toContain("is broken; the configuration before it stays in use");
+  change("{ logging: { level: 'info' } }");
+  expect(reload.broken).toBeUndefined();
+  change("{ broken");
+  change("{ logging: { level: 'warn' } }");
+  expect(reload.broken).toBeUndefined();
+});

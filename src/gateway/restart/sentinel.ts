@@ -1,0 +1,87 @@
+import { readFileSync, rmSync } from "node:fs";
+import { messageOf, systemCode } from "../../base/errors.ts";
+import { writeAtomic } from "../../base/files.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config } from "../../config/index.ts";
+import { queueSystemEvent } from "../system-events.ts";
+import { type SentinelPayload } from "../methods/deps.ts";
+import type { ReplyAddress } from "../../conversation/index.ts";
+import { deliveryOf } from "../../sessions/index.ts";
+import type { Store } from "../../store/index.ts";
+
+const VERSION = 1;
+/** A note is a few lines; more was not left by us. */
+const MAX_TEXT = 4000;
+
+/** Leaves a note for the gateway after the restart, on disk before the restart is asked for. Gives the path; null when that failed. */
+export function leaveSentinel(path: string, payload: SentinelPayload, deps: { readonly ids: Ids; readonly log: Logger }): string | null {
+  try {
+    writeAtomic(path, `${JSON.stringify({ version: VERSION, payload }, null, 2)}\n`, { temporary: `${path}.${deps.ids.hex(4)}` });
+    return path;
+  } catch (error) {
+    deps.log.warn("the note for after the restart could not be left; nobody will be told that it happened", { error });
+    return null;
+  }
+}
+
+function parseSentinel(text: string): SentinelPayload {
+  const { version, payload } = JSON.parse(text) as { version?: unknown; payload?: Partial<Record<keyof SentinelPayload, unknown>> };
+  if (version !== VERSION) throw new Error(`version ${VERSION} was expected, not ${String(version)}`);
+  const { kind, status, ts, sessionKey, message, stats } = payload ?? {};
+  if (typeof kind !== "string" || typeof status !== "string" || typeof ts !== "number")
+    throw new Error("payload.kind, payload.status and payload.ts are needed");
+  const mode = (stats as { mode?: unknown } | null | undefined)?.mode;
+  return {
+    kind,
+    status,
+    ts,
+    ...(typeof sessionKey === "string" && sessionKey.trim() !== "" ? { sessionKey } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+    ...(typeof mode === "string" ? { stats: { mode } } : {}),
+  };
+}
+
+/** What the session is told. */
+export function noticeOf({ kind, status, message, stats }: SentinelPayload): string {
+  const note = message?.trim() ? `\n${message.trim()}` : "";
+  return `Gateway restarted: ${kind} ${status}${stats?.mode ? ` (${stats.mode})` : ""}${note}`.slice(0, MAX_TEXT);
+}
+
+export interface SentinelDeps {
+  readonly config: Pick<Config, "current">;
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly log: Logger;
+  /** Sends a text to the chat that a session's answers go to. */
+  readonly deliver?: (address: ReplyAddress, text: string, sessionKey: string) => Promise<unknown>;
+}
+
+/** Where the session's people are: in the chat that its last message came from. */
+async function chatOf({ store }: SentinelDeps, sessionKey: string): Promise<ReplyAddress | undefined> {
+  const { channel, to, accountId = "default", threadId } = deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry) ?? {};
+  if (channel === undefined || to === undefined || channel === "webchat") return undefined;
+  return { channel, to, accountId, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
+}
+
+/** Tells the session that a note names what happened, and takes the note away. A note that cannot be told now is kept for the next start. */
+export async function takeSentinel(path: string, deps: SentinelDeps): Promise<void> {
+  let payload: SentinelPayload;
+  try {
+    payload = parseSentinel(readFileSync(path, "utf8"));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return;
+    deps.log.warn(`the note of the last restart cannot be read and is thrown away: ${path}: ${messageOf(error)}`);
+    return rmSync(path, { force: true });
+  }
+  try {
+    const idempotencyKey = `restart:${payload.kind}:${payload.ts}`;
+    const sessionKey = await queueSystemEvent(deps, { text: noticeOf(payload), sessionKey: payload.sessionKey, idempotencyKey });
+    rmSync(path, { force: true });
+    const address = deps.deliver && (await chatOf(deps, sessionKey));
+    if (address) await deps.deliver?.(address, noticeOf(payload), sessionKey);
+    deps.log.info(`${sessionKey} will be told of the restart (${payload.kind})`);
+  } catch (error) {
+    deps.log.warn("nobody could be told of the restart; it is tried again at the next start", { error });
+  }
+}

@@ -1,0 +1,213 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Ids } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
+import type { Config, ConfigSections, Env, KnownNames, OpenClawConfig, ReloadAction } from "../../config/index.ts";
+import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
+import type { PluginProvider } from "../../models/index.ts";
+import type { GuardRecords, MissingGuard } from "../host/guards.ts";
+import type { PluginStatus } from "../host/status.ts";
+import type { Breaker } from "../../hooks/index.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { PluginDiagnostic } from "../record.ts";
+import type { Store } from "../../store/index.ts";
+import type { Logging } from "../../base/log/logging.ts";
+import type { PluginTalk } from "../runtime/conversation/parts.ts";
+import type { RunningPlugins } from "./open-plugins.ts";
+
+export interface PluginsDeps {
+  readonly config: Config;
+  readonly store: Pick<Store, "read" | "write">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly env: Env;
+  readonly version: string;
+  /** Devices that ask to be let in; without it plugins cannot decide about them. */
+  readonly pairing?: Auth["pairing"];
+  /** The conversations, once they are there. */
+  readonly talk?: (() => PluginTalk | undefined) | undefined;
+  /** Shows what is logged to plugins that ask for it. */
+  readonly tapLog?: Logging["tap"];
+  /** Notes which plugin's code runs. */
+  readonly monitor?: LoopMonitor | undefined;
+  /** What plugins may not end, and from when on they may. The gateway, and never, when left out. */
+  readonly exits?: { readonly subject: string; readonly mayExit: () => boolean };
+  /** Remembers between starts which plugins guard tool calls. */
+  readonly guardRecords?: GuardRecords;
+  /** What to load instead of everything that is found. */
+  readonly inventory?: () => Promise<Inventory>;
+}
+
+/** The plugins that run and what went wrong with them. */
+export interface PluginFacts {
+  readonly plugins: readonly PluginStatus[];
+  readonly diagnostics: readonly PluginDiagnostic[];
+  readonly breakers: readonly Breaker[];
+}
+
+/** The plugins of one gateway. Their code and the code that runs them are loaded only when one may be enabled. */
+export interface Plugins {
+  /** What the gateway asks; answers for no plugins until they run. */
+  readonly gateway: Required<Pick<GatewayDeps, "extraMethods">> & { readonly unrouted: NonNullable<GatewayDeps["unrouted"]> };
+  readonly port: PluginsPort;
+  /** What plugins show of sessions. */
+  readonly extensions: () => ((key: string, sessionId: string | undefined) => ReturnType<RunningPlugins["project"]>) | undefined;
+  /** Of plugins that run; undefined while none do. */
+  readonly hooks: () => RunningPlugins["hooks"] | undefined;
+  /** Everything that plugins registered; undefined while none run. */
+  readonly registries: () => RunningPlugins["host"]["registries"] | undefined;
+  /** Told when plugins came, went or were loaded anew. */
+  onChange(listener: () => void): void;
+  /** How those that run fare; undefined while none do. */
+  facts(): PluginFacts | undefined;
+  /** What those that run say about their sections of the configuration; undefined while none do. */
+  sections(): Promise<ConfigSections> | undefined;
+  /** Names that those that run bring to lists of the configuration; undefined while none do. */
+  names(): Promise<KnownNames> | undefined;
+  /** Model providers that plugins brought. */
+  readonly providers: () => readonly PluginProvider[];
+  /** What they have for agents; undefined while none run. */
+  readonly agent: () => RunningPlugins["agent"] | undefined;
+  /** Loads and registers what is enabled. Never rejects for a plugin's sake. */
+  open(gateway: Gateway): Promise<void>;
+  /** Plugins are loaded and what the process before this one left is queued: turns may begin. */
+  release(): void;
+  /**
+   * Resolves when every enabled plugin has registered, failed or timed out; undefined when that is so already. No turn begins and no tool runs before.
+   * Rejects with `UNAVAILABLE` when the gateway ends first.
+   */
+  settled(): Promise<void> | undefined;
+  /** Plugins that guard tool calls and did not load: tools are refused while there is one. */
+  missingGuards(): readonly MissingGuard[];
+  /** The gateway is ready: services are started, `gateway_start` is told. */
+  ready(): void;
+  /** One plugin's settings changed. */
+  reload(action: ReloadAction): Promise<void>;
+  /** Before turns are drained: notifies plugins of the end and stops their services. What guards tool calls stays. */
+  stop(): Promise<void>;
+  /** After turns are drained: takes everything away. */
+  end(): Promise<void>;
+}
+
+const NONE_MISSING: readonly MissingGuard[] = [];
+
+const isFilled = (value: object | readonly unknown[] | undefined): boolean => value !== undefined && Object.keys(value).length > 0;
+
+function hasEntries(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false; // Not there: nothing is installed.
+  }
+}
+
+/**
+ * Whether any plugin can be enabled: something is installed, the configuration names one, or it has a section that a plugin which came with the gateway
+ * serves. Costs one look at a folder; the inventory decides.
+ */
+export function mayHavePlugins({ plugins, channels }: OpenClawConfig, stateDir: string): boolean {
+  if (plugins?.enabled === false) return false;
+  const named = isFilled(plugins?.load?.paths) || isFilled(plugins?.allow) || isFilled(plugins?.slots) || isFilled(plugins?.entries);
+  return named || isFilled(channels) || hasEntries(join(stateDir, "extensions"));
+}
+
+/** What turns wait for before they begin. */
+function createGate() {
+  const opening = Promise.withResolvers<void>();
+  opening.promise.catch(() => {}); // Rejects only to whoever waits.
+  let isOpen = false;
+  return {
+    open(): void {
+      isOpen = true;
+      opening.resolve();
+    },
+    /** Does nothing once it is open. */
+    shut: (why: AppError): void => opening.reject(why),
+    wait: (): Promise<void> | undefined => (isOpen ? undefined : opening.promise),
+  };
+}
+
+export function createPlugins(deps: PluginsDeps): Plugins {
+  const { config, store } = deps;
+  let running: RunningPlugins | undefined;
+  let gateway: Gateway | undefined;
+  let isReady = false;
+  const gate = createGate();
+  const listeners: (() => void)[] = [];
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
+
+  /** The host, with nothing loaded into it yet when nothing was enabled at the start. */
+  const host = lazy(async (): Promise<RunningPlugins> => {
+    if (!gateway) throw new AppError("UNAVAILABLE", "the gateway is starting: try again in a moment");
+    const { openPlugins } = await import("./open-plugins.ts");
+    running = await openPlugins(deps, gateway);
+    if (isReady) running.ready();
+    changed();
+    return running;
+  });
+
+  const extraMethods: ExtraMethods = { names: () => running?.methods.names() ?? [], find: (method) => running?.methods.find(method) };
+  return {
+    gateway: {
+      extraMethods,
+      unrouted: {
+        needsToken: (path) => running?.needsToken(path) ?? false,
+        handle: async (request: IncomingMessage, response: ServerResponse, path: string) => (await running?.answer(request, response, path)) ?? false,
+      },
+    },
+    port: {
+      list: async () => (await host()).list(),
+      stats: async (id) => (await host()).stats(id),
+      async reload(id) {
+        const done = await (await host()).reload(id);
+        changed();
+        return done;
+      },
+      patchSession: async (patch) => {
+        if (!(await store.read("sessions.get", { key: patch.key }))) throw new AppError("NOT_FOUND", `there is no session ${patch.key}`);
+        return (await host()).patchSession(patch);
+      },
+      sessionEnded: (key, reason) => running?.sessionEnded(key, reason),
+    },
+    extensions: () => (running?.keepsSessions() ? running.project : undefined),
+    hooks: () => running?.hooks,
+    registries: () => running?.host.registries,
+    onChange: (listener) => void listeners.push(listener),
+    facts: () => running && { plugins: running.host.list(), diagnostics: running.host.diagnostics(), breakers: running.hooks.breakers() },
+    sections: () => running?.sections(),
+    names: () => running?.names(),
+    providers: () => running?.providers() ?? [],
+    agent: () => running?.agent,
+    async open(opened) {
+      gateway = opened;
+      if (mayHavePlugins(config.current, config.paths.state)) await host();
+    },
+    release: gate.open,
+    settled: gate.wait,
+    missingGuards: () => running?.host.missingGuards() ?? NONE_MISSING,
+    ready() {
+      isReady = true;
+      running?.ready();
+    },
+    async reload(action) {
+      if (!running || action.kind !== "restart" || action.id === undefined) return;
+      await running.reload(action.id);
+      changed();
+    },
+    async stop() {
+      gate.shut(new AppError("UNAVAILABLE", "the gateway is stopping; what was accepted goes on after the restart"));
+      await (await host.started()?.catch(() => undefined))?.stop();
+    },
+    async end() {
+      await (await host.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -11,7 +11,7 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|clock|failpoints|builtin|lazy|memory-care|printable|process-identity|program-name|redaction|secret-search|message-text|session-name)\\.ts",
+      "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name)\\.ts",
       "src/store/(?:areas/usage|change-counts|patched-entry|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
@@ -47,7 +47,7 @@ export const CHUNK_GROUPS = [
     ),
   },
   { name: "channel-text", test: files("src/channels/(?:text/|reactions/|rich-text/(?!parse))") },
-  { name: "thread", test: files("src/store/(?:warm-up|lock-holders|sqlite/thread)\\.ts", "src/base/watchdog/(?:stop-signals|exit-note|loop-monitor)\\.ts") },
+  { name: "thread", test: files("src/store/(?:warm-up|lock-holders|sqlite/thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },
   { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
   {
     name: "app",

@@ -1,6 +1,8 @@
 /**
  * Which files are bundled together. Every file costs about half a millisecond to find, read and link: what is needed together comes in one, and what a
- * start does not need stays out of it. `scripts/bundle.test.ts` holds what may be loaded with what.
+ * start does not need stays out of it. Measured: a start takes 183 ms of processor time with these groups and 205 ms with the bundler's own choice of
+ * chunks (458 files), which is more than five times a bare Node. To remove them: leave `codeSplitting` out of `scripts/build.ts`; nothing else depends on
+ * them but `scripts/bundle.test.ts`, which holds what may be loaded with what.
  */
 
 /** Files by their paths: alternatives of an expression. */

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { collectGarbage } from "./runtime-internals.ts";
 
 /** Returns memory to the system when the process is idle. */
 export interface MemoryCare extends Disposable {
@@ -34,7 +35,7 @@ const MUCH_BYTES = 24 * 1024 * 1024;
  * use does not count: a gateway with long conversations would otherwise clean up in every pause, for nothing.
  */
 export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
-  const { clock, isBusy, heldBytes = engineBytes, release = releaseMemory, leastBytes = LEAST_BYTES, muchBytes = MUCH_BYTES } = deps;
+  const { clock, isBusy, heldBytes = engineBytes, release = collectGarbage, leastBytes = LEAST_BYTES, muchBytes = MUCH_BYTES } = deps;
   let last = 0;
   let released = -INTERVAL_MS;
   let timer: Disposable | undefined;
@@ -80,10 +81,3 @@ export function createMemoryCare(deps: MemoryCareDeps): MemoryCare {
 }
 
 const engineBytes = (): number => process.getBuiltinModule("node:v8").getHeapStatistics().total_heap_size;
-
-/** Collects all garbage and returns empty pages to the system. Takes some tens of milliseconds. */
-function releaseMemory(): void {
-  process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
-  const gc = process.getBuiltinModule("node:vm").runInNewContext("gc") as (options: object) => void;
-  gc({ type: "major", execution: "sync", flavor: "last-resort" });
-}

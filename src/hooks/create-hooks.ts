@@ -53,7 +53,7 @@ function runSync(engine: Engine, entries: readonly Entry[], event: Fields, ctx: 
 
 function answer(engine: Engine, entry: Entry, results: Accumulator, context: PlainContextTemplate): HookCallOutcome {
   try {
-    const raw = entry.handler(results.template.for(entry), entry.takesContext ? context.copy() : undefined);
+    const raw = entry.handler(results.template.for(entry), context.copy());
     return isThenable(raw) ? ignorePromise(engine, entry, raw) : results.take(entry, raw);
   } catch (error) {
     noteFailure(engine, entry, error);
@@ -115,7 +115,7 @@ export function createHooks(deps: HooksDeps): Hooks {
 
   function on(name: string, handler: unknown, registration: HookRegistration): Disposable {
     const hook = requireHookName(name);
-    const { pluginId, source, trusted, wraps } = registration;
+    const { pluginId, source, trusted } = registration;
     if (typeof handler !== "function") {
       throw new AppError("INVALID_INPUT", `the ${hook} handler of ${pluginId} is no function but ${typeof handler}`, { details: { pluginId, hook } });
     }
@@ -123,7 +123,7 @@ export function createHooks(deps: HooksDeps): Hooks {
     if (refused) throw new AppError("PERMISSION_DENIED", refused, { details: { pluginId, hook } });
     const tally = tallyOf(pluginId, hook);
     const order = readOptions(log, hook, registration);
-    const facts = { hook, spec: HOOKS[hook], handler: handler as AnyHandler, pluginId, source, filter: compileFilter(registration), tally, ...order, wraps };
+    const facts = { hook, spec: HOOKS[hook], handler: handler as AnyHandler, pluginId, source, filter: compileFilter(registration), tally, ...order };
     const entry = new Entry(facts);
     lists[hook].add(entry);
     tally.handlers += 1;

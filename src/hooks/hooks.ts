@@ -9,8 +9,6 @@ export interface HookRegistration extends HookOptions {
   readonly pluginId: string;
   /** The file that registers, for diagnostics. */
   readonly source?: string;
-  /** The author's function, where the handler is a wrapper around it. */
-  readonly wraps?: unknown;
   /** A handler of the host itself: no access check. */
   readonly trusted?: boolean;
 }

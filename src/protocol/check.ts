@@ -1,3 +1,5 @@
+import { isRecord } from "../base/records.ts";
+
 /**
  * Turns a JSON Schema into a function that checks values against it.
  *
@@ -60,8 +62,6 @@ function reportKey(found: Findings, key: string): void {
   report(found, found.path.length === 0 ? `at root: ${text}` : text);
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
-
 const IS_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
   boolean: (value) => typeof value === "boolean",
@@ -69,7 +69,7 @@ const IS_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
   integer: Number.isInteger,
   null: (value) => value === null,
   array: Array.isArray,
-  object: isObject,
+  object: isRecord,
 };
 
 function typeCheck(type: string): Check {
@@ -124,7 +124,7 @@ function objectCheck({ properties = {}, required = [], additionalProperties = tr
   const known = new Map(Object.entries(properties).map(([key, schema]) => [key, compile(schema)]));
   const rest = typeof additionalProperties === "object" ? compile(additionalProperties) : undefined;
   return (value, found) => {
-    if (!isObject(value)) return report(found, "must be object");
+    if (!isRecord(value)) return report(found, "must be object");
     for (const key of required) if (!Object.hasOwn(value, key)) report(found, `must have required property '${key}'`);
     for (const key of Object.keys(value)) {
       if (found.issues.length >= MAX_ISSUES) return;
@@ -157,7 +157,7 @@ function taggedCheck(kinds: readonly JsonSchema[], tag: string): Check {
   const checks = new Map<unknown, Check>(kinds.map((kind) => [kind.properties![tag]!.const, compile(kind)]));
   const unlisted = listedCheck([...checks.keys()]);
   return (value, found) => {
-    if (!isObject(value)) return report(found, "must be object");
+    if (!isRecord(value)) return report(found, "must be object");
     if (!Object.hasOwn(value, tag)) return report(found, `must have required property '${tag}'`);
     const check = checks.get(value[tag]);
     if (check) return check(value, found);

@@ -1,3 +1,5 @@
+import { isRecord } from "../base/records.ts";
+
 /** The first line of a transcript file. Not part of the tree. */
 export interface TranscriptHeader {
   readonly type: "session";
@@ -22,10 +24,6 @@ export interface TranscriptEntry {
 
 export type TranscriptLine = { readonly kind: "header"; readonly header: TranscriptHeader } | { readonly kind: "entry"; readonly entry: TranscriptEntry };
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Reads one line of a transcript file. Undefined when it is not a JSON object with a `type`. */
 export function parseTranscriptLine(line: string): TranscriptLine | undefined {
   let value: unknown;
@@ -34,7 +32,7 @@ export function parseTranscriptLine(line: string): TranscriptLine | undefined {
   } catch {
     return undefined;
   }
-  if (!isObject(value) || typeof value["type"] !== "string") return undefined;
+  if (!isRecord(value) || typeof value["type"] !== "string") return undefined;
   if (value["type"] !== "session") return { kind: "entry", entry: value as TranscriptEntry };
   return typeof value["id"] === "string" ? { kind: "header", header: value as unknown as TranscriptHeader } : undefined;
 }

@@ -2,6 +2,7 @@ import { changesBetween, formatPath, mergePatch, type ConfigReview, type OpenCla
 import type { AuthProfileCredential } from "../protocol/index.ts";
 import type { ResetScope } from "./given.ts";
 import type { SetupPlace } from "./place.ts";
+import { isRecord } from "../base/records.ts";
 
 type Patch = Readonly<Record<string, unknown>>;
 
@@ -91,13 +92,11 @@ export function createDraft(place: SetupPlace): Draft {
   };
 }
 
-const isPlain = (value: unknown): value is Patch => typeof value === "object" && value !== null && !Array.isArray(value);
-
 function joined(first: Patch, next: Patch): Patch {
   const result: Record<string, unknown> = { ...first };
   for (const [key, value] of Object.entries(next)) {
     const before = result[key];
-    result[key] = isPlain(value) && isPlain(before) ? joined(before, value) : value;
+    result[key] = isRecord(value) && isRecord(before) ? joined(before, value) : value;
   }
   return result;
 }

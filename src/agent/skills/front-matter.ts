@@ -12,7 +12,8 @@ const ITEM = /^-(?:\s|$)/;
 
 /**
  * The fields between the `---` lines at the beginning of a text: the part of YAML that people use there (maps, lists, quoted and block
- * texts), with JSON5 for what stands in braces. Undefined when there is no such block. A plain text may hold `: `, which YAML forbids.
+ * texts), with JSON5 for what stands in braces. Undefined when there is no such block. Not a YAML library: skills in use have `: ` in plain texts and comments
+ * in JSON, which YAML forbids, and one broken line must not cost the other fields.
  */
 export function parseFrontMatter(text: string): FrontMatter | undefined {
   const all = text.replace(/^\uFEFF/, "").split(/\r?\n/);

@@ -3,7 +3,7 @@ import { sep } from "node:path";
 import { leaveExitNote } from "./exit-note.ts";
 import { viewLoop, type LoopLabel, type LoopView } from "./loop-monitor.ts";
 import { mainStack, type StackFrame } from "./main-stack.ts";
-import { watchStopSignals } from "./stop-signals.ts";
+import { watchStopSignals } from "../runtime-internals.ts";
 
 /** What a thread needs to watch the main one. Crosses threads as it is. */
 export interface WatchRequest {

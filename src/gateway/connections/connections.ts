@@ -11,12 +11,10 @@ import type { Fanout } from "../fanout.ts";
 import type { Dispatcher } from "../methods/index.ts";
 import type { Client, Connection } from "./connection.ts";
 import { createEntrance, type Entrance, type EntranceDeps } from "./entrance.ts";
-import { createOpenings, type Openings } from "./openings.ts";
+import { challengeFor, challengeText, createOpenings, type Challenge, type Openings } from "./openings.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { createRoster, type Roster } from "./roster.ts";
-import { openUpgraded } from "./upgraded-socket.ts";
 import { createUpgrades, type TakeUpgrade } from "./upgrades.ts";
-import { challengeFor, challengeText, createWaitingRoom, type Challenge } from "./waiting-room.ts";
 
 export interface ConnectionsDeps extends EntranceDeps {
   readonly auth: Pick<Auth, "admit" | "onRevoked">;
@@ -136,7 +134,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const { clients, connections } = roster;
   const openings = createOpenings({ clock, log, end: roster.end });
   const settle = (): void => {
-    if (connections.size === 0 && strangers.size === 0) emptied?.();
+    if (connections.size === 0) emptied?.();
   };
   const listeners = createListeners(roster, deps, () => loaded, settle);
   const open = createOpener(roster, openings, ids, listeners);
@@ -153,16 +151,6 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     roster.write(open(ws, socket, challenge), challengeText(challenge, clock.now()));
   }
 
-  const strangers = createWaitingRoom({
-    clock,
-    ids,
-    openings,
-    refusal: (text) => loaded!.entrance.refusal(text),
-    admit: (socket, head, challenge) => void open(openUpgraded(loaded!.server, socket, head), socket, challenge),
-    onRefused: (reason) => log.debug("a connection was refused", { reason: reason || "not JSON" }),
-    onGone: settle,
-  });
-
   const revoked = closeRevoked(auth, clients);
 
   return {
@@ -170,7 +158,6 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       server: () => loaded?.server,
       loadServer: async () => (await ready()).server,
       isClosed: () => emptied !== undefined,
-      wait: strangers.enter,
       accept,
       log,
     }),
@@ -181,11 +168,9 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       const gone = Promise.withResolvers<void>();
       emptied = gone.resolve;
       for (const connection of connections.values()) roster.end(connection, code, reason);
-      strangers.close(code, reason);
       settle();
       using _ = clock.after(STOP_MS, () => {
         for (const { ws } of connections.values()) ws.terminate();
-        strangers.cut();
       });
       await gone.promise;
       openings[Symbol.dispose]();

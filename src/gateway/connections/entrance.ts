@@ -28,8 +28,6 @@ export interface EntranceDeps {
 export interface Entrance {
   /** Takes a frame that came before hello; `text` is undefined for a binary one. */
   take(connection: Connection, opening: Opening, text: string | undefined): void;
-  /** Why a text cannot be the first frame, if so. */
-  refusal(text: string): HandshakeFailure | undefined;
 }
 
 export function createEntrance(deps: EntranceDeps, roster: Roster, validators: Validators, stopOpening: (connection: Connection) => void): Entrance {
@@ -71,10 +69,6 @@ export function createEntrance(deps: EntranceDeps, roster: Roster, validators: V
   }
 
   return {
-    refusal(text) {
-      const first = readFirst(text, validators);
-      return first.ok ? undefined : first;
-    },
     take(connection, opening, text) {
       if (opening.started) return fail(connection, secondFrame(text));
       opening.started = true;

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { clipBytes, closeFrame, textFrame } from "./frame.ts";
+import { clipBytes, textFrame } from "./frame.ts";
 
 interface Sender {
   frame(data: Buffer, options: Record<string, unknown>): Buffer[];
@@ -22,10 +22,4 @@ test("a reason is cut between characters", () => {
   expect(clipBytes("aä", 2)).toBe("a");
   expect(clipBytes("🦞🦞", 7)).toBe("🦞");
   expect(clipBytes("short", 120)).toBe("short");
-});
-
-test("a close frame is what the library would send, its reason cut to what fits", () => {
-  const payload = Buffer.concat([Buffer.from([0x03, 0xf0]), Buffer.from("x".repeat(120))]);
-  const theirs = Buffer.concat(Sender.frame(payload, { fin: true, opcode: 8, mask: false, rsv1: false, readOnly: true }));
-  expect(closeFrame(1008, "x".repeat(500)).equals(theirs)).toBe(true);
 });

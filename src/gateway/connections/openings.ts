@@ -1,10 +1,33 @@
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { createDeadlines } from "../../base/deadlines.ts";
+import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { LIMITS } from "../../protocol/index.ts";
+import type { PeerRequest } from "../auth/index.ts";
 import type { Connection } from "./connection.ts";
-import type { Challenge } from "./waiting-room.ts";
+
+/** What a new connection is asked to sign, and since when. */
+export interface Challenge {
+  readonly nonce: string;
+  readonly request: PeerRequest;
+  /** On the monotonic clock. */
+  readonly since: number;
+}
+
+export function challengeFor(
+  { headers }: IncomingMessage,
+  { remoteAddress }: Socket,
+  { ids, clock }: { readonly ids: Ids; readonly clock: Pick<Clock, "monotonic"> },
+): Challenge {
+  return { nonce: ids.uuid(), request: { headers, socket: { remoteAddress } }, since: clock.monotonic() };
+}
+
+/** The event that carries a challenge. */
+export function challengeText({ nonce }: Challenge, ts: number): string {
+  return JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts } });
+}
 
 /** Bounds of a connection before hello: ten seconds and 64 KiB. */
 export interface Openings extends Disposable {
@@ -14,8 +37,6 @@ export interface Openings extends Disposable {
   stop(connection: Connection): void;
   /** Cuts a stranger's socket off in two seconds, if it does not answer the close by then. */
   cutOff(socket: Pick<Socket, "destroy">): Disposable;
-  /** Calls `fn` once, on the timer that all strangers share. */
-  deadline(ms: number, fn: () => void): Disposable;
 }
 
 export interface OpeningsDeps {
@@ -59,7 +80,6 @@ export function createOpenings({ clock, log, end }: OpeningsDeps): Openings {
       if (opening.delete(connection.socket)) connection.socket.off("data", onData);
     },
     cutOff: (socket) => deadlines.after(CUT_OFF_MS, () => void socket.destroy()),
-    deadline: (ms, fn) => deadlines.after(ms, fn),
     [Symbol.dispose]: () => deadlines[Symbol.dispose](),
   };
 }

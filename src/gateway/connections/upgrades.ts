@@ -4,13 +4,13 @@ import type { WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../base/log/logger.ts";
 import { refuseUpgrade } from "../server.ts";
 
-/** Lets newcomers in a few per turn of the event loop: between two turns, those who are in are served. */
-interface Turnstile {
+/** Admits a few new connections per turn of the event loop, so that open ones are served in between. */
+interface UpgradeLimiter {
   /** Calls `enter` now, or in one of the next turns when many came at once. In the order of arrival. `enter` does not throw. */
   pass(enter: () => void): void;
 }
 
-export function createTurnstile(perTurn: number): Turnstile {
+export function createUpgradeLimiter(perTurn: number): UpgradeLimiter {
   let waiting: (() => void)[] = [];
   let left = perTurn;
   let planned = false;
@@ -45,16 +45,11 @@ export function createTurnstile(perTurn: number): Turnstile {
 
 export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
-/** The same for who may leave it to another. */
-export type TryUpgrade = (...args: Parameters<TakeUpgrade>) => boolean;
-
 export interface UpgradesDeps {
   /** Undefined until it is loaded. */
   readonly server: () => WebSocketServer | undefined;
   readonly loadServer: () => Promise<WebSocketServer>;
   readonly isClosed: () => boolean;
-  /** True when it took the socket: then it needs no WebSocket yet. */
-  readonly wait: TryUpgrade;
   readonly accept: (ws: WebSocket, request: IncomingMessage, socket: Socket) => void;
   readonly log: Logger;
 }
@@ -66,12 +61,11 @@ const OTHER_VERSION = { upgrade: "websocket", "sec-websocket-version": "13" };
 const UPGRADES_PER_TURN = 4;
 
 /** Turns upgrade requests into WebSockets. */
-export function createUpgrades({ server, loadServer, isClosed, wait, accept, log }: UpgradesDeps): TakeUpgrade {
-  const turnstile = createTurnstile(UPGRADES_PER_TURN);
+export function createUpgrades({ server, loadServer, isClosed, accept, log }: UpgradesDeps): TakeUpgrade {
+  const limiter = createUpgradeLimiter(UPGRADES_PER_TURN);
 
   function enter(to: WebSocketServer, request: IncomingMessage, socket: Socket, head: Buffer): void {
     if (isClosed() || socket.destroyed) return void socket.destroy();
-    if (wait(request, socket, head)) return;
     // The answer to the upgrade and the challenge leave in one write.
     socket.cork();
     to.handleUpgrade(request, socket, head, (ws) => accept(ws, request, socket));
@@ -90,7 +84,7 @@ export function createUpgrades({ server, loadServer, isClosed, wait, accept, log
       log.error("a WebSocket connection could not be taken", { error });
       socket.destroy();
     };
-    turnstile.pass(() => {
+    limiter.pass(() => {
       const ready = server();
       try {
         if (ready) enter(ready, request, socket, head);

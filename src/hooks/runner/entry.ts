@@ -3,7 +3,6 @@ import { isBudget, type HookSettings } from "../settings.ts";
 import type { FilterCheck } from "../filter.ts";
 import { isolate } from "../view/view.ts";
 import type { Tally } from "./stats.ts";
-import { takesContext } from "./takes-context.ts";
 
 /** A handler as the runner calls it. */
 export type AnyHandler = (event: unknown, ctx: unknown) => unknown;
@@ -18,8 +17,6 @@ export interface EntryFacts {
   readonly authorMs: number | undefined;
   readonly filter: FilterCheck | undefined;
   readonly tally: Tally;
-  /** The author's function, where the handler is a wrapper around it. */
-  readonly wraps?: unknown;
 }
 
 /** Failures in a row after which an observing handler is skipped. */
@@ -37,8 +34,6 @@ export class Entry {
   readonly priority: number;
   readonly filter: FilterCheck | undefined;
   readonly tally: Tally;
-  /** Whether the handler could use its context. */
-  readonly takesContext: boolean;
   budgetMs = 0;
   blocksOnTimeout = false;
   injects = true;
@@ -63,7 +58,6 @@ export class Entry {
     this.authorMs = facts.authorMs;
     this.filter = facts.filter;
     this.tally = facts.tally;
-    this.takesContext = takesContext(facts.wraps ?? facts.handler);
   }
 
   /** Applies the operator's settings, if they changed. */

@@ -101,9 +101,7 @@ export class ContextTemplate {
     this.signal = signal ?? ((ctx["abortSignal"] ?? ctx["signal"]) as AbortSignal | undefined);
   }
 
-  /** Nothing for a handler that cannot use it. */
   for(call: Call): unknown {
-    if (!call.entry.takesContext) return undefined;
     const own = new HandlerContext(call, this.shown ?? this.show());
     isolateIn(own, this.changeables);
     return own;

@@ -1,6 +1,7 @@
 import type { FieldSpec, FieldType, FieldValue, HookSpec } from "../spec.ts";
 import { detach } from "../view/view.ts";
 import { without, type Fields } from "./handler-input.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** The valid part of a result, as the host's own data. */
 export interface ReadResult {
@@ -19,16 +20,14 @@ export interface Complaints {
 /** Thrown only by {@link readResult}: the result must block. */
 export class UnfitResult extends Error {}
 
-const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
-
 function fits(type: FieldType, value: unknown): boolean {
   if (typeof type === "object") return typeof value === "string" && type.includes(value);
   if (type === "text") return typeof value === "string";
   if (type === "flag") return typeof value === "boolean";
   if (type === "list") return Array.isArray(value);
   if (type === "texts") return Array.isArray(value) && value.every((item) => typeof item === "string");
-  if (type === "approval") return isObject(value) && typeof value["title"] === "string" && typeof value["description"] === "string";
-  return isObject(value);
+  if (type === "approval") return isRecord(value) && typeof value["title"] === "string" && typeof value["description"] === "string";
+  return isRecord(value);
 }
 
 /** A type in words. */
@@ -56,7 +55,7 @@ function tooLong(field: FieldSpec, value: unknown): boolean {
  */
 export function readResult(spec: HookSpec, raw: unknown, injects: boolean, complain: Complaints): ReadResult | undefined {
   if (raw === undefined || raw === null) return undefined;
-  if (!isObject(raw)) {
+  if (!isRecord(raw)) {
     complain.wrong(undefined, "an object");
     if (spec.strict) throw new UnfitResult("its result is no object");
     return undefined;

@@ -5,6 +5,7 @@ import { ensureFolder, writeAtomic } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import { canonicalProvider, PROVIDERS, providerFacts } from "../providers/index.ts";
 import type { ModelSettings, ProviderSettings } from "./layer.ts";
+import { isRecord } from "../../base/records.ts";
 
 export interface ModelsFile {
   readonly path: string;
@@ -12,8 +13,6 @@ export interface ModelsFile {
   /** Why a damaged file is not used; it is left as it is. */
   readonly damage?: string;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const hasId = (model: unknown): model is ModelSettings => isRecord(model) && typeof model["id"] === "string" && model["id"].trim() !== "";
 

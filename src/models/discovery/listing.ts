@@ -1,6 +1,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Fetch } from "../transport/index.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** A model as a server lists it. */
 export interface ListedModel {
@@ -32,7 +33,6 @@ export interface ListingRequest {
 /** A list of models is short; anything larger is something else. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 const textAt = (value: Record<string, unknown>, key: string): string | undefined =>
   typeof value[key] === "string" && value[key] !== "" ? value[key] : undefined;
 

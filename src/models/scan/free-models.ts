@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Fetch } from "../transport/index.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** A free model, as OpenRouter lists it. */
 export interface FreeModel {
@@ -26,7 +27,6 @@ export interface ScanFilter {
 
 const DAY_MS = 86_400_000;
 const MAX_BYTES = 16 * 1024 * 1024;
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const positive = (value: unknown): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
 

@@ -11,7 +11,10 @@ export interface EventParser {
   end(): readonly StreamEvent[];
 }
 
-/** Server-sent events: lines end with LF, CRLF or CR; comments are dropped; `data` lines are joined; an event ends at a blank line. */
+/**
+ * Server-sent events: lines end with LF, CRLF or CR; comments are dropped; `data` lines are joined; an event ends at a blank line. Not a library: the
+ * usual one (eventsource-parser) drops lines with unknown field names when they come in pieces, and llama.cpp sends its errors under one.
+ */
 export function createSseParser(): EventParser {
   const decoder = new TextDecoder();
   let rest = "";

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { MethodRegistration, Registration } from "../registry/index.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** How a plugin's method answered. */
 export type MethodAnswer =
@@ -27,8 +28,6 @@ export interface MethodCall {
 
 /** A method that has not answered by then is answered for. */
 const ANSWER_MS = 300_000;
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** An error as the protocol sends it, out of whatever the plugin gave. */
 function errorOf(method: string, given: unknown): Extract<MethodAnswer, { ok: false }>["error"] {

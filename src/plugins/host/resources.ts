@@ -15,9 +15,13 @@ interface Runner {
 type AnyFunction = (...args: unknown[]) => unknown;
 
 /**
- * Timers and servers that plugin code starts, told to the plugin's scope. Node offers no view of running timers, so `setTimeout`, `setInterval`,
- * `setImmediate` and `Server.listen` are replaced while plugins are loaded. Outside a plugin's scope they cost one look at the current scope. Inside,
- * the caller's file decides: what the gateway, Node's own `fetch` or a shared package starts while a plugin waits for it is not the plugin's.
+ * Reports timers and servers that plugin code starts to the plugin's scope, so that they end with the plugin. Node offers no view of running timers, so
+ * `setTimeout`, `setInterval`, `setImmediate` and `Server.listen` are replaced while plugins are loaded. Outside a plugin's scope that costs one look at the
+ * current scope. Inside, the caller's file decides: what the gateway, Node's own `fetch` or a shared package starts while a plugin waits is not the plugin's.
+ *
+ * This is one of the two places where we change what is not ours (the other is `base/runtime-internals.ts`). Without it a plugin that is disabled or
+ * reloaded goes on running: its intervals fire in the old code, and the port of its server stays taken until the gateway restarts. To remove it: give plugins
+ * timers of their own in the API, delete this file and its call in the host, and drop `timers` and `servers` from a plugin's status.
  */
 export function watchResources({ current }: { readonly current: () => Runner | undefined }): Disposable {
   const net = process.getBuiltinModule("node:net");

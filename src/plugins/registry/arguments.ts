@@ -1,5 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { clip } from "../../base/text.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** What a plugin handed over, before anything is known about it. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -31,8 +32,6 @@ export interface Checks {
 }
 
 const MOST_TEXT = 4096;
-const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** `member`: as the author wrote it, `api.registerTool`. */
 export function checksFor(member: string): Checks {
   function fail(argument: string, expected: string, value: unknown): never {
@@ -40,7 +39,7 @@ export function checksFor(member: string): Checks {
   }
   const checks: Checks = {
     fail,
-    fields: (argument, value) => (isFields(value) ? value : fail(argument, "an object", value)),
+    fields: (argument, value) => (isRecord(value) ? value : fail(argument, "an object", value)),
     options: (argument, value) => (value === undefined || value === null ? {} : checks.fields(argument, value)),
     text(argument, value, most = MOST_TEXT) {
       if (typeof value !== "string" || value.trim() === "") return fail(argument, "a text that is not empty", value);

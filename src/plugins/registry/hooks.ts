@@ -14,7 +14,7 @@ export function registerTypedHook({ ledger, scope }: Binding, hooks: RegistryPor
   const options = checks.options("options", given);
   const { pluginId, source } = ledger.owner;
   const known = Object.fromEntries(OPTIONS.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]));
-  ledger.enter({ kind: "hook", name: hook, apply: () => hooks.on(hook as HookName, fn, { ...known, pluginId, source, wraps: handler }) });
+  ledger.enter({ kind: "hook", name: hook, apply: () => hooks.on(hook as HookName, fn, { ...known, pluginId, source }) });
 }
 
 /** Registers an internal hook. Without a name it is ignored, with a diagnostic. */

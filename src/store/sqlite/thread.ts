@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { AppError, systemCode } from "../../base/errors.ts";
-import { SIGNAL_FLAGS } from "../../base/watchdog/stop-signals.ts";
+import { SIGNAL_FLAGS } from "../../base/runtime-internals.ts";
 
 /** Where a bundle has the thread's file, relative to the chunk that contains this code. */
 const BUNDLED = ["./store-worker.js", "../store-worker.js", "../../store-worker.js"];

@@ -3,6 +3,7 @@
  * configuration holds only with a grant, which says who allowed that very value.
  */
 import type { SessionEntry } from "../../protocol/index.ts";
+import { isRecord } from "../../base/records.ts";
 
 export const CHOICE_FIELDS = ["execHost", "execSecurity", "execAsk", "execNode", "elevatedLevel"] as const;
 export type ChoiceField = (typeof CHOICE_FIELDS)[number];
@@ -30,8 +31,6 @@ export interface SessionChoice {
   readonly elevatedLevel?: string;
   readonly granted?: Readonly<Partial<Record<ChoiceField, ExecGrant>>>;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A grant as it was written; anything else is none. */
 function grantOf(value: unknown): ExecGrant | undefined {

@@ -1,6 +1,7 @@
 import { clip } from "../../base/text.ts";
 import { flatText, isWrappedText } from "../flat-text.ts";
 import { validate, type JsonSchema } from "../../config/index.ts";
+import { isRecord } from "../../base/records.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -69,8 +70,4 @@ function unpacked(type: string, text: string): unknown {
 
 function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import { maskValue } from "../../base/secret-search.ts";
 import type { ImageContent, TextContent } from "../../protocol/index.ts";
 import { middleLeftOut } from "../process/shown-output.ts";
 import type { ToolOutcome } from "../tool.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** Longest text of a result that is kept. */
 export const MAX_RESULT_CHARS = 400_000;
@@ -90,8 +91,4 @@ function json(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

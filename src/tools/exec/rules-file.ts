@@ -9,6 +9,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import type { AllowEntry } from "./allowlist.ts";
 import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./levels.ts";
+import { isRecord } from "../../base/records.ts";
 
 interface Rules {
   readonly security?: ExecSecurity;
@@ -233,8 +234,4 @@ function rulesOf(raw: Record<string, unknown>): Rules {
 
 function textField<K extends string>(raw: Record<string, unknown>, key: K): { readonly [P in K]?: string } {
   return typeof raw[key] === "string" ? ({ [key]: raw[key] } as { readonly [P in K]?: string }) : {};
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { composeConversation, parseSettings, type Conversation, type RunSettings, type Turn } from "./conversation.ts";
-import { isRecord, optional } from "./fields.ts";
+import { isRecord } from "../../../base/records.ts";
+import { optional } from "./fields.ts";
 import { imageAt, type ImageSource } from "./images.ts";
 import { invalid, unsupported } from "./refusal.ts";
 

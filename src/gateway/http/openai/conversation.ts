@@ -1,5 +1,6 @@
 import type { ToolSchema } from "../../../protocol/index.ts";
-import { isRecord, positive, temperatureOf } from "./fields.ts";
+import { isRecord } from "../../../base/records.ts";
+import { positive, temperatureOf } from "./fields.ts";
 import type { ImageSource } from "./images.ts";
 import { invalid, unsupported } from "./refusal.ts";
 

@@ -5,10 +5,6 @@ interface Kinds {
   readonly boolean: boolean;
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The first of these fields that is there: a whole number above zero. */

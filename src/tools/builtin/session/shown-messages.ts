@@ -1,6 +1,7 @@
 import { shownMessage } from "../../../base/message-text.ts";
 import { parseTranscriptLine } from "../../../protocol/index.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store } from "../../../store/index.ts";
+import { isRecord } from "../../../base/records.ts";
 
 /** Longest text of one block. */
 const MAX_TEXT = 4000;
@@ -14,8 +15,6 @@ const MAX_DEPTH = 12;
 
 export type ShownMessage = Readonly<Record<string, unknown>>;
 type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Left out of blocks: provider's own words about them. */
 const SIGNATURES = new Set(["thinkingSignature", "textSignature", "thoughtSignature"]);
@@ -37,7 +36,7 @@ function createScreen(redact: (text: string) => string) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item, depth + 1)]));
   }
   function block(value: unknown): unknown {
-    if (!isFields(value)) return inner(value);
+    if (!isRecord(value)) return inner(value);
     const shown = Object.fromEntries(Object.entries(value).filter(([key]) => !SIGNATURES.has(key)));
     if (shown["type"] !== "image") return inner(shown);
     const { data, ...rest } = shown;
@@ -102,7 +101,7 @@ function messageOf(row: EntryRow, includeTools: boolean): readonly Fields[] {
   if (row.type !== "message") return [];
   const line = parseTranscriptLine(row.line);
   const message = line?.kind === "entry" ? line.entry["message"] : undefined;
-  if (!isFields(message)) return [];
+  if (!isRecord(message)) return [];
   const shown = shownMessage(message);
   if (!shown) return [];
   return includeTools || (message["role"] !== "toolResult" && message["role"] !== "tool") ? [shown] : [];

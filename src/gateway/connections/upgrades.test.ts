@@ -1,26 +1,26 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createTurnstile } from "./upgrades.ts";
+import { createUpgradeLimiter } from "./upgrades.ts";
 
 test("who comes alone goes straight through", async () => {
-  const turnstile = createTurnstile(2);
+  const limiter = createUpgradeLimiter(2);
   for (let i = 0; i < 5; i += 1) {
     let entered = false;
-    turnstile.pass(() => (entered = true));
+    limiter.pass(() => (entered = true));
     expect(entered).toBe(true);
     await nextTurn();
   }
 });
 
 test("of a crowd a few go through per turn of the event loop, in the order they came", async () => {
-  const turnstile = createTurnstile(2);
+  const limiter = createUpgradeLimiter(2);
   const entered: number[] = [];
-  for (let i = 0; i < 5; i += 1) turnstile.pass(() => entered.push(i));
+  for (let i = 0; i < 5; i += 1) limiter.pass(() => entered.push(i));
   expect(entered).toEqual([0, 1]);
   await nextTurn();
   expect(entered).toEqual([0, 1, 2, 3]);
   // Who comes now is behind those who wait.
-  turnstile.pass(() => entered.push(5));
+  limiter.pass(() => entered.push(5));
   await nextTurn();
   await nextTurn();
   expect(entered).toEqual([0, 1, 2, 3, 4, 5]);

@@ -124,6 +124,7 @@ api.on("before_tool_call", async (event, ctx) => ({ block: event.toolName === "e
 - **Breaker.** An observing handler that failed or took too long three times in a row is skipped for 60 s, then tried once. Deciding handlers are never skipped.
 - **Filters.** \`{ filter: { tools, channels, agents, triggers } }\`: the handler is called only for those. \`matcher\` is another name for \`filter.tools\`, \`eligibleTriggers\` for \`filter.triggers\`.
 - **Numbers.** \`openclaw plugins stats\` shows calls, failures, timeouts and times by plugin and hook.
+- **Internal hooks.** \`api.registerHook\` registers for events of the older kind (\`command:new\`, \`message:received\`, \`gateway:startup\`, …). They are called only while \`hooks.internal.enabled\` is \`true\` in the configuration; those of \`api.on\` need no setting.
 `;
 
 function overview(): string {

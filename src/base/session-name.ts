@@ -10,6 +10,11 @@ export interface Nameable {
   readonly title?: string | undefined;
 }
 
+const AGENT_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/;
+
+/** Whether session keys can name an agent with this id, in lower case. It is also the name of a folder in the state folder. */
+export const isAgentId = (id: string): boolean => AGENT_ID.test(id);
+
 const AGENT = /^agent:[^:]+:/;
 /** Structural parts of a key. */
 const BUILT = new Set(["direct", "dm", "channel", "group", "thread", "topic"]);

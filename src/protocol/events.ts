@@ -48,7 +48,12 @@ export const DECLARED_EVENTS = {
   "node.pair.requested": event(NodePairRequestSchema, "operator.pairing", "always", "A node asks to be paired."),
   "node.pair.resolved": event(NodePairResolvedSchema, "operator.pairing", "always", "A node request was decided."),
   "exec.approval.requested": event(ApprovalRequestedSchema, "operator.approvals", "always", "A command waits for approval."),
-  "exec.approval.resolved": event(ApprovalResolvedSchema, "operator.approvals", "always", "A command was approved or denied."),
+  "exec.approval.resolved": event(
+    ApprovalResolvedSchema,
+    "operator.approvals",
+    "always",
+    "A command was approved or denied, or the question was withdrawn. Not told when the time for a command ran out.",
+  ),
   "plugin.approval.requested": event(PluginApprovalRequestedSchema, "operator.approvals", "always", "A plugin asks for approval of a tool call."),
   "plugin.approval.resolved": event(
     PluginApprovalResolvedSchema,

@@ -1,3 +1,4 @@
+import { isAgentId } from "../base/session-name.ts";
 import { escapeLine, isPrintable } from "../base/printable.ts";
 import { clip } from "../base/text.ts";
 
@@ -73,9 +74,6 @@ export function canonicalSessionKey(written: string, naming: SessionNaming): str
   return `${PREFIX}${agentId}:${rest}`;
 }
 
-/** An agent's id is the name of a folder in the state folder. */
-const AGENT_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/;
-
 /** Longer than any platform's ids make it. */
 const MAX_KEY = 1024;
 /** As much of a key as a message repeats. */
@@ -94,7 +92,7 @@ export function resolveSessionKey(written: string, naming: SessionNaming, agentI
   // Where all main sessions are one, whose it was written as is still checked.
   const own = key === undefined ? undefined : canonicalSessionKey(written, { ...naming, scope: "per-sender" });
   const agentId = own === undefined ? "" : agentOfKey(own, naming);
-  if (key === undefined || !AGENT_ID.test(agentId)) {
+  if (key === undefined || !isAgentId(agentId)) {
     return { ok: false, key: undefined, message: `malformed session key "${escapeLine(clip(written, MAX_SHOWN))}"` };
   }
   // One that was made before this rule may still be looked at and removed.

@@ -49,6 +49,7 @@ export {
   authProfileOverride,
   modelOverride,
   queueSettings,
+  turnLimitMs,
   reasoningLevel,
   thinkingLevel,
   usageFooter,

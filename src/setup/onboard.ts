@@ -114,7 +114,7 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
   const { authChoice, model } = await setUpModel(setup);
   const gateway = await setUpGateway(setup);
   const channels = await setUpChannels(setup);
-  giveOwner(setup);
+  await giveOwner(setup);
   const programs = await setUpSkills(setup, workspace);
   const service = await chooseService(setup);
   writeUsual(setup);

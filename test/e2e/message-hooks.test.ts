@@ -310,9 +310,7 @@ describe.each(CASES.map((one, at) => ({ ...one, at })))("$word", ({ word: name, 
     else expect(requests.at(-1)!.user).toContain(asks(word));
     const own = calls().filter(({ sessionKey }) => sessionKey === chat.sessionKey);
     // Hooks about one message belong to one trace; the reply is a part of it.
-    const traces = own.flatMap(({ hook, trace, traceId }) =>
-      hook === "reply_dispatch" ? [] : [(trace as { traceId: string } | undefined)?.traceId ?? traceId],
-    );
+    const traces = own.map(({ trace, traceId }) => (trace as { traceId: string } | undefined)?.traceId ?? traceId);
     expect(new Set(traces).size).toBe(1);
     expect(traces[0]).toMatch(/^[0-9a-f]{32}$/);
     for (const call of own.filter(({ hook }) => WHOLE.includes(hook) && hook !== "reply_dispatch")) {

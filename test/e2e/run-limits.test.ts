@@ -1,7 +1,8 @@
 /** A run that takes longer than a run may: every caller hears of it, none takes it for an answer. */
 import { rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startModelServer, STREAMS, type ModelServer } from "../fakes/model-server/index.ts";
+import { startModelServer, STREAMS, type Behaviour, type ModelServer } from "../fakes/model-server/index.ts";
+import { startTelegram } from "../fakes/telegram/index.ts";
 import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789";
@@ -63,6 +64,26 @@ describe("a model that does not answer in time", () => {
     });
     expect(await response.text()).toContain('"code":"run_timeout"');
   });
+});
+
+test("a chat is told that a turn ran out of time, and its next message is answered", async () => {
+  const api = "openai-completions";
+  const stalled: Behaviour = { kind: "stall", after: STREAMS[api]!({ text: ["the beginning …"] }).slice(0, 2), keepAliveMs: 200 };
+  await using server = await startModelServer(stalled);
+  await using telegram = await startTelegram();
+  telegram.direct(telegram.me);
+  const place = makePlace();
+  onTestFinished(() => rmSync(place.home, { recursive: true, force: true, maxRetries: 3 }));
+  const account = { botToken: telegram.token, dmPolicy: "open", allowFrom: ["*"] };
+  place.configure(JSON.stringify({ ...configOf(server.url), channels: { telegram: { enabled: true, ackReaction: "", accounts: { main: account } } } }));
+  await using _gateway = await place.gateway({ env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot } });
+  const said = (): readonly string[] => telegram.messages(telegram.me.id).flatMap(({ byBot, text }) => (byBot ? [text] : []));
+  telegram.say("hello");
+  await expect.poll(said, { timeout: 20_000 }).toEqual([expect.stringContaining("agents.defaults.timeoutSeconds")]);
+  server.play({ kind: "stream", frames: STREAMS[api]!({ text: ["all ", "well"] }) });
+  telegram.say("and now?");
+  await expect.poll(() => said().at(-1), { timeout: 20_000 }).toBe("all well");
+  expect(said()).toHaveLength(2);
 });
 
 test("health says degraded, and why, while the configuration on disk is broken", async () => {

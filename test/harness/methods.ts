@@ -12,6 +12,7 @@ import { agentHandlers } from "../../src/gateway/methods/agent.ts";
 import { agentsHandlers } from "../../src/gateway/methods/agents.ts";
 import { chatHandlers } from "../../src/gateway/methods/chat.ts";
 import type { Fanout, TextForm } from "../../src/gateway/fanout.ts";
+import { createMessageOrder } from "../../src/gateway/methods/chat/message-order.ts";
 import { createRunRelay, type RunRelay } from "../../src/gateway/methods/chat/run-relay.ts";
 import { configHandlers, createWriteBudget } from "../../src/gateway/methods/config.ts";
 import type { CallContext, Caller, Handlers } from "../../src/gateway/methods/handler.ts";
@@ -97,7 +98,19 @@ export async function openMethodRoom(options: { readonly config?: object; readon
     list: () => [{ ts: clock.now(), text: "Gateway", mode: "gateway" }],
     update: (fields: { readonly text: string }) => !systemTexts.includes(fields.text) && systemTexts.push(fields.text) > 0,
   };
-  const deps = { config, store, clock, ids, log: silentLogger, responder: echo, relay, broadcast, turns: createTurns(), version: "1.2.3" };
+  const deps = {
+    config,
+    store,
+    clock,
+    ids,
+    log: silentLogger,
+    responder: echo,
+    relay,
+    broadcast,
+    turns: createTurns(),
+    order: createMessageOrder(),
+    version: "1.2.3",
+  };
   const logFile = join(folder, "openclaw.log");
   const handlers: Handlers = {
     ...systemHandlers({ ...deps, presence }),

@@ -95,6 +95,8 @@ test("questions of plugins are events of their own: severity, owner, the decisio
     expect(await decision).toBe(answer ?? "timeout");
     const closed = await approver.next((frame) => frame.event === "plugin.approval.resolved" && frame.payload?.["id"] === id);
     expect(closed.payload).toMatchObject({ ...ending, request: question, ts: expect.any(Number) });
+    const forCommands = await approver.next((frame) => frame.event === "exec.approval.resolved" && frame.payload?.["id"] === id);
+    expect(forCommands.payload).toMatchObject({ decision: answer ?? "deny", ...(answer ? {} : { resolvedBy: "timeout" }) });
   }
 });
 

@@ -108,6 +108,28 @@ test.each(["/stop", "stop", " ESC ", "abort", "wait", "exit", "interrupt"])("%j 
   expect(room.events.at(-1)!.payload).toMatchObject({ state: "aborted", stopReason: "stop" });
 });
 
+test.each([
+  ["chat.abort", () => room.call("chat.abort", { sessionKey: "main" })],
+  ["chat.abort of the run", () => room.call("chat.abort", { sessionKey: "main", runId: "r1" })],
+  ["a stop word", () => say("stop", "s1")],
+])("%s right behind a message reaches it, and not the message behind", async (_name, stop) => {
+  const answers = await Promise.all([say("long @chunks=9 @gap=1000"), stop(), say("next", "r2")]);
+  expect(answers).toEqual([
+    { runId: "r1", status: "started" },
+    { ok: true, aborted: true, runIds: ["r1"] },
+    { runId: "r2", status: "started" },
+  ]);
+  expect(text(await ended("r2"))).toBe("next");
+  expect(await room.store.read("inbox.find", { messageId: "r1" })).toMatchObject([{ outcome: "cancelled" }]);
+});
+
+test("a stop word right behind a message that is refused reaches what runs", async () => {
+  await say("long @chunks=9 @gap=1000");
+  const [refused, stopped] = await Promise.allSettled([say("another"), say("stop", "s1")]);
+  expect(refused.status).toBe("rejected");
+  expect(stopped).toMatchObject({ value: { aborted: true, runIds: ["r1"] } });
+});
+
 test("a word that only begins like a stop word is a message", async () => {
   expect(await say("stop the car")).toEqual({ runId: "r1", status: "started" });
 });
@@ -117,6 +139,13 @@ test("a run past its time is aborted with the reason timeout", async () => {
   await room.told(chat("r1", "delta"));
   room.clock.advance(5000);
   expect((await room.told(chat("r1", "aborted"))).payload).toMatchObject({ stopReason: "timeout" });
+});
+
+test("a run that nobody gave a time has the configured one", async () => {
+  await room.echo.accept({ runId: "r1", sessionKey: KEY, message: "long @chunks=2 @gap=999999", channel: "internal" });
+  await room.told(chat("r1", "delta"));
+  room.clock.advance(600_000);
+  expect(await room.echo.outcome("r1")).toMatchObject({ status: "aborted", abortedBy: "timeout" });
 });
 
 test("NO_REPLY is silence: no delta, and a final without a message", async () => {

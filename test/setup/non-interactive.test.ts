@@ -98,6 +98,7 @@ describe("every flag of the gateway", () => {
   });
 
   test.each<[readonly string[], string]>([
+    [["--gateway-port", "99999"], "--gateway-port takes a number from 1 to 65535"],
     [["--gateway-port", "0"], "port"],
     [["--gateway-bind", "everywhere"], "loopback, lan, tailnet, auto, custom"],
     [["--gateway-bind", "custom"], "gateway.customBindHost"],

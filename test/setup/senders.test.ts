@@ -39,6 +39,14 @@ describe("QuickStart", () => {
     }
   });
 
+  test("does not take an owner on a channel that there is not", async () => {
+    const { place } = await room();
+    const { ask } = person({ ...TELEGRAM, "Telegram user ids": "" });
+    await expect(onboard(place, { ask, given: { ...GIVEN, owner: "telegramm:12" }, command: "test" })).rejects.toThrow(
+      'there is no channel "telegramm"; did you mean telegram?',
+    );
+  });
+
   test("does not take names: they change hands", async () => {
     const { place, config } = await room();
     const { ask } = person({ ...TELEGRAM, "Telegram user ids": "@ada" });

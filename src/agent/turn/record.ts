@@ -6,6 +6,7 @@ import { batchesOf } from "../loop/batches.ts";
 import type { LastCall } from "./ask.ts";
 import { createAppend, type Draft } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
+import { turnTrace } from "./hook-context.ts";
 import type { Spoken, TurnInput } from "./input.ts";
 import type { TurnPlace } from "./place.ts";
 import { maskMessage } from "./masked.ts";
@@ -21,9 +22,10 @@ function beforeWrite<M extends ModelMessage>(deps: TurnDeps, input: TurnInput, m
   return written && maskMessage(deps.redactor, written);
 }
 
-function changedByPlugins<M extends ModelMessage>({ hooks }: TurnDeps, { sessionKey, agentId }: TurnInput, message: M): M | undefined {
+function changedByPlugins<M extends ModelMessage>({ hooks }: TurnDeps, input: TurnInput, message: M): M | undefined {
   if (!hooks.has("before_message_write")) return message;
-  const said = hooks.run("before_message_write", { message: message as never, sessionKey, agentId }, { sessionKey, agentId });
+  const { sessionKey, agentId } = input;
+  const said = hooks.run("before_message_write", { message: message as never, sessionKey, agentId }, { sessionKey, agentId, trace: turnTrace(input) });
   if (said?.block) return undefined;
   const changed: unknown = said?.message;
   return isMessage(changed, message.role) ? (changed as M) : message;
@@ -35,13 +37,13 @@ function stored(message: ToolResultMessage): ToolResultMessage {
 }
 
 /** `tool_result_persist`: what is kept of a result. */
-function persisted({ hooks }: TurnDeps, { agentId, sessionKey }: TurnInput, message: ToolResultMessage): ToolResultMessage {
+function persisted({ hooks }: TurnDeps, input: TurnInput, message: ToolResultMessage): ToolResultMessage {
   if (!hooks.has("tool_result_persist")) return message;
   const { toolName, toolCallId } = message;
   const said = hooks.run(
     "tool_result_persist",
     { toolName, toolCallId, message: message as never, isSynthetic: false },
-    { agentId, sessionKey, toolName, toolCallId },
+    { agentId: input.agentId, sessionKey: input.sessionKey, toolName, toolCallId, trace: turnTrace(input) },
   );
   const changed: unknown = said?.message;
   return isMessage(changed, "toolResult") ? (changed as ToolResultMessage) : message;

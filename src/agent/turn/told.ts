@@ -2,26 +2,29 @@ import { messageOf } from "../../base/errors.ts";
 import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
 import { sumUsage } from "../../sessions/index.ts";
 import type { TurnDeps } from "./deps.ts";
+import { turnTrace } from "./hook-context.ts";
 import type { TurnEnd, TurnInput } from "./input.ts";
 import type { PreparedTurn } from "./prepare.ts";
 import { textOf } from "./reply.ts";
 
 /** Tells plugins that a session began with this turn, and which one ended with it. Only who asks for the end costs a look into the store. */
-export async function tellSession({ hooks, store, log }: TurnDeps, { agentId, sessionKey }: TurnInput, { place }: PreparedTurn): Promise<void> {
+export async function tellSession({ hooks, store, log }: TurnDeps, input: TurnInput, { place }: PreparedTurn): Promise<void> {
   if (!place.began) return;
   const { reason, former } = place.began;
+  const { agentId, sessionKey } = input;
   const { sessionId } = place;
+  const facts = { agentId, sessionKey, trace: turnTrace(input) };
   if (former && hooks.has("session_end")) {
     const messageCount = await store.read("transcripts.messages", { agentId, sessionId: former.sessionId }).catch((error: unknown) => {
       log.warn(`the messages of a session that ended could not be counted: ${messageOf(error)}`, { sessionKey });
       return 0;
     });
     const event = { sessionId: former.sessionId, sessionKey, messageCount, nextSessionId: sessionId, ...(reason === "new" ? {} : { reason }) };
-    void hooks.run("session_end", event, { agentId, sessionId: former.sessionId, sessionKey });
+    void hooks.run("session_end", event, { ...facts, sessionId: former.sessionId });
   }
   if (hooks.has("session_start")) {
     const event = { sessionId, sessionKey, reason, ...(former ? { resumedFrom: former.sessionId } : {}) };
-    void hooks.run("session_start", event, { agentId, sessionId, sessionKey });
+    void hooks.run("session_start", event, { ...facts, sessionId });
   }
 }
 

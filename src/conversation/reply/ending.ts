@@ -81,8 +81,8 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
 
   function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
     // Whoever stopped it knows.
-    if (end.status === "aborted") return { payloads: [] };
-    if (end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
+    if (end.status === "aborted" && end.abortedBy !== "timeout") return { payloads: [] };
+    if (end.status === "aborted" || end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
     return answer(end);
   }
 

@@ -2,7 +2,7 @@ import type { ShownReplies, Spoken, Steered, TurnEnd, TurnInput } from "../../ag
 import { createHookLog } from "../../hooks/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { ChannelPlugin, ReplyPayload } from "../../protocol/index.ts";
-import { reasoningLevel, usageFooter, verboseLevel } from "../../sessions/index.ts";
+import { reasoningLevel, turnLimitMs, usageFooter, verboseLevel } from "../../sessions/index.ts";
 import type { StepRow, Write } from "../../store/index.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
 import { isDecided } from "../delivery/shown-replies.ts";
@@ -275,12 +275,14 @@ function tellEnd(run: ChannelRun, end: TurnEnd, { deps, emit }: ChannelTurnConte
   else emit(run, { stream: "lifecycle", data: { phase: "end", startedAt, endedAt, ...aborted, ...(end.shown === undefined ? {} : { shown: end.shown }) } });
 }
 
+function abortRun(run: ChannelRun, reason: "stop" | "timeout"): void {
+  run.reason ??= reason;
+  run.abort.abort();
+}
+
 /** Whoever waits for the answer does not want it any more. */
 function abortWith(run: ChannelRun, signal: AbortSignal): Disposable {
-  const stop = (): void => {
-    run.reason ??= "stop";
-    run.abort.abort();
-  };
+  const stop = (): void => abortRun(run, "stop");
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", stop) };
@@ -323,6 +325,8 @@ async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<voi
   const { deps, emit, stopping } = context;
   const live = liveOf(run, context)?.reply;
   using _abort = live?.signal ? abortWith(run, live.signal) : undefined;
+  const limitMs = turnLimitMs(deps.config.current);
+  using timer = limitMs > 0 ? deps.clock.after(limitMs, () => abortRun(run, "timeout")) : undefined;
   const session = await deps.store.read("sessions.get", { key: run.sessionKey });
   const input = await channelInput(deps, { ...run, signal: run.abort.signal, entry: session?.entry });
   const hookLog = createHookLog(deps.hooks, deps.clock.now);
@@ -358,6 +362,7 @@ async function answer(run: ChannelRun, context: ChannelTurnContext): Promise<voi
       return said;
     },
   });
+  timer?.[Symbol.dispose]();
   if (!end || end === "given-up") await stream.abandon();
   if (!end) return;
   if (end === "given-up") return closeFailed(run, "interrupted too often", GAVE_UP, context, await unsaidOf(deps, input));

@@ -1,6 +1,7 @@
 import type { Steered, TurnEnd, TurnInput } from "../../agent/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createHookLog, type HookLog } from "../../hooks/index.ts";
+import { turnLimitMs } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { inboxIdsOf, sameTurn, textOf, type ClientItem, type LaneItem } from "../lanes/item.ts";
 import type { ActiveTurn } from "../lanes/session-lane.ts";
@@ -144,7 +145,8 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
     main.reason ??= "timeout";
     main.abort.abort();
   };
-  using timer = row.timeoutMs ? deps.clock.after(row.timeoutMs, expire) : { [Symbol.dispose]: () => {} };
+  const limitMs = turnLimitMs(deps.config.current, row.timeoutMs);
+  using timer = limitMs > 0 ? deps.clock.after(limitMs, expire) : undefined;
   const hookLog = createHookLog(deps.hooks, deps.clock.now);
   hookLog.add([...main.merged, main].flatMap(({ hooks = [] }) => hooks));
   const taken = await takenOverTurn(turn, context, hookLog);
@@ -168,7 +170,7 @@ async function runTurn(turn: ClientTurn, context: ClientTurnContext): Promise<Ru
     },
     ...(answer.spoken ? { spoken: answer.spoken } : {}),
   });
-  timer[Symbol.dispose]();
+  timer?.[Symbol.dispose]();
   if (row.reply) deps.delivery.kick();
   if (!end) return STOPPING;
   if (end === "given-up")

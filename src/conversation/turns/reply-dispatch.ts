@@ -1,9 +1,10 @@
 import type { TurnInput } from "../../agent/index.ts";
-import type { HookLog } from "../../hooks/index.ts";
+import { messageTrace, type HookLog } from "../../hooks/index.ts";
 import type { ReplyCounts, ReplyDispatcher, ReplyKind, ReplyPayload } from "../../protocol/index.ts";
 import { gatewayMessage } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
+import { traceOfMessage } from "../intake/inbound-hooks.ts";
 import type { Inbound } from "../intake/inbound-record.ts";
 import { messageContext } from "../intake/message-context.ts";
 import type { ConversationDeps } from "../ports.ts";
@@ -71,7 +72,8 @@ export async function takenOver(
     originatingChannel: channel,
     originatingTo: to,
   };
-  const taken = await hookLog.hooks.run("reply_dispatch", event, { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: signal });
+  const { trace } = messageTrace(traceOfMessage(last));
+  const taken = await hookLog.hooks.run("reply_dispatch", event, { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: signal, trace });
   if (!taken?.handled) return undefined;
   const { shapePayload } = await import("../reply/index.ts");
   const shape = { localRoots: deps.mediaRoots?.(agentId) ?? [], currentId: last.event.id };

@@ -3,10 +3,10 @@ import { CHANNEL_IDS } from "../../config/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { createRouting } from "../../routing/index.ts";
-import { deliveryOf } from "../../sessions/index.ts";
+import { deliveryOf, turnLimitMs } from "../../sessions/index.ts";
 import type { AcceptedRun, RunOutcome } from "../ports.ts";
 import { acceptRun, type ChatDeps } from "./chat.ts";
-import { audienceOf, extrasOf, runTimeout } from "./chat/asked-run.ts";
+import { audienceOf, extrasOf } from "./chat/asked-run.ts";
 import { cleanMessage } from "./chat/message-text.ts";
 import type { EndedRun } from "./chat/ended-runs.ts";
 import type { CallContext, Handlers } from "./handler.ts";
@@ -21,7 +21,7 @@ const WAIT_MS = 30_000;
 const OWN_CHANNELS = new Set(["last", "webchat", "internal"]);
 
 /** Checks what the call names and gives the canonical key of its session. */
-async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<string> {
+function sessionFor(params: Params, { config, store }: ChatDeps): string | Promise<string> {
   const settings = keySettings(config.current);
   const runnable = (written: string): { readonly key: string; readonly agentId: string } => {
     const found = resolveKey(written, config.current);
@@ -45,8 +45,10 @@ async function sessionFor(params: Params, { config, store }: ChatDeps): Promise<
   }
   const sessionId = params.sessionId?.trim();
   if (sessionId) {
-    const found = (await store.read("sessions.bySessionId", { sessionId })).find((row) => agentId === undefined || row.agentId === agentId);
-    return runnable(found?.key ?? `agent:${agentId ?? settings.defaultAgentId}:${sessionId}`).key;
+    return store.read("sessions.bySessionId", { sessionId }).then((rows) => {
+      const found = rows.find((row) => agentId === undefined || row.agentId === agentId);
+      return runnable(found?.key ?? `agent:${agentId ?? settings.defaultAgentId}:${sessionId}`).key;
+    });
   }
   const to = params.to?.trim();
   if (agentId === undefined && !to) throw invalid("give one of sessionKey, agentId, sessionId and to");
@@ -128,7 +130,6 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps, { calle
   const entry = await checkSendPolicy(sessionKey, channelOf(params), deps, message);
   const reply = await replyAddress(params, sessionKey, deps);
   const runId = params.idempotencyKey;
-  const timeoutMs = runTimeout(config.current, params.timeout === undefined ? undefined : params.timeout * 1000);
   const request = {
     runId,
     sessionKey,
@@ -137,7 +138,7 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps, { calle
     scopes: [...caller.scopes],
     ...extras,
     ...(params.extraSystemPrompt === undefined ? {} : { systemPrompt: params.extraSystemPrompt }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs: turnLimitMs(config.current, params.timeout === undefined ? undefined : params.timeout * 1000),
     ...(reply ? { reply } : {}),
   };
   const audience = audienceOf(config.current, entry, caller);
@@ -153,9 +154,11 @@ async function start(params: Params, sessionKey: string, deps: ChatDeps, { calle
 }
 
 async function run(params: Params, context: CallContext, deps: ChatDeps): Promise<MethodResult<"agent">> {
-  const { responder, clock } = deps;
-  const sessionKey = await sessionFor(params, deps);
-  const accepted = await start(params, sessionKey, deps, context);
+  const { responder, clock, order } = deps;
+  const session = sessionFor(params, deps);
+  // Without waiting, where that is possible: a stop behind this call is to find it.
+  const sessionKey = typeof session === "string" ? session : await session;
+  const accepted = await order.accept(sessionKey, () => start(params, sessionKey, deps, context));
   const { runId } = accepted;
   if (accepted.ended) return finalOf(runId, accepted.ended);
   context.accepted({ runId, status: "accepted", acceptedAt: clock.now() });

@@ -2,14 +2,16 @@ import { AppError } from "../../base/errors.ts";
 import { isStopMessage } from "../../channels/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
-import { audienceOf, extrasWithFiles, runTimeout } from "./chat/asked-run.ts";
+import { audienceOf, extrasWithFiles } from "./chat/asked-run.ts";
 import { readHistory } from "./chat/history.ts";
+import type { MessageOrder } from "./chat/message-order.ts";
 import { cleanMessage } from "./chat/message-text.ts";
 import type { RunRelay, StopReason } from "./chat/run-relay.ts";
 import type { Broadcast, MethodDeps } from "./deps.ts";
-import type { CallContext, Handlers } from "./handler.ts";
+import type { CallContext, Caller, Handlers } from "./handler.ts";
 import type { EndingDeps } from "./sessions/endings.ts";
 import { canonicalKey, findSession, runnableKey } from "./sessions/keys.ts";
+import { turnLimitMs } from "../../sessions/index.ts";
 import { checkSendPolicy } from "./sessions/send-policy.ts";
 import { appendMessage, headerLine, liveFile } from "./sessions/transcripts.ts";
 import { transcriptFile, type Write } from "../../store/index.ts";
@@ -60,6 +62,7 @@ export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
   readonly responder: Responder;
   readonly relay: RunRelay;
   readonly broadcast: Broadcast;
+  readonly order: MessageOrder;
 }
 
 /** A run that takes longer to stop than this is announced as stopped before it is. */
@@ -75,24 +78,22 @@ export async function acceptRun(responder: Responder, request: RunRequest): Prom
   }
 }
 
-/** Stops runs and resolves when they have ended on disk, or after a moment. Their `aborted` events are out then. */
-async function stopRuns(deps: ChatDeps, sessionKey: string, runIds: readonly string[], reason: StopReason): Promise<readonly string[]> {
-  const { responder, relay } = deps;
-  const reached = runIds.flatMap((runId) => {
+/** Stops runs. Gives those that it reached. */
+function stopRuns({ responder, relay }: ChatDeps, sessionKey: string, runIds: readonly string[], reason: StopReason): readonly string[] {
+  return runIds.flatMap((runId) => {
     relay.stopping(runId, reason);
     return responder.abort({ sessionKey, runId }, reason);
   });
-  return untilStopped(deps, reached);
 }
 
 /** Stops everything in a session, as the command does on every channel: what runs, what waits, and the processes it started. */
 async function stopSession(deps: ChatDeps, request: Parameters<NonNullable<Responder["stopCommand"]>>[0]): Promise<readonly string[]> {
   const { sessionKey } = request;
   for (const { runId } of deps.relay.active(sessionKey)) deps.relay.stopping(runId, "stop");
-  const reached = await deps.responder.stopCommand?.(request);
-  return reached ? untilStopped(deps, reached) : stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
+  return (await deps.responder.stopCommand?.(request)) ?? stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "stop");
 }
 
+/** Resolves when runs have ended on disk, or after a moment. Their `aborted` events are out then. */
 async function untilStopped({ responder, relay, clock }: ChatDeps, reached: readonly string[]): Promise<readonly string[]> {
   if (reached.length === 0) return reached;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -115,23 +116,34 @@ function answerOf({ runId, duplicate, ended }: AcceptedRun): MethodResult<"chat.
 }
 
 async function send(params: MethodParams<"chat.send">, { caller }: CallContext, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
-  const { responder, relay, config, ids } = deps;
+  const { config, order } = deps;
   const message = cleanMessage(params.message);
   if (message.trim() === "" && !params.attachments?.length) throw new AppError("INVALID_INPUT", "message or attachment required");
   const { extras, files } = extrasWithFiles(params, caller, config.current);
   const sessionKey = runnableKey(params.sessionKey, config.current);
-  const entry = await checkSendPolicy(sessionKey, "webchat", deps, message);
   if (isStopMessage(message)) {
-    const runIds = await stopSession(deps, { sessionKey, message, channel: "webchat", scopes: [...caller.scopes], owner: extras.owner ?? false });
+    const request = { sessionKey, message, channel: "webchat", scopes: [...caller.scopes], owner: extras.owner ?? false };
+    const stop = (): Promise<readonly string[]> => checkSendPolicy(sessionKey, "webchat", deps, message).then(() => stopSession(deps, request));
+    const runIds = await untilStopped(deps, await order.stop(sessionKey, stop));
     return { ok: true, aborted: runIds.length > 0, runIds: [...runIds] };
   }
   if (message.trim() === "" && extras.images === undefined && files.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
+  return order.accept(sessionKey, () => start(params, { sessionKey, message, extras, files }, caller, deps));
+}
+
+interface Sent extends ReturnType<typeof extrasWithFiles> {
+  readonly sessionKey: string;
+  readonly message: string;
+}
+
+async function start(params: MethodParams<"chat.send">, { sessionKey, message, extras, files }: Sent, caller: Caller, deps: ChatDeps) {
+  const { responder, relay, config, ids } = deps;
+  const entry = await checkSendPolicy(sessionKey, "webchat", deps, message);
   const runId = params.idempotencyKey;
-  const timeoutMs = runTimeout(config.current, params.timeoutMs);
   const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat", ...audienceOf(config.current, entry, caller) });
   try {
     await using kept = await keepFiles(files, { stateDir: config.paths.state, ids });
-    const more = { ...extras, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(files.length === 0 ? {} : { files: [...kept.files] }) };
+    const more = { ...extras, timeoutMs: turnLimitMs(config.current, params.timeoutMs), ...(files.length === 0 ? {} : { files: [...kept.files] }) };
     const accepted = await acceptRun(responder, { runId, sessionKey, message, channel: "webchat", scopes: [...caller.scopes], ...more });
     if (!accepted.duplicate) kept.keep();
     if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
@@ -158,13 +170,16 @@ async function history(params: MethodParams<"chat.history">, deps: ChatDeps): Pr
 }
 
 async function abort(params: MethodParams<"chat.abort">, deps: ChatDeps): Promise<MethodResult<"chat.abort">> {
+  const { relay, order } = deps;
   const sessionKey = canonicalKey(params.sessionKey, deps.config.current);
-  if (params.runId !== undefined) {
-    const run = deps.relay.find(params.runId);
-    if (!run || run.kind === "agent") return { ok: true, aborted: false, runIds: [] };
+  const reached = await order.stop(sessionKey, () => {
+    if (params.runId === undefined) return stopRuns(deps, sessionKey, chatRuns(deps, sessionKey), "rpc");
+    const run = relay.find(params.runId);
+    if (!run || run.kind === "agent") return [];
     if (run.sessionKey !== sessionKey) throw new AppError("INVALID_INPUT", "runId does not match sessionKey");
-  }
-  const runIds = await stopRuns(deps, sessionKey, params.runId === undefined ? chatRuns(deps, sessionKey) : [params.runId], "rpc");
+    return stopRuns(deps, sessionKey, [params.runId], "rpc");
+  });
+  const runIds = await untilStopped(deps, reached);
   return { ok: true, aborted: runIds.length > 0, runIds };
 }
 

@@ -10,6 +10,7 @@ import { approvalHandlers, execRulesHandlers } from "./approvals.ts";
 import { createApprovalBoard } from "./approvals/board.ts";
 import { channelPairingHandlers, type ChannelPairingPort } from "./channels-pairing.ts";
 import { chatHandlers } from "./chat.ts";
+import { createMessageOrder } from "./chat/message-order.ts";
 import { createRunRelay } from "./chat/run-relay.ts";
 import { channelsHandlers, type ChannelsPort } from "./channels.ts";
 import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts";
@@ -113,7 +114,7 @@ export function createHandlers(
   const relay = createRunRelay({ responder: deps.responder, broadcast, piece, form, send, clock: deps.clock, watched: watchers.of });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
   const compact = deps.agent?.compact;
-  const chat = { ...deps, relay, broadcast, turns: createTurns(), ...(compact ? { compact } : {}) };
+  const chat = { ...deps, relay, broadcast, turns: createTurns(), order: createMessageOrder(), ...(compact ? { compact } : {}) };
   const sessions = sessionsHandlers(chat);
   return {
     ...systemHandlers({ ...deps, presence }),

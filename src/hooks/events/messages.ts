@@ -113,6 +113,7 @@ export interface ReplyDispatchContext extends HookContextBase {
   abortSignal?: AbortSignal;
   recordProcessed?: (...args: unknown[]) => void;
   markIdle?: (...args: unknown[]) => void;
+  trace?: HookTrace;
 }
 export interface ReplyDispatchResult {
   handled: boolean;

@@ -1,11 +1,13 @@
 /** The lifecycle of a session. */
 import type { AgentHookContext } from "./agent.ts";
-import type { HookContextBase, HookEventBase, NoResult } from "./values.ts";
+import type { HookContextBase, HookEventBase, HookTrace, NoResult } from "./values.ts";
 
 export interface SessionHookContext extends HookContextBase {
   agentId?: string;
   sessionId: string;
   sessionKey?: string;
+  /** Of the message that the session began or ended with; absent where none did that. */
+  trace?: HookTrace;
 }
 
 /** Why a session ended. */

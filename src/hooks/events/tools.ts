@@ -83,6 +83,7 @@ export interface TranscriptHookContext {
   sessionKey?: string;
   toolName?: string;
   toolCallId?: string;
+  trace?: HookTrace;
 }
 export interface ToolResultPersistEvent extends HookEventBase {
   toolName?: string;

@@ -147,6 +147,25 @@ describe("a plugin that cannot be loaded", () => {
     await expect(loading).rejects.toMatchObject({ code: "PLUGIN_FAILED", message: expect.stringContaining("10000 ms"), details: { phase: "import" } });
   });
 
+  test("an import that never ends takes its budget once after a restart in place, too", async () => {
+    const clock = manualClock();
+    const entry = entryIn(folderWith({ "index.ts": "globalThis.openclawStarted(); await new Promise(() => {}); export default () => 1;" }), "index.ts");
+    let starts = 0;
+    for (const firstToken of ["a1", "b2"]) {
+      using slow = createModuleLoader({ sdkDir, hostPackages: createHostPackages(), clock, budgetMs: 10_000, firstToken });
+      const started = Promise.withResolvers<void>();
+      (globalThis as Record<string, unknown>)["openclawStarted"] = () => {
+        starts += 1;
+        started.resolve();
+      };
+      const loading = slow.load(entry, 1);
+      await started.promise;
+      clock.advance(10_000);
+      await expect(loading).rejects.toMatchObject({ code: "PLUGIN_FAILED", message: expect.stringContaining("10000 ms") });
+    }
+    expect(starts).toBe(2);
+  });
+
   test("top-level await within the budget is fine", async () => {
     const { definition } = await load(folderWith({ "index.ts": "const a = await Promise.resolve(3); export default () => a;" }));
     expect(definition.register?.(0)).toBe(3);

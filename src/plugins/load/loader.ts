@@ -154,8 +154,8 @@ export interface ModuleLoader extends Disposable {
 
 /** What a plugin's loads left behind. */
 interface Known {
-  tries: number;
-  last: { readonly generation: number; readonly module: Promise<LoadedModule> };
+  readonly tries: number;
+  readonly last: { readonly generation: number; readonly module: Promise<LoadedModule> };
 }
 
 export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_000, cacheDir, firstToken: instance = "" }: ModuleLoaderDeps): ModuleLoader {
@@ -187,12 +187,14 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
       requireCache.forget(root);
       return await importEntry(entry, source, graphs.open(root, next, exactly, entry.id));
     };
+    const work = importModule(graphs.urlOf(source, graph));
+    work.catch(() => {});
+    // Node loads within the call what it does not have. An earlier loader's module may never come to its end: it is not waited for.
+    if (!graph.files.has(source) && !mark.startsWith(instance)) return await again(instance, false);
     try {
-      const namespace = await inTime(importModule(graphs.urlOf(source, graph)), { clock, idle }, budgetMs);
-      return graph.files.has(source) || mark.startsWith(instance) ? { namespace, graph } : await again(instance, false);
+      return { namespace: await inTime(work, { clock, idle }, budgetMs), graph };
     } catch (error) {
       if (error instanceof AppError) throw error;
-      if (!graph.files.has(source) && !mark.startsWith(instance)) return await again(instance, false);
       if (isLinkFailure(error) && !exact) return await again(`${mark}~`, true);
       graphs.abandon(graph);
       throw await explain(error, { entry, graph, graphs, namesOf });
@@ -223,7 +225,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
       await install();
       const root = realRoot(entry);
       const key = `${root}\0${entry.id}`;
-      let before = known.get(key);
+      const before = known.get(key);
       if (before?.last.generation === generation) {
         const again = await before.last.module.catch(() => undefined);
         if (again) return again;
@@ -231,10 +233,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
       const tries = (before?.tries ?? 0) + 1;
       if (before) requireCache.forget(root);
       const module = run(entry, root, before ? `${instance}${entry.id}.${generation}.${tries}` : "");
-      before ??= { tries, last: { generation, module } };
-      before.tries = tries;
-      before.last = { generation, module };
-      known.set(key, before);
+      known.set(key, { tries, last: { generation, module } });
       return await module;
     },
     pluginOf: (error) => ownerOfError(error, graphs),

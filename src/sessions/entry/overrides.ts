@@ -106,3 +106,10 @@ export function queueSettings(config: OpenClawConfig, entry: Entry, channel: str
     drop: first(["session", word(entry?.["queueDrop"], QUEUE_DROPS)], ["config", queue?.drop]) ?? { value: "summarize", source: "default" },
   };
 }
+
+const DEFAULT_TURN_SECONDS = 600;
+
+/** The longest that a turn may take, in milliseconds: what was asked for with its message, else the configured time. 0: as long as it takes. */
+export function turnLimitMs(config: OpenClawConfig, asked?: number): number {
+  return asked ?? (config.agents?.defaults?.timeoutSeconds ?? DEFAULT_TURN_SECONDS) * 1000;
+}

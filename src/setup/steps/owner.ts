@@ -1,6 +1,8 @@
 /** Who owns the gateway: may loosen how commands run, decide about approvals and change the configuration from a chat. */
 import { AppError } from "../../base/errors.ts";
+import { nearest } from "../../base/text.ts";
 import { ownerEntry, withOwner } from "../../channels/index.ts";
+import { CHANNEL_IDS } from "../../config/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import type { Setup } from "../context.ts";
 
@@ -25,11 +27,19 @@ export async function chooseOwner({ ask, draft }: Setup, plugin: ChannelPlugin, 
 }
 
 /** What `--owner` says: `telegram:123456789`. */
-export function giveOwner({ given, draft }: Setup): void {
+export async function giveOwner({ given, draft, place }: Setup): Promise<void> {
   if (given.owner === undefined) return;
   const [, channel, senderId] = /^([a-z][\w-]*):(\S+)$/i.exec(given.owner.trim()) ?? [];
   if (channel === undefined || senderId === undefined || senderId === "*") {
     throw new AppError("INVALID_INPUT", `expected --owner as channel:id, such as telegram:123456789; got ${JSON.stringify(given.owner)}`);
   }
-  draft.become(withOwner(draft.config, channel.toLowerCase(), senderId) as object);
+  const id = channel.toLowerCase();
+  const { entries } = await place.inventory();
+  const known = new Set([...CHANNEL_IDS, ...entries.flatMap(({ manifest }) => manifest.channels ?? []), ...Object.keys(draft.config.channels ?? {})]);
+  if (!known.has(id)) {
+    const close = nearest(id, known);
+    const meant = close === undefined ? "name one that is configured or comes with a plugin" : `did you mean ${close}?`;
+    throw new AppError("INVALID_INPUT", `--owner ${given.owner.trim()}: there is no channel ${JSON.stringify(id)}; ${meant}`);
+  }
+  draft.become(withOwner(draft.config, id, senderId) as object);
 }

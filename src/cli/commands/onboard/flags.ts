@@ -116,7 +116,7 @@ export async function givenBy(values: OnboardValues): Promise<Given> {
       compatibility: oneOf("custom-compatibility", values["custom-compatibility"], ["openai", "anthropic"]),
     },
     gateway: {
-      port: parsePort(values["gateway-port"], 1),
+      port: parsePort(values["gateway-port"], 1, "gateway-port"),
       bind: oneOf("gateway-bind", values["gateway-bind"], BINDS),
       auth: oneOf("gateway-auth", values["gateway-auth"], ["token", "password"]),
       token: values["gateway-token"],

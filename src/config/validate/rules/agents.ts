@@ -1,4 +1,5 @@
 import { ruleIssue, withSuggestion, type Issue } from "../issue.ts";
+import { isAgentId } from "../../../base/session-name.ts";
 import { quoted } from "../words.ts";
 import { agentIds, agentKey, entriesAt, itemsAt, objectAt, valueAt, type Rule } from "./rule.ts";
 
@@ -10,6 +11,20 @@ export const uniqueAgentIds: Rule = function* (config) {
     const first = seen.get(agentKey(id));
     if (first === undefined) seen.set(agentKey(id), index);
     else yield ruleIssue([...path, "id"], `the agent id ${quoted(id)} is taken by agents.list[${first}]; give each agent its own`);
+  }
+};
+
+/** The id is part of session keys and the name of a folder: under another one nobody could speak with the agent. */
+export const agentIdsAreUsable: Rule = function* (config) {
+  for (const { path, value } of itemsAt(config, "agents", "list")) {
+    const id = valueAt(value, "id");
+    if (typeof id !== "string" || isAgentId(agentKey(id))) continue;
+    const usable = agentKey(id)
+      .replaceAll(/[^a-z0-9._-]+/g, "-")
+      .replaceAll(/^[^a-z0-9]+|-+$/g, "")
+      .slice(0, 64);
+    const such = usable === "" ? "" : `, such as ${quoted(usable)}`;
+    yield ruleIssue([...path, "id"], `no session can have the agent id ${quoted(id)}; use letters, digits, ".", "_" and "-", a letter or digit first${such}`);
   }
 };
 

@@ -1,4 +1,5 @@
 import {
+  agentIdsAreUsable,
   avatarsInWorkspace,
   boundAgentsExist,
   broadcastAgentsExist,
@@ -17,6 +18,7 @@ import { modelParamsAreKnown } from "./models.ts";
 import {
   bundledSkillsExist,
   chosenModelsExist,
+  configuredChannelsExist,
   deniedPluginsExist,
   hookPresetsExist,
   namedAgentsExist,
@@ -33,6 +35,7 @@ import { budgetAgentsExist, budgetsLimitSomething } from "./usage.ts";
 
 export const rules: readonly Rule[] = [
   uniqueAgentIds,
+  agentIdsAreUsable,
   oneDefaultAgent,
   separateAgentDirs,
   avatarsInWorkspace,
@@ -73,6 +76,7 @@ export const rules: readonly Rule[] = [
   deniedPluginsExist,
   namedAgentsExist,
   namedPartnersExist,
+  configuredChannelsExist,
   namedSendersExist,
   chosenModelsExist,
   bundledSkillsExist,

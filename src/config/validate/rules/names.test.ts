@@ -115,3 +115,26 @@ test("a model that its provider's own list does not have is reported with the ne
   ]);
   expect(found({ models, agents: { list: [{ id: "main", model: "acme/mine" }] } })).toEqual([]);
 });
+
+test("a section of a channel that is nearly called like one is reported, others may be a plugin's", () => {
+  expect(found({ channels: { telegramm: { botToken: "x" }, telegram: {}, defaults: {}, "our-own-chat": {} } })).toEqual([
+    'warning channels.telegramm: no channel is called "telegramm", so nothing reads this; did you mean "telegram"?',
+  ]);
+  expect(found({ channels: { telegramm: {} } }, { sections: { names: { complete: true, channels: ["telegramm"] } } })).toEqual([]);
+  expect(found({ channels: { telegramm: {} } }, {})).toEqual([]);
+});
+
+test("an agent's id has to be one that session keys can have", () => {
+  const ids = ["a b", "Main.Work_2", " ok ", "ä", "-x", "agent:x"];
+  expect(found({ agents: { list: ids.map((id) => ({ id })) } })).toEqual(
+    [
+      [0, '"a b"', ', such as "a-b"'],
+      [3, '"ä"', ""],
+      [4, '"-x"', ', such as "x"'],
+      [5, '"agent:x"', ', such as "agent-x"'],
+    ].map(
+      ([at, id, such]) =>
+        `error agents.list[${at}].id: no session can have the agent id ${id}; use letters, digits, ".", "_" and "-", a letter or digit first${such}`,
+    ),
+  );
+});

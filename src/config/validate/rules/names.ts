@@ -209,6 +209,17 @@ export const namedPartnersExist: Rule = function* (config, { names }) {
   }
 };
 
+/** Sections of a channel whose name is nearly that of one there is: nothing reads them. */
+export const configuredChannelsExist: Rule = function* (config, { names }) {
+  if (!names) return;
+  const { channels } = nameTable({}, names);
+  for (const { path, key } of entriesAt(config, "channels")) {
+    if (key === "defaults" || channels.has(key.trim().toLowerCase())) continue;
+    const issue = unknown(path, `no channel is called ${quoted(key)}, so nothing reads this`, [key.trim().toLowerCase(), channels], "warning");
+    if (issue.suggestion !== undefined) yield issue;
+  }
+};
+
 interface Named {
   readonly path: Path;
   readonly key: string;

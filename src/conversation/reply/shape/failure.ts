@@ -34,8 +34,11 @@ export function brokenText(error: unknown, redact: (text: string) => string = (t
   return `⚠️ No answer, the model cannot be used: ${redact(error.message).split("\n", 1)[0]!.slice(0, MAX_SHOWN_CHARS)}`;
 }
 
-/** One short message for a turn that failed. */
-export function failurePayload({ error = "" }: Pick<TurnEnd, "error">): ReplyPayload {
+const OUT_OF_TIME = "it took longer than it may (agents.defaults.timeoutSeconds). Try again, or ask for less at once.";
+
+/** One short message for a turn that failed or ran out of time. */
+export function failurePayload({ error = "", abortedBy }: Pick<TurnEnd, "error" | "abortedBy">): ReplyPayload {
+  if (abortedBy === "timeout") return { text: `⚠️ No answer: ${OUT_OF_TIME}`, isError: true };
   const text = error.slice(0, MAX_ERROR_CHARS).toLowerCase();
   const known = KINDS.find(({ any }) => any.test(text))?.say;
   return { text: `⚠️ No answer: ${known ?? "something went wrong on the way. Try again; the log says more."}`, isError: true };

@@ -4,7 +4,7 @@ import type { Logger } from "../../../base/log/logger.ts";
 import type { Config } from "../../../config/index.ts";
 import type { HealthReport } from "../../health.ts";
 import type { Responder, RunOutcome } from "../../ports.ts";
-import { runTimeout } from "../../methods/chat/asked-run.ts";
+import { turnLimitMs } from "../../../sessions/index.ts";
 import { cleanMessage } from "../../methods/chat/message-text.ts";
 import { checkSendPolicy, type SendPolicyDeps } from "../../methods/sessions/send-policy.ts";
 import { apiErrorOfRun, INTERNAL, timedOut } from "../failures.ts";
@@ -85,9 +85,8 @@ export async function runMessage(
   });
   const texts = { message: cleanMessage(message), ...(systemPrompt === undefined ? {} : { systemPrompt: cleanMessage(systemPrompt) }) };
   // The holder of the gateway's secret is its owner.
-  const timeoutMs = runTimeout(deps.config.current);
-  const limited = timeoutMs === undefined ? {} : { timeoutMs };
-  const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, owner: true, ...limited, ...texts, ...images, ...asked.settings });
+  const timeoutMs = turnLimitMs(deps.config.current);
+  const accepted = await responder.accept({ runId, sessionKey, channel: CHANNEL, owner: true, timeoutMs, ...texts, ...images, ...asked.settings });
   const leave = (): void => {
     if (!resumable) responder.abort({ sessionKey, runId }, "rpc");
   };

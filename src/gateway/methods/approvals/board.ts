@@ -69,6 +69,9 @@ export function createApprovalBoard({ approvals, broadcast, clock }: ApprovalBoa
     if (one) one.endedAt = clock.now();
     one?.decided.resolve(nobody ? null : decision);
     if (!nobody) broadcast("exec.approval.resolved", { id, decision, resolvedBy: by, ts: at });
+    // Clients see by its time that a command was not decided about. Whatever else ended without a decision is closed for those that know commands only.
+    else if (notice.kind !== "exec" || decision !== "timeout")
+      broadcast("exec.approval.resolved", { id, decision: "deny", resolvedBy: by ?? decision, ts: at });
     if (notice.kind === "exec") return;
     const reason = nobody ? decision : by === RESTART ? "gateway-restart" : "user";
     const request = one?.question ?? pluginQuestion(notice.request, []);

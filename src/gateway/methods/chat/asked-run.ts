@@ -34,14 +34,6 @@ export function extrasOf({ attachments = [], thinking }: Asked, caller: Pick<Cal
   };
 }
 
-const DEFAULT_TIMEOUT_SECONDS = 600;
-
-/** How long a run may take, in milliseconds: what the caller asks for, where 0 is for ever, else the configured time. */
-export function runTimeout(config: OpenClawConfig, asked?: number): number | undefined {
-  const ms = asked ?? (config.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  return ms > 0 ? ms : undefined;
-}
-
 const MB = 1024 * 1024;
 const DEFAULT_FILE_MB = 5;
 

@@ -123,8 +123,8 @@ test("a file that another program changed is not appended to until it was checke
   expect(content()).toBe(`${HEADER}\n${entry("00000001", null)}\n${foreign}\n`);
   expect(projection.problems()).toMatchObject([{ file: FILE }]);
   expect(projection.check(db, tid)).toMatchObject({ action: "rewritten", adopted: 1 });
-  expect(lines(tid)).toEqual([HEADER, entry("00000001", null), entry("00000002", "00000001"), foreign]);
-  expect([content(), projection.problems(), row(tid)["leaf_id"]]).toEqual([expected(tid), [], "00000002"]);
+  expect(lines(tid)).toEqual([HEADER, entry("00000001", null), entry("00000002", "00000001"), entry("0000000f", "00000002", "from elsewhere")]);
+  expect([content(), projection.problems(), row(tid)["leaf_id"]]).toEqual([expected(tid), [], "0000000f"]);
 });
 
 test("a file that was replaced or removed behind an open descriptor is noticed", () => {
@@ -259,6 +259,72 @@ test("lines of another program are imported in order, also when the last has no 
   append([entry("cccccccc", "bbbbbbbb")]);
   projection.flush();
   expect([content(), projection.problems(), backups()]).toEqual([expected(tid), [], []]);
+});
+
+/** The path of the conversation, as texts. */
+function conversation(tid: number): string[] {
+  const entries = lines(tid)
+    .slice(1)
+    .map((line) => JSON.parse(line) as { id: string; parentId: string | null; message: { content: string } });
+  const texts: string[] = [];
+  for (let id = row(tid)["leaf_id"] as string | null; id !== null;) {
+    const found = entries.findLast((one) => one.id === id)!;
+    texts.unshift(found.message.content);
+    id = found.parentId;
+  }
+  return texts;
+}
+
+const OURS = [entry("00000001", null, "q1"), entry("00000002", "00000001", "a1"), entry("00000003", "00000002", "q2"), entry("00000004", "00000003", "a2")];
+
+test.each([
+  ["its last lines", [HEADER, OURS[0], OURS[1]], "00000002"],
+  ["all its lines", [HEADER], null],
+  ["a line in the middle", [HEADER, OURS[0], OURS[2], OURS[3]], "00000004"],
+  ["a line in the middle and its last", [HEADER, OURS[0], OURS[2]], "00000003"],
+])("another program's turn in a file that lacked %s follows ours in the conversation", (_, written, last) => {
+  const { tid } = commit([HEADER, ...OURS]);
+  mkdirSync(dirname(path()), { recursive: true });
+  const theirs = [entry("aaaaaaaa", last, "q3"), entry("bbbbbbbb", "aaaaaaaa", "a3")];
+  writeFileSync(path(), [...written, ...theirs, ""].join("\n"));
+  expect(projection.check(db, tid)).toMatchObject({ action: "rewritten", adopted: 2 });
+  expect(conversation(tid)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
+  expect([content(), projection.problems(), projection.branched()]).toEqual([expected(tid), [], []]);
+  expect(projection.check(db, tid, { thorough: true }).action).toBe("ok");
+});
+
+test("another program's turn after a torn line is not lost, whether or not it began a new line", () => {
+  const size = Buffer.byteLength(OURS[2]!);
+  for (let torn = 1; torn <= size; torn += 1) {
+    for (const between of ["", "\n"]) {
+      const file = `agents/main/sessions/torn-${torn}-${between.length}.jsonl`;
+      const { tid } = commit([HEADER, ...OURS], file);
+      mkdirSync(dirname(path(file)), { recursive: true });
+      const theirs = [entry("aaaaaaaa", torn === size ? "00000003" : "00000002", "q3"), entry("bbbbbbbb", "aaaaaaaa", "a3")].join("\n");
+      writeFileSync(path(file), `${[HEADER, OURS[0], OURS[1], OURS[2]!.slice(0, torn)].join("\n")}${between}${theirs}\n`);
+      projection.check(db, tid);
+      expect(conversation(tid), `torn at ${torn}`).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
+    }
+  }
+});
+
+test("retries of another program stay branches of the same turn", () => {
+  const { tid } = commit([HEADER, ...OURS]);
+  mkdirSync(dirname(path()), { recursive: true });
+  const theirs = [entry("aaaaaaaa", "00000002", "q3"), entry("bbbbbbbb", "00000002", "q3 again"), entry("cccccccc", "bbbbbbbb", "a3")];
+  writeFileSync(path(), [HEADER, OURS[0], OURS[1], ...theirs, ""].join("\n"));
+  projection.check(db, tid);
+  expect(conversation(tid)).toEqual(["q1", "a1", "q2", "a2", "q3 again", "a3"]);
+});
+
+test("where another program went back to an earlier message of a file that lacked lines, our conversation stays and the branch is reported", () => {
+  const { tid } = commit([HEADER, ...OURS]);
+  mkdirSync(dirname(path()), { recursive: true });
+  writeFileSync(path(), [HEADER, ...OURS.slice(0, 3), entry("aaaaaaaa", "00000001", "elsewhere"), ""].join("\n"));
+  expect(projection.check(db, tid)).toMatchObject({ action: "rewritten", adopted: 1, apart: 1 });
+  expect(conversation(tid)).toEqual(["q1", "a1", "q2", "a2"]);
+  expect(projection.branched()).toMatchObject([{ file: FILE, problem: expect.stringContaining("earlier message") }]);
+  expect([projection.problems(), logged.some((line) => line.includes("earlier message"))]).toEqual([[], true]);
 });
 
 test("a file of another session is set aside, and nothing of it is imported", () => {

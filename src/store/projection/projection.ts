@@ -100,6 +100,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
   const descriptors = createDescriptors(deps.stateDir);
   const queue = createLineQueue();
   const problems = new Map<string, ProjectionProblem>();
+  const branched = new Map<string, ProjectionProblem>();
   const checked = new Set<string>();
   let isClosed = false;
 
@@ -107,7 +108,9 @@ export function createProjection(deps: ProjectionDeps): Projection {
   function suspect(file: string, problem: string): void {
     descriptors.close(file);
     checked.delete(file);
+    const known = problems.get(file)?.problem;
     problems.set(file, { file, problem, at: deps.now() });
+    if (known === problem) return;
     deps.log("a transcript file is behind the database until its session is used again", { file, problem });
   }
 
@@ -150,6 +153,11 @@ export function createProjection(deps: ProjectionDeps): Projection {
       problems.delete(report.file);
       if (report.action !== "ok") deps.log("a transcript file was brought up to date", { ...report });
     }
+    if (report.apart !== undefined) {
+      const problem = `another program continued this conversation at an earlier message; its ${report.apart} entries are in the file, but the conversation continues without them`;
+      branched.set(report.file, { file: report.file, problem, at: deps.now() });
+      deps.log(problem, { file: report.file });
+    }
     return report;
   }
 
@@ -173,6 +181,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
     rename: (from, to) => leave(from, (path) => renameFiles(path, resolveFile(deps.stateDir, to))),
     remove: (file) => leave(file, removeFiles),
     problems: () => [...problems.values()],
+    branched: () => [...branched.values()],
     close() {
       isClosed = true;
       flush();

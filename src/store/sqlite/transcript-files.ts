@@ -5,6 +5,7 @@ import type { WriteKind } from "../areas/index.ts";
 import { createProjection, transcriptRow, type ProjectionProblem } from "../projection/index.ts";
 import type { Effect } from "./handlers.ts";
 import type { CommitRequest, ReadRequest } from "./messages.ts";
+import { createUnwrittenFiles } from "./unwritten-files.ts";
 
 export interface TranscriptFilesDeps {
   readonly db: DatabaseSync;
@@ -25,6 +26,8 @@ export interface TranscriptFiles {
   prepare(commits: readonly CommitRequest[], reads: readonly ReadRequest[]): void;
   /** Applies the effects of a durable group. */
   follow(effects: readonly Effect[]): void;
+  /** Completes all files that are behind, as far as that is possible. Not inside a transaction. */
+  completeAll(): void;
   /** Writes pending lines when there are many or old ones; otherwise a little later, when no request may be waiting for this thread. */
   flush(): void;
   /** Imports what another program wrote to the file of a transcript. A missing or compressed file is left as it is. Not inside a transaction. */
@@ -33,6 +36,7 @@ export interface TranscriptFiles {
   compress(tid: number, done: (replaced: boolean) => void): Generator<void>;
   /** Compressed files that are being synced. */
   compressing(): number;
+  /** Files that are behind, and files with entries of other programs that are not part of the conversation. */
   problems(): readonly ProjectionProblem[];
   close(): void;
 }
@@ -64,6 +68,22 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     const report = projection.ensure(deps.db, tid, { writing });
     if (report?.action !== "compressed") trusted.add(file);
   }
+
+  /** A process that is killed after it has archived a transcript leaves the file under its former name. */
+  function finishArchiving(file: string): void {
+    const former = file.replace(/\.(?:reset|deleted)\.[^/]*$/, "");
+    const isThere = (name: string): boolean => existsSync(join(deps.stateDir, name)) || existsSync(join(deps.stateDir, `${name}.gz`));
+    if (former !== file && !isThere(file) && isThere(former) && tidIn(deps, former) === undefined) projection.rename(former, file);
+  }
+
+  const unwritten = createUnwrittenFiles({
+    ...deps,
+    complete({ file, archivedAt }) {
+      if (archivedAt !== null) finishArchiving(file);
+      use(file, false);
+    },
+    behind: () => projection.problems().map(({ file }) => file),
+  });
 
   function write(): void {
     projection.flush();
@@ -106,6 +126,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     compressing: () => compressing,
     follow(effects) {
       for (const effect of effects) {
+        unwritten.written(effect.kind === "renamed" ? effect.to : effect.file);
         if (effect.kind === "appended") projection.append(effect.file, effect.startBytes, effect.lines);
         else {
           trusted.delete(effect.file);
@@ -123,7 +144,11 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       if (lines >= FLUSH_LINES || performance.now() - (waitingSince ?? 0) >= FLUSH_MS) write();
       else timer ??= deps.later(QUIET_MS, whenQuiet);
     },
-    problems: () => projection.problems(),
+    completeAll() {
+      projection.flush();
+      unwritten.completeAll();
+    },
+    problems: () => [...projection.problems(), ...projection.branched()],
     close() {
       projection.flush();
       projection.close();

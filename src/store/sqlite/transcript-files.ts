@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { WriteKind } from "../areas/index.ts";
-import { createProjection, transcriptRow, type ProjectionProblem } from "../projection/index.ts";
+import { createProjection, transcriptRow, type Projection, type ProjectionProblem } from "../projection/index.ts";
 import type { Effect } from "./handlers.ts";
 import type { CommitRequest, ReadRequest } from "./messages.ts";
 import { createUnwrittenFiles } from "./unwritten-files.ts";
@@ -51,6 +51,21 @@ const QUIET_MS = 3;
 const tidIn = ({ sql }: Pick<TranscriptFilesDeps, "sql">, file: string): number | undefined =>
   sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
 
+/** The files that requests use, and whether they are written to. */
+function* usedFiles(commits: readonly CommitRequest[], reads: readonly ReadRequest[]): Generator<readonly [file: unknown, writing: boolean]> {
+  for (const [, , writes] of commits) {
+    for (const [kind, input] of writes) if (kind.startsWith("transcripts.")) yield [(input as { file?: unknown }).file, !ENDING.has(kind)];
+  }
+  for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) yield [(input as { file?: unknown }).file, false];
+}
+
+/** A process that is killed after it has archived a transcript leaves the file under its former name. */
+function finishArchiving(deps: TranscriptFilesDeps, projection: Projection, file: string): void {
+  const former = file.replace(/\.(?:reset|deleted)\.[^/]*$/, "");
+  const isThere = (name: string): boolean => existsSync(join(deps.stateDir, name)) || existsSync(join(deps.stateDir, `${name}.gz`));
+  if (former !== file && !isThere(file) && isThere(former) && tidIn(deps, former) === undefined) projection.rename(former, file);
+}
+
 export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFiles {
   const projection = createProjection({ stateDir: deps.stateDir, pid: process.pid, now: deps.now, log: deps.log });
   /** Files that were right at their first use. Once one is not, the projection is asked every time. */
@@ -69,21 +84,12 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     if (report?.action !== "compressed") trusted.add(file);
   }
 
-  /** A process that is killed after it has archived a transcript leaves the file under its former name. */
-  function finishArchiving(file: string): void {
-    const former = file.replace(/\.(?:reset|deleted)\.[^/]*$/, "");
-    const isThere = (name: string): boolean => existsSync(join(deps.stateDir, name)) || existsSync(join(deps.stateDir, `${name}.gz`));
-    if (former !== file && !isThere(file) && isThere(former) && tidIn(deps, former) === undefined) projection.rename(former, file);
+  function complete(file: string): void {
+    finishArchiving(deps, projection, file);
+    use(file, false);
   }
 
-  const unwritten = createUnwrittenFiles({
-    ...deps,
-    complete({ file, archivedAt }) {
-      if (archivedAt !== null) finishArchiving(file);
-      use(file, false);
-    },
-    behind: () => projection.problems().map(({ file }) => file),
-  });
+  const unwritten = createUnwrittenFiles({ ...deps, complete, flush: projection.flush, behind: () => projection.problems().map(({ file }) => file) });
 
   function write(): void {
     projection.flush();
@@ -102,10 +108,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
 
   return {
     prepare(commits, reads) {
-      for (const [, , writes] of commits) {
-        for (const [kind, input] of writes) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, !ENDING.has(kind));
-      }
-      for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, false);
+      for (const [file, writing] of usedFiles(commits, reads)) use(file, writing);
     },
     importLines(file) {
       const tid = tidIn(deps, file);
@@ -144,14 +147,8 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       if (lines >= FLUSH_LINES || performance.now() - (waitingSince ?? 0) >= FLUSH_MS) write();
       else timer ??= deps.later(QUIET_MS, whenQuiet);
     },
-    completeAll() {
-      projection.flush();
-      unwritten.completeAll();
-    },
+    completeAll: unwritten.completeAll,
     problems: () => [...projection.problems(), ...projection.branched()],
-    close() {
-      projection.flush();
-      projection.close();
-    },
+    close: projection.close,
   };
 }

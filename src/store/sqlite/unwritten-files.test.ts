@@ -119,7 +119,8 @@ test("marks are removed when their files were not written for a while, and stay 
     sql: createStatements(db),
     later: (_, fn) => timers.push(fn),
     upkeep: (work) => work(),
-    complete: ({ file }) => void completed.push(file),
+    complete: (file) => void completed.push(file),
+    flush: () => {},
     behind: () => ["behind"],
   });
   const fire = () => timers.splice(0).forEach((fn) => fn());

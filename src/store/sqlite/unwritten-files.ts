@@ -18,7 +18,9 @@ export interface UnwrittenFilesDeps {
   /** Runs work that no request waits for, unless the store has failed. */
   readonly upkeep: (work: () => void) => void;
   /** Compares the file of a transcript with the database and adds what it lacks. */
-  readonly complete: (transcript: { readonly tid: number; readonly file: string; readonly archivedAt: number | null }) => void;
+  readonly complete: (file: string) => void;
+  /** Writes pending lines. */
+  readonly flush: () => void;
   /** Files that are known to be behind. */
   readonly behind: () => readonly string[];
 }
@@ -34,7 +36,7 @@ export interface UnwrittenFiles {
   completeAll(): void;
 }
 
-export function createUnwrittenFiles({ db, sql, later, upkeep, complete, behind }: UnwrittenFilesDeps): UnwrittenFiles {
+export function createUnwrittenFiles({ db, sql, later, upkeep, complete, flush, behind }: UnwrittenFilesDeps): UnwrittenFiles {
   /** Files written since the last round. */
   const recent = new Set<string>();
   const rest = completing();
@@ -43,22 +45,20 @@ export function createUnwrittenFiles({ db, sql, later, upkeep, complete, behind 
   let isOver = false;
   later(FIRST_MS, () => upkeep(step));
 
-  function completeOne(tid: unknown): void {
-    const row = sql("SELECT tid, file, archived_at AS archivedAt FROM transcripts WHERE tid = ?").get(tid as number);
-    if (!row) return;
-    const transcript = row as unknown as Parameters<typeof complete>[0];
-    complete(transcript);
-    recent.add(transcript.file);
+  function completeOne(file: string): void {
+    complete(file);
+    recent.add(file);
   }
 
   /** Tries again where a file could not be written, until the time is over. */
   function completeBehind(until: number): void {
-    for (const file of behind()) if (performance.now() < until) completeOne(sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] ?? null);
+    for (const file of behind()) if (performance.now() < until) completeOne(file);
   }
 
   function* completing(): Generator<void> {
     for (const { tid } of sql("SELECT tid FROM transcript_unwritten ORDER BY tid DESC").all()) {
-      completeOne(tid);
+      const row = sql("SELECT file FROM transcripts WHERE tid = ?").get(Number(tid));
+      if (row) completeOne(String(row["file"]));
       yield;
     }
   }
@@ -102,6 +102,7 @@ export function createUnwrittenFiles({ db, sql, later, upkeep, complete, behind 
     },
     completeAll() {
       const until = performance.now() + CLOSE_MS;
+      flush();
       completeUntil(until);
       completeBehind(until);
       isOver = true;

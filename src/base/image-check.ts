@@ -31,7 +31,8 @@ export function checkImage(bytes: Buffer): ImageCheck {
   }
 }
 
-const DAMAGED = "the file is damaged or incomplete";
+/** Why an image that is not whole is not sent. */
+export const DAMAGED = "the file is damaged or incomplete";
 
 const WALKS: Readonly<Record<ImageType, (bytes: Buffer) => boolean>> = {
   "image/png": isWholePng,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync, truncateSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -107,6 +107,28 @@ test("sessions that lost what was said in them are named", async () => {
   const outcomes = await here.look(["sessions.transcripts"]);
   expect(outcomes.map(({ id }) => id)).toEqual(["sessions.transcripts:lost", "sessions.transcripts:main"]);
   expect(outcomes[0]!.text).toMatch(/1 of the 2 .*agent:main:main/);
+});
+
+test("transcript files that lack their last messages are named while no gateway runs, and the next start completes them", async () => {
+  const here = place();
+  const file = (session: string): string => `agents/main/sessions/${session}.jsonl`;
+  const open = async () => openStore({ stateDir: here.state, clock: systemClock });
+  {
+    await using store = await open();
+    for (const sessionId of ["whole", "short", "none"]) {
+      const header = JSON.stringify({ type: "session", id: sessionId });
+      await store.write("transcripts.ensure", { file: file(sessionId), agentId: "main", sessionId, header });
+    }
+  }
+  truncateSync(join(here.state, file("short")), 9);
+  rmSync(join(here.state, file("none")));
+  const outcomes = await here.look(["sessions.transcripts"]);
+  expect(outcomes).toMatchObject([
+    { id: "sessions.transcripts:behind", level: "warn", text: expect.stringMatching(/^1 .*short\.jsonl$/) },
+    { id: "sessions.transcripts:files", level: "info", text: expect.stringMatching(/^1 /) },
+  ]);
+  await (await open())[Symbol.asyncDispose]();
+  expect(await here.look(["sessions.transcripts"])).toMatchObject([{ level: "ok" }]);
 });
 
 test("locks of processes that are gone are removed, and those of living ones are not", async () => {

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import { silentLogger } from "../base/log/logger.ts";
 import type { ImageContent } from "../protocol/index.ts";
@@ -87,11 +88,32 @@ test("an image is sent with the type and base64 text of its bytes", async () => 
   }
 });
 
-test("a large damaged image is recovered as far as it can be read", async () => {
-  const large = await image(1500, 1400, "jpeg");
-  const bytes = Buffer.from(large.data, "base64");
-  const [shown] = await fit()([{ ...large, data: bytes.subarray(0, Math.floor(bytes.length * 0.8)).toString("base64") }]);
-  expect(sizeOf(shown as ImageContent)).toMatchObject({ width: 1200 });
+const DAMAGED = [{ type: "text", text: expect.stringContaining("damaged or incomplete") as string }];
+
+test.each<Format>(["png", "jpeg", "gif", "webp"])("a %s that is cut off is left out, whatever its size", async (format) => {
+  for (const [width, height] of [
+    [300, 200],
+    [1500, 1400],
+  ] as const) {
+    const whole = await image(width, height, format);
+    const bytes = Buffer.from(whole.data, "base64");
+    expect(await fit()([{ ...whole, data: bytes.subarray(0, Math.floor(bytes.length * 0.8)).toString("base64") }])).toEqual(DAMAGED);
+  }
+});
+
+test.each([
+  [300, 200],
+  [1500, 1400],
+])("a PNG of %i × %i with right checksums that lacks pixels is left out", async (width, height) => {
+  const whole = await image(width, height);
+  const bytes = Buffer.from(whole.data, "base64");
+  const at = bytes.indexOf("IDAT") - 4;
+  const length = Math.floor(bytes.readUInt32BE(at) / 2);
+  const part = Buffer.from(bytes.subarray(at, at + 12 + length));
+  part.writeUInt32BE(length);
+  part.writeUInt32BE(crc32(part.subarray(4, 8 + length)), 8 + length);
+  const end = bytes.subarray(bytes.indexOf("IEND") - 4);
+  expect(await fit()([{ ...whole, data: Buffer.concat([bytes.subarray(0, at), part, end]).toString("base64") }])).toEqual(DAMAGED);
 });
 
 test("an image type that no provider accepts is converted", async () => {

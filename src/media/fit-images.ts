@@ -1,6 +1,8 @@
 import type sharpLibrary from "sharp";
-import { messageOf } from "../base/errors.ts";
-import { checkImage } from "../base/image-check.ts";
+import { promisify } from "node:util";
+import { inflate } from "node:zlib";
+import { messageOf, systemCode } from "../base/errors.ts";
+import { checkImage, DAMAGED } from "../base/image-check.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { formatBytes } from "../base/text.ts";
@@ -105,18 +107,18 @@ export function createImageFitter({ maxSide, log, load = async () => (await impo
     const longest = size === undefined ? 0 : Math.max(size.width, size.height);
     if (size && size.width * size.height > MAX_PIXELS) return omitted(`it has ${size.width} × ${size.height} pixels, which is too many to be scaled`);
     const { type, problem } = checkImage(bytes);
-    if (problem === undefined && bytes.length <= MAX_BYTES && longest <= side) return asSent(image, bytes, type);
-    // A small damaged image cannot be recovered; from a large one, or another type, the library may read enough.
-    const unusable = omitted(problem ?? `it has ${formatBytes(bytes.length)}, at most ${formatBytes(MAX_BYTES)} can be sent`);
-    const mayBeRead = type === undefined ? isConvertible(bytes) : longest > side || bytes.length > MAX_BYTES;
-    const found = mayBeRead ? await sharp() : undefined;
-    const fallback = problem === undefined && bytes.length <= MAX_BYTES ? asSent(image, bytes, type) : unusable;
-    if (!found) return fallback;
+    // A model takes a part of a picture for the whole: a damaged one is left out, whatever its size.
+    if (problem !== undefined && !isConvertible(bytes)) return omitted(problem);
+    const isLight = bytes.length <= MAX_BYTES;
+    if (type !== undefined && isLight && longest <= side) return (await hasAllPixels(bytes, type, size)) ? asSent(image, bytes, type) : omitted(DAMAGED);
+    const found = await sharp();
+    if (!found && type !== undefined && isLight) return asSent(image, bytes, type);
+    if (!found) return omitted(problem ?? `it has ${formatBytes(bytes.length)}, at most ${formatBytes(MAX_BYTES)} can be sent`);
     try {
       return (await scaled(found, bytes, Math.min(side, longest || side))) ?? omitted("it could not be made small enough");
     } catch (error) {
       log.warn(`an image could not be scaled: ${messageOf(error)}`);
-      return fallback;
+      return omitted(problem ?? DAMAGED);
     }
   }
 
@@ -132,7 +134,7 @@ export function createImageFitter({ maxSide, log, load = async () => (await impo
 async function scaled(sharp: Sharp, bytes: Buffer, side: number): Promise<ImageContent | undefined> {
   for (const { share, quality } of STEPS) {
     const most = Math.max(1, Math.round(side * share));
-    const data = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "none" })
+    const data = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "truncated" })
       .autoOrient()
       .resize({ width: most, height: most, fit: "inside", withoutEnlargement: true })
       .flatten({ background: "#ffffff" })
@@ -143,7 +145,31 @@ async function scaled(sharp: Sharp, bytes: Buffer, side: number): Promise<ImageC
   return undefined;
 }
 
-/** With the type and the base64 text of its bytes, whatever its sender wrote: providers compare them. */
+/** Samples per pixel, by the colour type of a PNG. */
+const PNG_SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+const inflated = promisify(inflate);
+
+/** A PNG can be cut off before its checksums are made: then its parts are right, and its pixels are not all there. Other kinds are not decoded. */
+async function hasAllPixels(bytes: Buffer, type: string, size: ImageSize | undefined): Promise<boolean> {
+  if (type !== "image/png" || !size) return true;
+  const parts: Buffer[] = [];
+  for (let at = 8; at + 8 <= bytes.length;) {
+    const end = at + 8 + bytes.readUInt32BE(at);
+    if (bytes.toString("latin1", at + 4, at + 8) === "IDAT") parts.push(bytes.subarray(at + 8, end));
+    at = end + 4;
+  }
+  const bits = bytes.readUInt8(24) * (PNG_SAMPLES[bytes.readUInt8(25)] ?? 0);
+  const least = Math.ceil((size.width * size.height * bits) / 8);
+  try {
+    const pixels = await inflated(Buffer.concat(parts), { maxOutputLength: 2 * least + 1024 * 1024 });
+    return bits > 0 && pixels.length >= least;
+  } catch (error) {
+    // More than there have to be.
+    return systemCode(error) === "ERR_BUFFER_TOO_LARGE";
+  }
+}
+
+/** With the type and the base64 text that its bytes have, whatever its sender wrote: providers compare them. */
 function asSent(image: ImageContent, bytes: Buffer, mimeType: string): ImageContent {
   const data = bytes.toString("base64");
   return image.mimeType === mimeType && image.data === data ? image : { type: "image", data, mimeType };

@@ -12,6 +12,9 @@ export interface Inspection extends Disposable {
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): ReadResult<K>;
 }
 
+/** Tables that came with later versions, as far as they are read here. */
+const LATER_TABLES = { session_parts: "session_key TEXT, name TEXT, value TEXT", transcript_unwritten: "tid INTEGER PRIMARY KEY" };
+
 /** Opens the state for reading. Undefined when there is no database yet. */
 export function inspectStore(stateDir: string): Inspection | undefined {
   const file = join(stateDir, "openclaw.db");
@@ -19,9 +22,11 @@ export function inspectStore(stateDir: string): Inspection | undefined {
   try {
     const db = openReader(file);
     assertReadable(db, MIGRATIONS);
-    // A state that no gateway of this version has opened lacks this table; nothing is written to the file.
-    const isOld = db.prepare("SELECT 1 FROM main.sqlite_schema WHERE name = 'session_parts'").get() === undefined;
-    if (isOld) db.exec("CREATE TEMP TABLE session_parts (session_key TEXT, name TEXT, value TEXT)");
+    // A state that no gateway of this version has opened lacks these tables; nothing is written to the file.
+    for (const [name, columns] of Object.entries(LATER_TABLES)) {
+      const isMissing = db.prepare("SELECT 1 FROM main.sqlite_schema WHERE name = ?").get(name) === undefined;
+      if (isMissing) db.exec(`CREATE TEMP TABLE ${name} (${columns})`);
+    }
     db.exec("BEGIN");
     const context = { sql: createStatements(db) };
     return {

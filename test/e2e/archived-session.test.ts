@@ -77,3 +77,20 @@ test("an archived session is listed, found, previewed, read and exported like an
   expect(content().slice(0, lines.length)).toEqual(lines);
   expect(existsSync(join(place.stateDir, `${FILE}.gz`))).toBe(false);
 });
+
+test("deleting an archived session names the file that is there", async () => {
+  const place = makePlace();
+  await makeArchived(place);
+  place.configure(`{ gateway: { mode: "local", auth: { token: "${TOKEN}" } } }`);
+  await using gateway = await place.gateway();
+  const stateDir = mkdtempSync(join(tmpdir(), "openclaw-client-"));
+  await using client = await connectNode({
+    url: gateway.url!,
+    token: TOKEN,
+    client: { id: "test", mode: "test", version: "1.0.0", platform: "linux" },
+    stateDir,
+  });
+  const { archived } = await client.request("sessions.delete", { key: KEY });
+  expect(archived).toEqual([expect.stringMatching(/\.jsonl\.deleted\..*\.gz$/)]);
+  await expect.poll(() => existsSync(archived[0]!)).toBe(true);
+});

@@ -1,9 +1,9 @@
-import { existsSync, statfsSync } from "node:fs";
+import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { formatBytes } from "../../base/text.ts";
 import { defaultAgentId, stateLockPath } from "../../config/index.ts";
 import { lockHolder } from "../../base/instance-lock.ts";
-import { examineStore, inspectStore, lockingProcesses, nameHolders, suspectStore, transcriptFile } from "../../store/index.ts";
+import { examineStore, inspectStore, lockingProcesses, nameHolders, suspectStore, transcriptFile, type Inspection } from "../../store/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 const MB = 1024 * 1024;
@@ -101,6 +101,33 @@ export const freeDisk: Check = {
 /** So many sessions, the newest first. */
 const RECENT = 50;
 
+/** So many transcripts that were written last; only these can have files that are behind. */
+const LAST_WRITTEN = 2000;
+
+interface LaggingFiles {
+  /** Files that are not there. */
+  readonly gone: readonly string[];
+  /** Files that lack lines of the database: the gateway was killed, or the power was cut, before they were written. */
+  readonly short: readonly string[];
+}
+
+/** Files that a running gateway has written or is about to write are not looked at. */
+function laggingFiles(store: Inspection, state: string): LaggingFiles {
+  if (lockHolder(stateLockPath(state))) return { gone: [], short: [] };
+  const sizes = store.read("transcripts.unwritten", { limit: LAST_WRITTEN }).map(({ file, bytes }) => {
+    const size = statSync(join(state, file), { throwIfNoEntry: false })?.size;
+    return { file, lacks: bytes - (size ?? 0), isGone: size === undefined && !existsSync(join(state, `${file}.gz`)), isThere: size !== undefined };
+  });
+  return {
+    gone: sizes.filter(({ isGone }) => isGone).map(({ file }) => file),
+    short: sizes.filter(({ isThere, lacks }) => isThere && lacks > 0).map(({ file }) => file),
+  };
+}
+
+/** Names in a message. */
+const MOST_NAMED = 5;
+const shortList = (names: readonly string[]): string => [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ["…"] : [])].join(", ");
+
 /** What was said is there. */
 export const transcripts: Check = {
   id: "sessions.transcripts",
@@ -118,11 +145,14 @@ export const transcripts: Check = {
     // One that was only made, or whose settings were changed, has nothing to hold yet.
     const lost = without.filter(({ entry }) => (entry.totalTokens ?? 0) > 0);
     const main = rows.find(({ key }) => key === `agent:${defaultAgentId(config.current)}:main`);
-    const gone = rows.flatMap(({ agentId, entry }) =>
+    const lagging = laggingFiles(store, state);
+    const missing = rows.flatMap(({ agentId, entry }) =>
       store
         .read("transcripts.ofSession", { agentId, sessionId: entry.sessionId })
-        .filter(({ file, archivedAt }) => archivedAt === null && !existsSync(join(state, file)) && !existsSync(join(state, `${file}.gz`))),
+        .filter(({ file, archivedAt }) => archivedAt === null && !existsSync(join(state, file)) && !existsSync(join(state, `${file}.gz`)))
+        .map(({ file }) => file),
     );
+    const gone = new Set([...missing, ...lagging.gone]);
     return [
       ...(lost.length === 0
         ? []
@@ -144,13 +174,23 @@ export const transcripts: Check = {
             },
           ]
         : []),
-      ...(gone.length === 0
+      ...(lagging.short.length === 0
+        ? []
+        : [
+            {
+              part: "behind",
+              level: "warn" as const,
+              text: `${lagging.short.length} transcript files lack their last messages, since the gateway was killed before it wrote them; the database has them: ${shortList(lagging.short)}`,
+              todo: "start the gateway before another program uses these files: it completes them",
+            },
+          ]),
+      ...(gone.size === 0
         ? []
         : [
             {
               part: "files",
               level: "info" as const,
-              text: `${gone.length} transcript files are missing; the database has what they held, and the gateway writes them again`,
+              text: `${gone.size} transcript files are missing; the database has what they held, and the gateway writes them again`,
             },
           ]),
     ];

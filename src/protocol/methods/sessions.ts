@@ -55,6 +55,9 @@ export const sessionsMethods = {
       limitApplied: maybe(count()),
       hasMore: maybe(flag()),
       nextOffset: maybe(amount({ description: "Where the next page begins, when there is more." })),
+      incomplete: maybe(
+        flag({ description: "Transcripts of another program are still being imported: the search has not seen all of them. Search again later." }),
+      ),
       defaults: closed({ modelProvider: orNull(text()), model: orNull(text()), contextTokens: orNull(number()) }),
       sessions: list(SessionRowSchema),
     }),

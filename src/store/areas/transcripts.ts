@@ -86,6 +86,8 @@ export interface TranscriptsReads {
    * heavy reads.
    */
   "transcripts.positions": { input: { readonly file: string; readonly after: number; readonly limit: number }; result: readonly number[] };
+  /** Transcripts whose files may lack their last lines. Most of them lack none: compare their sizes. */
+  "transcripts.unwritten": { input: { readonly limit: number }; result: readonly TranscriptRow[] };
   "transcripts.list": {
     input: {
       readonly agentId?: string | undefined;

@@ -4,7 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { fileError, messageOf, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { compressedName, hasCompressed, restoreFile } from "./compressed-file.ts";
-import { isBlank, readLines, readTranscriptLine } from "./lines.ts";
+import { readLines, readTranscriptLine } from "./lines.ts";
+import { mergeEntries, type Divergence } from "./merge.ts";
 import { resolveFile } from "./transcript-path.ts";
 import { appendLines, expectedLine, expectedLines, transaction, transcriptRow, type TranscriptRow } from "./rows.ts";
 import type { ProjectionDeps, RepairReport } from "./types.ts";
@@ -16,8 +17,7 @@ type Comparison =
   | { readonly kind: "short"; readonly size: number }
   /** The file is complete, with extra data after it. */
   | { readonly kind: "longer" }
-  /** The line at `offset` differs from `seq`. */
-  | { readonly kind: "differs"; readonly offset: number };
+  | ({ readonly kind: "differs" } & Divergence);
 
 /** Reads up to `size` bytes; fewer only at the end of the file. */
 function readAt(fd: number, position: number, size: number): Buffer {
@@ -42,10 +42,10 @@ function endsMatch(db: DatabaseSync, transcript: TranscriptRow, fd: number): boo
 /** Reads both to the first difference. */
 function walk(db: DatabaseSync, transcript: TranscriptRow, fd: number, size: number): Comparison {
   let offset = 0;
-  for (const { bytes } of expectedLines(db, transcript.tid)) {
+  for (const { seq, bytes } of expectedLines(db, transcript.tid)) {
     const found = readAt(fd, offset, bytes.length);
     if (found.length < bytes.length && found.equals(bytes.subarray(0, found.length))) return { kind: "short", size: offset + found.length };
-    if (!found.equals(bytes)) return { kind: "differs", offset };
+    if (!found.equals(bytes)) return { kind: "differs", offset, seq };
     offset += bytes.length;
   }
   return size > offset ? { kind: "longer" } : { kind: "same" };
@@ -155,34 +155,12 @@ function adoptTail(target: Target, fd: number): RepairReport {
   return report(target, { action: "adopted", adopted: added });
 }
 
-/** True when the file's first line is a header of the same session: only then do its other lines belong here. */
-function sameSession(target: Target, fd: number): boolean {
-  for (const line of readLines(fd)) {
-    if (isBlank(line.bytes) && !line.tooLong) continue;
-    const read = readTranscriptLine(line.bytes);
-    return read?.parsed.kind === "header" && read.parsed.header.id === target.transcript.sessionId;
-  }
-  return false;
-}
-
 /**
- * The file diverged from the database. Entries that the database does not have are imported as a branch; the conversation continues
- * where the database says, and the old file is preserved in case something could not be imported.
+ * The file diverged from the database. Entries that only the file has are imported; the old file is preserved in case something could not be.
  */
-function mergeBranch(target: Target, fd: number, offset: number): RepairReport {
-  if (!sameSession(target, fd)) return rewritten(target);
-  const added = transaction(target.db, () => {
-    const lines = appendLines(target.db, target.transcript);
-    for (const line of readLines(fd, offset)) {
-      const read = line.tooLong ? undefined : readTranscriptLine(line.bytes);
-      if (read?.parsed.kind !== "entry") continue;
-      const { id } = read.parsed.entry;
-      if (typeof id === "string" && !lines.knows(id)) lines.add(read.text, read.parsed);
-    }
-    lines.finish(false);
-    return lines.added;
-  });
-  return rewritten(target, added);
+function merge(target: Target, fd: number, divergence: Divergence): RepairReport {
+  const { added, apart } = mergeEntries({ db: target.db, transcript: target.transcript, fd, ...divergence });
+  return { ...rewritten(target, added), ...(apart === 0 ? {} : { apart }) };
 }
 
 function complete(target: Target, size: number): RepairReport {
@@ -245,7 +223,7 @@ function checkPlain(target: Target, thorough: boolean): RepairReport {
     if (comparison.kind === "same") return report(target, { action: "ok" });
     if (comparison.kind === "short") return complete(target, comparison.size);
     if (comparison.kind === "longer") return adoptTail(target, fd);
-    return mergeBranch(target, fd, comparison.offset);
+    return merge(target, fd, comparison);
   } finally {
     closeSync(fd);
   }

@@ -123,8 +123,8 @@ test("a file that another program changed is not appended to until it was checke
   expect(content()).toBe(`${HEADER}\n${entry("00000001", null)}\n${foreign}\n`);
   expect(projection.problems()).toMatchObject([{ file: FILE }]);
   expect(projection.check(db, tid)).toMatchObject({ action: "rewritten", adopted: 1 });
-  expect(lines(tid)).toEqual([HEADER, entry("00000001", null), entry("00000002", "00000001"), foreign]);
-  expect([content(), projection.problems(), row(tid)["leaf_id"]]).toEqual([expected(tid), [], "00000002"]);
+  expect(lines(tid)).toEqual([HEADER, entry("00000001", null), entry("00000002", "00000001"), entry("0000000f", "00000002", "from elsewhere")]);
+  expect([content(), projection.problems(), row(tid)["leaf_id"]]).toEqual([expected(tid), [], "0000000f"]);
 });
 
 test("a file that was replaced or removed behind an open descriptor is noticed", () => {

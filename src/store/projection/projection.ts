@@ -96,10 +96,25 @@ function createLineQueue(): LineQueue {
   };
 }
 
+/** Files with entries of another program that could not be made part of the conversation. */
+function createBranches({ now, log }: ProjectionDeps): { note(report: RepairReport): void; list(): readonly ProjectionProblem[] } {
+  const found = new Map<string, ProjectionProblem>();
+  return {
+    note({ file, apart }) {
+      if (apart === undefined) return;
+      const problem = `another program continued this conversation at an earlier message; its ${apart} entries are in the file, but the conversation continues without them`;
+      found.set(file, { file, problem, at: now() });
+      log(problem, { file });
+    },
+    list: () => [...found.values()],
+  };
+}
+
 export function createProjection(deps: ProjectionDeps): Projection {
   const descriptors = createDescriptors(deps.stateDir);
   const queue = createLineQueue();
   const problems = new Map<string, ProjectionProblem>();
+  const branches = createBranches(deps);
   const checked = new Set<string>();
   let isClosed = false;
 
@@ -107,8 +122,9 @@ export function createProjection(deps: ProjectionDeps): Projection {
   function suspect(file: string, problem: string): void {
     descriptors.close(file);
     checked.delete(file);
+    const isKnown = problems.get(file)?.problem === problem;
     problems.set(file, { file, problem, at: deps.now() });
-    deps.log("a transcript file is behind the database until its session is used again", { file, problem });
+    if (!isKnown) deps.log("a transcript file is behind the database until its session is used again", { file, problem });
   }
 
   function write(file: string, batch: Waiting): void {
@@ -150,6 +166,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
       problems.delete(report.file);
       if (report.action !== "ok") deps.log("a transcript file was brought up to date", { ...report });
     }
+    branches.note(report);
     return report;
   }
 
@@ -173,6 +190,7 @@ export function createProjection(deps: ProjectionDeps): Projection {
     rename: (from, to) => leave(from, (path) => renameFiles(path, resolveFile(deps.stateDir, to))),
     remove: (file) => leave(file, removeFiles),
     problems: () => [...problems.values()],
+    branched: branches.list,
     close() {
       isClosed = true;
       flush();

@@ -31,6 +31,8 @@ export interface RepairReport {
   readonly action: RepairAction;
   /** Lines taken from the file into the database. */
   readonly adopted: number;
+  /** How many of them could not be made part of the conversation. */
+  readonly apart?: number;
   /** Where the old content is, when the file was rewritten: a path relative to the state folder. */
   readonly kept?: string;
   readonly problem?: string;
@@ -72,5 +74,7 @@ export interface Projection {
   remove(file: string): boolean;
   /** Files with problems, the latest of each. */
   problems(): readonly ProjectionProblem[];
+  /** Files from which entries were imported that are not part of the conversation. */
+  branched(): readonly ProjectionProblem[];
   close(): void;
 }

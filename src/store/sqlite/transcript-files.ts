@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { WriteKind } from "../areas/index.ts";
-import { createProjection, transcriptRow, type ProjectionProblem } from "../projection/index.ts";
+import { createProjection, transcriptRow, type Projection, type ProjectionProblem } from "../projection/index.ts";
 import type { Effect } from "./handlers.ts";
 import type { CommitRequest, ReadRequest } from "./messages.ts";
+import { createUnwrittenFiles } from "./unwritten-files.ts";
 
 export interface TranscriptFilesDeps {
   readonly db: DatabaseSync;
@@ -25,6 +26,8 @@ export interface TranscriptFiles {
   prepare(commits: readonly CommitRequest[], reads: readonly ReadRequest[]): void;
   /** Applies the effects of a durable group. */
   follow(effects: readonly Effect[]): void;
+  /** Completes all files that are behind, as far as that is possible. Not inside a transaction. */
+  completeAll(): void;
   /** Writes pending lines when there are many or old ones; otherwise a little later, when no request may be waiting for this thread. */
   flush(): void;
   /** Imports what another program wrote to the file of a transcript. A missing or compressed file is left as it is. Not inside a transaction. */
@@ -33,6 +36,7 @@ export interface TranscriptFiles {
   compress(tid: number, done: (replaced: boolean) => void): Generator<void>;
   /** Compressed files that are being synced. */
   compressing(): number;
+  /** Files that are behind, and files with entries of other programs that are not part of the conversation. */
   problems(): readonly ProjectionProblem[];
   close(): void;
 }
@@ -46,6 +50,21 @@ const QUIET_MS = 3;
 
 const tidIn = ({ sql }: Pick<TranscriptFilesDeps, "sql">, file: string): number | undefined =>
   sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
+
+/** The files that requests use, and whether they are written to. */
+function* usedFiles(commits: readonly CommitRequest[], reads: readonly ReadRequest[]): Generator<readonly [file: unknown, writing: boolean]> {
+  for (const [, , writes] of commits) {
+    for (const [kind, input] of writes) if (kind.startsWith("transcripts.")) yield [(input as { file?: unknown }).file, !ENDING.has(kind)];
+  }
+  for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) yield [(input as { file?: unknown }).file, false];
+}
+
+/** A process that is killed after it has archived a transcript leaves the file under its former name. */
+function finishArchiving(deps: TranscriptFilesDeps, projection: Projection, file: string): void {
+  const former = file.replace(/\.(?:reset|deleted)\.[^/]*$/, "");
+  const isThere = (name: string): boolean => existsSync(join(deps.stateDir, name)) || existsSync(join(deps.stateDir, `${name}.gz`));
+  if (former !== file && !isThere(file) && isThere(former) && tidIn(deps, former) === undefined) projection.rename(former, file);
+}
 
 export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFiles {
   const projection = createProjection({ stateDir: deps.stateDir, pid: process.pid, now: deps.now, log: deps.log });
@@ -65,6 +84,13 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     if (report?.action !== "compressed") trusted.add(file);
   }
 
+  function complete(file: string): void {
+    finishArchiving(deps, projection, file);
+    use(file, false);
+  }
+
+  const unwritten = createUnwrittenFiles({ ...deps, complete, flush: projection.flush, behind: () => projection.problems().map(({ file }) => file) });
+
   function write(): void {
     projection.flush();
     waitingSince = undefined;
@@ -82,10 +108,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
 
   return {
     prepare(commits, reads) {
-      for (const [, , writes] of commits) {
-        for (const [kind, input] of writes) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, !ENDING.has(kind));
-      }
-      for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) use((input as { file?: unknown }).file, false);
+      for (const [file, writing] of usedFiles(commits, reads)) use(file, writing);
     },
     importLines(file) {
       const tid = tidIn(deps, file);
@@ -106,6 +129,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     compressing: () => compressing,
     follow(effects) {
       for (const effect of effects) {
+        unwritten.written(effect.kind === "renamed" ? effect.to : effect.file);
         if (effect.kind === "appended") projection.append(effect.file, effect.startBytes, effect.lines);
         else {
           trusted.delete(effect.file);
@@ -123,10 +147,8 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
       if (lines >= FLUSH_LINES || performance.now() - (waitingSince ?? 0) >= FLUSH_MS) write();
       else timer ??= deps.later(QUIET_MS, whenQuiet);
     },
-    problems: () => projection.problems(),
-    close() {
-      projection.flush();
-      projection.close();
-    },
+    completeAll: unwritten.completeAll,
+    problems: () => [...projection.problems(), ...projection.branched()],
+    close: projection.close,
   };
 }

@@ -52,7 +52,7 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
   const sessionIndex = data.sessionIndex && openSessionIndex(data.sessionIndex.path);
   const touched = (await sessionIndex?.open()) ?? [];
   const imports = await openImport(base);
-  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt, upkeep: (work) => handler.upkeep(work) });
+  const files = createTranscriptFiles({ ...base, later, adopt: imports.adopt, upkeep: keepFiles });
   const background = createBackground({
     db,
     sql,
@@ -70,6 +70,11 @@ async function startWriter(data: OpenRequest): Promise<Writer> {
   const writer = createWriter({ db, handler, queue, files, sessionIndex, background, witness: () => openWitness(data.file), closed: () => port.close() });
   if (touched.length > 0) followSessions(touched);
   return writer;
+
+  function keepFiles(work: () => void): void {
+    handler.upkeep(work);
+    handler.reportProblems();
+  }
 
   function followSessions(sessions: readonly TouchedSession[]): void {
     background.importMore(followTranscripts({ ...base, importLines: files.importLines }, sessions));

@@ -41,6 +41,7 @@ export function createWriter(deps: WriterDeps): Writer {
   let idle: NodeJS.Immediate | undefined;
 
   function close(): AppError | undefined {
+    handler.upkeep(files.completeAll);
     files.close();
     handler.upkeep(() => deps.sessionIndex?.close());
     handler.reportProblems();

@@ -114,7 +114,7 @@ test("a command that takes longer goes to the background and is followed there",
   const waiting = there.process({ action: "poll", sessionId, timeout: 60_000 });
   writeFileSync(join(workspace, "go"), "");
   expect(text(await waiting)).toBe("done\n\nProcess exited with code 0.");
-  await expect.poll(() => there.announced, SOON).toEqual([`Exec completed (${sessionId.slice(0, 8)}, code 0) :: done`]);
+  await expect.poll(() => there.announced, SOON).toEqual([`Exec completed (${sessionId}, code 0) :: done`]);
   expect(text(await there.process({ action: "clear", sessionId }))).toBe(`Cleared session ${sessionId}.`);
   expect(text(await there.process({ action: "list" }))).toBe("No running or recent sessions.");
 });
@@ -165,7 +165,7 @@ test("stopping the turn ends a command in the foreground, never one in the backg
   expect(text(await there.process({ action: "poll", sessionId }))).toMatch(/still running/);
   expect(await there.process({ action: "kill", sessionId })).toMatchObject({ details: { status: "failed" }, isError: false });
   expect(text(await there.process({ action: "poll", sessionId, timeout: 60_000 }))).toMatch(/Process exited with signal SIGTERM\.$/);
-  await expect.poll(() => there.announced, SOON).toEqual([`Exec failed (${sessionId.slice(0, 8)}, signal SIGTERM)`]);
+  await expect.poll(() => there.announced, SOON).toEqual([`Exec failed (${sessionId}, signal SIGTERM)`]);
 });
 
 test("without the process tool nothing goes to the background", async () => {

@@ -128,7 +128,7 @@ async function announceEnd(plan: ExecPlan, process: CommandProcess, run: PlanRun
   const hint = end.code === 0 || end.code === null ? undefined : run.hint?.(plan, process.output.aggregated());
   const tail = process.output.tail().replace(/\s+/g, " ").trim().slice(-NOTE_CHARS);
   const how = end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`;
-  const text = `Exec ${end.code === 0 ? "completed" : "failed"} (${process.id.slice(0, 8)}, ${how})${tail === "" ? "" : ` :: ${tail}`}`;
+  const text = `Exec ${end.code === 0 ? "completed" : "failed"} (${process.id}, ${how})${tail === "" ? "" : ` :: ${tail}`}`;
   run.onBackgroundEnd?.(hint === undefined ? text : `${text}\n${hint}`, end.code === 0 && tail === "");
 }
 

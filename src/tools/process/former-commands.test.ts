@@ -48,7 +48,7 @@ test("a command of a killed gateway is ended, its session notified, and its reco
   const it = left();
   expect(await clean(it)).toEqual({
     ended: 1,
-    announced: ["agent:main:main: Exec interrupted (calm-ree, outcome-unknown: the gateway was killed while it ran): sleep 600"],
+    announced: ["agent:main:main: Exec interrupted (calm-reef, outcome-unknown: the gateway was killed while it ran): sleep 600"],
   });
   expect(await it.ended).toBe("SIGTERM");
   expect(readdirSync(it.folder)).toEqual([]);

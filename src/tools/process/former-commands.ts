@@ -60,6 +60,6 @@ function end(record: CommandRecord, clock: Clock): void {
 
 const announcement = ({ id, command, sessionKey, process: { pid, startTime, bootId } }: CommandRecord) => ({
   sessionKey,
-  text: `Exec interrupted (${id.slice(0, 8)}, outcome-unknown: the gateway was killed while it ran): ${command}`,
+  text: `Exec interrupted (${id}, outcome-unknown: the gateway was killed while it ran): ${command}`,
   idempotencyKey: `interrupted-command:${bootId}:${pid}:${startTime}`,
 });

@@ -127,6 +127,14 @@ export function transcripts(world: World): void {
     expect((await store.read("transcripts.list", {})).map((row) => row.file)).toEqual([FILE]);
   });
 
+  test("transcripts that were just written are listed as such, the newest first", async () => {
+    await ensure();
+    const store = world.store();
+    await store.write("transcripts.append", { file: FILE, entries: [entry("a", null)] });
+    const row = await store.read("transcripts.get", { file: FILE });
+    expect(await store.read("transcripts.unwritten", { limit: 5 })).toEqual([row]);
+  });
+
   test("what would break the file is refused", async () => {
     await ensure();
     const store = world.store();

@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
 import { entryAfterReset } from "../../../sessions/index.ts";
-import { type SessionRow, type Store, type Write } from "../../../store/index.ts";
+import type { SessionRow, Store, TranscriptRow, Write } from "../../../store/index.ts";
 import type { AgentPort, Responder } from "../../ports.ts";
 import type { RunRelay } from "../chat/run-relay.ts";
 import type { EndingSession, MethodDeps } from "../deps.ts";
@@ -30,10 +31,7 @@ async function settle(key: string, shownKey: string, { responder, relay, clock }
   await Promise.race([Promise.all(reached.map((runId) => responder.outcome(runId))), promise]);
 }
 
-async function archiving(store: Store, session: SessionRow | undefined, reason: "reset" | "deleted"): Promise<Write[]> {
-  const files = session ? await liveTranscripts(store, session) : [];
-  return files.map(({ file }) => ["transcripts.archive", { file, reason }]);
-}
+const archiving = (files: readonly TranscriptRow[], reason: "reset" | "deleted"): Write[] => files.map(({ file }) => ["transcripts.archive", { file, reason }]);
 
 async function endingOf(store: Store, session: SessionRow, reason: EndingSession["reason"]): Promise<EndingSession> {
   const [transcript] = await liveTranscripts(store, session);
@@ -57,7 +55,7 @@ async function begunAnew(key: string, reason: "new" | "reset", { config, store, 
   if (ending) await endings?.ending(ending);
   const entry = entryAfterReset(session?.entry ?? { sessionId: fresh.sessionId, updatedAt: fresh.now }, "explicit", fresh);
   await store.commit([
-    ...(await archiving(store, session, "reset")),
+    ...archiving(session ? await liveTranscripts(store, session) : [], "reset"),
     ["extensions.clear", { sessionKey: key }],
     ["sessions.put", { key, agentId: session?.agentId ?? agentOf(key, config.current), entry, version: session?.version ?? 0 }],
   ]);
@@ -80,10 +78,17 @@ async function removed(key: string, withTranscript: boolean, { config, store, en
   checkAgent(key, session, config.current);
   if (!session) return undefined;
   const ending = await endingOf(store, session, "deleted");
-  const archive = withTranscript ? await archiving(store, session, "deleted") : [];
-  const results = await store.commit([...archive, ["extensions.clear", { sessionKey: key }], ["sessions.delete", { key, version: session.version }]]);
+  const files = withTranscript ? await liveTranscripts(store, session) : [];
+  // An archived transcript has only a compressed file, which is renamed with it.
+  const isThere = (name: string): boolean => existsSync(join(config.paths.state, name));
+  const endOf = files.map(({ file }) => (!isThere(file) && isThere(`${file}.gz`) ? ".gz" : ""));
+  const results = await store.commit([
+    ...archiving(files, "deleted"),
+    ["extensions.clear", { sessionKey: key }],
+    ["sessions.delete", { key, version: session.version }],
+  ]);
   endings?.ended(ending);
-  return results.slice(0, archive.length).map((result) => join(config.paths.state, (result as { file: string }).file));
+  return endOf.map((end, at) => join(config.paths.state, `${(results[at] as { file: string }).file}${end}`));
 }
 
 /** Sums a session up, or keeps the newest entries of the branch in use and puts the whole transcript away. */

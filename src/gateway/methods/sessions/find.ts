@@ -14,6 +14,8 @@ type Deps = Pick<MethodDeps, "config" | "store" | "clock" | "extensions">;
 /** Sessions of one page: without a limit, and at most. A longer answer would keep the others waiting while it is put together. */
 const PAGE = 200;
 const MAX_PAGE = 500;
+/** How long a search waits for transcripts that are being imported. */
+const IMPORT_WAIT_MS = 2000;
 
 /** Where sessions are kept. */
 export function storePath({ config }: Pick<MethodDeps, "config">): string {
@@ -37,6 +39,7 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
   };
   const words = search?.trim() || undefined;
   const seen = { titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true };
+  const incomplete = words !== undefined && !(await isImported(store, clock));
   const { rows, total } =
     words !== undefined || seen.titles || seen.last
       ? await store.read("sessions.shown", { ...filter, last: seen.last, ...(words === undefined ? {} : { search: words }) })
@@ -45,7 +48,24 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
   const sessions = await sessionRows(rows, { defaults, ...seen, extensions: deps.extensions?.() });
   const next = offset + sessions.length;
   const more = sessions.length > 0 && next < total ? { hasMore: true, nextOffset: next } : { hasMore: false };
-  return { ts: now, path: storePath(deps), count: sessions.length, total, limitApplied: limit, ...more, defaults, sessions };
+  return {
+    ts: now,
+    path: storePath(deps),
+    count: sessions.length,
+    total,
+    limitApplied: limit,
+    ...more,
+    ...(incomplete ? { incomplete } : {}),
+    defaults,
+    sessions,
+  };
+}
+
+/** Waits a moment for the import of another program's transcripts: what they begin with is not found before. */
+async function isImported(store: Deps["store"], clock: Deps["clock"]): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  using _timer = clock.after(IMPORT_WAIT_MS, () => resolve(false));
+  return Promise.race([promise, store.imported().then(() => true)]);
 }
 
 const MAX_KEYS = 64;

@@ -9,6 +9,9 @@ const COLUMNS =
 const ENTRY_COLUMNS = "seq, entry_id AS id, parent_id AS parentId, type, line";
 const INSERT = "INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)";
 
+/** Marks a transcript in the commit that changes it: its file follows later. Costs nothing while it is marked. */
+const MARK = "INSERT OR IGNORE INTO transcript_unwritten (tid) VALUES (?)";
+
 function assertLine(file: string, line: string): void {
   if (line.includes("\n")) throw new AppError("INVALID_INPUT", `a line of ${file} contains a line break; give JSON on one line`);
 }
@@ -32,6 +35,7 @@ export const transcriptsWrites = {
     const created = done.changes === 1;
     if (created) {
       sql(INSERT).run(done.lastInsertRowid, 0, null, null, "session", now, header);
+      sql(MARK).run(done.lastInsertRowid);
       effects.push({ kind: "appended", file, startBytes: 0, lines: [header] });
     }
     const transcript = shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(file))!;
@@ -66,6 +70,7 @@ export const transcriptsWrites = {
     const insert = sql(INSERT);
     for (const [index, entry] of entries.entries())
       insert.run(row.tid, firstSeq + index, entry.id ?? null, entry.parentId ?? null, entry.type, entry.at ?? null, entry.line);
+    sql(MARK).run(row.tid);
     effects.push({ kind: "appended", file, startBytes: row.bytes - added, lines: entries.map((entry) => entry.line) });
     return { firstSeq, lastSeq: row.next - 1, bytes: row.bytes };
   },
@@ -87,8 +92,9 @@ export const transcriptsWrites = {
   },
   "transcripts.archive"({ sql, now, effects }, { file, reason }) {
     const name = archivedName(file, reason, now);
-    const done = sql("UPDATE transcripts SET file = ?, archived_at = ? WHERE file = ? AND archived_at IS NULL").run(name, now, file);
-    if (done.changes === 0) throw missing(file);
+    const row = sql("UPDATE transcripts SET file = ?, archived_at = ? WHERE file = ? AND archived_at IS NULL RETURNING tid").get(name, now, file);
+    if (!row) throw missing(file);
+    sql(MARK).run(row["tid"] as number);
     effects.push({ kind: "renamed", file, to: name });
     return { file: name };
   },
@@ -249,6 +255,10 @@ export const transcriptsReads = {
     const row = context.sql("SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?").get(file) as { tid: number; leaf: string | null } | undefined;
     return row && row.leaf !== null ? positions(context, row.tid, row.leaf, after).slice(0, limit) : [];
   },
+  "transcripts.unwritten": ({ sql }, { limit }) =>
+    shapeAll<TranscriptRow>(
+      sql(`SELECT ${COLUMNS} FROM transcripts WHERE tid IN (SELECT tid FROM transcript_unwritten ORDER BY tid DESC LIMIT ?) ORDER BY tid DESC`).all(limit),
+    ),
   "transcripts.list"({ sql }, { agentId, archived, limit = 1000, offset = 0 }) {
     const { text, values } = where([
       ["agent_id = ?", agentId],

@@ -65,7 +65,7 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
 async function isImported(store: Deps["store"], clock: Deps["clock"]): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   using _timer = clock.after(IMPORT_WAIT_MS, () => resolve(false));
-  return Promise.race([promise, store.imported().then(() => true)]);
+  return await Promise.race([promise, store.imported().then(() => true)]);
 }
 
 const MAX_KEYS = 64;

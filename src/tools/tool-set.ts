@@ -16,7 +16,7 @@ import type { ExecToolDeps } from "./exec/deps.ts";
 import type { RememberedCommands } from "./exec/remember/remembered.ts";
 import type { ExecRules } from "./exec/rules-file.ts";
 import type { FileAccess } from "./file-access/file-access.ts";
-import { policyFacts } from "./policy/facts.ts";
+import { policyFacts } from "./policy-facts.ts";
 import type { Processes } from "./process/processes.ts";
 import type { Sandboxes } from "./sandbox/sandboxes.ts";
 import type { Tool, ToolContext } from "./tool.ts";

@@ -1,12 +1,12 @@
-import { messageOf } from "../../base/errors.ts";
-import type { Logger } from "../../base/log/logger.ts";
-import type { Config } from "../../config/index.ts";
-import type { ChannelPlugin } from "../../protocol/index.ts";
-import type { Store } from "../../store/index.ts";
-import type { PolicyFacts } from "../broker/broker.ts";
-import type { Sandboxes } from "../sandbox/sandboxes.ts";
-import type { ToolContext } from "../tool.ts";
-import { groupOfKey, groupPolicy, type GroupFacts } from "./group.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { Config } from "../config/index.ts";
+import type { ChannelPlugin } from "../protocol/index.ts";
+import type { Store } from "../store/index.ts";
+import type { PolicyFacts } from "./broker/broker.ts";
+import type { Sandboxes } from "./sandbox/sandboxes.ts";
+import type { ToolContext } from "./tool.ts";
+import { groupOfKey, groupPolicy, type GroupFacts } from "./policy/group.ts";
 
 /**
  * What a channel's own plugin says about tools in a group; it goes before the configuration's general rules. A plugin that fails to answer is taken to allow

@@ -31,7 +31,7 @@ export const CHUNK_GROUPS = [
   {
     name: "config",
     test: files(
-      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|last-good|missing-file|names-plugins|origin|path|source-files|tilde|version|sha256)\\.ts",
+      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|last-good|missing-file|names-plugins|origin|known-channels|path|source-files|tilde|version|sha256)\\.ts",
       "src/config/(?:document/|migrate/|schema/index|validate/(?!hints|schema-export))",
       "src/cli/(?:config-source|commands/config/(?:index|validate))\\.ts",
     ),

@@ -90,7 +90,7 @@ export function figuresOf(root: string, files: readonly SourceFile[], scripts: r
     counted(`files with one importer and under ${FRAGMENT_LINES} lines`, fragments(files), 120),
     counted("files that name a tool (web_fetch)", naming(root, files, "web_fetch"), 2),
     counted("files that name a method (sessions.preview)", naming(root, files, "sessions.preview"), 3),
-    counted("files that name a channel (irc)", naming(root, files, "irc"), 1),
+    counted("files that name a channel (irc)", naming(root, files, "irc", /^src\/(?:config\/(?:schema|migrate)|plugins\/(?:sdk|runtime))\//), 1),
     counted("sibling folders that import each other", cycles(src), 0),
     counted(
       "caches of session or prompt state",

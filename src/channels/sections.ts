@@ -1,4 +1,5 @@
 /** The configuration sections of a channel. */
+import { knownChannel, type KnownChannel } from "../config/index.ts";
 import type { AgentEntry, HostConfig } from "../protocol/index.ts";
 
 export type Section = Readonly<Record<string, unknown>>;
@@ -34,22 +35,9 @@ export function agentIdentity(cfg: HostConfig, agentId: string): NonNullable<Age
 }
 
 /** Where a channel's section lists the chats that are answered. */
-export interface GroupMap {
-  /** Key of the servers that contain chats; each has its own map. They are identified by id: anybody can copy another server's name. */
-  readonly spaces?: "guilds";
-  /** Key of the chats. */
-  readonly chats: "groups" | "channels";
-  /** How a key may name a chat other than by id: `#name`, or also without the `#`. */
-  readonly named?: "hash" | "plain";
-  /** There is no separate list of senders: in a listed chat everybody may write, or those in `users` and `roles`. */
-  readonly listedIsEnough?: boolean;
-}
+export type GroupMap = NonNullable<KnownChannel["groupMap"]>;
 
 const GROUPS: GroupMap = { chats: "groups" };
-const GROUP_MAPS: ReadonlyMap<string, GroupMap> = new Map<string, GroupMap>([
-  ["discord", { spaces: "guilds", chats: "channels", named: "plain", listedIsEnough: true }],
-  ["slack", { chats: "channels", named: "hash", listedIsEnough: true }],
-]);
 
 /** `groups`, for channels without their own maps. */
-export const groupMapOf = (channel: string): GroupMap => GROUP_MAPS.get(channel) ?? GROUPS;
+export const groupMapOf = (channel: string): GroupMap => knownChannel(channel).groupMap ?? GROUPS;

@@ -10,7 +10,6 @@ export type { OpenClawConfig } from "./schema/index.ts";
 export type { ConfigSections, Issue, JsonSchema, KnownNames } from "./validate/index.ts";
 export {
   BUILTIN_TOOL_NAMES,
-  CHANNEL_IDS,
   isSensitivePath,
   isTooDeep,
   hasUnexplainedNames,
@@ -21,6 +20,7 @@ export {
   pluginsSection,
   validate,
 } from "./validate/index.ts";
+export { CHANNEL_IDS, channelKey, CHANNELS_LISTED_FIRST, DEFAULT_CHANNEL, knownChannel, KNOWN_CHANNELS, type KnownChannel } from "./known-channels.ts";
 export { describeSchema, type DescribedSections, type SchemaDescription, type SectionText } from "./describe-schema.ts";
 export { loadInEffect } from "./load-in-effect.ts";
 export { dottedPath, formatPath, parsePath } from "./path.ts";

@@ -1,3 +1,4 @@
+import { KNOWN_CHANNELS } from "./known-channels.ts";
 /** What a change of configuration asks for. */
 export type ReloadAction =
   /** Nothing: it is read on next use. */
@@ -52,9 +53,14 @@ const RULES: readonly (Rule | "channels")[] = [
   { prefix: "agent.heartbeat", actions: [restart("heartbeat")] },
   { prefix: "cron", actions: [restart("cron")] },
   { prefix: "browser", actions: [restart("browser")] },
-  // WhatsApp reads its section per use; its connection settings are in `web`.
-  { prefix: "web", actions: [restart("channels", "whatsapp")] },
-  { prefix: "channels.whatsapp", actions: [NONE] },
+  ...KNOWN_CHANNELS.flatMap(({ id, connectionSection: prefix }) =>
+    prefix === undefined
+      ? []
+      : [
+          { prefix, actions: [restart("channels", id)] },
+          { prefix: `channels.${id}`, actions: [NONE] },
+        ],
+  ),
   "channels",
   // The store is opened with it.
   { prefix: "session.store", actions: [PROCESS] },

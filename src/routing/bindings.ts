@@ -1,7 +1,7 @@
-import type { OpenClawConfig } from "../config/index.ts";
+import { channelKey, type OpenClawConfig } from "../config/index.ts";
 import { canonicalChatType } from "../channels/index.ts";
 import { agentKey } from "./agents.ts";
-import { accountKey, channelKey, type Chat, type ChatPeer } from "./chat.ts";
+import { accountKey, type Chat, type ChatPeer } from "./chat.ts";
 
 /** Tiers of bindings, most specific first. */
 export const TIERS = [

@@ -1,3 +1,4 @@
+import { channelKey, knownChannel } from "../config/index.ts";
 import { accountKey, canonicalChatType } from "../channels/index.ts";
 
 /** Kinds of chats; `dm` is an older word for `direct`. */
@@ -60,26 +61,13 @@ export interface Chat {
 export { accountKey };
 export const DEFAULT_ACCOUNT = "default";
 
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ["imsg", "imessage"],
-  ["internet-relay-chat", "irc"],
-  ["google-chat", "googlechat"],
-  ["gchat", "googlechat"],
-]);
-
-/** The canonical channel id. */
-export function channelKey(written: string): string {
-  const id = written.trim().toLowerCase();
-  return ALIASES.get(id) ?? id;
-}
-
 function readPeer({ kind, id }: RoutePeer): ChatPeer {
   // An unknown kind is not a direct chat: those may share the main session.
   return { kind: canonicalChatType(kind) ?? "group", id: String(id) };
 }
 
 function standardForm(channel: string): ThreadForm {
-  return channel === "telegram" ? "topic" : channel === "discord" ? "own" : "thread";
+  return knownChannel(channel).threads ?? "thread";
 }
 
 interface Threaded {

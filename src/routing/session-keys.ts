@@ -1,5 +1,5 @@
-import type { OpenClawConfig } from "../config/index.ts";
-import { channelKey, type Chat, type ChatPeer } from "./chat.ts";
+import { channelKey, type OpenClawConfig } from "../config/index.ts";
+import type { Chat, ChatPeer } from "./chat.ts";
 
 /**
  * Ids as parts of a session key. Ids come from strangers, so no two of them may become the same part, and none may become a reserved word of

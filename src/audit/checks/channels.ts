@@ -1,4 +1,4 @@
-import { valueAt } from "../../config/index.ts";
+import { knownChannel, valueAt } from "../../config/index.ts";
 import { allowFromOf, channelScopes, dmPolicyOf, entriesOf, groupPolicyOf, type ChannelScope } from "../channels.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 
@@ -62,20 +62,25 @@ function groups(scope: ChannelScope, { cfg, exposed: _exposed }: AuditContext): 
   ];
 }
 
-/** Ids of Telegram are numbers; a user name can be given to somebody else. */
-function telegram(scope: ChannelScope, { cfg }: AuditContext): readonly AuditFinding[] {
+/** A number, with the channel's name before it or without. */
+function isNumericId(channel: string, entry: string): boolean {
+  const { shortNames = [] } = knownChannel(channel);
+  const prefix = [channel, ...shortNames].map((name) => `${name}:`).find((name) => entry.toLowerCase().startsWith(name)) ?? "";
+  return /^-?\d+$/.test(entry.slice(prefix.length));
+}
+
+/** Where ids are numbers, a user name means nobody: it can be given to another user. */
+function numericIds(scope: ChannelScope, { cfg }: AuditContext): readonly AuditFinding[] {
   const { channel, path, section } = scope;
-  if (channel !== "telegram") return [];
+  if (!knownChannel(channel).numericIds) return [];
   const at = path.join(".");
   const found: AuditFinding[] = [];
-  const invalid = [...allowFromOf(scope), ...entriesOf(section, "groupAllowFrom")].filter(
-    (entry) => entry !== "*" && !/^(?:telegram:|tg:)?-?\d+$/i.test(entry),
-  );
+  const invalid = [...allowFromOf(scope), ...entriesOf(section, "groupAllowFrom")].filter((entry) => entry !== "*" && !isNumericId(channel, entry));
   if (invalid.length > 0) {
     found.push({
-      checkId: "channels.telegram.allowFrom.invalid_entries",
+      checkId: `channels.${channel}.allowFrom.invalid_entries`,
       severity: "warn",
-      title: "telegram: allowlist entries that are no ids",
+      title: `${channel}: allowlist entries that are no ids`,
       detail: `${listed(invalid)}: only numeric ids are compared, so these entries let nobody in`,
       remediation: `replace them in ${at}.allowFrom by the numeric ids of the senders (openclaw logs shows them)`,
     });
@@ -88,17 +93,17 @@ function telegram(scope: ChannelScope, { cfg }: AuditContext): readonly AuditFin
   const commandsOn = cfg.commands?.text !== false;
   if (active && commandsOn && senders.includes("*")) {
     found.push({
-      checkId: "channels.telegram.groups.allowFrom.wildcard",
+      checkId: `channels.${channel}.groups.allowFrom.wildcard`,
       severity: "critical",
-      title: "telegram: everybody in a group may give commands",
+      title: `${channel}: everybody in a group may give commands`,
       detail: `${at} has "*" among the senders of its groups`,
       remediation: `name the senders in ${at}.groupAllowFrom`,
     });
   } else if (active && commandsOn && senders.length === 0 && groupPolicyOf(scope) === "open") {
     found.push({
-      checkId: "channels.telegram.groups.allowFrom.missing",
+      checkId: `channels.${channel}.groups.allowFrom.missing`,
       severity: "critical",
-      title: "telegram: nobody is named for groups",
+      title: `${channel}: nobody is named for groups`,
       detail: `${at} takes messages of groups, and neither groupAllowFrom nor allowFrom names anybody`,
       remediation: `name the senders in ${at}.groupAllowFrom`,
     });
@@ -107,9 +112,9 @@ function telegram(scope: ChannelScope, { cfg }: AuditContext): readonly AuditFin
   const secret = section["webhookSecret"];
   if (typeof url === "string" && url.trim() !== "" && (secret === undefined || (typeof secret === "string" && secret.trim() === ""))) {
     found.push({
-      checkId: "channels.telegram.webhook.secret_missing",
+      checkId: `channels.${channel}.webhook.secret_missing`,
       severity: "critical",
-      title: "telegram: a webhook without a secret",
+      title: `${channel}: a webhook without a secret`,
       detail: `${at}.webhookUrl is set and ${at}.webhookSecret is not: the account does not start, because anybody could post messages to it`,
       remediation: `openclaw config set ${at}.webhookSecret <a long random text>`,
     });
@@ -122,18 +127,19 @@ const isOff = (value: unknown): boolean => value === false;
 /** Commands of a platform's own menus, which no list guards when access groups are off. */
 function nativeCommands(scope: ChannelScope, { cfg }: AuditContext): readonly AuditFinding[] {
   const { channel, section, path } = scope;
+  const { slashCommands } = knownChannel(channel);
   const at = path.join(".");
   const accessGroupsOff = isOff(cfg.commands?.useAccessGroups);
   const owners = textsAt(cfg, "commands", "ownerAllowFrom").length + allowFromOf(scope).length;
-  if (channel === "discord" && valueAt(section, ["commands", "native"]) !== false) {
+  if (slashCommands === "guilds" && valueAt(section, ["commands", "native"]) !== false) {
     const guilds = Object.values(sectionAt(section, "guilds") ?? {});
     const named = owners + guilds.flatMap((guild) => entriesOf(guild, "users")).length;
     if (accessGroupsOff && guilds.length > 0)
       return [
         {
-          checkId: "channels.discord.commands.native.unrestricted",
+          checkId: `channels.${channel}.commands.native.unrestricted`,
           severity: "critical",
-          title: "discord: slash commands without access groups",
+          title: `${channel}: slash commands without access groups`,
           detail: "commands.useAccessGroups is false: everybody in a guild can use the slash commands",
           remediation: "openclaw config set commands.useAccessGroups true",
         },
@@ -141,21 +147,21 @@ function nativeCommands(scope: ChannelScope, { cfg }: AuditContext): readonly Au
     if (guilds.length > 0 && named === 0)
       return [
         {
-          checkId: "channels.discord.commands.native.no_allowlists",
+          checkId: `channels.${channel}.commands.native.no_allowlists`,
           severity: "warn",
-          title: "discord: slash commands without allowlists",
+          title: `${channel}: slash commands without allowlists`,
           detail: `neither ${at}.allowFrom nor the users of a guild are named: slash commands answer nobody`,
           remediation: `name users in ${at}.guilds.<id>.users or ${at}.allowFrom`,
         },
       ];
   }
-  if (channel === "slack" && valueAt(section, ["slashCommand", "enabled"]) === true) {
+  if (slashCommands === "workspace" && valueAt(section, ["slashCommand", "enabled"]) === true) {
     if (accessGroupsOff)
       return [
         {
-          checkId: "channels.slack.commands.slash.useAccessGroups_off",
+          checkId: `channels.${channel}.commands.slash.useAccessGroups_off`,
           severity: "critical",
-          title: "slack: slash commands without access groups",
+          title: `${channel}: slash commands without access groups`,
           detail: "commands.useAccessGroups is false: everybody in the workspace can use the slash command",
           remediation: "openclaw config set commands.useAccessGroups true",
         },
@@ -164,9 +170,9 @@ function nativeCommands(scope: ChannelScope, { cfg }: AuditContext): readonly Au
     if (named === 0)
       return [
         {
-          checkId: "channels.slack.commands.slash.no_allowlists",
+          checkId: `channels.${channel}.commands.slash.no_allowlists`,
           severity: "warn",
-          title: "slack: slash commands without allowlists",
+          title: `${channel}: slash commands without allowlists`,
           detail: `neither ${at}.allowFrom nor the users of a channel are named`,
           remediation: `name users in ${at}.allowFrom`,
         },
@@ -181,7 +187,7 @@ export const channels: AuditCheck = (context) => {
   const found = scopes.flatMap((scope) => [
     ...direct(scope, context),
     ...groups(scope, context),
-    ...telegram(scope, context),
+    ...numericIds(scope, context),
     ...nativeCommands(scope, context),
   ]);
   // An account that adds nothing to its channel would only repeat it.

@@ -1,4 +1,5 @@
 /** Who may write in groups. */
+import { knownChannel } from "../../config/index.ts";
 import { admits, isFilledList, names, NOBODY, readEntries, type AllowEntries, type EntryList } from "./allow-entries.ts";
 import { directList } from "./direct.ts";
 import type { Facts } from "./facts.ts";
@@ -6,11 +7,6 @@ import type { GroupEntry } from "./group-entry.ts";
 import { firstOf, groupPolicyOf, isGroupPolicy, type Found } from "./section.ts";
 import { groupMapOf } from "../sections.ts";
 import type { Step } from "./decision.ts";
-
-/** Channels where senders approved by pairing may write in groups, too. */
-const PAIRED_IN_GROUPS: ReadonlySet<string> = new Set(["telegram", "signal", "irc", "mattermost", "line"]);
-/** Channels where `allowFrom` is for direct messages only. */
-const OWN_GROUP_LIST: ReadonlySet<string> = new Set(["irc"]);
 
 export interface GroupDecision extends Step {
   /** Who may write in this group, for commands. */
@@ -39,7 +35,7 @@ function specialSenders({ sections }: GroupEntry): Senders | undefined {
 function sendersOf(facts: Facts, group: GroupEntry): Senders | undefined {
   const special = specialSenders(group);
   if (special || groupMapOf(facts.channel).listedIsEnough) return special;
-  const found = firstOf(facts.layers, ["groupAllowFrom"], isFilledList) ?? (OWN_GROUP_LIST.has(facts.channel) ? undefined : directList(facts));
+  const found = firstOf(facts.layers, ["groupAllowFrom"], isFilledList) ?? (knownChannel(facts.channel).directAllowFrom ? undefined : directList(facts));
   return found && { ...found, special: false };
 }
 
@@ -81,7 +77,7 @@ export function decideGroup(facts: Facts, group: GroupEntry): GroupDecision {
   const { ids, who, approved, channel } = facts;
   const senders = sendersOf(facts, group);
   const list = senders ? readEntries(senders.value, facts) : NOBODY;
-  const paired = PAIRED_IN_GROUPS.has(channel) && senders?.special !== true;
+  const paired = knownChannel(channel).pairedInGroups === true && senders?.special !== true;
   const role = roleOf(facts, senders);
   // A sender allowed by a role counts as listed.
   const whole = { ...list, ids: new Set([...list.ids, ...(paired ? approved : []), ...(role === undefined ? [] : ids)]) };

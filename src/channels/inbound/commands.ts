@@ -1,9 +1,7 @@
 /** Recognizes commands in text. */
+import { knownChannel } from "../../config/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
 import { ABORT_WORDS, commandNamed, type CommandFacts } from "./command-table.ts";
-
-/** Surfaces whose own menus offer commands. */
-const NATIVE_SURFACES: ReadonlySet<string> = new Set(["discord", "telegram", "slack"]);
 
 export interface CommandTextOptions {
   /** The bot's name: `/status@name` is for us only with it. */
@@ -75,5 +73,7 @@ export function shouldHandleTextCommands(params: {
   readonly surface: string;
   readonly commandSource?: "text" | "native" | undefined;
 }): boolean {
-  return params.commandSource === "native" || params.cfg.commands?.text !== false || !NATIVE_SURFACES.has(params.surface.trim().toLowerCase());
+  return (
+    params.commandSource === "native" || params.cfg.commands?.text !== false || knownChannel(params.surface.trim().toLowerCase()).nativeCommands === undefined
+  );
 }

@@ -1,6 +1,6 @@
 export { createChannels } from "./channels.ts";
 export { defaultAccount } from "./account.ts";
-export { inOrder } from "./order.ts";
+export { AGENT_CAPABILITIES, CAPABILITIES, inOrder } from "./order.ts";
 export type {
   AccountHealth,
   AccountState,

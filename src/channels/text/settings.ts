@@ -1,4 +1,5 @@
 /** A channel's text settings: its account's, the channel's, a default. */
+import { knownChannel } from "../../config/index.ts";
 import type { ChunkMode, HostConfig, MarkdownTableMode } from "../../protocol/index.ts";
 import { channelSections, sectionOf } from "../sections.ts";
 
@@ -30,14 +31,11 @@ export function resolveTextChunkLimit(
   return first([...found, options.fallbackLimit], isLimit) ?? DEFAULT_LIMIT;
 }
 
-/** Channels whose formatting has neither tables nor readable code blocks. */
-const BULLETS: ReadonlySet<string> = new Set(["signal", "whatsapp"]);
-
 export function resolveMarkdownTableMode(params: {
   readonly cfg?: Partial<HostConfig> | undefined;
   readonly channel?: string | null | undefined;
   readonly accountId?: string | null | undefined;
 }): MarkdownTableMode {
   const found = channelSections(params.cfg, params.channel, params.accountId).map((section) => sectionOf(section["markdown"])?.["tables"]);
-  return first(found, isTables) ?? (BULLETS.has(params.channel ?? "") ? "bullets" : "code");
+  return first(found, isTables) ?? (knownChannel(params.channel ?? "").tablesAsBullets ? "bullets" : "code");
 }

@@ -1,3 +1,4 @@
+import { KNOWN_CHANNELS } from "../known-channels.ts";
 import { isObject } from "../value.ts";
 import { followRef, type JsonSchema } from "./json-schema.ts";
 
@@ -56,9 +57,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   mdns: "mDNS",
   openai: "OpenAI",
   elevenlabs: "ElevenLabs",
-  whatsapp: "WhatsApp",
-  imessage: "iMessage",
-  msteams: "Microsoft Teams",
+  ...Object.fromEntries(KNOWN_CHANNELS.flatMap(({ id, label }) => (label === undefined ? [] : [[id, label] as const]))),
   gmail: "Gmail",
   env: "environment",
   fs: "files",

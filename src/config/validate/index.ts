@@ -5,7 +5,7 @@ export { parseDuration, parseSize } from "./durations.ts";
 export { formatIssue, formatPath, type Issue } from "./issue.ts";
 export type { ConfigSections, JsonSchema, JsonSchemaNode } from "./json-schema.ts";
 export { applyLoadDefaults } from "./load-defaults.ts";
-export { BUILTIN_TOOL_NAMES, CHANNEL_IDS, OWN_PLUGINS, pluginsSection, type KnownNames } from "./known-names.ts";
+export { BUILTIN_TOOL_NAMES, OWN_PLUGINS, pluginsSection, type KnownNames } from "./known-names.ts";
 export { hasUnexplainedNames, nameIssues } from "./rules/names.ts";
 export { pluginsExist } from "./rules/plugins.ts";
 export { unavailableFeatures } from "./rules/unavailable.ts";

@@ -1,3 +1,4 @@
+import { CHANNEL_IDS, KNOWN_CHANNELS } from "../known-channels.ts";
 import { valueAt } from "../value.ts";
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
@@ -21,11 +22,6 @@ const TOOLS = words(`
   llm-task lobster voice_call diffs zalouser feishu_doc feishu_wiki feishu_drive feishu_perm feishu_chat feishu_app_scopes
   feishu_bitable_get_meta feishu_bitable_list_fields feishu_bitable_list_records feishu_bitable_get_record feishu_bitable_create_record
   feishu_bitable_update_record firecrawl_search firecrawl_scrape tavily_search tavily_extract`);
-
-/** Channels of this program and of the documented system. */
-export const CHANNEL_IDS = words(`
-  telegram whatsapp discord slack signal imessage irc googlechat msteams matrix mattermost bluebubbles feishu line nextcloud-talk nostr tlon
-  twitch zalo zalouser synology-chat qqbot wecom dingtalk webchat echo`);
 
 /** Plugins that come with this program or with the documented system. */
 const PLUGINS = words(`
@@ -109,4 +105,7 @@ export function nameTable(config: unknown, names: KnownNames | undefined): NameT
 }
 
 /** Plugins that come with this program: none of them has a tool that is not listed above. */
-export const OWN_PLUGINS: ReadonlySet<string> = new Set(words("telegram irc audit-log echo-channel memory-injection tool-preflight memory-core"));
+export const OWN_PLUGINS: ReadonlySet<string> = new Set([
+  ...KNOWN_CHANNELS.filter(({ bundled }) => bundled === true).map(({ id }) => id),
+  ...words("audit-log echo-channel memory-injection tool-preflight memory-core"),
+]);

@@ -1,19 +1,16 @@
 import { COMMANDS } from "../../channels/index.ts";
-import { isObject, valueAt, type OpenClawConfig } from "../../config/index.ts";
+import { isObject, knownChannel, valueAt, type OpenClawConfig } from "../../config/index.ts";
 import type { NativeCommandSpec } from "../../protocol/index.ts";
 import type { Commands } from "./commands.ts";
 import { isOn } from "./handlers/help.ts";
 import { skillCommands } from "./handlers/skill-names.ts";
 import type { CommandPorts } from "./ports.ts";
 
-/** Platforms whose menus are filled when nobody says otherwise. */
-const AUTOMATIC: ReadonlySet<string> = new Set(["discord", "telegram"]);
-
 function wanted(config: OpenClawConfig, channel: string, key: "native" | "nativeSkills"): boolean {
   const section: unknown = valueAt(config, ["channels", channel, "commands"]);
   const own = isObject(section) ? section[key] : undefined;
   const choice = own ?? config.commands?.[key] ?? "auto";
-  return choice === "auto" ? AUTOMATIC.has(channel) : choice === true;
+  return choice === "auto" ? knownChannel(channel).nativeCommands === "automatic" : choice === true;
 }
 
 /** What a platform's menu offers: own commands, those of plugins, skills. None when the menu is to be empty. */

@@ -3,24 +3,13 @@ import type { ChannelFacts } from "../../agent/index.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { clip } from "../../base/text.ts";
+import { AGENT_CAPABILITIES } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { ChannelCapabilities, ChannelPlugin } from "../../protocol/index.ts";
+import type { ChannelPlugin } from "../../protocol/index.ts";
 import type { ChannelItem } from "../lanes/item.ts";
 
 type Message = ChannelItem["messages"][number];
 
-/** What the agent can make use of; the others are the gateway's own business. */
-const USEFUL = [
-  "polls",
-  "reactions",
-  "edit",
-  "unsend",
-  "reply",
-  "effects",
-  "groupManagement",
-  "threads",
-  "media",
-] as const satisfies (keyof ChannelCapabilities)[];
 const MOST_HINTS = 20;
 const HINT_CHARS = 500;
 
@@ -55,7 +44,7 @@ function configured({ cfg }: ChannelPlace, channel: string, accountId: string): 
 export function channelFacts(place: ChannelPlace, { channel, accountId }: Pick<Message, "channel" | "accountId">): ChannelFacts | undefined {
   const { plugin, cfg } = place;
   if (!plugin) return undefined;
-  const declared = USEFUL.filter((name) => plugin.capabilities?.[name] === true);
+  const declared = AGENT_CAPABILITIES.filter((name) => plugin.capabilities?.[name] === true);
   const canHaveButtons = plugin.actions?.supportsButtons !== undefined;
   const buttons = canHaveButtons && asked(place, "supportsButtons", ({ actions }) => actions!.supportsButtons!({ cfg, accountId })) === true;
   const hints = asked(place, "messageToolHints", ({ agentPrompt }) => agentPrompt?.messageToolHints?.({ cfg, accountId }));

@@ -1,14 +1,12 @@
 /** Sending on request: `send`, `poll` and `message.action`. */
 import { AppError } from "../../base/errors.ts";
+import { DEFAULT_CHANNEL } from "../../config/index.ts";
 import type { Messages, SentMessage } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { HandlersOf } from "./handler.ts";
 
 /** What the methods need of the conversation room. */
 export type MessagesPort = Pick<Messages, "send" | "poll" | "action">;
-
-/** Documented: where no channel is named and several could be meant. */
-const DEFAULT_CHANNEL = "whatsapp";
 
 /** The answer for a message that went out. Everything else is an error that says how it stands. */
 function delivered(sent: SentMessage, runId: string): MethodResult<"send"> {

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isObject, type Env } from "../../config/index.ts";
+import { isObject, knownChannel, type Env } from "../../config/index.ts";
 import type { PluginManifest } from "../record.ts";
 import type { PackageInfo } from "./candidate.ts";
 import { child, texts, type PluginSettings } from "./settings.ts";
@@ -18,14 +18,6 @@ export interface NeedsOptions {
   readonly settings: PluginSettings;
   readonly offers: readonly Offer[];
 }
-
-/** Variables that set up a channel without a line of configuration: all of one group have to be there. */
-const CHANNEL_VARIABLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  telegram: [["TELEGRAM_BOT_TOKEN"]],
-  discord: [["DISCORD_BOT_TOKEN"]],
-  slack: [["SLACK_BOT_TOKEN"], ["SLACK_APP_TOKEN"], ["SLACK_USER_TOKEN"]],
-  irc: [["IRC_HOST", "IRC_NICK"]],
-};
 
 /** Ids of bundled plugins that what is configured needs, with the reason. */
 export function bundledNeeds(options: NeedsOptions): ReadonlyMap<string, string> {
@@ -53,16 +45,17 @@ function isChannelConfigured(channel: string, { manifest, package: info }: Offer
   const section = child(child(config, "channels"), channel);
   if (section["enabled"] === false) return false;
   if (Object.keys(section).length > 0) return true;
+  const known = knownChannel(channel);
   const isSet = (name: string): boolean => (env[name]?.trim() ?? "") !== "";
   const named = texts(child(manifest.rest, "channelEnvVars")[channel]);
   const card = child(child(child(info?.block, "channel"), "configuredState"), "env");
-  const groups = [...(CHANNEL_VARIABLES[channel] ?? []), ...[...named, ...texts(card["anyOf"])].map((name) => [name])];
-  return groups.some((group) => group.every(isSet)) || (channel === "whatsapp" && hasWhatsAppLogin(env, stateDir));
+  const groups = [...(known.variables ?? []), ...[...named, ...texts(card["anyOf"])].map((name) => [name])];
+  return groups.some((group) => group.every(isSet)) || (known.linkedByDevice === true && hasLinkedDevice(channel, env, stateDir));
 }
 
-/** WhatsApp has no token: a phone that was linked left its credentials behind. */
-function hasWhatsAppLogin(env: Env, stateDir: string): boolean {
-  const folder = join(env["OPENCLAW_OAUTH_DIR"]?.trim() || join(stateDir, "credentials"), "whatsapp");
+/** A device that was linked left its credentials behind. */
+function hasLinkedDevice(channel: string, env: Env, stateDir: string): boolean {
+  const folder = join(env["OPENCLAW_OAUTH_DIR"]?.trim() || join(stateDir, "credentials"), channel);
   try {
     return readdirSync(folder).some((account) => statSync(join(folder, account, "creds.json"), { throwIfNoEntry: false })?.isFile() ?? false);
   } catch {

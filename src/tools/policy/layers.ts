@@ -1,4 +1,4 @@
-import type { OpenClawConfig } from "../../config/index.ts";
+import { CHANNELS_LISTED_FIRST, type OpenClawConfig } from "../../config/index.ts";
 import { IN_SANDBOX, NOT_FOR_DEEPEST, NOT_FOR_SUBAGENTS, NOT_IN_SANDBOX, toolName, type ProfileName } from "../catalog.ts";
 import { profileTools } from "./names.ts";
 
@@ -53,10 +53,8 @@ export interface LayerFacts {
   readonly subagent?: { readonly depth: number; readonly maxDepth: number } | undefined;
 }
 
-/** Tools that are called like a channel are not there either. */
-const CHANNELS = "telegram whatsapp discord irc googlechat slack signal imessage".split(" ");
 export const SANDBOX_ALLOW = IN_SANDBOX;
-export const SANDBOX_DENY: readonly string[] = [...NOT_IN_SANDBOX, ...CHANNELS];
+export const SANDBOX_DENY: readonly string[] = [...NOT_IN_SANDBOX, ...CHANNELS_LISTED_FIRST];
 
 /** All layers that have something to say, in the order in which they are asked. */
 export function policyLayers(facts: LayerFacts): readonly Layer[] {

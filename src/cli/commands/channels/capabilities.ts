@@ -1,4 +1,5 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
+import { CAPABILITIES } from "../../../channels/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { timeoutOf } from "../../gateway-call.ts";
@@ -62,23 +63,9 @@ export function reportOf(plugin: ChannelPlugin, account: Account, cfg: HostConfi
   };
 }
 
-const WORDS: readonly (keyof ChannelPlugin["capabilities"])[] = [
-  "polls",
-  "reactions",
-  "edit",
-  "unsend",
-  "reply",
-  "effects",
-  "groupManagement",
-  "threads",
-  "media",
-  "nativeCommands",
-  "blockStreaming",
-];
-
 /** `direct, group; reactions, edit, media`. */
 export function supportText(support: ChannelPlugin["capabilities"] | undefined): string {
-  const able = WORDS.filter((word) => support?.[word] === true);
+  const able = CAPABILITIES.filter((word) => support?.[word] === true);
   return [support?.chatTypes?.join(", ") ?? "", able.join(", ")].filter((part) => part !== "").join("; ") || "nothing is said";
 }
 

@@ -1,19 +1,18 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
+import { DEFAULT_CHANNEL } from "../../../config/index.ts";
 import { defineCommand } from "../../command.ts";
 import { runtimeOf } from "../../prompter.ts";
 import { ACCOUNT_OPTION, CHANNEL_OPTION, openChannels } from "./source.ts";
 
-export const DEFAULT_LOGIN_CHANNEL = "whatsapp";
-
 export const login = defineCommand({
   options: {
-    channel: { ...CHANNEL_OPTION, help: `of this channel (default ${DEFAULT_LOGIN_CHANNEL})` },
+    channel: { ...CHANNEL_OPTION, help: `of this channel (default ${DEFAULT_CHANNEL})` },
     account: ACCOUNT_OPTION,
     verbose: { type: "boolean", help: "say more while it runs" },
   },
   examples: [],
   async run({ io, values }) {
-    const channel = values.channel ?? DEFAULT_LOGIN_CHANNEL;
+    const channel = values.channel ?? DEFAULT_CHANNEL;
     await using view = await openChannels(io, { channel, evenUnconfigured: true });
     const plugin = view.find(channel);
     const signIn = plugin.auth?.login;

@@ -1,4 +1,5 @@
 /** Which flags of `channels add` the channels that are here take. */
+import { knownChannel } from "../../../config/index.ts";
 import type { PluginEntry } from "../../../plugins/index.ts";
 import type { OptionSpecs } from "../../command.ts";
 import { keyOf, SETUP_OPTIONS } from "./setup-input.ts";
@@ -7,21 +8,6 @@ type Flag = keyof typeof SETUP_OPTIONS;
 type Fields = Readonly<Record<string, unknown>>;
 
 const FLAGS = Object.keys(SETUP_OPTIONS) as Flag[];
-
-/** Published channels whose plugins do not declare their flags. */
-const PUBLISHED: Readonly<Record<string, readonly Flag[]>> = {
-  telegram: ["token", "token-file", "use-env"],
-  discord: ["token", "use-env"],
-  slack: ["bot-token", "app-token", "use-env"],
-  signal: ["signal-number", "cli-path", "http-url", "http-host", "http-port"],
-  imessage: ["cli-path", "db-path", "service", "region"],
-  whatsapp: ["auth-dir"],
-  bluebubbles: ["http-url", "password", "webhook-path"],
-  googlechat: ["token", "token-file", "use-env", "webhook-path", "webhook-url", "audience-type", "audience"],
-  matrix: ["homeserver", "user-id", "access-token", "password", "device-name", "initial-sync-limit", "use-env"],
-  mattermost: ["bot-token", "http-url", "use-env"],
-  tlon: ["ship", "url", "code", "group-channels", "dm-allowlist", "auto-discover-channels", "no-auto-discover-channels"],
-};
 
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {});
 
@@ -34,7 +20,12 @@ function flagsOf({ manifest }: Pick<PluginEntry, "manifest">, channel: string): 
   const matching = FLAGS.filter((flag) => settings[keyOf(flag)] !== undefined);
   const token: readonly Flag[] = settings["token"] === undefined && settings["botToken"] === undefined ? [] : ["token", "token-file"];
   const fromSchema = [...new Set<Flag>([...token, ...matching])];
-  const flags: readonly Flag[] = PUBLISHED[channel] ?? (fromSchema.length > 0 ? fromSchema : ["token", "token-file", "use-env"]);
+  const published = knownChannel(channel).setupFlags;
+  const flags: readonly Flag[] = published
+    ? FLAGS.filter((flag) => published.includes(flag))
+    : fromSchema.length > 0
+      ? fromSchema
+      : ["token", "token-file", "use-env"];
   return new Map(flags.map((flag) => [flag, SETUP_OPTIONS[flag].help]));
 }
 

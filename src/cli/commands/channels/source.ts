@@ -6,7 +6,7 @@ import { silentLogger } from "../../../base/log/logger.ts";
 import { systemRandom } from "../../../base/random.ts";
 import { nearest } from "../../../base/text.ts";
 import { createChannels, defaultAccount, inOrder, type Channels } from "../../../channels/index.ts";
-import { formatLocated, type OpenClawConfig } from "../../../config/index.ts";
+import { channelKey, formatLocated, KNOWN_CHANNELS, type OpenClawConfig } from "../../../config/index.ts";
 import { isWaiting, type PluginEntry, loadCommandHost } from "../../../plugins/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
 import { requireValid } from "../../config-source.ts";
@@ -17,19 +17,11 @@ import { loadPlugins } from "../../plugin-source.ts";
 export const CHANNEL_OPTION = { type: "string", value: "id", help: "of this channel" } as const;
 export const ACCOUNT_OPTION = { type: "string", value: "id", help: "of this account (default: the channel's default account)" } as const;
 
-/** Other names that people write. */
-const ALIASES: Readonly<Record<string, string>> = {
-  imsg: "imessage",
-  "internet-relay-chat": "irc",
-  "google-chat": "googlechat",
-  gchat: "googlechat",
-  tg: "telegram",
-};
-
-export const channelId = (written: string): string => {
-  const id = written.trim().toLowerCase();
-  return ALIASES[id] ?? id;
-};
+/** The one spelling of a channel's id, also for names that people only type here. */
+export function channelId(written: string): string {
+  const id = channelKey(written);
+  return KNOWN_CHANNELS.find(({ shortNames }) => shortNames?.includes(id))?.id ?? id;
+}
 
 export interface ChannelsView extends AsyncDisposable {
   readonly config: OpenClawConfig;

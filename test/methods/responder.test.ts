@@ -170,7 +170,7 @@ test("another message, or another session, under a used id is refused", async ()
 
 test("what was accepted before the process ended is answered by the next one, once", async () => {
   const life = await start();
-  await life.echo.accept(request({ message: "long @chunks=2 @gap=3600000" }));
+  await life.echo.accept(request({ message: "long @chunks=2 @gap=3600000", timeoutMs: 0 }));
   await life.echo.accept(request({ runId: "r2", message: "waiting" }));
   await life.seen(2);
   await kill(life);
@@ -189,7 +189,7 @@ test("a run that died with its process again and again is given up, and that is 
   await (await start()).store[Symbol.asyncDispose]();
   for (let life = 0; life < 4; life += 1) {
     const now = await start();
-    if (life === 0) await now.echo.accept(request({ message: "deadly @chunks=2 @gap=3600000" }));
+    if (life === 0) await now.echo.accept(request({ message: "deadly @chunks=2 @gap=3600000", timeoutMs: 0 }));
     else expect(await now.echo.resume()).toBe(1);
     await now.seen(2);
     await kill(now);

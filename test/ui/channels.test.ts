@@ -54,7 +54,7 @@ test("an account is stopped, says so here and on the overview, and is started ag
   await expect.poll(() => telegram.polling, PATIENCE).toBe(true);
 });
 
-test("somebody is let in, stands on the account's list with how, and is a stranger once removed", async () => {
+test("a sender is approved, is on the account's list with the reason, and is a stranger once removed", async () => {
   const page = await scene.open("channels");
   await card(page, "main").getByText("connected", { exact: true }).waitFor();
   const before = codes();

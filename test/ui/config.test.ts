@@ -26,7 +26,7 @@ async function save(page: Page): Promise<void> {
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
 }
 
-test("an error is told at the field, a fix is reviewed as a difference and saved, and an earlier version comes back", async () => {
+test("an error is shown at the field, a fix is reviewed as a difference and saved, and an earlier version comes back", async () => {
   const page = await scene.open("config?section=cron");
   await runs(page).fill("0");
   await page.getByLabel("Problems").getByText("cron.maxConcurrentRuns").waitFor();

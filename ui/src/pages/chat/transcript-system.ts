@@ -1,11 +1,11 @@
 import { html, type TemplateResult } from "lit";
-import { toldLine } from "./model/told.ts";
+import { readSystemLine } from "./model/system-line.ts";
 
-/** What the gateway told the agent: a quiet row of its own, for nobody said it. */
-export function toldRow(lines: readonly string[]): TemplateResult {
-  return html`<div class="told" role="group" aria-label="Told to the agent by the gateway">
+/** A system line that the gateway sent to the agent: a quiet row of its own, since no user wrote it. */
+export function systemRow(lines: readonly string[]): TemplateResult {
+  return html`<div class="system" role="group" aria-label="System messages to the agent">
     ${lines.map((line) => {
-      const { summary, whole } = toldLine(line);
+      const { summary, whole } = readSystemLine(line);
       return html`<details class="summary">
         <summary class="mark"><span dir="auto">${summary}</span></summary>
         <p class="whole wrapped mono" dir="auto">${whole}</p>

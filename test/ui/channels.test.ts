@@ -73,7 +73,7 @@ test("a sender is approved, is on the account's list with the reason, and is a s
   telegram.say("and now?");
   await expect.poll(codes, PATIENCE).toBe(before + 2);
   await page.getByRole("button", { name: /^Turn away/ }).click();
-  await page.getByText("Nobody waits.").waitFor();
+  await page.getByText("No pending requests.").waitFor();
 });
 
 test("an error stands once on its card, and a list that lets everybody in warns", async () => {

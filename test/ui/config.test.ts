@@ -98,7 +98,7 @@ test("a draft survives a reload, and what changed in the file meanwhile is shown
   writeFileSync(scene.place.configPath, JSON.stringify({ ...held(), ui: { seamColor: "#112233" } }, undefined, 2));
   await review(page).click();
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("The file changed meanwhile.").waitFor();
+  await page.getByText("The file was changed.").waitFor();
   await page.getByText('"seamColor": "#112233"').waitFor();
   await page.getByRole("button", { name: "Put my changes on top" }).click();
   await page.getByText("Valid", { exact: true }).waitFor();

@@ -57,7 +57,7 @@ export interface Editor extends Disposable {
   readonly draft: Draft;
   /** Reads the file. A draft stays; when the file changed under it, that is a conflict. */
   load(): Promise<void>;
-  /** Writes the draft. Gives false when the file changed meanwhile. */
+  /** Writes the draft. Returns false when the file was changed since it was loaded. */
   save(check: Check): Promise<boolean>;
   /** Goes on from the file as it is now, with the changes made here on top. */
   merge(): Promise<void>;

@@ -1,4 +1,4 @@
-import type * as StoreRoom from "../src/store/index.ts";
+import type * as StoreModule from "../src/store/index.ts";
 
 /** One line of the table: what was measured, against which bar. */
 export interface Row {
@@ -25,7 +25,7 @@ export interface BenchContext {
   readonly quick: boolean;
   readonly say: (text: string) => void;
   /** The store of that build, which is made when it is first asked for. */
-  readonly loadStore: () => Promise<typeof StoreRoom>;
+  readonly loadStore: () => Promise<typeof StoreModule>;
 }
 
 export interface Measure {

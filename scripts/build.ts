@@ -23,7 +23,7 @@ const frozenSchema: Plugin = {
   },
 };
 
-/** Puts the model tables in as one text: it is read faster than as code, and takes half the room. */
+/** Puts the model tables in as one text: it is read faster than as code, and takes half the space. */
 const frozenCatalogue: Plugin = {
   name: "frozen-catalogue",
   load(id) {

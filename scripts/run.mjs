@@ -162,6 +162,7 @@ const COMMANDS = {
     steps([
       ["layers", "scripts/lint-rules.ts"],
       ["format", TOOLS.oxfmt, "--check"],
+      ["words", "scripts/words.ts"],
       ["lint", TOOLS.oxlint, "--type-aware", "--deny-warnings"],
       ["types", TOOLS.tsc, "-p", "."],
       ["types of the page", TOOLS.tsc, "-p", "ui"],

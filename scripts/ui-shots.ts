@@ -1,6 +1,6 @@
 /**
  * `npm run ui:shots [-- <folder>] [--only <part of a name>]`: every page in light, dark and phone width, with a gateway behind it that has been in use.
- * Into `shots/` unless another folder is given; the best of them stand in `docs/images`, which `--docs` writes anew.
+ * Into `shots/` unless another folder is given; the best of them are in `docs/images`, which `--docs` updates.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

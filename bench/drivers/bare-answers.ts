@@ -1,5 +1,5 @@
 /**
- * A bare `http` and `ws` server for calibration: sends a challenge, answers every request of whoever it is with the same payload, closes on what is
+ * A bare `http` and `ws` server for calibration: sends a challenge, answers every request with the same payload, closes on what is
  * no request and cuts such sockets off after two seconds. Tells its port on the standard output.
  */
 import { once } from "node:events";

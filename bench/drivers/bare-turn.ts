@@ -1,6 +1,6 @@
 /**
  * The least a program can do for a turn, for calibration: a message is on disk before it is acknowledged, a model is asked and its pieces are passed on as
- * they come, the answer is on disk before its end is told. No sessions' settings, prompt, tools, hooks, journal, or anything that explains what happened.
+ * they come, the answer is on disk before its end is sent. No sessions' settings, prompt, tools, hooks, journal, or anything that explains what happened.
  * `node bench/drivers/bare-turn.ts <the model's address> <database>` prints its port; the first line of its standard input is sent with every
  * request beside the conversation.
  */

@@ -20,7 +20,7 @@ export interface BotApi extends AsyncDisposable {
   confirmed(): Promise<number>;
   /** Resolves when so many texts were sent, in all. */
   sentTexts(count: number): Promise<void>;
-  /** Resolves when somebody waits for updates. */
+  /** Resolves when a client waits for updates. */
   polled(): Promise<void>;
   /** Milliseconds of one `sendMessage` over an open connection, and nothing else. */
   bareCall(): Promise<number>;

@@ -14,7 +14,7 @@ const TOKEN = "bench-token-0123456789abcdef0123456789abcdef";
 export interface BenchPlace {
   readonly port: number;
   readonly to: BenchConnection;
-  /** Spawns one and waits until it answers: as `npm start` and services run it, or as it is when somebody types `openclaw gateway`. */
+  /** Spawns one and waits until it answers: as `npm start` and services run it, or as it is when a user types `openclaw gateway`. */
   start(how?: "kept" | "typed"): Promise<BenchGateway>;
 }
 

@@ -30,8 +30,8 @@ async function costOf(pid: number, act: () => void): Promise<number> {
   return cpuMs(pid) - before;
 }
 
-/** Processor time of what is told to 2,000 clients, and of bare writes of as many bytes to as many sockets, one of each in turns. */
-interface Told {
+/** Processor time of broadcasts to 2,000 clients, and of bare writes of as many bytes to as many sockets, alternating. */
+interface BroadcastCost {
   readonly ours: number[];
   readonly bare: number[];
   /** Of one frame. */
@@ -79,51 +79,51 @@ async function costOfTick(pid: number, { socket }: BenchClient): Promise<{ ms: n
   return { ms: cpuMs(pid) - before, bytes };
 }
 
-/** Ticks as they come, every thirty seconds, and bare writes just as rarely: whoever writes often has everything at hand. */
-async function costOfTicks(pid: number, watcher: BenchClient, floor: Floor): Promise<Told> {
-  const told: Told = { ours: [], bare: [], bytes: 0 };
+/** Ticks as they come, every thirty seconds, and bare writes just as rarely: frequent writes would find everything in the processor's caches. */
+async function costOfTicks(pid: number, watcher: BenchClient, floor: Floor): Promise<BroadcastCost> {
+  const cost: BroadcastCost = { ours: [], bare: [], bytes: 0 };
   for (let i = 0; i < 5; i += 1) {
     const { ms, bytes } = await costOfTick(pid, watcher);
-    told.bytes = bytes;
-    told.ours.push(ms);
+    cost.bytes = bytes;
+    cost.ours.push(ms);
     await wait(1000);
-    told.bare.push(await floor.write(bytes));
+    cost.bare.push(await floor.write(bytes));
   }
-  return told;
+  return cost;
 }
 
 /** Presence events, each caused by a request: the work of a tick, of the request and of a larger event, often. */
-async function costOfEvents(pid: number, client: BenchClient, floor: Floor, rounds: number): Promise<Told> {
+async function costOfEvents(pid: number, client: BenchClient, floor: Floor, rounds: number): Promise<BroadcastCost> {
   const captured = once(client.socket, "message");
   await client.request("system-event", { text: "Node: bench" });
-  const told: Told = { ours: [], bare: [], bytes: ((await captured) as [Buffer])[0].length + FRAME_HEAD + 2 };
+  const cost: BroadcastCost = { ours: [], bare: [], bytes: ((await captured) as [Buffer])[0].length + FRAME_HEAD + 2 };
   for (let i = 0; i < rounds; i += 1) {
-    told.ours.push(await costOf(pid, () => void client.request("system-event", { text: `Node: bench ${i}` })));
-    told.bare.push(await floor.write(told.bytes));
+    cost.ours.push(await costOf(pid, () => void client.request("system-event", { text: `Node: bench ${i}` })));
+    cost.bare.push(await floor.write(cost.bytes));
   }
-  return told;
+  return cost;
 }
 
-const overBare = ({ ours, bare }: Told): number => round(median(ours.map((ms, i) => ms / bare[i]!)));
+const overBare = ({ ours, bare }: BroadcastCost): number => round(median(ours.map((ms, i) => ms / bare[i]!)));
 const list = (values: readonly number[]): string => values.map((ms) => round(ms, 1)).join(" ");
 
 const TICK_BAR_MS = 20;
 
-/** The bar is for ticks. Presence events are told beside them; a quick run, which has no time for a tick, has only those. */
-function tickRows(ticks: Told | undefined, events: Told, facts: Row["facts"]): Row[] {
-  const told = ticks ?? events;
-  const floor = round(median(told.bare), 1);
+/** The bar is for ticks. Presence events are reported beside them; a quick run, which has no time for a tick, has only those. */
+function tickRows(ticks: BroadcastCost | undefined, events: BroadcastCost, facts: Row["facts"]): Row[] {
+  const cost = ticks ?? events;
+  const floor = round(median(cost.bare), 1);
   const eventFacts = { "event ms": round(median(events.ours), 1), "bare event ms": round(median(events.bare), 1), "event bytes": events.bytes };
   const tickFacts = {
     measured: ticks ? `ticks: ${list(ticks.ours)}` : "no tick, presence events",
-    bytes: told.bytes,
+    bytes: cost.bytes,
     "bare writes ms": floor,
     ...(floor > TICK_BAR_MS ? { note: "bare writes alone take longer than the bar on this machine" } : {}),
   };
   return [
     {
       name: "gateway: processor time of a tick to 2000 clients",
-      value: round(median(told.ours), 1),
+      value: round(median(cost.ours), 1),
       unit: "ms",
       bar: TICK_BAR_MS,
       better: "lower",
@@ -131,7 +131,7 @@ function tickRows(ticks: Told | undefined, events: Told, facts: Row["facts"]): R
     },
     {
       name: "gateway: processor time of a tick / bare writes",
-      value: overBare(told),
+      value: overBare(cost),
       unit: "×",
       bar: 1.5,
       better: "lower",

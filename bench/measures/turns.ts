@@ -107,7 +107,7 @@ async function sequential(context: BenchContext, talk: Talk, pid: number, bareTu
   ];
 }
 
-/** Runs `total` pieces of work, `workers` at a time, each told its worker and how many that one has done; gives how many were done in a second. */
+/** Runs `total` pieces of work, `workers` at a time, each called with its worker and how many that one has done; returns how many were done per second. */
 async function rate(workers: number, total: number, work: (worker: number, done: number) => Promise<unknown>): Promise<number> {
   const started = performance.now();
   let next = 0;

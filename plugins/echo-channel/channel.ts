@@ -21,7 +21,7 @@ function sectionOf(config: unknown): { readonly enabled?: unknown } {
   return channels?.["echo"] ?? {};
 }
 
-/** What somebody says over the channel. */
+/** A message that a user sends over the channel. */
 export interface EchoSaid {
   readonly from: string;
   readonly text: string;

@@ -23,7 +23,7 @@ test("what is sent is kept and can be seen with the gateway's token only", async
   expect((await host.fetch("/plugins/echo-channel/sent", { token: false })).status).toBe(401);
 });
 
-test("an account runs until it is told to stop", async () => {
+test("an account runs until it is asked to stop", async () => {
   await using host = await createTestHost({ plugins });
   const { gateway } = host.channel("echo") as ChannelPlugin;
   const stop = new AbortController();

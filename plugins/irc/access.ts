@@ -54,7 +54,7 @@ export const security: NonNullable<ChannelPlugin<IrcAccount>["security"]> = {
       warnings.push(`IRC allow lists: anybody can take a nick or a user name, so these entries admit nobody: ${names.join(", ")}. ${NAMES_ADVICE}.`);
     }
     if (account.trustsNames) {
-      const whom = names.length > 0 ? `: whoever calls themselves ${names.join(", ")} is let in` : "";
+      const whom = names.length > 0 ? `: anyone who calls themselves ${names.join(", ")} is let in` : "";
       warnings.push(`channels.irc.dangerouslyAllowNameMatching is on${whom}. Take it out and use accounts or hosts.`);
     }
     if (account.groupPolicy === "open") {

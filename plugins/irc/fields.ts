@@ -1,4 +1,4 @@
-/** Reading of values that somebody else made. What does not have the expected type is not there. */
+/** Reads values from outside. One without the expected type counts as missing. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function fieldsOf(value: unknown): Fields | undefined {

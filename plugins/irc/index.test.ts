@@ -143,7 +143,7 @@ describe("who may write", () => {
   test("names that anybody can take are warned of", () => {
     expect(warningsOf({ allowFrom: ["ada@h", "account:eve", "*"] })).toBe("");
     expect(warningsOf({ allowFrom: ["ada"], groups: { "#x": { allowFrom: ["bob!b"] } } })).toContain("admit nobody: ada, bob!b");
-    expect(warningsOf({ allowFrom: ["ada"], dangerouslyAllowNameMatching: true })).toContain("whoever calls themselves ada is let in");
+    expect(warningsOf({ allowFrom: ["ada"], dangerouslyAllowNameMatching: true })).toContain("anyone who calls themselves ada is let in");
     expect(warningsOf({ groupPolicy: "open" })).toContain("every channel");
     expect(warningsOf({ tls: false })).toContain("can be read on the way");
   });

@@ -4,7 +4,7 @@ import type { Fences } from "./connection/fences.ts";
 import type { Joins } from "./connection/joins.ts";
 import type { Session } from "./connection/session.ts";
 import { IrcError, notSent, refused, unsure } from "./failure.ts";
-import { linesOf, roomFor } from "./outbound/lines.ts";
+import { linesOf, bytesLeftFor } from "./outbound/lines.ts";
 import type { Pacing } from "./outbound/pacing.ts";
 import { parseTarget } from "./target.ts";
 import type { Waiting } from "./waiting.ts";
@@ -46,7 +46,7 @@ export async function sendPlain(
   const { name } = parseTarget(to);
   if (!line) throw notSent("IRC is not connected", AGAIN_MS);
   const { session, fences, pacing, account } = line;
-  const lines = linesOf(text, roomFor(name, session.prefix, account.textLimit));
+  const lines = linesOf(text, bytesLeftFor(name, session.prefix, account.textLimit));
   if (lines.length === 0) throw refused("a message for IRC needs a text", "INVALID_INPUT");
   const either = AbortSignal.any([signal, session.signal]);
   let sent = 0;

@@ -75,7 +75,7 @@ describe("messages", () => {
     expect(ada.texts("claw", "#help")).toEqual(["here"]);
   });
 
-  test("the same words twice are two messages; a deed is told; what is no speech is not", async () => {
+  test("the same text twice is two messages; an action is reported; what is no message is not", async () => {
     const irc = await server();
     const claw = account(irc);
     await isConnected(claw);
@@ -237,7 +237,7 @@ describe("the connection", () => {
     await claw.event(({ text }) => text.includes("welcome back"));
   });
 
-  test("a channel that does not let it in is told, and tried again", async () => {
+  test("a channel that does not let it in is reported, and tried again", async () => {
     const irc = await server();
     const ada = await person(irc, "ada");
     await ada.join("#x");

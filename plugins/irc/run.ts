@@ -26,7 +26,7 @@ export interface RunDeps {
 
 type Context = ChannelGatewayContext<IrcAccount>;
 
-/** A connection of this length was a good one: the next attempts are counted anew. */
+/** A connection that lasts this long was a good one: the count of attempts starts over. */
 const GOOD_MS = 30_000;
 /** `lastEventAt` moves in steps of this. */
 const EVENT_STEP_MS = 5_000;
@@ -43,13 +43,13 @@ interface Run {
   session: Session | undefined;
 }
 
-/** Tells that something was heard, not more often than is of use. */
+/** Reports that something was received, at most once per step. */
 function hearing({ ctx, deps }: Run): () => void {
-  let told = 0;
+  let reportedAt = 0;
   return () => {
     const now = deps.waiting.now();
-    if (now - told < EVENT_STEP_MS) return;
-    told = now;
+    if (now - reportedAt < EVENT_STEP_MS) return;
+    reportedAt = now;
     ctx.setStatus({ accountId: ctx.accountId, lastEventAt: now });
   };
 }

@@ -62,7 +62,7 @@ describe("SASL", () => {
 });
 
 describe("NickServ", () => {
-  test("is told the password, then channels are joined", async () => {
+  test("is sent the password, then channels are joined", async () => {
     const irc = await server({ registered: { claw: "pw" } });
     const claw = account(irc, { nickserv: { password: "pw" }, channels: ["#a", "#b key"] });
     await claw.isIn("#a", "#b");
@@ -212,7 +212,7 @@ describe("what servers say", () => {
     await irc.welcome(1);
   });
 
-  test("the reason of an end is told", async () => {
+  test("the reason of an end is reported", async () => {
     const irc = await server();
     const claw = account(irc);
     const connection = await irc.welcome();
@@ -236,7 +236,7 @@ describe("what servers say", () => {
     expect(connection.lines.some(({ command, params }) => command === "PRIVMSG" && params[0] === "ada")).toBe(false);
   });
 
-  test("a pause that the server wants is told to the host; a refusal is final", async () => {
+  test("a pause that the server wants is reported to the host; a refusal is final", async () => {
     const irc = await server({
       refuses: {
         ada: "439 :Target change too fast. Please wait 60 seconds.",

@@ -36,7 +36,7 @@ test("no more facts than wanted are kept and shown", async () => {
   expect(prependContext).not.toContain("number one");
 });
 
-test("the next turn of the session is told, if the operator lets plugins into prompts", async () => {
+test("the next turn of the session is notified, if the operator lets plugins into prompts", async () => {
   await using host = await createTestHost({ plugins });
   await host.command("/remember tea, not coffee", { sessionKey: "agent:main:main" });
   await host.command("/remember tea, not coffee", { sessionKey: "agent:main:main" });
@@ -48,13 +48,13 @@ test("the next turn of the session is told, if the operator lets plugins into pr
   expect((await quiet.hooks.run("before_prompt_build", prompt("tea")))?.prependContext).toBeUndefined();
 });
 
-test("a fact that was told in a chat reaches the session's next turn, once", async () => {
+test("a fact from a chat reaches the session's next turn, once", async () => {
   await using host = await createTestHost({ plugins });
   host.script(["good morning", "as you said"]);
   const say = (text: string) => host.receive({ channel: "demo", from: "ada", text });
   expect(await say("/remember tea, not coffee")).toMatchObject({ outcome: "answered", replies: [{ text: "I will remember that." }] });
   await say("good morning!");
   await say("how are you?");
-  const told = host.modelCalls().map(({ messages }) => JSON.stringify(messages.at(-1)).includes("asked to remember: tea, not coffee"));
-  expect(told).toEqual([true, false]);
+  const reminded = host.modelCalls().map(({ messages }) => JSON.stringify(messages.at(-1)).includes("asked to remember: tea, not coffee"));
+  expect(reminded).toEqual([true, false]);
 });

@@ -5,7 +5,7 @@ import { openFacts } from "./facts.ts";
 export default definePluginEntry({
   id: "memory-injection",
   name: "Memory injection",
-  description: "Remembers what it is told to and reminds the model of it.",
+  description: "Remembers facts on request and reminds the model of them.",
   register(api) {
     const { mostFacts = 200, mostInPrompt = 5 } = (api.pluginConfig ?? {}) as { readonly mostFacts?: number; readonly mostInPrompt?: number };
     const facts = openFacts(join(api.runtime.state.resolveStateDir(), "memory-injection", "facts.json"), mostFacts);

@@ -112,7 +112,7 @@ describe("an account", () => {
     expect(await logout("default")).toMatchObject({ cleared: false });
   });
 
-  test("is told about lists that admit nobody, and about doors that are open", async () => {
+  test("is warned about lists that admit nobody, and about open policies", async () => {
     const cfg = { channels: { telegram: { allowFrom: ["@ada", "tg:5", 6, "*"], groupPolicy: "open" as const } } };
     const warnings = await security!.collectWarnings!({ cfg, accountId: "default", account: config.resolveAccount(cfg, "default") });
     expect(warnings).toHaveLength(2);
@@ -256,14 +256,14 @@ describe("with Telegram", () => {
     expect(error).not.toContain(telegram.token);
   });
 
-  test("a person who was let in is told", async () => {
+  test("a person who was approved is notified", async () => {
     await channel.pairing!.notifyApproval!({ cfg: cfg(), id: String(chat) });
     expect(telegram.messages(chat).at(-1)!.text).toContain("approved");
     expect(channel.pairing).toMatchObject({ idLabel: "telegramUserId" });
     expect(channel.pairing!.normalizeAllowEntry!("tg:5")).toBe("5");
   });
 
-  test("its state is told, and what is wrong with it", async () => {
+  test("its state is reported, and what is wrong with it", async () => {
     const account = channel.config.resolveAccount(cfg({ allowFrom: ["@ada"], groups: { "-100999": { requireMention: false } } }));
     const probe = await channel.status!.probeAccount!({ account, timeoutMs: 5000, cfg: cfg() });
     expect(probe).toMatchObject({ ok: true, bot: { username: telegram.bot.username }, webhook: { url: expect.any(String) as unknown } });

@@ -7,7 +7,7 @@ function moved(groups: unknown, from: string, to: string): Config | undefined {
   const entries = fieldsOf(groups);
   if (!entries || !Object.hasOwn(entries, from)) return undefined;
   const { [from]: entry, ...rest } = entries;
-  // What somebody already wrote for the new id stands.
+  // An existing entry for the new id wins.
   return Object.hasOwn(rest, to) ? rest : { ...rest, [to]: entry };
 }
 

@@ -1,4 +1,4 @@
-/** Hooks that nothing in `src` calls yet, each with its reason. A line goes when its room is built; none is added. */
+/** Hooks that nothing in `src` calls yet, each with its reason. A line goes when its module is built; none is added. */
 export const UNCALLED: Readonly<Record<string, string>> = {
   subagent_spawning: "subagents are not built yet",
   subagent_delivery_target: "subagents are not built yet",

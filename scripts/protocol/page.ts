@@ -48,7 +48,7 @@ const DROPPED: Readonly<Record<string, string>> = { always: "yes", never: "", de
 
 const ERRORS: Readonly<Record<(typeof PROTOCOL_ERROR_CODES)[number], string>> = {
   INVALID_REQUEST: "The request cannot be answered as it is: unknown method, missing scope, wrong parameters, nothing of that name.",
-  UNAVAILABLE: "It could be answered another time: a room is missing, stopped or failed. `retryable` and `retryAfterMs` say more.",
+  UNAVAILABLE: "It could be answered another time: a module is missing, stopped or failed. `retryable` and `retryAfterMs` say more.",
   NOT_PAIRED: "The device has to be let in first; `details.requestId` names the request that waits.",
   NOT_LINKED: "Reserved.",
   AGENT_TIMEOUT: "Reserved.",
@@ -127,7 +127,7 @@ A call is checked in this order: scope, parameters, idempotency. \`operator.admi
 \`invalid <method> params: <issues>\`; an issue reads \`at /pointer: must be …\`, \`must have required property 'x'\` or \`at root: unexpected property 'x'\`.
 
 A method with an effect takes an \`idempotencyKey\`: the same key with the same parameters gets the same answer, after a restart too; with other parameters it is refused. Methods marked † are handled but not named in \`hello-ok\`. A method
-whose room is not there is answered with \`UNAVAILABLE\` and not named either. Some methods answer twice: first with \`status: "accepted"\`, then with the result.`;
+whose module is not there is answered with \`UNAVAILABLE\` and not named either. Some methods answer twice: first with \`status: "accepted"\`, then with the result.`;
 
 /** The whole page. */
 export function protocolPage(): string {

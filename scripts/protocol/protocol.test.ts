@@ -43,13 +43,13 @@ test("a shape is written in one line", () => {
   expect(shapeText(schema)).toBe('{key: text, limit?: whole 1..50 (12), kind?: "a" / "b" / null}');
 });
 
-test("the bundled room loads no schema library, and its validators come in a chunk of their own", async () => {
-  const room = fileURLToPath(new URL("../../src/protocol", import.meta.url));
-  const door = join(room, "index.ts");
+test("the bundled module loads no schema library, and its validators come in a chunk of their own", async () => {
+  const folder = fileURLToPath(new URL("../../src/protocol", import.meta.url));
+  const index = join(folder, "index.ts");
   const entry = {
     name: "entry",
     resolveId: (id: string) => (id === "entry" ? id : undefined),
-    load: (id: string) => (id === "entry" ? `export { METHODS, EVENTS, loadValidators } from ${JSON.stringify(door)};` : undefined),
+    load: (id: string) => (id === "entry" ? `export { METHODS, EVENTS, loadValidators } from ${JSON.stringify(index)};` : undefined),
   };
   const bundle = await rolldown({ input: "entry", platform: "node", plugins: [entry, frozenProtocol()] });
   const { output } = await bundle.generate({ format: "esm" });
@@ -57,7 +57,7 @@ test("the bundled room loads no schema library, and its validators come in a chu
   const chunks = output.filter((file) => file.type === "chunk");
   expect(chunks.flatMap((chunk) => chunk.moduleIds).filter((id) => id.includes("node_modules"))).toEqual([]);
   const first = chunks.find((chunk) => chunk.isEntry)!;
-  expect(first.moduleIds.map((id) => relative(room, id)).filter((id) => /validators|schemas|check/u.test(id))).toEqual([]);
+  expect(first.moduleIds.map((id) => relative(folder, id)).filter((id) => /validators|schemas|check/u.test(id))).toEqual([]);
   expect(chunks.filter((chunk) => !chunk.isEntry).flatMap((chunk) => chunk.moduleIds).length).toBeGreaterThan(0);
   expect(first.code).toContain("sessions.usage.timeseries");
 });

@@ -1,7 +1,7 @@
 /** Shapes in a line of text, for tables that people read. */
 import type { JsonSchema } from "../../src/protocol/check.ts";
 
-/** Levels of objects that are written out. Whoever needs more reads the JSON Schema. */
+/** Levels of objects that are written out. The JSON Schema has the rest. */
 const MAX_LEVEL = 2;
 
 function bounds(least: number | undefined, most: number | undefined): string {

@@ -22,7 +22,7 @@ export interface LockHolder extends ProcessIdentity {
 export interface LockDeps {
   readonly clock: Clock;
   readonly pid: number;
-  /** The lock is ours already: write it anew, in one step. */
+  /** We hold the lock already: rewrite it atomically. */
   readonly replace?: boolean;
   /** The lock is that of a configuration file, which gateways with other state folders take too. */
   readonly ofConfig?: boolean;
@@ -72,7 +72,7 @@ function create(path: string, temporary: string): boolean {
   }
 }
 
-/** Removes a lock whose holder is dead. Takeovers are serialised, so that nobody removes the lock of whoever was faster. */
+/** Removes a lock whose holder is dead. Takeovers are serialised, so that nobody removes the lock of a process that was faster. */
 function clearStale(path: string, deps: LockDeps): void {
   const takeover = `${path}.takeover`;
   try {

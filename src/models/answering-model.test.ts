@@ -53,7 +53,7 @@ test("a key in a profile is named by its profile", async () => {
   expect(found).toMatchObject({ model: "anthropic/claude-opus-4-6", why: "it is set in agents.defaults.model; the key is in the profile anthropic:work" });
 });
 
-test("a chosen model without a key is told with what to do", async () => {
+test("a chosen model without a key is reported with what to do", async () => {
   const { model, offline, why } = await asked(chosen("anthropic/claude-opus-4-6"));
   expect([model, offline]).toEqual(["anthropic/claude-opus-4-6", false]);
   expect(why).toContain("there is no key for anthropic: add one with openclaw models auth add --provider anthropic");
@@ -74,6 +74,6 @@ test("a model on this machine needs no key", async () => {
   expect(await answeringModel(async () => local, "main")).toEqual({ model: "ollama/small", offline: false, why: "ollama runs at x" });
 });
 
-test("models that cannot be loaded are told, not thrown", async () => {
+test("models that cannot be loaded are reported, not thrown", async () => {
   expect(await answeringModel(() => Promise.reject(new Error("broken")), "main")).toEqual({ model: null, offline: false, why: "broken" });
 });

@@ -4,13 +4,13 @@ import { OVERFLOW_TEXT } from "../../src/agent/compaction/index.ts";
 import type { CallRequest } from "../../src/models/index.ts";
 import type { ImageContent, Usage } from "../../src/protocol/index.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
-import { KEY, openAgentRoom, said, USAGE, type AgentRoom, type AgentRoomOptions, type Says } from "../harness/agent-room.ts";
+import { KEY, openAgentFixture, said, USAGE, type AgentFixture, type AgentFixtureOptions, type Says } from "../harness/agent-fixture.ts";
 
 const WINDOW = 20_000;
 const SUMMARY = "## Goal\nTo paint the house.\n\n## Progress\nThe walls are done.\n\n## Next Steps\nThe roof.";
 
-async function room(options: AgentRoomOptions): Promise<AgentRoom> {
-  const opened = await openAgentRoom({ contextWindow: WINDOW, ...options });
+async function room(options: AgentFixtureOptions): Promise<AgentFixture> {
+  const opened = await openAgentFixture({ contextWindow: WINDOW, ...options });
   onTestFinished(() => opened[Symbol.asyncDispose]());
   return opened;
 }

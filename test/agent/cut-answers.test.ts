@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openAgentRoom, said, type AgentRoom, type AgentRoomOptions } from "../harness/agent-room.ts";
+import { openAgentFixture, said, type AgentFixture, type AgentFixtureOptions } from "../harness/agent-fixture.ts";
 
-async function room(says: AgentRoomOptions["says"]): Promise<AgentRoom> {
-  const opened = await openAgentRoom({ says });
+async function room(says: AgentFixtureOptions["says"]): Promise<AgentFixture> {
+  const opened = await openAgentFixture({ says });
   onTestFinished(() => opened[Symbol.asyncDispose]());
   return opened;
 }

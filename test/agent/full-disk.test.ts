@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
-import { openAgentRoom, said } from "../harness/agent-room.ts";
+import { openAgentFixture, said } from "../harness/agent-fixture.ts";
 
 test("an answer that does not fit on the disk fails the turn, and what the user wrote stands in the conversation", async () => {
-  await using at = await openAgentRoom({ says: ["an answer that is too long"] });
+  await using at = await openAgentFixture({ says: ["an answer that is too long"] });
   const commit = at.store.commit.bind(at.store);
   const full = new AppError("DISK_FULL", "the disk is full; free some space");
   const isTooLong = (writes: unknown): boolean => JSON.stringify(writes).includes("too long");

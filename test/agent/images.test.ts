@@ -5,7 +5,7 @@ import { createHooks } from "../../src/hooks/index.ts";
 import { loadImageFitting, type ImageFitter } from "../../src/media/index.ts";
 import type { ImageContent, TextContent } from "../../src/protocol/index.ts";
 import { createBroker } from "../../src/tools/index.ts";
-import { openAgentRoom } from "../harness/agent-room.ts";
+import { openAgentFixture } from "../harness/agent-fixture.ts";
 
 async function picture(width: number): Promise<ImageContent> {
   const { default: sharp } = await import("sharp");
@@ -24,7 +24,7 @@ const fitter = async (maxSide: number): Promise<ImageFitter> => (await loadImage
 const HEAVY: ImageContent = { type: "image", mimeType: "image/png", data: Buffer.alloc(6 * 1024 * 1024, 1).toString("base64") };
 
 test("images of a message are scaled before the model sees them; one that cannot be is told about", async () => {
-  const at = await openAgentRoom({ says: ["seen"], deps: { fitImages: await fitter(100) } });
+  const at = await openAgentFixture({ says: ["seen"], deps: { fitImages: await fitter(100) } });
   onTestFinished(() => at[Symbol.asyncDispose]());
   await at.turn("look", { images: [await picture(300), HEAVY] });
   const content = at.requests[0]!.messages[0]!.content as readonly (ImageContent | TextContent)[];
@@ -61,7 +61,7 @@ test("images in results of tools are scaled, whoever brings the tool", async () 
 });
 
 test("a damaged image of a message never reaches a model: a text in its place says so, in this turn and later ones", async () => {
-  const at = await openAgentRoom({ says: ["seen", "still fine"], deps: { fitImages: await fitter(1200) } });
+  const at = await openAgentFixture({ says: ["seen", "still fine"], deps: { fitImages: await fitter(1200) } });
   onTestFinished(() => at[Symbol.asyncDispose]());
   const whole = await picture(50);
   const cut: ImageContent = { ...whole, data: Buffer.from(whole.data, "base64").subarray(0, 60).toString("base64") };

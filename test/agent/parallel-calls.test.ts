@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/resume.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
-import { openAgentRoom, said } from "../harness/agent-room.ts";
+import { openAgentFixture, said } from "../harness/agent-fixture.ts";
 
 const tool = (name: string, over: Partial<Tool> = {}): Tool => ({
   name,
@@ -39,13 +39,13 @@ test("calls run side by side once all their intents are on disk; a crash leaves 
     tool("later", {}),
   ];
   const calls = ["two", "one", "three", "later"].map((name) => ({ name, id: name }));
-  const first = await openAgentRoom({ folder, says: [{ calls }], tools });
+  const first = await openAgentFixture({ folder, says: [{ calls }], tools });
   const input = await first.accept("look");
   expect(await first.agents.turn(input, first.ports({ stopping: stop.signal }))).toBeUndefined();
   await first[Symbol.asyncDispose]();
   expect(seen).toEqual([calls.map(({ id }) => id), calls.map(({ id }) => id)]);
   // The tools of the next process declare nothing: what started together is on record.
-  const next = await openAgentRoom({ folder, says: ["seen"], tools: tools.map((one) => ({ ...one, executionMode: "sequential" as const })), seed: 2 });
+  const next = await openAgentFixture({ folder, says: ["seen"], tools: tools.map((one) => ({ ...one, executionMode: "sequential" as const })), seed: 2 });
   onTestFinished(() => next[Symbol.asyncDispose]());
   await next.agents.turn({ ...input, resumed: true }, next.ports());
   expect(next.requests[0]!.messages.map(said).slice(2)).toEqual([INTERRUPTED, INTERRUPTED, "three did {}", NOT_STARTED]);

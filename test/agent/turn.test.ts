@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/resume.ts";
 import type { HookName } from "../../src/hooks/index.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
-import { KEY, openAgentRoom, said, type AgentRoom, type AgentRoomOptions } from "../harness/agent-room.ts";
+import { KEY, openAgentFixture, said, type AgentFixture, type AgentFixtureOptions } from "../harness/agent-fixture.ts";
 
 const HOST = { pluginId: "test", trusted: true } as const;
 
@@ -18,8 +18,8 @@ const tool = (name: string, over: Partial<Tool> = {}): Tool => ({
   ...over,
 });
 
-async function room(options: AgentRoomOptions): Promise<AgentRoom> {
-  const opened = await openAgentRoom(options);
+async function room(options: AgentFixtureOptions): Promise<AgentFixture> {
+  const opened = await openAgentFixture(options);
   onTestFinished(() => opened[Symbol.asyncDispose]());
   return opened;
 }
@@ -50,7 +50,7 @@ test("what was said to an agent whose model cannot be used stands in the convers
 
 test("calls are carried out in order; intents are on disk before a tool runs, results before the model is asked again", async () => {
   const seen: unknown[] = [];
-  const at: AgentRoom = await room({
+  const at: AgentFixture = await room({
     says: [
       {
         text: "let me look",
@@ -199,7 +199,7 @@ test("plugins are asked for a model once in a run, also when the session changes
 test("what waits for a session's next turn is told once, also when the turn dies and is taken up again", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const first = await openAgentRoom({ folder, says: [{ hangs: "hm" }] });
+  const first = await openAgentFixture({ folder, says: [{ hangs: "hm" }] });
   await first.store.write("injections.add", { id: "i1", sessionKey: KEY, pluginId: "p", placement: "prepend_context", text: "remember the milk" });
   await first.store.write("injections.add", { id: "i2", sessionKey: KEY, pluginId: "system", placement: "system-event", text: "Node: printer is back" });
   const stop = new AbortController();
@@ -249,7 +249,7 @@ test("a turn that dies while a tool runs is taken up: the call is not made again
     tool("pay", { run: () => (ran.push("pay"), stop.abort(), Promise.resolve(textOutcome("paid"))) }),
     tool("write_it", { run: () => (ran.push("write_it"), Promise.resolve(textOutcome("written"))) }),
   ];
-  const first = await openAgentRoom({ folder, says: [{ calls: [{ name: "read_it" }, { name: "pay" }, { name: "write_it" }] }], tools });
+  const first = await openAgentFixture({ folder, says: [{ calls: [{ name: "read_it" }, { name: "pay" }, { name: "write_it" }] }], tools });
   const input = await first.accept("pay the bill");
   expect(await first.agents.turn(input, first.ports({ stopping: stop.signal }))).toBeUndefined();
   await first[Symbol.asyncDispose]();
@@ -267,7 +267,7 @@ test("a tool that says it may be repeated is, after a crash", async () => {
   const stop = new AbortController();
   let runs = 0;
   const tools = [tool("look", { idempotent: true, run: () => ((runs += 1), stop.abort(), Promise.resolve(textOutcome(`look ${runs}`))) })];
-  const first = await openAgentRoom({ folder, says: [{ calls: [{ name: "look" }] }], tools });
+  const first = await openAgentFixture({ folder, says: [{ calls: [{ name: "look" }] }], tools });
   const input = await first.accept("look");
   expect(await first.agents.turn(input, first.ports({ stopping: stop.signal }))).toBeUndefined();
   await first[Symbol.asyncDispose]();
@@ -279,12 +279,12 @@ test("a tool that says it may be repeated is, after a crash", async () => {
 test("a turn that dies again and again is given up", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const first = await openAgentRoom({ folder, says: [] });
+  const first = await openAgentFixture({ folder, says: [] });
   const accepted = await first.accept("hello");
   await first[Symbol.asyncDispose]();
   const ends: unknown[] = [];
   for (let life = 2; life < 8 && ends.at(-1) !== "given-up"; life += 1) {
-    const at = await openAgentRoom({ folder, says: [{ hangs: "" }], seed: life });
+    const at = await openAgentFixture({ folder, says: [{ hangs: "" }], seed: life });
     const stop = new AbortController();
     const emit = (): void => stop.abort();
     ends.push(await at.agents.turn({ ...accepted, resumed: true }, at.ports({ stopping: stop.signal, emit })));

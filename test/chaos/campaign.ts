@@ -55,7 +55,7 @@ if (asked("turns")) {
     kills,
     random: seededRandom(seed),
     onRound: (round, { place, accepted, unknown }) => {
-      if (round % 10 === 0) console.log(`${round} kills, the last at ${place} with ${accepted} messages accepted; ${unknown} calls told as unknown so far`);
+      if (round % 10 === 0) console.log(`${round} kills, the last at ${place} with ${accepted} messages accepted; ${unknown} calls reported as unknown so far`);
     },
   });
   report("turns", found, home);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
-import type * as StoreRoom from "../../src/store/index.ts";
+import type * as StoreModule from "../../src/store/index.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Test builds have the failpoints in them. */
@@ -54,7 +54,7 @@ async function killOnce({ stateDir, writers, random }: CampaignOptions, acknowle
 
 /** Reopens the state and looks for anything that was acknowledged and is not there, out of order, half there, or not in the file. */
 export async function findBroken(stateDir: string, acknowledged: ReadonlyMap<string, number>): Promise<string[]> {
-  const { openStore } = (await import(STORE_URL)) as typeof StoreRoom;
+  const { openStore } = (await import(STORE_URL)) as typeof StoreModule;
   await using store = await openStore({ stateDir, clock: systemClock });
   const broken: string[] = [];
   for (const [writer, last] of acknowledged) {

@@ -24,7 +24,7 @@ const PLACES = [
   "projection.appended",
 ] as const;
 
-/** Longest time after a restart in which every turn must have gone on or be told. */
+/** Longest time after a restart in which every turn must have been resumed or reported. */
 const RESUME_MS = 10_000;
 const MESSAGES = 6;
 const SESSIONS = 3;
@@ -40,7 +40,7 @@ export interface TurnCampaignOptions {
 export interface TurnCampaignReport {
   readonly kills: number;
   readonly accepted: number;
-  /** Calls of which nobody could say whether they ran; the model was told. */
+  /** Calls that may or may not have run; the model was notified. */
   readonly unknown: number;
   readonly broken: readonly string[];
   /** Kept when something is broken. */
@@ -140,10 +140,10 @@ async function findBroken(
     if (status !== "ok" && status !== "error") broken.push(`${runId} was accepted and has no end: ${JSON.stringify(ends[index])}`);
     const { ok } = ends[index]!;
     if (!ok) broken.push(`agent.wait for ${runId} failed: ${JSON.stringify(ends[index])}`);
-    const told = await answerTo(client, runId, word);
-    if (told === undefined) broken.push(`${runId} has ended and its session does not tell how`);
-    if (told === "unknown") unknown += 1;
-    if (told === "done" && !written.includes(word)) broken.push(`${runId} is called done, and ${word} was never written`);
+    const answer = await answerTo(client, runId, word);
+    if (answer === undefined) broken.push(`${runId} has ended and its session does not tell how`);
+    if (answer === "unknown") unknown += 1;
+    if (answer === "done" && !written.includes(word)) broken.push(`${runId} is called done, and ${word} was never written`);
   }
   await client[Symbol.asyncDispose]();
   return { broken, unknown };

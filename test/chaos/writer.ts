@@ -5,10 +5,10 @@
  */
 import { writeSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
-import type * as StoreRoom from "../../src/store/index.ts";
+import type * as StoreModule from "../../src/store/index.ts";
 
 const [storeUrl, stateDir, writers] = process.argv.slice(2);
-const { openStore } = (await import(storeUrl!)) as typeof StoreRoom;
+const { openStore } = (await import(storeUrl!)) as typeof StoreModule;
 const store = await openStore({ stateDir: stateDir!, clock: systemClock });
 
 async function write(writer: number): Promise<never> {

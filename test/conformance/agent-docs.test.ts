@@ -26,7 +26,7 @@ import { createExecRules } from "../../src/tools/exec/rules-file.ts";
 import { DEFAULT_SAFE_BINS } from "../../src/tools/exec/safe-bins.ts";
 import { execSettings } from "../../src/tools/exec/settings.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
-import { openAgentRoom } from "../harness/agent-room.ts";
+import { openAgentFixture } from "../harness/agent-fixture.ts";
 import { ROOT } from "../harness/gateway-process.ts";
 
 const read = (page: string): string => readFileSync(join(ROOT, "docs/agent", page), "utf8");
@@ -178,7 +178,7 @@ test("the page about hooks has the sequence of a turn with two calls", async () 
     source: { kind: "core" },
     run: () => (steps.push("()"), Promise.resolve(textOutcome(name))),
   });
-  const at = await openAgentRoom({
+  const at = await openAgentFixture({
     says: [() => (steps.push("()"), { calls: [{ name: "one" }, { name: "two" }] }), () => (steps.push("()"), "done")],
     tools: ["one", "two"].map(tool),
   });

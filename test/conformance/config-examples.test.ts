@@ -42,7 +42,7 @@ interface Broken {
 }
 const broken = expectedOf<Broken[]>("broken");
 
-test.each(filesIn("broken"))("the broken file %s is told by path and line, nothing more and nothing less", (file) => {
+test.each(filesIn("broken"))("the broken file %s is reported by path and line, nothing more and nothing less", (file) => {
   const snapshot = load("broken", file);
   const found = [...snapshot.issues, ...snapshot.warnings];
   expect(found.map(({ path, line }) => `${path}:${line}`).sort()).toEqual(broken[file]!.map(({ path, line }) => `${path}:${line}`).sort());

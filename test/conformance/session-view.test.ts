@@ -305,8 +305,8 @@ const PAIRS: Readonly<Record<string, (body: Record<string, unknown>) => readonly
       turns.flatMap(({ content }) => content.filter((block) => block["type"] === type).map((block) => block[id]));
     turns.forEach(({ content }, at) => {
       const asked = content.filter((block) => block["type"] === "tool_use").map((block) => block["id"]);
-      const told = (turns[at + 1]?.content ?? []).filter((block) => block["type"] === "tool_result").map((block) => block["tool_use_id"]);
-      if (asked.length > 0) expect(told).toEqual(asked);
+      const answered = (turns[at + 1]?.content ?? []).filter((block) => block["type"] === "tool_result").map((block) => block["tool_use_id"]);
+      if (asked.length > 0) expect(answered).toEqual(asked);
     });
     return [of("tool_use", "id"), of("tool_result", "tool_use_id")];
   },

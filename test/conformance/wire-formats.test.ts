@@ -134,7 +134,7 @@ describe.each(WIRE_APIS)("%s", (api) => {
     }
   });
 
-  test("a call in which the answer reached its length limit is not made, and the model is told", async () => {
+  test("a call in which the answer reached its length limit is not made, and the model is notified", async () => {
     // The others give the arguments whole.
     if (api === "google-generative-ai" || api === "ollama") return;
     const whole = { ...CALL, id: "call_0", arguments: ['{"path":"b"}'] };

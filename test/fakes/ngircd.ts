@@ -57,7 +57,7 @@ function configOf(options: NgircdOptions, port: number, folder: string, tls: { r
     "MotdPhrase = Hello",
     `PidFile = ${join(folder, "pid")}`,
     ...(options.password === undefined ? [] : [`Password = ${options.password}`]),
-    // It would become somebody else, who may not read the folder.
+    // It would switch to another user, who may not read the folder.
     ...(process.getuid?.() === 0 ? ["ServerUID = root", "ServerGID = root"] : []),
     "[Limits]",
     "MaxConnections = 0",
@@ -77,7 +77,7 @@ function configOf(options: NgircdOptions, port: number, folder: string, tls: { r
   return `${lines.join("\n")}\n`;
 }
 
-/** Answers when somebody listens. */
+/** Resolves when the port accepts connections. */
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port });

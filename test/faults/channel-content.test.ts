@@ -20,7 +20,7 @@ function listener(answer = "heard") {
   };
 }
 
-test("a text of 4 MB is cut at a million characters, the model is told, and it is answered once", TIMEOUT, async () => {
+test("a text of 4 MB is cut at a million characters, the model is notified, and it is answered once", TIMEOUT, async () => {
   await using telegram = await startTelegram();
   const { heard, says } = listener();
   await using place = await openChannelPlace(telegram, { says });
@@ -83,7 +83,7 @@ test("markup in an answer is shown as it was written and opens nothing", TIMEOUT
   expect(await place.outbox()).toMatchObject([{ state: "sent", attempts: 1 }]);
 });
 
-test("a file that is too large, one that is gone and one that is not what it says: the message is answered and the model is told", TIMEOUT, async () => {
+test("a file that is too large, one that is gone and one that is not what it says: the message is answered and the model is notified", TIMEOUT, async () => {
   await using telegram = await startTelegram();
   const { heard, says } = listener();
   await using place = await openChannelPlace(telegram, { says, settings: { mediaMaxMb: 1 } });

@@ -111,7 +111,7 @@ test("a message that the host calls wrong is offered three times, then listed, a
   });
 });
 
-test("a turn that takes the process with it is tried at most three times more, then its sender is told, and the chat is free", TIMEOUT, async () => {
+test("a turn that takes the process with it is tried at most three times more, then its sender is notified, and the chat is free", TIMEOUT, async () => {
   await using telegram = await startTelegram();
   const folder = mkdtempSync(join(tmpdir(), "channel-faults-"));
   let calls = 0;

@@ -191,7 +191,7 @@ test("a last good configuration that is damaged itself is not used: the start is
   expect([code, stderr]).toEqual([1, expect.stringMatching(/openclaw\.json:\d+:\d+: /)]);
 });
 
-// The version before is kept first; with room for that alone, it is the file itself that does not fit.
+// The version before is kept first; with space for that alone, it is the file itself that does not fit.
 test.for([0, 4096])(
   "a change that does not fit on a disk with %i bytes left is refused with the file's name, and the file stays as it was",
   (left, context) => {

@@ -35,14 +35,14 @@ export async function faultCampaign({ runs, seed, onProgress }: FaultCampaign): 
   process.on("unhandledRejection", onRejection);
   try {
     for (let run = 0; run < runs; run += 1) {
-      const told = await oneRun(seededRandom(seed + run * 7919));
-      for (const problem of judge(told)) broken.push(`run ${run}: ${problem} (${told.story.map(({ name }) => name).join(", ")})`);
-      for (const { outcome } of told.result?.attempts ?? []) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-      attempts += told.result?.attempts.length ?? 0;
-      if (told.result?.ok) answered += 1;
+      const finished = await oneRun(seededRandom(seed + run * 7919));
+      for (const problem of judge(finished)) broken.push(`run ${run}: ${problem} (${finished.story.map(({ name }) => name).join(", ")})`);
+      for (const { outcome } of finished.result?.attempts ?? []) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      attempts += finished.result?.attempts.length ?? 0;
+      if (finished.result?.ok) answered += 1;
       onProgress?.(run + 1);
     }
-    // A rejection nobody handles is told after the tick it happened in.
+    // An unhandled rejection is reported after the tick it happened in.
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.off("unhandledRejection", onRejection);
@@ -193,7 +193,7 @@ function* judge(run: Run): Generator<string, void, void> {
   }
   const { attempts } = result;
   const said = JSON.stringify(events) + run.logs;
-  if (secrets.some((secret) => said.includes(secret))) yield "a secret was told";
+  if (secrets.some((secret) => said.includes(secret))) yield "a secret was leaked";
   if (attempts.length !== requests.length + run.withoutRequest)
     yield `${attempts.length} attempts, but ${requests.length} requests and ${run.withoutRequest} refusals`;
   yield* judgeAttempts(run, attempts);
@@ -236,7 +236,7 @@ function* judgeAnswer({ events }: Run, result: Extract<CallResult, { ok: true }>
 function* judgeFailure({ aborted }: Run, result: Extract<CallResult, { ok: false }>): Generator<string, void, void> {
   const last = result.attempts.at(-1);
   if (result.kind !== last?.outcome) yield `the result is ${result.kind}, the last attempt ${last?.outcome}`;
-  if ((result.kind === "aborted") !== aborted) yield "an abort that was none, or one that was not told";
+  if ((result.kind === "aborted") !== aborted) yield "an abort that was none, or one that was not reported";
   if (result.kind !== "aborted" && !result.text.includes(last?.error ?? "?")) yield `the text does not say what happened: ${result.text}`;
   if (result.message.errorMessage !== result.text || result.message.content.length > 0) yield "the message for the transcript says something else";
 }

@@ -183,7 +183,7 @@ test.each<{ what: string; play: readonly Behaviour[]; keys: readonly string[]; r
   for (const secret of SECRETS) expect(JSON.stringify(outcome.result) + outcome.logs).not.toContain(secret);
 });
 
-test("a tool call that never closes is an answer: the model is told what is wrong with it", async () => {
+test("a tool call that never closes is an answer: the model is shown what is wrong with it", async () => {
   await using server = await startModelServer();
   server.play({ kind: "stream", frames: STREAMS[API]!({ toolCalls: [{ id: "c", name: "read", arguments: ['{"path": "a'] }] }) });
   const outcome = await ask(server, {});
@@ -228,7 +228,7 @@ test.each<[string, Behaviour, FailureClass]>([
   ["too long a conversation", { kind: "status", status: 400, body: { error: { message: "prompt is too long: 300000 tokens" } } }, "context_overflow"],
   ["a wrong order of roles", { kind: "status", status: 400, body: { error: { message: "roles must alternate" } } }, "role_order"],
   ["too large an image", { kind: "status", status: 400, body: { error: { message: "image exceeds 5 MB maximum" } } }, "image_size"],
-])("%s is told at once: neither another key nor another model would help", async (_, behaviour, kind) => {
+])("%s is reported at once: neither another key nor another model would help", async (_, behaviour, kind) => {
   await using server = await startModelServer(behaviour);
   const { result, rested } = await ask(server);
   expect(result).toMatchObject({ ok: false, kind });
@@ -284,7 +284,7 @@ test("an answer of 30 MB arrives whole", async () => {
   expect(result.ok && result.message.content[0]?.type === "text" && result.message.content[0].text.length).toBe(480 * piece.length);
 });
 
-test("two calls of the same id are told apart, and usage that is missing counts as none", async () => {
+test("two calls of the same id are distinguished, and usage that is missing counts as none", async () => {
   const frames = STREAMS[API]!({
     toolCalls: [
       { id: "same", name: "read", arguments: ["{}"] },

@@ -67,7 +67,7 @@ test("a gateway whose backup is damaged is not disturbed", async () => {
   expect([lockOf(place).createdAt, count(place), beside(place, "restore")]).toEqual([before.createdAt, 2, []]);
 });
 
-test("a gateway whose disk has no room for the backup is not disturbed", async (context) => {
+test("a gateway whose disk has no space for the backup is not disturbed", async (context) => {
   needMounts(context);
   using disk = mountTmpfs("3m");
   const { place, backup } = await withBackup((stateDir) => writeFileSync(join(stateDir, "large.bin"), Buffer.alloc(1_500_000, 7)), join(disk.path, "state"));

@@ -44,7 +44,7 @@ test("a second Ctrl-C ends a gateway at once, even one that waits for its databa
   await using killed = await place.gateway({ build: "dist-test", env: { OPENCLAW_FAILPOINT: "import.file.committed:2" } });
   expect((await killed.exited).signal).toBe("SIGKILL");
   {
-    // Somebody else writes: the gateway's thread waits for its turn, for seconds and inside of SQLite.
+    // Another process writes: the gateway's thread waits for its turn, for seconds and inside of SQLite.
     using other = new DatabaseSync(join(place.stateDir, "openclaw.db"));
     other.exec("BEGIN IMMEDIATE");
     const starting = place.gateway();

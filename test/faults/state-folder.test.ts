@@ -41,7 +41,7 @@ test("a state folder this user may not write is named with what to do, and is no
   expect(readdirSync(place.stateDir)).toEqual([]);
 });
 
-test("a database that belongs to somebody else is named with both users, and left untouched", async (context) => {
+test("a database that belongs to another user is named with both users, and left untouched", async (context) => {
   needNobody(context);
   const place = makePlace();
   await seedSessions(place.stateDir, 2);

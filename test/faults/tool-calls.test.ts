@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { CallRequest } from "../../src/models/index.ts";
 import { textOutcome } from "../../src/tools/index.ts";
-import { KEY, said, type Call } from "../harness/agent-room.ts";
-import { results, room, tool, turnWith, works } from "./tool-room.ts";
+import { KEY, said, type Call } from "../harness/agent-fixture.ts";
+import { results, agentWith, tool, turnWith, works } from "./tool-fixture.ts";
 
 const seenResults = ({ messages }: CallRequest): readonly string[] => messages.flatMap((message) => (message.role === "toolResult" ? [said(message)] : []));
 
-test("a model that calls tools that are not there is told their names, and goes on", async () => {
+test("a model that calls tools that are not there is given the names of those that are, and goes on", async () => {
   const names = ["nothing", "", " ", "constructor", "__proto__", "toString", "../works", "works\u0000", "x".repeat(100_000)];
   const { found } = await turnWith([works], [...names.map((name) => ({ name })), { name: "WORKS" }, { name: "works" }]);
   for (const [n, name] of names.entries()) {
@@ -17,7 +17,7 @@ test("a model that calls tools that are not there is told their names, and goes 
   expect(found.slice(-1)).toMatchObject([{ text: "it worked", failed: false }]);
 });
 
-test("a model that sends arguments that are no object is told what was expected", async () => {
+test("a model that sends arguments that are no object is shown what was expected", async () => {
   const ran: unknown[] = [];
   const picky = tool("picky", ({ params }) => (ran.push(params), Promise.resolve(textOutcome("ran"))));
   const given: readonly unknown[] = ["a text", 7, null, undefined, ["a", "list"], true, '{"what":"json in a text"}'];
@@ -32,7 +32,7 @@ test("a model that sends arguments that are no object is told what was expected"
   expect(ran).toEqual([{}, { what: "json in a text" }]);
 });
 
-test("a model that sends enormous arguments has them checked, and what it is told back is short", async () => {
+test("a model that sends enormous arguments has them checked, and the answer to it is short", async () => {
   const big = "x".repeat(3_000_000);
   let took = 0;
   const takes = tool("takes", ({ params }) => ((took = (params["what"] as string).length), Promise.resolve(textOutcome("taken"))));
@@ -67,7 +67,7 @@ test("a model that uses one id for several calls has each of them answered, and 
   const made: unknown[] = [];
   const counts = tool("counts", ({ params }) => (made.push(params["what"]), Promise.resolve(textOutcome(`counted ${String(params["what"])}`))));
   const same = (...words: string[]): { calls: Call[] } => ({ calls: words.map((what) => ({ name: "counts", id: "call_0", args: { what } })) });
-  const at = await room({ says: [same("a", "b"), same("c"), "one", same("d"), "two"], tools: [counts] });
+  const at = await agentWith({ says: [same("a", "b"), same("c"), "one", same("d"), "two"], tools: [counts] });
   await at.turn("first");
   await at.turn("second");
   expect(made).toEqual(["a", "b", "c", "d"]);
@@ -83,7 +83,7 @@ test("a model that uses one id for several calls has each of them answered, and 
 test("a model that never comes to an end is ended at the limit, and says so", async () => {
   let made = 0;
   const counts = tool("counts", () => ((made += 1), Promise.resolve(textOutcome("again"))));
-  const at = await room({ says: [...Array.from({ length: 200 }, () => ({ calls: [{ name: "counts" }] })), "enough"], tools: [counts] });
+  const at = await agentWith({ says: [...Array.from({ length: 200 }, () => ({ calls: [{ name: "counts" }] })), "enough"], tools: [counts] });
   const end = await at.turn("go");
   expect(end).toMatchObject({ status: "failed", error: expect.stringContaining("200 times") as string });
   expect(made).toBe(200);
@@ -97,7 +97,7 @@ test("a model that goes on calling after the turn was aborted is not heard", asy
   const abort = new AbortController();
   let made = 0;
   const counts = tool("counts", () => ((made += 1), Promise.resolve(textOutcome("counted"))));
-  const at = await room({
+  const at = await agentWith({
     says: [() => (abort.abort(), { text: "and now", calls: [{ name: "counts" }, { name: "counts" }] }), { calls: [{ name: "counts" }] }],
     tools: [counts],
   });

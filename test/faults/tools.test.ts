@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { textOutcome, type Tool, type ToolOutcome } from "../../src/tools/index.ts";
-import type { AgentRoom } from "../harness/agent-room.ts";
-import { results, room, tool, turnWith, works } from "./tool-room.ts";
+import type { AgentFixture } from "../harness/agent-fixture.ts";
+import { results, agentWith, tool, turnWith, works } from "./tool-fixture.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -25,7 +25,7 @@ test("a tool that throws is a result that says so, and the next call is made", a
   expect(found[3]!.text).toBe("it worked");
 });
 
-test("a tool that hangs is stopped at its time, told so by its signal, and the turn goes on", async () => {
+test("a tool that hangs is stopped at its time limit, by its signal, and the turn goes on", async () => {
   let stopped = false;
   const hangs = tool(
     "hangs",
@@ -37,18 +37,18 @@ test("a tool that hangs is stopped at its time, told so by its signal, and the t
     },
     { timeoutMs: 5_000 },
   );
-  const at: AgentRoom = await room({ says: [{ calls: [{ name: "hangs" }, { name: "works" }] }, "done"], tools: [hangs, works] });
+  const at: AgentFixture = await agentWith({ says: [{ calls: [{ name: "hangs" }, { name: "works" }] }, "done"], tools: [hangs, works] });
   expect(await at.turn("go")).toMatchObject({ status: "ok" });
   expect(stopped).toBe(true);
   expect((await results(at)).map(({ text }) => text)).toEqual(["hangs took longer than 5000 ms and was stopped", "it worked"]);
 });
 
-test("a tool that hangs without a limit ends with the run: the call is told, those behind it are not made", async () => {
+test("a tool that hangs without a limit ends with the run: the call is reported, those behind it are not made", async () => {
   const abort = new AbortController();
   let made = 0;
   const hangs = tool("hangs", () => (setImmediate(() => abort.abort()), never()));
   const counts = tool("counts", () => ((made += 1), Promise.resolve(textOutcome("counted"))));
-  const at = await room({ says: [{ calls: [{ name: "hangs" }, { name: "counts" }] }, "never said"], tools: [hangs, counts] });
+  const at = await agentWith({ says: [{ calls: [{ name: "hangs" }, { name: "counts" }] }, "never said"], tools: [hangs, counts] });
   expect(await at.turn("go", {}, { signal: abort.signal })).toMatchObject({ status: "aborted" });
   expect(at.requests).toHaveLength(1);
   expect(made).toBe(0);
@@ -78,7 +78,7 @@ test("a tool that floods is cut: text, parts, details and what it shows on the w
   expect(at.events.filter(({ stream, data }) => stream === "tool" && data.phase === "update")).toHaveLength(1);
 });
 
-test("a tool that returns what is no result is told in words", async () => {
+test("a tool that returns what is no result is reported in words", async () => {
   const cyclic: Record<string, unknown> = { name: "ring" };
   cyclic["self"] = cyclic;
   const trap = Object.defineProperty({}, "content", {
@@ -120,7 +120,7 @@ test("a tool that changes its schema is called by the one it has in that turn", 
   const run: Tool["run"] = ({ params }) => (took.push(params), Promise.resolve(textOutcome("ok")));
   const schema = (name: string) => ({ type: "object", properties: { [name]: { type: "number" } }, required: [name], additionalProperties: false });
   const tools = [tool("moody", run, { parameters: schema("old") })];
-  const at = await room({
+  const at = await agentWith({
     says: [
       () => ((tools[0] = tool("moody", run, { parameters: schema("new") })), { calls: [{ name: "moody", args: { old: 1 } }] }),
       "one",
@@ -169,9 +169,9 @@ test("a tool that shows rubbish, or shows it too late, does no harm", async () =
   expect(updates()).toBe(before);
 });
 
-test("a tool that is shown to somebody who throws still gives its result", async () => {
+test("a tool whose listener throws still gives its result", async () => {
   const shows = tool("shows", ({ update }) => (update(textOutcome("half")), Promise.resolve(textOutcome("whole"))));
-  const at = await room({ says: [{ calls: [{ name: "shows" }] }, "done"], tools: [shows] });
+  const at = await agentWith({ says: [{ calls: [{ name: "shows" }] }, "done"], tools: [shows] });
   const emit = (event: { readonly stream: string; readonly data: object }): void => {
     if (event.stream === "tool" && "partialResult" in event.data) throw new Error("the screen is broken");
   };
@@ -198,7 +198,7 @@ test("a tool that answers a second time, or after it was stopped, is not heard a
     return { then } as unknown as Promise<ToolOutcome>;
   });
   const slow = tool("slow", () => (setImmediate(() => at.clock.advance(1_000)), late.promise), { timeoutMs: 1_000 });
-  const at: AgentRoom = await room({
+  const at: AgentFixture = await agentWith({
     says: [{ calls: [{ name: "twice" }, { name: "thenable" }, { name: "slow" }] }, () => (late.resolve(textOutcome("after all")), "done")],
     tools: [twice, thenable, slow],
   });
@@ -213,7 +213,7 @@ test("a tool that rejects after it was stopped does not bring the process down",
   onTestFinished(() => void process.off("unhandledRejection", note));
   const late = Promise.withResolvers<ToolOutcome>();
   const slow = tool("slow", () => (setImmediate(() => at.clock.advance(1_000)), late.promise), { timeoutMs: 1_000 });
-  const at: AgentRoom = await room({ says: [{ calls: [{ name: "slow" }] }, () => (late.reject(new Error("too late")), "done")], tools: [slow] });
+  const at: AgentFixture = await agentWith({ says: [{ calls: [{ name: "slow" }] }, () => (late.reject(new Error("too late")), "done")], tools: [slow] });
   await at.turn("go");
   await new Promise((resolve) => setImmediate(resolve));
   expect(rejections).toEqual([]);

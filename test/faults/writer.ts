@@ -1,31 +1,31 @@
 /**
- * Writes without end until it is refused, told to stop (SIGTERM) or killed. Each writer appends numbered entries to a transcript of its own, each
+ * Writes without end until it is refused, stopped (SIGTERM) or killed. Each writer appends numbered entries to a transcript of its own, each
  * together with an inbox row in one commit, and says so on standard output only after the store did. At the end it says how it ended, as JSON.
  *   node writer.ts <store module url> <state folder> <writers> [bytes of text per entry]
- * Exit code: 0 when it was told to stop, 1 when the store failed, 2 when the store could not be opened.
+ * Exit code: 0 when it was stopped, 1 when the store failed, 2 when the store could not be opened.
  */
 import { writeSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
 import type { AppError } from "../../src/base/errors.ts";
-import type * as StoreRoom from "../../src/store/index.ts";
+import type * as StoreModule from "../../src/store/index.ts";
 import type { WriterEnd } from "./writing.ts";
 
 const [storeUrl, stateDir, writers, bytes = "40"] = process.argv.slice(2);
-const { openStore } = (await import(storeUrl!)) as typeof StoreRoom;
+const { openStore } = (await import(storeUrl!)) as typeof StoreModule;
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 /** Errors of the bundle are of its own class; their code is what counts. */
 const codeOf = (error: unknown): string => (error as AppError).code ?? String(error);
 
-async function codeOfWrite(store: StoreRoom.Store): Promise<string> {
+async function codeOfWrite(store: StoreModule.Store): Promise<string> {
   return store.write("meta.set", { key: "late", value: 1 }).then(() => "acknowledged", codeOf);
 }
 
 /** A failed store still answers. Long enough for work that was put off to show: none of it may touch the disk any more. */
-async function readOn(store: StoreRoom.Store): Promise<void> {
+async function readOn(store: StoreModule.Store): Promise<void> {
   for (const end = performance.now() + 500; performance.now() < end;) await store.read("inbox.counts", {});
 }
 
-async function run(store: StoreRoom.Store): Promise<number> {
+async function run(store: StoreModule.Store): Promise<number> {
   const refused: Record<string, number> = {};
   const messages = new Set<string>();
   let stopping: number | undefined;
@@ -83,7 +83,7 @@ async function run(store: StoreRoom.Store): Promise<number> {
   return stopping === undefined ? 1 : 0;
 }
 
-let store: StoreRoom.Store;
+let store: StoreModule.Store;
 try {
   store = await openStore({ stateDir: stateDir!, clock: systemClock });
 } catch (error) {

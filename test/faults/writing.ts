@@ -10,7 +10,7 @@ export interface WriterEnd {
   /** Number of writers by the code that ended them. */
   readonly refused: Readonly<Record<string, number>>;
   readonly messages: readonly string[];
-  /** What a write was told after the end. */
+  /** The error of a write after the end. */
   readonly late: string;
   readonly state: string;
   readonly failure: StoreFailure | undefined;
@@ -46,7 +46,7 @@ function acknowledgedIn(output: string): Map<string, number> {
   return last;
 }
 
-/** Starts a process that writes to a store until it is refused or told to stop. */
+/** Starts a process that writes to a store until it is refused or stopped. */
 export function startWriting(stateDir: string, { writers, wrap = [], bytes = 40 }: WritingOptions): Writing {
   const line = [...wrap, process.execPath, join(ROOT, "test/faults/writer.ts"), STORE_URL, stateDir, String(writers), String(bytes)];
   const child = spawn(line[0]!, line.slice(1), { env: { PATH: process.env["PATH"] }, stdio: ["ignore", "pipe", "pipe"] });

@@ -107,7 +107,7 @@ export function execLine(random: Random, program: string, number: number): ExecL
   let happens = true;
   for (let index = 0, count = 1 + below(4); index < count; index += 1) {
     const joint = index === 0 ? undefined : pick(JOINTS);
-    // A pipe belongs to the call before it; the other joints decide anew.
+    // A pipe belongs to the call before it; the other joints start over.
     if (joint !== undefined && joint !== "|") happens = joint !== "||";
     const heredoc = below(6) === 0;
     const words = Array.from({ length: below(5) }, word);

@@ -15,12 +15,12 @@ test(
   { timeout: 120_000 },
   async () => {
     const report = await frameCampaign({ frames: FRAMES, seed: SEED });
-    const told = `seed ${SEED}: ${JSON.stringify(report)}`;
-    expect(report.broken, told).toEqual([]);
+    const failure = `seed ${SEED}: ${JSON.stringify(report)}`;
+    expect(report.broken, failure).toEqual([]);
     expect(report.sent).toBe(FRAMES);
-    expect(report.ok, told).toBeGreaterThan(FRAMES / 10);
-    expectInTime(report.lastHealthMs, 1000, told);
-    expectInTime(report.slowestHealthMs, MAX_WAIT_MS, told);
-    expect(report.growth, told).toBeLessThan(MAX_GROWTH);
+    expect(report.ok, failure).toBeGreaterThan(FRAMES / 10);
+    expectInTime(report.lastHealthMs, 1000, failure);
+    expectInTime(report.slowestHealthMs, MAX_WAIT_MS, failure);
+    expect(report.growth, failure).toBeLessThan(MAX_GROWTH);
   },
 );

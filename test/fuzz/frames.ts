@@ -17,7 +17,7 @@ export interface FuzzFrame {
   readonly id: string;
   readonly method?: MethodName;
   readonly expected: Expected;
-  /** Waits as long as it was told to, which is longer than the run. */
+  /** Waits as long as its parameters say, which is longer than the run. */
   readonly waits?: true;
 }
 
@@ -28,7 +28,7 @@ const RESTARTING: ReadonlySet<string> = new Set(["config.set", "config.patch", "
 /** Asks the network for a package, and restarts: that has its own tests, with a registry. */
 const FETCHING: ReadonlySet<string> = new Set(["plugins.install"]);
 const NAMES = (Object.keys(METHODS) as MethodName[]).filter((name) => !RESTARTING.has(name) && !FETCHING.has(name));
-/** Answered after the time they name, or when somebody else acts. */
+/** Answered after the time they name, or when another client acts. */
 const PATIENT: ReadonlySet<string> = new Set(["agent.wait", "exec.approval.request", "exec.approval.waitDecision"]);
 const LONGEST_WAIT_MS = 200;
 

@@ -14,11 +14,11 @@ export const shown = ({ number, kind, payload }: FuzzFrame): string =>
 /** Compares answers with what the protocol promises. */
 export function createJudge(report: (text: string) => void): (frame: FuzzFrame, answer: Response) => void {
   const checks = new Map<MethodName, SchemaCheck>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const codes: readonly unknown[] = PROTOCOL_ERROR_CODES;
   const once = (key: string, text: string): void => {
-    if (told.has(key)) return;
-    told.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     report(text);
   };
   return (frame: FuzzFrame, { ok, payload, error }: Response): void => {

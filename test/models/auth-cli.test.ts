@@ -120,7 +120,7 @@ test("a login with a client of one's own: browser, loopback, profile by email", 
   const urls = ["--client-id", "ours", "--authorize-url", `${server.url}/authorize`, "--token-url", `${server.url}/token`];
   let opened = false;
   const done = await auth(["login", "--provider", "acme", ...urls], {
-    // Somebody looks at a screen here, but no program can open anything on it.
+    // There is a screen here, but no program can open anything on it.
     env: { DISPLAY: ":nowhere", PATH: home },
     onErr(text) {
       const url = /^http:\S+\/authorize\S+$/m.exec(text)?.[0];
@@ -142,7 +142,7 @@ test("a login far from the browser takes the pasted address from the standard in
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("another login") });
 });
 
-test("a device login to GitHub stores the token, and keeps what is there unless told", async () => {
+test("a device login to GitHub stores the token, and keeps what is there unless forced", async () => {
   await using server = await startOAuthServer();
   const login = ["login-github-copilot", "--client-id", "ours", "--token-url", `${server.url}/token`, "--device-url", `${server.url}/device`];
   expect(await auth(login)).toMatchObject({ code: 0, err: expect.stringContaining("ABCD-EFGH") });

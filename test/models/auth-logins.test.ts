@@ -121,7 +121,7 @@ describe("with a browser", () => {
 });
 
 describe("with a device code", () => {
-  test("the user types a code elsewhere while we ask as slowly as we are told", async () => {
+  test("the user types a code elsewhere while we poll as slowly as the server asks", async () => {
     await using server = await startOAuthServer({ polls: ["authorization_pending", "slow_down", "ok200"] });
     const world = deps();
     const pauses: number[] = [];
@@ -178,13 +178,13 @@ describe("renewal", () => {
     [400, `{"error":"invalid_grant","error_description":"{refresh_token} is revoked"}`, 401],
     [500, "<html>{refresh_token}</html>", 500],
     [200, "{}", 401],
-  ])("a server that says %i is told truly and without the token", async (status, body, told) => {
+  ])("a server that answers %i is reported truthfully and without the token", async (status, body, reported) => {
     await using server = await startOAuthServer({ refuse: { status, body } });
     const world = deps();
     const before = stored(server);
     world.redactor.register(before.refresh);
     const error = await refreshLogin(before, {}, world).catch((thrown: unknown) => thrown);
-    expect(failureOf(error)).toMatchObject({ status: told, text: expect.stringContaining("openclaw models auth login --provider acme") });
+    expect(failureOf(error)).toMatchObject({ status: reported, text: expect.stringContaining("openclaw models auth login --provider acme") });
     expect(String(error) + JSON.stringify(error)).not.toContain(before.refresh);
   });
 

@@ -107,7 +107,7 @@ test("a login of the main agent is renewed where it stands", async () => {
   expect(readdirSync(root)).toEqual(["main"]);
 });
 
-test("when it fails, what somebody else stored meanwhile serves", async () => {
+test("when it fails, what another process stored in that time is used", async () => {
   await using server = await startOAuthServer();
   const world = setup({
     refresh: () => async (login) => {

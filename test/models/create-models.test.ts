@@ -63,7 +63,7 @@ async function ask(models: Models, over: Partial<CallRequest> = {}): Promise<Cal
 
 const wordsOf = ({ message }: CallResult): unknown => message.content.map((part) => (part.type === "text" ? part.text : part.type)).join("");
 
-test("providers are told who asks, unless the user says otherwise", async () => {
+test("providers are sent who asks, unless the user configures otherwise", async () => {
   await using server = await startModelServer(ANSWER);
   expect(wordsOf(await ask(world(acme(server, { apiKey: "key-12345678" })).models))).toBe("hello");
   await ask(world(acme(server, { apiKey: "key-12345678", headers: { "User-Agent": "mine" } })).models);
@@ -116,7 +116,7 @@ describe("models.json", () => {
     expect(literal.written().providers["acme"]?.apiKey).toBeUndefined();
   });
 
-  test("keeps what is there when merging, replaces it when told, and stays as it is when nothing changed", async () => {
+  test("keeps what is there when merging, replaces it when asked to, and stays as it is when nothing changed", async () => {
     const config = acme({ url: "http://127.0.0.1:9" });
     const merging = world(config);
     mkdirSync(merging.agentDir, { recursive: true });

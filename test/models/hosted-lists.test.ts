@@ -77,7 +77,7 @@ describe("memory", () => {
     expect(server.asked).toHaveLength(2);
   });
 
-  test("a host that fails is told about once, keeps what it had, and is asked again after five minutes", async () => {
+  test("a host that fails is reported once, keeps what it had, and is asked again after five minutes", async () => {
     await using server = await startJsonServer({ [VENICE]: (_asked, count) => (count === 2 ? models("m") : { status: 500, body: "" }) });
     const { lists, clock, warnings } = listsOver(server);
     expect(await lists.look("venice")).toBeUndefined();

@@ -30,7 +30,7 @@ let store: Store;
 let tools: readonly Tool[];
 const jobs: unknown[] = [];
 
-/** The documented interface of a tool whose room comes later. */
+/** The documented interface of a tool whose module comes later. */
 const documented = (
   name: string,
   properties: Record<string, unknown>,
@@ -125,7 +125,7 @@ async function converse(words: string): Promise<{ readonly called: readonly stri
   throw new Error("it went on calling tools");
 }
 
-describe("a plain request is carried out with the real tools, and what came of it is told", () => {
+describe("a plain request is carried out with the real tools, and its outcome is reported", () => {
   test("a file is written, read, changed and read again", async () => {
     expect(await converse('write "buy milk" to todo.md')).toMatchObject({
       called: ["write"],
@@ -144,7 +144,7 @@ describe("a plain request is carried out with the real tools, and what came of i
     expect((await converse("list the files")).answer).toContain("here.txt");
   });
 
-  test("what fails is told as a failure, in the tool's words", async () => {
+  test("what fails is reported as a failure, with the tool's text", async () => {
     const { outcomes, answer } = await converse("read no-such-file.md");
     expect([outcomes[0]?.isError, /failed/.test(answer), answer.includes("no-such-file.md")]).toEqual([true, true, true]);
   });

@@ -30,7 +30,7 @@ const CASES: readonly {
   readonly provider: string;
   readonly login: Login;
   readonly answers: Readonly<Record<string, Answer>>;
-  readonly told: object;
+  readonly reported: object;
   readonly sent?: object;
 }[] = [
   {
@@ -46,7 +46,7 @@ const CASES: readonly {
         },
       },
     },
-    told: {
+    reported: {
       windows: [
         { label: "5h", usedPercent: 12.3, resetAt: Date.UTC(2026, 1, 19, 10) },
         { label: "Week", usedPercent: 100 },
@@ -70,7 +70,7 @@ const CASES: readonly {
         },
       },
     },
-    told: {
+    reported: {
       windows: [
         { label: "5h", usedPercent: 40, resetAt: 1_771_500_000_000 },
         { label: "Week", usedPercent: 5 },
@@ -87,7 +87,7 @@ const CASES: readonly {
         body: { quota_snapshots: { premium_interactions: { percent_remaining: 25 }, chat: { percent_remaining: null } }, copilot_plan: "individual" },
       },
     },
-    told: { windows: [{ label: "Premium", usedPercent: 75 }], plan: "individual" },
+    reported: { windows: [{ label: "Premium", usedPercent: 75 }], plan: "individual" },
     sent: { authorization: "token gho_1234567890" },
   },
   {
@@ -104,7 +104,7 @@ const CASES: readonly {
         },
       },
     },
-    told: {
+    reported: {
       windows: [
         { label: "Pro", usedPercent: 75, resetAt: Date.UTC(2026, 1, 20) },
         { label: "Flash", usedPercent: 0 },
@@ -128,7 +128,7 @@ const CASES: readonly {
         body: { models: Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`m${at}`, { quotaInfo: { remainingFraction: at / 12 } }])) },
       },
     },
-    told: {
+    reported: {
       windows: [
         { label: "Credits", usedPercent: 75 },
         ...[100, 91.7, 83.3, 75, 66.7, 58.3, 50, 41.7, 33.3, 25].map((usedPercent, at) => ({ label: `m${at}`, usedPercent })),
@@ -147,7 +147,7 @@ const CASES: readonly {
         },
       },
     },
-    told: { windows: [{ label: "5h", usedPercent: 10, resetAt: 1_771_500_000_000 }] },
+    reported: { windows: [{ label: "5h", usedPercent: 10, resetAt: 1_771_500_000_000 }] },
   },
   {
     provider: "zai",
@@ -167,7 +167,7 @@ const CASES: readonly {
         },
       },
     },
-    told: {
+    reported: {
       windows: [
         { label: "Monthly", usedPercent: 28 },
         { label: "Tokens (5h)", usedPercent: 1, resetAt: 1_771_073_738_808 },
@@ -175,15 +175,15 @@ const CASES: readonly {
       plan: "lite",
     },
   },
-  { provider: "xiaomi", login: { apiKey: "xiaomi-key", type: "api_key" }, answers: {}, told: { windows: [] } },
+  { provider: "xiaomi", login: { apiKey: "xiaomi-key", type: "api_key" }, answers: {}, reported: { windows: [] } },
 ];
 
 test("every provider with an endpoint has a case here", () => expect(CASES.map(({ provider }) => provider).sort()).toEqual([...QUOTA_PROVIDERS].sort()));
 
-test.each(CASES)("$provider tells its windows, and is told who asks", async ({ provider, login, answers, told, sent }) => {
+test.each(CASES)("$provider reports its windows, and receives the login", async ({ provider, login, answers, reported, sent }) => {
   await using made = await world({ [provider]: login }, answers);
   const report = await made.quota.load();
-  expect(report.providers).toEqual([{ provider, displayName: expect.any(String), ...told }]);
+  expect(report.providers).toEqual([{ provider, displayName: expect.any(String), ...reported }]);
   for (const { headers } of made.server.asked) expect(headers["user-agent"]).toBe("openclaw/1.2.3");
   if (sent) expect(made.server.asked[0]?.headers).toMatchObject(sent);
 });
@@ -206,7 +206,7 @@ describe("whom it asks", () => {
   });
 });
 
-describe("what goes wrong is told and fails nothing else", () => {
+describe("what goes wrong is reported and fails nothing else", () => {
   const ZAI = "GET https://api.z.ai/api/monitor/usage/quota/limit";
   const zai = { zai: { apiKey: "zai-key-123456", type: "api_key" as const } };
 

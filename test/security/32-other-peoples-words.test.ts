@@ -10,7 +10,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import type { CallRequest } from "../../src/models/index.ts";
 import type { ChannelInboundEvent, ChannelInboundKind } from "../../src/protocol/index.ts";
-import { openAgentRoom } from "../harness/agent-room.ts";
+import { openAgentFixture } from "../harness/agent-fixture.ts";
 import { openTalk } from "../harness/talk.ts";
 import { event, keepingChannel, openPlace } from "../conversation/place.ts";
 
@@ -140,7 +140,7 @@ test("32: a reply address that is no id is not shown as a fact of the chat", asy
 
 test("32: what a tool gives stands in its result and never in the system's role, in this turn and in the next", async () => {
   const folder = mkdtempSync(join(tmpdir(), "words-"));
-  await using room = await openAgentRoom({
+  await using room = await openAgentFixture({
     folder,
     clock: systemClock as never,
     says: [{ calls: [{ name: "look" }] }, "I looked", "again"],

@@ -118,7 +118,7 @@ describe("docker", () => {
     await expect.poll(() => marked(mark!)).toBe(0);
   });
 
-  test("a container whose settings changed is made again, but not under the hands of whoever uses it", async () => {
+  test("a container whose settings changed is made again, but not while it is in use", async () => {
     const { open, docker, clock, settings, warnings, registry } = house();
     await open().ready();
     const before = registry().entries[0]!["configHash"];
@@ -193,7 +193,7 @@ describe("docker", () => {
     expect(there.docker.containers()).toEqual([]);
   });
 
-  test("without an engine nothing is reached, by command or by file, and it is told why", async () => {
+  test("without an engine nothing is reached, by command or by file, and the reason is reported", async () => {
     const { open, docker, workspaceDir } = house({ workspaceAccess: "rw" });
     docker.breakDown("Cannot connect to the Docker daemon");
     const refusal = { code: "UNAVAILABLE", message: expect.stringMatching(/must run in a sandbox .* Cannot connect to the Docker daemon; nothing was run/) };
@@ -284,7 +284,7 @@ describe("where it is", () => {
   });
 });
 
-test("bubblewrap that is not installed, or cannot work, is told and nothing runs", async () => {
+test("bubblewrap that is not installed, or cannot work, is reported and nothing runs", async () => {
   const { sandboxes, workspaceDir, open } = house({ backend: "bwrap", bwrap: { command: "no-such-bwrap" } });
   expect(await sandboxes.availability({ agentId: "main", sessionKey: "agent:main:main", workspaceDir })).toEqual({
     ok: false,

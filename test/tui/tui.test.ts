@@ -181,7 +181,7 @@ test.each([
   expect([count(screen, "tell me everything"), count(screen, "and this meanwhile"), count(screen, "The first half")]).toEqual([1, 1, 0]);
 });
 
-test("a terminal that changes its size is drawn anew", async () => {
+test("a terminal that changes its size is redrawn", async () => {
   const terminal = await start();
   says({ text: ["A sentence that is long enough to need two lines on a narrow terminal."] });
   terminal.send(`hello${ENTER}`);

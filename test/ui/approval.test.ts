@@ -18,7 +18,7 @@ const bubbles = (page: Page): Locator => page.locator("oc-transcript .bubble");
 const shown = (page: Page, text: string | RegExp): Locator => page.locator("oc-transcript .prose").getByText(text);
 const allow = (page: Page): Locator => page.getByRole("button", { name: "Allow once" });
 
-/** Says something that makes the agent ask about a command. What comes then it reads from what it is told. */
+/** Sends a message that makes the agent ask about a command. The reply comes from the scripted model. */
 async function ask(page: Page, command: string): Promise<void> {
   const plans = [{ tool: "exec", args: JSON.stringify({ command }) }, { say: "I asked." }];
   await fetch(`${scene.modelUrl}/next`, { method: "POST", body: JSON.stringify(plans) });

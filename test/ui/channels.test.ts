@@ -54,7 +54,7 @@ test("an account is stopped, says so here and on the overview, and is started ag
   await expect.poll(() => telegram.polling, PATIENCE).toBe(true);
 });
 
-test("somebody is let in, stands on the account's list with how, and is a stranger once removed", async () => {
+test("a sender is approved, is on the account's list with the reason, and is a stranger once removed", async () => {
   const page = await scene.open("channels");
   await card(page, "main").getByText("connected", { exact: true }).waitFor();
   const before = codes();
@@ -73,7 +73,7 @@ test("somebody is let in, stands on the account's list with how, and is a strang
   telegram.say("and now?");
   await expect.poll(codes, PATIENCE).toBe(before + 2);
   await page.getByRole("button", { name: /^Turn away/ }).click();
-  await page.getByText("Nobody waits.").waitFor();
+  await page.getByText("No pending requests.").waitFor();
 });
 
 test("an error stands once on its card, and a list that lets everybody in warns", async () => {

@@ -126,7 +126,7 @@ describe("with a model that streams", () => {
     await say(page, `go @tool=exec @args=${JSON.stringify({ command: `echo no > ${file}` })}`);
     await page.getByRole("button", { name: "Deny" }).click();
     await page.getByText("May this command run?").waitFor({ state: "detached" });
-    // The agent goes on with what it is told.
+    // The agent continues with the result.
     await shown(page, lastWords(4)).nth(1).waitFor();
     expect(existsSync(file)).toBe(false);
   });

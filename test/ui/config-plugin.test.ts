@@ -27,7 +27,7 @@ const MANIFEST = {
   uiHints: {
     depth: { label: "Depth of the water", help: "In <b>metres</b>.", placeholder: "12" },
     berth: { label: "Berth", help: "Where the treasure is.", sensitive: true },
-    pilots: { label: "Pilots", itemTemplate: { name: "Somebody" } },
+    pilots: { label: "Pilots", itemTemplate: { name: "Someone" } },
     tide: { advanced: true },
   },
 };
@@ -70,7 +70,7 @@ async function save(page: Page): Promise<void> {
   await page.getByRole("dialog").waitFor({ state: "detached" });
 }
 
-test("a plugin that is turned on has a section of its own, told what is wrong as the command line tells it, and its secret is only written", async () => {
+test("a plugin that is turned on has a section of its own, with the same errors as on the command line, and its secret is only written", async () => {
   const page = await scene.open("config");
   await sections(page)
     .getByRole("button", { name: /^Agents/ })
@@ -102,7 +102,7 @@ test("a plugin that is turned on has a section of its own, told what is wrong as
   await review(page).click();
   await page.getByRole("region", { name: "Changed lines" }).getByText('"depth": 13').waitFor();
   await save(page);
-  expect(held().plugins.entries.harbour).toEqual({ enabled: true, config: { depth: 13, berth: BERTH, pilots: [{ name: "Somebody" }] } });
+  expect(held().plugins.entries.harbour).toEqual({ enabled: true, config: { depth: 13, berth: BERTH, pilots: [{ name: "Someone" }] } });
   await page
     .locator("oc-config-secret")
     .filter({ has: berth(page) })

@@ -26,7 +26,7 @@ async function save(page: Page): Promise<void> {
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
 }
 
-test("an error is told at the field, a fix is reviewed as a difference and saved, and an earlier version comes back", async () => {
+test("an error is shown at the field, a fix is reviewed as a difference and saved, and an earlier version comes back", async () => {
   const page = await scene.open("config?section=cron");
   await runs(page).fill("0");
   await page.getByLabel("Problems").getByText("cron.maxConcurrentRuns").waitFor();
@@ -98,7 +98,7 @@ test("a draft survives a reload, and what changed in the file meanwhile is shown
   writeFileSync(scene.place.configPath, JSON.stringify({ ...held(), ui: { seamColor: "#112233" } }, undefined, 2));
   await review(page).click();
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("The file changed meanwhile.").waitFor();
+  await page.getByText("The file was changed.").waitFor();
   await page.getByText('"seamColor": "#112233"').waitFor();
   await page.getByRole("button", { name: "Put my changes on top" }).click();
   await page.getByText("Valid", { exact: true }).waitFor();

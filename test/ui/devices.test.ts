@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(scene.browser.contexts().map((window) => window.close())));
 afterAll(() => scene[Symbol.asyncDispose]());
 
-test("browsers are told apart by what they are, on the page and in the terminal, also before one of them is removed", async () => {
+test("browsers are distinguished by what they are, on the page and in the terminal, also before one of them is removed", async () => {
   await (await scene.open("chat", { userAgent: IPHONE })).getByRole("textbox").first().waitFor();
   const page = await scene.open("devices", { userAgent: FIREFOX });
   const own = page.getByRole("listitem").filter({ hasText: "this browser" });

@@ -168,9 +168,9 @@ describeInBrowser("what is attached and not sent", () => {
     await expect.poll(() => keptKeys(page), SOON).toEqual([]);
   });
 
-  test("a message that the browser has no room to keep stays in the box, and says so; it goes when it is sent once more", async () => {
+  test("a message that the browser has no space to store stays in the box, and says so; it goes when it is sent once more", async () => {
     const page = await scene.open(session("full"));
-    await box(page).fill("no room for this");
+    await box(page).fill("no space for this");
     await attach(page, file("full.bin", 1 * MB));
     await expect.poll(() => keptKeys(page), SOON).toEqual([of("full")]);
     await weigh(page, { key: "unsent.another", at: 1, bytes: SHELF, firm: true });
@@ -186,13 +186,13 @@ describeInBrowser("what is attached and not sent", () => {
       }
     });
     await box(page).press("Enter");
-    const told = page.getByRole("alert").filter({ hasText: "no room to keep the message" });
-    await told.waitFor();
-    expect([await box(page).inputValue(), await attached(page).count()]).toEqual(["no room for this", 1]);
+    const alert = page.getByRole("alert").filter({ hasText: "no space to store the message" });
+    await alert.waitFor();
+    expect([await box(page).inputValue(), await attached(page).count()]).toEqual(["no space for this", 1]);
     expect(received(scene, "full")).toEqual([]);
     await box(page).press("Enter");
-    await page.locator("oc-transcript").getByText("no room for this").waitFor();
-    await told.waitFor({ state: "detached" });
+    await page.locator("oc-transcript").getByText("no space for this").waitFor();
+    await alert.waitFor({ state: "detached" });
     await expect.poll(() => received(scene, "full").length, SOON).toBe(1);
     expect([await box(page).inputValue(), await attached(page).count()]).toEqual(["", 0]);
   });

@@ -62,7 +62,7 @@ describeInBrowser("ordinary settings", () => {
       const page = window.pages()[0] ?? (await window.newPage());
       await page.goto(`${url}/chat`);
       await logIn(page, TOKEN);
-      // Once the connections of the first visit are gone, the browser opens others ahead of need. Here it is told to, so that there surely are some.
+      // Once the connections of the first visit are gone, the browser opens others ahead of need. Here it is asked to, so that there surely are some.
       await expect.poll(() => connections.filter(({ open }) => open).length, PATIENCE).toBe(1);
       const before = connections.length;
       await page.evaluate(() => {

@@ -109,7 +109,7 @@ describeInBrowser("what a page stood on changes", () => {
     await first.context().close();
   });
 
-  test("whoever logs out is out in every tab", async () => {
+  test("a user who logs out is out in every tab", async () => {
     const first = await openByLink(scene, session("leaving"));
     const second = await first.context().newPage();
     await second.goto(`${scene.url}/devices`);
@@ -173,7 +173,7 @@ describeInBrowser("the back button", () => {
     expect(code, stderr).toBe(0);
   }
 
-  test("the page is never put aside: going back loads it anew, and it asks who is there when the browser's token is gone", async () => {
+  test("the page is never put aside: going back reloads it, and it asks to sign in when the browser's token is gone", async () => {
     let shown: Awaited<ReturnType<typeof noteShown>>;
     const page = await talked("fresh", async (one) => (shown = await noteShown(one)));
     const deviceId = await deviceOf(page);

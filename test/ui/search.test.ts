@@ -124,7 +124,7 @@ test("among many models one is found by typing, in the chat and in a session's s
   await picker.getByRole("button", { name: "Model: many/x77" }).waitFor({ state: "detached" });
 });
 
-test("what is told in passing does not lie over the box, wide or narrow", async () => {
+test("a toast does not cover the box, wide or narrow", async () => {
   for (const viewport of [
     { width: 1280, height: 800 },
     { width: 390, height: 844 },

@@ -28,7 +28,7 @@ async function say(page: Page, text: string): Promise<void> {
   await box(page).press("Enter");
 }
 
-/** A page of somebody else's. */
+/** A page of another origin. */
 const FOREIGN = "http://evil.example/";
 
 /** The page as another version would have been built: other names of files, another version in them. */
@@ -121,7 +121,7 @@ describeInBrowser("pages of others", () => {
     await page.context().close();
   });
 
-  test("a tab of an older version says so, and loads the new page when it is told to", async () => {
+  test("a tab of an older version says so, and loads the new page on request", async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
     using older = makeOlder(version, "2001.1.1");
     const page = await (await scene.window()).newPage();

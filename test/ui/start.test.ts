@@ -26,7 +26,7 @@ async function giveKey(page: Page, key: string): Promise<void> {
   await card.getByRole("button", { name: "Check and keep" }).click();
 }
 
-test("a key that the provider refuses is told as refused and not kept; one that it accepts answers from then on", async () => {
+test("a key that the provider refuses is reported as refused and not kept; one that it accepts answers from then on", async () => {
   const page = await scene.open("start?step=key");
   await page.getByText("builtin/offline", { exact: true }).waitFor();
   const before = readFileSync(scene.place.configPath, "utf8");

@@ -21,7 +21,7 @@ const rowsOf = (card: Locator, label: string): Promise<[string, number][]> =>
       rows.map((row) => [row.querySelector("th")!.textContent!.trim(), Number(row.querySelector("td.num")!.textContent!.replaceAll(/[^\d.]/g, ""))]),
     );
 
-test("what was used is told by day, model, agent and session, and adds up with conversations that were removed", async () => {
+test("what was used is shown by day, model, agent and session, and adds up with conversations that were removed", async () => {
   await using client = await visit(scene.url, { token: scene.token, scopes: ["operator.admin"] });
   for (const key of [...KEPT, "gone"]) {
     expect((await client.ask("chat.send", { sessionKey: key, message: `hello ${key}`, idempotencyKey: key })).ok).toBe(true);

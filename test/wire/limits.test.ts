@@ -67,7 +67,7 @@ testCases(gateway, [
   { name: "9.9.4 a binary frame has the same bound", later: [clientFrame(OPCODE.binary, "", { length: LIMITS.maxPayload + 1 })], close: TOO_LARGE },
 ]);
 
-test("9.7.2 of 5000 requests at once each is answered exactly once, in order, and none is told to come back", async () => {
+test("9.7.2 of 5000 requests at once each is answered exactly once, in order, and none is asked to retry", async () => {
   using raw = await gateway().client();
   const ids = Array.from({ length: 5000 }, (_, index) => `n${index}`);
   await raw.write(Buffer.concat(ids.map((id) => echo(id))));

@@ -67,7 +67,7 @@ function patient<T>(promise: Promise<T>, what: string, seen: () => string): Prom
   return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** There is room for more, or nobody to read it. */
+/** More can be written, or nobody reads any more. */
 function drained(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.on("drain", resolve).on("close", resolve);

@@ -54,7 +54,7 @@ test.each<readonly [string, string, number]>([
   if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve).resume());
 });
 
-test("a refused version is told which one to use", async () => {
+test("the answer to a refused version names the one to use", async () => {
   const head = await headOf(upgradeRequest({ "sec-websocket-version": "12" }));
   expect(head).toMatch(/^sec-websocket-version: 13$/im);
   expect(head).toMatch(/^upgrade: websocket$/im);

@@ -1,4 +1,4 @@
-/** Our name on the network: it is proven to NickServ, and got back when somebody else has it. */
+/** Our nick on the network: identified to NickServ, and reclaimed when someone else holds it. */
 import type { IrcAccount } from "../account.ts";
 import type { Log } from "../types.ts";
 import type { Waiting } from "../waiting.ts";

@@ -26,7 +26,7 @@ const KICKED_MS = 5_000;
 const REFUSED_MS = 30_000;
 const LONGEST_MS = 10 * 60_000;
 
-interface Place extends JoinedChannel {
+interface Channel extends JoinedChannel {
   joined: boolean;
   why: string | undefined;
   /** In a row. */
@@ -42,63 +42,63 @@ export interface JoinsDeps {
 }
 
 export function createJoins(channels: readonly JoinedChannel[], { session, waiting, log, changed }: JoinsDeps): Joins {
-  const places = new Map<string, Place>();
-  const placeOf = (name: string | undefined): Place | undefined => (name === undefined ? undefined : places.get(session.lower(name)));
+  const known = new Map<string, Channel>();
+  const channelNamed = (name: string | undefined): Channel | undefined => (name === undefined ? undefined : known.get(session.lower(name)));
 
-  function ask(place: Place): void {
-    place.waiting?.abort();
-    place.waiting = undefined;
-    session.write(`JOIN ${place.name}${place.key === undefined ? "" : ` ${place.key}`}`).catch(() => {});
+  function ask(channel: Channel): void {
+    channel.waiting?.abort();
+    channel.waiting = undefined;
+    session.write(`JOIN ${channel.name}${channel.key === undefined ? "" : ` ${channel.key}`}`).catch(() => {});
   }
 
   /** Tries again in a while; each time in a row it takes longer. */
-  function lost(place: Place, why: string, firstMs: number): void {
-    place.joined = false;
-    place.why = why;
-    const ms = Math.min(firstMs * 2 ** place.failures, LONGEST_MS);
-    place.failures += 1;
-    place.waiting?.abort();
-    const mine = (place.waiting = new AbortController());
-    log.warn(`not in ${place.name}: ${why}; the next attempt is in ${ms / 1000} s`);
+  function lost(channel: Channel, why: string, firstMs: number): void {
+    channel.joined = false;
+    channel.why = why;
+    const ms = Math.min(firstMs * 2 ** channel.failures, LONGEST_MS);
+    channel.failures += 1;
+    channel.waiting?.abort();
+    const mine = (channel.waiting = new AbortController());
+    log.warn(`not in ${channel.name}: ${why}; the next attempt is in ${ms / 1000} s`);
     void waiting.sleep(ms, AbortSignal.any([mine.signal, session.signal])).then(() => {
-      if (!mine.signal.aborted && !session.signal.aborted) ask(place);
+      if (!mine.signal.aborted && !session.signal.aborted) ask(channel);
     });
     changed();
   }
 
-  function joined(place: Place): void {
-    place.waiting?.abort();
-    Object.assign(place, { joined: true, why: undefined, waiting: undefined });
+  function joined(channel: Channel): void {
+    channel.waiting?.abort();
+    Object.assign(channel, { joined: true, why: undefined, waiting: undefined });
     changed();
   }
 
   return {
     begin() {
-      for (const channel of channels) places.set(session.lower(channel.name), { ...channel, joined: false, why: "not yet", failures: 0, waiting: undefined });
-      for (const place of places.values()) ask(place);
+      for (const wanted of channels) known.set(session.lower(wanted.name), { ...wanted, joined: false, why: "not yet", failures: 0, waiting: undefined });
+      for (const channel of known.values()) ask(channel);
     },
     saw(message) {
       const { command, params, nick } = message;
       if (command === "INVITE") {
-        const place = placeOf(params[1]);
-        if (place && !place.joined) ask(place);
+        const channel = channelNamed(params[1]);
+        if (channel && !channel.joined) ask(channel);
       } else if (command === "KICK") {
-        const place = placeOf(params[0]);
-        if (place && session.isUs(params[1] ?? "")) lost(place, `${nick || "the server"} put us out (${saysOf(message)})`, KICKED_MS);
+        const channel = channelNamed(params[0]);
+        if (channel && session.isUs(params[1] ?? "")) lost(channel, `${nick || "the server"} put us out (${saysOf(message)})`, KICKED_MS);
       } else if (command === "JOIN" || command === "PART") {
-        const place = placeOf(params[0]);
-        if (!place || !session.isUs(nick)) return;
-        if (command === "JOIN") joined(place);
-        else lost(place, "we left", KICKED_MS);
+        const channel = channelNamed(params[0]);
+        if (!channel || !session.isUs(nick)) return;
+        if (command === "JOIN") joined(channel);
+        else lost(channel, "we left", KICKED_MS);
       } else if (REFUSALS.has(command)) {
-        const place = placeOf(params[1]);
-        if (place && !place.joined) lost(place, `${saysOf(message)} (${command})`, REFUSED_MS);
+        const channel = channelNamed(params[1]);
+        if (channel && !channel.joined) lost(channel, `${saysOf(message)} (${command})`, REFUSED_MS);
       } else if (command === "366") {
-        // We stay: the next time somebody puts us out is the first one again.
-        const place = placeOf(params[1]);
-        if (place) void waiting.sleep(LONGEST_MS, session.signal).then(() => void (place.joined && (place.failures = 0)));
+        // We stay: the next kick counts as the first one again.
+        const channel = channelNamed(params[1]);
+        if (channel) void waiting.sleep(LONGEST_MS, session.signal).then(() => void (channel.joined && (channel.failures = 0)));
       }
     },
-    states: () => [...places.values()].map(({ name, joined: isIn, why }) => ({ name, joined: isIn, why })),
+    states: () => [...known.values()].map(({ name, joined: isIn, why }) => ({ name, joined: isIn, why })),
   };
 }

@@ -2,7 +2,7 @@
 import type { IrcMessage } from "../connection/library.ts";
 import { ctcpOf } from "./message.ts";
 
-/** So many answers in so long; more would let somebody make us talk. */
+/** At most so many answers in this time, so that others cannot make us flood. */
 const MOST = 3;
 const WITHIN_MS = 30_000;
 const MAX_ECHO = 60;

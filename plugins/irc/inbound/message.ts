@@ -36,14 +36,14 @@ export function ctcpOf(text: string): Ctcp | undefined {
   return { type: type.toUpperCase(), text: words.join(" ") };
 }
 
-interface Place {
+interface Target {
   readonly channel: string | undefined;
   /** Where an answer goes. */
   readonly to: string;
 }
 
 /** `@#channel` is for those with a voice there: so is the answer. */
-function placeOf(target: string, nick: string, { channelTypes, statusMarks }: MessageFacts): Place {
+function readTarget(target: string, nick: string, { channelTypes, statusMarks }: MessageFacts): Target {
   let marks = 0;
   while (marks < target.length && statusMarks.includes(target[marks]!)) marks += 1;
   const bare = channelTypes.includes(target[marks] ?? " ") ? target.slice(marks) : target;
@@ -65,7 +65,7 @@ export function readMessage(message: IrcMessage, facts: MessageFacts): ChannelIn
   if (ctcp && ctcp.type !== "ACTION") return undefined;
   const words = withoutCodes(ctcp ? ctcp.text : said);
   if (words === "") return undefined;
-  const { channel, to } = placeOf(target, nick, facts);
+  const { channel, to } = readTarget(target, nick, facts);
   // For us or for a channel; servers also send to masks of everybody.
   if (channel === undefined && !facts.isUs(target)) return undefined;
   const { at, isExact } = timeOf(tags, facts.now());

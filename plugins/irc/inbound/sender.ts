@@ -24,7 +24,7 @@ export function isChosenName(entry: string): boolean {
   return bare !== "" && bare !== "*" && !bare.startsWith("account:") && !/^[^@]+@[^@]+$/.test(bare);
 }
 
-/** The network's own word on who somebody is comes first; names only where the configuration trusts them. */
+/** The account that the network vouches for comes first; nicks count only where the configuration trusts them. */
 export function senderOf({ nick, ident, hostname, tags }: IrcMessage, trustsNames: boolean): ChannelInboundEvent["sender"] {
   const account = tags["account"] && tags["account"] !== "*" ? `account:${folded(tags["account"])}` : undefined;
   const mask = folded(`${nick}!${ident}@${hostname}`);

@@ -61,10 +61,10 @@ export function linesOf(text: string, limit: number): string[] {
 
 const LINE_LIMIT = 512;
 /** What a server may make of our name: nick 30, user 12, host 63. */
-const PREFIX_ROOM = ":!@ ".length + 30 + 12 + 63;
+const MAX_PREFIX_BYTES = ":!@ ".length + 30 + 12 + 63;
 
 /** Bytes that are left for the text: the server puts our name before it for those who receive it. */
-export function roomFor(target: string, prefix: string | undefined, most: number): number {
-  const named = prefix === undefined ? PREFIX_ROOM : sizeOf(`:${prefix} `);
+export function bytesLeftFor(target: string, prefix: string | undefined, most: number): number {
+  const named = prefix === undefined ? MAX_PREFIX_BYTES : sizeOf(`:${prefix} `);
   return Math.max(1, Math.min(most, LINE_LIMIT - 2 - named - sizeOf(`PRIVMSG ${target} :`)));
 }

@@ -72,7 +72,7 @@ export function createClient(options: ClientOptions): TelegramClient {
   const patience = createPatience(options.now ?? Date.now);
   let loaded: { readonly library: Library; readonly raw: RawApi } | undefined;
 
-  /** Answers of anything but the Bot API (a proxy's error page) are told by their status. */
+  /** Answers from anything but the Bot API (a proxy's error page) are recognized by their status. */
   async function request(url: string, init: TransportRequest): Promise<{ json(): Promise<unknown> }> {
     const method = url.slice(url.lastIndexOf("/") + 1);
     const answer = await transport.request(url, init);
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions): TelegramClient {
           const value: unknown = JSON.parse(text);
           if (typeof fieldsOf(value)?.["ok"] === "boolean") return value;
         } catch {
-          // Told below.
+          // Reported below.
         }
         throw refusal(method, answer.status >= 400 ? answer.status : 502, "the answer is none of the Bot API");
       },

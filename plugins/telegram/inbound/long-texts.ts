@@ -27,7 +27,7 @@ export interface TextPart {
   /** In seconds. */
   readonly date: number;
   readonly text: string;
-  /** Files, replies and forwards begin anew. */
+  /** Files, replies and forwards start a new text. */
   readonly isPlain: boolean;
 }
 

@@ -58,7 +58,7 @@ describe("a message", () => {
     ["a contact", { contact: { first_name: "Bob", phone_number: "+1" } }, "[contact] Bob +1"],
     ["a poll", { poll: { question: "Tea?", options: [{ text: "yes" }, { text: "no" }] } }, "[poll] Tea?: yes / no"],
     ["a die", { dice: { emoji: "🎯", value: 4 } }, "🎯 4"],
-  ])("with %s is told in words", (_, fields, text) => expect(event(fields).text).toBe(text));
+  ])("with %s is described in words", (_, fields, text) => expect(event(fields).text).toBe(text));
 
   test.each([
     ["a pinned message", { pinned_message: message({ text: "x" }) }],
@@ -131,7 +131,7 @@ describe("mentions", () => {
     ["another name", at("mention", "hi @bob_99", "@bob_99"), { mentioned: false, others: true }],
     ["a name that begins as ours", at("mention", "hi @claw_bot2", "@claw_bot2"), { mentioned: false, others: true }],
     ["us without a name", at("text_mention", "hi Claw", "Claw", { user: BOT }), { mentioned: true, others: false }],
-    ["somebody without a name", at("text_mention", "hi Ada", "Ada", { user: ADA }), { mentioned: false, others: true }],
+    ["someone without a name", at("text_mention", "hi Ada", "Ada", { user: ADA }), { mentioned: false, others: true }],
     ["a command for us", at("bot_command", "/new@claw_bot", "/new@claw_bot"), { mentioned: true, others: false }],
     ["a command for another bot", at("bot_command", "/new@other_bot", "/new@other_bot"), { mentioned: false, others: true }],
     ["a command for nobody", at("bot_command", "/new", "/new"), { mentioned: false, others: false }],
@@ -269,7 +269,7 @@ describe("a text that Telegram cut", () => {
   test.each([
     ["with another id", 32, {}],
     ["later", 31, { date: DATE + 10 }],
-    ["by somebody else", 31, { from: { ...ADA, id: 9 } }],
+    ["by someone else", 31, { from: { ...ADA, id: 9 } }],
     ["that answers something", 31, { reply_to_message: message({ message_id: 7, text: "x" }) }],
   ])("a message %s is not a part of it", (_, id, more) => {
     part(30, "a".repeat(4096));

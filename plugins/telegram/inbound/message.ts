@@ -4,7 +4,7 @@ import type { ChannelInboundEvent } from "../types.ts";
 import type { MappingFacts } from "./facts.ts";
 import { mediaOf, stickerContext } from "./media.ts";
 import { senderOf } from "./people.ts";
-import { MalformedUpdate, placeOf } from "./place.ts";
+import { MalformedUpdate, chatRefOf } from "./chat-ref.ts";
 import { forwardContext, repliesTo, replyOf } from "./quoted.ts";
 import { commandIn, mentionsIn, withLinks } from "./text.ts";
 
@@ -47,7 +47,7 @@ function locationOf(message: Fields): ChannelInboundEvent["location"] {
 export function messageEvent(message: Fields, facts: MappingFacts): ChannelInboundEvent | undefined {
   const id = wholeOf(message["message_id"]);
   if (id === undefined) throw new MalformedUpdate("its message has no id");
-  const place = placeOf(message, facts.account.groups);
+  const ref = chatRefOf(message, facts.account.groups);
   const sender = senderOf(message["from"], message["sender_chat"]) ?? senderOf(message["chat"]);
   if (!sender) throw new MalformedUpdate("its message has no sender");
   const written = textOf(message["text"]) ?? textOf(message["caption"]) ?? "";
@@ -64,10 +64,10 @@ export function messageEvent(message: Fields, facts: MappingFacts): ChannelInbou
   return given({
     kind: command !== undefined && facts.offers(command) ? ("command" as const) : ("message" as const),
     id: String(id),
-    chat: place.chat,
+    chat: ref.chat,
     sender,
     text,
-    to: place.to,
+    to: ref.to,
     at: date === undefined ? undefined : date * 1000,
     mention: given({
       mentioned,
@@ -79,9 +79,9 @@ export function messageEvent(message: Fields, facts: MappingFacts): ChannelInbou
     media: media.length > 0 ? media : undefined,
     location,
     replyTo,
-    ...place.rules,
+    ...ref.rules,
     joins: joinsOf(message, facts, { id, date: date ?? 0, text, isPlain: media.length === 0 && !replyTo && Object.keys(forwarded).length === 0 }),
-    context: given({ ...place.context, ...forwarded, Sticker: stickerContext(message) }),
+    context: given({ ...ref.context, ...forwarded, Sticker: stickerContext(message) }),
   });
 }
 
@@ -95,7 +95,7 @@ function joinsOf(message: Fields, facts: MappingFacts, part: { id: number; date:
 /** An edited message tells its new text. Every edit has an id of its own. */
 export function editEvent(message: Fields, facts: MappingFacts): ChannelInboundEvent | undefined {
   const event = messageEvent(message, { ...facts, longTexts: { joins: () => undefined } });
-  // A place that moves is edited every few seconds.
+  // A live location is edited every few seconds.
   if (!event || event.text === "") return undefined;
   const edited = wholeOf(message["edit_date"]) ?? wholeOf(message["date"]) ?? 0;
   const { joins: _joins, media: _media, ...rest } = event;

@@ -10,7 +10,7 @@ export function nameOf(person: Fields | undefined): string | undefined {
   return name || textOf(person?.["title"])?.trim() || textOf(person?.["username"]) || undefined;
 }
 
-/** A person or, where somebody writes as a chat, that chat: its id is below zero and equals nobody's. */
+/** A person or, where someone writes as a chat, that chat: its id is below zero and equals nobody's. */
 export function senderOf(from: unknown, as?: unknown): ChannelInboundSender | undefined {
   const person = fieldsOf(from);
   const chat = fieldsOf(as);

@@ -3,7 +3,7 @@ import { fieldsOf, type Fields, given, listOf, textOf, wholeOf } from "../fields
 import type { ChannelInboundEvent } from "../types.ts";
 import type { MappingFacts } from "./facts.ts";
 import { nameOf, senderOf } from "./people.ts";
-import { MalformedUpdate, placeOf } from "./place.ts";
+import { MalformedUpdate, chatRefOf } from "./chat-ref.ts";
 
 /** A pressed button is answered as if its data had been written. Nothing where buttons are off in such chats. */
 export function buttonEvent(query: Fields, facts: MappingFacts): ChannelInboundEvent | undefined {
@@ -14,20 +14,20 @@ export function buttonEvent(query: Fields, facts: MappingFacts): ChannelInboundE
   if (id === undefined || sender === undefined) throw new MalformedUpdate("its button has no id or nobody pressed it");
   // One under a message that was sent by way of an inline query belongs to no chat that we know.
   if (message === undefined || data === undefined) return undefined;
-  const place = placeOf(message, facts.account.groups);
+  const ref = chatRefOf(message, facts.account.groups);
   const scope = facts.account.buttons;
-  if (scope === "off" || (scope === "dm" && place.chat.type !== "direct") || (scope === "group" && place.chat.type === "direct")) return undefined;
+  if (scope === "off" || (scope === "dm" && ref.chat.type !== "direct") || (scope === "group" && ref.chat.type === "direct")) return undefined;
   const pressed = wholeOf(message["message_id"]);
   return {
     kind: "button",
     id,
-    chat: place.chat,
+    chat: ref.chat,
     sender,
     text: data,
-    to: place.to,
+    to: ref.to,
     mention: given({ mentioned: true, botUsername: facts.self.username }),
-    ...place.rules,
-    context: { ...place.context, WasMentioned: true, MessageSid: id, ...(pressed === undefined ? {} : { ButtonMessageId: String(pressed) }) },
+    ...ref.rules,
+    context: { ...ref.context, WasMentioned: true, MessageSid: id, ...(pressed === undefined ? {} : { ButtonMessageId: String(pressed) }) },
   };
 }
 
@@ -42,10 +42,10 @@ export function reactionEvent(update: Fields, updateId: number, facts: MappingFa
   const id = wholeOf(update["message_id"]);
   const sender = senderOf(update["user"], update["actor_chat"]);
   if (id === undefined || sender === undefined) throw new MalformedUpdate("its reaction has no message or no sender");
-  const place = placeOf(update, facts.account.groups);
+  const ref = chatRefOf(update, facts.account.groups);
   const notices = facts.account.reactionNotices;
   if (notices === "off" || sender.id === String(facts.self.id)) return undefined;
-  if (notices === "own" && !facts.isOurs(place.chat.id, id)) return undefined;
+  if (notices === "own" && !facts.isOurs(ref.chat.id, id)) return undefined;
   const [before, after] = [emojis(update["old_reaction"]), emojis(update["new_reaction"])];
   const parts = [
     ...[...after].filter((emoji) => !before.has(emoji)).map((emoji) => `added ${emoji}`),
@@ -54,16 +54,16 @@ export function reactionEvent(update: Fields, updateId: number, facts: MappingFa
   if (parts.length === 0) return undefined;
   const date = wholeOf(update["date"]);
   // Reactions do not say which topic they belong to.
-  const { threadId: _threadId, ...chat } = place.chat;
+  const { threadId: _threadId, ...chat } = ref.chat;
   return given({
     kind: "reaction" as const,
     id: `${id}:reaction:${updateId}`,
     chat,
     sender,
     text: `Telegram reaction: ${sender.name ?? sender.id} ${parts.join(", ")} on message ${id}`,
-    to: place.to,
+    to: ref.to,
     at: date === undefined ? undefined : date * 1000,
-    context: { ...place.context, ReplyToId: String(id) },
+    context: { ...ref.context, ReplyToId: String(id) },
   });
 }
 
@@ -83,20 +83,20 @@ function memberEvent(source: Fields, { who, by, what }: Change, facts: MappingFa
   const id = wholeOf(who["id"]);
   const sender = senderOf(by) ?? senderOf(who);
   if (id === undefined || sender === undefined) throw new MalformedUpdate("its member has no id");
-  const place = placeOf(source, facts.account.groups);
+  const ref = chatRefOf(source, facts.account.groups);
   const date = wholeOf(source["date"]) ?? 0;
   const isUs = id === facts.self.id;
   const name = isUs ? "the bot" : (nameOf(who) ?? String(id));
-  const there = place.chat.type === "direct" ? (what === "joined" ? "can be written to again" : "was blocked") : what === "joined" ? "joined" : "left";
+  const there = ref.chat.type === "direct" ? (what === "joined" ? "can be written to again" : "was blocked") : what === "joined" ? "joined" : "left";
   return {
     kind: "member",
     id: `member:${id}:${what}:${date}`,
-    chat: place.chat,
+    chat: ref.chat,
     sender,
-    text: `Telegram: ${name} ${there}${place.chat.title === undefined ? "" : ` (${place.chat.title})`}`,
-    to: place.to,
+    text: `Telegram: ${name} ${there}${ref.chat.title === undefined ? "" : ` (${ref.chat.title})`}`,
+    to: ref.to,
     at: date * 1000,
-    context: { ...place.context, MemberId: String(id) },
+    context: { ...ref.context, MemberId: String(id) },
   };
 }
 

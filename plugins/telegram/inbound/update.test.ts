@@ -12,7 +12,7 @@ describe("besides messages", () => {
     });
   });
 
-  test("a place that moves is not told at every step", () => {
+  test("a location that moves is not reported at every step", () => {
     const edited_message = message({ location: { latitude: 1, longitude: 2, live_period: 60 }, edit_date: DATE + 5 });
     expect(read({ edited_message }).events).toEqual([]);
   });
@@ -58,7 +58,7 @@ describe("besides messages", () => {
     ["group", 0, 1],
     ["all", 1, 1],
     ["allowlist", 1, 1],
-  ] as const)("with buttons %s, %i in private and %i in a group is told, and all are answered", (buttons, direct, group) => {
+  ] as const)("with buttons %s, %i in private and %i in a group is reported, and all are answered", (buttons, direct, group) => {
     expect(read(pressed(DM), facts({ buttons })).events).toHaveLength(direct);
     expect(read(pressed(GROUP), facts({ buttons }))).toMatchObject({ callbackId: "4382bfdwdsb323b2d9" });
     expect(read(pressed(GROUP), facts({ buttons })).events).toHaveLength(group);
@@ -108,7 +108,7 @@ describe("besides messages", () => {
   test.each([
     ["we join", "my_chat_member", BOT, "left", "member", "Telegram: the bot joined (Friends)"],
     ["we are thrown out", "my_chat_member", BOT, "member", "kicked", "Telegram: the bot left (Friends)"],
-    ["somebody joins", "chat_member", ADA, "left", "member", "Telegram: Ada L. joined (Friends)"],
+    ["someone joins", "chat_member", ADA, "left", "member", "Telegram: Ada L. joined (Friends)"],
   ])("%s", (_, kind, user, before, after, text) => {
     const change = { chat: GROUP, from: ADA, date: DATE, old_chat_member: member(user, before), new_chat_member: member(user, after) };
     expect(read({ [kind]: change }).events[0]).toMatchObject({ kind: "member", text });
@@ -119,7 +119,7 @@ describe("besides messages", () => {
     expect(read({ my_chat_member: change })).toMatchObject({ events: [], ignored: "only rights changed" });
   });
 
-  test("who joins is told once, also where two updates say so", () => {
+  test("a join is reported once, also where two updates report it", () => {
     const announced = read({ message: message({ new_chat_members: [ADA, { ...ADA, id: 9 }] }, GROUP) }).events;
     const change = { chat: GROUP, from: ADA, date: DATE, old_chat_member: member(ADA, "left"), new_chat_member: member(ADA, "member") };
     expect(announced.map(({ kind }) => kind)).toEqual(["member", "member"]);

@@ -1,10 +1,10 @@
-/** One update of the Bot API → what the host is told. */
+/** One update of the Bot API → the events for the host. */
 import { fieldsOf, type Fields, wholeOf } from "../fields.ts";
 import type { ChannelInboundEvent } from "../types.ts";
 import type { MappingFacts } from "./facts.ts";
 import { editEvent, messageEvent } from "./message.ts";
 import { senderOf } from "./people.ts";
-import { MalformedUpdate, placeOf } from "./place.ts";
+import { MalformedUpdate, chatRefOf } from "./chat-ref.ts";
 import { announcedMembers, buttonEvent, membershipEvent, reactionEvent } from "./side-events.ts";
 
 /** What is asked for. Telegram leaves out reactions and members unless they are named. */
@@ -48,17 +48,17 @@ const events = (event: ChannelInboundEvent | undefined, why: string): MappedUpda
 function migrationOf(message: Fields, facts: MappingFacts): MappedUpdate | undefined {
   const to = wholeOf(message["migrate_to_chat_id"]);
   if (to === undefined) return undefined;
-  const place = placeOf(message, facts.account.groups);
+  const ref = chatRefOf(message, facts.account.groups);
   const notice: ChannelInboundEvent = {
     kind: "notice",
     id: `migrated:${to}`,
-    chat: place.chat,
-    sender: senderOf(message["from"], message["sender_chat"]) ?? { id: place.chat.id },
+    chat: ref.chat,
+    sender: senderOf(message["from"], message["sender_chat"]) ?? { id: ref.chat.id },
     text: `Telegram: this group became a supergroup; its id is now ${to}`,
-    to: place.to,
-    context: place.context,
+    to: ref.to,
+    context: ref.context,
   };
-  return { events: [notice], migration: { from: place.chat.id, to: String(to) } };
+  return { events: [notice], migration: { from: ref.chat.id, to: String(to) } };
 }
 
 function messageUpdate(message: Fields, facts: MappingFacts): MappedUpdate {
@@ -71,7 +71,7 @@ function messageUpdate(message: Fields, facts: MappingFacts): MappedUpdate {
 
 /** A channel has no members who could be on a list: it is read only where the configuration names it. */
 function postUpdate(post: Fields, facts: MappingFacts, map: (post: Fields, facts: MappingFacts) => ChannelInboundEvent | undefined): MappedUpdate {
-  const { chat } = placeOf(post, facts.account.groups);
+  const { chat } = chatRefOf(post, facts.account.groups);
   const named = Object.hasOwn(facts.account.groups, chat.id) || Object.hasOwn(facts.account.groups, "*");
   if (!named) return { events: [], ignored: `channel ${chat.id} is not in channels.telegram.groups` };
   return events(map(post, facts), "it says nothing");
@@ -101,7 +101,7 @@ export function mapUpdate(update: unknown, facts: MappingFacts): MappedUpdate {
     return typeof query["id"] === "string" ? { ...mapped, callbackId: query["id"] } : mapped;
   }
   const reaction = at("message_reaction");
-  if (reaction) return events(reactionEvent(reaction, updateId, facts), "reactions like this are not told");
+  if (reaction) return events(reactionEvent(reaction, updateId, facts), "reactions like this are not reported");
   const membership = at("my_chat_member") ?? at("chat_member");
   if (membership) return events(membershipEvent(membership, facts), "only rights changed");
   const kinds = Object.keys(fields).filter((key) => key !== "update_id");

@@ -1,7 +1,7 @@
 /** Hands updates to the host, one after the other for each chat, and never lets go of one that it could not take. */
 import type { TelegramClient } from "../api/client.ts";
 import type { MappingFacts } from "../inbound/facts.ts";
-import { MalformedUpdate } from "../inbound/place.ts";
+import { MalformedUpdate } from "../inbound/chat-ref.ts";
 import { mapUpdate, type MappedUpdate, updateIdOf } from "../inbound/update.ts";
 import type { ChannelInbound, ChannelInboundEvent } from "../types.ts";
 import { createBackoff, type Waiting } from "./waiting.ts";

@@ -11,7 +11,7 @@ interface KeyedStore {
   register(key: string, value: unknown, options?: { ttlMs?: number }): Promise<void>;
 }
 
-/** Telegram keeps updates for a day; after a silent week it numbers them anew. An older offset would hide new ones. */
+/** Telegram keeps updates for a day; after a silent week the numbering restarts. An older offset would hide new ones. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** Offsets by account and bot, in a store of the host. */

@@ -54,7 +54,7 @@ export async function poll(deps: PollingDeps): Promise<void> {
   const seconds = deps.pollSeconds ?? POLL_SECONDS;
   let offset = await offsets.load(accountId).catch(() => undefined);
   let saved = { offset, at: waiting.now() };
-  /** Telegram answered last. Until it has, the question is a short one: a long one would tell only at its end that somebody is there. */
+  /** Telegram answered last. Until it has, polls are short: a long one shows only at its end that the server is reachable. */
   let answered = false;
   /** What was written while nobody asked is being fetched: more than one update at once belongs to a back-log. */
   let catchingUp = true;

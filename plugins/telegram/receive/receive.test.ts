@@ -49,7 +49,7 @@ describe("polling", () => {
     });
     const { updateId } = telegram.say("keep me");
     await offered.promise;
-    // Whole exchanges of somebody else pass, and we ask for nothing.
+    // Whole exchanges of another poller pass, and we ask for nothing.
     for (const _ of [1, 2, 3]) await fetch(`${telegram.apiRoot}/bot${telegram.token}/getMe`);
     expect(telegram.polling).toBe(false);
     expect(telegram.pending).toBe(1);
@@ -106,7 +106,7 @@ describe("polling", () => {
     expect(account.status).toMatchObject({ running: false, connected: false });
     const asked = telegram.calls().length;
     telegram.say("too late");
-    // A whole exchange of somebody else passes.
+    // A whole exchange of another poller passes.
     await fetch(`${telegram.apiRoot}/bot${telegram.token}/getMe`);
     expect(telegram.calls()).toHaveLength(asked + 1);
     expect(telegram.polling).toBe(false);
@@ -316,7 +316,7 @@ describe("a webhook", () => {
 });
 
 describe("what comes with an update", () => {
-  test("a button is answered at once, also while the host waits; reactions to ours are told", async () => {
+  test("a button is answered at once, also while the host waits; reactions to ours are reported", async () => {
     const gate = Promise.withResolvers<void>();
     await using account = start({ accept: ({ kind }) => (kind === "button" ? gate.promise : Promise.resolve()) });
     telegram.say("/start");

@@ -25,7 +25,7 @@ function lastBreak(text: string, kind: DraftChunk["breakPreference"], minChars: 
   return found;
 }
 
-/** How much of `pending` is a piece that can be shown: 0 while it is too short, or has no break yet and still room to grow. */
+/** How much of `pending` is a piece that can be shown: 0 while it is too short, or has no break yet and can still grow. */
 export function pieceLength(pending: string, { minChars, maxChars, breakPreference }: DraftChunk): number {
   if (pending.length < minChars) return 0;
   const window = pending.slice(0, maxChars);

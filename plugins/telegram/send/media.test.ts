@@ -75,7 +75,7 @@ describe("a file", () => {
     expect(error).toMatchObject({ delivery: { state: "unknown" }, message: expect.stringContaining("the file was sent") as unknown });
   });
 
-  test("as voice to somebody who takes none goes as a file", async () => {
+  test("as voice to a user who takes none goes as a file", async () => {
     lab.telegram.refuseVoice(lab.chat);
     const ogg = Buffer.concat([Buffer.from("OggS\0\x02"), Buffer.alloc(22), Buffer.from("OpusHead")]);
     await sendFile({ mediaUrl: file("a.ogg", ogg), audioAsVoice: true });

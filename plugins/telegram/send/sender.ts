@@ -107,7 +107,7 @@ export async function post<T extends PostFields>(
   }
 }
 
-/** As the host wants to be told. */
+/** In the form that the host expects. */
 export function receipt(posted: Posted, chatId: number | string) {
   return {
     channel: "telegram",

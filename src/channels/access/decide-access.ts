@@ -73,7 +73,7 @@ function decideGroupAccess(facts: Facts, group: GroupEntry): AccessDecision {
   if (!step.allow) return refused(step);
   const { authorized, owner, owners } = decideCommands(facts, list);
   if (!authorized && isCommand(facts) && !isForAnyone(facts)) {
-    return refused({ allow: false, reason: "command-unauthorised", why: `${facts.who} may not give commands here; nobody is told`, path: "commands" });
+    return refused({ allow: false, reason: "command-unauthorised", why: `${facts.who} may not give commands here; nobody is notified`, path: "commands" });
   }
   const mention = decideMention(facts, group, authorized);
   const { wasMentioned, requireMention } = mention;

@@ -51,13 +51,13 @@ test("a budget allows calls, warns from its threshold on, and stops at its limit
   await spend(0.01);
   expect(await budgets.check(CALLER)).toMatchObject({
     state: "warn",
-    text: "the budget per day is used to 80 %: $8.00 of $10.00. It begins anew at midnight (Europe/Vienna).",
+    text: "the budget per day is used to 80 %: $8.00 of $10.00. It resets at midnight (Europe/Vienna).",
     budget: { path: "usage.budgets[0]", period: { name: "2026-11-15" }, used: { usd: 8 }, limit: { usd: 10 } },
   });
   await spend(2);
   expect(await budgets.check(CALLER)).toMatchObject({
     state: "stop",
-    text: "the budget per day is used up: $10.00 of $10.00. It begins anew at midnight (Europe/Vienna); to go on now, raise usage.budgets[0] in the configuration.",
+    text: "the budget per day is used up: $10.00 of $10.00. It resets at midnight (Europe/Vienna); to go on now, raise usage.budgets[0] in the configuration.",
   });
 });
 

@@ -32,7 +32,7 @@ export interface Rows {
   readonly outbox: readonly OutboxFacts[];
 }
 
-/** The rows as they are on disk, whoever has the store open. */
+/** The rows as they are on disk, whether or not a process has the store open. */
 export function readRows(stateDir: string): Rows {
   const file = join(stateDir, "openclaw.db");
   if (!existsSync(file)) return { inbox: [], outbox: [] };
@@ -59,17 +59,17 @@ export function unsettled(rows: Rows, telegram: FakeTelegram, said: readonly Sai
 export interface Tally {
   /** Messages that were sent once more, marked as a possible repeat. */
   repeats: number;
-  /** Tools of which nobody can say whether they ran; the sender was told. */
+  /** Tools that may or may not have run; the sender was notified. */
   unknown: number;
-  /** Senders who were told that it could not be done. */
-  told: number;
+  /** Senders who were notified that it could not be done. */
+  notified: number;
   /** Answers that may have arrived twice and never did: the outbox lists them as failed. */
   givenUp: number;
   /** Messages that showed an answer while it was written and stayed as they were when the process died; the answer came whole behind them, marked. */
   cutOff: number;
 }
 
-export const NO_TALLY: Tally = { repeats: 0, unknown: 0, told: 0, givenUp: 0, cutOff: 0 };
+export const NO_TALLY: Tally = { repeats: 0, unknown: 0, notified: 0, givenUp: 0, cutOff: 0 };
 
 const MARK = "(repeat?) ";
 const wordsOf = (text: string): readonly string[] => text.match(/\bw\d+-\d+\b/g) ?? [];
@@ -130,8 +130,8 @@ function judgeOne(one: Said, { rows, telegram, written, broken, tally }: Bench):
   const own = rows.outbox.filter((sent) => (sent.turn_id !== null && sent.turn_id === row.turn_id) || isAbout(sent, one));
   const lost = own.find(({ state, repeats, payload }) => state === "failed" && repeats > 0 && payload.includes(word));
   if (lost) return void (tally.givenUp += 1);
-  if (row.outcome === "failed" && own.some(({ state }) => state === "sent")) return void (tally.told += 1);
-  broken.push(`${word} ended as ${row.outcome} (${row.why ?? "no reason"}) and nobody was told: ${JSON.stringify(own)}`);
+  if (row.outcome === "failed" && own.some(({ state }) => state === "sent")) return void (tally.notified += 1);
+  broken.push(`${word} ended as ${row.outcome} (${row.why ?? "no reason"}) and nobody was notified: ${JSON.stringify(own)}`);
 }
 
 /** Answers of a chat stand in the order of its messages; an answer to several counts as the last of them. */

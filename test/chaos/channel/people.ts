@@ -14,7 +14,7 @@ export interface Said {
 /** People who keep writing: some alone with the bot, some in a group. */
 export interface Crowd {
   readonly said: readonly Said[];
-  /** One writes, whoever it is. */
+  /** A random person writes. */
   write(round: number): void;
 }
 

@@ -72,7 +72,7 @@ function sectionOf({ relay }: Ground, password: string, { access = "allowlist", 
 
 const isByBot = ({ from }: Heard): boolean => from.startsWith(`${BOT}!`);
 
-/** Whether the bot is in the group, as somebody there sees it. */
+/** Whether the bot is in the group, as a person there sees it. */
 function isThere({ heard }: Person): boolean {
   const last = heard.findLast((line) => isByBot(line) && ["JOIN", "QUIT", "PART"].includes(line.command));
   return last?.command === "JOIN";

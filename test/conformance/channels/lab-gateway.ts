@@ -31,7 +31,7 @@ export interface LabGateway extends AsyncDisposable {
   account(channel: string, accountId?: string): Promise<ChannelAccountSnapshot | undefined>;
   /** Says something in a session of its own, over the gateway's socket, and waits for the answer. */
   aside(): Promise<void>;
-  /** Writes the configuration anew: these sections instead of what they were. The running gateway reads it. */
+  /** Rewrites the configuration with these sections replaced. The running gateway reads it. */
   configure(sections: Sections): void;
   readonly sections: Sections;
   /** Runs a command of the program to its end. */

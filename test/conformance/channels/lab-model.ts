@@ -15,7 +15,7 @@ export interface LabCalls {
   readonly calls: readonly { readonly name: string; readonly args: object }[];
 }
 
-/** A provider that answers with the words it was told: `w-apple` is one. */
+/** A provider that answers with the marked words of the request: `w-apple` is one. */
 export interface LabModel extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly ModelRequest[];

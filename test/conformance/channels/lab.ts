@@ -5,7 +5,7 @@ import type { LabGateway } from "./lab-gateway.ts";
 export type Who = "owner" | "stranger";
 export type Where = "direct" | "group" | "thread";
 
-/** Somebody in a chat of the lab. Default: the owner, directly. */
+/** A person in a chat of the lab. Default: the owner, directly. */
 export interface Spot {
   readonly by?: Who;
   readonly where?: Where;

@@ -69,8 +69,8 @@ function createPerson({
   const key = (chatId: number, id: number | string): string => `${chatId}/${id}`;
   const placed = ({ where }: Spot): object => (where === "thread" ? { thread: topic } : {});
 
-  function told(updateId: number | undefined, what: string): number {
-    if (updateId === undefined) throw new Error(`the bot does not ask to be told of ${what}`);
+  function delivered(updateId: number | undefined, what: string): number {
+    if (updateId === undefined) throw new Error(`the bot does not subscribe to ${what}`);
     return updateId;
   }
 
@@ -86,7 +86,7 @@ function createPerson({
         ...(replyTo ? { replyTo: Number(replyTo.id) } : {}),
         ...(file ? { file: { ...file, kind } } : {}),
       });
-      updates.set(key(said.chatId, said.messageId), told(said.updateId, "messages"));
+      updates.set(key(said.chatId, said.messageId), delivered(said.updateId, "messages"));
       return Promise.resolve({ id: String(said.messageId), ...options });
     },
     received(spot = {}) {
@@ -102,14 +102,14 @@ function createPerson({
       return Promise.resolve();
     },
     edit(said, text) {
-      told(telegram.edit({ chatId: chatOf(said), messageId: Number(said.id) }, text).updateId, "edits");
+      delivered(telegram.edit({ chatId: chatOf(said), messageId: Number(said.id) }, text).updateId, "edits");
       return Promise.resolve();
     },
     react(emoji, spot = {}) {
       const chatId = chatOf(spot);
       const last = telegram.messages(chatId).findLast(({ byBot }) => byBot) ?? telegram.messages(chatId).at(-1);
       const messageId = last?.id ?? telegram.say("hello", { from: whoIs(spot), chat: chatId }).messageId;
-      told(telegram.react({ chatId, messageId }, emoji, { from: whoIs(spot) }).updateId, "reactions");
+      delivered(telegram.react({ chatId, messageId }, emoji, { from: whoIs(spot) }).updateId, "reactions");
       return Promise.resolve();
     },
     async press(value, spot = {}) {
@@ -124,7 +124,7 @@ function createPerson({
       });
       const { result } = (await response.json()) as { readonly result: { readonly message_id: number } };
       planted.add(key(chatId, result.message_id));
-      told(telegram.press({ chatId, messageId: result.message_id }, "Pick", { from: whoIs(spot) }).updateId, "buttons");
+      delivered(telegram.press({ chatId, messageId: result.message_id }, "Pick", { from: whoIs(spot) }).updateId, "buttons");
     },
     join(spot) {
       telegram.join(chatOf(spot), whoIs(spot));

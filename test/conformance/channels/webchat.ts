@@ -12,10 +12,10 @@ export const WEBCHAT_LACKS: Lacks = {
   group: "a session of the page has one person",
   thread: "a session of the page has no threads",
   mediaStored: "a picture stands in the transcript itself",
-  mediaOut: "an answer is told as text, the page fetches what it names",
+  mediaOut: "an answer is sent as text, the page fetches what it names",
   textLimit: "an answer is one message, however long",
-  rateLimit: "the page is told as fast as its socket takes it",
-  lostReceipt: "an answer stands in the transcript, whoever was told of it",
+  rateLimit: "the page gets events as fast as its socket takes them",
+  lostReceipt: "an answer is in the transcript, whether or not a client received it",
   missed: "without a gateway nothing can be sent to it",
   account: "it is the gateway itself: there is no account to start",
   pairing: "clients are paired as devices, which has tests of its own",
@@ -74,7 +74,7 @@ export const makeWebchat: MakeLab = async ({ channel }) => {
         if (!(await send(client, id, text, attachments))) throw new Error("the page's message was refused");
         return { id, by };
       }
-      // Somebody who may look, and no more.
+      // A client that may read, and no more.
       await using stranger = await visit(gateway.url, { token: gateway.token, scopes: ["operator.read"] });
       if (stranger.answer.ok && (await send(stranger, id, text, attachments))) throw new Error("a page without the scope was let in");
       return { id, by };

@@ -277,7 +277,7 @@ export function outbox(world: World): void {
     expect((await store.read("outbox.recent", { state: "failed" })).map((row) => row.id)).toEqual([ids[2]]);
   });
 
-  test("deliveries that failed are told of, newest first, and nothing else", async () => {
+  test("deliveries that failed are listed, newest first, and nothing else", async () => {
     const store = world.store();
     const { ids } = await store.write("outbox.add", {
       rows: [delivery(), delivery({ account: "second", sessionKey: "s" }), delivery({ suppressed: "no" }), delivery()],

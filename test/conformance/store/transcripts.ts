@@ -73,7 +73,7 @@ export function transcripts(world: World): void {
     expect(await store.read("transcripts.tail", { file: "agents/main/sessions/none.jsonl", limit: 3 })).toEqual([]);
   });
 
-  test("the way from the leaf upwards skips dead branches and ends where it is told", async () => {
+  test("the way from the leaf upwards skips dead branches and ends where it is asked to", async () => {
     await ensure();
     const store = world.store();
     await store.write("transcripts.append", { file: FILE, entries: [entry("a", null), entry("b", "a"), entry("dead", "b")] });

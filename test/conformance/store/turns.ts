@@ -120,7 +120,7 @@ export function work(world: World): void {
     expect(await store.write("subagents.delete", { runId: "r" })).toEqual({ deleted: true });
   });
 
-  test("a cron slot is claimed once, whoever asks and however often", async () => {
+  test("a cron slot is claimed once, no matter which process asks and how often", async () => {
     const store = world.store();
     const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => store.write("cron.slot.claim", { jobId: "j", scheduledAt: 1000, owner: `p${n}` })));
     expect(claims.filter(({ claimed }) => claimed)).toHaveLength(1);

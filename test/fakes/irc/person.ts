@@ -1,4 +1,4 @@
-/** Somebody on an IRC server, with a plain socket: not our client. */
+/** A person on an IRC server, with a plain socket instead of our client. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -21,7 +21,7 @@ export interface Person extends AsyncDisposable {
   hears(fits: (line: Heard) => boolean, what?: string): Promise<Heard>;
   /** Everything that the server had for the person before this was heard. */
   settled(): Promise<void>;
-  /** Texts of PRIVMSGs from somebody, to a channel or to the person. */
+  /** Texts of PRIVMSGs from one nick, to a channel or to the person. */
   texts(from: string, target?: string): string[];
 }
 

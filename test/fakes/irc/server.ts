@@ -1,5 +1,5 @@
 /**
- * A small IRC server that does as it is told: what ngIRCd does not have. Capabilities, SASL, account and message tags, a NickServ, and lines that no
+ * A small scripted IRC server for what ngIRCd does not have. Capabilities, SASL, account and message tags, a NickServ, and lines that no
  * real server sends.
  */
 import { once } from "node:events";

@@ -43,7 +43,7 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, string>>
   return request.headers["content-type"]?.includes("json") ? (JSON.parse(text) as Record<string, string>) : Object.fromEntries(new URLSearchParams(text));
 }
 
-/** An authorization server over real sockets: PKCE is checked, codes and refresh tokens work once, device codes wait as long as they are told to. */
+/** An authorization server over real sockets: PKCE is checked, codes and refresh tokens work once, device codes wait as long as the test says. */
 export async function startOAuthServer(options: OAuthServerOptions = {}): Promise<OAuthServer> {
   const requests: TokenRequest[] = [];
   const secrets: string[] = [];

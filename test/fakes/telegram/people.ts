@@ -29,7 +29,7 @@ export interface SayOptions {
 
 /** Where something that a person did can be found again. */
 export interface Done {
-  /** Undefined where the bot is not told. */
+  /** Undefined where the bot gets no update. */
   readonly updateId: number | undefined;
   readonly messageId: number;
   readonly chatId: number;

@@ -17,7 +17,7 @@ export interface GroupOptions {
 export interface Places {
   person(facts?: Partial<User>): User;
   group(options?: GroupOptions): Chat;
-  /** A topic that a person made; it is told to the bot. */
+  /** A topic that a person made; the bot gets an update about it. */
   topic(chatId: number, name: string): number;
   /** The chat with a person, as it is once they have pressed Start. */
   direct(user: User): ChatState;

@@ -25,7 +25,7 @@ export interface RecordedCall {
   readonly at: number;
   /** 0 while there is none, or where the connection was cut. */
   status: number;
-  /** It changed something, whether or not the caller was told. */
+  /** It changed something, whether or not the caller got an answer. */
   hadEffect: boolean;
 }
 

@@ -2,7 +2,7 @@ import { buttonsOf } from "./methods/messages.ts";
 import type { Button, Entity, Message } from "./objects.ts";
 import type { World } from "./world.ts";
 
-/** A message as somebody who looks at the chat sees it now. */
+/** A message as a person in the chat sees it now. */
 export interface Seen {
   readonly id: number;
   readonly byBot: boolean;

@@ -187,7 +187,7 @@ describe("what people do", () => {
     });
   });
 
-  test("somebody joins", async () => {
+  test("a person joins", async () => {
     const { id } = telegram.group();
     const ada = telegram.person();
     telegram.join(id, ada);

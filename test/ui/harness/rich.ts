@@ -20,7 +20,7 @@ interface Step {
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
 }
 
-interface Told {
+interface Story {
   readonly key: string;
   readonly label?: string;
   readonly message: string;
@@ -49,7 +49,7 @@ minutes(2); // 12
 
 Shall I put the dates into \`calendar.md\`?`;
 
-const TOLD: readonly Told[] = [
+const STORIES: readonly Story[] = [
   {
     key: "agent:main:web:invoice",
     label: "Invoice for March",
@@ -123,13 +123,13 @@ async function plan(scene: Scene, steps: readonly Step[]): Promise<void> {
   await fetch(`${scene.modelUrl}/next`, { method: "POST", body: JSON.stringify(steps) });
 }
 
-async function tell(scene: Scene, client: BenchClient, { key, label, message, steps }: Told): Promise<void> {
+async function tell(scene: Scene, client: BenchClient, { key, label, message, steps }: Story): Promise<void> {
   await plan(scene, steps);
   await client.turn(key, message, 20_000);
   if (label !== undefined) await client.request("sessions.patch", { key, label });
 }
 
-/** Asks for a command that nobody has allowed yet. Resolves when it waits for somebody. */
+/** Asks for a command that nobody has allowed yet. Resolves when it waits for a decision. */
 async function askForCommand(scene: Scene, client: BenchClient): Promise<void> {
   const waits = Promise.withResolvers<void>();
   using _listening = client.on((event) => event === "exec.approval.requested" && waits.resolve());
@@ -178,7 +178,7 @@ export async function openRichScene(options: SceneOptions = {}): Promise<Scene> 
     clientMode: "backend",
     device: createDevice(),
   });
-  for (const told of TOLD) await tell(scene, client, told);
+  for (const story of STORIES) await tell(scene, client, story);
   await askForCommand(scene, client);
   client.close();
   return {

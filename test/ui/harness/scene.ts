@@ -72,7 +72,7 @@ function basePath({ config = {} }: SceneOptions): string {
   return given === undefined ? "" : `/${given.replace(/^\/+|\/+$/g, "")}`;
 }
 
-/** Logs in by the form, as somebody does who has the token. */
+/** Signs in with the form and the token. */
 export async function logIn(page: Page, token = TOKEN): Promise<void> {
   await page.getByLabel(/of the gateway/).fill(token);
   await page.getByRole("button", { name: "Log in" }).click();

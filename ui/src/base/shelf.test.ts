@@ -24,7 +24,7 @@ test("what can never fit is not kept, and nothing goes for it", () => {
   expect(toDrop([], { key: "c", bytes: SHELF_BYTES })).toEqual([]);
 });
 
-test("what somebody counts on makes room for nothing: others go for it, and what does not fit beside it is not kept", () => {
+test("firm values are never evicted: others go for them, and what does not fit beside them is not stored", () => {
   const all = [{ ...held("message", 1, 60), firm: true }, held("draft", 2, 30)];
   expect(toDrop(all, { key: "c", bytes: 40 }, 100)).toEqual(["draft"]);
   expect(toDrop(all, { key: "c", bytes: 41 }, 100)).toBeUndefined();

@@ -1,9 +1,9 @@
 import { answered, inDatabase, written } from "./database.ts";
 
-/** What is too large for `keep`: files that somebody has attached and not sent yet. */
+/** Values too large for `keep`: files that were attached and not sent yet. */
 export interface Shelf {
   load(key: string): Promise<unknown>;
-  /** Keeps it in place of what was there; what is oldest makes room, unless it is `firm`. False when the browser does not keep it. */
+  /** Stores it in place of the previous value; the oldest values are evicted, unless they are `firm`. False when the browser does not store it. */
   put(key: string, value: unknown, bytes: number, options?: { readonly firm?: boolean }): Promise<boolean>;
   remove(key: string): Promise<void>;
   /** Nothing is kept from now on of what was. */
@@ -15,7 +15,7 @@ export interface Held {
   readonly key: string;
   readonly at: number;
   readonly bytes: number;
-  /** It makes room for nothing: somebody counts on it. */
+  /** It is never evicted: the user relies on it. */
   readonly firm?: boolean | undefined;
 }
 

@@ -11,7 +11,7 @@ export function failureText(error: unknown): string {
   return text === "" ? "something failed without saying why" : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** True when somebody has to approve this browser first. */
+/** True when this browser has to be approved first. */
 export const isPairingNeeded = (error: unknown): boolean =>
   refused(error).details?.protocolCode === "NOT_PAIRED" || refused(error).message.includes("pairing required");
 

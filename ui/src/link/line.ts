@@ -11,7 +11,7 @@ export interface Line {
   readonly state: WritableSignal<LinkState>;
   readonly listeners: Listeners;
   readonly tokens: DeviceTokens;
-  /** Called when this browser is put out, or goes: what was for whoever was in is not for the next one. */
+  /** Called when this browser is signed out: data of the previous user is not for the next one. */
   readonly forget: () => void;
   client: GatewayClient | undefined;
   hello: HelloOk | undefined;

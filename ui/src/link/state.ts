@@ -2,9 +2,9 @@
 export type LinkState =
   /** Nothing is known yet, or not any more: what the page showed before is not shown. */
   | { readonly kind: "starting" }
-  /** Somebody has to say who they are. */
+  /** The user has to sign in. */
   | { readonly kind: "login"; readonly message?: string }
-  /** Somebody has to approve this browser on the gateway's machine. */
+  /** This browser has to be approved on the gateway's machine. */
   | { readonly kind: "pairing"; readonly deviceId: string }
   | { readonly kind: "open" }
   | { readonly kind: "lost"; readonly message: string; readonly retryAt: number | undefined };

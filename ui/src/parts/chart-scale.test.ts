@@ -14,7 +14,7 @@ test("its ticks begin at nothing, are evenly apart and reach the top", () => {
   }
 });
 
-test("values are put on top of each other, and nothing takes no room", () => {
+test("values are stacked, and zero takes no space", () => {
   const all = piles(
     [
       { name: "a", values: [1, 0, 2] },
@@ -44,7 +44,7 @@ test("the largest stand by themselves and the rest together", () => {
   expect(largest(items, 9)).toHaveLength(4);
 });
 
-test("labels are left out evenly where there is no room, never the last", () => {
+test("labels are left out evenly where there is no space, never the last", () => {
   expect([...shownLabels(5, 10)]).toEqual([0, 1, 2, 3, 4]);
   expect([...shownLabels(30, 5)]).toEqual([5, 11, 17, 23, 29]);
 });

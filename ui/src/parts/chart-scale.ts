@@ -46,7 +46,7 @@ export const topOf = (all: readonly (readonly Piece[])[]): number => Math.max(0,
 export interface Share {
   readonly name: string;
   readonly value: number;
-  /** Where it is told more of. */
+  /** Where the details are. */
   readonly href?: string;
 }
 
@@ -69,9 +69,9 @@ export function largest(items: readonly Share[], most: number): readonly Share[]
   return [...sorted.slice(0, most - 1), { name: `${rest.length} others`, value: rest.reduce((sum, { value }) => sum + value, 0) }];
 }
 
-/** Which labels have room, so that they do not run into each other: the last one always, and every so many before it. */
-export function shownLabels(count: number, room: number): ReadonlySet<number> {
-  const every = Math.max(1, Math.ceil(count / Math.max(1, room)));
+/** Which labels fit without touching: the last one always, and every so many before it. */
+export function shownLabels(count: number, space: number): ReadonlySet<number> {
+  const every = Math.max(1, Math.ceil(count / Math.max(1, space)));
   return new Set(Array.from({ length: count }, (_, index) => index).filter((index) => (count - 1 - index) % every === 0));
 }
 

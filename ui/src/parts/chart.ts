@@ -95,7 +95,7 @@ const DIGIT = 6.8;
 const BOTTOM = 20;
 const TOP = 8;
 
-/** Bars over labels, with series on top of each other. Whoever cannot see it is given a table. */
+/** Stacked bars over labels, with a table for users who cannot see them. */
 export class StackedBars extends LitElement {
   static override styles = [sheet, chartLook, seriesLook];
   /** What it shows, in words. */
@@ -111,8 +111,8 @@ export class StackedBars extends LitElement {
     const thick = Math.max(1, Math.min(28, slot * 0.68));
     return piles(this.series, this.labels.length).map((pile, index) => {
       const x = left + slot * index + (slot - thick) / 2;
-      const told = pile.map(({ series, from, to }) => `${this.series[series]?.name ?? ""}: ${this.format(to - from)}`).join("\n");
-      return svg`<g><title>${this.labels[index] ?? ""}${told === "" ? "" : `\n${told}`}</title>
+      const parts = pile.map(({ series, from, to }) => `${this.series[series]?.name ?? ""}: ${this.format(to - from)}`).join("\n");
+      return svg`<g><title>${this.labels[index] ?? ""}${parts === "" ? "" : `\n${parts}`}</title>
         ${pile.map(({ series, from, to }) => svg`<rect class=${seriesClass(series)} x=${x} y=${yOf(to)} width=${thick} height=${Math.max(1, yOf(from) - yOf(to))} rx="1.5"/>`)}
       </g>`;
     });
@@ -148,7 +148,7 @@ const keysOf = (names: readonly string[]): TemplateResult =>
     ${names.map((name, index) => html`<li><span class="dot ${seriesClass(index)}"></span>${name}</li>`)}
   </ul>`;
 
-/** The same in figures, for whoever cannot point at a bar or cannot see it: the sum, then the newest first. Where there is nothing is left out. */
+/** The same in figures, for users who cannot point at a bar or cannot see it: the sum, then the newest first. Where there is nothing is left out. */
 function tableOf(label: string, labels: readonly string[], series: readonly ChartSeries[], format: (value: number) => string): TemplateResult {
   const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
   const row = (name: string, values: readonly number[]): TemplateResult =>

@@ -16,7 +16,7 @@ test("a usual session key is readable in its address", () => {
   expect(place("chat", ["agent:main:main"], { entry: "12", other: undefined })).toBe("chat/agent%3Amain%3Amain?entry=12");
 });
 
-test("an address that somebody wrote by hand is taken as it is", () => {
+test("an address typed by hand is taken as it is", () => {
   expect(decoded("%zz")).toBe("%zz");
   expect(decoded("~!")).toBe("~!");
 });

@@ -20,7 +20,7 @@ async function renew(io: Io, { file, content, mode, forget }: ServiceDefinition)
   chmodSync(file, mode);
   const problem = await control(io, forget);
   const remark = problem === undefined ? "" : ` (the platform was not notified: ${problem})`;
-  return `wrote ${file} anew${remark}; what stood there is ${kept}; it takes effect with: openclaw gateway restart`;
+  return `rewrote ${file}${remark}; the previous file is ${kept}; it takes effect with: openclaw gateway restart`;
 }
 
 /** This user's service as the doctor looks at it. */

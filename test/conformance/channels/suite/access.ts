@@ -112,8 +112,8 @@ export function accessTests({ checkWith, checkAmongOthers }: Scene): void {
       true,
       true,
     ]);
-    expect(lab.received(), "nobody is told elsewhere").toEqual([]);
+    expect(lab.received(), "nobody is notified elsewhere").toEqual([]);
     await exchange(lab, "w-again", { ...group, mention: true });
-    expect(requests[1]!.user, "told once").not.toContain("w-noon");
+    expect(requests[1]!.user, "mentioned once").not.toContain("w-noon");
   });
 }

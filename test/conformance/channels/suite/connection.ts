@@ -5,8 +5,8 @@ import { exchange, hears, isDown, isSent, isUp, textsIn, until } from "./heard.t
 
 /** No secret stands in what the gateway printed or says of an account. */
 async function keepsSecrets(lab: ChannelLab): Promise<void> {
-  const told = `${lab.gateway.output()}${JSON.stringify(await lab.gateway.account(lab.channel))}`;
-  for (const secret of lab.secrets) expect(told).not.toContain(secret);
+  const visible = `${lab.gateway.output()}${JSON.stringify(await lab.gateway.account(lab.channel))}`;
+  for (const secret of lab.secrets) expect(visible).not.toContain(secret);
 }
 
 /** Switches the channel's section on or off, as an edit of the file does. */

@@ -55,7 +55,7 @@ export function conversationTests({ check, checkWith }: Scene): void {
     expect(lab.gateway.model.requests[1]!.body).toContain("w-pear");
   });
 
-  checkWith("reply", "what a message answers is told to the model", async (lab) => {
+  checkWith("reply", "what a message answers is shown to the model", async (lab) => {
     const first = await exchange(lab, "w-apple");
     lab.gateway.model.answers(() => "Now w-plum it is.");
     await exchange(lab, "w-plum");

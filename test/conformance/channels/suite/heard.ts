@@ -9,8 +9,8 @@ export const textsIn = (lab: ChannelLab, spot?: Spot): readonly string[] => lab.
 /** Waits until something that was written there says the word. */
 export async function hears(lab: ChannelLab, word: string, spot?: Spot): Promise<Received> {
   const find = (): Received | undefined => lab.received(spot).find(({ text }) => text.includes(word));
-  const told = (): string => `${word} was not heard; seen: ${JSON.stringify(textsIn(lab, spot)).slice(0, 500)}; log:\n${lab.gateway.output().slice(-2000)}`;
-  await until(() => find() !== undefined, told);
+  const failure = (): string => `${word} was not heard; seen: ${JSON.stringify(textsIn(lab, spot)).slice(0, 500)}; log:\n${lab.gateway.output().slice(-2000)}`;
+  await until(() => find() !== undefined, failure);
   return find()!;
 }
 

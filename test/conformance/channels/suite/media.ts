@@ -23,7 +23,7 @@ export function mediaTests({ checkWith }: Scene): void {
     expect(files).toMatchObject([{ bytes: PNG.length, mode: 0o600, name: expect.stringMatching(/\.png$/) as string }]);
     expect(readFileSync(files[0]!.path)).toEqual(PNG);
     const { body, images } = lab.gateway.model.requests[0]!;
-    expect(images === 1 || body.includes(basename(files[0]!.path)), "the model is shown it, or told where it is").toBe(true);
+    expect(images === 1 || body.includes(basename(files[0]!.path)), "the model gets it, or its path").toBe(true);
   });
 
   checkWith(

@@ -130,7 +130,7 @@ export class AgentFiles extends LitElement {
     this.busy = true;
     try {
       const { file: now } = await link.request("agents.files.get", { agentId: this.agentId, name: open.name });
-      const body = "The file was changed since you opened it, by the agent or by somebody else. Saving replaces that.";
+      const body = "The file was changed since you opened it, by the agent or by someone else. Saving replaces that.";
       if ((now.content ?? "") !== open.saved && !(await dialogs.confirm({ title: `Replace ${open.name}?`, body, yes: "Replace", danger: true }))) return;
       const { file } = await link.request("agents.files.set", { agentId: this.agentId, name: open.name, content: this.text });
       this.open = { name: open.name, missing: false, saved: this.text, updatedAtMs: file.updatedAtMs };

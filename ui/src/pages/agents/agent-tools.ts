@@ -26,7 +26,7 @@ export class AgentTools extends LitElement {
   ];
   @property({ attribute: false }) context!: PageContext;
   @property() agentId = "";
-  @state() private told: MethodResult<"tools.explain"> | undefined;
+  @state() private explained: MethodResult<"tools.explain"> | undefined;
   @state() private failure: string | undefined;
   @state() private filter = "";
 
@@ -36,7 +36,7 @@ export class AgentTools extends LitElement {
 
   private async ask(): Promise<void> {
     try {
-      this.told = await this.context.link.request("tools.explain", { agentId: this.agentId });
+      this.explained = await this.context.link.request("tools.explain", { agentId: this.agentId });
       this.failure = undefined;
     } catch (error) {
       this.failure = failureText(error);
@@ -66,8 +66,8 @@ export class AgentTools extends LitElement {
 
   protected override render(): TemplateResult {
     if (this.failure !== undefined) return failedNote(this.failure, () => void this.ask());
-    if (!this.told) return loadingLine();
-    const { tools, sessionKey } = this.told;
+    if (!this.explained) return loadingLine();
+    const { tools, sessionKey } = this.explained;
     const allowed = tools.filter((tool) => tool.allowed).length;
     return html`<p class="soft">${allowed} of ${tools.length} tools may be used in <code>${sessionKey}</code>.</p>
       <oc-filter-box label="Search tools" @filter=${(event: CustomEvent<string>) => (this.filter = event.detail)}></oc-filter-box>

@@ -17,7 +17,7 @@ describe("how an account does", () => {
       word({}),
     ]).toEqual(["off", "not set up", "not logged in", "stopped", "connecting", "connecting again", "connected", "running"]);
   });
-  test("a stop with an error is bad, and the gateway's reason is told", () => {
+  test("a stop with an error is bad, and the gateway's reason is shown", () => {
     expect(standing(account({ running: false, lastError: "401", health: { state: "stuck", why: "the token was refused" } }))).toEqual({
       word: "stopped",
       look: "bad",
@@ -34,7 +34,7 @@ test("an account that can only send or only receive says so, with what to do", (
   expect([standing(receives).word, issuesOf(receives)]).toEqual(["receiving only", [{ message: "Sending: sendMessage: no answer" }]]);
 });
 
-test("what somebody stopped is said so before anything else, and can be started; what runs or is tried again can be stopped", () => {
+test("an account that was stopped by hand is shown as such before anything else, and can be started; one that runs or is retried can be stopped", () => {
   expect(standing(account({ stoppedByHand: true, running: false, linked: false, lastError: "401" }))).toMatchObject({ word: "stopped by hand", look: "warn" });
   const held = account({ stoppedByHand: true, running: false, health: { state: "down", why: "stopped by hand" } });
   const gaveUp = account({ running: false, health: { state: "down", why: "401" } });
@@ -47,25 +47,25 @@ test("what somebody stopped is said so before anything else, and can be started;
   expect([controlsOf(account({ enabled: false })), controlsOf(account({ configured: false }))]).toEqual([[], []]);
 });
 
-test("an error is told once: the gateway's reason and the probe do not say it again", () => {
-  const told = (over: Partial<Account>): readonly unknown[] => {
+test("an error is shown once: the gateway's reason and the probe do not repeat it", () => {
+  const shown = (over: Partial<Account>): readonly unknown[] => {
     const shown = account({ running: false, lastError: "getMe: refused", ...over });
     return [standing(shown).why, issuesOf(shown).map(({ message }) => message), probeWords(shown)?.text];
   };
-  expect(told({ health: { state: "down", why: "getMe: refused" } })).toEqual([undefined, ["getMe: refused"], undefined]);
-  expect(told({ health: { state: "degraded", why: "restarts in 5s: getMe: refused" } })).toEqual(["restarts in 5s", ["getMe: refused"], undefined]);
-  expect(told({ health: { state: "down", why: "gave up after 3 restarts: getMe: refused" }, probe: { ok: false, error: "getMe: refused" } })).toEqual([
+  expect(shown({ health: { state: "down", why: "getMe: refused" } })).toEqual([undefined, ["getMe: refused"], undefined]);
+  expect(shown({ health: { state: "degraded", why: "restarts in 5s: getMe: refused" } })).toEqual(["restarts in 5s", ["getMe: refused"], undefined]);
+  expect(shown({ health: { state: "down", why: "gave up after 3 restarts: getMe: refused" }, probe: { ok: false, error: "getMe: refused" } })).toEqual([
     "gave up after 3 restarts",
     ["getMe: refused"],
     "",
   ]);
-  expect(told({ issues: [{ message: "refused" }], health: { state: "down", why: "getMe: refused" } })).toEqual([undefined, ["refused"], undefined]);
+  expect(shown({ issues: [{ message: "refused" }], health: { state: "down", why: "getMe: refused" } })).toEqual([undefined, ["refused"], undefined]);
   expect(
-    told({ issues: [{ message: "Telegram does not answer: getMe: refused" }], health: { state: "degraded", why: "restarts in 5s: getMe: refused" } }),
+    shown({ issues: [{ message: "Telegram does not answer: getMe: refused" }], health: { state: "degraded", why: "restarts in 5s: getMe: refused" } }),
   ).toEqual(["restarts in 5s", ["Telegram does not answer: getMe: refused"], undefined]);
 });
 
-test("of issues that ask for the same thing one is told, with what to do", () => {
+test("of issues that ask for the same thing one is shown, with what to do", () => {
   const stopped = { message: "The account stopped: Telegram refused getMe: 401 Unauthorized; the bot token is not valid" };
   const refused = { message: "Telegram does not accept the bot token", fix: "Get a valid one." };
   expect(issuesOf(account({ issues: [stopped, refused] }))).toEqual([refused]);
@@ -74,7 +74,7 @@ test("of issues that ask for the same thing one is told, with what to do", () =>
   expect(issuesOf(account({ issues: [{ message: "one" }, { message: "two" }] }))).toHaveLength(2);
 });
 
-test("the last error is told unless an issue tells it with what to do", () => {
+test("the last error is shown unless an issue has it with what to do", () => {
   const issue = { message: "getMe failed: 401", fix: "Set a new token." };
   expect(issuesOf(account({ lastError: "401", issues: [issue] }))).toEqual([issue]);
   expect(issuesOf(account({ lastError: "odd", issues: [issue] }))).toEqual([issue, { message: "odd" }]);
@@ -86,7 +86,7 @@ test("an error that came without advice gets some where its words are known", ()
   expect([adviceFor("401 Unauthorized"), adviceFor("strange")]).toEqual(["Put a new token into the settings.", undefined]);
 });
 
-test("a probe is told in words", () => {
+test("a probe is shown in words", () => {
   expect(probeWords(account())).toBeUndefined();
   expect(probeWords(account({ probe: { ok: false, error: "timed out" } }))).toEqual({ ok: false, text: "timed out" });
   expect(probeWords(account({ probe: { ok: true, elapsedMs: 12.4, bot: { username: "claw_bot" } } }))).toEqual({

@@ -26,18 +26,18 @@ const judged = (account: Account): Judged => account["health"] ?? {};
 /** How an account does. */
 export function standing(account: Account): Standing {
   const why = beyondIssues(account);
-  const told = why === undefined ? {} : { why };
+  const reason = why === undefined ? {} : { why };
   if (account.enabled === false) return { word: "off", look: "" };
   if (account.configured === false) return { word: "not set up", look: "" };
   if (account.stoppedByHand === true) return { word: "stopped by hand", look: "warn", why: "What is to be sent over it waits until it is started." };
-  if (account.linked === false) return { word: "not logged in", look: "warn", ...told };
-  if (account.running !== true) return { word: "stopped", look: account.lastError ? "bad" : "warn", ...told };
+  if (account.linked === false) return { word: "not logged in", look: "warn", ...reason };
+  if (account.running !== true) return { word: "stopped", look: account.lastError ? "bad" : "warn", ...reason };
   const isBroken = (state: string | undefined): boolean => state === "conflict" || state === "error";
-  if (isBroken(account.sending?.state) && account.connected !== false) return { word: "receiving only", look: "bad", ...told };
-  if (isBroken(account.receiving?.state) && account.sending?.state === "ok") return { word: "sending only", look: "bad", ...told };
-  if (account.connected === true) return { word: "connected", look: "good", ...told };
-  if (account.connected === undefined) return { word: "running", look: "good", ...told };
-  return { word: (account.reconnectAttempts ?? 0) > 0 ? "connecting again" : "connecting", look: "warn", ...told };
+  if (isBroken(account.sending?.state) && account.connected !== false) return { word: "receiving only", look: "bad", ...reason };
+  if (isBroken(account.receiving?.state) && account.sending?.state === "ok") return { word: "sending only", look: "bad", ...reason };
+  if (account.connected === true) return { word: "connected", look: "good", ...reason };
+  if (account.connected === undefined) return { word: "running", look: "good", ...reason };
+  return { word: (account.reconnectAttempts ?? 0) > 0 ? "connecting again" : "connecting", look: "warn", ...reason };
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
@@ -64,7 +64,7 @@ function beyondIssues(account: Account): string | undefined {
   return why.slice(0, -said.length).replace(/[:\s]+$/, "") || undefined;
 }
 
-/** What somebody may do about whether an account runs. */
+/** What the user may do to start or stop an account. */
 export function controlsOf(account: Account): readonly ("start" | "stop" | "restart")[] {
   const { enabled, configured, stoppedByHand, running } = account;
   if (enabled === false || configured === false) return [];

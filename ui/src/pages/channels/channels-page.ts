@@ -90,7 +90,7 @@ export class ChannelsPage extends Page {
     const { link } = this.context;
     const name = `${channel}:${accountId}`;
     this.busy = new Set([...this.busy, name]);
-    const done = { start: "The account is started.", stop: "The account is stopped.", restart: "The account is started anew." }[verb];
+    const done = { start: "The account is started.", stop: "The account is stopped.", restart: "The account is restarted." }[verb];
     const params = { channel, accountId };
     await this.attempt(
       () =>

@@ -1,6 +1,6 @@
 import type { PageContext } from "../../shell/context.ts";
 
-/** The first who is let in is usually whoever runs the gateway: asks whether they shall be its owner. */
+/** The first approved sender is usually the operator of the gateway: asks whether to make them its owner. */
 export async function offerOwner(
   { link, dialogs, toasts }: Pick<PageContext, "link" | "dialogs" | "toasts">,
   { channel, senderId }: { readonly channel: string; readonly senderId: string },

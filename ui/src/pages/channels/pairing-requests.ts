@@ -23,7 +23,7 @@ export class PairingRequests extends LitElement {
     try {
       if (letIn) {
         const { senderId, notified, hasOwner } = await link.request("channels.pairing.approve", { channel, accountId, code, notify: true });
-        toasts.say(`${senderId} is let in${notified ? " and was told" : ""}.`);
+        toasts.say(`${senderId} is let in${notified ? " and was notified" : ""}.`);
         if (!hasOwner) await offerOwner(this.context, { channel, senderId });
       } else {
         await link.request("channels.pairing.reject", { channel, accountId, code });
@@ -55,7 +55,7 @@ export class PairingRequests extends LitElement {
 
   protected override render(): TemplateResult {
     if (this.requests.length === 0)
-      return html`<p class="soft">Nobody waits. Somebody who writes to a channel for the first time gets a code, and stands here until you decide.</p>`;
+      return html`<p class="soft">No pending requests. Someone who writes to a channel for the first time gets a code and is listed here until you decide.</p>`;
     return html`<div class="scroll">
       <table>
         <thead>

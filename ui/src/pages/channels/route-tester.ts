@@ -98,7 +98,7 @@ export class RouteTester extends LitElement {
     return html`<li class=${matched ? "matched" : ""}><span>${matched ? icon("check", 15) : nothing}</span><code>${tier}</code><span>${text}</span></li>`;
   }
 
-  private told({ agentId, sessionKey, matchedBy, because, binding, broadcast, steps, bindings }: Answer): TemplateResult {
+  private answerView({ agentId, sessionKey, matchedBy, because, binding, broadcast, steps, bindings }: Answer): TemplateResult {
     return html`<div class="answer">
       ${facts([
         ["Agent", html`<a href=${place("agents", [agentId])}>${agentId}</a>`],
@@ -151,7 +151,7 @@ export class RouteTester extends LitElement {
             ? nothing
             : html`<br />
                 <div class="note bad">${this.failure}</div>`
-        }${this.answer ? this.told(this.answer) : nothing}
+        }${this.answer ? this.answerView(this.answer) : nothing}
       </div>
     </form>`;
   }

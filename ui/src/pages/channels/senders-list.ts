@@ -7,13 +7,13 @@ import { sheet } from "../../look/sheet.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import { place } from "../../shell/router.ts";
 
-/** Somebody who may write. */
+/** A sender who may write. */
 export type Allowed = MethodResult<"channels.pairing.allowed">["senders"][number];
 
 const POLICIES: Readonly<Record<string, string>> = {
-  pairing: "Whoever has been let in; strangers get a code",
+  pairing: "Approved senders; strangers get a code",
   allowlist: "Only who is on the list",
-  open: "Whoever is on the list, without a code",
+  open: "Senders on the list, without a code",
   disabled: "Nobody",
 };
 
@@ -58,7 +58,7 @@ export class SendersList extends LitElement {
   @property({ attribute: false }) paired: readonly Allowed[] = [];
   /** Where the configuration's list stands. */
   @property() path = "";
-  /** Somebody may be removed from here. */
+  /** Senders may be removed here. */
   @property({ type: Boolean }) may = false;
 
   private written(who: string): TemplateResult {

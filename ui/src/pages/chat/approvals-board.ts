@@ -5,13 +5,13 @@ import type { Link } from "../../link/link.ts";
 import { titleOf, type SessionRow } from "./sidebar-groups.ts";
 
 type Asked = MethodResult<"exec.approval.list">["approvals"][number];
-/** Something that waits for somebody's word. `until`: when its time is over, by this page's own clock: that of the computer may be wrong. */
+/** A request that waits for a decision. `until`: when it expires, by this page's own clock: that of the computer may be wrong. */
 export type Approval = Asked & { readonly until: number };
 export type Decision = "allow-once" | "allow-always" | "deny";
 
 export interface ApprovalsState {
   readonly waiting: readonly Approval[];
-  /** Being told to the gateway. */
+  /** Being sent to the gateway. */
   readonly deciding: ReadonlySet<string>;
   /** What became of requests that this page did not decide about. They go away by themselves. */
   readonly notes: readonly { readonly id: string; readonly text: string; readonly sessionKey: string | null }[];
@@ -21,7 +21,7 @@ export interface ApprovalsState {
 export interface Approvals extends Disposable {
   readonly state: Signal<ApprovalsState>;
   load(): Promise<void>;
-  /** Rejects when the gateway does not take it: it expired, or somebody was faster. */
+  /** Rejects when the gateway does not take it: it expired, or someone else was faster. */
   decide(id: string, decision: Decision): Promise<void>;
 }
 
@@ -73,12 +73,12 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
   function expire({ id }: Pick<Approval, "id">): void {
     const approval = state.value.waiting.find((known) => known.id === id);
     if (!approval) return;
-    // It was told anew meanwhile.
+    // It was reported again since.
     if (approval.until > now()) return later(() => expire(approval), approval.until - now());
     note(approval, "was not decided in time and does not run");
   }
 
-  /** `serverNow`: the gateway's time when it told this. */
+  /** `serverNow`: the gateway's time when it reported this. */
   function add(asked: Asked, serverNow: number): void {
     const { waiting } = state.value;
     const approval = { ...asked, until: now() + asked.expiresAtMs - serverNow };

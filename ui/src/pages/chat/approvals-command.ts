@@ -49,7 +49,7 @@ export class ApprovalCommand extends LitElement {
   @state() private below = 0;
   @query("pre") private block!: HTMLElement;
   private watch: ResizeObserver | undefined;
-  private told = false;
+  private announced = false;
 
   protected override firstUpdated(): void {
     this.watch = new ResizeObserver(() => this.measure());
@@ -62,7 +62,7 @@ export class ApprovalCommand extends LitElement {
   }
 
   protected override updated(changed: PropertyValues<this>): void {
-    if (changed.has("text")) this.told = false;
+    if (changed.has("text")) this.announced = false;
     this.measure();
   }
 
@@ -75,8 +75,8 @@ export class ApprovalCommand extends LitElement {
     this.long = this.unfolded || scrollHeight - clientHeight > NEAR;
     const lines = this.text.split("\n").length;
     this.below = hidden <= NEAR ? 0 : Math.max(1, Math.round((hidden / scrollHeight) * Math.max(lines, scrollHeight / 20)));
-    if (this.below > 0 || this.told) return;
-    this.told = true;
+    if (this.below > 0 || this.announced) return;
+    this.announced = true;
     this.dispatchEvent(new CustomEvent("read"));
   }
 

@@ -16,7 +16,7 @@ const HOSTS: Readonly<Record<string, string>> = { gateway: "the gateway's machin
 const RULES: Readonly<Record<string, string>> = { full: "any command may run", allowlist: "only commands on the list may run", deny: "no command may run" };
 const inWords = (word: string | null, words: Readonly<Record<string, string>>): string | null => (word === null ? null : (words[word] ?? word));
 
-/** What waits for somebody's word in this conversation. Says `decide` {id, decision}. */
+/** Requests that wait for a decision in this conversation. Dispatches `decide` {id, decision}. */
 export class ApprovalCards extends LitElement {
   static override styles = [
     sheet,
@@ -51,7 +51,7 @@ export class ApprovalCards extends LitElement {
       .time.short {
         color: var(--bad);
       }
-      .told {
+      .report {
         display: block;
         margin-bottom: 8px;
         font-size: 13.5px;
@@ -130,12 +130,12 @@ export class ApprovalCards extends LitElement {
   protected override render(): TemplateResult {
     const { waiting, notes } = this.approvals;
     const here = waiting.filter(({ request }) => request.sessionKey === null || request.sessionKey === this.sessionKey);
-    const told = notes.filter(({ sessionKey }) => sessionKey === null || sessionKey === this.sessionKey);
-    return html`<div role="status" aria-live="polite">${told.map(({ text }) => html`<span class="told note">${text}</span>`)}</div>
+    const shown = notes.filter(({ sessionKey }) => sessionKey === null || sessionKey === this.sessionKey);
+    return html`<div role="status" aria-live="polite">${shown.map(({ text }) => html`<span class="report note">${text}</span>`)}</div>
       <div aria-live="assertive">${here.map((approval) => this.card(approval))}</div>
       ${elsewhere(waiting, this.sessionKey, this.rows).map(
         ({ key, name, count }) =>
-          html`<p class="told note warn">
+          html`<p class="report note warn">
             ${count === 1 ? "Something waits" : `${count} things wait`} for approval in <a href=${place("chat", [key])} title=${key}>${name}</a>.
           </p>`,
       )}`;

@@ -150,7 +150,7 @@ export class ChatPage extends Page {
     void this.composer.updateComplete.then(() => this.ready());
   }
 
-  /** Puts the cursor into the box, unless somebody is at something else. */
+  /** Focuses the box, unless the user is doing something else. */
   private ready(): void {
     const at = document.activeElement;
     if (matchMedia(KEYBOARD).matches && (at === null || at === document.body)) this.composer.focus();

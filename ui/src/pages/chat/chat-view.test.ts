@@ -30,7 +30,7 @@ test("a run that has ended runs no longer", () => {
   expect(chatView({ ...quiet, runs: [{ ...run, ended: { how: "final" } }] }).running).toBe(false);
 });
 
-test("messages that wait are told apart: for the connection, and for their turn", () => {
+test("waiting messages are distinguished: for the connection, and for their turn", () => {
   const view = chatView({ ...quiet, runs: [run], pending: [pending, { ...pending, runId: "r1" }, { ...pending, runId: "r3", state: "unsent" }] });
   expect([view.queued, view.unsent]).toEqual([1, 1]);
 });

@@ -87,12 +87,12 @@ export async function takeFiles(
   files: readonly File[],
   have: number,
 ): Promise<{ readonly taken: readonly AttachedFile[]; readonly refused: readonly string[] }> {
-  const room = Math.max(0, MAX_FILES - have);
+  const left = Math.max(0, MAX_FILES - have);
   const read = await Promise.all(
-    files.slice(0, room).map((file) => (file.type.startsWith("image/") && file.type !== "image/svg+xml" ? image(file) : otherFile(file))),
+    files.slice(0, left).map((file) => (file.type.startsWith("image/") && file.type !== "image/svg+xml" ? image(file) : otherFile(file))),
   );
   const refused = read.filter((one) => typeof one === "string");
-  if (files.length > room) refused.push(`A message takes ${MAX_FILES} files; ${files.length - room} were left out.`);
+  if (files.length > left) refused.push(`A message takes ${MAX_FILES} files; ${files.length - left} were left out.`);
   return { taken: read.filter((one) => typeof one !== "string"), refused };
 }
 

@@ -13,8 +13,8 @@ import { tooMuch } from "./model/message-size.ts";
 
 /** Commands that are seen at once. */
 const SEEN = 9;
-const NO_ROOM =
-  "This browser has no room to keep the message until the gateway has it, so it was not sent. Send once more to send it all the same: it is lost if this page ends before it has arrived.";
+const NO_SPACE =
+  "This browser has no space to store the message until the gateway has it, so it was not sent. Send again to send it anyway: it is lost if this page is closed before it arrives.";
 const USUAL = "Enter sends, Shift+Enter makes a new line, / lists commands.";
 
 /** The browser makes the box as high as its text. */
@@ -43,7 +43,7 @@ export class Composer extends LitElement {
   @state() private reading = false;
   /** A message is being kept, before it leaves the box. */
   @state() private keeping = false;
-  /** The last message could not be kept, and somebody was told. */
+  /** The last message could not be stored, and the user has seen why. */
   @state() private unkept = false;
   @state() private over = false;
   @state() private choices: readonly Completion[] = [];
@@ -88,7 +88,7 @@ export class Composer extends LitElement {
     return this.text.trim() !== "" || this.files.length > 0;
   }
 
-  /** Replaces what is written and attached by a message that is to be sent anew, and says what that means. */
+  /** Replaces what is written and attached by a message that is to be sent again, and says what that means. */
   async rewrite({ text, attachments }: Draft, note: string): Promise<void> {
     this.attach(filesOf(attachments));
     await this.write(text);
@@ -171,7 +171,7 @@ export class Composer extends LitElement {
       this.dispatchEvent(new CustomEvent("send", { detail: draft }));
       return this.sent(place);
     }
-    this.notes = [NO_ROOM];
+    this.notes = [NO_SPACE];
     // Keeping the message may have pushed them out.
     if (this.files.length > 0) this.attach(this.files);
   }
@@ -286,7 +286,7 @@ export class Composer extends LitElement {
     if (this.keeping) return "Keeping the message …";
     const help = commandHelp(this.text, this.commands);
     if (help !== undefined) return help;
-    if (this.unkept) return "This browser has no room: what you send is lost if this page ends before the gateway has it.";
+    if (this.unkept) return "This browser has no space: what you send is lost if this page is closed before the gateway has it.";
     if (!this.connected) return "No connection: what you send waits here and goes out by itself.";
     if (this.running) return "An answer is under way. What you send now waits for its turn. Esc stops.";
     return USUAL;

@@ -245,7 +245,7 @@ export class ChatHeader extends LitElement {
         ${this.item("copy", "Copy the session key", { do: "copy-key" })}
         <button @click=${() => (this.popup.fold(), this.tell("help"))}>${icon("start", 16)} Keyboard shortcuts</button>
         <hr />
-        ${this.item("retry", "Begin anew", { do: "reset" }, { off: none || !mayChange, danger: true })}
+        ${this.item("retry", "Reset", { do: "reset" }, { off: none || !mayChange, danger: true })}
         ${this.item("trash", "Delete", { do: "delete" }, { off: none || !mayDelete, danger: true })}
       </div>
     </oc-popup>`;

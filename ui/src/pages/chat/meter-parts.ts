@@ -39,8 +39,8 @@ export function meterParts({ parts, usedTokens, contextTokens }: ContextAnswer):
     series: (at + 1) % (SERIES + 1),
   })).filter(({ tokens }) => tokens > 0);
   const sum = kinds.reduce((all, { tokens }) => all + tokens, 0);
-  const room = Math.max(contextTokens, 1);
-  const scale = sum === 0 ? 0 : (Math.min(usedTokens > 0 ? usedTokens : sum, room) / room) * (100 / sum);
+  const available = Math.max(contextTokens, 1);
+  const scale = sum === 0 ? 0 : (Math.min(usedTokens > 0 ? usedTokens : sum, available) / available) * (100 / sum);
   let from = 0;
   return kinds.map((kind) => {
     const part = { ...kind, from, size: kind.tokens * scale };

@@ -165,7 +165,7 @@ export class ContextMeter extends LitElement {
             )}
         </ul>
       </details>
-      <p class="faint">${context.measured ? "The total was told by the provider; parts are estimates." : "All numbers are estimates."}</p>`;
+      <p class="faint">${context.measured ? "The total is the provider's; parts are estimates." : "All numbers are estimates."}</p>`;
   }
 
   private panel(): TemplateResult {

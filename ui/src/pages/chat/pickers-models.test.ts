@@ -23,10 +23,10 @@ test("models that surely answer stand before those that may, and those before th
 });
 
 test("what the gateway tells of a model counts before what it tells of its provider; without a key it stands last", () => {
-  const told = models.map((model) =>
+  const listed = models.map((model) =>
     model.provider === "home" ? { ...model, hasKey: false } : model.provider === "acme" ? { ...model, hasKey: true } : model,
   );
-  expect(modelChoices(told, providers, undefined).map(({ ref, hasKey }) => [ref, hasKey])).toEqual([
+  expect(modelChoices(listed, providers, undefined).map(({ ref, hasKey }) => [ref, hasKey])).toEqual([
     ["acme/big", true],
     ["acme/small", true],
     ["keyed/x", true],

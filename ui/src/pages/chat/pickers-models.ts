@@ -35,7 +35,7 @@ export function modelChoices(models: readonly Model[], providers: readonly Provi
       provider,
       contextWindow,
       reasoning: reasoning ?? false,
-      // What is told of the model itself knows of servers that need none; older gateways tell of providers alone.
+      // The model's own entry knows of servers that need none; older gateways report providers only.
       hasKey: hasKey ?? keys.get(provider),
     }))
     .toSorted(

@@ -44,14 +44,14 @@ async function compact({ context: { link, toasts }, key }: SessionPlace): Promis
 
 async function reset({ context: { link, toasts, dialogs }, key, title }: SessionPlace): Promise<void> {
   const sure = await dialogs.confirm({
-    title: `Begin “${title}” anew?`,
+    title: `Reset “${title}”?`,
     body: "Its run ends and its messages are put away. Its settings stay. The agent will not remember this conversation.",
-    yes: "Begin anew",
+    yes: "Reset",
     danger: true,
   });
   if (!sure) return;
   await link.request("sessions.reset", { key, reason: "reset" });
-  toasts.say("The conversation begins anew.");
+  toasts.say("The conversation was reset.");
 }
 
 async function remove({ context: { link, toasts, dialogs, router }, key, title }: SessionPlace): Promise<void> {

@@ -34,7 +34,7 @@ export const agentOf = (key: string, otherwise: string): string => (key.startsWi
 /** What stands behind `agent:<id>:`. */
 const restOf = (key: string): string => (key.startsWith("agent:") ? key.split(":").slice(2).join(":") : key);
 
-/** True for the session that everything goes to unless it is told otherwise. */
+/** True for the session that messages go to by default. */
 export const isMain = isMainKey;
 
 /** Where a session is held, when that is not this page. */

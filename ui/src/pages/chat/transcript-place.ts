@@ -2,7 +2,7 @@
 export interface Place {
   /** The reader is at the end. */
   readonly atEnd: boolean;
-  /** Begins to look after a scroller and the list in it. `moved` is told of every scrolling. */
+  /** Manages the scroll position of a scroller and the list in it. `moved` is called on every scroll. */
   attach(scroller: HTMLElement, list: HTMLElement, moved: () => void): void;
   detach(): void;
   /** Puts the reader back where they were, after something changed. */

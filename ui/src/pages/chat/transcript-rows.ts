@@ -11,7 +11,7 @@ import { adviceFor } from "./model/advice.ts";
 import type { AskedCommand } from "./model/commands.ts";
 import { WRITTEN_BY_GATEWAY, type AnswerItem, type Call, type Item, type SaidItem, type TurnUsage } from "./model/items.ts";
 import { fieldsOf } from "./model/said.ts";
-import { toldRow } from "./transcript-told.ts";
+import { systemRow } from "./transcript-system.ts";
 import type { Aside, ChatEntry, PendingMessage, RunPart, RunView, ToolView } from "./model/state.ts";
 
 /** What rows of the log need and can do. */
@@ -23,7 +23,7 @@ export interface RowTools extends ProseActions {
   unfold(callId: string, open: boolean): void;
   /** What is heard of a call that has no result yet. */
   live(callId: string): ToolView | undefined;
-  /** What became of a call that somebody was asked about. */
+  /** The outcome of a call that needed approval. */
   asked(call: Call): AskedCommand | undefined;
   /** A run is under way. */
   readonly running: boolean;
@@ -111,8 +111,8 @@ const thought = (text: string, live: boolean): TemplateResult | typeof nothing =
 function saidRow({ entry, text }: SaidItem, tools: RowTools): TemplateResult {
   const who = [entry.from, entry.channel].filter((word) => word !== undefined).join(" · ");
   const again = text !== "" || pictureIndexes(entry.content).length > 0;
-  const told = entry.told === undefined ? nothing : toldRow(entry.told);
-  return html`${told}
+  const system = entry.told === undefined ? nothing : systemRow(entry.told);
+  return html`${system}
     <div class="said" role="group" aria-label="${entry.from ?? "You"} said">
       ${who === "" ? nothing : html`<div class="who">${who}</div>`} ${pictures(entry, tools)}
       ${text === "" ? nothing : html`<div class="bubble wrapped" dir="auto">${text}</div>`}
@@ -171,7 +171,7 @@ export function itemRow(item: Item, going: boolean, tools: RowTools): TemplateRe
       </details>`;
     default:
       if (item.entry.error !== undefined) return failure(item.entry.error, item.entry.runId, item.asked, tools);
-      if (item.entry.told !== undefined) return toldRow(item.entry.told);
+      if (item.entry.told !== undefined) return systemRow(item.entry.told);
       return html`<div class="mark aside wrapped"><span dir="auto">${item.text}</span></div>`;
   }
 }

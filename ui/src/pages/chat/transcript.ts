@@ -24,7 +24,7 @@ const AHEAD = 900;
 /** How long a run that was gone to is marked. */
 const MARKED_MS = 2000;
 
-/** The scrolling log of a conversation. Dispatches `edit-message` with a draft when a message is to be written anew. */
+/** The scrolling log of a conversation. Dispatches `edit-message` with a draft when a message is to be edited. */
 export class Transcript extends LitElement {
   static override styles = [sheet, proseLook, cardLook, transcriptLook];
   @property({ attribute: false }) conversation!: Conversation;
@@ -68,17 +68,17 @@ export class Transcript extends LitElement {
     this.take(this.conversation.state.value, true);
   }
 
-  private take(now: ConversationState, anew = false): void {
-    if (anew || now.entries !== this.now.entries) {
+  private take(now: ConversationState, replaced = false): void {
+    if (replaced || now.entries !== this.now.entries) {
       const before = this.items.map(({ key }) => key);
-      const other = anew || now.sessionId !== this.now.sessionId;
+      const other = replaced || now.sessionId !== this.now.sessionId;
       this.items = itemsOf(now.entries);
       this.written = new Set(this.items.flatMap((item) => callsOf(item).map(({ id }) => id)));
       const keys = this.items.map(({ key }) => key);
       this.window = other ? lastWindow(keys.length) : follow(this.window, before, keys, this.place.atEnd && !this.now.moreAfter);
     }
-    const known = new Set(anew ? [] : this.now.pending.map(({ runId }) => runId));
-    const said = !anew && now.pending.some(({ runId, state: at }) => (at === "unsent" || at === "sending") && !known.has(runId));
+    const known = new Set(replaced ? [] : this.now.pending.map(({ runId }) => runId));
+    const said = !replaced && now.pending.some(({ runId, state: at }) => (at === "unsent" || at === "sending") && !known.has(runId));
     this.now = now;
     // Who says something wants to see it.
     if (said) void this.toNewest();
@@ -170,8 +170,8 @@ export class Transcript extends LitElement {
     }
   }
 
-  /** Does something with a message as it was sent, unless the page has turned to another conversation meanwhile. */
-  private async anew(entry: ChatEntry, use: (draft: Draft) => void): Promise<void> {
+  /** Does something with a message as it was sent, unless the page has switched to another conversation since. */
+  private async withDraft(entry: ChatEntry, use: (draft: Draft) => void): Promise<void> {
     const { conversation } = this;
     const draft = await this.fetched(draftOf(this.context.link, this.now.sessionKey, entry));
     if (draft && conversation === this.conversation && this.isConnected) use(draft);
@@ -191,8 +191,8 @@ export class Transcript extends LitElement {
       asked: ({ result }) => this.now.commands?.get(askedId(result) ?? ""),
       copy: (text) => void this.copy(text),
       copyAll: (entry) => void this.copy(wholeText(link, this.now.sessionKey, entry)),
-      again: (entry) => void this.anew(entry, (draft) => void conversation.send(draft)),
-      edit: (entry) => void this.anew(entry, (detail) => this.dispatchEvent(new CustomEvent("edit-message", { detail }))),
+      again: (entry) => void this.withDraft(entry, (draft) => void conversation.send(draft)),
+      edit: (entry) => void this.withDraft(entry, (detail) => this.dispatchEvent(new CustomEvent("edit-message", { detail }))),
       resend: conversation.resend,
       discard: conversation.discard,
     };

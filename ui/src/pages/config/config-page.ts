@@ -15,12 +15,12 @@ import "./field.ts";
 import type { Form } from "./form.ts";
 import { issuesOf, marksOf, type Issue } from "./issues.ts";
 import "./issues-list.ts";
-import { createDesk, type Desk, type KeptDraft } from "./model/desk.ts";
+import { createEditor, type Editor, type KeptDraft } from "./model/editor.ts";
 import type { Check } from "./model/draft.ts";
 import { readJson5 } from "./model/json5.ts";
 import type { Operation } from "./model/operations.ts";
 import { valueAt, type ValuePath } from "./model/path.ts";
-import { groupsOf, placeOf, search, sectionOf } from "./model/sections.ts";
+import { groupsOf, reachablePath, search, sectionOf } from "./model/sections.ts";
 import "./review.ts";
 import "./sections-nav.ts";
 import "./versions.ts";
@@ -39,7 +39,7 @@ const FIRST = "agents";
 /** The configuration: forms and text of the same file, checked while it is edited, reviewed before it is written, and taken back afterwards. */
 export class ConfigPage extends Page {
   static override styles = [sheet, configLook];
-  private desk!: Desk;
+  private model!: Editor;
   @state() private words = "";
   @state() private onlySet = false;
   @state() private target: Form["target"];
@@ -50,13 +50,13 @@ export class ConfigPage extends Page {
   @query("oc-json-editor") private editor!: JsonEditor | null;
   private guarded: Disposable | undefined;
   private readonly beforeUnload = (event: BeforeUnloadEvent): void => {
-    if (this.desk.draft.changed) event.preventDefault();
+    if (this.model.draft.changed) event.preventDefault();
   };
 
   private readonly onKey = (event: KeyboardEvent): void => {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
     event.preventDefault();
-    if (this.desk.draft.changed && !this.reviewing && !this.busy) void this.review();
+    if (this.model.draft.changed && !this.reviewing && !this.busy) void this.review();
   };
 
   override connectedCallback(): void {
@@ -65,10 +65,10 @@ export class ConfigPage extends Page {
       return () => clearTimeout(timer);
     };
     const kept = { get: () => keep.json<KeptDraft>(KEPT), set: (draft: KeptDraft | undefined) => keep.setJson(KEPT, draft) };
-    this.desk = createDesk({ link: this.context.link, kept, failureText, later });
-    this.during(this.desk);
-    this.during(this.desk.state.subscribe(() => this.requestUpdate()));
-    this.during(this.desk.draft.state.subscribe(() => this.noticed()));
+    this.model = createEditor({ link: this.context.link, kept, failureText, later });
+    this.during(this.model);
+    this.during(this.model.state.subscribe(() => this.requestUpdate()));
+    this.during(this.model.draft.state.subscribe(() => this.noticed()));
     addEventListener("beforeunload", this.beforeUnload);
     addEventListener("keydown", this.onKey);
     super.connectedCallback();
@@ -84,7 +84,7 @@ export class ConfigPage extends Page {
   /** While something is not saved, leaving is asked about. */
   private noticed(): void {
     this.requestUpdate();
-    const { changed } = this.desk.draft;
+    const { changed } = this.model.draft;
     if (changed) this.guarded ??= this.context.router.guard((to) => this.mayLeave(to));
     else {
       this.guarded?.[Symbol.dispose]();
@@ -103,10 +103,10 @@ export class ConfigPage extends Page {
   }
 
   override async load(): Promise<void> {
-    await this.desk.load();
+    await this.model.load();
     if (this.view === "versions") await this.loadVersions();
     const sought = this.route.query.get("path");
-    if (sought !== null) await this.reveal(placeOf(sought, this.desk.draft.state.value.value));
+    if (sought !== null) await this.reveal(reachablePath(sought, this.model.draft.state.value.value));
   }
 
   protected override routeChanged(): void {
@@ -123,7 +123,7 @@ export class ConfigPage extends Page {
   }
 
   private async go(view: View, section = this.section): Promise<void> {
-    await this.desk.draft.settled();
+    await this.model.draft.settled();
     this.context.router.go(place("config", [], { view: view === "form" ? undefined : view, section: section === FIRST ? undefined : section }), {
       replace: true,
     });
@@ -140,30 +140,30 @@ export class ConfigPage extends Page {
   }
 
   private async restore(id: string): Promise<void> {
-    const { baseHash } = this.desk.draft.state.value;
+    const { baseHash } = this.model.draft.state.value;
     this.busy = true;
     const done = await this.attempt(() => this.context.link.request("config.restore", { id, baseHash }));
     this.busy = false;
     this.version = undefined;
     if (done) {
-      await this.desk.discard();
+      await this.model.discard();
       this.context.toasts.say(done.reload.kind === "restart" ? "Restored. The gateway restarts." : "Restored.");
-    } else await this.desk.load();
+    } else await this.model.load();
     await this.loadVersions();
   }
 
   private async reveal(path: ValuePath): Promise<void> {
-    const { schema, hints } = this.desk.state.value;
+    const { schema, hints } = this.model.state.value;
     const section = sectionOf(groupsOf(schema, hints), path)?.key ?? FIRST;
     this.words = "";
-    if (valueAt(this.desk.draft.state.value.value, path) === undefined) this.onlySet = false;
+    if (valueAt(this.model.draft.state.value.value, path) === undefined) this.onlySet = false;
     await this.go("form", section);
     this.target = { path };
   }
 
   private async jump({ path, line, column }: Issue): Promise<void> {
-    if (this.view === "form" && path !== "" && !this.desk.draft.state.value.broken) {
-      const { value } = this.desk.draft.state.value;
+    if (this.view === "form" && path !== "" && !this.model.draft.state.value.broken) {
+      const { value } = this.model.draft.state.value;
       let at: unknown = value;
       const parts = path.split(".").map((part): string | number => {
         const isItem = Array.isArray(at) && /^\d+$/.test(part);
@@ -173,13 +173,13 @@ export class ConfigPage extends Page {
       return this.reveal(parts);
     }
     await this.go("text");
-    const found = this.desk.draft.state.value.located?.places.get(path);
+    const found = this.model.draft.state.value.located?.places.get(path);
     this.editor?.goTo(line ?? found?.line ?? 1, column ?? found?.column ?? 1);
   }
 
   private async review(): Promise<void> {
     this.busy = true;
-    const check = await this.desk.draft.checked();
+    const check = await this.model.draft.checked();
     this.busy = false;
     if (check?.valid) this.reviewing = check;
     else if (check) this.context.toasts.warn(`${plural(check.issues.length, "problem")} to solve before this can be saved.`);
@@ -189,7 +189,7 @@ export class ConfigPage extends Page {
     const { reviewing } = this;
     if (!reviewing) return;
     this.busy = true;
-    const saved = await this.attempt(() => this.desk.save(reviewing));
+    const saved = await this.attempt(() => this.model.save(reviewing));
     this.busy = false;
     this.reviewing = undefined;
     if (saved) this.context.toasts.say(reviewing.reload.kind === "restart" ? "Saved. The gateway restarts." : "Saved.");
@@ -197,11 +197,11 @@ export class ConfigPage extends Page {
 
   private async discard(): Promise<void> {
     const yes = await this.context.dialogs.confirm({ title: "Discard all changes?", body: "The file stays as it is.", yes: "Discard", danger: true });
-    if (yes) await this.desk.discard();
+    if (yes) await this.model.discard();
   }
 
   private bar(issues: readonly Issue[]): TemplateResult {
-    const { draft } = this.desk;
+    const { draft } = this.model;
     const { checking, failure } = draft.state.value;
     const bad = issues.filter((issue) => issue.bad).length;
     const { changed } = draft;
@@ -218,15 +218,15 @@ export class ConfigPage extends Page {
   }
 
   private form(issues: readonly Issue[]): TemplateResult {
-    const { schema, hints, used } = this.desk.state.value;
-    const { value, base, broken } = this.desk.draft.state.value;
+    const { schema, hints, used } = this.model.state.value;
+    const { value, base, broken } = this.model.draft.state.value;
     const groups = groupsOf(schema, hints);
     const section = groups.flatMap(({ sections }) => sections).find(({ key }) => key === this.section);
     const form: Form = { root: schema, hints, value, base: readJson5(base)?.value, used, issues, onlySet: this.onlySet, readonly: broken, target: this.target };
     return html`<div
       class="columns"
-      @edit=${(event: CustomEvent<Operation>) => this.desk.draft.apply(event.detail)}
-      @told=${(event: CustomEvent<{ text: string }>) => this.context.toasts.say(event.detail.text)}
+      @edit=${(event: CustomEvent<Operation>) => this.model.draft.apply(event.detail)}
+      @notice=${(event: CustomEvent<{ text: string }>) => this.context.toasts.say(event.detail.text)}
     >
       <aside class="stack">
         <input
@@ -272,13 +272,13 @@ export class ConfigPage extends Page {
   }
 
   private found(): TemplateResult {
-    const matches = search(this.desk.state.value.hints, this.words);
+    const matches = search(this.model.state.value.hints, this.words);
     if (matches.length === 0) return html`<p class="soft">No setting has these words in its name, key or help.</p>`;
     return html`<ul class="found" aria-label="Settings found">
       ${matches.map(
         ({ pattern, label, help }) =>
           html`<li>
-            <button class="plain" @click=${() => this.reveal(placeOf(pattern, this.desk.draft.state.value.value))}>
+            <button class="plain" @click=${() => this.reveal(reachablePath(pattern, this.model.draft.state.value.value))}>
               <span class="row wrap"><strong>${label}</strong><code class="faint">${pattern}</code></span
               >${help === undefined ? nothing : html`<span class="soft">${help}</span>`}
             </button>
@@ -290,14 +290,14 @@ export class ConfigPage extends Page {
   private text(issues: readonly Issue[]): TemplateResult {
     return html`<oc-json-editor
       label="Configuration as JSON5"
-      .value=${this.desk.draft.state.value.text}
+      .value=${this.model.draft.state.value.text}
       .marks=${marksOf(issues)}
-      @write=${(event: CustomEvent<{ text: string }>) => this.desk.draft.write(event.detail.text)}
+      @write=${(event: CustomEvent<{ text: string }>) => this.model.draft.write(event.detail.text)}
     ></oc-json-editor>`;
   }
 
   private content(issues: readonly Issue[]): TemplateResult {
-    const { draft, state: deskState } = this.desk;
+    const { draft, state: modelState } = this.model;
     const { base } = draft.state.value;
     if (this.view === "versions") {
       return html`<oc-config-versions
@@ -310,7 +310,7 @@ export class ConfigPage extends Page {
         @restore=${(event: CustomEvent<{ id: string }>) => this.restore(event.detail.id)}
       ></oc-config-versions>`;
     }
-    const { unreadable } = deskState.value;
+    const { unreadable } = modelState.value;
     if (unreadable !== undefined) {
       return html`<p class="note bad">${unreadable} <button class="small" @click=${() => this.go("versions")}>Earlier versions</button></p>`;
     }
@@ -318,7 +318,7 @@ export class ConfigPage extends Page {
   }
 
   protected override render(): TemplateResult {
-    const { phase, failure, path, exists, conflict } = this.desk.state.value;
+    const { phase, failure, path, exists, conflict } = this.model.state.value;
     const { link } = this.context;
     const head = html`<header>
       <h1>Configuration</h1>
@@ -346,8 +346,8 @@ export class ConfigPage extends Page {
         ${head}
         <p class="soft">Loading …</p>
       </div>`;
-    const issues = issuesOf(this.desk.draft.state.value.check);
-    const { base, text } = this.desk.draft.state.value;
+    const issues = issuesOf(this.model.draft.state.value.check);
+    const { base, text } = this.model.draft.state.value;
     return html`<div class="page stack">
       ${head} ${this.bar(issues)}
       ${
@@ -357,8 +357,8 @@ export class ConfigPage extends Page {
               .now=${conflict.text}
               .clashes=${conflict.clashes}
               ?mergeable=${conflict.mergeable}
-              @merge=${() => this.attempt(() => this.desk.merge(), "Merged. Review it before saving.")}
-              @reload=${() => this.desk.discard()}
+              @merge=${() => this.attempt(() => this.model.merge(), "Merged. Review it before saving.")}
+              @reload=${() => this.model.discard()}
             ></oc-config-conflict>`
           : nothing
       }

@@ -31,8 +31,8 @@ export class ConflictNotice extends LitElement {
 
   protected override render(): TemplateResult {
     const names = this.clashes.map(formatPath).join(", ");
-    return html`<section class="note warn stack" role="alert" aria-label="The file changed meanwhile">
-      <p><strong>The file changed meanwhile.</strong> Somebody else, or a command, wrote it after you began. This is what changed there:</p>
+    return html`<section class="note warn stack" role="alert" aria-label="The file was changed">
+      <p><strong>The file was changed.</strong> Someone else, or a command, wrote it after you started. This is what changed:</p>
       <oc-diff .old=${this.old} .now=${this.now}></oc-diff>
       ${this.clashes.length === 0 ? nothing : html`<p>${plural(this.clashes.length, "key")} changed on both sides; merging takes yours: <code>${names}</code></p>`}
       <div class="row wrap">

@@ -6,7 +6,7 @@ import { sheet } from "../../look/sheet.ts";
 import { fieldLook } from "./field-look.ts";
 import { tellEdit, type Form } from "./form.ts";
 import type { Issue } from "./issues.ts";
-import { toldOf, type Told } from "./model/hints.ts";
+import { describeKey, type KeyDescription } from "./model/hints.ts";
 import { same } from "./model/operations.ts";
 import { dottedPath, formatPath, isFields, isWithin, valueAt, type ValuePath } from "./model/path.ts";
 import { emptyOf, fits, shapeOf, type SchemaNode, type Shape } from "./model/shape.ts";
@@ -15,7 +15,7 @@ import "./object-input.ts";
 import "./scalar-input.ts";
 import "./secret-input.ts";
 
-/** A number as it was typed; what is none stays text, and is told to be wrong. */
+/** A number as it was typed; anything else stays text, and is reported as wrong. */
 const asNumber = (text: unknown): unknown => (typeof text === "string" && /^-?\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : text);
 
 /** A key of the configuration: its name, its control, what it means and what is wrong with it. */
@@ -66,7 +66,7 @@ export class ConfigField extends LitElement {
 
   private async copy(): Promise<void> {
     await navigator.clipboard?.writeText(formatPath(this.path)).catch(() => undefined);
-    this.dispatchEvent(new CustomEvent("told", { detail: { text: "Path copied" }, bubbles: true, composed: true }));
+    this.dispatchEvent(new CustomEvent("notice", { detail: { text: "Path copied" }, bubbles: true, composed: true }));
   }
 
   private pathButton(): TemplateResult {
@@ -74,10 +74,10 @@ export class ConfigField extends LitElement {
     return html`<button class="path" title="Copy ${path}" aria-label="Copy the path ${path}" @click=${this.copy}>${path}</button>`;
   }
 
-  private reset(told: Told): TemplateResult | typeof nothing {
+  private reset(about: KeyDescription): TemplateResult | typeof nothing {
     if (this.value === undefined || this.form.readonly) return nothing;
     const word = this.required ? "Remove" : "Reset to default";
-    return html`<button class="plain small" title=${word} aria-label="${word}: ${told.label}" @click=${this.unset}>${icon("retry", 15)}</button>`;
+    return html`<button class="plain small" title=${word} aria-label="${word}: ${about.label}" @click=${this.unset}>${icon("retry", 15)}</button>`;
   }
 
   private issues(): TemplateResult[] {
@@ -87,29 +87,29 @@ export class ConfigField extends LitElement {
     );
   }
 
-  private help(told: Told): TemplateResult | typeof nothing {
-    return told.help === undefined || this.bare ? nothing : html`<p class="help" id="help">${told.help}</p>`;
+  private help(about: KeyDescription): TemplateResult | typeof nothing {
+    return about.help === undefined || this.bare ? nothing : html`<p class="help" id="help">${about.help}</p>`;
   }
 
-  private simple(told: Told, control: TemplateResult): TemplateResult {
+  private simple(about: KeyDescription, control: TemplateResult): TemplateResult {
     const wrong = this.own.some(({ bad }) => bad);
     return html`<div class="field ${wrong ? "wrong" : ""} ${this.sought ? "sought" : ""}">
       ${
         this.bare
           ? nothing
           : html`<div class="head">
-              <span class="name">${told.label}</span>
+              <span class="name">${about.label}</span>
               ${this.required ? html`<span class="badge">needed</span>` : nothing}
-              ${this.value === undefined || told.secret ? nothing : html`<span class="badge info">set</span>`} ${this.pathButton()}
+              ${this.value === undefined || about.secret ? nothing : html`<span class="badge info">set</span>`} ${this.pathButton()}
             </div>`
       }
-      <div class="control">${control}${this.bare ? nothing : this.reset(told)}</div>
-      ${this.help(told)}${this.issues()}
+      <div class="control">${control}${this.bare ? nothing : this.reset(about)}</div>
+      ${this.help(about)}${this.issues()}
     </div>`;
   }
 
   /** Folded: what is inside is drawn when it is opened. */
-  private nested(told: Told, content: () => TemplateResult, count: string): TemplateResult {
+  private nested(about: KeyDescription, content: () => TemplateResult, count: string): TemplateResult {
     const open = this.unfolded || this.form.onlySet;
     const below = this.form.issues.filter(({ path, bad }) => bad && isWithin(path, this.path)).length;
     if (this.bare) return html`<div class="rows">${content()}${this.issues()}</div>`;
@@ -119,14 +119,14 @@ export class ConfigField extends LitElement {
       @toggle=${(event: Event) => (this.unfolded = (event.target as HTMLDetailsElement).open)}
     >
       <summary>
-        <span class="name">${told.label}</span>
+        <span class="name">${about.label}</span>
         ${below > 0 ? html`<span class="badge bad">${plural(below, "problem")}</span>` : nothing}
-        <span class="faint grow cut">${count === "" ? (open ? "" : (told.help ?? "")) : count}</span>
+        <span class="faint grow cut">${count === "" ? (open ? "" : (about.help ?? "")) : count}</span>
       </summary>
       ${
         open
           ? html`<div class="inside">
-              <div class="head">${this.help(told)}${this.pathButton()}${this.reset(told)}</div>
+              <div class="head">${this.help(about)}${this.pathButton()}${this.reset(about)}</div>
               ${this.issues()}${content()}
             </div>`
           : nothing
@@ -134,14 +134,14 @@ export class ConfigField extends LitElement {
     </details>`;
   }
 
-  private scalar(shape: Shape, told: Told): TemplateResult {
+  private scalar(shape: Shape, about: KeyDescription): TemplateResult {
     const fallback = valueAt(this.form.used, this.path) ?? this.schema["default"];
     return html`<oc-config-scalar
       .shape=${shape}
       .value=${this.value}
       .fallback=${fallback}
-      .label=${told.label}
-      .hint=${told.placeholder}
+      .label=${about.label}
+      .hint=${about.placeholder}
       .required=${this.required}
       ?readonly=${this.form.readonly}
       @put=${(event: CustomEvent<{ value: unknown }>) =>
@@ -150,7 +150,7 @@ export class ConfigField extends LitElement {
   }
 
   /** The kinds a value may be of, and a field for the one it is of. */
-  private union(shape: Extract<Shape, { kind: "union" }>, told: Told): TemplateResult {
+  private union(shape: Extract<Shape, { kind: "union" }>, about: KeyDescription): TemplateResult {
     const { root } = this.form;
     const holds = shape.branches.findIndex(({ schema }) => this.value !== undefined && fits(this.value, shapeOf(schema, root), root));
     const at = this.kind ?? Math.max(0, holds);
@@ -161,12 +161,12 @@ export class ConfigField extends LitElement {
       if (this.value !== undefined && !fits(this.value, next, root)) tellEdit(this, { do: "set", path: this.path, value: emptyOf(next, root) });
     };
     const inner = shapeOf(branch.schema, root);
-    const chooser = html`<select aria-label="Kind of ${told.label}" ?disabled=${this.form.readonly} @change=${choose}>
+    const chooser = html`<select aria-label="Kind of ${about.label}" ?disabled=${this.form.readonly} @change=${choose}>
       ${shape.branches.map(({ label }, index) => html`<option value=${index} ?selected=${index === at}>${label}</option>`)}
     </select>`;
     const flat = inner.kind !== "object" && inner.kind !== "list" && inner.kind !== "union";
-    if (flat) return this.simple(told, html`<div class="rows">${chooser}${this.scalar(inner, told)}</div>`);
-    return this.nested(told, () => html`<div class="rows">${chooser}${this.container(inner)}</div>`, this.counted());
+    if (flat) return this.simple(about, html`<div class="rows">${chooser}${this.scalar(inner, about)}</div>`);
+    return this.nested(about, () => html`<div class="rows">${chooser}${this.container(inner)}</div>`, this.counted());
   }
 
   private container(shape: Shape): TemplateResult {
@@ -186,26 +186,26 @@ export class ConfigField extends LitElement {
   protected override render(): TemplateResult | typeof nothing {
     const { form, path, schema, value } = this;
     if (form.onlySet && value === undefined) return nothing;
-    const told = toldOf(form.hints, path, schema);
+    const about = describeKey(form.hints, path, schema);
     const found = shapeOf(schema, form.root);
     // Of a list or a group each part is a secret of its own.
-    if (told.secret && found.kind !== "list" && found.kind !== "object") {
+    if (about.secret && found.kind !== "list" && found.kind !== "object") {
       const put = (text: unknown): void => tellEdit(this, { do: "set", path, value: found.kind === "number" ? asNumber(text) : text });
       const control = html`<oc-config-secret
         .value=${value}
         .base=${valueAt(form.base, path)}
-        .label=${told.label}
-        .hint=${told.placeholder}
+        .label=${about.label}
+        .hint=${about.placeholder}
         ?readonly=${form.readonly}
         @put=${(event: CustomEvent<{ value: unknown }>) => (event.detail.value === undefined ? this.unset() : put(event.detail.value))}
       ></oc-config-secret>`;
-      return this.simple(told, control);
+      return this.simple(about, control);
     }
     const members = found.kind === "any" && isFields(value) ? { kind: "object" as const, members: [], others: {} } : found;
     const shape: Shape = value === undefined || fits(value, members, form.root) ? members : { kind: "any" };
-    if (shape.kind === "union") return this.union(shape, told);
-    if (shape.kind === "list" || shape.kind === "object") return this.nested(told, () => this.container(shape), this.counted());
-    return this.simple(told, this.scalar(shape, told));
+    if (shape.kind === "union") return this.union(shape, about);
+    if (shape.kind === "list" || shape.kind === "object") return this.nested(about, () => this.container(shape), this.counted());
+    return this.simple(about, this.scalar(shape, about));
   }
 }
 customElements.define("oc-config-field", ConfigField);

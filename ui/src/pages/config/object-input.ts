@@ -6,7 +6,7 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { fieldLook } from "./field-look.ts";
 import { tellEdit, type Form } from "./form.ts";
-import { hintFor, inOrder, toldOf } from "./model/hints.ts";
+import { hintFor, inOrder, describeKey } from "./model/hints.ts";
 import { dottedPath, isFields, isWithin, valueAt, type ValuePath } from "./model/path.ts";
 import { emptyOf, resolved, shapeOf, type Member, type SchemaNode, type Shape } from "./model/shape.ts";
 
@@ -85,7 +85,7 @@ export class ObjectInput extends LitElement {
     const { form, path } = this;
     const set = (key: string): boolean => valueAt(form.value, [...path, key]) !== undefined;
     const members = inOrder(this.shape.members, ({ key }) => hintFor(form.hints, [...path, key])?.order);
-    const advanced = members.filter(({ key, schema }) => toldOf(form.hints, [...path, key], schema).advanced && !set(key));
+    const advanced = members.filter(({ key, schema }) => describeKey(form.hints, [...path, key], schema).advanced && !set(key));
     const usual = members.filter((member) => !advanced.includes(member));
     const { others } = this;
     const unfold = this.top && [...usual, ...others].filter((member) => this.isGroup(member)).length <= MOST_UNFOLDED;

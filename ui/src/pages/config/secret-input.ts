@@ -63,10 +63,10 @@ export class SecretInput extends LitElement {
     const stands = secretState(this.value);
     const isNew = stands === "new";
     const from = isFields(this.value) ? [this.value["id"], this.value["path"], this.value["command"]].find((part) => typeof part === "string") : this.value;
-    const told = stands.startsWith("from ") ? String(from) : undefined;
+    const source = stands.startsWith("from ") ? String(from) : undefined;
     return html`<div class="row">
       <span class="badge ${isNew ? "warn" : stands === "not set" ? "" : "good"}" aria-live="polite">${WORDS[stands]}</span>
-      ${told === undefined ? nothing : html`<code class="cut">${told}</code>`}
+      ${source === undefined ? nothing : html`<code class="cut">${source}</code>`}
       <input
         type="password"
         autocomplete="new-password"

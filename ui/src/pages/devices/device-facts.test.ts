@@ -26,7 +26,7 @@ test("scopes are said in words, unknown ones as they are", () => {
   expect([scopeWords("operator.admin"), scopeWords("x.y")]).toEqual(["change everything", "x.y"]);
 });
 
-test("a device says which program it runs; this page is told by its name", () => {
+test("a device says which program it runs; this page is recognized by its name", () => {
   expect(programOf({ clientId: "openclaw-control-ui", clientMode: "ui", platform: "web" })).toBe("Control UI in a browser");
   expect(programOf({ clientId: "cli", clientMode: "cli", platform: "linux" })).toBe("cli, linux");
 });

@@ -209,7 +209,7 @@ export class DevicesPage extends Page {
         <h2>Waiting</h2>
         ${
           this.waiting.length === 0
-            ? html`<p class="soft">Nobody waits. A device that connects for the first time appears here.</p>`
+            ? html`<p class="soft">No pending requests. A device that connects for the first time appears here.</p>`
             : html`<ul class="cards list">
                 ${this.waiting.map((request) => this.waitingCard(request))}
               </ul>`

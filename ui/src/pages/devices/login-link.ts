@@ -43,8 +43,8 @@ export class LoginLink extends LitElement {
     return html`<div class="card">
       <h2>Let another browser in</h2>
       <p class="soft">
-        The link works once, within ten minutes. Whoever opens it gets a login of their own with every right you have here: reading every conversation, changing
-        the configuration, running commands. Send it only to yourself.
+        The link works once, within ten minutes. Anyone who opens it gets a login of their own with every right you have here: reading every conversation,
+        changing the configuration, running commands. Send it only to yourself.
       </p>
       ${link.has("login.code") ? html`<button class="primary" @click=${() => void this.make()}>Make a login link</button>` : missingNote("Making a login link")}
       ${this.failure === undefined ? nothing : html`<p class="note bad" role="alert">${this.failure}</p>`}

@@ -44,7 +44,7 @@ describe("filtering", () => {
       passes({ text: "a.b", regex: true }, line("info", "axb")),
     ]).toEqual([true, false, true]);
   });
-  test("a pattern that cannot be read is told of", () => {
+  test("a pattern that cannot be read is reported", () => {
     expect(matcher({ ...NO_FILTER, text: "(", regex: true })).toMatch(/regular expression/i);
   });
   test("older lines are left out", () => {

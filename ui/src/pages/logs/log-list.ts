@@ -11,13 +11,13 @@ const ROW = 24;
 const OPEN = 240;
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
 
-/** Where there is little room the milliseconds are left out. */
+/** Narrow screens leave the milliseconds out. */
 const shownTime = (at: number): TemplateResult => {
   const [seconds, ms] = clock.format(at).split(".");
   return html`${seconds}<span class="ms">.${ms}</span>`;
 };
 
-/** Lines of the log, of which only those that are seen are in the page. Sends `reading` when somebody scrolls away from the newest, or back to it. */
+/** Lines of the log, of which only those that are seen are in the page. Dispatches `reading` when the user scrolls away from the newest, or back to it. */
 export class LogList extends LitElement {
   static override styles = [
     sheet,

@@ -95,7 +95,7 @@ export class LogsPage extends Page {
     try {
       const found = await this.context.link.request("logs.tail", { limit: 5000, maxBytes: 1_000_000, ...(cursor === undefined ? {} : { cursor }) });
       if (this.file !== "" && found.file !== this.file) this.book.add([`— the log goes on in ${found.file}`]);
-      else if (found.reset) this.book.add(["— the log file was begun anew"]);
+      else if (found.reset) this.book.add(["— a new log file was started"]);
       else if (found.truncated && cursor !== undefined) this.book.add(["— lines were left out: more came than is fetched at once"]);
       this.leftOut ||= cursor === undefined && found.truncated === true;
       this.file = found.file;

@@ -104,13 +104,13 @@ export function agentsCard(agents: Agents | undefined, health: Health | undefine
       ${(agents?.agents ?? []).map(({ id, name, identity }) => {
         const known = facts.get(id);
         const beat = known?.heartbeat.enabled ? `wakes every ${known.heartbeat.every}` : undefined;
-        const told = [known ? plural(known.sessions.count, "session") : undefined, beat].filter((part) => part !== undefined).join(" · ");
+        const details = [known ? plural(known.sessions.count, "session") : undefined, beat].filter((part) => part !== undefined).join(" · ");
         const shown = identity?.name ?? name ?? id;
         return html`<li>
           <oc-avatar .looks=${{ id, name: shown, emoji: identity?.emoji, avatar: identity?.avatar }}></oc-avatar>
           <div class="grow">
             <p class="cut"><a href=${place("agents", [id])}>${shown}</a></p>
-            <p class="faint cut">${told}</p>
+            <p class="faint cut">${details}</p>
           </div>
           ${id === agents?.defaultId ? html`<span class="badge">default</span>` : nothing}
         </li>`;

@@ -24,7 +24,7 @@ const status = (accounts: ChannelsStatus["channelAccounts"]): ChannelsStatus => 
   channelDefaultAccountId: {},
 });
 
-test("channels are told by what they do now, with their error only while it matters", () => {
+test("channels are described by what they do now, with their error only while it matters", () => {
   const lines = channelLines(
     status({
       telegram: [

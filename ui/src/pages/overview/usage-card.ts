@@ -61,7 +61,7 @@ export class UsageCard extends LitElement {
   @property({ attribute: false }) days = 30;
   @state() private measure: Measure | undefined;
 
-  /** What costs nothing is told by its tokens. */
+  /** What costs nothing is shown by its tokens. */
   private get shown(): Measure {
     return this.measure ?? ((this.usage?.totals.totalCost ?? 0) > 0 ? "cost" : "tokens");
   }

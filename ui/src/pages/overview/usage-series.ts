@@ -65,9 +65,9 @@ export function bySession({ aggregates, totals }: UsageAnswer, measure: Measure,
   const { rows, others, removed } = aggregates.bySession ?? { rows: [], others: { sessions: 0, totals }, removed: { sessions: 0, totals } };
   const sorted = rows.filter((row) => of(row.totals) > 0).toSorted((a, b) => of(b.totals) - of(a.totals));
   const gone = removed.sessions > 0 && of(removed.totals) > 0 ? [{ name: plural(removed.sessions, "removed conversation"), value: of(removed.totals) }] : [];
-  const room = most - gone.length;
-  const all = sorted.length + others.sessions <= room;
-  const shown = all ? sorted : sorted.slice(0, room - 1);
+  const left = most - gone.length;
+  const all = sorted.length + others.sessions <= left;
+  const shown = all ? sorted : sorted.slice(0, left - 1);
   const rest = sorted.slice(shown.length);
   const restValue = rest.reduce((sum, row) => sum + of(row.totals), of(others.totals));
   const count = rest.length + others.sessions;

@@ -45,7 +45,7 @@ export function permissionsOf({ id, origin, toolNames }: Pick<Plugin, "id" | "or
   return [
     { text: "Files, network and programs with the gateway’s rights", allowed: true },
     { text: "Hear and change what is said in conversations", allowed: reads, path: `${hooks}.allowConversationAccess` },
-    { text: "Add to what the model is told", allowed: set("allowPromptInjection") !== false, path: `${hooks}.allowPromptInjection` },
+    { text: "Add to the model's prompt", allowed: set("allowPromptInjection") !== false, path: `${hooks}.allowPromptInjection` },
     ...(toolNames.length > 0 ? [{ text: "Offer tools to agents, as far as the tool policy lets them", allowed: true, path: "tools" }] : []),
   ];
 }

@@ -87,7 +87,7 @@ export class PluginsPage extends Page {
   private async reload({ id, name }: Plugin): Promise<void> {
     await this.change(id, async () => {
       const { diagnostics } = await this.context.link.request("plugins.reload", { id }, { timeoutMs: 60_000 });
-      return [`${name} was loaded anew.`, ...diagnostics.map(({ message }) => message)].join(" ");
+      return [`${name} was reloaded.`, ...diagnostics.map(({ message }) => message)].join(" ");
     });
   }
 
@@ -169,7 +169,7 @@ export class PluginsPage extends Page {
       <header class="head">
         <h1>${plugin.name}</h1>
         ${stateBadge(plugin)} ${this.switchButton(plugin, "")}
-        ${plugin.enabled && link.may("operator.admin") ? html`<button ?disabled=${stuck} @click=${() => void this.reload(plugin)}>${icon("retry", 16)}Load anew</button>` : nothing}
+        ${plugin.enabled && link.may("operator.admin") ? html`<button ?disabled=${stuck} @click=${() => void this.reload(plugin)}>${icon("retry", 16)}Reload</button>` : nothing}
         ${plugin.configSchema ? html`<a class="button" href=${place("config", [], { path: `plugins.entries.${id}` })}>Settings</a>` : nothing}
         ${plugin.origin === "global" && link.has("plugins.uninstall") ? html`<button class="danger" ?disabled=${stuck} @click=${() => void this.uninstall(plugin)}>Remove</button>` : nothing}
       </header>

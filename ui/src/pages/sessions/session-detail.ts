@@ -181,7 +181,7 @@ export class SessionDetail extends LitElement {
       ${
         admin
           ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "compact" })}>${this.busy === "compact" ? "Summing up…" : "Sum up"}</button>
-              <button ?disabled=${stuck} @click=${() => void this.act({ do: "reset" })}>Begin anew</button>
+              <button ?disabled=${stuck} @click=${() => void this.act({ do: "reset" })}>Reset</button>
               ${isMain(this.line.key) ? nothing : html`<button class="danger" ?disabled=${stuck} @click=${() => void this.discard()}>Delete</button>`}`
           : nothing
       }
@@ -191,7 +191,7 @@ export class SessionDetail extends LitElement {
   protected override render(): TemplateResult {
     const { line } = this;
     const { row } = line;
-    const room = row.contextTokens ?? 0;
+    const available = row.contextTokens ?? 0;
     return html`<section>${this.actions()}</section>
       <div class="two">
         <section class="card">
@@ -204,7 +204,7 @@ export class SessionDetail extends LitElement {
             ["Subject", row.subject],
             ["Answers go to", [row.lastChannel, row.lastTo].filter(Boolean).join(" ")],
             ["Last activity", line.updatedAt === 0 ? "never" : html`<span title=${exactly(line.updatedAt)}>${ago(line.updatedAt)}</span>`],
-            ["In its memory", `${tokens(line.tokens)} tokens${room > 0 ? ` of ${tokens(room)}` : ""}`],
+            ["In its memory", `${tokens(line.tokens)} tokens${available > 0 ? ` of ${tokens(available)}` : ""}`],
             ["Cost", money(line.cost)],
             ["Id", row.sessionId === undefined ? undefined : html`<code>${row.sessionId}</code>`],
             ["Last run", row.abortedLastRun ? "was stopped" : undefined],

@@ -45,7 +45,7 @@ export class KeyCard extends LitElement {
     this.wish({ provider: provider.id, label: provider.label, ...(key === "" ? {} : { key }) });
   }
 
-  private told({ look, text, detail, further = [] }: Outcome): TemplateResult {
+  private outcomeView({ look, text, detail, further = [] }: Outcome): TemplateResult {
     const button = ({ label, provider, name, model }: Further): TemplateResult =>
       html`<button class="small" ?disabled=${this.busy} @click=${() => this.wish({ provider, label: name, ...(model === undefined ? {} : { model }) })}>
         ${label}
@@ -90,7 +90,7 @@ export class KeyCard extends LitElement {
           </button>
         </div>
       </form>
-      <div aria-live="polite">${outcome ? this.told(outcome) : nothing}</div>
+      <div aria-live="polite">${outcome ? this.outcomeView(outcome) : nothing}</div>
     </section>`;
   }
 }

@@ -10,7 +10,7 @@ const FRESH: SetupStatus = {
   sessions: 0,
 };
 
-test("a refused key is told as refused and not kept; one nobody could check is not told as good", () => {
+test("a refused key is reported as refused and not stored; one that could not be checked is not reported as good", () => {
   expect(keyOutcome("Acme", { ok: true, provider: "acme", model: "", checked: "refused", detail: "401" })).toEqual({
     look: "bad",
     text: "Acme refused the key. It was not kept.",

@@ -22,20 +22,20 @@ export interface Outcome {
 
 /** What became of a key. One that was refused is not kept; one that nobody could check displaces nothing. */
 export function keyOutcome(name: string, { provider, checked, model, offered, detail }: MethodResult<"setup.key">): Outcome {
-  const told = detail === undefined ? {} : { detail };
+  const details = detail === undefined ? {} : { detail };
   const stays = offered === undefined ? "answers from now on" : "goes on answering";
   const answers = model === "" ? "" : ` ${model} ${stays}.`;
   const use = (label: string): readonly Further[] => (offered === undefined ? [] : [{ label, provider, name, model: offered }]);
-  if (checked === "accepted") return { look: "good", text: `${name} accepted the key, and it is kept.${answers}`, ...told, further: use(`Use ${offered}`) };
-  if (checked === "refused") return { look: "bad", text: `${name} refused the key. It was not kept.`, ...told };
+  if (checked === "accepted") return { look: "good", text: `${name} accepted the key, and it is kept.${answers}`, ...details, further: use(`Use ${offered}`) };
+  if (checked === "refused") return { look: "bad", text: `${name} refused the key. It was not kept.`, ...details };
   if (checked === "unreachable") {
     const text = `${name} could not be reached, so nobody knows whether the key works. It is kept.${answers} Check it again when ${name} can be reached.`;
-    return { look: "warn", text, ...told, further: [{ label: "Check again", provider, name }, ...use("Use it anyway")] };
+    return { look: "warn", text, ...details, further: [{ label: "Check again", provider, name }, ...use("Use it anyway")] };
   }
   return {
     look: "warn",
     text: `The key is kept without a check.${answers}`,
-    ...told,
+    ...details,
     further: detail === undefined ? [{ label: "Check it", provider, name }] : [],
   };
 }

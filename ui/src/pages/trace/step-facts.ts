@@ -55,7 +55,7 @@ const STOPS: Readonly<Record<string, string>> = {
   toolUse: "Calls a tool",
   length: "Limit of length",
   error: "Error",
-  aborted: "Stopped by somebody",
+  aborted: "Stopped",
 };
 
 const DECISIONS: Readonly<Record<string, string>> = {
@@ -116,7 +116,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   queue: ["waiting", "inFront", "waitsFor", "turnId"],
 };
 
-/** What is left to be told of a step beside `factsOf` and its own parts. */
+/** What remains to be shown of a step beside `factsOf` and its own parts. */
 export function restOf({ kind, details }: Step): Fields {
   const said = new Set(SAID[kind] ?? ["firstMs"]);
   return Object.fromEntries(Object.entries(fieldsOf(details)).filter(([name]) => !said.has(name)));

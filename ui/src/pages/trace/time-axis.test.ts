@@ -47,7 +47,7 @@ describe("zoom", () => {
     expect(isWhole(view, whole)).toBe(false);
   });
 
-  test("to a step shows all of it with room", () => {
+  test("to a step shows all of it with a margin", () => {
     const view = focused(whole, 4000, 4500);
     expect(view).toEqual({ from: 3900, to: 4600 });
   });

@@ -18,10 +18,10 @@ const STEPS: readonly number[] = [
 
 /** Nobody needs to see less than this. */
 const LEAST_MS = 2;
-/** Free room before and after the story, as a part of it. */
+/** Margin before and after the trace, as a part of it. */
 const MARGIN = 0.02;
 
-/** The whole story, with a little room at both ends. */
+/** The whole trace, with a small margin at both ends. */
 export function wholeView(length: number): TimeView {
   const shown = Math.max(length, LEAST_MS);
   return { from: -shown * MARGIN, to: shown * (1 + MARGIN) };
@@ -47,7 +47,7 @@ export function zoomed(view: TimeView, whole: TimeView, factor: number, around =
 /** Moves by so many milliseconds. */
 export const panned = (view: TimeView, whole: TimeView, by: number): TimeView => inside({ from: view.from + by, to: view.to + by }, whole);
 
-/** A stretch with room around it. */
+/** A stretch with a margin around it. */
 export function focused(whole: TimeView, start: number, end: number): TimeView {
   const length = Math.max(end - start, LEAST_MS);
   return inside({ from: start - length * 0.2, to: start + length * 1.2 }, whole);
@@ -74,9 +74,9 @@ function labelOf(at: number, step: number): string {
   return at >= 1000 ? `${(at / 1000).toFixed(step >= 10 ? 2 : 3)} s` : `${at} ms`;
 }
 
-/** Ticks at round times, at least `room` pixels apart. */
-export function ticksOf(view: TimeView, width: number, room = 84): readonly Tick[] {
-  const most = Math.max(1, Math.floor(width / room));
+/** Ticks at round times, at least `spacing` pixels apart. */
+export function ticksOf(view: TimeView, width: number, spacing = 84): readonly Tick[] {
+  const most = Math.max(1, Math.floor(width / spacing));
   const wanted = lengthOf(view) / most;
   const step = STEPS.find((one) => one >= wanted) ?? Math.ceil(wanted / 86_400_000) * 86_400_000;
   const ticks: Tick[] = [];

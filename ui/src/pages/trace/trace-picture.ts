@@ -90,7 +90,7 @@ export async function pictureOf(chart: SVGSVGElement, about: PictureWords): Prom
   });
 }
 
-/** Hands a file to whoever looks at the page. */
+/** Lets the user download a file. */
 export function saveFile(blob: Blob, name: string): void {
   const link = document.createElement("a");
   const url = URL.createObjectURL(blob);

@@ -14,7 +14,7 @@ export const waterfallLook = css`
     user-select: none;
     cursor: default;
   }
-  svg.zoomed .room {
+  svg.zoomed .backdrop {
     cursor: grab;
   }
   text {
@@ -42,7 +42,7 @@ export const waterfallLook = css`
   text.pale {
     fill: var(--ink);
   }
-  .room {
+  .backdrop {
     fill: transparent;
   }
   .grid {

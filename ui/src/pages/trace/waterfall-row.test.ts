@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { cut, frameOf, noteAt, timeWidth } from "./waterfall-row.ts";
 
-test("words stand after their bar, before it where there is more room, and are cut at the edge", () => {
+test("text is placed after its bar, before it where there is more space, and cut at the edge", () => {
   expect(noteAt(10, 50, 600, "400 ms")).toEqual({ x: 56, anchor: "start", text: "400 ms" });
   expect(noteAt(400, 590, 600, "400 ms")).toEqual({ x: 394, anchor: "end", text: "400 ms" });
-  const wide = noteAt(0, 560, 600, "400 ms, and much more to say than there is room");
+  const wide = noteAt(0, 560, 600, "400 ms, and much more to say than there is area");
   expect(wide).toEqual({ x: 566, anchor: "start", text: "" });
-  expect(noteAt(0, 500, 600, "400 ms, and much more to say than there is room").text).toBe("400 ms, and m…");
+  expect(noteAt(0, 500, 600, "400 ms, and much more to say than there is area").text).toBe("400 ms, and m…");
 });
 
 test("a text that does not fit ends with a sign for it, and where nothing fits there is nothing", () => {

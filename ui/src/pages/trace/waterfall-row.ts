@@ -36,7 +36,7 @@ export function cut(text: string, width: number): string {
   return text.length <= most ? text : most < 2 ? "" : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** Where the words beside a bar stand: after it, before it where that has more room, and never over the edge. */
+/** Position of the text beside a bar: after it, before it where that has more space, and never over the edge. */
 export function noteAt(x1: number, x2: number, width: number, text: string): { readonly x: number; readonly anchor: "start" | "end"; readonly text: string } {
   const after = width - x2 - 8;
   const before = x1 - 8;
@@ -94,9 +94,9 @@ export function rowPicture(row: TraceRow, frame: Frame, top: number): SVGTemplat
 function wordsAbove(row: TraceRow, frame: Frame, top: number): SVGTemplateResult {
   const indent = EDGE + row.depth * 14;
   const name = cut(row.name, 130);
-  const room = frame.width - indent - name.length * LETTER - 30;
+  const width = frame.width - indent - name.length * LETTER - 30;
   return svg`<text x=${indent} y=${top + 15}>${name}</text>
-    <text class="note ${row.bad ? "bad" : ""}" x=${frame.width - EDGE} y=${top + 15} text-anchor="end">${cut(bothWords(row), room)}</text>`;
+    <text class="note ${row.bad ? "bad" : ""}" x=${frame.width - EDGE} y=${top + 15} text-anchor="end">${cut(bothWords(row), width)}</text>`;
 }
 
 function wordsBeside(row: TraceRow, frame: Frame, top: number, y: number): SVGTemplateResult {

@@ -218,7 +218,7 @@ export class WaterfallChart extends LitElement {
         @pointercancel=${() => (this.drag = undefined)}
         @keydown=${this.key}
       >
-        <rect class="room" x="0" y="0" width=${frame.width} height=${bottom}></rect>
+        <rect class="backdrop" x="0" y="0" width=${frame.width} height=${bottom}></rect>
         ${this.axis(frame, bottom)}${this.line(frame, bottom)}${rows.map((row, index) => this.row(row, index, frame))}
       </svg>
       ${this.tip()}`;

@@ -139,12 +139,12 @@ export function entriesOfHistory(messages: readonly unknown[]): Entry[] {
 export function entriesOfPage(page: MethodResult<"chat.page">["entries"]): Entry[] {
   return entriesOf(
     page.flatMap((entry): Said[] => {
-      const told = (entry.told ?? []).map((line): Said => ({ kind: "mark", at: entry.ts, content: line, runId: entry.runId }));
-      if (entry.kind === "note" && entry.told !== undefined) return told;
+      const marks = (entry.told ?? []).map((line): Said => ({ kind: "mark", at: entry.ts, content: line, runId: entry.runId }));
+      if (entry.kind === "note" && entry.told !== undefined) return marks;
       const kind = entry.kind === "compaction" || entry.kind === "note" ? "mark" : entry.kind;
       const { ts, content, toolCallId, toolName, isError, runId, from, stopReason, error } = entry;
       const shown = entry.kind === "compaction" ? "Compaction" : content;
-      return [...told, { kind, at: ts, content: shown, toolCallId, toolName, isError, runId, from, stopReason, error }];
+      return [...marks, { kind, at: ts, content: shown, toolCallId, toolName, isError, runId, from, stopReason, error }];
     }),
   );
 }

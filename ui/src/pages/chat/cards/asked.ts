@@ -10,7 +10,7 @@ function stateOf({ state, exitCode, timedOut }: AskedCommand): CardFacts["state"
 
 function noteOf({ state, by, why, timedOut, exitCode, signal }: AskedCommand): string | undefined {
   const who = by === undefined ? "" : ` by ${by}`;
-  if (state === "asked") return "It runs when somebody allows it.";
+  if (state === "asked") return "It runs once it is approved.";
   if (state === "running") return `It was allowed${who}.`;
   if (state === "expired") return "It did not run: nobody decided in time.";
   if (state === "lost") return "The gateway ended while it ran. What it did is not known, and it is not run again.";
@@ -22,7 +22,7 @@ function noteOf({ state, by, why, timedOut, exitCode, signal }: AskedCommand): s
   return typeof exitCode === "number" ? `It was allowed${who}.` : `It was allowed${who}, and ended by ${signal ?? "a signal"}.`;
 }
 
-/** The facts of a call that was asked about: its result says only that somebody was. */
+/** The facts of a call that needed approval: its result says only that approval was requested. */
 export function factsOfAsked({ name, args }: Pick<Call, "name" | "args">, asked: AskedCommand): CardFacts {
   const { startedAt, endedAt, exitCode, output = "" } = asked;
   return {

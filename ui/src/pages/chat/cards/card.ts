@@ -34,7 +34,7 @@ export function factsOf(call: Call, live: ToolView | undefined, running: boolean
     return {
       name,
       args,
-      // It runs when somebody allows it; what came of it is told later in the conversation.
+      // It runs once it is approved; its outcome follows later in the conversation.
       state: isError ? "failed" : fieldsOf(details)["status"] === "approval-pending" ? "asked" : "done",
       output: outputOf(content),
       details,
@@ -46,7 +46,7 @@ export function factsOf(call: Call, live: ToolView | undefined, running: boolean
   return { name, args, state: running ? "running" : "lost", output: "", details: undefined, startedAt: running ? startedAt : undefined, endedAt: undefined };
 }
 
-/** The facts of a call that only events told. */
+/** The facts of a call known from events only. */
 export function factsOfTool({ name, args, state, result, startedAt, endedAt }: ToolView): CardFacts {
   return { name, args, state, output: outputOf(result), details: undefined, startedAt, endedAt };
 }
@@ -61,7 +61,7 @@ const WORDS = {
   asked: "Asked whether it may run",
 } as const;
 const PICTURES = { denied: "close", expired: "clock", done: "check", failed: "warn", lost: "warn", asked: "clock" } as const;
-/** States that are also told in words. */
+/** States that are also shown in words. */
 const SAID: ReadonlySet<CardFacts["state"]> = new Set(["asked", "denied", "expired"]);
 const TAIL_LINES = 12;
 const TAIL_CHARS = 4000;

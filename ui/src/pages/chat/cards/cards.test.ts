@@ -14,7 +14,7 @@ describe("a card", () => {
     expect(summaryOf("exec", { command: "x".repeat(500) })).toHaveLength(161);
   });
 
-  it("shows what changes in a file: as the tool told it, or as it was asked for", () => {
+  it("shows what changes in a file: as the tool reported it, or as it was requested", () => {
     expect(differenceOf("edit", { path: "a", oldText: "one\ntwo\nthree", newText: "one\n2\nthree" })).toBe(" one\n-two\n+2\n three");
     expect(differenceOf("edit", { oldText: "a", newText: "b" }, { diff: "-1 a\n+1 b" })).toBe("-1 a\n+1 b");
     expect(differenceOf("write", { path: "a", content: "one\ntwo\n" })).toBe("+one\n+two");

@@ -21,8 +21,8 @@ function between(before: string, after: string): string {
 
 /** What a call changes in a file, as lines of a diff; undefined when it is no change of a file. What the tool reported is preferred to what was asked for. */
 export function differenceOf(name: string, args: unknown, details?: unknown): string | undefined {
-  const told = textOf(fieldsOf(details)["diff"]);
-  if (told !== "") return told;
+  const reported = textOf(fieldsOf(details)["diff"]);
+  if (reported !== "") return reported;
   const fields = fieldsOf(args);
   if (name === "edit") {
     const before = textOf(fields["oldText"]) || textOf(fields["old_string"]);

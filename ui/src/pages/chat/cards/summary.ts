@@ -25,8 +25,8 @@ export function summaryOf(name: string, args: unknown): string {
   const fields = fieldsOf(args);
   if (name === "web_fetch") return oneLine(hostOf(textOf(fields["url"])));
   if (name === "apply_patch") return oneLine(patchedFiles(textOf(fields["input"]) || textOf(fields["patch"])));
-  const told = TELLING.map((field) => textOf(fields[field])).find((text) => text.trim() !== "");
-  if (told !== undefined) return oneLine(told);
+  const telling = TELLING.map((field) => textOf(fields[field])).find((text) => text.trim() !== "");
+  if (telling !== undefined) return oneLine(telling);
   const rest = Object.entries(fields).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
   return oneLine(rest.map(([field, value]) => `${field}: ${String(value)}`).join(", "));
 }

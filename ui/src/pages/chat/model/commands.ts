@@ -2,7 +2,7 @@ import type { PageAnswer } from "./entries.ts";
 import { fieldsOf, textOf } from "./said.ts";
 import type { ChatEntry } from "./state.ts";
 
-/** A command that somebody was asked about. */
+/** A command that needed approval. */
 export type AskedCommand = NonNullable<PageAnswer["commands"]>[number];
 export type AskedCommands = ReadonlyMap<string, AskedCommand>;
 
@@ -24,7 +24,7 @@ export function unsettled(entries: readonly ChatEntry[], known: AskedCommands): 
 }
 
 /** What is known with what a page tells. The same when that is nothing new. */
-export function withTold(known: AskedCommands, told: readonly AskedCommand[] = []): AskedCommands {
-  const news = told.filter((command) => JSON.stringify(known.get(command.id)) !== JSON.stringify(command));
+export function withReported(known: AskedCommands, reported: readonly AskedCommand[] = []): AskedCommands {
+  const news = reported.filter((command) => JSON.stringify(known.get(command.id)) !== JSON.stringify(command));
   return news.length === 0 ? known : new Map([...known, ...news.map((command) => [command.id, command] as const)]);
 }

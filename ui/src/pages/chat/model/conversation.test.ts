@@ -137,7 +137,7 @@ describe("a conversation", () => {
     expect(state().pending).toHaveLength(1);
   });
 
-  it("begins anew when the session was reset", async () => {
+  it("starts over when the session was reset", async () => {
     const gateway = fakeGateway(Array.from({ length: 10 }, (_, at) => said("user", `old${at}`)));
     const { conversation, state } = talkTo(gateway);
     conversation.open();

@@ -2,7 +2,7 @@ import type { EventPayload } from "openclaw/client";
 import { createSignal, type Signal, type WritableSignal } from "../../../base/signal.ts";
 import { failureText } from "../../../link/failure.ts";
 import type { Link } from "../../../link/link.ts";
-import { unsettled, withTold, type AskedCommands } from "./commands.ts";
+import { unsettled, withReported, type AskedCommands } from "./commands.ts";
 import type { PageAnswer, Stretch } from "./entries.ts";
 import { createOutbox, type Outbox, type Unsent } from "./outbox.ts";
 import { browserPlatform, type Platform } from "./platform.ts";
@@ -116,13 +116,13 @@ function listen(
   return [link.on("agent", onAgent), link.on("chat", onChat), link.on("chat.changed", ({ sessionKey: key }) => void (isOurs(key) && refresh()))];
 }
 
-/** Messages told by the gateway, and those of this browser that it does not tell yet. */
+/** Messages that the gateway lists, and those of this browser that it does not list yet. */
 function pendingOf(waiting: readonly PendingMessage[], sending: Sending, entries: ConversationState["entries"]): readonly PendingMessage[] {
   const own = sending.shown();
   if (own.length === 0) return waiting;
-  const told = new Set(waiting.map(({ runId }) => runId));
-  for (const { kind, runId } of entries) if (kind === "user" && runId !== undefined) told.add(runId);
-  return [...waiting, ...own.filter(({ runId }) => !told.has(runId))];
+  const known = new Set(waiting.map(({ runId }) => runId));
+  for (const { kind, runId } of entries) if (kind === "user" && runId !== undefined) known.add(runId);
+  return [...waiting, ...own.filter(({ runId }) => !known.has(runId))];
 }
 
 const MOST_ASIDES = 20;
@@ -130,8 +130,8 @@ const MOST_ASIDES = 20;
 /** Of commands that the gateway has taken: those that it has answered, and of which the transcript says nothing. */
 function asidesOf({ asides, waiting }: Talk, entries: ConversationState["entries"]): readonly Aside[] {
   if (asides.length === 0) return asides;
-  const told = (id: string): boolean => waiting.some(({ runId }) => runId === id) || entries.some(({ kind, runId }) => kind === "user" && runId === id);
-  return asides.filter(({ runId }) => !told(runId));
+  const isListed = (id: string): boolean => waiting.some(({ runId }) => runId === id) || entries.some(({ kind, runId }) => kind === "user" && runId === id);
+  return asides.filter(({ runId }) => !isListed(runId));
 }
 
 function viewOf(talk: Talk, stretch: Stretch, sending: Sending, rest: Pick<ConversationState, "loadingOlder" | "error">): ConversationState {
@@ -155,17 +155,17 @@ function viewOf(talk: Talk, stretch: Stretch, sending: Sending, rest: Pick<Conve
 function takePage(
   talk: Talk,
   page: PageAnswer,
-  { stretch, sent, asked, anew }: { readonly stretch: Stretch; readonly sent: readonly Aside[]; readonly asked: number; readonly anew: boolean },
+  { stretch, sent, asked, replaced }: { readonly stretch: Stretch; readonly sent: readonly Aside[]; readonly asked: number; readonly replaced: boolean },
 ): void {
   const { entries, known = 0 } = stretch;
   talk.canonical = page.sessionKey;
   talk.waiting = page.pending.map((message) => ({ ...message, state: "accepted" as const }));
-  const runs = anew ? talk.runs.filter(({ after }) => after === undefined) : talk.runs;
+  const runs = replaced ? talk.runs.filter(({ after }) => after === undefined) : talk.runs;
   talk.runs = afterPage(runs, page, { entries, asked, last: known });
-  talk.asides = [...(anew ? [] : talk.asides), ...sent.filter(({ text }) => text.startsWith("/"))].slice(-MOST_ASIDES);
+  talk.asides = [...(replaced ? [] : talk.asides), ...sent.filter(({ text }) => text.startsWith("/"))].slice(-MOST_ASIDES);
 }
 
-/** Asks to be told of changes, or no longer. A gateway that cannot tell is asked when a run begins or ends. */
+/** Subscribes to changes, or unsubscribes. A gateway without that is asked when a run begins or ends. */
 async function watch(link: Port, sessionKey: string, on: boolean): Promise<void> {
   if (link.has("chat.watch")) await link.request("chat.watch", { sessionKey, on }).catch(() => undefined);
 }
@@ -183,9 +183,9 @@ export function createConversation({ link, sessionKey, outbox = createOutbox(), 
     link,
     sessionKey,
     heard: () => talk.heard,
-    told: (page, asked, anew) => takePage(talk, page, { stretch: reading.stretch, sent: sending.told(asked), asked, anew }),
+    onPage: (page, asked, replaced) => takePage(talk, page, { stretch: reading.stretch, sent: sending.takeListed(asked), asked, replaced }),
     unsettled: (entries) => unsettled(entries, talk.commands),
-    commands: (news) => void (talk.commands = withTold(talk.commands, news)),
+    commands: (news) => void (talk.commands = withReported(talk.commands, news)),
   });
   const sending = createSending({
     link,

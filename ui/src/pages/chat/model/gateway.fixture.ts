@@ -24,7 +24,7 @@ export function memoryStorage(): Storage {
   };
 }
 
-/** Frames come at once; waits do not end: what is waited for is told by the gateway. */
+/** Frames come at once; waits do not end: what is waited for comes from the gateway. */
 export function testPlatform(name: string): Platform {
   let count = 0;
   const start = Math.random().toString(36).slice(2);

@@ -108,14 +108,14 @@ function failureOf({ error, stopReason }: ChatEntry): string | undefined {
   return stopReason === "aborted" ? undefined : (error ?? (stopReason === "error" ? UNSAID : undefined));
 }
 
-/** An answer that failed, with the note of the same failure that follows it: one thing happened, and it is told once, in the fuller words. */
+/** An answer that failed, with the note of the same failure that follows it: one thing happened, and it is shown once, with the longer text. */
 function withNote(before: Item | undefined, { error, runId }: ChatEntry): AnswerItem | undefined {
   if (before?.kind !== "answer" || before.failed === undefined || error === undefined) return undefined;
   if (before.entry.runId !== undefined && runId !== undefined && before.entry.runId !== runId) return undefined;
-  const told = before.failed === UNSAID || error.includes(before.failed) ? error : before.failed;
-  if (!told.includes(error)) return undefined;
+  const failed = before.failed === UNSAID || error.includes(before.failed) ? error : before.failed;
+  if (!failed.includes(error)) return undefined;
   const known = before.entry.runId ?? runId;
-  return { ...before, failed: told, entry: known === undefined ? before.entry : { ...before.entry, runId: known } };
+  return { ...before, failed, entry: known === undefined ? before.entry : { ...before.entry, runId: known } };
 }
 
 function itemOf(entry: ChatEntry, results: ReadonlyMap<string, ChatEntry>): Item {
@@ -139,7 +139,7 @@ function itemOf(entry: ChatEntry, results: ReadonlyMap<string, ChatEntry>): Item
   return { key, kind: "result", call };
 }
 
-/** The log made of a stretch of a transcript. Results stand with their calls; a new day is told. */
+/** The rows of a stretch of a transcript. Results are with their calls; a new day has a row. */
 export function itemsOf(entries: readonly ChatEntry[]): readonly Item[] {
   const results = new Map(entries.flatMap((entry) => (entry.kind === "tool" && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])));
   const calls = new Set<string>();

@@ -8,14 +8,14 @@ const KEY = "agent:main:main";
 const picture = (letters: number): Attachment => ({ type: "file", mimeType: "application/octet-stream", fileName: "a.bin", content: "A".repeat(letters) });
 const message = (runId: string, ...attachments: Attachment[]): Unsent => ({ runId, sessionKey: KEY, ts: 1, text: "look", attachments });
 
-/** A shelf whose writes end when they are told to. */
+/** A shelf whose writes end when the test says. */
 function memoryShelf() {
   const held = new Map<string, unknown>();
   let blocked = Promise.resolve();
   return {
     held,
-    /** Whether it has room. */
-    room: true,
+    /** Whether it has space. */
+    hasSpace: true,
     block(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
       blocked = promise;
@@ -24,8 +24,8 @@ function memoryShelf() {
     load: async (key: string) => held.get(key),
     async put(key: string, value: unknown) {
       await blocked;
-      if (this.room) held.set(key, value);
-      return this.room;
+      if (this.hasSpace) held.set(key, value);
+      return this.hasSpace;
     },
     remove: async (key: string) => void held.delete(key),
   };
@@ -71,22 +71,22 @@ describe("messages that are not accepted yet", () => {
     expect([...shelf.held.keys()]).toEqual(["unsent.slow"]);
   });
 
-  it("stand beside the text, as far as the browser takes them, when the shelf has no room", async () => {
+  it("stand beside the text, as far as the browser takes them, when the shelf has no space", async () => {
     const { outbox, shelf } = fixture();
-    shelf.room = false;
+    shelf.hasSpace = false;
     expect(await outbox.put(message("large", picture(600_000)))).toBe(true);
     const [kept] = outbox.all();
     expect([kept?.shelved, await outbox.attachments(kept!)]).toEqual([undefined, [picture(600_000)]]);
   });
 
-  it("are not kept, and leave nothing behind, when there is room for neither their text nor their files", async () => {
+  it("are not stored, and leave nothing behind, when there is space for neither their text nor their files", async () => {
     const { outbox, shelf, storage } = fixture();
     storage.setItem = () => {
       throw new DOMException("full", "QuotaExceededError");
     };
     expect(await outbox.put(message("small"))).toBe(false);
     expect(await outbox.put(message("large", picture(600_000)))).toBe(false);
-    shelf.room = false;
+    shelf.hasSpace = false;
     expect(await outbox.put(message("larger", picture(600_000)))).toBe(false);
     expect([shelf.held.size, storage.length]).toEqual([0, 0]);
   });

@@ -9,13 +9,13 @@ export interface ReadingOptions {
   heard(): number;
   /** Approvals whose commands may have changed. */
   unsettled?(entries: Stretch["entries"]): readonly string[];
-  /** What a page tells of commands, whichever entries it shows. */
-  commands?(told: PageAnswer["commands"]): void;
+  /** What a page reports about commands, whichever entries it has. */
+  commands?(reported: PageAnswer["commands"]): void;
   /**
-   * A page that shows the newest entries, asked for when so much had been heard: what it tells beside entries counts. `anew`: the transcript is
+   * A page with the newest entries, requested when so much had been heard: what it reports beside entries counts. `replaced`: the transcript is
    * another one than before.
    */
-  told(page: PageAnswer, asked: number, anew: boolean): void;
+  onPage(page: PageAnswer, asked: number, replaced: boolean): void;
 }
 
 /** The stretch of a transcript that is held, and how it grows. One thing at a time: the caller sees to that. */
@@ -40,7 +40,7 @@ interface Place {
   readonly limit: number;
 }
 
-export function createReading({ link, sessionKey, heard, told, ...options }: ReadingOptions): Reading {
+export function createReading({ link, sessionKey, heard, onPage, ...options }: ReadingOptions): Reading {
   let stretch: Stretch = NOTHING;
 
   async function read(place: Place): Promise<PageAnswer> {
@@ -56,9 +56,9 @@ export function createReading({ link, sessionKey, heard, told, ...options }: Rea
   async function newest(): Promise<void> {
     const asked = heard();
     const page = await read({ limit: FIRST });
-    const anew = !sameTranscript(stretch, page);
+    const replaced = !sameTranscript(stretch, page);
     stretch = fromNewest(page);
-    told(page, asked, anew);
+    onPage(page, asked, replaced);
   }
 
   /** Reads on from what is known. False when that is too much, or no longer the same transcript. */
@@ -71,18 +71,18 @@ export function createReading({ link, sessionKey, heard, told, ...options }: Rea
       if (!sameTranscript(stretch, page)) return false;
       stretch = withNewer(stretch, page, after);
       if (stretch.moreAfter) continue;
-      told(page, asked, false);
+      onPage(page, asked, false);
       return true;
     }
     return false;
   }
 
-  /** The reader is far up: what is new is read when they come down, runs and waiting messages are known meanwhile. */
+  /** The reader is far up: what is new is read when they come down, runs and waiting messages are known already. */
   async function besides(): Promise<void> {
     const asked = heard();
     const page = await read({ after: Number.MAX_SAFE_INTEGER, limit: 1 });
     if (!sameTranscript(stretch, page)) return newest();
-    told(page, asked, false);
+    onPage(page, asked, false);
   }
 
   return {

@@ -13,7 +13,7 @@ export interface LiveRun extends RunView {
   readonly heard: number;
 }
 
-/** Runs that ended and whose end is told nowhere else, at most. */
+/** The most runs to keep that ended and whose end is shown nowhere else. */
 const MOST_LEFT = 20;
 
 const isSaid = (part: RunPart | undefined): part is Said => part?.kind === "said";
@@ -29,7 +29,7 @@ function newRun(runId: string, startedAt: number, heard: number): LiveRun {
   return { runId, startedAt, text: "", thinking: "", tools: [], parts: [], compacting: false, heard };
 }
 
-/** With the last thing it says as it is now. Texts are cumulative; one that does not go on from what is there begins anew. */
+/** With the last thing it says as it is now. Texts are cumulative; one that does not continue what is there starts over. */
 function saying(run: LiveRun, field: "text" | "thinking", now: string): LiveRun {
   const last = run.parts.at(-1);
   if (!isSaid(last)) return composed(run, [...run.parts, { kind: "said", text: "", thinking: "", [field]: now }]);
@@ -103,7 +103,7 @@ function withoutWritten(run: LiveRun, entries: readonly ChatEntry[]): LiveRun {
   return parts.length === run.parts.length ? run : composed(run, parts);
 }
 
-/** The last thing said, as a page tells it, beside what events told. */
+/** The last text as a page has it, combined with what events reported. */
 function withShown(run: LiveRun, shown: ShownRun, entries: readonly ChatEntry[], heardSince: boolean): LiveRun {
   let next = run;
   for (const { toolCallId, name, partialResult } of shown.tools ?? []) {
@@ -136,15 +136,15 @@ export function afterPage(
   const recent = entries.slice(-400);
   const shown = new Map(page.runs.map((run) => [run.runId, run]));
   const kept = runs.flatMap((run): LiveRun[] => {
-    const told = shown.get(run.runId);
+    const listed = shown.get(run.runId);
     const heardSince = run.heard > asked;
     const rest = withoutWritten(run, recent);
     if (run.ended) {
       if (heardSince || run.after !== undefined) return [rest];
       return isLeft(rest, recent) ? [{ ...rest, after: last }] : [];
     }
-    if (!told) return heardSince ? [rest] : [];
-    return [withShown(rest, told, recent, heardSince)];
+    if (!listed) return heardSince ? [rest] : [];
+    return [withShown(rest, listed, recent, heardSince)];
   });
   const known = new Set(runs.map(({ runId }) => runId));
   const found = page.runs.filter(({ runId }) => !known.has(runId)).map((run) => withShown(newRun(run.runId, run.startedAt, asked), run, recent, false));

@@ -18,20 +18,20 @@ const message = (runId: string, letters = 0, sessionKey = KEY): Unsent => ({
 const busy = (retryAfterMs: number): Error => Object.assign(new Error("busy"), { details: { protocolCode: "UNAVAILABLE", retryable: true, retryAfterMs } });
 const lost = (closeCode: number): Error => Object.assign(new Error("the connection was closed"), { details: { closeCode, reason: "" } });
 
-type Fate = { readonly code: number; readonly afterMs: number } | { readonly retryAfterMs: number } | "accept";
+type Outcome = { readonly code: number; readonly afterMs: number } | { readonly retryAfterMs: number } | "accept";
 
 /** A line whose other end does with each message what the test says: `accept`, ask for it later, or break with a code after a while. Waits do not end. */
 function fixture({ storage = memoryStorage() } = {}) {
   const state = createSignal<LinkState>({ kind: "open" });
   const sent: string[] = [];
   const options: unknown[] = [];
-  let fate: (runId: string) => Fate = () => "accept";
+  let outcome: (runId: string) => Outcome = () => "accept";
   let time = 0;
   const request = async (_method: string, { idempotencyKey }: { readonly idempotencyKey: string }, extra: unknown): Promise<object> => {
     sent.push(idempotencyKey);
     options.push(extra);
     await Promise.resolve();
-    const what = fate(idempotencyKey);
+    const what = outcome(idempotencyKey);
     if (what === "accept") return { runId: idempotencyKey, status: "started" };
     if ("retryAfterMs" in what) throw busy(what.retryAfterMs);
     time += what.afterMs;
@@ -54,7 +54,7 @@ function fixture({ storage = memoryStorage() } = {}) {
     sent,
     options,
     storage,
-    decide: (next: typeof fate) => void (fate = next),
+    decide: (next: typeof outcome) => void (outcome = next),
     /** Lets the line come back as often as it is lost; gives how often that was. */
     async reconnect(most = 20): Promise<number> {
       let times = 0;
@@ -93,7 +93,7 @@ describe("a message that cannot be sent", () => {
     expect(outbox.all()).toMatchObject([{ runId: "bad-1" }]);
   });
 
-  it("is tried again when somebody asks for it", async () => {
+  it("is tried again when the user asks for it", async () => {
     const { sending, sent, decide, reconnect } = fixture();
     decide(() => ({ code: 1006, afterMs: 10 }));
     sending.add(message("bad"));
@@ -129,10 +129,10 @@ describe("a message whose connection is lost", () => {
   it.each([
     ["long after it was sent", { code: 1006, afterMs: 60_000 }],
     ["because the gateway restarts", { code: 1012, afterMs: 10 }],
-  ])("%s is not to blame, however often", async (_why, fate) => {
+  ])("%s is not to blame, however often", async (_why, outcome) => {
     const { sending, sent, decide, reconnect } = fixture();
     let left = 6;
-    decide(() => (left-- > 0 ? fate : "accept"));
+    decide(() => (left-- > 0 ? outcome : "accept"));
     sending.add(message("patient"));
     await reconnect();
     expect(sent).toHaveLength(7);
@@ -141,9 +141,9 @@ describe("a message whose connection is lost", () => {
 
   it("at once, but not twice in a row, goes out", async () => {
     const { sending, sent, decide, reconnect } = fixture();
-    const fates = [10, 60_000, 10];
+    const delays = [10, 60_000, 10];
     decide(() => {
-      const afterMs = fates.shift();
+      const afterMs = delays.shift();
       return afterMs === undefined ? "accept" : { code: 1006, afterMs };
     });
     sending.add(message("unlucky"));
@@ -188,7 +188,7 @@ describe("a message that is offered", () => {
     expect(sent).toEqual(["kept"]);
   });
 
-  it("is not taken when this browser has no room for it", async () => {
+  it("is not taken when this browser has no space for it", async () => {
     const storage = memoryStorage();
     storage.setItem = () => {
       throw new DOMException("full", "QuotaExceededError");

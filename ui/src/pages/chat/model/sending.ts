@@ -25,7 +25,7 @@ export interface SendingOptions extends DeliveryOptions {
   wait(ms: number, work: () => void): void;
 }
 
-/** Messages between being written and being told by the gateway. */
+/** Messages between being written and being listed by the gateway. */
 export interface Sending {
   add(message: Unsent): void;
   /** Adds it as soon as this browser keeps it. False when it does not: it is not added. */
@@ -36,8 +36,8 @@ export interface Sending {
   reread(): void;
   retry(runId: string): void;
   discard(runId: string): void;
-  /** A page asked for at `asked` came: what was accepted before that is told by it, and is given back. */
-  told(asked: number): readonly Aside[];
+  /** A page requested at `asked` came: what was accepted before that is part of it, and is returned. */
+  takeListed(asked: number): readonly Aside[];
   shown(): readonly PendingMessage[];
 }
 
@@ -186,7 +186,7 @@ export function createSending(options: SendingOptions): Sending {
       outbox.remove(runId);
       changed();
     },
-    told: (asked) => taken(held, asked),
+    takeListed: (asked) => taken(held, asked),
     shown: () => [...held.values()].map((entry) => shownOf(entry, isOpen())),
   };
 }

@@ -72,7 +72,7 @@ export interface RunView {
   readonly after?: number | undefined;
 }
 
-/** A command that somebody gave here: the gateway answered it and keeps no line of it. */
+/** A command that the user entered here: the gateway answered it and stores no line of it. */
 export interface Aside {
   readonly runId: string;
   readonly ts: number;
@@ -91,7 +91,7 @@ export interface ConversationState {
   readonly pending: readonly PendingMessage[];
   readonly runs: readonly RunView[];
   readonly asides?: readonly Aside[];
-  /** Commands that somebody was asked about, by the ids of their approvals. */
+  /** Commands that needed approval, by the ids of their approvals. */
   readonly commands?: AskedCommands;
   readonly moreBefore: boolean;
   /** Newer entries were dropped because the reader is far from them. */

@@ -26,7 +26,7 @@ export function inOrder<T>(items: readonly T[], orderOf: (item: T) => number | u
 }
 
 /** What a form says about one key. */
-export interface Told {
+export interface KeyDescription {
   readonly label: string;
   readonly help?: string;
   readonly advanced: boolean;
@@ -55,7 +55,7 @@ function isSecret(hints: Hints, path: ValuePath, schema: SchemaNode): boolean {
 }
 
 /** Hints first, then what the schema says, then the key itself. */
-export function toldOf(hints: Hints, path: ValuePath, schema: SchemaNode): Told {
+export function describeKey(hints: Hints, path: ValuePath, schema: SchemaNode): KeyDescription {
   const hint = hintFor(hints, path);
   const key = path.at(-1);
   const named = typeof key === "string" && !hintIsNamed(hints, path);

@@ -89,8 +89,8 @@ export function search(hints: Hints, words: string, most = 60): Match[] {
   return found.sort((a, b) => a.rank - b.rank || a.pattern.length - b.pattern.length).slice(0, most);
 }
 
-/** The part of a found pattern that can be gone to: up to the first key or entry that is not named. */
-export function placeOf(pattern: string, value: unknown): ValuePath {
+/** The part of a found pattern that can be opened: up to the first key or entry that is not there. */
+export function reachablePath(pattern: string, value: unknown): ValuePath {
   const path: (string | number)[] = [];
   for (const part of pattern.replaceAll("[]", ".[]").split(".")) {
     if (part !== "*" && part !== "[]") {

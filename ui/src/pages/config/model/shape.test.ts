@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { hintFor, inOrder, toldOf, type Hints } from "./hints.ts";
-import { groupsOf, placeOf, search, sectionOf } from "./sections.ts";
+import { hintFor, inOrder, describeKey, type Hints } from "./hints.ts";
+import { groupsOf, reachablePath, search, sectionOf } from "./sections.ts";
 import { emptyOf, fits, shapeOf } from "./shape.ts";
 
 const ROOT = {
@@ -55,7 +55,7 @@ test("objects list their keys, and maps say what any key holds", () => {
   expect(emptyOf(shape, ROOT)).toEqual({ a: "" });
 });
 
-test("the kind of a value is told by what it holds", () => {
+test("the kind of a value is recognized by what it holds", () => {
   const file = shapeOf({ type: "object", required: ["source"], properties: { source: { const: "file" } } }, ROOT);
   expect([fits({ source: "file" }, file, ROOT), fits({ source: "env" }, file, ROOT), fits({}, file, ROOT), fits("x", file, ROOT)]).toEqual([
     true,
@@ -73,11 +73,11 @@ test("hints are found through keys of maps and entries of lists", () => {
 });
 
 test("a key of a map is called by its name, another by its label", () => {
-  expect(toldOf(HINTS, ["models", "providers", "acme"], {}).label).toBe("acme");
-  expect(toldOf(HINTS, ["models", "providers", "acme", "apiKey"], {})).toMatchObject({ label: "API key", secret: true });
-  expect(toldOf(HINTS, ["gateway", "port"], {}).label).toBe("Port");
-  expect(toldOf(HINTS, ["channels", "telegram", "botToken"], {})).toMatchObject({ label: "Bot token", secret: true });
-  expect(toldOf(HINTS, ["gateway", "newKey"], { description: "From the schema." })).toMatchObject({ label: "New key", help: "From the schema." });
+  expect(describeKey(HINTS, ["models", "providers", "acme"], {}).label).toBe("acme");
+  expect(describeKey(HINTS, ["models", "providers", "acme", "apiKey"], {})).toMatchObject({ label: "API key", secret: true });
+  expect(describeKey(HINTS, ["gateway", "port"], {}).label).toBe("Port");
+  expect(describeKey(HINTS, ["channels", "telegram", "botToken"], {})).toMatchObject({ label: "Bot token", secret: true });
+  expect(describeKey(HINTS, ["gateway", "newKey"], { description: "From the schema." })).toMatchObject({ label: "New key", help: "From the schema." });
 });
 
 test("sections stand in the groups that hints name, in their order; what has none comes last", () => {
@@ -148,7 +148,7 @@ test("a key that is described is a secret when it is said to be one, another of 
     "channels.chirp.songs": { sensitive: true },
     "channels.chirp.songs[]": {},
   };
-  const secret = (...path: (string | number)[]) => toldOf(hints, path, {}).secret;
+  const secret = (...path: (string | number)[]) => describeKey(hints, path, {}).secret;
   expect(secret("channels", "chirp", "rotateToken")).toBe(false);
   expect(secret("channels", "chirp", "botToken")).toBe(true);
   expect(secret("channels", "chirp", "songs", 0)).toBe(true);
@@ -167,7 +167,7 @@ test("a search looks at keys, labels and help, and puts names first", () => {
 });
 
 test("what was found is gone to as far as it exists", () => {
-  expect(placeOf("agents.list[].name", { agents: { list: [{ name: "a" }] } })).toEqual(["agents", "list", 0, "name"]);
-  expect(placeOf("agents.list[].name", {})).toEqual(["agents", "list"]);
-  expect(placeOf("models.providers.*.apiKey", { models: { providers: { acme: {} } } })).toEqual(["models", "providers", "acme", "apiKey"]);
+  expect(reachablePath("agents.list[].name", { agents: { list: [{ name: "a" }] } })).toEqual(["agents", "list", 0, "name"]);
+  expect(reachablePath("agents.list[].name", {})).toEqual(["agents", "list"]);
+  expect(reachablePath("models.providers.*.apiKey", { models: { providers: { acme: {} } } })).toEqual(["models", "providers", "acme", "apiKey"]);
 });

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
-import { KEY, openAgentRoom, said, type AgentRoom, type AgentRoomOptions, type Call } from "../harness/agent-room.ts";
+import { KEY, openAgentFixture, said, type AgentFixture, type AgentFixtureOptions, type Call } from "../harness/agent-fixture.ts";
 
-/** A tool that does what it is given. */
+/** A tool with this `run`. */
 export const tool = (name: string, run: Tool["run"], over: Partial<Tool> = {}): Tool => ({
   name,
   description: name,
@@ -16,9 +16,9 @@ export const tool = (name: string, run: Tool["run"], over: Partial<Tool> = {}): 
 /** A tool that works. */
 export const works = tool("works", () => Promise.resolve(textOutcome("it worked")));
 
-/** An agent room that is closed with the test. */
-export async function room(options: AgentRoomOptions): Promise<AgentRoom> {
-  const opened = await openAgentRoom(options);
+/** An agent that is closed with the test. */
+export async function agentWith(options: AgentFixtureOptions): Promise<AgentFixture> {
+  const opened = await openAgentFixture(options);
   onTestFinished(() => opened[Symbol.asyncDispose]());
   return opened;
 }
@@ -32,7 +32,7 @@ export interface Result {
 }
 
 /** The results of a session, after a look at everything that must hold whatever tools and models do. */
-export async function results(at: AgentRoom): Promise<readonly Result[]> {
+export async function results(at: AgentFixture): Promise<readonly Result[]> {
   const messages = await at.transcript();
   const found: Result[] = [];
   let open: { readonly id: string; readonly name: string }[] = [];
@@ -59,7 +59,7 @@ export async function results(at: AgentRoom): Promise<readonly Result[]> {
 }
 
 /** The file that others read says what the store says, line by line. */
-async function expectSameOnDisk({ store, folder }: AgentRoom): Promise<void> {
+async function expectSameOnDisk({ store, folder }: AgentFixture): Promise<void> {
   const { agentId, entry } = (await store.read("sessions.get", { key: KEY }))!;
   const [transcript] = await store.read("transcripts.ofSession", { agentId, sessionId: entry.sessionId });
   const { file } = transcript!;
@@ -71,9 +71,9 @@ async function expectSameOnDisk({ store, folder }: AgentRoom): Promise<void> {
 export async function turnWith(
   tools: readonly Tool[],
   calls: readonly Call[],
-  options: Partial<AgentRoomOptions> = {},
-): Promise<{ at: AgentRoom; found: readonly Result[] }> {
-  const at = await room({ says: [{ calls }, "done"], tools, ...options });
+  options: Partial<AgentFixtureOptions> = {},
+): Promise<{ at: AgentFixture; found: readonly Result[] }> {
+  const at = await agentWith({ says: [{ calls }, "done"], tools, ...options });
   expect(await at.turn("go")).toMatchObject({ status: "ok", text: "done" });
   return { at, found: await results(at) };
 }

@@ -2,7 +2,7 @@ import type { MethodResult } from "openclaw/client";
 import { createSignal, type Signal } from "../../../base/signal.ts";
 import type { Link } from "../../../link/link.ts";
 import { createDraft, type Check, type Draft, type DraftState } from "./draft.ts";
-import { toldOf, type Hints } from "./hints.ts";
+import { describeKey, type Hints } from "./hints.ts";
 import { readJson5 } from "./json5.ts";
 import { mergedText } from "./merge-text.ts";
 import { clashes, operationsBetween, type Operation } from "./operations.ts";
@@ -10,7 +10,7 @@ import { formatPath, type ValuePath } from "./path.ts";
 import { withoutNewSecrets } from "./secrets.ts";
 import type { SchemaNode } from "./shape.ts";
 
-/** The file as somebody else left it while it was edited here. */
+/** The file as someone else left it while it was edited here. */
 export interface Conflict {
   readonly text: string;
   readonly hash: string;
@@ -19,7 +19,7 @@ export interface Conflict {
   readonly mergeable: boolean;
 }
 
-export interface DeskState {
+export interface EditorState {
   readonly phase: "loading" | "ready" | "failed";
   readonly failure?: string;
   readonly path: string;
@@ -35,7 +35,7 @@ export interface DeskState {
   readonly conflict?: Conflict | undefined;
 }
 
-export interface DeskDeps {
+export interface EditorDeps {
   readonly link: Pick<Link, "request">;
   /** What this browser remembers. */
   readonly kept: { get(): KeptDraft | undefined; set(draft: KeptDraft | undefined): void };
@@ -52,12 +52,12 @@ export interface KeptDraft {
 }
 
 /** Where the configuration is edited: the file, the draft, and the way from one to the other. */
-export interface Desk extends Disposable {
-  readonly state: Signal<DeskState>;
+export interface Editor extends Disposable {
+  readonly state: Signal<EditorState>;
   readonly draft: Draft;
   /** Reads the file. A draft stays; when the file changed under it, that is a conflict. */
   load(): Promise<void>;
-  /** Writes the draft. Gives false when the file changed meanwhile. */
+  /** Writes the draft. Returns false when the file was changed since it was loaded. */
   save(check: Check): Promise<boolean>;
   /** Goes on from the file as it is now, with the changes made here on top. */
   merge(): Promise<void>;
@@ -81,16 +81,16 @@ function conflictOf(base: string, mine: string, now: { readonly text: string; re
 }
 
 /** What the browser may remember of a draft; nothing when nothing is changed. */
-function keptOf({ base, baseHash, text, located }: DraftState, { path, hints }: DeskState): KeptDraft | undefined {
+function keptOf({ base, baseHash, text, located }: DraftState, { path, hints }: EditorState): KeptDraft | undefined {
   if (text === base || !located) return undefined;
-  const isSecret = (at: ValuePath): boolean => toldOf(hints, at, {}).secret;
+  const isSecret = (at: ValuePath): boolean => describeKey(hints, at, {}).secret;
   return { path, base, hash: baseHash, text: withoutNewSecrets(text, located, readJson5(base)?.value, isSecret) };
 }
 
 async function fileText(
-  link: DeskDeps["link"],
+  link: EditorDeps["link"],
   got: Got,
-  failureText: DeskDeps["failureText"],
+  failureText: EditorDeps["failureText"],
 ): Promise<{ readonly text: string } | { readonly unreadable: string }> {
   if (got.raw !== null) return { text: got.raw };
   try {
@@ -102,7 +102,7 @@ async function fileText(
 }
 
 /** What is meant, in a text that has the comments that were typed here, and as many of the others as can be. */
-async function withComments(link: DeskDeps["link"], { base, mine, theirs, meant }: Record<"base" | "mine" | "theirs" | "meant", string>): Promise<string> {
+async function withComments(link: EditorDeps["link"], { base, mine, theirs, meant }: Record<"base" | "mine" | "theirs" | "meant", string>): Promise<string> {
   const value = readJson5(meant)?.value;
   const merged = mergedText(base, mine, theirs);
   const found = readJson5(merged);
@@ -111,9 +111,9 @@ async function withComments(link: DeskDeps["link"], { base, mine, theirs, meant 
   return left.length === 0 ? text : (await link.request("config.edit", { raw: text, ...asEdit(left) })).raw;
 }
 
-export function createDesk({ link, kept, failureText, later }: DeskDeps): Desk {
-  const state = createSignal<DeskState>({ phase: "loading", path: "", exists: true, schema: {}, hints: {}, used: {} });
-  const change = (part: Partial<DeskState>): void => state.set({ ...state.value, ...part });
+export function createEditor({ link, kept, failureText, later }: EditorDeps): Editor {
+  const state = createSignal<EditorState>({ phase: "loading", path: "", exists: true, schema: {}, hints: {}, used: {} });
+  const change = (part: Partial<EditorState>): void => state.set({ ...state.value, ...part });
   let begun = false;
 
   const draft = createDraft({

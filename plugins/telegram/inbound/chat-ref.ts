@@ -1,4 +1,4 @@
-/** Where it was written. */
+/** The chat that an update belongs to. */
 import { placeRules } from "../account.ts";
 import { fieldsOf, type Fields, given, textOf, wholeOf } from "../fields.ts";
 import { GENERAL_TOPIC } from "../target.ts";
@@ -10,7 +10,7 @@ export class MalformedUpdate extends Error {
   override readonly name = "MalformedUpdate";
 }
 
-export interface Place {
+export interface ChatRef {
   readonly chat: ChannelInboundEvent["chat"];
   readonly to: string;
   /** `From`, `To` and the label of the message context. */
@@ -32,8 +32,8 @@ function topicName(message: Fields): string | undefined {
   return textOf(fieldsOf(replied?.["forum_topic_created"])?.["name"]);
 }
 
-/** The place of a message, or of anything else that has a `chat`. Channels count as groups: they have to be configured. */
-export function placeOf(message: Fields, groups: Fields): Place {
+/** The chat of a message, or of anything else that has a `chat`. Channels count as groups: they have to be configured. */
+export function chatRefOf(message: Fields, groups: Fields): ChatRef {
   const chat = fieldsOf(message["chat"]);
   const id = wholeOf(chat?.["id"]);
   const type = textOf(chat?.["type"]);

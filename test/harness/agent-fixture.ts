@@ -29,7 +29,7 @@ export interface Call {
   readonly id?: string;
 }
 
-export interface AgentRoomOptions {
+export interface AgentFixtureOptions {
   readonly folder?: string;
   readonly says: readonly (Says | ((request: CallRequest) => Says))[];
   readonly tools?: readonly Tool[];
@@ -41,7 +41,7 @@ export interface AgentRoomOptions {
 }
 
 /** Real agents, store, hooks and broker in a temporary folder; the model is a script. */
-export interface AgentRoom extends AsyncDisposable {
+export interface AgentFixture extends AsyncDisposable {
   readonly folder: string;
   readonly store: Store;
   readonly clock: ManualClock;
@@ -121,7 +121,7 @@ async function* script(says: Says, { signal }: CallRequest, now: number): AsyncG
   yield { type: "done", result: { ok: true, message: { ...facts, usage, content, stopReason }, model: MODEL, attempts: [] } };
 }
 
-export async function openAgentRoom(options: AgentRoomOptions): Promise<AgentRoom> {
+export async function openAgentFixture(options: AgentFixtureOptions): Promise<AgentFixture> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "agent-"));
   const clock = options.clock ?? manualClock();
   const ids = createIds(seededRandom(options.seed ?? 1));

@@ -13,8 +13,8 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 const SUMMARY_CHARS = 120;
 
-/** A line of the system in few words, and whole. */
-export function toldLine(line: string): { readonly summary: string; readonly whole: string } {
+/** A short summary of a system line, and its whole text. */
+export function readSystemLine(line: string): { readonly summary: string; readonly whole: string } {
   const whole = line.replace(STAMP, "");
   const [first = ""] = whole.split("\n", 1);
   const plain = first.replaceAll(NAMES, "").replace("(, ", "(");

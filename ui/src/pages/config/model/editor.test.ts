@@ -1,6 +1,6 @@
 import type { MethodName, MethodResult } from "openclaw/client";
 import { expect, test } from "vitest";
-import { createDesk, type DeskDeps } from "./desk.ts";
+import { createEditor, type EditorDeps } from "./editor.ts";
 
 /** A gateway whose file never changes, and whose plugins may. */
 function gateway() {
@@ -18,19 +18,19 @@ function gateway() {
   };
   const request = (method: MethodName) => Promise.resolve(answers[method]?.());
   const kept = { get: () => undefined, set: () => undefined };
-  const desk = createDesk({ link: { request } as unknown as DeskDeps["link"], kept, failureText: String, later: () => () => undefined });
-  return { desk, rename: (next: string) => (label = next) };
+  const editor = createEditor({ link: { request } as unknown as EditorDeps["link"], kept, failureText: String, later: () => () => undefined });
+  return { editor, rename: (next: string) => (label = next) };
 }
 
 test("what plugins changed about the form is there after the next load, and the form stays the same object while nothing changed", async () => {
-  const { desk, rename } = gateway();
-  await desk.load();
-  const { hints, schema } = desk.state.value;
+  const { editor, rename } = gateway();
+  await editor.load();
+  const { hints, schema } = editor.state.value;
   expect(hints).toEqual({ plugins: { label: "First" } });
-  await desk.load();
-  expect(desk.state.value.hints).toBe(hints);
-  expect(desk.state.value.schema).toBe(schema);
+  await editor.load();
+  expect(editor.state.value.hints).toBe(hints);
+  expect(editor.state.value.schema).toBe(schema);
   rename("Second");
-  await desk.load();
-  expect(desk.state.value.hints).toEqual({ plugins: { label: "Second" } });
+  await editor.load();
+  expect(editor.state.value.hints).toEqual({ plugins: { label: "Second" } });
 });

@@ -1,0 +1,61 @@
+/** The words that the code base avoids, what to write instead, and where one of them is the right word. */
+export interface WordRule {
+  /** Matches one lower-case part of an identifier, or one word of a text. */
+  readonly word: RegExp;
+  readonly instead: string;
+}
+
+export const WORDS: readonly WordRule[] = [
+  { word: /^anew$/, instead: "again" },
+  { word: /^whoever$/, instead: "the caller, the user, anyone who" },
+  { word: /^somebodys?$/, instead: "the user, someone" },
+  { word: /^turnstiles?$/, instead: "limiter" },
+  { word: /^desks?$/, instead: "dispatcher, editor" },
+  { word: /^fates?$/, instead: "outcome" },
+  { word: /^told$/, instead: "notified, reported, shown" },
+  { word: /^rooms?$/, instead: "module, space" },
+];
+
+/** Two parts of an identifier that are avoided together. */
+export const PLACE_OF = { word: "placeOf", instead: "the specific noun: directory, location, chatRef, position" };
+
+export interface Exception {
+  /** A file, or a folder with everything below it. */
+  readonly path: string;
+  readonly words: RegExp;
+  /** Only on lines that match. */
+  readonly line?: RegExp;
+  readonly why: string;
+}
+
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    path: "",
+    words: /^rooms?$/,
+    line: /[#@!][\w-]*room\b|t\.me\/\w*room\b|\b(?:chat|Matrix|IRC|Slack|Discord|Teams|Nextcloud|Zulip|Webex) rooms?\b/i,
+    why: "a chat room",
+  },
+  ...[
+    "src/channels/access",
+    "src/channels/sections.ts",
+    "src/plugins/sdk/channels",
+    "src/plugins/sdk/access.test.ts",
+    "src/plugins/sdk/channel-entries.ts",
+    "src/setup/channel-offers.test.ts",
+  ].map((path) => ({ path, words: /^rooms?$/, why: "chat rooms of platforms" })),
+  ...["src/cli/commands/channels/resolve.ts", "src/plugins/sdk/newer/session-keys.ts", "src/routing/examples.test.ts"].map((path) => ({
+    path,
+    words: /^room$/,
+    line: /room:|\broom\|/i,
+    why: "the prefix of a platform's targets",
+  })),
+  { path: "src/config/validate/known-names.ts", words: /^room$/, why: "the prefix of a platform's targets" },
+  { path: "src/cli/commands/logs.ts", words: /^room$/, why: "the former name of a flag" },
+  { path: "src/store/sqlite", words: /^(?:fate|told)$/, why: "the name of a column, and a key in its JSON" },
+  { path: "src/cli/commands/tui/state/entry.ts", words: /^told$/, line: /entry\.told/, why: "a field of the protocol's `ChatEntry`" },
+  { path: "src/models/offline/intents/memory.ts", words: /^told$/, why: "a question that users ask" },
+  { path: "ui/src/pages/chat/transcript-rows.ts", words: /^told$/, line: /entry\.told/, why: "a field of the protocol's `ChatEntry`" },
+  { path: "scripts/words.ts", words: /./, why: "the words are its subject" },
+  { path: "scripts/words.test.ts", words: /./, why: "the words are its subject" },
+  { path: "scripts/words", words: /./, why: "the words are its subject" },
+];

@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 import { AppError } from "./errors.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 
-/** A file from the web for whoever names its address: guarded, bounded, typed by what the server says. */
+/** Fetches a file from a URL that came from outside: guarded, bounded, typed by what the server says. */
 export async function fetchFile(
   url: string,
   limits: {

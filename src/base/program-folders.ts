@@ -16,7 +16,7 @@ export function docsFolder(from: string = import.meta.dirname): string | undefin
   return docs !== undefined && existsSync(join(docs, "agent", "README.md")) ? docs : undefined;
 }
 
-/** The same, as the agent is told. */
+/** The same, as shown to the agent. */
 export function docsPlace(): { readonly docsPath?: string } {
   const docsPath = docsFolder();
   return docsPath === undefined ? {} : { docsPath };

@@ -40,7 +40,7 @@ async function setUp(text: string, modules: Record<string, ReloadModule> = {}) {
   return { config, reload, change, said, asked, levels, lastGood };
 }
 
-test("a room that a change is about takes it; one that is not there has nothing to take", async () => {
+test("a module that a change is about takes it; one that is not there has nothing to take", async () => {
   const taken: ReloadAction[] = [];
   const { change, said, asked } = await setUp("{}", { cron: (action) => void taken.push(action) });
   change("{ cron: { enabled: false }, browser: { enabled: false } }");
@@ -49,7 +49,7 @@ test("a room that a change is about takes it; one that is not there has nothing 
   expect(asked).toEqual([]);
 });
 
-test("a room that fails to take a change goes on as before, with a warning", async () => {
+test("a module that fails to take a change goes on as before, with a warning", async () => {
   const fail = (): never => {
     throw new Error("no");
   };

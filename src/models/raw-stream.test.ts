@@ -53,7 +53,7 @@ test("a file that would become too large is kept as .1, and both are private", a
   for (const each of [file, `${file}.1`]) expect(statSync(each).mode & 0o777).toBe(0o600);
 });
 
-test("a place that cannot be written is told once and disturbs nobody", async () => {
+test("a path that cannot be written is reported once and disturbs nobody", async () => {
   const { raw, records, folder } = start(undefined, "occupied/raw.jsonl");
   writeFileSync(join(folder, "occupied"), "");
   for (let n = 0; n < 3; n += 1) {

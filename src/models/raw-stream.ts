@@ -11,7 +11,7 @@ export interface RawStreamDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly redactor: Pick<Redactor, "text">;
-  /** A file that would grow past this many bytes is renamed to `<file>.1` and begun anew. */
+  /** A file that would grow past this many bytes is renamed to `<file>.1` and a new one is started. */
   readonly maxBytes?: number;
 }
 
@@ -33,7 +33,7 @@ export function createRawStream({ file, clock, log, redactor, maxBytes = MAX_BYT
   let begun = false;
   let broken = false;
 
-  /** Its owner alone reads it, whoever made it. */
+  /** Only its owner may read it, whichever process created it. */
   async function begin(): Promise<void> {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await (await open(file, "a", 0o600)).close();

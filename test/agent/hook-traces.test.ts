@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { HookName } from "../../src/hooks/index.ts";
 import { textOutcome } from "../../src/tools/index.ts";
-import { openAgentRoom } from "../harness/agent-room.ts";
+import { openAgentFixture } from "../harness/agent-fixture.ts";
 
 const HOOKS: readonly HookName[] = ["session_start", "before_agent_run", "before_tool_call", "tool_result_persist", "before_message_write", "agent_end"];
 
@@ -13,7 +13,7 @@ test("hooks of one turn belong to one trace, those about its session and its tra
     source: { kind: "core" },
     run: () => Promise.resolve(textOutcome("seen")),
   } as const;
-  const at = await openAgentRoom({ says: [{ calls: [{ name: "look" }] }, "found it"], tools: [look] });
+  const at = await openAgentFixture({ says: [{ calls: [{ name: "look" }] }, "found it"], tools: [look] });
   onTestFinished(() => at[Symbol.asyncDispose]());
   const traces: [HookName, unknown][] = [];
   for (const hook of HOOKS) {

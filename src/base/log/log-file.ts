@@ -27,7 +27,7 @@ export interface LogFileChoice {
 
 /**
  * Where the log goes at a given time: `logging.file`; for the default state folder `<tmp>/openclaw/`, as documented; for any other state folder, or when
- * that place belongs to somebody else, `logs/` in the state folder, so that two gateways never share a file.
+ * that folder belongs to another user, `logs/` in the state folder, so that two gateways never share a file.
  */
 export function logFileAt({ configured, stateDir }: LogFileChoice): (time: number) => string {
   if (configured) return () => configured;

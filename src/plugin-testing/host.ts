@@ -133,7 +133,7 @@ function openHttp(token: string, unrouted: Unrouted): TestHttp {
   };
 }
 
-/** What plugins are told the host is: the version of its package. */
+/** The host's version as plugins see it: that of its package. */
 function hostVersion(): string {
   const root = hostPackage(fileURLToPath(import.meta.url));
   return root === undefined ? "0.0.0" : (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
@@ -207,7 +207,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     workspaceDir: places.workspaceDir,
     logs: () => [...records],
     async [Symbol.asyncDispose]() {
-      // Ends have budgets on the host's clock: with one that stands still somebody has to move it.
+      // Ends have budgets on the host's clock: one that stands still has to be moved.
       const nudge = manual && setInterval(() => manual.advance(PATIENCE_MS), PATIENCE_MS);
       try {
         await kept.disposeAsync();
@@ -278,9 +278,9 @@ function callers(
     async command(text, given = {}) {
       const match = matchCommand(host.registries.commands, text);
       if (!match) throw new AppError("NOT_FOUND", `no plugin answers ${JSON.stringify(text)}`);
-      const told = { isAuthorizedSender: true, channel: "test", senderId: "test-user", commandBody: text, ...given };
-      const { signal } = told as { readonly signal?: AbortSignal };
-      return (await runCommand(match, told, { onError: report, clock: systemClock, ...(signal ? { signal } : {}) })) ?? {};
+      const context = { isAuthorizedSender: true, channel: "test", senderId: "test-user", commandBody: text, ...given };
+      const { signal } = context as { readonly signal?: AbortSignal };
+      return (await runCommand(match, context, { onError: report, clock: systemClock, ...(signal ? { signal } : {}) })) ?? {};
     },
     async request(method, params = {}) {
       const found = methods.find(method);

@@ -34,7 +34,7 @@ const SELECTION = {
   warnings: [],
 } as unknown as Selection;
 
-/** A model that says what it was told to say. */
+/** A model that gives the scripted answers. */
 export interface ScriptedModel {
   readonly models: Pick<LazyModels, "models" | "budgets">;
   /** Answers to the next calls, after those that wait. */

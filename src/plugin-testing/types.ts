@@ -22,7 +22,7 @@ export interface TestHostOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What a tool is told about the run that it is made for. */
+/** What a tool knows about the run that it is made for. */
 export type ToolCallContext = Readonly<Record<string, unknown>>;
 
 /** A message that comes in over a channel. */
@@ -104,7 +104,7 @@ export interface TestHost extends AsyncDisposable {
   channel(id: string): unknown;
   /** Starts services and the plugins' channels, and tells `gateway_start`. */
   ready(): Promise<void>;
-  /** Loads a plugin's code and settings anew. */
+  /** Reloads a plugin's code and settings. */
   reload(id: string): Promise<PluginStatus>;
   /** Moves time forward and lets what fell due run. */
   advance(ms: number): Promise<void>;
@@ -125,7 +125,7 @@ export interface TestHost extends AsyncDisposable {
   modelCalls(): readonly ModelCall[];
   /** Questions to the operator. */
   readonly approvals: {
-    /** Resolves when somebody is asked, with the first question that waits. */
+    /** Resolves when an approval is requested, with the first one that waits. */
     next(): Promise<{ readonly id: string; readonly kind: string; readonly request: unknown }>;
     /** `allow-once`, `allow-always` or `deny`. */
     answer(id: string, decision: string): Promise<void>;

@@ -78,7 +78,7 @@ export const CHUNK_GROUPS = [
       "src/app/agent/(?:index|answering|owners|asked-commands|gateway-ports|gateway-tool|session-endings|workspaces)",
       "src/app/conversation/(?:open|channels|channel-table|lazy|ports|section-check)",
       "src/hooks/(?:hook-log|catalog|trace)",
-      "src/conversation/(?:create-conversation|index|intake/|lanes/|turns/|live/|delivery/(?:shown-replies|sending-hooks|told)\\.|commands/parsing/(?:pace|message)\\.)",
+      "src/conversation/(?:create-conversation|index|inbound|item|closing|open-items|intake/|lanes/|turns/|delivery/(?:shown-replies|sending-hooks|told)\\.|commands/parsing/(?:pace|message)\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",

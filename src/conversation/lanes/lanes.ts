@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import type { LaneItem } from "./item.ts";
-import { createLanes as createSerial } from "./serial.ts";
+import type { Item } from "../item.ts";
+import { createSerial } from "./order.ts";
 import { createSessionLane, type ActiveTurn, type Batch, type SessionLane } from "./session-lane.ts";
 
 /** A number of places that work has to wait for, first come first served. */
@@ -54,16 +54,16 @@ export interface LanesDeps {
   readonly gate?: (() => Promise<void> | undefined) | undefined;
   /** Runs a turn to its end. It must not reject. `began` gives the lane a hold of it. */
   run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<void>;
-  drop(items: readonly LaneItem[], why: string): void;
+  drop(items: readonly Item[], why: string): void;
   /** Items that this process will not come to: they are on disk for the next. */
-  leave(items: readonly LaneItem[]): void;
+  leave(items: readonly Item[]): void;
 }
 
 /** Each session has one lane, in which one turn runs at a time; over all of them only so many do. */
 export interface SessionLanes {
-  add(item: LaneItem): void;
+  add(item: Item): void;
   /** Takes back what waits in a session; only what fits, when that is given. */
-  clear(sessionKey: string, fits?: (item: LaneItem) => boolean): readonly LaneItem[];
+  clear(sessionKey: string, fits?: (item: Item) => boolean): readonly Item[];
   /** Ends the turn that runs in a session; what waits stays. */
   interrupt(sessionKey: string): void;
   /** False: what is added begins at once. */

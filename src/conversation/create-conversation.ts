@@ -1,3 +1,4 @@
+import { createOpenSessions, type OpenSession } from "../sessions/index.ts";
 import type { AbortReason, Responder } from "./contract.ts";
 import { clientMessage, type ClientRequest, type Inbound } from "./inbound.ts";
 import { createIntake, type Intake } from "./intake/accept.ts";
@@ -32,7 +33,7 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   /** Messages that wait in a session. */
   depth(sessionKey: string): number;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
-  exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
+  exclusively<T>(sessionKey: string, work: (session: OpenSession) => Promise<T>): Promise<T>;
   /**
    * Takes nothing new and begins no turn; resolves when those that run have ended, or were left for the next start because the grace was over. Callers
    * that wait for a run that is left get an outcome that says so. Disposing does the same, with the usual grace.
@@ -123,9 +124,10 @@ export function createConversation(deps: ConversationDeps): Conversation {
 
   const lanes = createSessionLanes({
     clock: deps.clock,
+    sessions: createOpenSessions(deps),
     places: () => deps.config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT,
     gate: deps.untilPlugins,
-    run: (batch, began) => runTurn(batch, began, context, open),
+    run: (batch, began, session) => runTurn(batch, began, { ...context, session }, open),
     drop: (items, why) => void drop(items, why),
     leave: (items) => items.forEach(leave),
   });

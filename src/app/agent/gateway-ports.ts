@@ -128,9 +128,9 @@ export function agentPort(ports: PortDeps, responder: Pick<Conversation, "exclus
     seed: (folder) => seed(folder, deps),
     compact({ sessionKey, instructions, signal }) {
       const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId() });
-      return responder.exclusively(sessionKey, async () => {
+      return responder.exclusively(sessionKey, async (session) => {
         const { agents } = await open();
-        return agents.compact({ agentId, sessionKey, signal, ...(instructions === undefined ? {} : { instructions }) });
+        return agents.compact({ agentId, sessionKey, session, signal, ...(instructions === undefined ? {} : { instructions }) });
       });
     },
     skills: {

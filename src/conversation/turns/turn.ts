@@ -4,7 +4,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { createHookLog, type HookLog } from "../../hooks/index.ts";
 import type { ReplyCounts, ReplyDispatcher, ReplyKind, ReplyPayload } from "../../protocol/index.ts";
-import { sumUsage } from "../../sessions/index.ts";
+import { sumUsage, type OpenSession } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { aborted, closeUnanswered, failed, type Closing } from "../closing.ts";
 import type { AbortReason, RunOutcome } from "../contract.ts";
@@ -28,6 +28,11 @@ const GAVE_UP: Closing = {
   notice: "This took several attempts and could not be finished: please send it again.",
 };
 const FAILED = "Something went wrong while this was answered: please try again.";
+
+interface LaneContext extends ConversationContext {
+  /** The session, as its lane holds it. */
+  readonly session: OpenSession;
+}
 
 function abort({ main }: Turn, reason: AbortReason): void {
   main.reason ??= reason;
@@ -197,8 +202,8 @@ interface Answered {
   readonly upkeep?: () => Promise<void>;
 }
 
-async function answer(turn: Turn, context: ConversationContext): Promise<Answered> {
-  const { deps, stopping } = context;
+async function answer(turn: Turn, context: LaneContext): Promise<Answered> {
+  const { deps, stopping, session } = context;
   const { main } = turn;
   const { listener, abort, sessionKey } = main;
   using outside = abortFromOutside(turn, context);
@@ -212,6 +217,7 @@ async function answer(turn: Turn, context: ConversationContext): Promise<Answere
   const agents = await deps.agents();
   const end = await agents.turn(hookLog.entries.length === 0 ? input : { ...input, hookLog: hookLog.entries }, {
     emit: stream.event,
+    session,
     signal: abort.signal,
     origin: () => ORIGINS[main.reason ?? "rpc"],
     stopping,
@@ -234,7 +240,7 @@ async function answer(turn: Turn, context: ConversationContext): Promise<Answere
   logOutcome(deps.log, main, outcome);
   const settled = stream.settled(end, outcome);
   if (end.status !== "ok") return { outcome: settled };
-  return { outcome: settled, upkeep: () => agents.after(input, end, { signal: new AbortController().signal, stopping }) };
+  return { outcome: settled, upkeep: () => agents.after(input, end, { session, signal: new AbortController().signal, stopping }) };
 }
 
 /** Something went wrong on the way: the sender is told. */
@@ -268,7 +274,7 @@ export async function cancelItem(item: Item, why: string, context: ConversationC
 }
 
 /** Answers a batch of items in one turn; all of them end with it. Never rejects. `began` gives the lane a hold of the turn. */
-export async function runTurn(batch: Batch, began: (turn: ActiveTurn) => void, context: ConversationContext, open: OpenItems): Promise<void> {
+export async function runTurn(batch: Batch, began: (turn: ActiveTurn) => void, context: LaneContext, open: OpenItems): Promise<void> {
   const { deps, stopping } = context;
   const { turn, unanswered } = turnOf(batch);
   for (const item of unanswered) await cancelItem(item, "stopped", context, open);

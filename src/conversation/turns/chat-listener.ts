@@ -152,7 +152,8 @@ async function spokenBetween(shown: Shown, reply: ReplyStream, text: string, con
   const { deps } = context;
   const { turn } = shown;
   const early = await reply.between(text);
-  if (!early) return { writes: [["journal.append", { turnId: turn.main.id, kind: "note", data: { unsent: deps.redact?.(text) ?? text } }]], committed: () => {} };
+  if (!early)
+    return { writes: [["journal.append", { turnId: turn.main.id, kind: "note", data: { unsent: deps.redact?.(text) ?? text } }]], committed: () => {} };
   const { payloads, committed, ...preview } = early;
   const { writes, decided } = await deps.delivery.prepare(lastMessage(turn.main).address, payloads, { ...factsOf(turn, "block", context), ...preview });
   noteShown(shown, payloads, decided);

@@ -190,7 +190,7 @@ test("what another process did is noticed by the beginning that goes with the fi
   const { place, committed } = await begin();
   await committed;
   await expect(place.begun).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
-  await expect(createAppend(deps, place)([line("lost")], [["turns.note", { id: `t${turns}`, detail: {} }]])).rejects.toThrow();
+  await expect(createAppend(deps, place)([line("lost")], [["turns.note", { id: `t${turns}`, detail: {} }]])).rejects.toBeInstanceOf(Error);
   expect((await turn("three")).place.entry["modelOverride"]).toBe("other");
 });
 

@@ -1,11 +1,9 @@
 import type { Env } from "../config/index.ts";
-import { createSessionMemory } from "../sessions/index.ts";
+import { openSession, type OpenSession } from "../sessions/index.ts";
 import type { TurnDeps } from "./turn/deps.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./turn/input.ts";
 import { runTurn, type GIVEN_UP } from "./turn/run-turn.ts";
 import { compactSession, flushMemory, type CompactionOutcome, type CompactionWish } from "./turn/upkeep.ts";
-import { createKnownSessions } from "./turn/known-sessions.ts";
-import { createPromptMemo } from "./turn/prompt-memo.ts";
 import { createToday } from "./prompt/time-zone.ts";
 import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
 import { seedWorkspace } from "./workspace/seed.ts";
@@ -23,7 +21,7 @@ function watchFolder(folder: string, onChange: () => void): Disposable | undefin
   }
 }
 
-export interface AgentsDeps extends Omit<TurnDeps, "memory" | "sessions" | "workspace" | "readFiles" | "prompts" | "today"> {
+export interface AgentsDeps extends Omit<TurnDeps, "session" | "workspace" | "readFiles" | "today"> {
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   readonly env: Env;
@@ -31,33 +29,35 @@ export interface AgentsDeps extends Omit<TurnDeps, "memory" | "sessions" | "work
   readonly ready?: () => Promise<void> | undefined;
 }
 
+/** The session as the lane that runs it holds it; without it, everything is read. */
+interface Owned {
+  readonly session?: OpenSession | undefined;
+}
+
 /** Runs turns. */
 export interface Agents {
   /** One turn from beginning to end. Undefined when the process stops first; `given-up` when it died too often before. */
-  turn(input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined>;
+  turn(input: TurnInput, ports: TurnPorts & Owned): Promise<TurnEnd | typeof GIVEN_UP | undefined>;
   /** What is to be done after a turn, before the session's next one: notes are written before a conversation has to be summed up. */
-  after(input: TurnInput, end: TurnEnd, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void>;
-  /** Sums up a session's conversation now. Nobody else may work in the session meanwhile. */
-  compact(request: CompactionWish): Promise<CompactionOutcome>;
+  after(input: TurnInput, end: TurnEnd, ports: Pick<TurnPorts, "signal" | "stopping"> & Owned): Promise<void>;
+  /** Sums up a session's conversation now. No one else may work in the session at the same time. */
+  compact(request: CompactionWish & Owned): Promise<CompactionOutcome>;
 }
 
 export function createAgents(deps: AgentsDeps): Agents {
-  const memory = createSessionMemory(deps);
-  const workspace = workspaces(deps);
-  const turnDeps: TurnDeps = {
+  const shared = {
     ...deps,
-    memory,
-    sessions: createKnownSessions(),
-    workspace,
+    workspace: workspaces(deps),
     readFiles: createBootstrapReader({ watch: watchFolder, now: deps.clock.monotonic }),
-    prompts: createPromptMemo(),
     today: createToday(),
   };
+  /** What a turn of a session works with. */
+  const depsFor = (key: string, session = openSession(key, deps.store)): TurnDeps => ({ ...shared, session });
   const begin = <T>(work: () => Promise<T>): Promise<T> => deps.ready?.()?.then(work) ?? work();
   return {
-    turn: (input, ports) => begin(() => runTurn(turnDeps, input, ports)),
-    after: (input, end, ports) => begin(() => flushMemory(turnDeps, input, end, ports)),
-    compact: (request) => begin(() => compactSession(turnDeps, request)),
+    turn: (input, { session, ...ports }) => begin(() => runTurn(depsFor(input.sessionKey, session), input, ports)),
+    after: (input, end, { session, ...ports }) => begin(() => flushMemory(depsFor(input.sessionKey, session), input, end, ports)),
+    compact: ({ session, ...request }) => begin(() => compactSession(depsFor(request.sessionKey, session), request)),
   };
 }
 

@@ -139,9 +139,9 @@ export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
     seed: (folder) => seed(folder, core),
     compact({ sessionKey, instructions, signal }) {
       const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId() });
-      return conversation.exclusively(sessionKey, async () => {
+      return conversation.exclusively(sessionKey, async (session) => {
         const { agents } = await agent.open();
-        return agents.compact({ agentId, sessionKey, signal, ...(instructions === undefined ? {} : { instructions }) });
+        return agents.compact({ agentId, sessionKey, session, signal, ...(instructions === undefined ? {} : { instructions }) });
       });
     },
     skills: {

@@ -1,4 +1,4 @@
-/** What conversations stand on. `app` fills this in. */
+/** The dependencies of conversations. `app` fills them in. */
 import type { Agents, TurnHooks } from "../agent/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
@@ -11,6 +11,7 @@ import type { ChannelPlugin, ImageContent } from "../protocol/index.ts";
 import type { Routing } from "../routing/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Commands } from "./commands/commands.ts";
+import type { RunEvent } from "./contract.ts";
 import type { Delivery } from "./delivery/delivery.ts";
 
 /** A file of a message, stored. */
@@ -69,4 +70,13 @@ export interface ConversationDeps {
   readonly untilPlugins?: () => Promise<void> | undefined;
   /** How long running turns may go on when the gateway stops. Default 10 s. */
   readonly graceMs?: number;
+}
+
+/** What the parts of a conversation share. */
+export interface ConversationContext {
+  readonly deps: ConversationDeps;
+  /** Reports what happens in a run to everyone who listens. */
+  readonly emit: (run: { readonly runId: string; readonly sessionKey: string }, event: RunEvent) => void;
+  /** Fires when the grace of a stop is over: turns are left for the next start. */
+  readonly stopping: AbortSignal;
 }

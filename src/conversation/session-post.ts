@@ -4,7 +4,7 @@ import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
 import type { Conversation } from "./create-conversation.ts";
 import type { ReplyAddress } from "./address.ts";
-import type { RunOutcome, RunRequest } from "./turns/contract.ts";
+import type { RunOutcome, RunRequest } from "./contract.ts";
 import { deliveryOf } from "../sessions/index.ts";
 import type { Store } from "../store/index.ts";
 import type { SessionPost, SessionReply } from "../tools/index.ts";

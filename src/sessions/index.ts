@@ -42,7 +42,7 @@ export { view, windowTokens, type View, type ViewInput, type ViewModel } from ".
 export type { Dropped, Piece } from "./view/piece.ts";
 export { REFUSED_IMAGE } from "./view/images.ts";
 export { cutResult } from "./view/results-cut.ts";
-export { createSessionMemory, type KeptPath, type SessionMemory, type SessionMemoryDeps, type SessionPath } from "./memory.ts";
+export { createOpenSessions, openSession, type HeldPath, type OpenSession, type OpenSessions, type SessionPath } from "./open-session.ts";
 export { entryAfterReset, type ResetKind } from "./entry/after-reset.ts";
 export { chatFields, deliveryOf, deliveryPatch, originOf, type DeliveryContext, type Origin } from "./entry/delivery.ts";
 export {

@@ -7,7 +7,6 @@ import type * as backup from "./backup/index.ts";
 export { openStore, type OpenStoreOptions } from "./open.ts";
 export { warmUpStore, type StoreThread } from "./warm-up.ts";
 export type { CommitOptions, Fence, MaintainOptions, Store, StoreFailure, StoreHealth, StoreNotice } from "./store.ts";
-export type { ChangeCounts } from "./change-counts.ts";
 export { observeCommits, type ObservedStore } from "./observed.ts";
 export { patchedEntry } from "./patched-entry.ts";
 export { rememberSessions } from "./remembered-sessions.ts";

@@ -1,10 +1,15 @@
 import type { ReadKind, Write } from "./areas/index.ts";
 import type { SessionRow } from "./areas/sessions.ts";
-import { changedKeys, createChangeCounter } from "./change-counts.ts";
 import { patchedEntry } from "./patched-entry.ts";
 import type { Store } from "./store.ts";
 
 const MOST_KEPT = 64;
+
+/** Keys of the sessions whose entries a write changes; undefined when they cannot be told from it. */
+export function changedKeys([kind, input]: Write): readonly string[] | undefined {
+  if (kind === "sessions.put" || kind === "sessions.patch" || kind === "sessions.merge" || kind === "sessions.delete") return [input.key];
+  return kind === "sessions.rename" ? undefined : [];
+}
 
 /** The session after a write that was committed; undefined when only the store knows. */
 function rowAfter([kind, input]: Write, result: unknown, before: SessionRow | undefined): SessionRow | undefined {
@@ -42,7 +47,6 @@ export function rememberSessions(store: Store): Store {
   let renaming = 0;
   /** Grows with each change: what was read meanwhile may be out of date. */
   let changes = 0;
-  const counter = createChangeCounter();
 
   function keep(row: SessionRow): void {
     rows.delete(row.key);
@@ -75,8 +79,10 @@ export function rememberSessions(store: Store): Store {
     return { number, before, over };
   }
 
-  async function watched<T extends readonly unknown[]>(writes: readonly Write[], run: () => Promise<T>): Promise<T> {
-    counter.count(writes);
+  const listeners = new Set<Parameters<NonNullable<Store["onWrites"]>>[0]>();
+
+  async function watched<T extends readonly unknown[]>(writes: readonly Write[], by: object | undefined, run: () => Promise<T>): Promise<T> {
+    for (const listener of listeners) listener(writes, by);
     const touched = writes.map(changedKeys);
     if (touched.every((keys) => keys?.length === 0)) return asserted(rows, writes, run);
     const keys = touched.includes(undefined) ? undefined : new Set(touched.flatMap((each) => each ?? []));
@@ -97,7 +103,7 @@ export function rememberSessions(store: Store): Store {
   }
 
   store.onExternalChange?.(() => {
-    counter.countAll();
+    for (const listener of listeners) listener(undefined, undefined);
     begin(undefined).over();
   });
 
@@ -112,11 +118,14 @@ export function rememberSessions(store: Store): Store {
 
   return {
     ...store,
-    changeCounts: counter.of,
-    commit: (writes, options) => watched(writes, () => store.commit(writes, options) as Promise<unknown[]>) as never,
+    onWrites(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    commit: (writes, options) => watched(writes, options?.by, () => store.commit(writes, options) as Promise<unknown[]>) as never,
     write: async (kind, input, options) => {
       const write = [kind, input] as unknown as Write;
-      return (await watched([write], async () => [await store.write(kind, input, options)]))[0]!;
+      return (await watched([write], options?.by, async () => [await store.write(kind, input, options)]))[0]!;
     },
     read: (kind: ReadKind, input: unknown) => (kind === "sessions.get" ? session((input as { readonly key: string }).key) : store.read(kind, input as never)),
   };

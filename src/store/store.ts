@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../base/errors.ts";
 import type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
-import type { ChangeCounts } from "./change-counts.ts";
 import type { LockingProcess } from "./lock-holders.ts";
 import type { MaintenanceReport, RetentionPolicy } from "./retention.ts";
 
@@ -20,6 +19,8 @@ export interface CommitOptions {
   readonly lazy?: boolean | undefined;
   /** May wait for the next request, a commit or a read, and go with it; after some milliseconds it goes alone. For commits that nothing waits for. */
   readonly patient?: boolean | undefined;
+  /** Who commits, for listeners of `onWrites` that know their own writes. */
+  readonly by?: object | undefined;
 }
 
 /** Why no write is acknowledged any more. */
@@ -68,8 +69,11 @@ export interface Store extends AsyncDisposable {
   /** A commit of one write. */
   write<K extends WriteKind>(kind: K, input: WriteInput<K>, options?: CommitOptions): Promise<WriteResult<K>>;
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): Promise<ReadResult<K>>;
-  /** Only there while all that is written goes through this object. */
-  changeCounts?(sessionKey: string, file: string): ChangeCounts;
+  /**
+   * Called with the writes of each commit when it is made, before it is done; without writes when any session may have changed. Only there while all that
+   * this process writes goes through this object.
+   */
+  onWrites?(listener: (writes: readonly Write[] | undefined, by: object | undefined) => void): Disposable;
   health(): StoreHealth;
   /** Called once when the store fails; immediately when it already has. */
   onFailure(listener: (failure: StoreFailure) => void): Disposable;

@@ -11,7 +11,7 @@ import { blockSettings } from "../../src/conversation/reply/blocks/settings.ts";
 import { typingIntervalMs, typingMode } from "../../src/conversation/reply/typing/mode.ts";
 import { retryPolicy } from "../../src/conversation/delivery/step.ts";
 import { createSessionLane, type ActiveTurn, type Batch } from "../../src/conversation/lanes/session-lane.ts";
-import type { ChannelItem } from "../../src/conversation/lanes/item.ts";
+import type { Item } from "../../src/conversation/item.ts";
 import { queueSettings, type QueueMode } from "../../src/sessions/index.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 import { makePlace, ROOT } from "../harness/gateway-process.ts";
@@ -162,7 +162,7 @@ function laneOf(mode: QueueMode) {
   const steered: string[] = [];
   const dropped: string[] = [];
   let interrupted = false;
-  const text = (item: unknown): string => (item as ChannelItem).text;
+  const text = (item: unknown): string => (item as Item).text;
   const turn: ActiveTurn = { steer: (item) => (steered.push(text(item)), true), interrupt: () => void (interrupted = true), unshown: () => [] };
   const lane = createSessionLane({
     clock,
@@ -172,7 +172,7 @@ function laneOf(mode: QueueMode) {
   const queue = queueSettings({ messages: { queue: { mode } } }, undefined, "x");
   const address = { channel: "x", accountId: "default", to: "ada", chatType: "direct" };
   const add = (said: string): void =>
-    lane.add({ kind: "channel", sessionKey: "s", agentId: "main", text: said, queue, messages: [{ address, event: {}, receivedAt: 0 }] } as never);
+    lane.add({ sessionKey: "s", agentId: "main", text: said, queue, messages: [{ address, event: {}, receivedAt: 0 }] } as never);
   add("first");
   lane.began(turn);
   add("second");

@@ -3,24 +3,19 @@ import type { Write } from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import { overtaken, type TurnPlace } from "./place.ts";
 
-/** A line of the transcript, once it is known what it hangs below. */
+/** A line of the transcript, once its parent is known. */
 export type Draft = (place: EntryPlace) => NewEntry;
 
 const MAX_RETRIES = 5;
 
-export interface Appending {
-  /** Appends lines with other writes, one commit after the other. Gives what the store answered to the writes. */
-  append(drafts: readonly Draft[], writes: readonly Write[]): Promise<readonly unknown[]>;
-  /** True while all that was appended is at hand in memory, and nothing of somebody else came in between. */
-  readonly remembered: boolean;
-}
+/** Appends lines with other writes in one commit. Gives what the store answered to the writes. */
+export type Append = (drafts: readonly Draft[], writes: readonly Write[]) => Promise<readonly unknown[]>;
 
-/** Hangs each line below the one before it; lower when somebody else appended in between. */
-export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, path }: Pick<TurnPlace, "file" | "path">): Appending {
+/** Each commit asserts the transcript's leaf; when another writer appended in between, the lines go below what it wrote. */
+export function createAppend({ store, clock, ids, session }: TurnDeps, { file, path }: Pick<TurnPlace, "file" | "path">): Append {
   let { leafId } = path;
-  let remembered = true;
 
-  function hang(drafts: readonly Draft[]): readonly NewEntry[] {
+  function entriesOf(drafts: readonly Draft[]): readonly NewEntry[] {
     let parentId = leafId;
     const at = clock.now();
     return drafts.map((draft) => {
@@ -30,15 +25,13 @@ export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, pa
     });
   }
 
-  async function append(drafts: readonly Draft[], writes: readonly Write[]): Promise<readonly unknown[]> {
-    if (drafts.length === 0) {
-      return writes.length > 0 ? store.commit(writes) : [];
-    }
+  return async (drafts, writes) => {
+    if (drafts.length === 0) return writes.length > 0 ? store.commit(writes, { by: session }) : [];
     for (let attempt = 0; ; attempt += 1) {
-      const entries = hang(drafts);
+      const entries = entriesOf(drafts);
       try {
-        const [appended, ...answers] = await store.commit([["transcripts.append", { file, entries, expectLeaf: leafId }], ...writes]);
-        remembered = memory.appended(file, leafId, entries, appended) && remembered;
+        const [appended, ...answers] = await store.commit([["transcripts.append", { file, entries, expectLeaf: leafId }], ...writes], { by: session });
+        session.appended(file, leafId, entries, appended);
         leafId = entries.at(-1)!.id;
         return answers;
       } catch (error) {
@@ -46,12 +39,5 @@ export function createAppend({ store, clock, ids, memory }: TurnDeps, { file, pa
         leafId = (await store.read("transcripts.get", { file }))?.leafId ?? null;
       }
     }
-  }
-
-  return {
-    append,
-    get remembered() {
-      return remembered;
-    },
   };
 }

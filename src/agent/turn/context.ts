@@ -59,9 +59,9 @@ export function createContext(deps: TurnDeps, input: TurnInput, { turn, record, 
   /** The whole conversation through the one function that makes it fit, as long as the transcript has all of it. */
   async function current(messages: readonly ModelMessage[]): Promise<{ readonly messages: readonly ModelMessage[]; readonly size: Size }> {
     if (first || record.withheld) return { messages, size: sizeOf(turn, messages) };
-    const path = await deps.memory.path(place.file);
+    const path = await deps.session.path(place.file);
     const settings = viewSettings(deps.config.current, input.sessionKey);
-    const seen = view({ path: path.items, model: chosen.selection.entry, settings, now: deps.clock.now() });
+    const seen = view({ path: path.items, model: chosen.selection.entry, settings, now: deps.clock.now(), memo: deps.session.view });
     return { messages: [...seen.messages, ...record.unwritten], size: sizeWith(seen, record.unwritten) };
   }
 

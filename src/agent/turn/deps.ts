@@ -6,13 +6,11 @@ import type { Config } from "../../config/index.ts";
 import type { Hooks, InternalHooks } from "../../hooks/index.ts";
 import type { ImageFitter } from "../../media/index.ts";
 import type { Budgets, Models } from "../../models/index.ts";
-import type { SessionMemory } from "../../sessions/index.ts";
+import type { OpenSession } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Broker } from "../../tools/index.ts";
 import type { HostFacts, SandboxFacts } from "../prompt/facts.ts";
 import type { ReadBootstrapFiles } from "../workspace/bootstrap-files.ts";
-import type { KnownSessions } from "./known-sessions.ts";
-import type { PromptMemo } from "./prompt-memo.ts";
 import type { Skills } from "../skills/create-skills.ts";
 
 /** What plugins may have to say. Nothing while none run. */
@@ -25,15 +23,15 @@ export interface TurnDeps {
   readonly ids: Ids;
   readonly log: Logger;
   readonly config: Pick<Config, "current">;
-  readonly memory: SessionMemory;
-  readonly sessions: KnownSessions;
+  /** The session of the turn, as its lane holds it. */
+  readonly session: OpenSession;
   readonly hooks: TurnHooks;
   readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
   readonly models: () => Promise<Models>;
   readonly budgets: () => Promise<Pick<Budgets, "check">>;
-  /** Masks registered secrets in what is said and kept. */
   /** Makes images of messages small enough for models. */
   readonly fitImages?: ImageFitter | undefined;
+  /** Masks registered secrets in what is shown and stored. */
   readonly redactor?: Pick<Redactor, "secrets" | "stream"> | undefined;
   /** Tools, when there are any. */
   readonly broker: () => Promise<Broker>;
@@ -44,7 +42,6 @@ export interface TurnDeps {
   readonly workspace: (agentId: string) => Promise<string>;
   /** The files of a workspace that a prompt shows. */
   readonly readFiles: ReadBootstrapFiles;
-  readonly prompts: PromptMemo;
   readonly host: HostFacts;
   /** Which day it is in a zone. */
   readonly today: (zone: string, now: number) => string;

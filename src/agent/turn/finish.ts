@@ -49,7 +49,7 @@ function stickyProfile(entry: SessionEntry, { profileId }: TurnEnd): Readonly<Re
 
 /** Snapshots are large and rarely change: they are written when they did. */
 function changedSnapshots(
-  { clock, prompts }: TurnDeps,
+  { clock, session }: TurnDeps,
   { sessionKey }: TurnInput,
   { place, report, skills, chosen }: PreparedTurn,
 ): Readonly<Record<string, unknown>> {
@@ -57,8 +57,8 @@ function changedSnapshots(
   const { entry } = place;
   const made = { source: "run", sessionId: place.sessionId, sessionKey, provider, model: id, ...report };
   const changes: Record<string, unknown> = {};
-  if (!prompts.holds(place.sessionId, report) && !sameReport(entry, made)) changes["systemPromptReport"] = { ...made, generatedAt: clock.now() };
-  prompts.held(place.sessionId, report);
+  if (session.promptReport !== report && !sameReport(entry, made)) changes["systemPromptReport"] = { ...made, generatedAt: clock.now() };
+  session.promptReport = report;
   if (skills && entry["skillsSnapshot"] !== skills) changes["skillsSnapshot"] = skills;
   return changes;
 }
@@ -94,26 +94,14 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
     // The text once: its pieces are in the transcript.
     ["turns.end", { id: input.runId, outcome, why, detail: { ...end, texts: [] } }],
   ];
-  const before = changesOf(deps, turn);
   const [merged] = (await record.end([...drafts, ...touched], writes, inPlace)) as readonly [{ readonly version: number }];
-  // Its own two: the lines and the entry.
-  const alone = before !== undefined && record.remembered && changesOf(deps, turn) === before + 2;
-  remember(deps, turn, { patch, version: merged.version, changes: alone ? before + 2 : undefined });
+  const { row } = turn.place;
+  // Saves the next turn reading it. Another version: someone else changed it while the turn ran, and it is read again.
+  deps.session.row =
+    merged.version === row.version + 1 && deps.session.isTouched !== true
+      ? { ...row, version: merged.version, entry: patchedEntry(row.entry, patch) }
+      : undefined;
   return end;
-}
-
-const changesOf = ({ store }: TurnDeps, { place }: PreparedTurn): number | undefined => store.changeCounts?.(place.row.key, place.file).changes;
-
-/** Saves the next turn of this session reading it, unless somebody else changed it meanwhile. With `changes` the turn was alone with it all the time. */
-function remember(
-  { sessions }: TurnDeps,
-  { place }: PreparedTurn,
-  { patch, version, changes }: { readonly patch: Readonly<Record<string, unknown>>; readonly version: number; readonly changes: number | undefined },
-): void {
-  const { row, file, injections } = place;
-  if (version !== row.version + 1) return;
-  const counts = changes === undefined || injections === undefined ? undefined : { changes, injections };
-  sessions.keep({ row: { ...row, version, entry: patchedEntry(row.entry, patch) }, file, counts });
 }
 
 interface Stopped extends Pick<MessageExtras, "openclawShown"> {

@@ -5,13 +5,12 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { seededRandom } from "../../base/random.ts";
-import { createSessionMemory, messageEntry } from "../../sessions/index.ts";
+import { createOpenSessions, messageEntry, openSession } from "../../sessions/index.ts";
 import { openStore, patchedEntry, rememberSessions, type Store } from "../../store/index.ts";
 import { createAppend } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
-import { createKnownSessions, holdsAlready } from "./known-sessions.ts";
-import { beginTurn, type Begun } from "./place.ts";
+import { beginTurn, holdsAlready, type Begun } from "./place.ts";
 
 const KEY = "agent:main:main";
 const clock = manualClock();
@@ -25,8 +24,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "turn-place-"));
   store = await openStore({ stateDir: folder, clock });
   const counting = { ...store, read: (kind: string, input: unknown) => (reads.push(kind), store.read(kind as never, input as never)) } as unknown as Store;
-  const memory = createSessionMemory({ store: counting });
-  deps = { store: counting, clock, ids, memory, sessions: createKnownSessions(), config: { current: {} } } as unknown as TurnDeps;
+  deps = { store: counting, clock, ids, session: openSession(KEY, counting), config: { current: {} } } as unknown as TurnDeps;
 });
 afterEach(async () => {
   await store[Symbol.asyncDispose]();
@@ -43,13 +41,15 @@ async function begin(fields: Partial<TurnInput> = {}): Promise<Begun> {
 
 const line = (text: string) => (at: Parameters<typeof messageEntry>[0]) => messageEntry(at, { role: "user", content: text, timestamp: 0 });
 
-/** A turn that says something and keeps its session, as turns do that end well. */
-async function turn(text: string): Promise<void> {
-  const { place, committed } = await begin();
+/** A turn that says something and leaves its session with its owner, as turns do that end well. */
+async function turn(text: string): Promise<Begun> {
+  const begun = await begin();
+  const { place, committed } = begun;
   await committed;
-  const [merged] = (await createAppend(deps, place).append([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
+  const [merged] = (await createAppend(deps, place)([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
   expect(merged.version).toBe(place.row.version + 1);
-  deps.sessions.keep({ row: { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) }, file: place.file });
+  deps.session.row = { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) };
+  return begun;
 }
 
 test("the next turn of a session finds it as it was left, without reading", async () => {
@@ -98,45 +98,7 @@ test("a message that tells nothing new of its session leaves it as it is; one th
   expect([row?.version, row?.entry["origin"]]).toEqual([same.place.row.version + 1, { from: "me" }]);
 });
 
-/** The same turn in a gateway that is alone with its store: what it commits, and when. */
-function alone(): { readonly commits: (readonly string[])[]; turn(text: string): Promise<Begun> } {
-  const commits: (readonly string[])[] = [];
-  const counted = { ...deps.store, commit: (...args: Parameters<Store["commit"]>) => (commits.push(args[0].map(([kind]) => kind)), store.commit(...args)) };
-  const remembered = rememberSessions(counted as unknown as Store);
-  deps = { ...deps, store: remembered, memory: createSessionMemory({ store: remembered }) };
-  return {
-    commits,
-    async turn(text) {
-      const begun = await begin();
-      const { place, committed } = begun;
-      await committed;
-      const transcript = createAppend(deps, place);
-      const before = remembered.changeCounts!(KEY, place.file).changes;
-      const writes = [["sessions.merge", { key: KEY, patch: { said: text } }]] as const;
-      const [[merged]] = (await Promise.all([transcript.append([line(text)], writes), place.begun])) as unknown as [[{ version: number }]];
-      await deps.memory.path(place.file);
-      const counts = { changes: before + 2, injections: place.injections! };
-      deps.sessions.keep({ row: { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) }, file: place.file, counts });
-      return begun;
-    },
-  };
-}
-
-test("alone with its store, a turn of a session that nobody touched begins with its first commit", async () => {
-  const { commits, turn } = alone();
-  await turn("one");
-  commits.length = 0;
-  const { place } = await turn("two");
-  expect(commits).toEqual([
-    ["turns.start", "inbox.claim"],
-    ["transcripts.append", "sessions.merge"],
-  ]);
-  expect(await store.read("turns.get", { id: `t${turns}` })).toMatchObject({ state: "running", sessionKey: KEY });
-  expect(place.path.items).toHaveLength(1);
-});
-
 test("what was put aside for a session is given to its next turn, and to no other", async () => {
-  const { turn } = alone();
   for (const text of ["one", "two"]) await turn(text);
   await deps.store.write("injections.add", { id: "i", sessionKey: KEY, pluginId: "p", placement: "system-event", text: "told" });
   const { committed } = await turn("three");
@@ -144,8 +106,67 @@ test("what was put aside for a session is given to its next turn, and to no othe
   expect(await (await turn("four")).committed).toEqual([]);
 });
 
-test("alone with its store, a turn notices what anybody did to its session before it begins", async () => {
-  const { commits, turn } = alone();
+test("a second owner of the session writes as well: each finds what the other wrote, and both conversations are one", async () => {
+  const other = { ...deps, session: openSession(KEY, deps.store) };
+  const first = deps;
+  for (const text of ["one", "two"]) await turn(text);
+  deps = other;
+  await turn("three");
+  deps = first;
+  const late = await begin();
+  await expect(late.committed).rejects.toMatchObject({ code: "CONFLICT" });
+  const { place } = await turn("four");
+  expect([place.path.items.length, place.entry["said"]]).toEqual([3, "three"]);
+  deps = other;
+  await expect((await begin()).committed).rejects.toMatchObject({ code: "CONFLICT" });
+  expect((await turn("five")).place.path.items).toHaveLength(4);
+});
+
+/** The same turns in a store that reports what is written: what they commit, and when. */
+function reporting(): { readonly commits: (readonly string[])[]; turn(text: string): Promise<Begun> } {
+  const commits: (readonly string[])[] = [];
+  const counted = { ...deps.store, commit: (...args: Parameters<Store["commit"]>) => (commits.push(args[0].map(([kind]) => kind)), store.commit(...args)) };
+  const remembered = rememberSessions(counted as unknown as Store);
+  deps = { ...deps, store: remembered, session: createOpenSessions({ store: remembered }).get(KEY) };
+  return {
+    commits,
+    async turn(text) {
+      const begun = await begin();
+      const { place, committed } = begun;
+      await committed;
+      const writes = [["sessions.merge", { key: KEY, patch: { said: text } }]] as const;
+      const [[merged]] = (await Promise.all([createAppend(deps, place)([line(text)], writes), place.begun])) as unknown as [[{ version: number }]];
+      await deps.session.path(place.file);
+      deps.session.row = { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) };
+      return begun;
+    },
+  };
+}
+
+test("a turn of a session that no one else touched begins with its first commit", async () => {
+  const { commits, turn } = reporting();
+  await turn("one");
+  commits.length = 0;
+  const { place } = await turn("two");
+  expect(commits).toEqual([
+    ["turns.start", "inbox.claim", "transcripts.expect", "sessions.expect"],
+    ["transcripts.append", "sessions.merge"],
+  ]);
+  expect(await store.read("turns.get", { id: `t${turns}` })).toMatchObject({ state: "running", sessionKey: KEY });
+  expect(place.path.items).toHaveLength(1);
+});
+
+test("where the store reports what is written, too, what was put aside is given to the next turn, and to no other", async () => {
+  const { turn } = reporting();
+  for (const text of ["one", "two"]) await turn(text);
+  await deps.store.write("injections.add", { id: "j", sessionKey: KEY, pluginId: "p", placement: "system-event", text: "told" });
+  const { committed } = await turn("three");
+  expect((await committed).map(({ text }) => text)).toEqual(["told"]);
+  expect(await (await turn("four")).committed).toEqual([]);
+});
+
+test("a turn notices what anyone in the process did to its session before it begins", async () => {
+  const { commits, turn } = reporting();
   for (const text of ["one", "two"]) await turn(text);
   await deps.store.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
   const { committed } = await begin();
@@ -158,15 +179,33 @@ test("alone with its store, a turn notices what anybody did to its session befor
   await turn("four");
   commits.length = 0;
   expect((await turn("five")).place.path.items).toHaveLength(5);
-  expect(commits[0]).toEqual(["turns.start", "inbox.claim"]);
+  expect(commits[0]).toEqual(["turns.start", "inbox.claim", "transcripts.expect", "sessions.expect"]);
 });
 
-test("a beginning that is refused is told with the first commit", async () => {
-  const { turn } = alone();
+test("what another process did is noticed by the beginning that goes with the first commit", async () => {
+  const { turn } = reporting();
+  for (const text of ["one", "two"]) await turn(text);
+  // Past the object that reports what this process writes.
+  await store.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
+  const { place, committed } = await begin();
+  await committed;
+  await expect(place.begun).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
+  await expect(createAppend(deps, place)([line("lost")], [["turns.note", { id: `t${turns}`, detail: {} }]])).rejects.toBeInstanceOf(Error);
+  expect((await turn("three")).place.entry["modelOverride"]).toBe("other");
+});
+
+test("a beginning that is refused is reported with the first commit", async () => {
+  const { turn } = reporting();
   for (const text of ["one", "two"]) await turn(text);
   const { place, committed } = await begin({ inboxIds: [4711] });
   await committed;
   await expect(place.begun).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("a beginning that is refused is reported with its commit", async () => {
+  for (const text of ["one", "two"]) await turn(text);
+  const { committed } = await begin({ inboxIds: [4711] });
+  await expect(committed).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("fields are the same when they say the same", () => {

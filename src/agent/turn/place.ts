@@ -1,19 +1,9 @@
 import { AppError } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
-import { entryAfterReset, headerLine, resetDecision, resetPolicy, type KeptPath, type SessionPath } from "../../sessions/index.ts";
-import {
-  patchedEntry,
-  transcriptFile,
-  type ChangeCounts,
-  type InjectionRow,
-  type SessionRow,
-  type TranscriptRow,
-  type TurnRow,
-  type Write,
-} from "../../store/index.ts";
+import { entryAfterReset, headerLine, resetDecision, resetPolicy, type HeldPath, type SessionPath } from "../../sessions/index.ts";
+import { patchedEntry, transcriptFile, type InjectionRow, type SessionRow, type TranscriptRow, type TurnRow, type Write } from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
-import { holdsAlready, type KnownSession } from "./known-sessions.ts";
 
 /** A turn that died this often is ended instead of taken up again. */
 const MAX_RESUMPTIONS = 3;
@@ -31,8 +21,6 @@ export interface TurnPlace {
   readonly began?: { readonly reason: "new" | "daily" | "idle"; readonly former?: SessionEntry };
   /** Times the turn was taken up again, this one included. */
   readonly resumptions: number;
-  /** How often something was put aside for this session before the turn took what waited. */
-  readonly injections?: number | undefined;
   /** Set when the beginning goes with the turn's first commit; resolves with it. */
   readonly begun?: Promise<unknown>;
 }
@@ -42,63 +30,51 @@ export type Injections = readonly InjectionRow[];
 
 export interface Begun {
   readonly place: TurnPlace;
-  /** Resolves when it is certain that the session is as it was found: at once, or when the beginning is on disk. */
+  /** Resolves when it is certain that the session is as it was found: at once, or when the beginning is on disk. Gives what waited for it. */
   readonly committed: Promise<Injections>;
 }
 
-/** True when the commit was refused because of what somebody else wrote, as the named detail shows. */
+/** True when the commit was refused because of what another writer did, as the named detail shows. */
 export function overtaken(error: unknown, detail: "key" | "leaf" | "lines"): boolean {
   return error instanceof AppError && error.code === "CONFLICT" && detail in error.details;
 }
 
 /**
- * Begins a turn, or takes it up again; makes the session when it is not there or out of date. The commit is under way when this resolves, or goes with
- * the turn's first one when there is nothing to make sure of: killed before that, the message is simply begun again.
- * Undefined: the turn died too often.
+ * Begins a turn, or takes it up again; makes the session when it is not there or out of date. The commit asserts what was found. It is under way when this
+ * resolves; when no one in this process touched the session since its last turn, it goes with the turn's first one. Killed before it is on disk, the message
+ * is simply begun again. Undefined: the turn died too often.
  */
 export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: string): Promise<Begun | undefined> {
   const found = await findPlace(deps, input, workspaceDir);
   if (!found) return undefined;
-  const { store } = deps;
-  const { place, writes, certain } = found;
-  if (certain) {
-    const begun = store.commit(writes, { lazy: true, patient: true });
-    begun.catch(() => {}); // Told by the first commit. A turn that is left has none.
-    return { place: { ...place, injections: certain.injections, begun }, committed: Promise.resolve([]) };
+  const { store, session } = deps;
+  const { place, writes, drain, isAsHeld } = found;
+  if (isAsHeld && session.isTouched === false) {
+    const begun = store.commit(writes, { lazy: true, patient: true, by: session });
+    begun.catch(() => {}); // Reported by the first commit. A turn that is left has none.
+    return { place: { ...place, begun }, committed: Promise.resolve([]) };
   }
+  if (session.isTouched !== undefined) session.isTouched = false;
   // Lost with the machine, it is simply begun again; what follows from it is synced with it.
-  const committed = store.commit(writes, { lazy: true }).then(
-    (results) => ({ ok: true as const, injections: results.at(-1) as Injections }),
-    (error: unknown) => ({ ok: false as const, error }),
-  );
-  const injections = store.changeCounts?.(input.sessionKey, place.file).injections;
-  return {
-    place: { ...place, injections },
-    committed: committed.then((result) => (result.ok ? result.injections : Promise.reject(result.error as Error))),
-  };
+  const committed = store.commit([...writes, drain], { lazy: true, by: session }).then((results) => results.at(-1) as Injections);
+  committed.catch(() => {}); // Reported where it is waited for.
+  return { place, committed };
 }
 
 /** What is there before the turn. */
 interface Found {
   readonly session: SessionRow | undefined;
   readonly turn: TurnRow | undefined;
-  /** From memory: the first commit asserts it, unless it is certain. */
-  readonly kept?: KeptPath;
-  /** Nobody changed it since, and nothing waits for it. */
-  readonly certain?: ChangeCounts | undefined;
+  /** The branch as it is held. */
+  readonly held?: HeldPath;
 }
 
-/** The counts, when nobody changed a session since its last turn kept it. */
-function unchanged({ store }: TurnDeps, { row, file, counts }: KnownSession): ChangeCounts | undefined {
-  const now = counts && store.changeCounts?.(row.key, file);
-  return now && now.changes === counts.changes && now.injections === counts.injections ? now : undefined;
-}
-
-async function find(deps: TurnDeps, { sessionKey: key, runId, resumed }: TurnInput): Promise<Found> {
-  const { store, sessions, memory } = deps;
-  const known = sessions.take(key);
-  const kept = known && !resumed ? memory.kept(known.file) : undefined;
-  if (known && kept?.standing.sessionId === known.row.entry.sessionId) return { session: known.row, turn: undefined, kept, certain: unchanged(deps, known) };
+/** The session as its owner holds it, which is to be asserted, or as it is in the store. A turn that is refused finds nothing held the next time. */
+async function find({ store, session: open }: TurnDeps, { sessionKey: key, runId, resumed }: TurnInput): Promise<Found> {
+  const { row } = open;
+  open.row = undefined;
+  const held = row && !resumed ? open.held() : undefined;
+  if (row && held?.standing.sessionId === row.entry.sessionId) return { session: row, turn: undefined, held };
   const [session, turn] = await Promise.all([store.read("sessions.get", { key }), resumed ? store.read("turns.get", { id: runId }) : undefined]);
   return { session, turn };
 }
@@ -113,15 +89,15 @@ interface Transcript {
 async function transcriptFor(
   deps: TurnDeps,
   agentId: string,
-  { sessionId, began, kept, cwd }: { readonly sessionId: string; readonly began: boolean; readonly kept: KeptPath | undefined; readonly cwd: string },
+  { sessionId, began, held, cwd }: { readonly sessionId: string; readonly began: boolean; readonly held: HeldPath | undefined; readonly cwd: string },
 ): Promise<Transcript> {
-  if (kept && !began) return { file: kept.path.file, path: kept.path, writes: [["transcripts.expect", kept.standing]] };
+  if (held && !began) return { file: held.path.file, path: held.path, writes: [["transcripts.expect", held.standing]] };
   const row = began ? undefined : await transcriptOf(deps, agentId, sessionId);
   const header = headerLine({ sessionId, at: deps.clock.now(), cwd });
   if (row) {
     // The file of an old session may be compressed: this gives it back before a plugin looks for it.
     const { file, agentId: owner, sessionId: id } = row;
-    return { file, path: await deps.memory.path(file, row), writes: [["transcripts.ensure", { file, agentId: owner, sessionId: id, header }]] };
+    return { file, path: await deps.session.path(file, row), writes: [["transcripts.ensure", { file, agentId: owner, sessionId: id, header }]] };
   }
   const file = transcriptFile(agentId, sessionId);
   return { file, path: { file, leafId: null, items: [], state: {} }, writes: [["transcripts.ensure", { file, agentId, sessionId, header }]] };
@@ -130,17 +106,19 @@ async function transcriptFor(
 interface FoundPlace {
   readonly place: TurnPlace;
   readonly writes: readonly Write[];
-  /** Set when the writes need not be waited for. */
-  readonly certain?: ChangeCounts | undefined;
+  /** Takes what waits for the session's next turn. */
+  readonly drain: Write;
+  /** The session goes on as its owner held it. */
+  readonly isAsHeld: boolean;
 }
 
 async function findPlace(deps: TurnDeps, input: TurnInput, cwd: string): Promise<FoundPlace | undefined> {
   const { agentId, sessionKey: key, runId } = input;
-  const { session, turn, kept, certain } = await find(deps, input);
+  const { session, turn, held } = await find(deps, input);
   if (turn && turn.resumptions >= MAX_RESUMPTIONS) return undefined;
   const { entry, began } = entryFor(deps, input, session, turn !== undefined);
   const { sessionId } = entry;
-  const { file, path, writes: transcript } = await transcriptFor(deps, agentId, { sessionId, began: began !== undefined, kept, cwd });
+  const { file, path, writes: transcript } = await transcriptFor(deps, agentId, { sessionId, began: began !== undefined, held, cwd });
   const resumptions = turn ? turn.resumptions + 1 : 0;
   const { row, write } = rowFor(input, session, entry, began !== undefined);
   const writes: Write[] = [
@@ -153,8 +131,8 @@ async function findPlace(deps: TurnDeps, input: TurnInput, cwd: string): Promise
     ["inbox.claim", { ids: input.inboxIds, turnId: runId }],
   ];
   const place = { sessionId, file, entry, row, path, resumptions, ...(began ? { began } : {}) };
-  if (certain && write[0] === "sessions.expect") return { place, writes, certain };
-  return { place, writes: [...writes, ...transcript, write, ["injections.drain", { sessionKey: key, turnId: runId }]] };
+  const isAsHeld = held !== undefined && write[0] === "sessions.expect";
+  return { place, writes: [...writes, ...transcript, write], drain: ["injections.drain", { sessionKey: key, turnId: runId }], isAsHeld };
 }
 
 /** How the session stands once the turn has begun, and the write that makes it so. When the message tells nothing new of it, only that it is as it was read. */
@@ -169,6 +147,15 @@ function rowFor(
   if (began) return { row: { ...row, agentId }, write: ["sessions.put", { key, agentId, entry, version }] };
   if (holdsAlready(entry, patch)) return { row: { ...row, version }, write: ["sessions.expect", { key, version }] };
   return { row: { ...row, entry: patchedEntry(entry, patch) }, write: ["sessions.merge", { key, patch, version }] };
+}
+
+/** Whether a change would leave an entry as it is. */
+export function holdsAlready(entry: SessionEntry, patch: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(patch).every(([name, value]) => {
+    const held = entry[name] ?? null;
+    const wanted = value ?? null;
+    return held === wanted || (typeof wanted === "object" && typeof held === "object" && JSON.stringify(held) === JSON.stringify(wanted));
+  });
 }
 
 /** The entry that holds for this turn: the one that is there, or a new one when it is missing or out of date. */

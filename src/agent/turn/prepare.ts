@@ -128,6 +128,7 @@ async function withModel(
     model: chosen.selection.entry,
     settings: viewSettings(deps.config.current, input.sessionKey),
     now: deps.clock.now(),
+    memo: deps.session.view,
   });
   const prompt = systemPromptFor(deps, input, { ...parts, chosen, tools: toolbox.schemas });
   return { chosen, toolbox, seen, prompt };

@@ -84,8 +84,6 @@ export interface TurnRecord {
   readonly unwritten: readonly ModelMessage[];
   /** A plugin kept a message out of the transcript: it does not tell the whole conversation of this turn. */
   readonly withheld: boolean;
-  /** The conversation as memory has it is what the transcript says, and nobody else wrote to it meanwhile. */
-  readonly remembered: boolean;
 }
 
 interface AnswerFacts {
@@ -133,7 +131,7 @@ interface Concluded {
 
 /** What joins the next commit, and the commits. */
 function createPending(deps: TurnDeps, input: TurnInput, place: TurnPlace) {
-  const transcript = createAppend(deps, place);
+  const append = createAppend(deps, place);
   let waiting = nothing();
   let withheld = false;
 
@@ -141,8 +139,11 @@ function createPending(deps: TurnDeps, input: TurnInput, place: TurnPlace) {
   async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
     const { drafts, writes, committed } = waiting;
     waiting = nothing();
+    const appending = append([...drafts, ...moreDrafts], [...writes, ...moreWrites]);
+    appending.catch(() => {});
     // A beginning that was refused is why the rest is, too.
-    const [answers] = await Promise.all([transcript.append([...drafts, ...moreDrafts], [...writes, ...moreWrites]), place.begun]);
+    await place.begun;
+    const answers = await appending;
     for (const tell of committed) tell();
     return answers.slice(writes.length);
   }
@@ -172,9 +173,6 @@ function createPending(deps: TurnDeps, input: TurnInput, place: TurnPlace) {
     get withheld() {
       return withheld;
     },
-    get remembered() {
-      return transcript.remembered;
-    },
   };
 }
 
@@ -199,9 +197,6 @@ export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace,
     },
     get withheld() {
       return pending.withheld;
-    },
-    get remembered() {
-      return pending.remembered;
     },
     later(more, also = []) {
       pending.waiting.drafts.push(...more);

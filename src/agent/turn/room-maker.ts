@@ -54,14 +54,14 @@ const FREE_SHARE = 0.25;
 const UNMEASURED: Measure = { overhead: 0, scale: 1 };
 
 export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
-  const { clock, memory, hooks, config } = deps;
+  const { clock, session, hooks, config } = deps;
   const { file, chosen, context, signal } = at;
   const window = chosen.selection.contextWindow.tokens;
   let { entry } = at;
   let overflows = 0;
 
   async function make(reason: CompactRequest["reason"], over: Pick<CompactRequest, "instructions" | "budget" | "ask">): Promise<CompactResult> {
-    const path: SessionPath = await memory.path(file);
+    const path: SessionPath = await session.path(file);
     const measure = at.measure?.() ?? UNMEASURED;
     const done = await compact({
       path: path.items,
@@ -91,7 +91,7 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
   async function freeEnough(budget: number, tokensAfter: number, { overhead, scale }: Measure): Promise<void> {
     const excess = Math.ceil((overhead + tokensAfter * scale - budget * (1 - FREE_SHARE)) / scale);
     if (excess <= 0) return;
-    const { items } = await memory.path(file);
+    const { items } = await session.path(file);
     const results = contextOf(items).pieces.reduce((sum, { message, chars }) => sum + (message.role === "toolResult" ? tokensOfChars(chars) : 0), 0);
     const target = Math.max(0, results - excess);
     if (!cutResultsTo(items, window, target, { ids: deps.ids, parentId: null, at: clock.now() })) return;
@@ -106,7 +106,7 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
       const done = await make("overflow", { budget, ask: overflows <= ROUNDS_WITH_MODEL ? asker(deps, at) : undefined });
       if (done.kind === "compacted") return true;
       deps.log.warn(`a conversation that is too long could not be summed up: ${done.why}`, { sessionKey: at.input.sessionKey });
-      const path = await memory.path(file);
+      const path = await session.path(file);
       // Only whether it helps; the line itself is made where it is hung.
       if (!shrinkPath(path.items, window, { ids: deps.ids, parentId: null, at: clock.now() })) return false;
       await at.append([(place) => shrinkPath(path.items, window, place)!.entry], []);

@@ -22,6 +22,7 @@ import { firstMessages, prepareTurn, type PreparedTurn } from "./prepare.ts";
 import { createRecord, type Draft } from "./record.ts";
 import { lastCalls, settleCalls } from "./resume.ts";
 import type { Stage } from "./stage.ts";
+import { overtaken } from "./place.ts";
 import { TurnLeft, createTurnTools } from "./tools-of-turn.ts";
 import { tellEnd, tellSession } from "./told.ts";
 import type { Write } from "../../store/index.ts";
@@ -95,7 +96,20 @@ export const GIVEN_UP = "given-up";
  * One turn: prepare, ask the model, carry out its calls, and put the end on disk. Undefined when the process stops meanwhile: the turn is left for
  * the next start.
  */
-export async function runTurn(all: TurnDeps, given: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
+export async function runTurn(deps: TurnDeps, input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
+  try {
+    return await attemptTurn(deps, input, ports);
+  } catch (error) {
+    // Another process changed the session that was held here. Nothing of the turn is on disk: it begins again with what is there now.
+    if (!isBeginningRefused(error)) throw error;
+    return attemptTurn(deps, input, ports);
+  }
+}
+
+/** Only the beginning of a turn asserts the session and the length of its transcript. */
+const isBeginningRefused = (error: unknown): boolean => overtaken(error, "key") || overtaken(error, "lines");
+
+async function attemptTurn(all: TurnDeps, given: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
   const startedAt = all.clock.now();
   const input = given.images ? await withFittingImages(all, given, given.images) : given;
   const hookLog = createHookLog(all.hooks, all.clock.now);
@@ -136,6 +150,7 @@ async function converse(stage: Stage): Promise<TurnEnd | undefined> {
     return await conclude(stage, result, messages);
   } catch (error) {
     if (error instanceof TurnLeft) return undefined;
+    if (isBeginningRefused(error)) throw error;
     deps.log.error(`a turn failed: ${messageOf(error)}`, { runId: stage.input.runId, error });
     if (!isWritten) await keepPrompt(stage);
     throw error;
@@ -164,7 +179,7 @@ function openingDrafts({ place, chosen, prompt }: PreparedTurn): readonly Draft[
 
 /** Takes up a turn at the step where its process died: calls without a result get one, and the model is asked again. */
 async function goOn({ deps, input, turn, record, tools }: Stage): Promise<readonly ModelMessage[]> {
-  const { clock, memory } = deps;
+  const { clock, session } = deps;
   const kept = turn.place.path.items.flatMap(({ message }) => (message ? [message] : []));
   const { calls, answered } = lastCalls(kept);
   await settleCalls(calls, answered, {
@@ -185,7 +200,7 @@ async function goOn({ deps, input, turn, record, tools }: Stage): Promise<readon
     },
     keep: (result) => record.result(result),
   });
-  const path = await memory.path(turn.place.file);
+  const path = await session.path(turn.place.file);
   const settings = viewSettings(deps.config.current, input.sessionKey);
-  return view({ path: path.items, model: turn.chosen.selection.entry, settings, now: clock.now() }).messages;
+  return view({ path: path.items, model: turn.chosen.selection.entry, settings, now: clock.now(), memo: session.view }).messages;
 }

@@ -38,7 +38,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   const facts = told === input.channel ? input.channelFacts : undefined;
   const chat = [told, input.direct, input.inbound, input.systemPrompt, facts && JSON.stringify(facts)];
   const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
-  return deps.prompts.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
+  return deps.session.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
 
   function build(): SystemPrompt {
     const aliases = modelAliases(defaults?.models);

@@ -26,7 +26,7 @@ export type CompactionOutcome =
 
 /** Writes a summary, as asked for. */
 export async function compactSession(deps: TurnDeps, { agentId, sessionKey, instructions, signal }: CompactionWish): Promise<CompactionOutcome> {
-  const { store, ids, memory } = deps;
+  const { store, ids } = deps;
   const session = await store.read("sessions.get", { key: sessionKey });
   const row = session && (await transcriptOf(deps, agentId, session.entry.sessionId));
   if (!session || !row) return { compacted: false, reason: "there is no conversation in this session yet" };
@@ -36,7 +36,7 @@ export async function compactSession(deps: TurnDeps, { agentId, sessionKey, inst
   const input = inputFor({ agentId, sessionKey, runId: ids.uuid() }, entry);
   const context = hookContext(input, { sessionId, workspaceDir });
   const chosen = await chooseModel(deps, input, entry, { context });
-  const place = { sessionId, file: row.file, entry, row: session, path: await memory.path(row.file, row), resumptions: 0 };
+  const place = { sessionId, file: row.file, entry, row: session, path: await deps.session.path(row.file, row), resumptions: 0 };
   const record = createRecord(deps, input, place);
   const files = await deps.readFiles({ folder: workspaceDir, which: "few" });
   const agentsFile = files.find(({ name }) => name === "AGENTS.md")?.content;

@@ -6,7 +6,7 @@ import { sendPolicy } from "../../sessions/index.ts";
 import type { ApprovalRow, CommandOutcome, Store } from "../../store/index.ts";
 import { outcomeText, type AskedCommand } from "../../tools/index.ts";
 import type { Conversation } from "../create-conversation.ts";
-import type { RunRequest } from "../turns/contract.ts";
+import type { RunRequest } from "../contract.ts";
 import type { Origin } from "./pending-commands.ts";
 
 export interface FollowUpDeps {

@@ -3,13 +3,27 @@ import { failpoint } from "../../base/failpoints.ts";
 import { isStopMessage, decideAccess, type AccessGranted } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { agentOfKey, canonicalSessionKey, type ChannelInbound, type ChannelInboundEvent, type ChannelInboundResult } from "../../protocol/index.ts";
-import type { Route } from "../../routing/index.ts";
+import type { Route, RouteLocation } from "../../routing/index.ts";
+import { isLate, type Inbound, type InboundRecord } from "../inbound.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { boundedEvent } from "./event-bounds.ts";
-import { isLate, type Inbound, type InboundRecord } from "./inbound-record.ts";
 import { acceptedInput, accessOf, rowOf, type Offered } from "./inbox-row.ts";
 import { createRefusals } from "./refusals.ts";
-import { routePlace } from "./route-place.ts";
+
+/** Where an event happened, as bindings are compared with it. A direct chat is whom it is with. */
+function routePlace(channel: string, accountId: string, { chat, sender }: ChannelInboundEvent): RouteLocation {
+  const { type, id, threadId, parentId, guildId, teamId } = chat;
+  return {
+    channel,
+    accountId,
+    peer: { kind: type, id: type === "direct" ? sender.id : id },
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(parentId === undefined ? {} : { parentPeer: { kind: type, id: parentId } }),
+    ...(guildId === undefined ? {} : { guildId }),
+    ...(teamId === undefined ? {} : { teamId }),
+    ...(sender.roles === undefined ? {} : { roles: sender.roles }),
+  };
+}
 
 const MAX_SAID = 500;
 

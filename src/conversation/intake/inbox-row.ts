@@ -3,8 +3,7 @@ import type { ChannelInboundEvent } from "../../protocol/index.ts";
 import type { Route } from "../../routing/index.ts";
 import type { InboxInput } from "../../store/index.ts";
 import type { ReplyAddress } from "../address.ts";
-import { inboundOf, type Inbound, type InboundAccess, type InboundRecord } from "./inbound-record.ts";
-import { conversationOf } from "./route-place.ts";
+import { inboundOf, type Inbound, type InboundAccess, type InboundRecord } from "../inbound.ts";
 
 /** An event with the account that it came over. */
 export interface Offered {
@@ -16,13 +15,13 @@ export interface Offered {
 /** The place of the configuration that decided, where one did. */
 export const pathOf = ({ path }: { readonly path?: string }): { readonly path?: string } => (path === undefined ? {} : { path });
 
-/** What is kept of the gate's word. */
+/** What is stored of the gate's verdict. */
 export function accessOf(verdict: AccessGranted): InboundAccess {
   const { owner, commandAuthorized, wasMentioned, requireMention, why } = verdict;
   return { owner, commandAuthorized, wasMentioned, requireMention, why, ...pathOf(verdict) };
 }
 
-/** Of a stranger's message nothing is kept but that it came, from whom and where. */
+/** Of a stranger's message nothing is stored but that it came, from whom and where. */
 export function withoutContent({ channel, accountId, event }: Offered): Offered {
   const { kind, id, chat, sender, to, at } = event;
   const place = { type: chat.type, id: chat.id, ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }) };
@@ -49,7 +48,12 @@ export function addressOf({ channel, accountId, event }: Offered): ReplyAddress 
   };
 }
 
-/** An event as the inbox keeps it. */
+/** A chat, or a thread of it, as the inbox tells them apart. */
+function conversationOf({ chat }: ChannelInboundEvent): string {
+  return chat.threadId === undefined ? chat.id : `${chat.id}:thread:${chat.threadId}`;
+}
+
+/** An event as the inbox stores it. */
 export function rowOf(
   offered: Offered,
   route: Pick<Route, "sessionKey" | "agentId" | "matchedBy" | "binding">,

@@ -1,6 +1,6 @@
 import { canonicalChatType, finalizeInboundContext } from "../../channels/index.ts";
 import type { FinalizedMsgContext, MsgContext, NormalizedLocation } from "../../protocol/index.ts";
-import type { Inbound } from "./inbound-record.ts";
+import type { Inbound } from "../inbound.ts";
 
 /** Every documented field that an inbound message has. */
 export function messageContext(inbound: Inbound): FinalizedMsgContext {

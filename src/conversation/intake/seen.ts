@@ -1,7 +1,7 @@
 import type { ConversationDeps } from "../ports.ts";
-import type { Inbound } from "./inbound-record.ts";
+import type { Inbound } from "../inbound.ts";
 
-/** Puts a sign on a message that it was seen, where the configuration wants that. Nobody waits for it. */
+/** Puts a sign on a message that it was seen, where the configuration wants that. Not waited for. */
 export async function markSeen(deps: ConversationDeps, { channel, address, event, access, agentId }: Inbound): Promise<{ replied(): void } | undefined> {
   const adapter = deps.channels.get(channel)?.reactions;
   if (!adapter || event.kind !== "message") return undefined;
@@ -18,7 +18,7 @@ export async function markSeen(deps: ConversationDeps, { channel, address, event
   return emoji === undefined ? undefined : setAckReaction({ adapter, cfg, address, messageId: event.id, emoji, clock: deps.clock, log: deps.log });
 }
 
-/** The sign that a process before this one put on a message. */
+/** The sign that a previous process put on a message. */
 export function seenBefore(deps: ConversationDeps, { channel, address, event }: Inbound): { replied(): void } {
   const { clock, log, config, channels } = deps;
   const remove = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
-import type { LaneItem } from "./item.ts";
-import { createLanes as createSerial } from "./serial.ts";
+import type { OpenSession, OpenSessions } from "../../sessions/index.ts";
+import type { Item } from "../item.ts";
+import { createSerial } from "./order.ts";
 import { createSessionLane, type ActiveTurn, type Batch, type SessionLane } from "./session-lane.ts";
 
 /** A number of places that work has to wait for, first come first served. */
@@ -48,29 +49,31 @@ function createGlobalLane(places: () => number): GlobalLane {
 
 export interface LanesDeps {
   readonly clock: Clock;
+  /** What lanes hold of their sessions from turn to turn. */
+  readonly sessions: OpenSessions;
   /** Turns that may run at once, over all sessions. */
   readonly places: () => number;
   /** No turn begins before this resolves; undefined when it has. Rejects when no turn will begin any more. */
   readonly gate?: (() => Promise<void> | undefined) | undefined;
   /** Runs a turn to its end. It must not reject. `began` gives the lane a hold of it. */
-  run(batch: Batch, began: (turn: ActiveTurn) => void): Promise<void>;
-  drop(items: readonly LaneItem[], why: string): void;
+  run(batch: Batch, began: (turn: ActiveTurn) => void, session: OpenSession): Promise<void>;
+  drop(items: readonly Item[], why: string): void;
   /** Items that this process will not come to: they are on disk for the next. */
-  leave(items: readonly LaneItem[]): void;
+  leave(items: readonly Item[]): void;
 }
 
 /** Each session has one lane, in which one turn runs at a time; over all of them only so many do. */
 export interface SessionLanes {
-  add(item: LaneItem): void;
+  add(item: Item): void;
   /** Takes back what waits in a session; only what fits, when that is given. */
-  clear(sessionKey: string, fits?: (item: LaneItem) => boolean): readonly LaneItem[];
+  clear(sessionKey: string, fits?: (item: Item) => boolean): readonly Item[];
   /** Ends the turn that runs in a session; what waits stays. */
   interrupt(sessionKey: string): void;
   /** False: what is added begins at once. */
   isBusy(sessionKey: string): boolean;
   depth(sessionKey: string): number;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
-  exclusively<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
+  exclusively<T>(sessionKey: string, work: (session: OpenSession) => Promise<T>): Promise<T>;
   /** Nothing new begins: what waits stays on disk. Resolves when what runs is over. */
   stop(): Promise<void>;
   readonly running: number;
@@ -99,7 +102,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
             : true;
           using _place = await main.enter();
           if (stopped || !isOpen) return deps.leave(batch.items);
-          await deps.run(batch, lane.began);
+          await deps.run(batch, lane.began, deps.sessions.get(sessionKey));
           lane.ended();
           if (lane.isIdle) lanes.delete(sessionKey);
         });
@@ -115,7 +118,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
     interrupt: (sessionKey) => lanes.get(sessionKey)?.interrupt(),
     isBusy: (sessionKey) => lanes.get(sessionKey)?.isIdle === false,
     depth: (sessionKey) => lanes.get(sessionKey)?.depth ?? 0,
-    exclusively: serial.exclusively,
+    exclusively: (sessionKey, work) => serial.exclusively(sessionKey, () => work(deps.sessions.get(sessionKey))),
     stop() {
       stopped = true;
       for (const lane of lanes.values()) deps.leave(lane.clear());

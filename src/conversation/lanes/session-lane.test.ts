@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import type { QueueMode } from "../../sessions/index.ts";
-import { textOf, type ChannelItem, type ClientItem, type LaneItem } from "./item.ts";
+import type { Item } from "../item.ts";
 import { createSessionLane, type ActiveTurn, type Batch, type SessionLane } from "./session-lane.ts";
 
 interface Lab {
@@ -13,13 +13,15 @@ interface Lab {
   readonly steered: string[];
   interrupted: number;
   /** Ends the turn that runs; `unshown`: what its model did not come to see. */
-  end(unshown?: readonly LaneItem[]): void;
+  end(unshown?: readonly Item[]): void;
 }
+
+const textOf = ({ text }: Item): string => text;
 
 function lab({ steerable = true } = {}): Lab {
   const clock = manualClock();
   const shown = textOf;
-  let unshown: readonly LaneItem[] = [];
+  let unshown: readonly Item[] = [];
   const made: Lab = {
     clock,
     started: [],
@@ -57,26 +59,25 @@ const queue = (mode: QueueMode, over: { debounceMs?: number; cap?: number; drop?
     drop: { value: over.drop ?? "summarize", source: "default" },
   }) as const;
 
-function said(text: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { to?: string } = {}): ChannelItem {
+function said(text: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { to?: string } = {}): Item {
   const address = { channel: "test", accountId: "default", to: over.to ?? "chat", chatType: "direct" } as const;
   return {
-    kind: "channel",
     sessionKey: "k",
     agentId: "main",
     text,
     queue: queue(mode, over),
     messages: [{ address, event: {}, receivedAt: 0 }],
-  } as unknown as ChannelItem;
+  } as unknown as Item;
 }
 
-const asked = (message: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { textOnly?: boolean } = {}): ClientItem =>
+const asked = (message: string, mode: QueueMode = "collect", over: Parameters<typeof queue>[1] & { textOnly?: boolean } = {}): Item =>
   ({
-    kind: "client",
     sessionKey: "k",
     agentId: "main",
     queue: queue(mode, over),
-    run: { row: { message, scopes: over.textOnly ? undefined : [] }, text: message },
-  }) as unknown as ClientItem;
+    text: message,
+    request: { message, scopes: over.textOnly ? undefined : [] },
+  }) as unknown as Item;
 
 test("the first message is answered at once", () => {
   const { lane, started } = lab();

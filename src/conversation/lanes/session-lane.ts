@@ -1,22 +1,22 @@
 import type { Clock } from "../../base/clock.ts";
 import type { QueueMode } from "../../sessions/index.ts";
-import { isLate } from "../intake/inbound-record.ts";
-import { sameTurn, type LaneItem } from "./item.ts";
+import { isLate } from "../inbound.ts";
+import { sameTurn, type Item } from "../item.ts";
 
 /** What one turn treats: items that it answers, and some of which only a line is left. */
 export interface Batch {
-  readonly items: readonly [LaneItem, ...LaneItem[]];
+  readonly items: readonly [Item, ...Item[]];
   /** Dropped for want of room; they end with the turn. Of the same kind as the items. */
-  readonly summarised: readonly LaneItem[];
+  readonly summarised: readonly Item[];
 }
 
 /** The turn that runs. */
 export interface ActiveTurn {
-  /** Shows an item to the model at its next step. False: it cannot, because the turn is over or answers somebody else. */
-  steer(item: LaneItem): boolean;
+  /** Shows an item to the model at its next step. False: it cannot, because the turn is over or answers someone else. */
+  steer(item: Item): boolean;
   interrupt(): void;
   /** Items that were to be shown and were not. */
-  unshown(): readonly LaneItem[];
+  unshown(): readonly Item[];
 }
 
 export interface SessionLaneDeps {
@@ -24,12 +24,12 @@ export interface SessionLaneDeps {
   /** Begins a turn; resolves when the session's next may begin. It must not reject. */
   start(batch: Batch): void;
   /** Ends items that will not be treated. */
-  drop(items: readonly LaneItem[], why: string): void;
+  drop(items: readonly Item[], why: string): void;
 }
 
 /** The messages of one session while a turn runs: what becomes of them is what its queue mode says. */
 export interface SessionLane {
-  add(item: LaneItem): void;
+  add(item: Item): void;
   /** The turn that was begun runs. */
   began(turn: ActiveTurn): void;
   /** It is over: the next may begin. */
@@ -37,39 +37,38 @@ export interface SessionLane {
   /** Ends the turn that runs; what waits stays. */
   interrupt(): void;
   /** Gives what waits and forgets it; only what fits, when that is given. */
-  clear(fits?: (item: LaneItem) => boolean): readonly LaneItem[];
+  clear(fits?: (item: Item) => boolean): readonly Item[];
   readonly depth: number;
   readonly isIdle: boolean;
 }
 
 /**
- * How an item is queued. A client waits for the answer to each of its messages, so they are answered one by one unless somebody chose a mode: then it
+ * How an item is queued. A client waits for the answer to each of its messages, so they are answered one by one unless a mode was chosen: then it
  * applies as it does to channels. Callers whose text is only text (HTTP, other sessions) always get an answer of their own.
  */
-function modeOf(item: LaneItem): QueueMode {
-  const { value, source } = item.queue.mode;
-  if (item.kind === "channel") return value;
-  const { kind, scopes } = item.run.row;
-  // What the gateway itself reports interrupts nobody.
-  if (kind !== undefined || source === "default") return "followup";
-  return scopes !== undefined || value === "interrupt" ? value : "followup";
+function modeOf({ queue, request }: Item): QueueMode {
+  const { value, source } = queue.mode;
+  if (!request) return value;
+  // What the gateway itself reports interrupts nothing.
+  if (request.kind !== undefined || source === "default") return "followup";
+  return request.scopes !== undefined || value === "interrupt" ? value : "followup";
 }
 
 /** Whether the quiet time and the cap of the queue apply. */
-const isQueued = (item: LaneItem): boolean => item.kind === "channel" || (item.queue.mode.source !== "default" && item.run.row.scopes !== undefined);
+const isQueued = ({ queue, request }: Item): boolean => !request || (queue.mode.source !== "default" && request.scopes !== undefined);
 
 /** What waited on the platform is merged, and nothing of it is dropped: the cap does not apply. */
-const isBacklog = (item: LaneItem): boolean => item.kind === "channel" && item.messages.every(({ event, receivedAt }) => isLate(event, receivedAt));
+const isBacklog = ({ messages, request }: Item): boolean => !request && messages.every(({ event, receivedAt }) => isLate(event, receivedAt));
 
 /** What waits in a lane, inside of its cap. */
 interface Held {
-  items: LaneItem[];
+  items: Item[];
   /** Of which only a line is left. */
-  summarised: LaneItem[];
+  summarised: Item[];
 }
 
 /** Keeps the queue inside its cap. False: the item itself has to go. */
-function makeRoom(held: Held, item: LaneItem, drop: SessionLaneDeps["drop"]): boolean {
+function makeRoom(held: Held, item: Item, drop: SessionLaneDeps["drop"]): boolean {
   const waiting = held.items.filter((one) => isQueued(one) && !isBacklog(one));
   const cap = item.queue.cap.value;
   if (waiting.length < cap) return true;
@@ -88,11 +87,13 @@ function makeRoom(held: Held, item: LaneItem, drop: SessionLaneDeps["drop"]): bo
 function takeBatch(held: Held): Batch | undefined {
   const [first] = held.items;
   if (!first) return undefined;
-  const together = modeOf(first) === "collect" ? held.items.findIndex((item) => item !== first && !sameTurn(item, first)) : 1;
+  // A turn that a previous process began goes on with the messages it began with.
+  const isCollecting = modeOf(first) === "collect" && !first.hasBegun;
+  const together = isCollecting ? held.items.findIndex((item) => item !== first && (item.hasBegun || !sameTurn(item, first))) : 1;
   const items = held.items.splice(0, together === -1 ? held.items.length : together);
-  const summarised = isQueued(first) ? held.summarised.filter(({ kind }) => kind === first.kind) : [];
+  const summarised = isQueued(first) ? held.summarised.filter(({ request }) => (request === undefined) === (first.request === undefined)) : [];
   held.summarised = held.summarised.filter((item) => !summarised.includes(item));
-  return { items: items as [LaneItem, ...LaneItem[]], summarised };
+  return { items: items as [Item, ...Item[]], summarised };
 }
 
 export function createSessionLane({ clock, start, drop }: SessionLaneDeps): SessionLane {
@@ -121,14 +122,14 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
     else begin(takeBatch(held)!);
   }
 
-  function hold(item: LaneItem): void {
+  function hold(item: Item): void {
     if (isQueued(item) && !isBacklog(item) && !makeRoom(held, item, drop)) return;
     held.items.push(item);
     quietFrom = clock.monotonic();
     if (!busy) next();
   }
 
-  function interrupt(item: LaneItem): void {
+  function interrupt(item: Item): void {
     drop([...held.items, ...held.summarised], "a newer message came");
     held = { items: [item], summarised: [] };
     active?.interrupt();

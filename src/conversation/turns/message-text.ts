@@ -1,7 +1,7 @@
 import { formatInboundEnvelope, resolveEnvelopeFormatOptions } from "../../channels/index.ts";
 import type { FinalizedMsgContext, HostConfig } from "../../protocol/index.ts";
-import type { Inbound } from "../intake/inbound-record.ts";
-import { textOf, type ChannelItem, type LaneItem } from "../lanes/item.ts";
+import type { Inbound } from "../inbound.ts";
+import { lastMessage, type Item } from "../item.ts";
 
 /** A message of the chat that was not for us. */
 export interface HistoryLine {
@@ -18,7 +18,7 @@ interface TextFacts {
   /** Files and what went wrong with them, one line each. */
   readonly mediaLines: readonly string[];
   /** Of messages that found no room in the queue. */
-  readonly summarised: readonly ChannelItem[];
+  readonly summarised: readonly Item[];
   /** The channel can point to a message by its id. Ids that it only tells messages apart by are no business of the model. */
   readonly namesMessages: boolean;
 }
@@ -84,14 +84,14 @@ function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]
 }
 
 /** A line for each message that found no room in the queue. */
-export function summaryOf(items: readonly LaneItem[]): readonly string[] {
+export function summaryOf(items: readonly Item[]): readonly string[] {
   if (items.length === 0) return [];
-  const lines = items.map((item) => `- ${textOf(item).replaceAll(/\s+/g, " ").trim().slice(0, MAX_SUMMARY_LINE)}`);
+  const lines = items.map((item) => `- ${item.text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_SUMMARY_LINE)}`);
   return [`[${items.length} earlier messages came while you were busy and were shortened]\n${lines.join("\n")}`];
 }
 
-function enveloped(item: ChannelItem, ctx: FinalizedMsgContext, facts: TextFacts): string {
-  const last = item.messages.at(-1)!;
+function enveloped(item: Item, ctx: FinalizedMsgContext, facts: TextFacts): string {
+  const last = lastMessage(item);
   const { sender, at } = last.event;
   return formatInboundEnvelope({
     channel: labelOf(last.channel),
@@ -119,11 +119,11 @@ function usableId(ctx: FinalizedMsgContext, { event }: Inbound, namesMessages: b
 }
 
 /** What the model reads of one or more items: data about them, then what was said, each with its envelope. */
-export function messageText(items: readonly ChannelItem[], contexts: readonly FinalizedMsgContext[], facts: TextFacts): string {
+export function messageText(items: readonly Item[], contexts: readonly FinalizedMsgContext[], facts: TextFacts): string {
   const last = contexts.at(-1)!;
   const said = items.map((item, index) => enveloped(item, contexts[index]!, facts));
   const many = said.length > 1 ? [`[${said.length} messages that came while you were busy]`] : [];
-  const messageId = usableId(last, items.at(-1)!.messages.at(-1)!, facts.namesMessages);
+  const messageId = usableId(last, lastMessage(items.at(-1)!), facts.namesMessages);
   return [...contextBlocks(last, facts.history, messageId), ...summaryOf(facts.summarised), ...many, said.join("\n\n"), ...facts.mediaLines].join("\n\n");
 }
 

@@ -1,6 +1,6 @@
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { InboxRow, TurnRow } from "../../store/index.ts";
-import type { InboundRecord } from "../intake/inbound-record.ts";
+import type { InboundRecord } from "../inbound.ts";
 import { given, type StoryStep } from "./story.ts";
 
 /** What the row of a channel's message keeps; undefined for one of a client, or one that was taken out. */

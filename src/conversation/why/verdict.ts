@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/text.ts";
-import { LOOKED_AT_TOO_OFTEN } from "../intake/second-looks.ts";
+import { EXAMINED_TOO_OFTEN } from "../intake/attempts.ts";
 import type { InboxRow, OutboxRow } from "../../store/index.ts";
 import { payloadOf, stateText } from "./delivery-steps.ts";
 import { recordOf, withPath } from "./message-steps.ts";
@@ -58,7 +58,7 @@ function failed(why: string | null, facts: TurnFacts | undefined, deliveries: re
   const told = deliveries.some(({ payload, state }) => (payload as { isError?: boolean } | null)?.isError === true && state === "sent");
   const said = told ? "; the sender was told" : "";
   const { resumptions = 0 } = facts?.turn ?? {};
-  if (why === LOOKED_AT_TOO_OFTEN) {
+  if (why === EXAMINED_TOO_OFTEN) {
     return {
       outcome: "failed",
       level: "bad",

@@ -1,12 +1,11 @@
 import type { ModelMessage, TextContent } from "../../protocol/index.ts";
 import { contextSize, messageChars, tokensOfChars, type ContextSize } from "../tokens.ts";
 import { readPath } from "../transcript/path.ts";
-import { beginningOf, sinceOf } from "./beginning.ts";
-import { contextOf, lastTurns } from "./context.ts";
-import { guard, roomIn } from "./guard.ts";
+import { contextOf, lastTurns, type Context } from "./context.ts";
+import { guard, roomIn, weight } from "./guard.ts";
 import { OLDER_IMAGE, REFUSED_IMAGE } from "./images.ts";
 import { pathItem, type PathItem } from "./item.ts";
-import { pair } from "./pairing.ts";
+import { createTaken, pair, type Taken } from "./pairing.ts";
 import { imagesIn, type Dropped, type Piece } from "./piece.ts";
 import { isPrunable, prune, prunedUpTo } from "./pruning.ts";
 import { cutMarked } from "./results-cut.ts";
@@ -25,6 +24,8 @@ interface ViewOptions {
   readonly settings?: ViewSettings | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** With it, a path is read in time of what is new since the last view. */
+  readonly memo?: ViewMemo | undefined;
 }
 
 /** Either lines of a transcript and the entry to look from (default: the last), or a path that was read before. */
@@ -66,7 +67,7 @@ export function view(input: ViewInput): View {
   const { model, settings = {} } = input;
   const path = "path" in input ? input.path : readPath(input.entries, input.leafId).map(pathItem);
   const window = windowTokens(model, settings);
-  return (isWhole(settings, model) && unchanged(path, window, settings)) || shortened(path, window, input);
+  return (isWhole(settings, model) && unchanged(path, window, input)) || shortened(path, window, input);
 }
 
 const isPruned = ({ pruning }: ViewSettings, { provider, id }: ViewModel): boolean => pruning !== undefined && pruning.ttlMs > 0 && isPrunable(provider, id);
@@ -76,8 +77,9 @@ const isWhole = (settings: ViewSettings, model: ViewModel): boolean =>
   !(settings.historyLimit !== undefined && settings.historyLimit >= 1) && !isPruned(settings, model);
 
 /** The view of a path that is shown as it is; undefined when something of it has to be left out. */
-function unchanged(path: readonly PathItem[], window: number, { maxImages = MAX_IMAGES }: ViewSettings): View | undefined {
-  const begun = beginningOf(path);
+function unchanged(path: readonly PathItem[], window: number, { settings, memo = {} }: ViewOptions): View | undefined {
+  const { maxImages = MAX_IMAGES } = settings ?? {};
+  const begun = beginningOf(path, memo);
   const room = roomIn(window);
   if (!begun || begun.weight > room.total || begun.longestResult > room.result || begun.images > maxImages) return undefined;
   const { messages, estimate, unreadable, results, unanswered } = begun;
@@ -151,4 +153,100 @@ function withoutFirstImages(pieces: readonly Piece[], count: number, note: TextC
     const message: ModelMessage = { ...piece.message, content };
     return { ...piece, message, chars: messageChars(message), images: imagesIn(message) };
   });
+}
+
+/** A path as a model sees it when nothing has to be shortened, with what tells whether something has. */
+interface Beginning {
+  readonly items: readonly PathItem[];
+  readonly messages: readonly ModelMessage[];
+  /** A guess at the tokens of `messages`. */
+  readonly estimate: number;
+  /** What all of them weigh against the window, and how long the longest result is. */
+  readonly weight: number;
+  readonly longestResult: number;
+  readonly images: number;
+  /** The first message that was answered after the last compaction. */
+  readonly since: number;
+  readonly compactedAt: number;
+  readonly unreadable: number;
+  readonly results: number;
+  readonly unanswered: number;
+}
+
+interface Known {
+  readonly beginning: Beginning;
+  readonly taken: Taken;
+}
+
+/**
+ * What was made of a path so far; the session's owner holds it from view to view. Items never change, so that a path which begins with those of another
+ * begins with what a model sees of it.
+ */
+export interface ViewMemo {
+  known?: Known | undefined;
+}
+
+const NOTHING = { messages: [], estimate: 0, weight: 0, longestResult: 0, images: 0, since: 0, compactedAt: -1, unreadable: 0, results: 0 } as const;
+
+/**
+ * What a model sees of a path, in time of what is new since it was last asked for. Undefined when it has to be put together as a whole: some of
+ * its results are marked to be cut, or images to be left out.
+ */
+function beginningOf(path: readonly PathItem[], memo: ViewMemo): Beginning | undefined {
+  const [first] = path;
+  if (!first) return { ...NOTHING, items: path, unanswered: 0 };
+  const known = knownOf(memo, path);
+  const from = known?.beginning.items.length ?? 0;
+  for (let at = from; at < path.length; at += 1) if (path[at]!.resultChars !== undefined || path[at]!.leavesOutImages) return undefined;
+  const before = known?.beginning ?? NOTHING;
+  const taken = createTaken(known?.taken);
+  const more = known ? addedTo(path, from) : contextOf(path);
+  const { pieces, results, unanswered } = pair(more.pieces, taken);
+  const beginning: Beginning = {
+    items: path,
+    messages: pieces.length === 0 ? before.messages : [...before.messages, ...pieces.map(({ message }) => message)],
+    ...totals(before, pieces),
+    since: known ? before.since : sinceOf(pieces, more.compactedAt),
+    compactedAt: known ? before.compactedAt : more.compactedAt,
+    unreadable: before.unreadable + more.unreadable,
+    results: before.results + results,
+    unanswered,
+  };
+  // A call that has no result may still get it: what was made of it does not last.
+  if (unanswered === 0) memo.known = { beginning, taken: taken.settled() };
+  return beginning;
+}
+
+/** What is known of the beginning of this path, unless a compaction came since: it puts other things first. */
+function knownOf({ known }: ViewMemo, path: readonly PathItem[]): Known | undefined {
+  if (!known) return undefined;
+  const { items } = known.beginning;
+  if (items.length > path.length) return undefined;
+  for (let at = 0; at < items.length; at += 1) if (items[at] !== path[at]) return undefined;
+  for (let at = items.length; at < path.length; at += 1) if (path[at]!.firstKeptId !== undefined) return undefined;
+  return known;
+}
+
+function addedTo(path: readonly PathItem[], from: number): Context {
+  const { pieces, unreadable } = contextOf(path.slice(from));
+  return { pieces: from === 0 ? pieces : pieces.map((piece) => ({ ...piece, at: piece.at + from })), unreadable, compactedAt: -1 };
+}
+
+/** Position of the first message after a compaction. */
+function sinceOf(pieces: readonly Piece[], compactedAt: number): number {
+  return compactedAt < 0 ? 0 : pieces.findLastIndex(({ at }) => at <= compactedAt) + 1;
+}
+
+function totals(
+  before: Pick<Beginning, "estimate" | "weight" | "longestResult" | "images">,
+  pieces: readonly Piece[],
+): Pick<Beginning, "estimate" | "weight" | "longestResult" | "images"> {
+  let { estimate, weight: total, longestResult, images } = before;
+  for (const piece of pieces) {
+    estimate += tokensOfChars(piece.chars);
+    total += weight(piece);
+    images += piece.images;
+    if (piece.message.role === "toolResult" && piece.chars > longestResult) longestResult = piece.chars;
+  }
+  return { estimate, weight: total, longestResult, images };
 }

@@ -337,10 +337,8 @@ test("cached sessions are read again after another program's change was imported
   const onExternalChange = (listener: () => void): Disposable => (listeners.push(listener), { [Symbol.dispose]() {} });
   const store = rememberSessions({ ...inner, onExternalChange });
   await store.commit([put("agent:main:a")]);
-  const counts = store.changeCounts!("agent:main:a", "f");
   await inner.write("sessions.merge", { key: "agent:main:a", patch: { label: "behind its back" } });
   expect((await get(store, "agent:main:a"))!.entry.label).toBeUndefined();
   for (const listener of listeners) listener();
   expect((await get(store, "agent:main:a"))!.entry.label).toBe("behind its back");
-  expect(store.changeCounts!("agent:main:a", "f").changes).not.toBe(counts.changes);
 });

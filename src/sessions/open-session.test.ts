@@ -8,15 +8,31 @@ import { seededRandom } from "../base/random.ts";
 import { openStore, transcriptFile, type ReadInput, type ReadKind, type Store } from "../store/index.ts";
 import {
   compactionEntry,
-  createSessionMemory,
+  createOpenSessions,
   headerLine,
   messageEntry,
   thinkingLevelEntry,
   view,
   type NewEntry,
-  type SessionMemory,
+  type HeldPath,
+  type OpenSession,
   type SessionPath,
 } from "./index.ts";
+
+type Memory = Pick<OpenSession, "path" | "appended"> & { held(file: string): HeldPath | undefined; readonly bytes: number };
+
+/** Sessions by their transcripts. */
+function memoryOf(options: Parameters<typeof createOpenSessions>[0]): Memory {
+  const sessions = createOpenSessions(options);
+  return {
+    path: (file, row) => sessions.get(file).path(file, row),
+    held: (file) => sessions.get(file).held(),
+    appended: (file, ...args) => sessions.get(file).appended(file, ...args),
+    get bytes() {
+      return sessions.bytes;
+    },
+  };
+}
 
 const MODEL = { provider: "test", id: "m", contextWindow: 200_000 };
 
@@ -24,7 +40,7 @@ const clock = manualClock();
 const ids = createIds(seededRandom(1));
 let folder: string;
 let store: Store;
-let memory: SessionMemory;
+let memory: Memory;
 let reads: string[];
 
 let session = 0;
@@ -43,7 +59,7 @@ beforeEach(async () => {
   session += 1;
   FILE = transcriptFile("main", `s${session}`);
   reads = [];
-  memory = createSessionMemory({ store: counted(store) });
+  memory = memoryOf({ store: counted(store) });
   await ensure();
 });
 
@@ -78,7 +94,7 @@ async function append(texts: readonly string[], from: string | null, { tell = fa
 const texts = ({ items }: Pick<SessionPath, "items">): string[] =>
   view({ path: items, model: MODEL, now: 0 }).messages.map(({ content }) => (content as unknown as { text: string }[])[0]!.text);
 /** What a reader sees who remembers nothing. */
-const afresh = async (file = FILE): Promise<string[]> => texts(await createSessionMemory({ store }).path(file));
+const afresh = async (file = FILE): Promise<string[]> => texts(await memoryOf({ store }).path(file));
 
 test("a conversation is read once; what its owner appends is known without reading", async () => {
   const first = await append(["one", "two"], null);
@@ -98,12 +114,12 @@ test("with the transcript's row at hand nothing is asked", async () => {
 });
 
 test("what is kept comes with what has to hold for it", async () => {
-  expect(memory.kept(FILE)).toBeUndefined();
+  expect(memory.held(FILE)).toBeUndefined();
   const first = await append(["one"], null);
   await memory.path(FILE);
   await append(["two"], first, { tell: true });
   reads = [];
-  const { path, standing } = memory.kept(FILE)!;
+  const { path, standing } = memory.held(FILE)!;
   expect([texts(path), reads]).toEqual([["one", "two"], []]);
   await store.write("transcripts.expect", standing);
   await append(["three"], path.leafId);
@@ -175,7 +191,7 @@ test("what a compaction put away is not kept, whether it is appended or read; th
   const appended = await memory.path(FILE);
   expect(memory.bytes).toBeLessThan(before);
   expect([appended.items.length, appended.state.thinkingLevel]).toEqual([2, "high"]);
-  const fresh = await createSessionMemory({ store }).path(FILE);
+  const fresh = await memoryOf({ store }).path(FILE);
   expect(fresh).toMatchObject({ leafId: appended.leafId, items: appended.items, state: appended.state });
 });
 
@@ -209,7 +225,7 @@ test("after a compaction only what it kept is read, however long the conversatio
       return read;
     },
   } as Pick<Store, "read">;
-  const fresh = await createSessionMemory({ store: counting }).path(FILE);
+  const fresh = await memoryOf({ store: counting }).path(FILE);
   expect(texts(fresh).slice(1)).toEqual(["kept", "after"]);
   expect(fresh.items).toHaveLength(3);
   expect(fresh.state.model).toEqual({ provider: "test", id: "m" });
@@ -221,12 +237,12 @@ test("after a compaction only what it kept is read, however long the conversatio
   );
   const far = compactionEntry({ ids, parentId: many, at: clock.now() }, { summary: "longer", firstKeptEntryId: kept!, tokensBefore: 9 });
   await store.write("transcripts.append", { file: FILE, entries: [far] });
-  const second = await createSessionMemory({ store }).path(FILE);
+  const second = await memoryOf({ store }).path(FILE);
   expect(texts(second).slice(1)).toEqual(["kept", "after", ...Array.from({ length: 700 }, (_, n) => `n${n}`)]);
 });
 
 test("memory is bounded: the conversation that was not used for the longest time goes, one that is far too large is not kept", async () => {
-  const small = createSessionMemory({ store: counted(store), maxBytes: 10_000 });
+  const small = memoryOf({ store: counted(store), maxBytes: 10_000 });
   const files = ["a", "b", "c"].map((id) => transcriptFile("main", id));
   for (const [at, file] of files.entries()) {
     await ensure(file, ["a", "b", "c"][at]);
@@ -291,7 +307,7 @@ test("a transcript that is put away while it is read is not taken for its beginn
       Array.from({ length: 500 }, (_, m) => `old ${n * 500 + m}`),
       leaf,
     );
-  const interrupted = createSessionMemory({
+  const interrupted = memoryOf({
     store: {
       read: async (kind: ReadKind, input: ReadInput<ReadKind>) => {
         const rows = await store.read(kind, input);

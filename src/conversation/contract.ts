@@ -1,9 +1,10 @@
 /** Runs that clients ask for: what is asked, what happens, how it ends. */
-import type { TurnFailure } from "../../agent/index.ts";
-import type { ErrorCode } from "../../base/errors.ts";
-import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema } from "../../protocol/index.ts";
-import type { ReplyAddress } from "../address.ts";
-import type { AbortReason } from "./run.ts";
+import type { TurnFailure } from "../agent/index.ts";
+import type { ErrorCode } from "../base/errors.ts";
+import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema } from "../protocol/index.ts";
+import type { ReplyAddress } from "./address.ts";
+
+export type AbortReason = "rpc" | "stop" | "timeout" | "interrupt";
 
 /** One run, asked for by a client or an HTTP caller. */
 export interface RunRequest {

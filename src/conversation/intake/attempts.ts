@@ -2,7 +2,7 @@ import { lazy } from "../../base/lazy.ts";
 import type { ConversationDeps } from "../ports.ts";
 
 /** Limits how often plugins are asked again about an input in which the process ended: one that ends every process must not keep the gateway down. */
-export interface SecondLooks {
+export interface Attempts {
   /**
    * Call before plugins are asked about inputs that a previous process left. The attempt is on disk when it resolves; false: there were too many. After
    * a process that ended among such inputs they go one at a time, so that an attempt counts for the one that ended it.
@@ -13,8 +13,8 @@ export interface SecondLooks {
 }
 
 /** Why an input ends that plugins were asked about too often. */
-export const LOOKED_AT_TOO_OFTEN = "interrupted too often while plugins looked at it";
-export const LOOKS_GIVEN_UP = "This could not be handled: the gateway stopped each time a plugin looked at it. Its owner can find out more in the log.";
+export const EXAMINED_TOO_OFTEN = "interrupted too often while plugins looked at it";
+export const EXAMINATION_GIVEN_UP = "This could not be handled: the gateway stopped each time a plugin looked at it. Its owner can find out more in the log.";
 
 const META_KEY = "intake.looks";
 const MOST_ATTEMPTS = 3;
@@ -45,7 +45,7 @@ function createSaving(save: () => Promise<void>): () => Promise<void> {
       }));
 }
 
-export function createSecondLooks(deps: Deps): SecondLooks {
+export function createAttempts(deps: Deps): Attempts {
   const { store, hooks, clock, log } = deps;
   const counts = new Map<number, number>();
   const before = lazy(async () => {

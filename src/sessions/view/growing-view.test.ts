@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TranscriptEntry } from "../../protocol/index.ts";
 import { pathItem, type PathItem } from "./item.ts";
-import { view, type View } from "./view.ts";
+import { view, type View, type ViewMemo } from "./view.ts";
 
 const MODEL = { provider: "p", id: "m", contextWindow: 2_000 };
 const callId = fc.constantFrom("a", "b", "a_2", "b|x");
@@ -33,16 +33,18 @@ const entry = fc.oneof(
 );
 
 const items = (entries: readonly object[]): readonly PathItem[] => entries.map((one, at) => pathItem({ ...one, id: `e${at}` } as TranscriptEntry));
-const seen = (path: readonly PathItem[], historyLimit?: number): View => view({ path, model: MODEL, settings: { historyLimit }, now: 0 });
+const seen = (path: readonly PathItem[], historyLimit?: number, memo?: ViewMemo): View =>
+  view({ path, model: MODEL, settings: { historyLimit }, now: 0, memo });
 
-test("a path that grows looks as it would look to somebody who sees it for the first time", () => {
+test("a path that grows looks as it would look to a reader who sees it for the first time", () => {
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 24 }), fc.array(fc.nat(24), { maxLength: 6 }), (entries, stops) => {
       const path = items(entries);
+      const memo = {};
       for (const stop of stops) {
         const part = path.slice(0, stop);
         const fresh = items(entries.slice(0, stop));
-        const known = seen(part);
+        const known = seen(part, undefined, memo);
         expect(known).toEqual(seen(fresh));
         // A limit that nothing reaches makes it take the long way.
         expect(known).toEqual(seen(fresh, 1_000));
@@ -58,8 +60,9 @@ test("a result that comes later finds its call, though the call was shown withou
     { type: "message", message: { role: "assistant", content: [{ type: "toolCall", id: "a", name: "read", arguments: {} }] } },
     { type: "message", message: { role: "toolResult", toolCallId: "a", toolName: "read", content: [{ type: "text", text: "A" }] } },
   ]);
-  expect(seen(path.slice(0, 2)).dropped.unanswered).toBe(1);
-  const later = seen(path);
+  const memo = {};
+  expect(seen(path.slice(0, 2), undefined, memo).dropped.unanswered).toBe(1);
+  const later = seen(path, undefined, memo);
   expect(later.dropped.unanswered).toBe(0);
   expect(later.messages.at(-1)).toMatchObject({ role: "toolResult", toolCallId: "a", content: [{ text: "A" }] });
 });
@@ -74,8 +77,9 @@ test("what was seen before is not read again", () => {
       return item.message!;
     },
   }));
-  seen(path.slice(0, 39));
+  const memo = {};
+  seen(path.slice(0, 39), undefined, memo);
   read.length = 0;
-  expect(seen(path).messages).toHaveLength(40);
+  expect(seen(path, undefined, memo).messages).toHaveLength(40);
   expect(new Set(read)).toEqual(new Set([39]));
 });

@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log/logger.ts";
 import { openStore, type Store } from "../../store/index.ts";
-import { createSecondLooks } from "./second-looks.ts";
+import { createAttempts } from "./attempts.ts";
 
 async function setup() {
-  const folder = mkdtempSync(join(tmpdir(), "second-looks-"));
+  const folder = mkdtempSync(join(tmpdir(), "attempts-"));
   const clock = manualClock();
   const store: Store = await openStore({ stateDir: folder, clock });
   onTestFinished(async () => {
@@ -19,7 +19,7 @@ async function setup() {
     (await store.write("inbox.accept", { channel: "test", account: "default", conversation: "c", messageId, kind: "message", text: messageId })).id;
   /** As the next process would make them. */
   const looks = (names: readonly string[] = ["inbound_claim"]) =>
-    createSecondLooks({
+    createAttempts({
       store,
       clock,
       log: silentLogger,

@@ -1,0 +1,329 @@
+/** From the inbox to a lane: plugins, joining, commands, policies. */
+import { messageOf } from "../../base/errors.ts";
+import { finalizeInboundContext } from "../../channels/index.ts";
+import { agentOfKey, type FinalizedMsgContext } from "../../protocol/index.ts";
+import { queueSettings, sendPolicy } from "../../sessions/index.ts";
+import { aborted, closeUnanswered, commitEnd, failed, type Closing } from "../closing.ts";
+import type { CommandCall, CommandVerdict } from "../commands/commands.ts";
+import type { Responder } from "../contract.ts";
+import { chatOf, clientMessage, isOperator, type ClientRequest, type Decided, type Group } from "../inbound.ts";
+import { endingOf, inboxIdsOf, lastMessage, type Item } from "../item.ts";
+import { createOrder, createSerial } from "../lanes/order.ts";
+import type { OpenItems } from "../open-items.ts";
+import type { ConversationContext, ConversationDeps } from "../ports.ts";
+import { EXAMINATION_GIVEN_UP, EXAMINED_TOO_OFTEN, type Attempts } from "./attempts.ts";
+import { botOf, type CreateItem } from "./create-item.ts";
+import { createJoining, joined, withoutMentions } from "./joining.ts";
+import { messageContext } from "./message-context.ts";
+import { createPluginHooks, type PluginHooks, type PluginVerdict } from "./plugin-hooks.ts";
+import { markSeen } from "./seen.ts";
+
+/**
+ * Finds out what becomes of messages on disk. Those of one chat, or of one session of clients, go through in their order; a stop overtakes all of them, a
+ * quick command those that take long.
+ */
+export interface Examination {
+  add(item: Item): void;
+  /** The same for an item that a previous process left. `isNew`: no turn was begun with it, and plugins may claim it. */
+  addAgain(item: Item, isNew: boolean): void;
+  readonly stopCommand: NonNullable<Responder["stopCommand"]>;
+  /** Resolves when no item is being examined. */
+  idle(): Promise<void>;
+}
+
+export interface ExaminationDeps {
+  readonly context: ConversationContext;
+  readonly open: OpenItems;
+  readonly attempts: Attempts;
+  readonly createItem: CreateItem;
+  /** Puts an item into its session's lane. */
+  enqueue(item: Item): void;
+  /** The process ends first: the item is on disk for the next. */
+  leave(item: Item): void;
+}
+
+const STOPPED = "stopped by a command";
+const FAILED = "Something went wrong before this could be answered: please try again.";
+const BEFORE_TURNS = ["message_received", "inbound_claim", "before_dispatch"] as const;
+
+/** Whether a text may hold a command or a setting, or may be a word that stops what runs. */
+const mayBeCommand = (text: string): boolean => /(?:^|\s)[/!]|^\s*\w+\s*$/.test(text.slice(0, 10_000));
+
+/** A client's message as a command. Only messages that name their sender's rights are looked at. */
+function clientCall(request: Omit<ClientRequest, "inboxId">, signal: AbortSignal): CommandCall | undefined {
+  const { scopes, message, sessionKey, agentId, channel, runId, owner = false } = request;
+  if (scopes === undefined || !mayBeCommand(message)) return undefined;
+  const authorized = isOperator(scopes);
+  const ctx = finalizeInboundContext({
+    Body: message,
+    RawBody: message,
+    CommandBody: message,
+    SessionKey: sessionKey,
+    Provider: channel,
+    Surface: channel,
+    OriginatingChannel: channel,
+    ChatType: "direct",
+    MessageSid: runId,
+    CommandSource: "text",
+    CommandAuthorized: authorized,
+    GatewayClientScopes: [...scopes],
+  });
+  return {
+    ctx,
+    messageKey: `run:${runId}`,
+    sessionKey,
+    agentId,
+    channel,
+    accountId: "default",
+    isGroup: false,
+    authorized,
+    owner,
+    scopes,
+    source: "text",
+    canAnswerAside: true,
+    wasMentioned: true,
+    signal,
+  };
+}
+
+/** A channel's message as a command. */
+function channelCall(item: Item, ctx: FinalizedMsgContext): CommandCall {
+  const last = lastMessage(item);
+  const { event, access, sessionKey, agentId, channel, accountId } = last;
+  return {
+    ctx,
+    sessionKey,
+    agentId,
+    channel,
+    accountId,
+    senderId: event.sender.id,
+    ...(event.sender.otherIds ? { otherSenderIds: event.sender.otherIds.map(String) } : {}),
+    isGroup: event.chat.type !== "direct",
+    authorized: access.commandAuthorized,
+    owner: access.owner,
+    source: event.kind === "command" ? "native" : "text",
+    canAnswerAside: true,
+    wasMentioned: access.wasMentioned,
+    messageKey: `inbox:${last.id}`,
+    ...botOf(last),
+    signal: item.abort.signal,
+  };
+}
+
+/**
+ * Persists what was decided, where something would happen twice otherwise. Not waited for: writes are committed in order, so it is on disk before the
+ * turn is.
+ */
+function persistDecided({ store, hooks, internalHooks, log }: ConversationDeps, item: Item): void {
+  const isAsked = BEFORE_TURNS.some((name) => hooks.has(name)) || internalHooks?.()?.has("message", "received") === true;
+  if (!isAsked && !item.ack) return;
+  const { text, thinking, hints, hooks: answers, ack, request } = item;
+  const ids = inboxIdsOf(item);
+  const last = ids.at(-1)!;
+  const decided: Decided = {
+    last,
+    ...(request?.message === text ? {} : { text }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(hints === undefined ? {} : { hints }),
+    ...(answers.length === 0 ? {} : { hooks: answers }),
+    ...(ack ? { ack: true } : {}),
+  };
+  const inputs = ids.map((id) => ({ id, decided: id === last ? decided : { last } }));
+  store.write("inbox.decide", { inputs }).catch((error: unknown) => log.warn(`what plugins decided could not be stored: ${messageOf(error)}`, { last }));
+}
+
+/** The examination of one item: claim, command, policy, `before_dispatch`, lane. */
+function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: PluginHooks) {
+  const { deps } = context;
+  const { store, config, commands, channels } = deps;
+  const log = deps.log.subsystem("conversation");
+
+  async function close(item: Item, closing: Closing): Promise<void> {
+    open.end(item, await closeUnanswered(endingOf(item), closing, context));
+  }
+
+  async function answer(item: Item, { reply, outcome, why }: PluginVerdict): Promise<void> {
+    // A command that was stopped before it had an answer is an aborted run.
+    if (item.request && item.abort.signal.aborted && outcome === "cancelled") return close(item, aborted(item, why));
+    open.end(item, await item.listener.answer(endingOf(item), { reply, outcome, why, hooks: item.hooks }));
+  }
+
+  /** True: a plugin took the item. */
+  async function claimed(item: Item): Promise<boolean> {
+    const verdict = await plugins.claimed(item);
+    if (verdict) await answer(item, verdict);
+    return verdict !== undefined;
+  }
+
+  /** Whether answers may be sent in the session. What a client wrote was checked when it was accepted, unless a command left something else of it. */
+  async function isLetThrough(item: Item, verdict: CommandVerdict | undefined): Promise<boolean> {
+    const { sessionKey, request } = item;
+    const { channel } = lastMessage(item);
+    const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
+    item.queue = queueSettings(config.current, entry, channel);
+    if (request && (!verdict || item.text === request.message)) return true;
+    const { allowed, source } = sendPolicy(config.current, sessionKey, entry, channel);
+    if (allowed) return true;
+    if (request) await close(item, failed("send blocked by session policy"));
+    else {
+      const why = `session.sendPolicy: nothing is sent in this session (${source})`;
+      await commitEnd(deps, endingOf(item), { outcome: "silent", why, result: SILENT, writes: [], hooks: item.hooks });
+      open.end(item, SILENT);
+    }
+    return false;
+  }
+
+  async function examine(item: Item, tookLong: () => void): Promise<void> {
+    const { request, agentId, abort } = item;
+    const last = lastMessage(item);
+    if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+    const ctx = request ? undefined : withoutMentions(joined(item.messages), channels.get(last.channel), config.current, agentId);
+    const call = ctx ? channelCall(item, ctx) : clientCall(request!, abort.signal);
+    const verdict = call && (await commands.run({ ...call, tookLong }));
+    if (verdict?.kind === "answered") return answer(item, verdict);
+    if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+    if (verdict) {
+      item.text = verdict.text;
+      item.thinking = verdict.thinking;
+      item.hints = verdict.hints;
+    }
+    if (verdict && verdict.asides.length > 0) item.asides = await item.listener.sendAsides(item, verdict.asides);
+    if (!(await isLetThrough(item, verdict))) return;
+    // No one wrote what the gateway reports itself: plugins are not asked about it.
+    if (request?.kind === undefined) {
+      const text = await plugins.dispatched(item, () => ctx ?? messageContext({ ...last, text: item.text }));
+      if (typeof text !== "string") return answer(item, text);
+      if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+      item.text = text;
+      if (!request) item.ack = await markSeen(deps, last);
+      persistDecided(deps, item);
+    }
+    // The lane did not know of it when it was stopped, and would have it wait for more messages.
+    if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+    enqueue(item);
+  }
+
+  /** One that cannot be examined does not hold up the others, and a command that failed does not become a prompt. */
+  async function safely(item: Item, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const why = messageOf(error);
+      log.error(`a message could not be treated: ${why}`, { runId: item.id, inbox: inboxIdsOf(item), error });
+      await close(item, failed(why, FAILED)).catch((second: unknown) => {
+        log.error(`the end of a message could not be written: ${messageOf(second)}`, { error: second });
+        open.end(item, { status: "error", error: why });
+      });
+    }
+  }
+
+  return { claimed, examine, close, safely };
+}
+
+const SILENT = { status: "ok", text: "", sessionId: "", durationMs: 0, silent: true } as const;
+
+/** A stop of a client that becomes no run. Plugins are notified about the message; nothing that they do can hold it up. */
+async function runStopCommand(
+  { deps }: ConversationContext,
+  plugins: PluginHooks,
+  request: Parameters<Examination["stopCommand"]>[0],
+): Promise<readonly string[] | undefined> {
+  const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
+  const asked = { ...request, runId: deps.ids.uuid(), agentId };
+  plugins.received(clientMessage({ ...asked, inboxId: 0 }, deps.clock.now()));
+  const call = clientCall(asked, new AbortController().signal);
+  const verdict = call && (await deps.commands.run(call));
+  return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
+}
+
+export function createExamination(all: ExaminationDeps): Examination {
+  const { context, open, attempts, createItem, leave } = all;
+  const { hooks, commands, clock, config, untilPlugins } = context.deps;
+  const log = context.deps.log.subsystem("conversation");
+  const plugins = createPluginHooks(context.deps);
+  const { claimed, examine, close, safely } = createExamine(all, plugins);
+  const claims = createSerial();
+  const order = createOrder();
+  const joining = createJoining({ clock, config: () => config.current }, (items) => examineInOrder(joinItems(items)));
+  const lineOf = ({ request, messages }: Item): string => request?.sessionKey ?? chatOf(messages[0]);
+
+  function joinItems(items: readonly Item[]): Item {
+    const [first] = items;
+    if (items.length === 1) return first!;
+    const one = createItem(items.flatMap(({ messages }) => messages) as unknown as Group);
+    one.hooks = items.flatMap((item) => item.hooks);
+    open.replace(items, one);
+    return one;
+  }
+
+  function examineInOrder(item: Item): void {
+    item.phase = "waiting";
+    const run = async (tookLong: () => void): Promise<void> => {
+      item.phase = "examined";
+      const long = (): void => {
+        item.phase = "long";
+        tookLong();
+      };
+      await safely(item, () => examine(item, long));
+      attempts.passed(inboxIdsOf(item));
+    };
+    if (item.pace === "stop") void run(() => {});
+    else order.add(lineOf(item), { isQuick: item.pace === "quick", run });
+  }
+
+  /** A client's messages are whole. */
+  function join(item: Item): void {
+    const [inbound] = item.messages;
+    if (item.request) examineInOrder(item);
+    else joining.add(item, commands.isControl(inbound.text, botOf(inbound)));
+  }
+
+  /** A plugin may take it: that is asked before anything else happens with it. */
+  async function offer(item: Item): Promise<void> {
+    let isTaken = true;
+    await safely(item, async () => void (isTaken = await claimed(item)));
+    if (isTaken) attempts.passed(inboxIdsOf(item));
+    else join(item);
+  }
+
+  /** `isNew`: no turn was begun with it. */
+  function begin(item: Item, isNew: boolean): void {
+    // No one wrote what the gateway reports itself.
+    if (!isNew || item.request?.kind !== undefined || item.abort.signal.aborted) return examineInOrder(item);
+    plugins.received(item.messages[0]);
+    if (!hooks.has("inbound_claim")) return join(item);
+    // A stop does not wait for what plugins think about earlier messages.
+    if (item.pace === "stop") void offer(item);
+    else claims.queue(lineOf(item), () => offer(item));
+  }
+
+  async function addAgain(item: Item, isNew: boolean): Promise<void> {
+    const ids = inboxIdsOf(item);
+    try {
+      await untilPlugins?.();
+    } catch {
+      return leave(item);
+    }
+    const isLetIn = await attempts.begin(ids).catch((error: unknown) => {
+      log.error(`the attempts of a message could not be counted: ${messageOf(error)}`, { inbox: ids, error });
+      return true;
+    });
+    if (isLetIn) return begin(item, isNew);
+    await safely(item, () => close(item, failed(EXAMINED_TOO_OFTEN, EXAMINATION_GIVEN_UP)));
+    attempts.passed(ids);
+  }
+
+  return {
+    add(item) {
+      const waiting = untilPlugins?.();
+      if (!waiting) return begin(item, true);
+      waiting.then(
+        () => begin(item, true),
+        () => leave(item),
+      );
+    },
+    addAgain: (item, isNew) => void addAgain(item, isNew),
+    stopCommand: (request) => runStopCommand(context, plugins, request),
+    idle: order.idle,
+  };
+}

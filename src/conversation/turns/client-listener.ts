@@ -1,0 +1,277 @@
+/** Clients of the gateway see their answers by events and in the transcript; where they ask for it, a chat gets them too. */
+import type { ShownReplies, Spoken, TurnEnd, TurnInput } from "../../agent/index.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
+import type { ReplyPayload } from "../../protocol/index.ts";
+import { gatewayMessage, reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
+import type { Write } from "../../store/index.ts";
+import { commitEnd, commitEndWithNote, emitEnd, noteWrites, runsOf } from "../closing.ts";
+import type { RunOutcome } from "../contract.ts";
+import type { OutgoingFacts } from "../delivery/delivery.ts";
+import { decideShown, isDecided, tellShown } from "../delivery/shown-replies.ts";
+import { traceOf, type ClientRequest } from "../inbound.ts";
+import { inputsOf, lastMessage, type Item, type Listener, type Turn, type TurnStream } from "../item.ts";
+import type { ConversationContext, ConversationDeps } from "../ports.ts";
+import { mediaLine, summaryOf } from "./message-text.ts";
+
+/** A client's item has what it asked for. */
+const requestOf = ({ request }: Item): ClientRequest => request!;
+
+/** What belongs to the answer of a client's run, for hooks and for rows in the outbox. */
+function factsOf(item: Item, kind: OutgoingFacts["kind"]): OutgoingFacts {
+  const { id, sessionKey, agentId } = item;
+  const last = lastMessage(item);
+  return { kind, runId: id, sessionKey, agentId, senderId: last.event.sender.id, messageId: id, traceId: traceOf(last) };
+}
+
+/** What a client is shown, after plugins have decided about it. */
+interface ClientReply {
+  /** Rows for the chat that it is also sent to. */
+  readonly writes: readonly Write[];
+  /** What the client is shown, message by message. */
+  readonly texts: readonly string[];
+  /** Whether a plugin changed or cancelled something. */
+  readonly changed: boolean;
+  readonly log: readonly HookLogEntry[];
+  /** Call when the writes are committed and the client was shown the texts. */
+  sent(): void;
+}
+
+const textsOf = (payloads: readonly ReplyPayload[]): readonly string[] => payloads.flatMap(({ text }) => (text === undefined || text === "" ? [] : [text]));
+
+/** Asks plugins about an answer, once: as a message of the chat that it is also sent to, or as one of the client's own conversation. */
+async function replyOf(
+  deps: ConversationDeps,
+  item: Item,
+  payloads: readonly ReplyPayload[],
+  more: Pick<OutgoingFacts, "kind" | "usageState">,
+): Promise<ClientReply> {
+  const facts = { ...factsOf(item, more.kind), ...more };
+  const { reply: chat } = requestOf(item);
+  if (chat) {
+    const { writes, decided } = await deps.delivery.prepare(chat, payloads, facts);
+    return { writes, texts: decided ?? textsOf(payloads), changed: decided !== undefined, log: [], sent: () => deps.delivery.kick() };
+  }
+  const { address } = lastMessage(item);
+  const { texts, changed, log } = await decideShown(payloads, address, facts, deps);
+  return { writes: [], texts, changed, log, sent: () => tellShown(texts, address, facts, { ...deps, id: item.id }) };
+}
+
+/** The session's settings may add reasoning and usage to the answer. Undefined: nothing but the answer. Only for callers whose text may be a command. */
+async function shownParts(item: Item, end: TurnEnd, thoughts: string, { store }: ConversationDeps): Promise<readonly string[] | undefined> {
+  const { sessionKey, hints } = item;
+  const { scopes } = requestOf(item);
+  if (scopes === undefined || end.status !== "ok" || end.silent === true || (end.text === "" && end.stopReason !== "length")) return undefined;
+  const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
+  const usage = usageLevel(entry).value;
+  const showsThoughts = reasoningLevel(entry, hints?.reasoning).value === "on";
+  if (usage === "off" && !showsThoughts && end.stopReason !== "length") return undefined;
+  const { reasoningPayload, answerFooter } = await import("../reply/index.ts");
+  const reasoning = showsThoughts ? reasoningPayload(thoughts)?.text : undefined;
+  const footer = answerFooter(end, { level: usage, sessionKey });
+  if (reasoning === undefined && footer === undefined) return undefined;
+  return [...(reasoning === undefined ? [] : [reasoning]), [end.text, footer].filter(Boolean).join("\n\n")];
+}
+
+type Ended = Pick<TurnEnd, "text" | "texts"> & Partial<TurnEnd>;
+
+/** The answer as it is sent to a channel, when the client asked for that. */
+async function channelPayloads(item: Item, ended: Ended, deps: ConversationDeps): Promise<readonly ReplyPayload[]> {
+  const { sessionKey, agentId } = item;
+  const { reply: address } = requestOf(item);
+  if (!address) return [];
+  const { openReplyStream } = await import("../reply/index.ts");
+  const { clock, random, log, config } = deps;
+  // Of a text before a call it is not known yet what it took.
+  const usage = ended.usage ? usageLevel((await deps.store.read("sessions.get", { key: sessionKey }))?.entry).value : "off";
+  const stream = openReplyStream({
+    plugin: undefined,
+    address,
+    cfg: config.current,
+    agentId,
+    sessionKey,
+    levels: () => ({ verbose: "off", reasoning: "off", usage }),
+    wasMentioned: true,
+    isHeartbeat: false,
+    clock,
+    random,
+    log,
+    say: async () => {},
+    spoken: [],
+    prefixFacts: {},
+    localRoots: deps.mediaRoots?.(agentId) ?? [],
+  });
+  const now = clock.now();
+  return (await stream.finish({ status: "ok", sessionId: "", startedAt: now, endedAt: now, usage: [], ...ended })).payloads;
+}
+
+/** Shows a turn to clients. Where plugins decide about the answer, nothing of it is shown before they have. */
+function openStream(turn: Turn, { deps, emit }: ConversationContext): TurnStream {
+  const { main } = turn;
+  const { id: runId, sessionKey, request } = main;
+  const run = { runId, sessionKey };
+  const chat = request?.reply;
+  const isHeld = isDecided(deps, chat ?? lastMessage(main).address, factsOf(main, "final"));
+  /** Texts before calls, which plugins decided about while the turn ran. */
+  const between: { readonly text: string; readonly reply: ClientReply }[] = [];
+  let thoughts = "";
+  /** What is shown, where that is more than the answer's text. */
+  let parts: readonly string[] | undefined;
+  let reply: ClientReply | undefined;
+  /** The answer's text was shown before a call, and nothing came after it. */
+  let isShown = false;
+
+  const show = (text: string): void => emit(run, { stream: "assistant", data: { text, delta: text } });
+  const hookNotes = (log: ClientReply["log"]): readonly Write[] =>
+    log.length === 0 ? [] : [["journal.append", { turnId: runId, kind: "note", data: { hooks: log } }]];
+
+  async function spoken(text: string): Promise<Spoken | undefined> {
+    const payloads = chat ? await channelPayloads(main, { text, texts: [text] }, deps) : [{ text }];
+    const asked = await replyOf(deps, main, payloads, { kind: "block" });
+    between.push({ text, reply: asked });
+    const shown = asked.texts.join("\n\n");
+    // Before the commit, as without plugins: a client that joins after it reads the text in the transcript.
+    if (shown !== "") show(asked.changed ? shown : text);
+    return { ...(asked.changed ? { shown } : {}), writes: [...asked.writes, ...hookNotes(asked.log)], committed: () => asked.sent() };
+  }
+
+  /** The end without the texts that plugins decided about while the turn ran. */
+  const rest = (end: TurnEnd): Ended => {
+    if (between.length === 0) return end;
+    const isDone = (text: string): boolean => between.some((one) => one.text.includes(text));
+    return { ...end, texts: end.silent ? end.texts.filter((text) => !isDone(text)) : end.texts.slice(between.length) };
+  };
+
+  async function decide(end: TurnEnd): Promise<void> {
+    const usageState = { provider: end.provider, model: end.model, usage: end.usage.at(-1) };
+    const last = between.at(-1);
+    if (last && end.status === "ok" && end.silent !== true && end.texts.length <= between.length) {
+      isShown = true;
+      reply = { ...last.reply, writes: [], log: [], sent: () => {} };
+      return;
+    }
+    parts = await shownParts(main, end, thoughts, deps).catch(() => undefined);
+    const hasText = (end.status === "ok" || end.status === "blocked") && end.silent !== true && (parts !== undefined || end.text !== "");
+    if (chat) reply = await replyOf(deps, main, await channelPayloads(main, rest(end), deps), { kind: "final", usageState });
+    else if (hasText)
+      reply = await replyOf(
+        deps,
+        main,
+        (parts ?? [end.text]).map((text) => ({ text })),
+        { kind: "final", usageState },
+      );
+  }
+
+  return {
+    event(event) {
+      if (event.stream === "thinking") thoughts += event.data.delta;
+      if (!isHeld || event.stream !== "assistant") emit(run, event);
+    },
+    spoken: isHeld ? spoken : undefined,
+    async finish(end): Promise<readonly Write[] | ShownReplies> {
+      await decide(end);
+      const { log = [], writes = [] } = reply ?? {};
+      const all: Write[] = [...writes, ...hookNotes(log)];
+      if (reply?.changed) return { writes: all, shown: reply.texts.join("\n\n"), ...(isShown ? { isWritten: true } : {}) };
+      // Plugins were not asked about part of an answer.
+      return isHeld && (end.status === "aborted" || end.status === "failed") ? { writes: all, shown: "" } : all;
+    },
+    settled(end, outcome) {
+      const whole = reply?.changed ? reply.texts : parts;
+      const isSilent = isHeld && outcome.status === "ok" && outcome.silent === true;
+      if (isHeld && !isShown && outcome.status === "ok" && outcome.text !== "" && outcome.silent !== true) show(outcome.text);
+      emitEnd(turn, end, outcome, end.shown ?? whole?.join("\n\n") ?? (isSilent ? "" : undefined), emit);
+      reply?.sent();
+      const asides = runsOf(turn).flatMap((item) => item.asides);
+      if (outcome.status !== "ok" || (whole === undefined && asides.length === 0)) return outcome;
+      return { ...outcome, payloads: [...asides, ...(whole ?? (outcome.silent ? [] : [outcome.text]))] };
+    },
+    abandon: async () => {},
+  };
+}
+
+/** The messages as the agent gets them. */
+function inputOf(turn: Turn): TurnInput {
+  const { main, items, summarised } = turn;
+  const {
+    inboxId: _id,
+    timeoutMs: _timeout,
+    scopes: _scopes,
+    reply: _reply,
+    kind: _kind,
+    files: _files,
+    images: _images,
+    decided: _decided,
+    owner = false,
+    ...request
+  } = requestOf(main);
+  const images = items.flatMap((item) => item.request?.images ?? []);
+  const many = items.length > 1 ? [`[${items.length} messages that came while you were busy]`] : [];
+  const message = [...summaryOf(summarised), ...many, ...items.map(textWithFiles)].join("\n\n");
+  const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking ?? request.thinking;
+  const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model;
+  return {
+    ...request,
+    traceId: traceOf(lastMessage(main)),
+    message,
+    owner,
+    inboxIds: inputsOf(turn),
+    resumed: main.isResumed,
+    ...(images.length === 0 ? {} : { images }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function textWithFiles({ request, text }: Item): string {
+  const files = request?.files ?? [];
+  return [...(files.length > 0 && text === "" ? [] : [text]), ...files.map(mediaLine)].join("\n\n");
+}
+
+export function createClientListener(context: ConversationContext): Listener {
+  const { deps, emit } = context;
+  const injected = (text: string) => (at: number) => gatewayMessage("gateway-injected", text, at);
+
+  /** A message that is whole at once. */
+  function emitWhole(run: { readonly runId: string; readonly sessionKey: string }, text: string): void {
+    const now = deps.clock.now();
+    emit(run, { stream: "lifecycle", data: { phase: "start", startedAt: now } });
+    if (text !== "") emit(run, { stream: "assistant", data: { text, delta: text } });
+    emit(run, { stream: "lifecycle", data: { phase: "end", startedAt: now, endedAt: now } });
+  }
+
+  return {
+    input: async (turn) => inputOf(turn),
+    open: async (turn) => openStream(turn, context),
+    failureNotice: async () => [],
+    signal: () => undefined,
+    async answer(turn, { reply: payloads, outcome, why, hooks }) {
+      const { main } = turn;
+      const reply = await replyOf(deps, main, payloads, { kind: "command" });
+      const { texts, writes, log } = reply;
+      const text = texts.join("\n\n");
+      const sessionId = (await deps.store.read("sessions.get", { key: main.sessionKey }))?.entry.sessionId ?? "";
+      const shown = { ...(text === "" ? { silent: true } : {}), ...(texts.length > 1 ? { payloads: texts } : {}) };
+      const result: RunOutcome = { status: "ok", text, sessionId, durationMs: 0, ...shown };
+      const end = { outcome, why, result, writes, hooks: [...hooks, ...log] };
+      if (text === "") await commitEnd(deps, turn, end);
+      else await commitEndWithNote(deps, turn, end, injected(text));
+      for (const item of runsOf(turn)) emitWhole({ runId: item.id, sessionKey: item.sessionKey }, item === main ? text : "");
+      reply.sent();
+      return result;
+    },
+    /** A status notice is for chats only: a client sees the new session by itself. */
+    async sendAsides(item, asides) {
+      const { sessionKey, id } = item;
+      const forClients = asides.filter(({ isStatusNotice }) => isStatusNotice !== true);
+      const reply = await replyOf(deps, item, requestOf(item).reply ? asides : forClients, { kind: "command" });
+      const texts = reply.changed ? reply.texts : textsOf(forClients);
+      const text = texts.join("\n\n");
+      const note = text === "" ? [] : await noteWrites(deps, item, injected(text));
+      if (reply.writes.length > 0) await deps.store.commit(reply.writes);
+      if (note.length > 0) await deps.store.commit(note).catch(() => {}); // The transcript grew in between: it is sent and not stored.
+      for (const [at, aside] of texts.entries()) emitWhole({ runId: `${id}:aside-${at}`, sessionKey }, aside);
+      reply.sent();
+      return texts;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/** Runs that clients ask for: how they are accepted, and how they are found again by their id. */
+import type { TurnEnd } from "../../agent/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import { agentOfKey } from "../../protocol/index.ts";
+import type { Store, TurnRow } from "../../store/index.ts";
+import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "../contract.ts";
+import { requestOf, RUNS, type ClientRequest, type StoredRequest } from "../inbound.ts";
+import { outcomeOf as outcomeOfItem, type OpenItems } from "../open-items.ts";
+import type { ConversationDeps } from "../ports.ts";
+import { outcomeOf } from "./turn.ts";
+
+export interface ClientRuns extends Pick<Responder, "accept" | "outcome"> {
+  /** Nothing is taken any more; resolves when what was being taken is on disk. */
+  close(): Promise<void>;
+  /** Runs that are being accepted. */
+  readonly accepting: number;
+}
+
+type StoreDeps = Pick<ConversationDeps, "store">;
+
+/** Runs that may wait or run in one session, and messages in all. */
+const MAX_PER_SESSION = 100;
+const MAX_OPEN = 5000;
+
+/** Refuses before anything is accepted when too much waits. */
+function checkCapacity(open: OpenItems, sessionKey: string): void {
+  const waiting = open.clientsIn(sessionKey);
+  if (waiting < MAX_PER_SESSION && open.size < MAX_OPEN) return;
+  throw new AppError("OVERLOADED", `${waiting} messages wait in ${sessionKey}, ${open.size} in all; send it again when one was answered`, {
+    details: { retryAfterMs: 1000 },
+  });
+}
+
+/** Puts a request on disk. A repeated one is compared with the first: `CONFLICT` when it is a different one. */
+async function acceptRun(
+  { store }: StoreDeps,
+  request: RunRequest,
+  agentId: string,
+): Promise<{ readonly accepted: ClientRequest; readonly duplicate: boolean; readonly isSettled: boolean }> {
+  const { runId, sessionKey, message, ...payload } = request;
+  const row = { ...RUNS, messageId: runId, kind: payload.kind ?? "message", text: message, payload, sessionKey, agentId };
+  const { id: inboxId, duplicate } = await store.write("inbox.accept", row);
+  if (!duplicate) {
+    failpoint("inbox.committed");
+    return { accepted: { ...payload, inboxId, runId, sessionKey, agentId, message }, duplicate, isSettled: false };
+  }
+  const first = (await store.read("inbox.get", { id: inboxId }))!;
+  const stored = (first.payload ?? {}) as Partial<StoredRequest>;
+  // Of a message that was blocked nothing is left to compare with.
+  const isSame = first.outcome === "refused" || (first.text === message && stored.systemPrompt === request.systemPrompt);
+  if (first.sessionKey !== sessionKey || !isSame) throw otherRequest(runId);
+  return { accepted: requestOf(first)!, duplicate, isSettled: first.state === "settled" };
+}
+
+function otherRequest(runId: string): AppError {
+  return new AppError("CONFLICT", `idempotency key "${runId}" was used for another message or session; give a new message a new key`, { details: { runId } });
+}
+
+/** The turn that answered a run: its own, or the one it was merged into. */
+async function turnOfRun(store: Pick<Store, "read">, runId: string): Promise<TurnRow | undefined> {
+  const own = await store.read("turns.get", { id: runId });
+  if (own) return own;
+  const [row] = await store.read("inbox.find", { messageId: runId, ...RUNS });
+  return row && row.turnId !== null && row.turnId !== runId ? store.read("turns.get", { id: row.turnId }) : undefined;
+}
+
+/** How a run ended, if it has. */
+async function endedRun({ store }: StoreDeps, runId: string): Promise<RunOutcome | undefined> {
+  const turn = await turnOfRun(store, runId);
+  if (turn?.state !== "ended") return undefined;
+  const detail = turn.detail as RunOutcome | TurnEnd | null;
+  if (!detail) return { status: "error", error: turn.why ?? "it failed" };
+  return "texts" in detail ? outcomeOf(detail) : detail;
+}
+
+/** `begin` is called with each new run. */
+export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin: (request: ClientRequest) => void): ClientRuns {
+  const accepting = new Map<string, Promise<unknown>>();
+  let isClosed = false;
+
+  async function acceptNew(request: RunRequest): Promise<AcceptedRun> {
+    const { runId, sessionKey } = request;
+    const { accepted, duplicate, isSettled } = await acceptRun(deps, request, agentOfKey(sessionKey, { defaultAgentId: deps.defaultAgentId() }));
+    if (!duplicate) begin(accepted);
+    const ended = isSettled ? await endedRun(deps, runId) : undefined;
+    return { runId, duplicate, ...(ended ? { ended } : {}) };
+  }
+
+  return {
+    async accept(request) {
+      const { runId, message, sessionKey } = request;
+      if (isClosed) throw new AppError("UNAVAILABLE", "the gateway is stopping; send it again after the restart");
+      // A twin that arrives while the first is being written waits for it: the store then knows which came first.
+      await accepting.get(runId)?.catch(() => {});
+      const known = open.get(runId)?.request;
+      if (known) {
+        if (known.message !== message || known.sessionKey !== sessionKey) throw otherRequest(runId);
+        return { runId, duplicate: true };
+      }
+      checkCapacity(open, sessionKey);
+      const accepted = acceptNew(request);
+      accepting.set(runId, accepted);
+      return accepted.finally(() => accepting.get(runId) === accepted && accepting.delete(runId));
+    },
+    async outcome(runId, signal) {
+      await accepting.get(runId)?.catch(() => {});
+      const item = open.get(runId);
+      return item ? outcomeOfItem(item, signal) : endedRun(deps, runId);
+    },
+    async close() {
+      isClosed = true;
+      await Promise.allSettled(accepting.values());
+    },
+    get accepting() {
+      return accepting.size;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** What the previous process did not finish. */
+import type { InboxRow } from "../../store/index.ts";
+import { inboundOf, type Group, type Inbound } from "../inbound.ts";
+import type { CreateItem } from "../intake/create-item.ts";
+import type { Examination } from "../intake/examine.ts";
+import { seenBefore } from "../intake/seen.ts";
+import { mergeInto, type Item } from "../item.ts";
+import type { OpenItems } from "../open-items.ts";
+import type { ConversationDeps } from "../ports.ts";
+
+interface ResumeDeps {
+  readonly deps: ConversationDeps;
+  readonly open: OpenItems;
+  readonly createItem: CreateItem;
+  readonly examination: Pick<Examination, "addAgain">;
+  enqueue(item: Item): void;
+  /** False: this process accepted the input itself. */
+  claim(inboxId: number): boolean;
+}
+
+/** Open inputs that are read at once: there may be as many as came while nothing was answered. */
+const PAGE = 200;
+
+/** Inputs without an end, some at a time. */
+async function* openRows({ store }: Pick<ConversationDeps, "store">, state: "claimed" | "pending"): AsyncGenerator<readonly InboxRow[]> {
+  for (let after = 0; ;) {
+    const rows = await store.read("inbox.open", { state, after, limit: PAGE });
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.id;
+  }
+}
+
+/** Turns that open inputs belong to, or would. */
+async function turnsOfOpenRows(deps: Pick<ConversationDeps, "store">): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  for (const state of ["claimed", "pending"] as const) {
+    for await (const rows of openRows(deps, state)) {
+      for (const row of rows) {
+        if (row.turnId !== null) known.add(row.turnId);
+        const request = inboundOf(row)?.request;
+        if (request) known.add(request.runId);
+      }
+    }
+  }
+  return known;
+}
+
+/** Ends turns of the previous process that have no messages and that no one waits for. */
+async function closeOrphans({ store }: Pick<ConversationDeps, "store">, isKnown: (turnId: string) => boolean): Promise<void> {
+  for (const { id } of await store.read("turns.unfinished", {})) {
+    if (!isKnown(id)) await store.write("turns.end", { id, outcome: "cancelled", why: "the process ended" });
+  }
+}
+
+/** Whether a turn that was interrupted has already written its prompt, so that the text of its message is no longer read. */
+export async function wasPrompted({ store }: Pick<ConversationDeps, "store">, turnId: string): Promise<boolean> {
+  const steps = await store.read("journal.steps", { turnId });
+  return steps.some(({ kind, data }) => kind === "model.result" || (kind === "note" && (data as { readonly said?: boolean } | null)?.said === true));
+}
+
+/** Messages that were taken together, the last of which has what was decided. */
+const isDecided = (messages: readonly Inbound[]): boolean => messages.at(-1)!.id === messages.at(-1)!.decided?.last;
+
+/** Gives an item what commands and plugins decided about its messages. */
+function applyDecided(item: Item, deps: ConversationDeps): Item {
+  const { messages } = item;
+  const decided = messages.flatMap((message) => (message.decided?.last === message.id ? [message.decided] : []));
+  const { thinking, hints } = decided.at(-1) ?? {};
+  const acked = messages.filter((message) => message.decided?.ack);
+  item.text = messages.flatMap(({ id, text, decided: known }) => (known ? (known.last === id ? [known.text ?? text] : []) : [text])).join("\n");
+  item.thinking = thinking;
+  item.hints = hints;
+  item.hooks = decided.flatMap((one) => one.hooks ?? []);
+  if (acked.length > 0) item.ack = { replied: () => acked.forEach((message) => seenBefore(deps, message).replied()) };
+  return item;
+}
+
+/** Resumes what has no end: what was in a turn first, all of a turn together, then what waits, page by page. Gives how many items there were. */
+export async function resumeAll({ deps, open, createItem, examination, enqueue, claim }: ResumeDeps): Promise<number> {
+  let resumed = 0;
+
+  /** Commands and plugins have decided: it goes to its lane. */
+  function goOn(item: Item): void {
+    resumed += 1 + item.merged.length;
+    enqueue(applyDecided(item, deps));
+  }
+
+  function examineAgain(item: Item, isNew: boolean): void {
+    resumed += 1;
+    examination.addAgain(item, isNew);
+  }
+
+  function itemOf(messages: Group, turnId?: string): Item {
+    const item = createItem(messages, { turnId });
+    open.add(item);
+    return item;
+  }
+
+  /** Runs of clients that one turn answered: it has the id of the newest. Without a prompt it goes on with that one, and the others are released. */
+  async function resumeRuns(messages: readonly Inbound[], turnId: string): Promise<void> {
+    const isMain = ({ request }: Inbound): boolean => request?.runId === turnId;
+    const [main, ...others] = messages.toSorted((a, b) => Number(isMain(b)) - Number(isMain(a)));
+    const isPrompted = await wasPrompted(deps, turnId).catch(() => false);
+    if (isPrompted) {
+      const item = itemOf([main!], turnId);
+      for (const other of others) mergeInto(item, itemOf([other], turnId));
+      return goOn(item);
+    }
+    if (others.length > 0) await deps.store.write("inbox.release", { ids: others.map(({ id }) => id) }).catch(() => {});
+    for (const message of [...others, main!]) {
+      const item = itemOf([message], message === main ? turnId : undefined);
+      if (message.decided) goOn(item);
+      else examineAgain(item, false);
+    }
+  }
+
+  async function resumeTurn(messages: Group, turnId: string): Promise<void> {
+    if (messages[0].request) return resumeRuns(messages, turnId);
+    const isReady = isDecided(messages) || (await wasPrompted(deps, turnId));
+    const item = itemOf(messages, turnId);
+    if (isReady) goOn(item);
+    else examineAgain(item, false);
+  }
+
+  async function resumeRows(rows: readonly InboxRow[]): Promise<void> {
+    const left = rows.filter(({ id }) => claim(id)).flatMap((row) => inboundOf(row) ?? []);
+    const isClaimed = ({ turnId }: Inbound): boolean => turnId !== undefined;
+    for (const [turnId, group] of Map.groupBy(left.filter(isClaimed), ({ turnId: id }) => id!)) await resumeTurn(group as [Inbound, ...Inbound[]], turnId);
+    const waiting = left.filter((inbound) => !isClaimed(inbound));
+    for (const group of Map.groupBy(waiting, ({ id, decided }) => decided?.last ?? id).values()) {
+      if (isDecided(group)) goOn(itemOf(group as [Inbound, ...Inbound[]]));
+      else for (const inbound of group) examineAgain(itemOf([inbound]), true);
+    }
+  }
+
+  const known = await turnsOfOpenRows(deps);
+  await closeOrphans(deps, (turnId) => known.has(turnId) || open.get(turnId) !== undefined);
+  // Read before any is resumed: a turn's inputs go together, and one that begins now claims others.
+  const claimed = await Array.fromAsync(openRows(deps, "claimed"));
+  await resumeRows(claimed.flat());
+  // What begins now may claim or end what waits: a page is read when the one before it was resumed.
+  for await (const rows of openRows(deps, "pending")) await resumeRows(rows);
+  return resumed;
+}

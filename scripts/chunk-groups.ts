@@ -14,7 +14,7 @@ export const CHUNK_GROUPS = [
     name: "base",
     test: files(
       "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name)\\.ts",
-      "src/store/(?:areas/usage|change-counts|patched-entry|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
+      "src/store/(?:areas/usage|patched-entry|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "src/(?:plugins|tools)/lazy\\.ts",
@@ -85,7 +85,8 @@ export const CHUNK_GROUPS = [
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
-      "src/sessions/(?:entry|transcript)/",
+      "src/sessions/",
+      "src/base/image-check\\.ts",
       "src/store/observed\\.ts",
       "src/models/(?:answering-model|lazy-models)\\.ts",
       "src/overview/(?:index|open|runs)\\.ts",

@@ -1,15 +1,9 @@
 import type { ReadKind, Write } from "./areas/index.ts";
 import type { SessionRow } from "./areas/sessions.ts";
-import { patchedEntry } from "./patched-entry.ts";
+import { changedKeys, patchedEntry } from "./patched-entry.ts";
 import type { Store } from "./store.ts";
 
 const MOST_KEPT = 64;
-
-/** Keys of the sessions whose entries a write changes; undefined when they cannot be told from it. */
-export function changedKeys([kind, input]: Write): readonly string[] | undefined {
-  if (kind === "sessions.put" || kind === "sessions.patch" || kind === "sessions.merge" || kind === "sessions.delete") return [input.key];
-  return kind === "sessions.rename" ? undefined : [];
-}
 
 /** The session after a write that was committed; undefined when only the store knows. */
 function rowAfter([kind, input]: Write, result: unknown, before: SessionRow | undefined): SessionRow | undefined {

@@ -1,4 +1,4 @@
-import { changedKeys } from "../remembered-sessions.ts";
+import { changedKeys } from "../patched-entry.ts";
 import type { CommitRequest } from "../sqlite/messages.ts";
 import type { Locations } from "./locations.ts";
 import type { WriteResult } from "./write.ts";

@@ -37,7 +37,7 @@ test("of a flood only the end is kept", async () => {
   await output.release();
 });
 
-test("of what is new, too, the beginning and the end are shown, by whole lines, with a note between them", () => {
+test("of what is new, too, the beginning and the end are shown, by whole lines, with a note between them", async () => {
   const output = new CommandOutput();
   const lines = Array.from({ length: 20_000 }, (_, line) => `line ${line}\n`);
   void output.add("stdout", Buffer.from("old\n"));
@@ -50,6 +50,17 @@ test("of what is new, too, the beginning and the end are shown, by whole lines, 
   const left = Number(/\[(\d+) characters/.exec(shown)![1]);
   expect(Math.abs(left - (lines.join("").length - 40_000))).toBeLessThan(600);
   expect(output.drain()).toBe("");
+  await output.release();
+});
+
+test("an output that was released opens no file again", async () => {
+  const output = new CommandOutput();
+  const line = Buffer.from(`${"x".repeat(1023)}\n`);
+  for (let count = 0; count < 100; count += 1) void output.add("stdout", line);
+  expect((await output.whole())?.content).toHaveLength(100 * 1024);
+  await output.release();
+  void output.add("stdout", line);
+  expect(await output.whole()).toBeUndefined();
 });
 
 test("what was drained does not come again", () => {

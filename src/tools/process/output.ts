@@ -101,7 +101,7 @@ export class CommandOutput {
   #seen = 0;
   #odd = 0;
   #file: OutputFile | undefined;
-  readonly #savesAll: boolean;
+  #savesAll: boolean;
   readonly #secrets: { readonly stdout: SecretStream; readonly stderr: SecretStream } | undefined;
 
   /** `terminal` is given when the standard output is one; `secrets` makes what masks a stream before any of it is kept. */
@@ -145,10 +145,12 @@ export class CommandOutput {
     return content && { content, complete: this.#file?.full === false };
   }
 
-  /** Frees what is on disk. */
+  /** Frees what is on disk. Output that comes later opens no file again. */
   async release(): Promise<void> {
-    await this.#file?.[Symbol.asyncDispose]();
+    this.#savesAll = false;
+    const file = this.#file;
     this.#file = undefined;
+    await file?.[Symbol.asyncDispose]();
   }
 
   /** What is shown of it: everything, or the beginning and the end. `where` says where the rest is. */

@@ -171,7 +171,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         goOn: async (asked, outcome) => (await followUps()).goOn(asked, outcome),
         show: commands.show,
       },
-      announce: (sessionKey, text) => void announce(sessionKey, text).catch((error: unknown) => log.warn("a session could not be told", { error })),
+      announce: (sessionKey, text) => void announce(sessionKey, text).catch((error: unknown) => log.warn("a session could not be notified", { error })),
     }),
   );
   const sessions = createEndedSessions({ store, hooks: plugins.hooks, stateDir: config.paths.state });

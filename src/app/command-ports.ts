@@ -92,7 +92,7 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
   };
 }
 
-/** A tool in place of a model, for a skill that names one: with the rights of whoever wrote, and past the same policies and hooks. */
+/** A tool in place of a model, for a skill that names one: with the rights of its author, and past the same policies and hooks. */
 async function callTool(
   { agent, core: { store, ids, workspaceOf } }: CommandDeps,
   { sessionKey, agentId, owner, channel, accountId, senderId, signal }: Parameters<NonNullable<NonNullable<CommandPorts["skills"]>["callTool"]>>[0],

@@ -214,7 +214,7 @@ export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
   const agents = openAgents(deps, broker, parts);
   const { approvals, execRules, fileAccess, remembered, sandboxes, skills, processes } = parts;
   const former = await approvals.denyFormer();
-  if (former > 0) log.info(`${former} questions of the process before this one were denied: whoever asked is gone`);
+  if (former > 0) log.info(`${former} approval requests of the previous process were denied: their callers are gone`);
   const models = await deps.models.models();
   const opened = stack.move();
   return {

@@ -27,7 +27,7 @@ interface End {
 /** Messages of a channel that end before their turn leave no turn behind; a client's run always does, so that it is found by its id. */
 const hasRun = ({ isBegun, main }: Turn): boolean => isBegun || main.request !== undefined;
 
-/** Whoever hears how a turn ends: of a channel's only the turn itself has a name that others know. */
+/** The runs whose end is announced: of a channel's items only the turn itself has an id that others know. */
 export const runsOf = ({ main }: Turn): readonly Item[] => (main.request ? [...main.merged, main] : [main]);
 
 /** The end of a turn in one commit. */
@@ -93,7 +93,7 @@ function failureNote(runId: string, result: Exclude<RunOutcome, { status: "ok" }
 export interface Closing {
   readonly why: string;
   readonly result: Exclude<RunOutcome, { status: "ok" }>;
-  /** What a chat is told. Clients see the outcome. */
+  /** The text for a chat. Clients see the outcome. */
   readonly notice?: string;
   readonly unsaid?: Unsaid | undefined;
 }

@@ -18,7 +18,7 @@ export interface RunRequest {
   readonly systemPrompt?: string;
   readonly timeoutMs?: number;
   readonly images?: readonly ImageContent[];
-  /** Files that came with it and are kept: the agent is told where. */
+  /** Files that came with it and are stored: the agent sees where. */
   readonly files?: readonly { readonly path: string; readonly mimeType: string }[];
   /** For this run only. */
   readonly thinking?: ThinkingLevel;
@@ -27,11 +27,11 @@ export interface RunRequest {
   /** Most tokens of an answer. */
   readonly maxTokens?: number;
   readonly temperature?: number;
-  /** Whoever asks is the owner. Callers with `operator.admin` are. */
+  /** The caller is the owner. Callers with `operator.admin` are. */
   readonly owner?: boolean;
   /** The answer is also sent there. */
   readonly reply?: ReplyAddress;
-  /** What the agent is told before the message, as lines of the system. */
+  /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
   readonly kind?: "exec";
@@ -39,7 +39,7 @@ export interface RunRequest {
   readonly senderId?: string;
   readonly accountId?: string;
   readonly direct?: boolean;
-  /** The message may be a command, and the session's queue mode applies to it: these are the rights of whoever wrote it. */
+  /** The message may be a command, and the session's queue mode applies to it: these are the rights of its author. */
   readonly scopes?: readonly string[];
 }
 
@@ -110,7 +110,7 @@ export type RunFailure =
   /** Something other than the model refused; the code is that of the error. */
   | { readonly kind: "error"; readonly code: ErrorCode };
 
-/** How a run ended. It is on disk before this is told. */
+/** How a run ended. It is on disk before this is reported. */
 export type RunOutcome =
   | ({ readonly status: "ok" } & EndedTurn)
   /** `abortedBy`: `rpc`, `stop-command`, `timeout`, `interrupt`. */

@@ -23,7 +23,7 @@ export interface Item {
   readonly messages: Group;
   /** What a client asked for; undefined for messages of a channel. */
   readonly request?: ClientRequest;
-  /** Whoever is to see the answer. */
+  /** Who sees the answer. */
   readonly listener: Listener;
   /** A previous process accepted it. */
   readonly isResumed: boolean;
@@ -92,7 +92,7 @@ export type DirectAnswer = Pick<Extract<CommandVerdict, { readonly kind: "answer
   readonly unsaid?: Pick<TurnInput, "message" | "images">;
 };
 
-/** Whoever is to see the answer to an item: a chat over its channel, or a client over the gateway's events. */
+/** Who sees the answer to an item: a chat over its channel, or a client over the gateway's events. */
 export interface Listener {
   /** The items of a turn as the agent gets them. */
   input(turn: Turn, entry: SessionEntry | undefined): Promise<TurnInput>;

@@ -17,7 +17,7 @@ interface Deps {
 const MB = 1024 * 1024;
 const DEFAULT_MB = 5;
 const FETCH_MS = 60_000;
-/** Larger pictures are kept as files; the model is told where. */
+/** Larger pictures are stored as files; the model sees where. */
 const MAX_IMAGE = 5 * MB;
 
 function limitOf({ config }: Deps, channel: string, accountId: string): number {
@@ -61,7 +61,7 @@ function savedFile(ref: unknown, mimeType = "application/octet-stream"): KeptMed
   return typeof path === "string" && path !== "" ? [{ path, mimeType }] : [];
 }
 
-/** With its picture, when it is one below the state folder; of others the model is told the place. */
+/** With its picture, when it is one below the state folder; of others the model gets the path. */
 async function shown({ config }: Deps, file: KeptMedia): Promise<KeptMedia> {
   const { path, mimeType } = file;
   const folder = join(config.paths.state, "media");
@@ -70,7 +70,7 @@ async function shown({ config }: Deps, file: KeptMedia): Promise<KeptMedia> {
     if ((await stat(path)).size > MAX_IMAGE) return file;
     return { ...file, image: { type: "image", data: (await readFile(path)).toString("base64"), mimeType } };
   } catch {
-    return file; // It is gone: its place is told all the same.
+    return file; // It is gone: its path is given all the same.
   }
 }
 

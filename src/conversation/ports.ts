@@ -22,7 +22,7 @@ export interface KeptMedia {
   readonly image?: ImageContent;
 }
 
-/** Fetches and stores the files of a message. What cannot be had is told in `problems`, one line each. */
+/** Fetches and stores the files of a message. What cannot be fetched is reported in `problems`, one line each. */
 export type KeepMedia = (
   asked: {
     readonly channel: string;

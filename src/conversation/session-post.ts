@@ -30,7 +30,7 @@ const replyOf = (outcome: RunOutcome | undefined): SessionReply => {
   return { status: "ok", reply: outcome.silent === true ? "" : outcome.text };
 };
 
-/** Messages between sessions: each is accepted, queued and answered as if somebody had written it. */
+/** Messages between sessions: each is accepted, queued and answered like any other message. */
 export function sessionPost(deps: Deps): SessionPost {
   /** The channel that a session's turns are shown as coming from: what it is set to stays. */
   async function requestFor(to: Message["to"], runId: string, message: string, about: string): Promise<RunRequest> {
@@ -44,7 +44,7 @@ export function sessionPost(deps: Deps): SessionPost {
     return replyOf(ended ?? (await conversation.outcome(runId, signal)));
   }
 
-  /** What two sessions still have to say to each other, and what the other's chat is told of it in the end. */
+  /** What two sessions still have to say to each other, and what the other's chat gets of it in the end. */
   async function afterwards({ runId, from, to }: Message, first: string): Promise<void> {
     const most = Math.min(MAX_TURNS, deps.config.current.session?.agentToAgent?.maxPingPongTurns ?? MAX_TURNS);
     let said = first;

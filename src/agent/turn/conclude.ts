@@ -6,7 +6,7 @@ import { abortedDraft, finishTurn, type LastLines } from "./finish.ts";
 import type { TurnEnd } from "./input.ts";
 import { replyOf } from "./reply.ts";
 import type { Stage } from "./stage.ts";
-import { tellEnd } from "./told.ts";
+import { tellEnd } from "./session-hooks.ts";
 import { usageRow } from "./usage.ts";
 
 /** How the loop ended becomes the end of the turn, on disk. */

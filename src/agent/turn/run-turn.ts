@@ -24,7 +24,7 @@ import { lastCalls, settleCalls } from "./resume.ts";
 import type { Stage } from "./stage.ts";
 import { overtaken } from "./place.ts";
 import { TurnLeft, createTurnTools } from "./tools-of-turn.ts";
-import { tellEnd, tellSession } from "./told.ts";
+import { tellEnd, tellSession } from "./session-hooks.ts";
 import type { Write } from "../../store/index.ts";
 import { finishTurn } from "./finish.ts";
 

@@ -5,7 +5,7 @@ import type { ReplyAddress } from "../address.ts";
 import type { OutgoingFacts } from "./delivery.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { runSendingHooks, sendingContext } from "./sending-hooks.ts";
-import { tellSent } from "./told.ts";
+import { tellSent } from "./sent-hooks.ts";
 
 export interface ShownReply {
   /** What is shown, one text for each payload that has any left. */

@@ -10,7 +10,7 @@ import type { LiveTargets } from "./live.ts";
 import { EARLIER_FAILURE, repeatPauseMs, type Recovery } from "./recovery.ts";
 import type { KnownFailure } from "./trouble-states.ts";
 import { markedAsRepeat, readPayload, type RowPayload } from "./row-payload.ts";
-import { createTeller } from "./told.ts";
+import { createTeller } from "./sent-hooks.ts";
 
 interface RetryPolicy {
   readonly attempts: number;

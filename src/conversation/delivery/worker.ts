@@ -7,7 +7,7 @@ import type { LiveTargets } from "./live.ts";
 import { createRecovery } from "./recovery.ts";
 import type { RowPayload } from "./row-payload.ts";
 import { createStep, type OpenRow, type StepResult } from "./step.ts";
-import { createTeller } from "./told.ts";
+import { createTeller } from "./sent-hooks.ts";
 
 const PAGE = 1000;
 const TROUBLE_MS = 1000;

@@ -30,7 +30,7 @@ const MAX_SAID = 500;
 /** Other people's words inside of one of our lines: quoted, on one line, and short. */
 const quoted = (text: string): string => JSON.stringify(text.slice(0, MAX_SAID).toWellFormed());
 
-/** What the session's next turn is told about something that was no message. */
+/** The note for the session's next turn about an event that was no message. */
 function noticeText(channel: string, { kind, id, chat, sender, text, replyTo }: ChannelInboundEvent): string {
   const where = `${channel} ${chat.type} ${quoted(chat.id)}`;
   const who = `sender ${quoted(sender.id)}`;
@@ -49,7 +49,7 @@ const ANSWERED: ReadonlySet<string> = new Set(["message", "command", "button"]);
 export interface Intake {
   /** What an account of a channel hands its events to. */
   inbound(channel: string, accountId: string): ChannelInbound;
-  /** Takes an event whose gate its plugin has passed already. `began` is told of each input that it becomes, on disk and not yet treated. */
+  /** Takes an event whose gate its plugin has passed already. `began` is called with each input that it becomes, on disk and not yet treated. */
   acceptJudged(asked: Offered, verdict: AccessGranted, context: InboundRecord["context"], began?: (inboxId: number) => void): Promise<ChannelInboundResult>;
   /** Nothing is taken any more. */
   close(): void;
@@ -94,7 +94,7 @@ function createTaking({ store, clock }: ConversationDeps, accepted: IntakePorts[
   };
 }
 
-/** What is no message is told to the session's next turn, once. */
+/** An event that is no message goes to the session's next turn, once. */
 function createNoting({ store, ids }: ConversationDeps) {
   return async (offered: Offered, route: Route): Promise<ChannelInboundResult> => {
     const row = rowOf(offered, route, { settled: { outcome: "silent", why: "kept for the session's next turn" } });
@@ -165,7 +165,7 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
   };
 }
 
-/** Whoever chose the session chose the one who answers. A key that can mean no session changes nothing. */
+/** Choosing the session is choosing the agent that answers. A key that can mean no session changes nothing. */
 function chosenRoute(route: Route, written: string, { session }: OpenClawConfig): Route {
   const { broadcast: _, ...single } = route;
   const naming = { defaultAgentId: route.agentId, mainKey: "main" };

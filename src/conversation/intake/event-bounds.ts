@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { printableName } from "../../base/printable.ts";
 import type { ChannelInboundEvent } from "../../protocol/index.ts";
 
-/** More of a text is not read; the model is told. */
+/** Longer texts are cut; the model gets a note. */
 export const MAX_TEXT = 1_000_000;
 const MAX_ID = 512;
 const MAX_NAME = 256;

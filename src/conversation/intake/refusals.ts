@@ -69,7 +69,7 @@ export function createRefusals(deps: ConversationDeps): Refusals {
   const told = createSenderBudget(clock, TOLD);
   let uncounted = 0;
 
-  /** Says something to somebody without a turn. */
+  /** Sends a text to a sender without a turn. */
   function tell(offered: Offered, text: string): void {
     const { id, sender } = offered.event;
     const facts = { kind: "command", messageId: id, senderId: sender.id } as const;

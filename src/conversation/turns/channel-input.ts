@@ -49,7 +49,7 @@ interface Files {
   readonly lines: readonly string[];
 }
 
-/** Fetches the files of the messages. One that cannot be had does not keep the message from being answered: the model is told. */
+/** Fetches the files of the messages. One that cannot be fetched does not keep the message from being answered: the model gets a note. */
 async function filesOf({ keepMedia, log }: ConversationDeps, { items, main }: Turn): Promise<Files> {
   const kept: KeptMedia[] = [];
   const lines: string[] = [];

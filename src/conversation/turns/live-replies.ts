@@ -7,7 +7,7 @@ import type { OutboxRow, Store } from "../../store/index.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import type { RowPayload } from "../delivery/row-payload.ts";
 
-/** Whoever wants to be handed the replies to a message by itself: a plugin that received it. */
+/** Receives the replies to a message directly: the plugin that received it. */
 export interface LiveReply {
   /** One message of the reply. What it throws is no loss: the message goes out over the channel. */
   deliver(payload: ReplyPayload, info: { readonly kind: ReplyKind }): Promise<unknown>;
@@ -25,13 +25,13 @@ export interface LiveReply {
 
 /** How it ended. */
 export interface LiveEnd {
-  /** False: it was taken before, and whoever offered it then is handed the replies; or it was too much. */
+  /** False: it was taken before, and the first to offer it gets the replies; or it was too much. */
   readonly taken: boolean;
   /** Messages that were handed over. */
   readonly counts: ReplyCounts;
 }
 
-/** A message whose replies somebody waits for. */
+/** A message whose replies a plugin waits for. */
 export interface Live {
   readonly key: string;
   readonly reply: LiveReply;

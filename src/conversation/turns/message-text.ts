@@ -145,5 +145,5 @@ export function stableFacts({ channel, accountId, event, address }: Inbound): st
   return JSON.stringify(facts);
 }
 
-/** How the agent is told of a file that is kept. */
+/** The line that shows the agent a stored file. */
 export const mediaLine = ({ path, mimeType }: { readonly path: string; readonly mimeType: string }): string => `[media attached: ${path} (${mimeType})]`;

@@ -244,7 +244,7 @@ async function answer(turn: Turn, context: LaneContext): Promise<Answered> {
   return { outcome: settled, upkeep: () => agents.after(input, end, { session, signal: new AbortController().signal, stopping }) };
 }
 
-/** Something went wrong on the way: the sender is told. */
+/** Something went wrong on the way: the sender is notified. */
 async function fail(turn: Turn, error: unknown, context: ConversationContext): Promise<RunOutcome> {
   const { deps } = context;
   const why = messageOf(error);

@@ -49,6 +49,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     line: /room:|\broom\|/i,
     why: "the prefix of a platform's targets",
   })),
+  { path: "docs/plugins/api-report.md", words: /^room$/, why: "names of the SDK about chat rooms" },
   { path: "src/config/validate/known-names.ts", words: /^room$/, why: "the prefix of a platform's targets" },
   { path: "src/cli/commands/logs.ts", words: /^room$/, why: "the former name of a flag" },
   { path: "src/store/sqlite", words: /^(?:fate|told)$/, why: "the name of a column, and a key in its JSON" },

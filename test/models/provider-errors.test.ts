@@ -62,7 +62,7 @@ async function failureOver(api: string, behaviour: Behaviour): Promise<ModelFail
   };
   const drivers = createDrivers({ other: () => Promise.reject(new Error("none")) });
   try {
-    for await (const _ of drivers.stream(request, drivers.prepare(), { clock, headersMs: 20_000, progressMs: 20_000 }));
+    for await (const _ of drivers.stream(request, new Map(), { clock, headersMs: 20_000, progressMs: 20_000 }));
   } catch (error) {
     const failure = failureOf(error);
     if (failure) return failure;

@@ -74,7 +74,7 @@ export async function probeModel(options: ProbeOptions): Promise<ProbeResult> {
   const since = (): number => Math.round(clock.monotonic() - started);
   try {
     const limits = { clock, signal: controller.signal, headersMs: timeoutMs, progressMs: timeoutMs };
-    for await (const event of drivers.stream(request, drivers.prepare(), limits)) calledTool ||= event.type === "toolCall";
+    for await (const event of drivers.stream(request, new Map(), limits)) calledTool ||= event.type === "toolCall";
     return { status: "ok", latencyMs: since(), calledTool };
   } catch (error) {
     if (late) return { status: "timeout", latencyMs: since(), calledTool, error: `no answer within ${timeoutMs} ms` };

@@ -9,7 +9,7 @@ import type { Env, OpenClawConfig, SecretInput } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { AuthProfileCredential } from "../protocol/index.ts";
 import { createAuthProfiles, createRequestAccess, type AuthProfiles, type RequestAccess } from "./auth/index.ts";
-import { createCallCredentials } from "./auth/call-credentials.ts";
+import { createCallCredentials } from "./call/credentials.ts";
 import { callModel, type CallEvent, type CallRequest } from "./call/call.ts";
 import { createDrivers, type Drivers, type OtherDriver, type RawLog } from "./call/driver.ts";
 import * as choice from "./choice.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { afterFailure, isTransient, cooldownFor, cooldownMs, cooldownRules } from "../../src/models/auth/cooldowns.ts";
-import { EMPTY_DOCUMENT } from "../../src/models/auth/store/document.ts";
+import { EMPTY_DOCUMENT } from "../../src/models/auth/document.ts";
 import { createDrivers } from "../../src/models/call/driver.ts";
 import { failureOf, type ModelFailure } from "../../src/models/failure.ts";
 import { startsCooldown, retryLimit } from "../../src/models/failover/blame.ts";

@@ -15,7 +15,8 @@ import { fittingOutput } from "../failover/output-limit.ts";
 import { failedText, type Attempt } from "../failover/attempts.ts";
 import type { ResponseFacts } from "../transport/index.ts";
 import type { EncodedConversation, ModelEvent, WireRequest } from "../wire/index.ts";
-import type { Credential, CredentialCandidate, Credentials } from "./credentials.ts";
+import type { Credential } from "../auth/profiles.ts";
+import type { CredentialCandidate, Credentials } from "./credentials.ts";
 import type { Drivers, EncodedPrompts } from "./driver.ts";
 
 /** One request to a model, with its fallbacks. */

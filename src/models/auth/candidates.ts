@@ -1,7 +1,59 @@
-import type { AuthProfileCredential } from "../../protocol/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
+import type { AuthProfileCredential } from "../../protocol/index.ts";
+import { createAccess } from "./access.ts";
 import { cooldownFor, type Cooldown } from "./cooldowns.ts";
-import { credentialOf, whyUnusable, type AuthDocument } from "./store/document.ts";
+import { credentialOf, whyUnusable, type AuthDocument } from "./document.ts";
+import { createEdits } from "./edits.ts";
+import { otherKeys, type OtherKey } from "./keys.ts";
+import { createOutcomes } from "./outcomes.ts";
+import type { AuthProfiles, AuthProfilesDeps, Candidate } from "./profiles.ts";
+import { createStores } from "./stores.ts";
+
+/** All credentials of one agent. Nothing is read before it is needed. */
+export function createAuthProfiles(deps: AuthProfilesDeps): AuthProfiles {
+  const { clock } = deps;
+  const canonical = deps.canonical ?? ((provider: string) => provider.trim().toLowerCase());
+  const stores = createStores(deps);
+  const { view, forget, ...outcomes } = createOutcomes({ stores, canonical, clock, log: deps.log, config: deps.config });
+
+  const keysFor = (provider: string): readonly OtherKey[] =>
+    otherKeys({
+      provider,
+      canonical,
+      config: deps.config(),
+      env: deps.env(),
+      envNames: deps.envNames(provider),
+      ambient: deps.ambient?.(provider) ?? false,
+    });
+
+  const candidates: AuthProfiles["candidates"] = async (provider, options = {}) => {
+    await stores.prepare();
+    const document = view();
+    const now = clock.now();
+    const input: OrderInput = { ...options, provider, document, canonical, config: deps.config(), now };
+    const profiles = orderProfiles(input).map(({ credential, ...ordered }): Candidate => ({ ...ordered, source: "profile", provider, type: credential.type }));
+    if (options.userPin !== undefined && isFor(options.userPin, input)) return profiles;
+    const pinned = profiles.filter(({ id }) => id === options.sessionPin);
+    const first: Candidate[] = [];
+    const last: Candidate[] = [];
+    for (const { source, id, type, why, secret, isFirst } of keysFor(provider)) {
+      if (secret !== undefined) deps.redactor.register(secret);
+      const cooldown = cooldownFor(document, id, options.modelId, now);
+      (isFirst ? first : last).push({ source, id, provider, type, why, ...(cooldown ? { cooldown } : {}) });
+    }
+    const all = [...pinned, ...first, ...profiles.filter((profile) => !pinned.includes(profile)), ...last];
+    // Usable ones in their order, then those in cooldown, soonest first.
+    return all.every(({ cooldown }) => !cooldown) ? all : all.toSorted((a, b) => endOf(a) - endOf(b));
+  };
+
+  return {
+    storePath: stores.own.path,
+    candidates,
+    credential: createAccess(deps, stores, keysFor),
+    ...createEdits({ stores, view, canonical, now: () => clock.now(), forget }),
+    ...outcomes,
+  };
+}
 
 export interface OrderInput {
   readonly provider: string;
@@ -62,13 +114,16 @@ export function usable(id: string, { document, config, canonical, provider, now 
 
 /** A pin applies to its own provider only, not to fallbacks of other providers. */
 export function isFor(id: string, { document, canonical, provider }: OrderInput): boolean {
-  const owner = credentialOf(document.profiles[id])?.provider ?? id.split(":")[0]!;
+  const owner = credentialOf(document.profiles[id])?.provider ?? id.replace(/:.*$/s, "");
   return canonical(owner) === canonical(provider);
 }
+
+const endOf = ({ cooldown }: Pick<Ordered, "cooldown">): number => cooldown?.until ?? 0;
 
 /** The profiles that may serve a provider, in the order in which they are to be tried. Pure. */
 export function orderProfiles(input: OrderInput): readonly Ordered[] {
   const { document, modelId, userPin, sessionPin, now } = input;
+  if (Object.keys(document.profiles).length === 0) return [];
   const entry = (id: string, why: string): Ordered | undefined => {
     const credential = usable(id, input);
     if (typeof credential === "string") return undefined;
@@ -84,12 +139,12 @@ export function orderProfiles(input: OrderInput): readonly Ordered[] {
   const lastUsed = ({ id }: Ordered): number => document.usageStats?.[id]?.lastUsed ?? 0;
   const well = found.filter(({ cooldown }) => !cooldown);
   if (!explicit) well.sort((a, b) => TYPE_RANK[a.credential.type] - TYPE_RANK[b.credential.type] || lastUsed(a) - lastUsed(b));
-  const inCooldown = found.filter(({ cooldown }) => cooldown).sort((a, b) => a.cooldown!.until - b.cooldown!.until);
+  const inCooldown = found.filter(({ cooldown }) => cooldown).sort((a, b) => endOf(a) - endOf(b));
   const pinned = well.find(({ id }) => id === sessionPin);
   const first = pinned ? [{ ...pinned, why: "used by this session before" }] : [];
   return [
     ...first,
     ...well.filter((item) => item !== pinned),
-    ...inCooldown.map((item) => ({ ...item, why: `${item.why}; rests after ${item.cooldown!.kind}` })),
+    ...inCooldown.map((item) => ({ ...item, why: `${item.why}; rests after ${item.cooldown?.kind}` })),
   ];
 }

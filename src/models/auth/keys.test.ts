@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keysInRotation, wantsNextKey } from "./key-rotation.ts";
+import { keysInRotation, wantsNextKey } from "./keys.ts";
 
 test("the first choice, the list, the variable and its numbered ones, each once", () => {
   const env = { OPENAI_API_KEYS: "a, b;c\nd", OPENAI_API_KEY: "b", OPENAI_API_KEY_2: "f", OPENAI_API_KEY_1: "e", OTHER_API_KEY: "x" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { orderProfiles, type OrderInput } from "./order.ts";
-import { EMPTY_DOCUMENT, type AuthDocument } from "./store/document.ts";
+import { orderProfiles, type OrderInput } from "./candidates.ts";
+import { EMPTY_DOCUMENT, type AuthDocument } from "./document.ts";
 
 const NOW = 1_700_000_000_000;
 const KEY = { type: "api_key", provider: "anthropic", key: "k-0123456789" };

@@ -5,7 +5,7 @@ import { afterFailure, isTransient, cooldownFor, cooldownMs, cooldownRules } fro
 import { EMPTY_DOCUMENT } from "../../src/models/auth/document.ts";
 import { createDrivers } from "../../src/models/call/driver.ts";
 import { failureOf, type ModelFailure } from "../../src/models/failure.ts";
-import { startsCooldown, retryLimit } from "../../src/models/failover/blame.ts";
+import { startsCooldown, retryLimit } from "../../src/models/failover/decide.ts";
 import { classify, type FailureClass } from "../../src/models/failover/classify.ts";
 import { WIRE_APIS } from "../../src/models/wire/index.ts";
 import { startModelServer, type Behaviour, type ModelServer } from "../fakes/model-server/index.ts";

@@ -3,7 +3,7 @@ import type { AppError } from "../../base/errors.ts";
 import { modelFailed } from "../failure.ts";
 import { createCopilotExchange, type CopilotExchangeDeps } from "./copilot.ts";
 import { credentialOf, mainSecret, whyUnusable } from "./document.ts";
-import type { OtherKey } from "./keys.ts";
+import type { OtherKey } from "./candidates.ts";
 import type { Access, AuthProfiles, AuthProfilesDeps, Candidate, Credential } from "./profiles.ts";
 import { createRenewal } from "./renewal.ts";
 import type { Stores } from "./stores.ts";

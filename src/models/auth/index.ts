@@ -14,10 +14,9 @@ export type {
   Refresh,
 } from "./profiles.ts";
 export type { FailureKind, Cooldown } from "./cooldowns.ts";
-export { createAuthProfiles } from "./candidates.ts";
+export { createAuthProfiles, keysInRotation, wantsNextKey } from "./candidates.ts";
 export { oauthClient, setupTokenProblem, type ClientResult, type ClientOptions, type OAuthClient } from "./oauth/client.ts";
 export { browserLogin, type BrowserLoginDeps } from "./oauth/browser-login.ts";
 export { deviceLogin, type DeviceLoginDeps } from "./oauth/device-login.ts";
 export { googleProject, type GoogleProjectDeps } from "./oauth/google-project.ts";
-export { keysInRotation, wantsNextKey } from "./keys.ts";
 export { createRequestAccess, type RequestAccess } from "./access.ts";

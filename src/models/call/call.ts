@@ -9,9 +9,7 @@ import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage }
 import type { ModelEntry } from "../entry.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
 import { classify, troubleOf, type FailureClass, type Trouble } from "../failover/classify.ts";
-import { startsCooldown, isRegion, retryLimit } from "../failover/blame.ts";
-import { decide, type Situation, type Step } from "../failover/decide.ts";
-import { fittingOutput } from "../failover/output-limit.ts";
+import { decide, fittingOutput, isRegion, retryLimit, startsCooldown, type Situation, type Step } from "../failover/decide.ts";
 import { failedText, type Attempt } from "../failover/attempts.ts";
 import type { ResponseFacts } from "../transport/index.ts";
 import type { EncodedConversation, ModelEvent, WireRequest } from "../wire/index.ts";

@@ -43,7 +43,7 @@ export function paramFields(request: WireRequest, { fields, fastTier }: ParamFie
 
 /** `params.extraBody`: fields of the provider's own, which go into the body as they are and win over ours. */
 export function extraBody(request: WireRequest): Readonly<Record<string, unknown>> {
-  const extra = paramOf(request, "extraBody");
+  const extra = request.params && paramOf(request, "extraBody");
   return isRecord(extra) ? extra : {};
 }
 
@@ -63,7 +63,7 @@ const DEFAULT_MAX_TOKENS = 32_000;
 /** Output tokens: the requested number, the one in the model's `params`, or the model's limit up to a sane maximum. */
 export function outputLimit(request: WireRequest): number {
   if (request.maxTokens !== undefined) return request.maxTokens;
-  const configured = paramOf(request, "maxTokens");
+  const configured = request.params && paramOf(request, "maxTokens");
   return typeof configured === "number" && Number.isFinite(configured) && configured > 0 ? configured : Math.min(request.model.maxTokens, DEFAULT_MAX_TOKENS);
 }
 

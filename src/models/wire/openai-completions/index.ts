@@ -1,5 +1,5 @@
 import { isRecord } from "../../../base/records.ts";
-import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ThinkingLevel, ToolResultMessage } from "../../../protocol/index.ts";
+import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ThinkingContent, ThinkingLevel, ToolResultMessage } from "../../../protocol/index.ts";
 import type { ModelEntry, WireCompat } from "../../entry.ts";
 import { JsonBytes, type WireFormat, type WireRequest } from "../format.ts";
 import { prepareHistory, textOf } from "../history.ts";
@@ -274,16 +274,17 @@ function userParts(content: readonly (TextContent | ImageContent)[]): readonly J
 function assistantMessage({ content }: AssistantMessage): Json {
   const calls: Json[] = [];
   let text = "";
+  let thinking: ThinkingContent | undefined;
   for (const part of content) {
     if (part.type === "text") text += part.text;
-    if (part.type === "toolCall") calls.push({ id: part.id, type: "function", function: { name: part.name, arguments: JSON.stringify(part.arguments) } });
+    else if (part.type === "thinking") thinking ??= part;
+    else calls.push({ id: part.id, type: "function", function: { name: part.name, arguments: JSON.stringify(part.arguments) } });
   }
-  const thinking = content.find((part) => part.type === "thinking");
   const field = thinking && REASONING_FIELDS.find((name) => name === thinking.thinkingSignature);
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
-    ...(field ? { [field]: thinking.thinking } : {}),
+    ...(field && thinking ? { [field]: thinking.thinking } : {}),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
 }

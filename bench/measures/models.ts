@@ -121,7 +121,7 @@ async function encodings(baseUrl: string): Promise<number> {
       },
     } as const;
     const request: WireRequest = { model: entry(baseUrl), apiKey: "none", messages: [message], thinking: "off" };
-    const prepared = drivers.prepare();
+    const prepared = new Map();
     for (let attempt = 0; attempt < attempts; attempt += 1) for await (const event of drivers.stream(request, prepared, OPTIONS)) void event;
     return count;
   }

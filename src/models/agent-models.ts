@@ -3,7 +3,7 @@ import type { Env, OpenClawConfig } from "../config/index.ts";
 import type { AuthProfiles, Candidate } from "./auth/index.ts";
 import * as choice from "./choice.ts";
 import type { ModelsDeps } from "./create-models.ts";
-import type { Catalogue, Discovery, ModelEntry, SelectionInput } from "./index.ts";
+import type { Catalogue, Discovery, ModelEntry, Selection, SelectionInput } from "./index.ts";
 import { OFFLINE_MODEL } from "./offline/entry.ts";
 
 /** The models of one agent, cached until the configuration changes or a short time has passed. */
@@ -13,6 +13,8 @@ export interface AgentModels {
   readonly catalogue: Catalogue;
   readonly hasCredential: (provider: string) => boolean;
   readonly local: SelectionInput["local"];
+  /** What was selected from them, by the choices of runs and sessions. */
+  readonly selections: Map<string, Selection>;
 }
 
 /** Keys added with the command line are seen after this time. */
@@ -75,7 +77,7 @@ export function createAgentModelsCache(deps: ModelsDeps, auth: (agentId: string)
       local = (await discovery.look()).models;
       if (local.length > 0) catalogue = await choice.openCatalogue({ ...base, discovered: [...remote, ...local] });
     }
-    return { config: current, until: clock.monotonic() + CACHE_MS, catalogue, hasCredential, local };
+    return { config: current, until: clock.monotonic() + CACHE_MS, catalogue, hasCredential, local, selections: new Map() };
   }
 
   return {

@@ -8,10 +8,10 @@ import type { Redactor } from "../base/redaction.ts";
 import type { Env, OpenClawConfig, SecretInput } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { AuthProfileCredential } from "../protocol/index.ts";
-import { createAuthProfiles, createRequestAccess, type AuthProfiles, type RequestAccess } from "./auth/index.ts";
-import { createCallCredentials } from "./auth/call-credentials.ts";
+import { createAuthProfiles, createRequestAccess, type AuthProfiles } from "./auth/index.ts";
+import { createCallCredentials } from "./call/credentials.ts";
 import { callModel, type CallEvent, type CallRequest } from "./call/call.ts";
-import { createDrivers, type Drivers, type OtherDriver, type RawLog } from "./call/driver.ts";
+import { createDrivers, type OtherDriver, type RawLog } from "./call/driver.ts";
 import * as choice from "./choice.ts";
 import { createAgentModelsCache } from "./agent-models.ts";
 import { modelFailed } from "./failure.ts";
@@ -73,7 +73,7 @@ export interface Models {
 }
 
 export function createModels(deps: ModelsDeps): Models {
-  const { clock, ids, redactor, version, fetch } = deps;
+  const { clock, ids, random, log, redactor, hooks, version, fetch } = deps;
   const profiles = new Map<string, AuthProfiles>();
   const quotas = new Map<string, Quota>();
   const drivers = createDrivers({
@@ -86,6 +86,7 @@ export function createModels(deps: ModelsDeps): Models {
   const requestAccess = createRequestAccess({ clock, ids, redactor, version, fetch, folder });
   const agentModels = createAgentModelsCache(deps, auth);
   const probed = new Map<string, number>();
+  const callDeps = { clock, ids, random, log, drivers, redact: redactor.text, ...(hooks ? { hooks } : {}) };
 
   function auth(agentId: string): AuthProfiles {
     let found = profiles.get(agentId);
@@ -97,8 +98,11 @@ export function createModels(deps: ModelsDeps): Models {
     auth,
     choices: agentModels.get,
     async select({ agentId, session, override }) {
-      const { config, catalogue, hasCredential, local } = await agentModels.get(agentId);
-      return choice.selectModel({ config, catalogue, hasCredential, agentId, session, override, local });
+      const { selections, ...models } = await agentModels.get(agentId);
+      const key = JSON.stringify([override, session?.providerOverride, session?.modelOverride]);
+      let selection = selections.get(key);
+      if (!selection) selections.set(key, (selection = choice.selectModel({ ...models, agentId, session, override })));
+      return selection;
     },
     async describe({ agentId, session }) {
       const { config, catalogue, hasCredential, local } = await agentModels.get(agentId);
@@ -108,7 +112,11 @@ export function createModels(deps: ModelsDeps): Models {
       const { config, catalogue, hasCredential, local } = await agentModels.get(agentId);
       return choice.imageModels({ config, catalogue, hasCredential, agentId, session, override, local }, model);
     },
-    call: (agentId, request) => callWith(deps, drivers, { auth: auth(agentId), requestAccess, probed }, request),
+    call(agentId, request) {
+      const credentials = createCallCredentials({ auth: auth(agentId), requestAccess, probed, needsNoKey: choice.needsNoKey, now: clock.now });
+      const isLong = deps.env()["PI_CACHE_RETENTION"]?.trim() === "long";
+      return callModel({ ...callDeps, credentials }, isLong ? { cacheRetention: "long", ...request } : request);
+    },
     async quota(agentId, options) {
       const { createQuota } = await import("./quota/index.ts");
       let found = quotas.get(agentId);
@@ -118,22 +126,8 @@ export function createModels(deps: ModelsDeps): Models {
   };
 }
 
-interface Account {
-  readonly auth: AuthProfiles;
-  readonly requestAccess: RequestAccess;
-  readonly probed: Map<string, number>;
-}
-
-function callWith(deps: ModelsDeps, drivers: Drivers, account: Account, request: CallRequest): AsyncIterable<CallEvent> {
-  const { clock, ids, random, log, redactor, hooks } = deps;
-  const credentials = createCallCredentials({ ...account, needsNoKey: choice.needsNoKey, now: clock.now });
-  const long = deps.env()["PI_CACHE_RETENTION"]?.trim() === "long" ? ({ cacheRetention: "long" } as const) : {};
-  return callModel({ clock, ids, random, log, credentials, drivers, redact: redactor.text, ...(hooks ? { hooks } : {}) }, { ...long, ...request });
-}
-
 function openProfiles(deps: ModelsDeps, agentId: string): AuthProfiles {
   const { config, env, clock, ids, log, redactor, version, mainAgentDir, oauthFile, secret } = deps;
-  const brought = (provider: string): PluginProvider | undefined => pluginFor(deps.plugins?.() ?? [], provider);
   return createAuthProfiles({
     agentDir: deps.agentDir(agentId),
     mainAgentDir,
@@ -143,11 +137,15 @@ function openProfiles(deps: ModelsDeps, agentId: string): AuthProfiles {
     ids,
     log,
     redactor,
-    envNames: (provider) => [...choice.keyVariables(provider), ...(brought(provider)?.envVars ?? [])],
-    refresh: (provider) => brought(provider)?.refreshOAuth,
-    formatKey: (provider) => formatKeyOf(brought(provider)),
+    envNames: (provider) => [...choice.keyVariables(provider), ...(pluginFor(deps, provider)?.envVars ?? [])],
+    refresh: (provider) => pluginFor(deps, provider)?.refreshOAuth,
+    formatKey: (provider) => formatKeyOf(pluginFor(deps, provider)),
     canonical: choice.canonicalProvider,
-    ambient: (provider) => isAmbient(provider, env()),
+    // An SDK finds this credential; the variables only show that it exists.
+    ambient(provider) {
+      const facts = choice.providerFacts(provider);
+      return facts?.ambient === true && facts.env.some((name) => (env()[name]?.trim() ?? "") !== "");
+    },
     oauthFile,
     secret,
     // Other programs' logins are looked for in the home folder of the user's environment.
@@ -156,27 +154,25 @@ function openProfiles(deps: ModelsDeps, agentId: string): AuthProfiles {
   });
 }
 
-function pluginFor(plugins: readonly PluginProvider[], provider: string): PluginProvider | undefined {
+function pluginFor({ plugins }: ModelsDeps, provider: string): PluginProvider | undefined {
   const wanted = choice.canonicalProvider(provider);
-  return plugins.find(({ id, aliases = [] }) => [id, ...aliases].some((name) => choice.canonicalProvider(name) === wanted));
+  for (const plugin of plugins?.() ?? []) {
+    for (const name of [plugin.id, ...(plugin.aliases ?? [])]) if (choice.canonicalProvider(name) === wanted) return plugin;
+  }
+  return undefined;
 }
 
 /** A plugin error here makes this credential unusable, and nothing else. */
 function formatKeyOf(plugin: PluginProvider | undefined): ((credential: AuthProfileCredential) => string) | undefined {
-  if (plugin?.formatApiKey === undefined) return undefined;
+  const { id, formatApiKey } = plugin ?? {};
+  if (formatApiKey === undefined) return undefined;
   return (credential) => {
     try {
-      return plugin.formatApiKey!(credential);
+      return formatApiKey.call(plugin, credential);
     } catch (error) {
-      throw modelFailed({ phase: "connect", status: 401, text: `the plugin for ${plugin.id} cannot use this credential: ${messageOf(error)}` }, error);
+      throw modelFailed({ phase: "connect", status: 401, text: `the plugin for ${id} cannot use this credential: ${messageOf(error)}` }, error);
     }
   };
-}
-
-/** An SDK finds this credential; the variables only show that it exists. */
-function isAmbient(provider: string, env: Env): boolean {
-  const facts = choice.providerFacts(provider);
-  return facts?.ambient === true && facts.env.some((name) => (env[name]?.trim() ?? "") !== "");
 }
 
 async function otherDriver({ version, packagesFrom = [], runnable }: ModelsDeps, api: string): Promise<OtherDriver> {

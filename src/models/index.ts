@@ -22,10 +22,10 @@ export const loadChoice = () => import("./choice.ts");
 export const loadProfiles = () => import("./auth/index.ts");
 
 /** Short requests that show whether a model can be reached. Loaded on first use. */
-export const loadProbe = () => import("./probe/index.ts");
+export const loadProbe = () => import("./probe/probe.ts");
 
 /** Free models at OpenRouter. Loaded on first use. */
-export const loadScan = () => import("./scan/index.ts");
+export const loadScan = () => import("./scan/free-models.ts");
 
 /** Limits on what models may cost. Loaded on first use. */
 export const loadBudgets = () => import("./budgets/index.ts");

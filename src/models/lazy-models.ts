@@ -10,7 +10,7 @@ import { agentFolder, mainAgentFolder, oauthFolder, type Config, type Env, type 
 import { currentHooks, type Hooks } from "../hooks/index.ts";
 import { type Budgets } from "./budgets/budgets.ts";
 import { type Models } from "./create-models.ts";
-import { type PluginProvider } from "./catalogue/open.ts";
+import { type PluginProvider } from "./catalogue/catalogue.ts";
 import { type RawLog } from "./call/driver.ts";
 import type { Store } from "../store/index.ts";
 import type { RawStream } from "./raw-stream.ts";

@@ -45,6 +45,8 @@ export interface OpenSession {
   appended(file: string, leafId: string | null, entries: readonly EntryInput[], done: { readonly firstSeq: number; readonly bytes: number }): void;
   /** What a model saw of the branch so far. */
   readonly view: ViewMemo;
+  /** What the wire format of its model encoded of the conversation so far; only that looks inside. */
+  readonly encoded: { value?: unknown };
   /** The system prompt of the same facts as before, or what `build` makes of them. Facts are the same when each is the same value or the same object. */
   prompt<T>(facts: readonly unknown[], build: () => T): T;
   /** The report about the prompt that the row is known to hold. */
@@ -185,6 +187,7 @@ export function openSession(
     row: undefined,
     isTouched: undefined,
     view: {},
+    encoded: {},
     prompt: createPrompts(),
     promptReport: undefined,
     path,

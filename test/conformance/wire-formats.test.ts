@@ -116,7 +116,7 @@ describe.each(WIRE_APIS)("%s", (api) => {
     const drivers = createDrivers({ other: () => Promise.reject(new Error("none")) });
     const request: WireRequest = { model: model(api, server.url), messages: [{ role: "user", content: "hello", timestamp: 1 }], thinking: "off" };
     const events: ModelEvent[] = [];
-    for await (const event of drivers.stream(request, drivers.prepare(), { clock: systemClock, headersMs: 5_000, progressMs: 5_000 })) events.push(event);
+    for await (const event of drivers.stream(request, new Map(), { clock: systemClock, headersMs: 5_000, progressMs: 5_000 })) events.push(event);
     expect(events.map((event) => ("delta" in event ? `${event.type} ${event.delta}` : event.type))).toEqual(["thinking hm", "text Yes", "text .", "end"]);
     expect(messageIn(events).content).toMatchObject([
       { type: "thinking", thinking: "hm" },

@@ -11,8 +11,8 @@ import { browserLogin } from "../../src/models/auth/oauth/browser-login.ts";
 import { parseCallback } from "../../src/models/auth/oauth/callback.ts";
 import { oauthClient, type OAuthClient } from "../../src/models/auth/oauth/client.ts";
 import { deviceLogin } from "../../src/models/auth/oauth/device-login.ts";
-import { refreshLogin } from "../../src/models/auth/oauth/refresh.ts";
-import { setupTokenProblem } from "../../src/models/auth/oauth/setup-token.ts";
+import { refreshLogin } from "../../src/models/auth/renewal.ts";
+import { setupTokenProblem } from "../../src/models/auth/oauth/client.ts";
 
 function clientOf(server: OAuthServer, over: Partial<OAuthClient> = {}): OAuthClient {
   const { url } = server;

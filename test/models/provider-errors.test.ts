@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { afterFailure, isTransient, cooldownFor, cooldownMs, cooldownRules } from "../../src/models/auth/cooldowns.ts";
-import { EMPTY_DOCUMENT } from "../../src/models/auth/store/document.ts";
+import { EMPTY_DOCUMENT } from "../../src/models/auth/document.ts";
 import { createDrivers } from "../../src/models/call/driver.ts";
 import { failureOf, type ModelFailure } from "../../src/models/failure.ts";
-import { startsCooldown, retryLimit } from "../../src/models/failover/blame.ts";
+import { startsCooldown, retryLimit } from "../../src/models/failover/decide.ts";
 import { classify, type FailureClass } from "../../src/models/failover/classify.ts";
 import { WIRE_APIS } from "../../src/models/wire/index.ts";
 import { startModelServer, type Behaviour, type ModelServer } from "../fakes/model-server/index.ts";
@@ -62,7 +62,7 @@ async function failureOver(api: string, behaviour: Behaviour): Promise<ModelFail
   };
   const drivers = createDrivers({ other: () => Promise.reject(new Error("none")) });
   try {
-    for await (const _ of drivers.stream(request, drivers.prepare(), { clock, headersMs: 20_000, progressMs: 20_000 }));
+    for await (const _ of drivers.stream(request, new Map(), { clock, headersMs: 20_000, progressMs: 20_000 }));
   } catch (error) {
     const failure = failureOf(error);
     if (failure) return failure;

@@ -7,7 +7,7 @@ import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createRedactor } from "../../src/base/redaction.ts";
 import { createRequestAccess } from "../../src/models/auth/index.ts";
-import { copilotBaseUrl } from "../../src/models/auth/request/copilot.ts";
+import { copilotBaseUrl } from "../../src/models/auth/copilot.ts";
 import { failureOf } from "../../src/models/failure.ts";
 import { startJsonServer, type Answer, type JsonServer } from "../fakes/json-server/index.ts";
 

@@ -64,11 +64,11 @@ function comparisonsIn(text: string): string[] {
 /** Names that look like secrets and are none, or that no stranger can present. Each with the reason. */
 const HARMLESS: readonly (readonly [file: string, line: RegExp, reason: string])[] = [
   ["src/doctor/service-audit.ts", /token === configured/, "both are the operator's own files"],
-  ["src/models/auth/other-keys.ts", /secret === configured\.secret/, "two keys of the same configuration"],
+  ["src/models/auth/candidates.ts", /secret === configured\.secret/, "two keys of the same configuration"],
   ["src/models/catalogue/models-json.ts", /(?:given|value) !== apiKey/, "two texts of the same file"],
   ["src/protocol/client/device-file.ts", /\?\.token !== token/, "a client's own file"],
-  ["src/models/wire/openai-completions/messages.ts", /thinkingSignature/, "the name of a field"],
-  ["src/models/wire/openai-responses/input.ts", /signature\?\.startsWith/, "the kind of a provider's reference"],
+  ["src/models/wire/openai-completions/index.ts", /thinkingSignature/, "the name of a field"],
+  ["src/models/wire/openai-responses/index.ts", /signature\?\.startsWith/, "the kind of a provider's reference"],
   ["src/store/sqlite/areas/leases.ts", /fence\.token/, "a counter of leases"],
   ["plugins/irc/connection/fences.ts", /one\.token === token/, "the number of a ping"],
 ];

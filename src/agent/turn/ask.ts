@@ -86,7 +86,10 @@ export function createAsking(deps: TurnDeps, input: TurnInput, stage: AskingStag
       if (calls === 1) tellInput(deps, input, turn, sent);
       let refused: Done | undefined;
       const { systemPrompt } = context;
-      for await (const event of chosen.models.call(input.agentId, requestOf(input, turn, { messages: sent, tools, systemPrompt, signal, permit }))) {
+      for await (const event of chosen.models.call(
+        input.agentId,
+        requestOf(input, turn, { messages: sent, tools, systemPrompt, signal, permit, encoded: deps.session.encoded }),
+      )) {
         if (event.type !== "done") yield event;
         else if (isTooLarge(event)) refused = event;
         else {
@@ -132,7 +135,7 @@ function tooLong(event: Done): CallEvent {
 function requestOf(
   input: TurnInput,
   { chosen, place }: PreparedTurn,
-  call: Pick<CallRequest, "messages" | "tools" | "systemPrompt" | "signal" | "permit">,
+  call: Pick<CallRequest, "messages" | "tools" | "systemPrompt" | "signal" | "permit" | "encoded">,
 ): CallRequest {
   const { runId, agentId, sessionKey, maxTokens, temperature } = input;
   const { selection, tried, thinking, pin } = chosen;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { afterFailure, afterSuccess, cooldownFor, cooldownMs, cooldownRules, withoutTransient, withoutCooldowns, type FailureKind } from "./cooldowns.ts";
-import { EMPTY_DOCUMENT, type AuthDocument } from "./store/document.ts";
+import { EMPTY_DOCUMENT, type AuthDocument } from "./document.ts";
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { FailureClass } from "../failover/classify.ts";
-import type { AuthDocument, FailureState, ModelFailures, UsageStats } from "./store/document.ts";
+import type { AuthDocument, FailureState, ModelFailures, UsageStats } from "./document.ts";
 
 export type FailureKind = FailureClass;
 
@@ -39,9 +39,10 @@ const WINDOW_HOURS = 24;
 /** After these failures a credential gets a cooldown that survives restarts; others are not its fault. */
 const COOLED: ReadonlySet<string> = new Set<FailureClass>(["auth", "billing", "rate_limit", "format"]);
 /** Transient errors of the provider or the network: such a cooldown is short and in memory only. */
-const TRANSIENT: ReadonlySet<string> = new Set<FailureClass>(["overloaded", "timeout", "network"]);
+const TRANSIENT_KINDS: readonly FailureClass[] = ["overloaded", "timeout", "network"];
+const TRANSIENT: ReadonlySet<string> = new Set(TRANSIENT_KINDS);
 /** Without alternatives, a credential in one of these cooldowns is tried anyway: the next call may well succeed. */
-const TRIED_ANYWAY: ReadonlySet<string> = new Set<FailureClass>([...(TRANSIENT as ReadonlySet<FailureClass>), "format"]);
+const TRIED_ANYWAY: ReadonlySet<string> = new Set<FailureClass>([...TRANSIENT_KINDS, "format"]);
 /** Classes that concern the account when more than one model shows them. */
 const OF_ACCOUNT: ReadonlySet<string> = new Set<FailureClass>(["auth", "billing", "rate_limit"]);
 
@@ -117,6 +118,7 @@ export function cooldownsOf(document: AuthDocument, id: string, now: number): re
  * the whole account count.
  */
 export function cooldownFor(document: AuthDocument, id: string, modelId: string | undefined, now: number): Cooldown | undefined {
+  if (!document.modelFailures?.[id] && !document.usageStats?.[id]) return undefined;
   const cooldowns = cooldownsOf(document, id, now);
   const models = (kind: string): number => new Set(cooldowns.filter((cooldown) => cooldown.kind === kind).map((cooldown) => cooldown.modelId)).size;
   let longest: Cooldown | undefined;

@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { maskSecret } from "../../base/redaction.ts";
 import type { AuthProfiles, ProfileView } from "./profiles.ts";
 import { cooldownsOf } from "./cooldowns.ts";
-import { credentialOf, mainSecret, whyUnusable, type AuthDocument } from "./store/document.ts";
+import { credentialOf, mainSecret, whyUnusable, type AuthDocument } from "./document.ts";
 import type { Stores } from "./stores.ts";
 
 /** Failures of a credential do not count against its replacement. */

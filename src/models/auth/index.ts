@@ -14,12 +14,9 @@ export type {
   Refresh,
 } from "./profiles.ts";
 export type { FailureKind, Cooldown } from "./cooldowns.ts";
-export { createAuthProfiles } from "./create-profiles.ts";
-export { oauthClient, type ClientResult, type ClientOptions, type OAuthClient } from "./oauth/client.ts";
+export { createAuthProfiles, keysInRotation, wantsNextKey } from "./candidates.ts";
+export { oauthClient, setupTokenProblem, type ClientResult, type ClientOptions, type OAuthClient } from "./oauth/client.ts";
 export { browserLogin, type BrowserLoginDeps } from "./oauth/browser-login.ts";
 export { deviceLogin, type DeviceLoginDeps } from "./oauth/device-login.ts";
 export { googleProject, type GoogleProjectDeps } from "./oauth/google-project.ts";
-export { setupTokenProblem } from "./oauth/setup-token.ts";
-export { keysInRotation, wantsNextKey } from "./key-rotation.ts";
-export { createRequestAccess, type RequestAccess } from "./request/request-access.ts";
-export { createCallCredentials, type CallCredentialsDeps } from "./call-credentials.ts";
+export { createRequestAccess, type RequestAccess } from "./access.ts";

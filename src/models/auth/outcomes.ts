@@ -14,51 +14,13 @@ import {
   withoutTransient,
   withoutCooldowns,
   type Failed,
-  type CooldownRules,
 } from "./cooldowns.ts";
-import { EMPTY_DOCUMENT, credentialOf, type AuthDocument, type FailureState, type ModelFailures } from "./store/document.ts";
-import type { AuthFile } from "./store/file.ts";
-import type { Stores } from "./stores.ts";
+import { EMPTY_DOCUMENT, credentialOf, type AuthDocument, type FailureState, type ModelFailures } from "./document.ts";
+import type { AuthFile, Stores } from "./stores.ts";
 
-/** Cooldowns after transient errors: at most a minute long, and in memory only. */
-interface TransientCooldowns {
-  failed(failure: Failed, rules: CooldownRules): void;
-  /** The model answered: its failures are cleared. */
-  succeeded(id: string, modelId: string): void;
-  /** Of these credentials; of all without a list. */
-  clear(ids?: readonly string[]): void;
-  /** The document with current cooldowns added to its failures. */
-  over(document: AuthDocument, now: number): AuthDocument;
-}
-
-interface Noted extends Pick<Failed, "id" | "modelId" | "kind"> {
+/** A cooldown after a transient error: at most a minute long, and in memory only. */
+interface TransientCooldown extends Pick<Failed, "id" | "modelId" | "kind"> {
   readonly state: FailureState;
-}
-
-function createTransientCooldowns(): TransientCooldowns {
-  const noted = new Map<string, Noted>();
-  const drop = (which: (one: Noted) => boolean): void => {
-    for (const [key, one] of noted) if (which(one)) noted.delete(key);
-  };
-  return {
-    failed(failure, rules) {
-      const { id, modelId, kind } = failure;
-      const key = JSON.stringify([id, modelId, kind]);
-      noted.set(key, { id, modelId, kind, state: nextState(noted.get(key)?.state, failure, rules) });
-    },
-    succeeded: (id, modelId) => drop((one) => one.id === id && one.modelId === modelId),
-    clear: (ids) => drop(({ id }) => ids === undefined || ids.includes(id)),
-    over(document, now) {
-      drop(({ state }) => state.until <= now);
-      if (noted.size === 0) return document;
-      const modelFailures: Record<string, ModelFailures[string]> = { ...document.modelFailures };
-      for (const { id, modelId, kind, state } of noted.values()) {
-        const models = modelFailures[id] ?? {};
-        modelFailures[id] = { ...models, [modelId]: { ...models[modelId], [kind]: state } };
-      }
-      return { ...document, modelFailures };
-    },
-  };
 }
 
 /** The time of use is written at most this often; in between it is in memory. */
@@ -84,25 +46,44 @@ export interface Outcomes extends Pick<AuthProfiles, "succeeded" | "failed" | "c
 const merge = (document: AuthDocument, unwritten: AuthDocument | undefined): AuthDocument =>
   unwritten === undefined ? document : { ...document, modelFailures: { ...document.modelFailures, ...unwritten.modelFailures } };
 
-const isProfile = ({ source }: Candidate): boolean => source === "profile";
-
 export function createOutcomes({ stores, clock, log, config, canonical }: OutcomesDeps): Outcomes {
   const usedAt = new Map<string, number>();
   /** Failures that could not be written: with a full disk a failing key must not be tried for ever, nor an answered call fail. */
   const unsaved = new Map<AuthFile, AuthDocument>();
-  const transient = createTransientCooldowns();
+  const transient = new Map<string, TransientCooldown>();
+
+  /** Ends transient cooldowns of these credentials; of all without a list. */
+  function endTransient(ids: readonly string[] | undefined): void {
+    for (const [key, { id }] of transient) if (ids === undefined || ids.includes(id)) transient.delete(key);
+  }
 
   /** The state after a restart: the files, with what this process knows and has not written. */
-  function lasting(): AuthDocument {
-    const document = withoutTransient(stores.merged());
-    if (usedAt.size === 0 && unsaved.size === 0) return document;
+  function unwritten(document: AuthDocument): AuthDocument {
     const usageStats = { ...document.usageStats };
     for (const [id, lastUsed] of usedAt) usageStats[id] = { ...usageStats[id], lastUsed: Math.max(lastUsed, usageStats[id]?.lastUsed ?? 0) };
-    const modelFailures = Object.assign({}, document.modelFailures, ...[...unsaved.values()].map((document) => document.modelFailures));
+    const modelFailures = Object.assign({}, document.modelFailures, ...[...unsaved.values()].map((unsaved) => unsaved.modelFailures));
     return { ...document, usageStats, modelFailures };
   }
 
-  const view = (): AuthDocument => transient.over(lasting(), clock.now());
+  /** The document with current transient cooldowns added to its failures. */
+  function withTransient(document: AuthDocument): AuthDocument {
+    const modelFailures: Record<string, ModelFailures[string]> = { ...document.modelFailures };
+    for (const [key, { id, modelId, kind, state }] of transient) {
+      if (state.until <= clock.now()) {
+        transient.delete(key);
+        continue;
+      }
+      const models = modelFailures[id] ?? {};
+      modelFailures[id] = { ...models, [modelId]: { ...models[modelId], [kind]: state } };
+    }
+    return transient.size === 0 ? document : { ...document, modelFailures };
+  }
+
+  function view(): AuthDocument {
+    const stored = stores.merged();
+    const document = usedAt.size === 0 && unsaved.size === 0 ? stored : unwritten(stored);
+    return transient.size === 0 ? document : withTransient(document);
+  }
 
   async function record(file: AuthFile, change: (document: AuthDocument) => AuthDocument): Promise<void> {
     try {
@@ -125,32 +106,36 @@ export function createOutcomes({ stores, clock, log, config, canonical }: Outcom
   }
 
   /** The state of keys without a profile is stored in the agent's own file. */
-  const fileFor = (candidate: Candidate): AuthFile => (isProfile(candidate) ? stores.holder(candidate.id) : stores.own);
+  const fileFor = ({ id, source }: Candidate): AuthFile => (source === "profile" ? stores.holder(id) : stores.own);
 
   return {
     view,
     cooldowns,
-    forget: (id) => transient.clear([id]),
+    forget: (id) => endTransient([id]),
 
     async succeeded(candidate, modelId) {
-      const { id, provider } = candidate;
+      const { id, provider, source } = candidate;
       const now = clock.now();
+      const isProfile = source === "profile";
       const file = fileFor(candidate);
-      if (isProfile(candidate)) usedAt.set(id, now);
-      transient.succeeded(id, modelId);
-      const change = (document: AuthDocument): AuthDocument =>
-        afterSuccess(document, { id, isProfile: isProfile(candidate), provider: canonical(provider), modelId, now, stampMs: STAMP_MS });
+      if (isProfile) usedAt.set(id, now);
+      for (const [key, one] of transient) if (one.id === id && one.modelId === modelId) transient.delete(key);
       const before = unsaved.get(file) ?? file.read();
-      if (before !== undefined && change(before) !== before) await record(file, change);
+      if (before === undefined) return;
+      const change = (document: AuthDocument): AuthDocument =>
+        afterSuccess(document, { id, isProfile, provider: canonical(provider), modelId, now, stampMs: STAMP_MS });
+      if (change(before) !== before) await record(file, change);
     },
 
     async failed(candidate, modelId, kind, facts = {}) {
       const now = clock.now();
-      const { id, provider } = candidate;
+      const { id, provider, source } = candidate;
       const rules = cooldownRules(config(), provider, canonical);
-      const failed: Failed = { id, isProfile: isProfile(candidate), provider: canonical(provider), modelId, kind, now, ...facts };
-      if (isTransient(kind)) transient.failed(failed, rules);
-      else await record(fileFor(candidate), (before) => afterFailure(before, failed, rules));
+      const failed: Failed = { id, isProfile: source === "profile", provider: canonical(provider), modelId, kind, now, ...facts };
+      if (isTransient(kind)) {
+        const key = JSON.stringify([id, modelId, kind]);
+        transient.set(key, { id, modelId, kind, state: nextState(transient.get(key)?.state, failed, rules) });
+      } else await record(fileFor(candidate), (before) => afterFailure(before, failed, rules));
       return cooldownFor(view(), id, modelId, now);
     },
 
@@ -160,7 +145,7 @@ export function createOutcomes({ stores, clock, log, config, canonical }: Outcom
         (id === undefined || cooldown.id === id) && (of === undefined || (cooldown.provider !== undefined && canonical(cooldown.provider) === of));
       const cleared = (await cooldowns()).filter(isMeant);
       const ids = id === undefined && provider === undefined ? undefined : cleared.map((cooldown) => cooldown.id);
-      transient.clear(ids);
+      endTransient(ids);
       for (const file of new Set([stores.own, stores.main])) {
         if (file.read() !== undefined || unsaved.has(file)) await record(file, (document) => withoutCooldowns(document, ids));
       }

@@ -24,7 +24,7 @@ export interface Candidate {
   readonly locked?: boolean;
 }
 
-/** What a request authenticates with. */
+/** A credential with its secret. */
 export interface Access {
   /** The key or token; absent when the provider's SDK finds one. */
   readonly apiKey?: string;
@@ -36,6 +36,14 @@ export interface Access {
   /** Base URL that the login provided. */
   readonly baseUrl?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** What a request carries: the access after exchanges, with the URL that it is for. */
+export interface Credential {
+  readonly apiKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Base URL that some logins provide. */
+  readonly baseUrl?: string;
 }
 
 export interface CandidateOptions {

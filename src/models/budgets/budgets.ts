@@ -162,6 +162,7 @@ export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
 
   return {
     async check(caller) {
+      if (!config().usage?.budgets?.length) return { state: "ok" };
       const states = await Promise.all(
         listed().flatMap(({ budget, path }) => {
           const filter = filterFor(budget, caller);

@@ -9,14 +9,13 @@ import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage }
 import type { ModelEntry } from "../entry.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
 import { classify, troubleOf, type FailureClass, type Trouble } from "../failover/classify.ts";
-import { startsCooldown, isRegion, retryLimit } from "../failover/blame.ts";
-import { decide, type Situation, type Step } from "../failover/decide.ts";
-import { fittingOutput } from "../failover/output-limit.ts";
+import { decide, fittingOutput, isRegion, retryLimit, startsCooldown, type Situation, type Step } from "../failover/decide.ts";
 import { failedText, type Attempt } from "../failover/attempts.ts";
 import type { ResponseFacts } from "../transport/index.ts";
-import type { ModelEvent, WireRequest } from "../wire/index.ts";
-import type { Credential, CredentialCandidate, Credentials } from "./credentials.ts";
-import type { Drivers } from "./driver.ts";
+import type { EncodedConversation, ModelEvent, WireRequest } from "../wire/index.ts";
+import type { Credential } from "../auth/profiles.ts";
+import type { CredentialCandidate, Credentials } from "./credentials.ts";
+import type { Drivers, EncodedPrompts } from "./driver.ts";
 
 /** One request to a model, with its fallbacks. */
 export interface CallRequest {
@@ -37,6 +36,8 @@ export interface CallRequest {
   readonly agentId?: string;
   readonly sessionKey?: string;
   readonly sessionId?: string;
+  /** What the session's calls have encoded so far, so that its history is not encoded again. */
+  readonly encoded?: EncodedConversation;
   /** Profile that is preferred, or the only one allowed. */
   readonly pin?: { readonly profileId: string; readonly locked: boolean };
   /** Called before each model is tried: why it may not be called now, as a message for the user. A provider's budget stops only its own models. */
@@ -128,14 +129,14 @@ async function* tryModel(deps: CallsDeps, request: CallRequest, model: ModelEntr
   const probe = model === request.models[0] && request.models.length > 1;
   const candidates = [...(await deps.credentials.candidates(model, { pin: request.pin, probe, last: !progress.moreModels }))];
   if (candidates.length === 0) return unusable(deps, model, progress, deps.credentials.missing(model));
-  const prompt = deps.drivers.prepare();
+  const prompts: EncodedPrompts = new Map();
   let { thinking, maxTokens } = request;
   for (;;) {
     const candidate = candidates[0]!;
     const startedAt = deps.clock.now();
     let attempt = 1;
     for (;;) {
-      const tried = yield* tryOnce(deps, request, { model, candidate, thinking, maxTokens, prompt }, progress.attempts);
+      const tried = yield* tryOnce(deps, request, { model, candidate, thinking, maxTokens, prompts }, progress.attempts);
       if (tried.ok) return tried;
       const { kind, failure } = tried;
       const facts = situationOf(tried, { attempt, thinking, maxTokens, chance: deps.random.float() });
@@ -192,13 +193,13 @@ interface Try {
   readonly candidate: CredentialCandidate;
   readonly thinking: ThinkingLevel;
   readonly maxTokens: number | undefined;
-  readonly prompt: ReturnType<Drivers["prepare"]>;
+  readonly prompts: EncodedPrompts;
 }
 
 async function* tryOnce(
   deps: CallsDeps,
   request: CallRequest,
-  { model, candidate, thinking, maxTokens, prompt }: Try,
+  { model, candidate, thinking, maxTokens, prompts }: Try,
   attempts: Attempt[],
 ): AsyncGenerator<ModelEvent, Once, void> {
   const { clock } = deps;
@@ -233,7 +234,7 @@ async function* tryOnce(
       progressMs: deps.progressMs ?? PROGRESS_MS,
       onResponse: (found: ResponseFacts) => (facts = found),
     };
-    for await (const event of deps.drivers.stream(wire, prompt, options)) {
+    for await (const event of deps.drivers.stream(wire, prompts, options)) {
       firstMs ??= Math.round(clock.monotonic() - from);
       if (event.type !== "end") {
         shown = true;
@@ -277,7 +278,7 @@ async function recordOutcome({ log, redact }: CallsDeps, write: () => Promise<vo
 }
 
 function wireRequest(request: CallRequest, model: ModelEntry, credential: Credential, thinking: ThinkingLevel): WireRequest {
-  const { systemPrompt, messages, tools, maxTokens, temperature, sessionId, cacheRetention } = request;
+  const { systemPrompt, messages, tools, maxTokens, temperature, sessionId, encoded, cacheRetention } = request;
   const params = request.params?.(model);
   return {
     model: credential.baseUrl === undefined ? model : { ...model, baseUrl: credential.baseUrl },
@@ -290,6 +291,7 @@ function wireRequest(request: CallRequest, model: ModelEntry, credential: Creden
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(encoded === undefined ? {} : { encoded }),
     ...(cacheRetention === undefined ? {} : { cacheRetention }),
     ...(params === undefined ? {} : { params }),
   };

@@ -1,9 +1,8 @@
 import { streamCall, type StreamOptions } from "../transport/index.ts";
-import { WIRE_APIS, createWires, encodePieces, withoutThinkingTags, type ModelEvent, type WireRequest } from "../wire/index.ts";
+import { WIRE_APIS, encodePieces, loadWire, withoutThinkingTags, type ModelEvent, type WireFormat, type WireRequest } from "../wire/index.ts";
 
 /** Headers that GitHub Copilot requires: who initiated the request, and whether it contains images. No other program's name is sent. */
-function copilotHeaders({ model, messages }: WireRequest): Readonly<Record<string, string>> {
-  if (model.provider !== "github-copilot") return {};
+function copilotHeaders({ messages }: WireRequest): Readonly<Record<string, string>> {
   const last = messages.at(-1);
   const pictures = messages.some(({ content }) => typeof content !== "string" && content.some(({ type }) => type === "image"));
   return {
@@ -14,7 +13,7 @@ function copilotHeaders({ model, messages }: WireRequest): Readonly<Record<strin
 }
 
 /** The encoded prompts of one call: encoded once per model and sent as often as needed. */
-export type Prepared = Map<string, readonly Uint8Array[]>;
+export type EncodedPrompts = Map<string, readonly Uint8Array[]>;
 
 /** Answers a request without one of our wire formats: the offline model, the long tail of providers. */
 export interface OtherDriver {
@@ -37,8 +36,8 @@ export interface DriveOptions extends StreamOptions {
 }
 
 export interface Drivers {
-  prepare(): Prepared;
-  stream(request: WireRequest, prepared: Prepared, options: DriveOptions): AsyncIterable<ModelEvent>;
+  /** `prompts` starts empty with every call and is passed again with each of its attempts. */
+  stream(request: WireRequest, prompts: EncodedPrompts, options: DriveOptions): AsyncIterable<ModelEvent>;
 }
 
 export interface DriversDeps {
@@ -52,26 +51,31 @@ export interface DriversDeps {
 }
 
 export function createDrivers({ other, fetch, rawLog, version }: DriversDeps): Drivers {
-  const loadWire = createWires();
-  const begunThoughts = new Set<string>();
+  /** Every repeated import costs as much as a small request. */
+  const formats = new Map<string, WireFormat>();
+  const startInThought = new Set<string>();
 
-  async function* overWire(request: WireRequest, prepared: Prepared, { runId, ...options }: DriveOptions): AsyncGenerator<ModelEvent, void, void> {
+  async function open(request: WireRequest, prompts: EncodedPrompts, { runId, ...options }: DriveOptions): Promise<AsyncIterable<ModelEvent>> {
     const { api, provider, id } = request.model;
-    const format = await loadWire(api);
+    if (!WIRE_APIS.includes(api)) return (await other(api)).stream(request, options);
+    const format = formats.get(api) ?? (await loadWire(api));
+    formats.set(api, format);
     const name = `${provider}/${id}/${request.thinking}/${request.maxTokens ?? ""}`;
-    const body = prepared.get(name) ?? encodePieces(format, request);
-    prepared.set(name, body);
+    const body = prompts.get(name) ?? encodePieces(format, request);
+    prompts.set(name, body);
     const onRaw = rawLog?.({ ...(runId === undefined ? {} : { runId }), provider, model: id, api });
     const address = format.address(request);
-    const headers = { ...(version === undefined ? {} : { "user-agent": `openclaw/${version}` }), ...copilotHeaders(request), ...address.headers };
-    yield* streamCall(format, request, { ...address, headers, body }, { ...options, ...(fetch ? { fetch } : {}), ...(onRaw ? { onRaw } : {}) });
+    const headers = {
+      ...(version === undefined ? {} : { "user-agent": `openclaw/${version}` }),
+      ...(provider === "github-copilot" ? copilotHeaders(request) : {}),
+      ...address.headers,
+    };
+    return streamCall(format, request, { url: address.url, headers, body }, { ...options, ...(fetch ? { fetch } : {}), ...(onRaw ? { onRaw } : {}) });
   }
 
   return {
-    prepare: () => new Map(),
-    async *stream(request, prepared, options) {
-      const events = WIRE_APIS.includes(request.model.api) ? overWire(request, prepared, options) : (await other(request.model.api)).stream(request, options);
-      yield* withoutThinkingTags(events, `${request.model.provider}/${request.model.id}`, begunThoughts);
+    async *stream(request, prompts, options) {
+      yield* withoutThinkingTags(await open(request, prompts, options), `${request.model.provider}/${request.model.id}`, startInThought);
     },
   };
 }

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../../config/index.ts";
-import { createCatalogue, type CatalogueDeps } from "./catalogue.ts";
+import { createCatalogue, openCatalogue, type CatalogueDeps } from "./catalogue.ts";
 import { loadTables, type FrozenTables } from "./frozen.ts";
 import type { ProviderSettings } from "./layer.ts";
-import { openCatalogue } from "./open.ts";
 
 let tables: FrozenTables;
 beforeAll(async () => {

@@ -1,4 +1,5 @@
 import type { ThinkingLevel } from "../../protocol/index.ts";
+import type { ModelFailure } from "../failure.ts";
 import type { FailureClass } from "./classify.ts";
 
 /** What to do after a failed attempt. */
@@ -120,9 +121,75 @@ function pause(attempt: number, chance: number): number {
   return Math.round(full / 2 + (full / 2) * chance);
 }
 
+/** Classes after which a credential may get a cooldown. */
 const COOLED: ReadonlySet<FailureClass> = new Set<FailureClass>(["auth", "billing", "rate_limit", "timeout", "format", "overloaded", "network"]);
 
-/** Whether a credential gets a cooldown after this class. */
-export function causesCooldown(kind: FailureClass): boolean {
-  return COOLED.has(kind);
+/** Errors about the region, the request or the account's options: another call with the same credential may well succeed. */
+const NOT_THE_CREDENTIAL =
+  /extra usage is required for long context|oauth authentication is currently not supported|not supported for the api use|public access is disabled|proxy authentication required|sorry, you have been blocked|use case details have not been submitted|no auth credentials found|temporarily rate-limited upstream/i;
+/** The provider does not serve this machine's region: no other key helps. */
+const REGION =
+  /(?:country|region|territory|location)s?\b[^.]{0,40}\b(?:is|are)? ?(?:not|un)[- ]?(?:supported|available|allowed)|not (?:available|supported|allowed|offered|accessible) in your (?:current )?(?:region|country|location|territory)|(?:unsupported|restricted|blocked) (?:country|region|territory|location)|unsupported_country/i;
+const REGION_CODE = "unsupported_country_region_territory";
+
+const REGION_STATUSES: ReadonlySet<number | undefined> = new Set([undefined, 400, 403, 451]);
+
+/** Whether a provider refused because of the request's region. */
+export const isRegion = ({ status, text, codes = [] }: Pick<ModelFailure, "status" | "text" | "codes">): boolean =>
+  codes.includes(REGION_CODE) || (REGION_STATUSES.has(status) && REGION.test(text));
+
+const NOT_THE_CREDENTIAL_CODES: ReadonlySet<string> = new Set([REGION_CODE, "html_blocked", "upstream_provider_shared_pool"]);
+
+/** Whether the credential gets a cooldown after this failure. */
+export function startsCooldown(failure: ModelFailure, kind: FailureClass): boolean {
+  if (!COOLED.has(kind)) return false;
+  // A model's answer is not the credential's fault, and a wrong URL is the configuration's.
+  if (failure.malformed === true && failure.phase === "answer") return false;
+  if (failure.status === 404 || failure.status === 407 || (failure.html && kind === "auth")) return false;
+  // If only the free tier is unavailable, a paid key helps.
+  if (kind !== "billing" && isRegion(failure)) return false;
+  return !NOT_THE_CREDENTIAL.test(failure.text) && !(failure.codes ?? []).some((code) => NOT_THE_CREDENTIAL_CODES.has(code));
+}
+
+/** Retrying is pointless: the certificate, the URL or the protocol is wrong. */
+const HOPELESS_CODES = /^(?:CERT_.*|ERR_TLS_.*|SELF_SIGNED_CERT.*|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_.*|EPROTO)$/;
+
+/** How often repeating the call unchanged can help, where it differs from the class's default. */
+export function retryLimit({ code, codes = [], html, status, text }: ModelFailure, kind: FailureClass): number | undefined {
+  if (code !== undefined && HOPELESS_CODES.test(code)) return 0;
+  if (code === "ENOTFOUND") return 1;
+  if (isRegion({ text, codes, ...(status === undefined ? {} : { status }) })) return 0;
+  if (html && (status === 403 || status === undefined)) return kind === "timeout" && status === undefined ? 1 : 0;
+  // The model produced a malformed call: the next answer may be valid.
+  if (kind === "tool_schema" && codes.some((each) => /^(?:tool_use_failed|MALFORMED_FUNCTION_CALL)$/.test(each))) return 1;
+  if (/requires more system memory/i.test(text)) return 0;
+  return undefined;
+}
+
+/** Less than this is not an answer: the conversation has to get shorter. */
+const LEAST_OUTPUT_TOKENS = 1_024;
+/** Token counts of providers and of their errors differ a little. */
+const MARGIN_TOKENS = 64;
+
+/** The window does not hold conversation plus answer: `A + B > C`. */
+const SUM = /exceed context limit: (\d+) \+ (\d+) > (\d+)/i;
+/** The answer may not be this long, or is not affordable: the number that is. */
+const CAPS: readonly RegExp[] = [
+  /> (\d+), which is the maximum allowed number of output tokens/i,
+  /supports at most (\d+) completion tokens/i,
+  /maximum tokens you requested exceeds the model limit of (\d+)/i,
+  /max tokens must be less than or equal to (\d+)/i,
+  /requires more credits, or fewer max_tokens.{0,120}can only afford (\d+)/i,
+];
+
+/**
+ * The answer length, in tokens, with which the provider would accept the same request; undefined when its error names none, or when less would
+ * not help. `now` is the last requested length.
+ */
+export function fittingOutput({ text, afterContent }: Pick<ModelFailure, "text" | "afterContent">, now: number | undefined): number | undefined {
+  if (afterContent) return undefined;
+  const sum = SUM.exec(text);
+  const remaining = sum ? Number(sum[3]) - Number(sum[1]) - MARGIN_TOKENS : Number(CAPS.map((cap) => cap.exec(text)?.[1]).find((found) => found !== undefined));
+  if (!Number.isSafeInteger(remaining) || remaining < LEAST_OUTPUT_TOKENS) return undefined;
+  return now === undefined || remaining < now ? remaining : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ModelFailure } from "../failure.ts";
-import { isRegion } from "./blame.ts";
+import { isRegion } from "./decide.ts";
 import { classify, troubleOf, type FailureClass } from "./classify.ts";
 import { decide, type Situation, type Step } from "./decide.ts";
 import { failedText, type Attempt } from "./attempts.ts";

@@ -1,8 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import type { AssistantMessage } from "../../protocol/index.ts";
 import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
-import { errorFacts, retryHint, type StreamOptions } from "../transport/index.ts";
-import type { ModelEvent, WireRequest } from "../wire/index.ts";
+import type { StreamOptions } from "../transport/index.ts";
+import { errorFacts, retryHint, type ModelEvent, type WireRequest } from "../wire/index.ts";
 import { LONG_TAIL_APIS, LONG_TAIL_PACKAGE, loadLibrary, type Library, type LibraryEvent } from "./library.ts";
 
 const CODEX = "openai-codex-responses";

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import type { ToolSchema } from "../../protocol/index.ts";
 import type { Turn } from "./turn.ts";
 import { say, type Reply } from "./reply.ts";
@@ -38,7 +39,7 @@ function fill(tool: ToolSchema, wanted: readonly Argument[]): { readonly args: R
     const name = properties ? names.find((known) => Object.hasOwn(properties, known)) : names[0];
     const fitted = name === undefined ? undefined : fit(value, recordOf(properties?.[name]) ?? {});
     if (name !== undefined && fitted !== undefined) args[name] = fitted;
-    else if (!optional) missing.push(name ?? names[0]!);
+    else if (!optional) missing.push(name ?? names[0] ?? "");
   }
   const required = tool.parameters["required"];
   for (const name of Array.isArray(required) ? required : []) {
@@ -62,10 +63,10 @@ function fit(value: unknown, { type, enum: values }: Property): unknown {
 }
 
 /** The schema's default or only possible value. */
-function onlyValue({ default: given, const: fixed, enum: values }: Property): unknown {
-  return given ?? fixed ?? (Array.isArray(values) && values.length === 1 ? (values[0] as unknown) : undefined);
+function onlyValue({ default: standard, const: fixed, enum: values }: Property): unknown {
+  return standard ?? fixed ?? (Array.isArray(values) && values.length === 1 ? values[0] : undefined);
 }
 
 export function recordOf(value: unknown): Property | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Property) : undefined;
+  return isRecord(value) ? value : undefined;
 }

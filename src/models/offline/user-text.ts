@@ -19,7 +19,7 @@ const ENVELOPE = /^\[[^\]\n]{0,160}\d{2}:\d{2}[^\]\n]{0,40}\]\s+/;
 const MARKERS = ["[Current message - respond to this]", "[Subagent Task]:"];
 
 export function readUserText(raw: string): UserText {
-  const events = raw.length > 200_000 ? [] : [...raw.matchAll(EVENT)].map((match) => match[1]!.trim()).filter((text) => text !== "");
+  const events = raw.length > 200_000 ? [] : [...raw.matchAll(EVENT)].map(([, text = ""]) => text.trim()).filter((text) => text !== "");
   let text = raw;
   for (const marker of MARKERS) {
     const at = text.lastIndexOf(marker);
@@ -51,12 +51,12 @@ export function plainText(text: string): string {
 /** The text inside quotes, backquotes or a fence that enclose all of it; else the text itself. */
 export function unquoted(text: string): string {
   const trimmed = text.trim();
-  const fence = /^```[^\n`]*\n([\s\S]*?)\n?```$/.exec(trimmed);
-  if (fence) return fence[1]!;
-  const mark = trimmed[0];
+  const fenced = /^```[^\n`]*\n([\s\S]*?)\n?```$/.exec(trimmed)?.[1];
+  if (fenced !== undefined) return fenced;
+  const mark = trimmed.slice(0, 1);
   const closes = mark === "“" ? "”" : mark;
-  const quoted = trimmed.length >= 2 && (mark === '"' || mark === "'" || mark === "`" || mark === "“") && trimmed.endsWith(closes!);
-  return quoted && !trimmed.slice(1, -1).includes(closes!) ? trimmed.slice(1, -1) : trimmed;
+  const quoted = trimmed.length >= 2 && (mark === '"' || mark === "'" || mark === "`" || mark === "“") && trimmed.endsWith(closes);
+  return quoted && !trimmed.slice(1, -1).includes(closes) ? trimmed.slice(1, -1) : trimmed;
 }
 
 /** A file name written in a sentence; undefined when it does not look like one. */

@@ -22,7 +22,7 @@ const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "frida
 type Rule = readonly [pattern: RegExp, read: (match: RegExpExecArray, now: number) => Omit<When, "rest"> | undefined];
 
 const RULES: readonly Rule[] = [
-  [new RegExp(String.raw`\bin ${NUMBER}\s*${UNIT}\b`, "i"), ([, n, unit], now) => at(now + spanOf(n!, unit!))],
+  [new RegExp(String.raw`\bin ${NUMBER}\s*${UNIT}\b`, "i"), ([, n = "", unit = ""], now) => at(now + spanOf(n, unit))],
   [
     new RegExp(String.raw`\b(?:every ?day|daily|every (weekday|${WEEKDAYS.join("|")}))(?: at ${CLOCK})?(?!\w)`, "i"),
     ([, days, hour, minute, half]) => {
@@ -39,7 +39,7 @@ const RULES: readonly Rule[] = [
   ],
   [
     new RegExp(String.raw`\bevery (?:${NUMBER}\s*)?${UNIT}\b`, "i"),
-    ([, n, unit]) => ({ schedule: { kind: "every", everyMs: spanOf(n ?? "1", unit!) }, text: `every ${n === undefined ? "" : `${n} `}${unit}` }),
+    ([, n, unit = ""]) => ({ schedule: { kind: "every", everyMs: spanOf(n ?? "1", unit) }, text: `every ${n === undefined ? "" : `${n} `}${unit}` }),
   ],
   [
     new RegExp(String.raw`\b(?:on )?(\d{4})-(\d{2})-(\d{2})(?:(?: at|T| )\s*${CLOCK})?(?!\w)`, "i"),
@@ -68,7 +68,7 @@ export function readWhen(sentence: string, now: number): When | undefined {
 
 function spanOf(written: string, unit: string): number {
   const n = /^half/i.test(written) ? 0.5 : /^an?$/i.test(written) ? 1 : Number(written);
-  return Math.max(1000, Math.round(n * UNITS[unit[0]!.toLowerCase()]!));
+  return Math.max(1000, Math.round(n * (UNITS[unit.slice(0, 1).toLowerCase()] ?? 0)));
 }
 
 interface TimeOfDay {

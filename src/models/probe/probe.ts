@@ -74,7 +74,7 @@ export async function probeModel(options: ProbeOptions): Promise<ProbeResult> {
   const since = (): number => Math.round(clock.monotonic() - started);
   try {
     const limits = { clock, signal: controller.signal, headersMs: timeoutMs, progressMs: timeoutMs };
-    for await (const event of drivers.stream(request, drivers.prepare(), limits)) calledTool ||= event.type === "toolCall";
+    for await (const event of drivers.stream(request, new Map(), limits)) calledTool ||= event.type === "toolCall";
     return { status: "ok", latencyMs: since(), calledTool };
   } catch (error) {
     if (late) return { status: "timeout", latencyMs: since(), calledTool, error: `no answer within ${timeoutMs} ms` };
@@ -86,4 +86,15 @@ export async function probeModel(options: ProbeOptions): Promise<ProbeResult> {
   } finally {
     options.signal?.removeEventListener("abort", stop);
   }
+}
+
+/** Runs `work` over all items, at most `limit` at a time; results are in the order of the items. */
+export async function inParallel<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, item] of queue) results[at] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, items.length)) }, worker));
+  return results;
 }

@@ -1,12 +1,8 @@
-import { CLOUDS } from "./clouds.ts";
 import { GATEWAYS } from "./gateways.ts";
-import { HOSTS } from "./hosts.ts";
-import { KIMI } from "./kimi.ts";
+import { CLOUDS, HOSTS } from "./hosts.ts";
 import { BUILTIN, LOCAL, SENSES } from "./local.ts";
-import { MAKERS } from "./makers.ts";
-import { MINIMAX } from "./minimax.ts";
+import { KIMI, MAKERS, MINIMAX, ZAI } from "./makers.ts";
 import type { ProviderFacts } from "./provider.ts";
-import { ZAI } from "./zai.ts";
 
 export type { KnownModel, Presence, ProviderFacts } from "./provider.ts";
 

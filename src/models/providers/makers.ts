@@ -123,3 +123,103 @@ export const MAKERS: readonly ProviderFacts[] = [
     picksDefault: true,
   },
 ];
+
+/**
+ * GLM. The URL is that of the coding plan; the general one is https://api.z.ai/api/paas/v4, those in China start with https://open.bigmodel.cn/api.
+ */
+export const ZAI: ProviderFacts = {
+  id: "zai",
+  aliases: ["z.ai", "z-ai"],
+  env: ["ZAI_API_KEY", "Z_AI_API_KEY"],
+  baseUrl: "https://api.z.ai/api/coding/paas/v4",
+  api: OPENAI_COMPLETIONS,
+  presence: "catalog",
+  models: [
+    { id: "glm-5", name: "GLM-5", reasoning: true, contextWindow: 204_800, maxTokens: 131_072 },
+    { id: "glm-4.7-flash", name: "GLM-4.7-Flash", reasoning: true, contextWindow: 200_000, maxTokens: 131_072 },
+    { id: "glm-4.7-flashx", name: "GLM-4.7-FlashX", reasoning: true, contextWindow: 200_000, maxTokens: 131_072 },
+    { id: "glm-4.6v", name: "GLM-4.6V", reasoning: true, input: ["text", "image"], contextWindow: 128_000, maxTokens: 32_768 },
+  ],
+  defaultModel: "glm-5",
+  picksDefault: true,
+};
+
+const minimax = (id: string, rest: Partial<KnownModel> = {}): KnownModel => ({
+  id,
+  contextWindow: 200_000,
+  maxTokens: 8192,
+  cost: { input: 15, output: 60, cacheRead: 2, cacheWrite: 10 },
+  ...rest,
+});
+
+const MINIMAX_MODELS = [
+  minimax("MiniMax-M2.1"),
+  minimax("MiniMax-M2.1-lightning"),
+  minimax("MiniMax-VL-01", { input: ["text", "image"] }),
+  minimax("MiniMax-M2.5", { reasoning: true }),
+  minimax("MiniMax-M2.5-Lightning", { reasoning: true }),
+];
+
+/** Ids are case-sensitive there. */
+export const MINIMAX: readonly ProviderFacts[] = [
+  {
+    id: "minimax",
+    env: ["MINIMAX_API_KEY"],
+    baseUrl: "https://api.minimax.io/anthropic",
+    api: ANTHROPIC_MESSAGES,
+    presence: "implied",
+    models: MINIMAX_MODELS,
+    defaultModel: "MiniMax-M2.1",
+    picksDefault: true,
+    note: "in China the address is https://api.minimaxi.com/anthropic",
+  },
+  { id: "minimax-cn", env: ["MINIMAX_CN_API_KEY"], baseUrl: "https://api.minimaxi.com/anthropic", api: ANTHROPIC_MESSAGES, presence: "catalog" },
+  {
+    id: "minimax-portal",
+    env: ["MINIMAX_OAUTH_TOKEN", "MINIMAX_API_KEY"],
+    baseUrl: "https://api.minimax.io/anthropic",
+    api: ANTHROPIC_MESSAGES,
+    presence: "implied",
+    models: MINIMAX_MODELS.filter(({ id }) => id === "MiniMax-M2.1" || id === "MiniMax-M2.5"),
+    defaultModel: "MiniMax-M2.1",
+    note: "signs in with OAuth through a plugin",
+  },
+];
+
+const kimi = (id: string, name: string, rest: Partial<KnownModel> = {}): KnownModel => ({ id, name, contextWindow: 256_000, maxTokens: 8192, ...rest });
+
+/** Two services of one company; a key of one does not work for the other. */
+export const KIMI: readonly ProviderFacts[] = [
+  {
+    id: "moonshot",
+    env: ["MOONSHOT_API_KEY"],
+    baseUrl: "https://api.moonshot.ai/v1",
+    api: OPENAI_COMPLETIONS,
+    presence: "implied",
+    models: [
+      kimi("kimi-k2.5", "Kimi K2.5", { cost: { input: 0.6, output: 3, cacheRead: 0.1, cacheWrite: 0 } }),
+      kimi("kimi-k2-0905-preview", "Kimi K2 0905 Preview"),
+      kimi("kimi-k2-turbo-preview", "Kimi K2 Turbo", { cost: { input: 2.4, output: 10, cacheRead: 0.6, cacheWrite: 0 } }),
+      kimi("kimi-k2-thinking", "Kimi K2 Thinking", { reasoning: true, cost: { input: 0.6, output: 2.5, cacheRead: 0.15, cacheWrite: 0 } }),
+      kimi("kimi-k2-thinking-turbo", "Kimi K2 Thinking Turbo", { reasoning: true }),
+    ],
+    table: "moonshotai",
+    defaultModel: "kimi-k2.5",
+    picksDefault: true,
+    note: "in China the address is https://api.moonshot.cn/v1",
+  },
+  {
+    id: "kimi-coding",
+    aliases: ["kimi-code"],
+    env: ["KIMI_API_KEY", "KIMICODE_API_KEY"],
+    baseUrl: "https://api.kimi.com/coding",
+    api: ANTHROPIC_MESSAGES,
+    presence: "catalog",
+    models: [
+      { id: "k2p5", name: "Kimi K2.5", reasoning: true, input: ["text", "image"], contextWindow: 262_144, maxTokens: 32_768 },
+      { id: "kimi-k2-thinking", name: "Kimi K2 Thinking", reasoning: true, contextWindow: 262_144, maxTokens: 32_768 },
+    ],
+    defaultModel: "k2p5",
+    picksDefault: true,
+  },
+];

@@ -6,11 +6,7 @@ import type { Env } from "../../config/index.ts";
 import type { AuthProfiles } from "../auth/profiles.ts";
 import { askJson, type Fetch } from "../transport/index.ts";
 import type { Ask, QuotaAccess, QuotaSource } from "./source.ts";
-import { anthropicQuota } from "./sources/anthropic.ts";
-import { codexQuota } from "./sources/codex.ts";
-import { copilotQuota } from "./sources/copilot.ts";
-import { antigravityQuota, geminiCliQuota } from "./sources/google.ts";
-import { minimaxQuota, xiaomiQuota, zaiQuota } from "./sources/plans.ts";
+import { anthropicQuota, antigravityQuota, codexQuota, copilotQuota, geminiCliQuota, minimaxQuota, xiaomiQuota, zaiQuota } from "./sources.ts";
 import { fieldsOf, textOf, type QuotaWindow } from "./window.ts";
 
 /** One provider's allowances, or why they are unknown. */

@@ -1,3 +1,5 @@
+import { isRecord } from "../../base/records.ts";
+
 /** The used share of an allowance within one period. */
 export interface QuotaWindow {
   /** `5h`, `Week`, `Premium`. */
@@ -17,7 +19,7 @@ export interface QuotaFacts {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
 

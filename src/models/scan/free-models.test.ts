@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { loadHttp } from "../../base/builtin.ts";
 import { manualClock } from "../../base/clock.ts";
-import { listFreeModels, paramsOf, rankScanned, type Scanned, type ScanFilter } from "./index.ts";
+import { listFreeModels, paramsOf, rankScanned, type Scanned, type ScanFilter } from "./free-models.ts";
 
 const NOW = 1_800_000_000_000;
 const DAY_S = 86_400;

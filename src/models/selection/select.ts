@@ -4,11 +4,23 @@ import type { ThinkingLevel } from "../../protocol/index.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ModelEntry } from "../entry.ts";
 import { PROVIDERS } from "../providers/index.ts";
-import { allowlistOf, notAllowed, type Allowlist } from "./allowlist.ts";
-import { contextWindowOf, describeWindow, type ContextWindow } from "./context-window.ts";
-import { DEFAULT_REF, formatRef, OFFLINE_REF, parseRef, sameRef, type ModelRef } from "./ref.ts";
-import { agentChoice, aliasesOf, choiceOf, readRef, settingsOf } from "./settings.ts";
-import { defaultThinking } from "./thinking.ts";
+import {
+  agentChoice,
+  aliasesOf,
+  allowlistOf,
+  choiceOf,
+  DEFAULT_REF,
+  formatRef,
+  modelSettings,
+  notAllowed,
+  OFFLINE_REF,
+  parseRef,
+  readRef,
+  sameRef,
+  type Allowlist,
+  type ModelRef,
+} from "./refs.ts";
+import { contextWindowOf, defaultThinking, describeWindow, type ContextWindow } from "./abilities.ts";
 
 export interface SelectionInput {
   readonly config: OpenClawConfig;
@@ -190,6 +202,8 @@ export function selectModel(input: SelectionInput): Selection {
       ? input.catalogue.find(standard.ref)
       : undefined;
   const chain = last ? [...fallbacks, last] : fallbacks;
+  const settings = modelSettings(input.config);
+  const paramsOf: Selection["paramsOf"] = ({ provider, id }) => settings.get(`${provider}/${id.toLowerCase()}`)?.params;
   return {
     ref: { provider: entry.provider, id: entry.id },
     entry,
@@ -198,8 +212,33 @@ export function selectModel(input: SelectionInput): Selection {
     image: imageChoice(input, entry, chain, warnings),
     contextWindow,
     thinking: defaultThinking(entry, input.config),
-    params: settingsOf(input.config, ref)?.params,
-    paramsOf: ({ provider, id }) => settingsOf(input.config, { provider, id })?.params,
+    params: paramsOf(ref),
+    paramsOf,
     warnings,
   };
 }
+
+/** Default models for images, in order, if there is a credential. */
+const STANDARD: readonly ModelRef[] = [{ provider: "openai", id: "gpt-5-mini" }, DEFAULT_REF];
+
+/**
+ * Models that can describe an image, best first: the requested one alone; else the image model and its fallbacks; else models with vision at the main
+ * provider, then the defaults.
+ */
+export function imageModels(input: SelectionInput, asked?: string): readonly ModelEntry[] {
+  const { config, catalogue, hasCredential } = input;
+  if (asked?.trim()) return [selectModel({ ...input, override: asked }).entry];
+  const { primary, fallbacks = [] } = choiceOf(config.agents?.defaults?.imageModel);
+  const aliases = aliasesOf(config);
+  const named = [...(primary === undefined ? [] : [primary]), ...fallbacks].flatMap((name) => readRef(name, aliases, DEFAULT_REF.provider)?.ref ?? []);
+  const configured = named.flatMap((ref) => catalogue.find(ref) ?? []);
+  if (configured.length > 0) return unique(configured);
+  const { entry } = selectModel(input);
+  const sees = (model: ModelEntry): boolean => model.input.includes("image");
+  const own = sees(entry) ? entry : catalogue.list({ provider: entry.provider }).find(sees);
+  const standard = STANDARD.filter(({ provider }) => hasCredential(provider)).flatMap((ref) => catalogue.find(ref) ?? []);
+  return unique([...(own ? [own] : []), ...standard.filter(sees)]);
+}
+
+const unique = (models: readonly ModelEntry[]): readonly ModelEntry[] =>
+  models.filter((model, at) => models.findIndex((other) => sameRef(other, model)) === at);

@@ -39,7 +39,7 @@ export function createSseParser(): EventParser {
   }
 
   function dispatch(events: StreamEvent[]): void {
-    if (data.length > 0) events.push({ event, data: data.length === 1 ? data[0]! : data.join("\n") });
+    if (data.length > 0) events.push({ event, data: data.join("\n") });
     event = "";
     data = [];
     size = 0;
@@ -96,7 +96,7 @@ export function createLineParser(): EventParser {
   let rest = "";
   function take(text: string): StreamEvent[] {
     const found = (rest + text).split("\n");
-    rest = found.pop()!;
+    rest = found.pop() ?? "";
     if (rest.length > MAX_EVENT_CHARS) throw tooLong();
     return found.flatMap((line) => (line.trim() === "" ? [] : [{ event: "", data: line }]));
   }

@@ -1,10 +1,10 @@
-import { AppError, messageOf } from "../../base/errors.ts";
+import { AppError, messageOf, systemCode } from "../../base/errors.ts";
 import { clip } from "../../base/text.ts";
 import type { Clock } from "../../base/clock.ts";
-import { modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
-import { wholeBody, type EncodedRequest, type ModelEvent, type StreamEvent, type WireFormat, type WireReader, type WireRequest } from "../wire/format.ts";
+import { failureOf, modelFailed, type FailurePhase, type ModelFailure } from "../failure.ts";
+import type { EncodedRequest, ModelEvent, StreamEvent, WireFormat, WireRequest } from "../wire/format.ts";
+import { errorFacts, failureFacts, retryHint } from "../wire/provider-error.ts";
 import { post, type Answer, type Post } from "./post.ts";
-import { failedResponse, networkFailure } from "./response-error.ts";
 import { createLineParser, createSseParser, type EventParser } from "./sse.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -33,12 +33,13 @@ export interface ResponseFacts {
 /** A provider may send hundreds of events at once: after this many, the event loop gets a turn. */
 const STEPS_PER_TURN = 8;
 const SHOWN_EVENT_CHARS = 200;
+const MAX_TEXT_CHARS = 4_000;
+const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
 
 /**
  * One call over the network as a stream of events, the last of which is `end`. Throws `MODEL_FAILED` for every error. The request's bytes are sent as
- * they
- * are and can be sent again.
+ * they are and can be sent again.
  */
 export async function* streamCall(
   format: WireFormat,
@@ -50,9 +51,17 @@ export async function* streamCall(
   let content = false;
   try {
     const response = await open(encoded, watch, options);
-    const reader = format.reader(request, { now: options.clock.now() });
+    const now = options.clock.now();
+    const reader = format.reader(request, { now });
     let steps = 0;
-    for await (const events of read(response, format, reader, options)) {
+    for await (const received of receivedEvents(response, format, now)) {
+      options.onRaw?.(received);
+      let events: readonly ModelEvent[];
+      try {
+        events = reader.read(received);
+      } catch (error) {
+        throw unreadable(error, received.data);
+      }
       // Events that came before an abort and were not passed on are dropped.
       watch.signal.throwIfAborted();
       steps += 1;
@@ -70,7 +79,11 @@ export async function* streamCall(
     // A body that was cut off by our abort ends like a complete one.
     watch.signal.throwIfAborted();
     watch.over();
-    yield* reading(() => reader.end(), "its end");
+    try {
+      yield* reader.end();
+    } catch (error) {
+      throw unreadable(error, "its end");
+    }
   } catch (error) {
     throw watch.explain(error, content);
   } finally {
@@ -96,20 +109,20 @@ function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): W
   let isOver = false;
   let last = clock.monotonic();
   let timer: Disposable | undefined;
-  const give = (text: string): void => {
+  const giveUp = (text: string): void => {
     hung = text;
     controller.abort();
   };
   // One timer that checks for progress, instead of one per event.
   const look = (): void => {
     const left = last + progressMs - clock.monotonic();
-    if (left <= 0) give(`no progress for ${Math.round(progressMs / 1000)} s`);
+    if (left <= 0) giveUp(`no progress for ${Math.round(progressMs / 1000)} s`);
     else timer = clock.after(left, look);
   };
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();
   else signal?.addEventListener("abort", onAbort, { once: true });
-  timer = clock.after(headersMs, () => give(`no answer within ${Math.round(headersMs / 1000)} s`));
+  timer = clock.after(headersMs, () => giveUp(`no answer within ${Math.round(headersMs / 1000)} s`));
   return {
     signal: controller.signal,
     phase: "connect",
@@ -147,10 +160,10 @@ async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch, onRes
   const started = clock.monotonic();
   const { url, headers, body } = encoded;
   const init = { method: "POST", headers, signal: watch.signal, redirect: "error" } as const;
-  const response = await (fetch ? fetch(url, { ...init, body: wholeBody(body) }) : post(url, { ...init, body }));
+  const response = await (fetch ? fetch(url, { ...init, body: body instanceof Uint8Array ? body : Buffer.concat(body) }) : post(url, { ...init, body }));
   watch.phase = "headers";
-  const requestId = REQUEST_ID_HEADERS.map((name) => response.headers.get(name)).find((value) => value !== null);
-  watch.requestId = requestId ?? undefined;
+  for (const name of REQUEST_ID_HEADERS) watch.requestId ??= response.headers.get(name) ?? undefined;
+  const { requestId } = watch;
   onResponse?.({ status: response.status, headersMs: clock.monotonic() - started, ...(requestId ? { requestId } : {}) });
   if (!response.ok) throw await failedResponse(response, clock.now());
   watch.phase = "stream";
@@ -158,38 +171,65 @@ async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch, onRes
   return response;
 }
 
-async function* read(
-  response: Answer,
-  format: WireFormat,
-  reader: WireReader,
-  { clock, onRaw }: StreamOptions,
-): AsyncGenerator<readonly ModelEvent[], void, void> {
+async function* receivedEvents(response: Answer, { framing }: WireFormat, now: number): AsyncGenerator<StreamEvent, void, void> {
   const type = response.headers.get("content-type") ?? "";
-  if (format.framing === "sse" && /\bapplication\/json\b|\btext\/html\b/.test(type)) throw await failedResponse(response, clock.now());
+  if (framing === "sse" && /\bapplication\/json\b|\btext\/html\b/.test(type)) throw await failedResponse(response, now);
   if (!response.body) throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no body" });
-  const parser: EventParser = format.framing === "sse" ? createSseParser() : createLineParser();
-  function* through(events: readonly StreamEvent[]): Generator<readonly ModelEvent[], void, void> {
-    for (const event of events) {
-      onRaw?.(event);
-      yield reading(() => reader.read(event), event.data);
-    }
-  }
-  for await (const bytes of response.body) {
-    yield* through(parser.push(bytes));
-    if (reader.done) return;
-  }
-  yield* through(parser.end());
+  const parser: EventParser = framing === "sse" ? createSseParser() : createLineParser();
+  for await (const bytes of response.body) yield* parser.push(bytes);
+  yield* parser.end();
 }
 
-/** Parses a part of the answer; a parse error is the provider's failure, never the network's. */
-function reading(read: () => readonly ModelEvent[], shown: string): readonly ModelEvent[] {
+/** A part of the answer that cannot be parsed is the provider's failure, never the network's. */
+function unreadable(error: unknown, shown: string): unknown {
+  if (error instanceof AppError) return error;
+  if (error instanceof SyntaxError)
+    return modelFailed({ phase: "stream", malformed: true, text: `an event of the answer is no JSON: ${messageOf(error)}` }, error);
+  return modelFailed({ phase: "answer", malformed: true, text: `an event of the answer has an unexpected shape: ${clip(shown, SHOWN_EVENT_CHARS)}` }, error);
+}
+
+/** The failure described by an error response. */
+async function failedResponse(response: Answer, now: number): Promise<Error> {
+  const facts = errorFacts(await readStart(response), now);
+  const requestId = response.headers.get("request-id") ?? response.headers.get("x-request-id");
+  // Some providers put errors into a response with status 200.
+  const claimed = response.ok && facts.structured === true && (facts.status !== undefined || facts.codes.length > 0);
+  const status = response.ok ? facts.status : response.status;
+  const text = facts.text === "" ? response.statusText || `status ${response.status}` : facts.text;
+  return modelFailed({
+    phase: "headers",
+    ...(response.ok && !claimed ? { malformed: true } : {}),
+    ...(status === undefined ? {} : { status }),
+    ...failureFacts(facts, retryHint(response.headers, facts, now)),
+    ...(requestId ? { requestId } : {}),
+    text: (response.ok && !claimed ? `the answer is no event stream but ${response.headers.get("content-type")}: ` : "") + text.slice(0, MAX_TEXT_CHARS),
+  });
+}
+
+/** As much of the body as an error needs; the rest is not read. */
+async function readStart(response: Answer): Promise<string> {
+  if (!response.body) return "";
+  const parts: Uint8Array[] = [];
+  let size = 0;
   try {
-    return read();
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    if (error instanceof SyntaxError)
-      throw modelFailed({ phase: "stream", malformed: true, text: `an event of the answer is no JSON: ${messageOf(error)}` }, error);
-    // An event that violates its format: not a network error.
-    throw modelFailed({ phase: "answer", malformed: true, text: `an event of the answer has an unexpected shape: ${clip(shown, SHOWN_EVENT_CHARS)}` }, error);
+    for await (const bytes of response.body) {
+      parts.push(bytes);
+      size += bytes.length;
+      if (size >= MAX_BODY_BYTES) break;
+    }
+  } catch {
+    // What was received is enough.
   }
+  return new TextDecoder().decode(Buffer.concat(parts)).slice(0, MAX_BODY_BYTES);
+}
+
+/** Network errors as failed calls; an existing failed call gets the facts added. */
+function networkFailure(error: unknown, phase: FailurePhase, facts: Partial<ModelFailure>): Error {
+  const known = failureOf(error);
+  if (known) return modelFailed({ ...known, ...facts }, error);
+  // `fetch failed` says nothing; its cause does.
+  let cause = error instanceof Error ? error : new Error(String(error));
+  for (let depth = 0; depth < 5 && cause.cause instanceof Error; depth += 1) cause = cause.cause;
+  const code = systemCode(cause);
+  return modelFailed({ phase, text: `the connection failed: ${messageOf(cause)}`, ...(code === undefined ? {} : { code }), ...facts }, error);
 }

@@ -1,6 +1,10 @@
 import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
-import { bodyPieces } from "./remembered.ts";
+
+/** What a wire format encoded of a conversation so far. A session holds it from call to call; only the format looks inside. */
+export interface EncodedConversation {
+  value?: unknown;
+}
 
 /** One call, independent of the wire format. */
 export interface WireRequest {
@@ -17,6 +21,8 @@ export interface WireRequest {
   readonly temperature?: number;
   readonly cacheRetention?: "none" | "short" | "long";
   readonly sessionId?: string;
+  /** Of the session that makes this call. */
+  readonly encoded?: EncodedConversation;
   /** `agents.defaults.models["p/m"].params`: parameters of a single format. */
   readonly params?: Readonly<Record<string, unknown>>;
 }
@@ -71,25 +77,40 @@ export interface WireFormat {
   readonly api: string;
   readonly framing: "sse" | "ndjson";
   address(request: WireRequest): Address;
-  /** Without the credential, so that the same bytes serve every attempt. Parts that are the same from call to call come first. */
+  /** Without the credential, so that the same bytes serve every attempt. Parts that are the same from call to call come first. Values may be `JsonBytes`. */
   body(request: WireRequest): Readonly<Record<string, unknown>>;
-  /** Lists of the body whose items are the same objects as long as their sources are. */
-  readonly lists?: readonly string[];
   reader(request: WireRequest, facts: { readonly now: number }): WireReader;
 }
 
-export function encodePieces(format: WireFormat, request: WireRequest): readonly Uint8Array[] {
-  const body = format.body(request);
-  return format.lists ? bodyPieces(body, format.lists) : [new TextEncoder().encode(JSON.stringify(body))];
+/** JSON that is encoded already: a value of a body. */
+export class JsonBytes {
+  readonly pieces: readonly Uint8Array[];
+
+  constructor(pieces: readonly Uint8Array[]) {
+    this.pieces = pieces;
+  }
 }
 
-/** A body in one piece. */
-export function wholeBody(body: Body): Uint8Array<ArrayBuffer> {
-  return Array.isArray(body) ? Buffer.concat(body as readonly Uint8Array[]) : (body as Uint8Array<ArrayBuffer>);
+/** A body as JSON, in pieces. Send them as they are: joined, they would be a long buffer for every call. */
+export function encodePieces(format: WireFormat, request: WireRequest): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let plain = "";
+  let separator = "{";
+  for (const [name, value] of Object.entries(format.body(request))) {
+    const json = value instanceof JsonBytes ? "" : JSON.stringify(value);
+    // Values without a JSON form are left out.
+    if (json === undefined) continue;
+    plain += `${separator}${JSON.stringify(name)}:${json}`;
+    separator = ",";
+    if (!(value instanceof JsonBytes)) continue;
+    pieces.push(Buffer.from(plain), ...value.pieces);
+    plain = "";
+  }
+  return [...pieces, Buffer.from(`${plain}}`)];
 }
 
 export function encodeBody(format: WireFormat, request: WireRequest): Uint8Array<ArrayBuffer> {
-  return wholeBody(encodePieces(format, request));
+  return Buffer.concat(encodePieces(format, request));
 }
 
 export function encodeRequest(format: WireFormat, request: WireRequest): EncodedRequest & { readonly body: Uint8Array<ArrayBuffer> } {

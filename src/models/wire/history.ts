@@ -1,6 +1,5 @@
-import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
+import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ToolCallContent, ToolResultMessage } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
-import { remembered } from "./remembered.ts";
 
 /** Requirements of a provider. */
 export interface HistoryRules {
@@ -21,12 +20,19 @@ type AssistantPart = AssistantMessage["content"][number];
  * model cannot read and reasoning it did not sign are left out. Total: it never throws.
  */
 export function prepareHistory(messages: readonly ModelMessage[], model: ModelEntry, rules: HistoryRules): readonly ModelMessage[] {
-  const ids = idMap(rules.toolId);
-  const results = collectResults(messages);
+  const preparation: Preparation = { model, rules, seesImages: model.input.includes("image"), results: new Map(), ids: new Map(), taken: new Set() };
+  for (const message of messages) {
+    if (message.role !== "toolResult") continue;
+    const waiting = preparation.results.get(message.toolCallId);
+    if (waiting) waiting.push(message);
+    else preparation.results.set(message.toolCallId, [message]);
+  }
   const prepared: ModelMessage[] = [];
   for (const message of messages) {
-    if (message.role === "user") prepared.push(withContent(message, readable(message.content, model)));
-    else if (message.role === "assistant") prepared.push(...answerWithResults(message, { model, rules, results, ids }));
+    if (message.role === "assistant") prepared.push(...answerWithResults(message, preparation));
+    if (message.role !== "user") continue;
+    const content = preparation.seesImages || typeof message.content === "string" ? message.content : withoutImages(message.content);
+    prepared.push(content === message.content ? message : { ...message, content });
   }
   return prepared;
 }
@@ -34,24 +40,16 @@ export function prepareHistory(messages: readonly ModelMessage[], model: ModelEn
 interface Preparation {
   readonly model: ModelEntry;
   readonly rules: HistoryRules;
+  readonly seesImages: boolean;
+  /** Results by the id of their call, in order: an id may have been used twice. */
   readonly results: Map<string, ToolResultMessage[]>;
-  readonly ids: (id: string) => string;
-}
-
-/** Results by the id of their call, in order: an id may have been used twice. */
-function collectResults(messages: readonly ModelMessage[]): Map<string, ToolResultMessage[]> {
-  const results = new Map<string, ToolResultMessage[]>();
-  for (const message of messages) {
-    if (message.role !== "toolResult") continue;
-    const waiting = results.get(message.toolCallId);
-    if (waiting) waiting.push(message);
-    else results.set(message.toolCallId, [message]);
-  }
-  return results;
+  /** Rewritten ids by the original ones. */
+  readonly ids: Map<string, string>;
+  readonly taken: Set<string>;
 }
 
 function answerWithResults(message: AssistantMessage, preparation: Preparation): ModelMessage[] {
-  const { model, rules, results, ids } = preparation;
+  const { model, rules, results } = preparation;
   // A failed or aborted answer was never acted on: its calls have no results and its text was not accepted.
   if (message.stopReason === "error" || message.stopReason === "aborted") {
     const texts = message.content.filter((part) => part.type === "text" && part.text.trim() !== "");
@@ -62,22 +60,14 @@ function answerWithResults(message: AssistantMessage, preparation: Preparation):
   const after: ToolResultMessage[] = [];
   for (const part of message.content) {
     if (part.type === "toolCall") {
-      const id = ids(part.id);
+      const id = wireId(part.id, preparation);
       const call: ToolCallContent = id === part.id ? part : { ...part, id };
       content.push(own || call.thoughtSignature === undefined ? call : withoutSignature(call));
-      const result = results.get(part.id)?.shift();
-      after.push(resultFor(call, result, model));
+      after.push(resultFor(call, results.get(part.id)?.shift(), preparation));
     } else if (part.type === "thinking") content.push(...thinkingParts(part, rules.thinking, own));
     else if (part.text.trim() !== "") content.push(own || part.textSignature === undefined ? part : { type: "text", text: part.text });
   }
-  if (content.length === 0) return [];
-  // Unchanged parts stay the same object, so that callers can compare identities.
-  const same = content.length === message.content.length && content.every((part, index) => part === message.content[index]);
-  return [same ? message : { ...message, content }, ...after];
-}
-
-function withContent<M extends UserMessage | ToolResultMessage>(message: M, content: M["content"]): M {
-  return content === message.content ? message : { ...message, content };
+  return content.length === 0 ? [] : [{ ...message, content }, ...after];
 }
 
 function withoutSignature({ type, id, name, arguments: args }: ToolCallContent): ToolCallContent {
@@ -90,44 +80,29 @@ function thinkingParts(part: Extract<AssistantPart, { type: "thinking" }>, rule:
   return [];
 }
 
-function resultFor(call: ToolCallContent, result: ToolResultMessage | undefined, model: ModelEntry): ToolResultMessage {
+/** A tool's own data (`details`) is only for display. */
+function resultFor(call: ToolCallContent, result: ToolResultMessage | undefined, { seesImages }: Preparation): ToolResultMessage {
   if (!result) {
     return { role: "toolResult", toolCallId: call.id, toolName: call.name, content: [{ type: "text", text: NO_RESULT }], isError: true, timestamp: 0 };
   }
-  const bare = withoutDetails(result);
-  const content = readableParts(bare.content, model);
-  return bare.toolCallId === call.id && content === bare.content ? bare : { ...bare, toolCallId: call.id, content };
+  const { details: _, content, ...rest } = result;
+  return { ...rest, toolCallId: call.id, content: seesImages ? content : withoutImages(content) };
 }
 
-/** A tool's own data is only for display. */
-const withoutDetails = remembered((result: ToolResultMessage): ToolResultMessage => {
-  const { details: _, ...rest } = result;
-  return rest;
-});
-
-function readable(content: string | readonly (TextContent | ImageContent)[], model: ModelEntry): string | readonly (TextContent | ImageContent)[] {
-  return typeof content === "string" ? content : readableParts(content, model);
-}
-
-function readableParts(parts: readonly (TextContent | ImageContent)[], model: ModelEntry): readonly (TextContent | ImageContent)[] {
-  if (model.input.includes("image") || !parts.some((part) => part.type === "image")) return parts;
-  return parts.map((part) => (part.type === "image" ? { type: "text", text: IMAGE_LEFT_OUT } : part));
+function withoutImages(parts: readonly (TextContent | ImageContent)[]): readonly (TextContent | ImageContent)[] {
+  return parts.some((part) => part.type === "image") ? parts.map((part) => (part.type === "image" ? { type: "text", text: IMAGE_LEFT_OUT } : part)) : parts;
 }
 
 /** The same id gives the same new one; different ids never do. */
-function idMap(rewrite: ((id: string) => string) | undefined): (id: string) => string {
-  if (!rewrite) return (id) => id;
-  const known = new Map<string, string>();
-  const taken = new Set<string>();
-  return (id) => {
-    const found = known.get(id);
-    if (found !== undefined) return found;
-    let next = rewrite(id);
-    for (let n = 2; taken.has(next); n += 1) next = rewrite(`${n}${id}`);
-    known.set(id, next);
-    taken.add(next);
-    return next;
-  };
+function wireId(id: string, { rules: { toolId }, ids, taken }: Preparation): string {
+  if (!toolId) return id;
+  const found = ids.get(id);
+  if (found !== undefined) return found;
+  let next = toolId(id);
+  for (let n = 2; taken.has(next); n += 1) next = toolId(`${n}${id}`);
+  ids.set(id, next);
+  taken.add(next);
+  return next;
 }
 
 /** The text of a message's content, images left aside. */

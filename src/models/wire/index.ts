@@ -3,7 +3,8 @@ import type { WireFormat } from "./format.ts";
 
 export { encodeBody, encodePieces, encodeRequest } from "./format.ts";
 export { withoutThinkingTags } from "./thinking-tags.ts";
-export type { EncodedRequest, ModelEvent, WireFormat, WireRequest } from "./format.ts";
+export { errorFacts, retryHint } from "./provider-error.ts";
+export type { EncodedConversation, EncodedRequest, ModelEvent, WireFormat, WireRequest } from "./format.ts";
 
 /** Each format is a chunk of its own, loaded when a model that uses it is first called. */
 const FORMATS: Readonly<Record<string, () => Promise<WireFormat>>> = {
@@ -21,14 +22,4 @@ export async function loadWire(api: string): Promise<WireFormat> {
   const load = FORMATS[api];
   if (!load) throw new AppError("UNAVAILABLE", `the wire format ${JSON.stringify(api)} is not there; these are: ${WIRE_APIS.join(", ")}`);
   return load();
-}
-
-/** The same, importing each module once: every repeated import costs as much as a small request. */
-export function createWires(): (api: string) => Promise<WireFormat> {
-  const loaded = new Map<string, WireFormat>();
-  return async (api) => {
-    const known = loaded.get(api) ?? (await loadWire(api));
-    loaded.set(api, known);
-    return known;
-  };
 }

@@ -241,7 +241,8 @@ export function createThinkingTags(isInside = false): ThinkingTags {
   };
   let held = "";
 
-  function read(text: string, isEnd: boolean): readonly TaggedPiece[] {
+  function read(delta: string, isEnd = false): readonly TaggedPiece[] {
+    const text = held + delta;
     const out: TaggedPiece[] = [];
     let at = 0;
     while (at < text.length) {
@@ -256,9 +257,9 @@ export function createThinkingTags(isInside = false): ThinkingTags {
   }
 
   return {
-    push: (delta) => read(held + delta, false),
+    push: read,
     end() {
-      const out = [...read(held, true)];
+      const out = [...read("", true)];
       if (state.assumed?.trim()) out.push({ type: "text", text: state.assumed });
       else if (state.depth > 0 && state.afterInner) out.push({ type: "text", text: state.afterInner });
       return out;

@@ -3,9 +3,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { Random } from "../../../base/random.ts";
 import { listenForCallback, parseCallback, type CallbackListener, type CallbackParams } from "./callback.ts";
 import type { OAuthClient } from "./client.ts";
-import { createPkce } from "./pkce.ts";
-import { loginFrom, post, refusalText, type OAuthDeps } from "./token-request.ts";
-import { emailOf } from "./user-info.ts";
+import { createPkce, emailOf, loginFrom, post, refusalText, type OAuthDeps } from "./token-request.ts";
 
 export interface BrowserLoginDeps extends OAuthDeps {
   readonly random: Pick<Random, "bytes">;

@@ -152,3 +152,14 @@ export function oauthClient(provider: string, options: ClientOptions, env: Env):
     ...(known?.projectUrls === undefined ? {} : { projectUrls: known.projectUrls }),
   };
 }
+
+const SETUP_TOKEN_PREFIX = "sk-ant-oat01-";
+const SHORTEST_SETUP_TOKEN = 80;
+
+/** What is wrong with a setup-token, without repeating it; undefined when it is well-formed. */
+export function setupTokenProblem(pasted: string): string | undefined {
+  if (!pasted.startsWith(SETUP_TOKEN_PREFIX)) return `expected a token that begins with ${SETUP_TOKEN_PREFIX}; make one with: claude setup-token`;
+  if (pasted.length < SHORTEST_SETUP_TOKEN)
+    return `expected a token of at least ${SHORTEST_SETUP_TOKEN} characters, got ${pasted.length}: it was cut off; copy it whole`;
+  return undefined;
+}

@@ -2,10 +2,8 @@ import type { OAuthCredential } from "../../../protocol/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Random } from "../../../base/random.ts";
 import type { OAuthClient } from "./client.ts";
-import { createNextAnswer } from "./next-answer.ts";
-import { createPkce } from "./pkce.ts";
 import { userCodeLogin } from "./user-code-login.ts";
-import { loginFrom, post, refusalText, type OAuthDeps, type TokenAnswer } from "./token-request.ts";
+import { createNextAnswer, createPkce, loginFrom, post, refusalText, type OAuthDeps, type TokenAnswer } from "./token-request.ts";
 
 export interface DeviceLoginDeps extends OAuthDeps {
   readonly random: Pick<Random, "bytes">;

@@ -1,12 +1,13 @@
+import { createHash } from "node:crypto";
 import type { OAuthCredential } from "../../../protocol/index.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { AppError, messageOf, systemCode } from "../../../base/errors.ts";
+import type { Random } from "../../../base/random.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { Redactor } from "../../../base/redaction.ts";
 import { clip } from "../../../base/text.ts";
-import { isObject } from "../../../config/index.ts";
-import { modelFailed } from "../../failure.ts";
+import { failureOf, modelFailed } from "../../failure.ts";
 import type { OAuthClient } from "./client.ts";
-import { accountIdOf } from "./user-info.ts";
 
 export interface OAuthDeps {
   readonly clock: Clock;
@@ -73,7 +74,7 @@ export async function post(url: string, body: Readonly<Record<string, string>>, 
 function parseFields(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    if (isRecord(value)) return value;
   } catch {
     // An error page, or a form: a token answer is JSON.
   }
@@ -82,7 +83,7 @@ function parseFields(text: string): Readonly<Record<string, unknown>> {
 
 /** The server's reason for a refusal, bounded and without secrets. */
 export function refusalText({ status, fields }: TokenAnswer, redactor: Pick<Redactor, "text">): string {
-  const nested = isObject(fields["error"]) ? fields["error"] : undefined;
+  const nested = isRecord(fields["error"]) ? fields["error"] : undefined;
   const parts = [fields["error"], fields["error_description"], nested?.["type"], nested?.["message"]].filter((part) => typeof part === "string");
   return redactor.text(clip(`${status}${parts.length > 0 ? ` ${parts.join(": ")}` : ""}`, 300));
 }
@@ -116,5 +117,88 @@ export function loginFrom(
     ...(client.clientSecret === undefined ? {} : { clientSecret: client.clientSecret }),
     ...(resourceUrl === undefined ? {} : { resourceUrl }),
     ...(accountId === undefined ? {} : { accountId }),
+  };
+}
+
+const USER_INFO_TIMEOUT_MS = 10_000;
+const EMAIL = /^[^\s@:]+@[^\s@:]+$/;
+
+/** The claims of a token, unverified: they name an account but grant nothing. */
+function claimsOf(token: unknown): Readonly<Record<string, unknown>> {
+  const part = typeof token === "string" ? token.split(".")[1] : undefined;
+  if (part === undefined) return {};
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
+    return isRecord(claims) ? claims : {};
+  } catch {
+    return {};
+  }
+}
+
+const OPENAI_CLAIM = "https://api.openai.com/auth";
+
+/** The account that an OpenAI token names; requests must name it, too. */
+export function accountIdOf(access: string): string | undefined {
+  const claim = claimsOf(access)[OPENAI_CLAIM];
+  const id = isRecord(claim) ? claim["chatgpt_account_id"] : undefined;
+  return typeof id === "string" ? id : undefined;
+}
+
+/** The login's e-mail address, from the id token or the server; undefined when unknown. Never throws. */
+export async function emailOf(login: OAuthCredential, fields: TokenAnswer["fields"], client: OAuthClient, deps: OAuthDeps): Promise<string | undefined> {
+  const claimed = claimsOf(fields["id_token"])["email"];
+  if (typeof claimed === "string" && EMAIL.test(claimed)) return claimed;
+  if (client.userInfoUrl === undefined) return undefined;
+  try {
+    const response = await (deps.fetch ?? fetch)(client.userInfoUrl, {
+      headers: { authorization: `Bearer ${login.access}`, accept: "application/json", "user-agent": `openclaw/${deps.version}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(USER_INFO_TIMEOUT_MS),
+    });
+    const value: unknown = await response.json();
+    const email = isRecord(value) ? value["email"] : undefined;
+    return response.ok && typeof email === "string" && EMAIL.test(email) ? email : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Proof that a code is redeemed by the client that requested it (RFC 7636, S256). */
+export interface Pkce {
+  readonly verifier: string;
+  readonly challenge: string;
+}
+
+export function createPkce(random: Pick<Random, "bytes">): Pkce {
+  const verifier = random.bytes(32).toString("base64url");
+  return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
+}
+
+/** Failed attempts in a row to reach the server. */
+const UNREACHED = 5;
+
+export interface Polling {
+  readonly url: string;
+  readonly body: Readonly<Record<string, string>>;
+  readonly expiresAt: number;
+  /** Message when nobody used the code in time. */
+  readonly expired: string;
+  readonly deps: OAuthDeps & { readonly pause: (ms: number) => Promise<void> };
+}
+
+/** Polls a server until the user has confirmed a code; short outages are retried. */
+export function createNextAnswer({ url, body, expiresAt, expired, deps }: Polling): (pauseMs: number) => Promise<TokenAnswer> {
+  return async (pauseMs) => {
+    for (let unreached = 0; ;) {
+      if (deps.signal?.aborted) throw new AppError("CANCELLED", "the login was cancelled");
+      if (deps.clock.now() >= expiresAt) throw new AppError("TIMEOUT", expired);
+      await deps.pause(pauseMs);
+      try {
+        return await post(url, body, "form", deps);
+      } catch (error) {
+        unreached += 1;
+        if (!failureOf(error) || unreached > UNREACHED) throw error;
+      }
+    }
   };
 }

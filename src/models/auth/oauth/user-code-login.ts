@@ -2,9 +2,7 @@ import type { OAuthCredential } from "../../../protocol/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { OAuthClient } from "./client.ts";
 import type { DeviceLoginDeps } from "./device-login.ts";
-import { createNextAnswer } from "./next-answer.ts";
-import { createPkce } from "./pkce.ts";
-import { loginFrom, post, refusalText, type TokenAnswer } from "./token-request.ts";
+import { createNextAnswer, createPkce, loginFrom, post, refusalText, type TokenAnswer } from "./token-request.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:user_code";
 const DEFAULT_PAUSE_MS = 2000;

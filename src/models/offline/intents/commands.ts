@@ -19,8 +19,8 @@ export function commandIn(plain: string): string | undefined {
   // Text after a quoted command is a remark about it.
   const ticked = /^`([^`]+)`[\s\S]{0,80}$/.exec(line)?.[1];
   const inside = ticked ?? unquoted(line);
-  if (ticked !== undefined || inside !== line || asked![1] === ":") return inside.trim() === "" ? undefined : inside.trim();
-  const program = line.split(/\s/, 1)[0]!;
+  if (ticked !== undefined || inside !== line || asked?.[1] === ":") return inside.trim() === "" ? undefined : inside.trim();
+  const [program = ""] = line.split(/\s/, 1);
   if (NO_PROGRAM.test(program) || !/^[\w./~+-]+$/.test(program)) return undefined;
   return line.replace(/(?<=[\w)"'])[.!?]+$/, "");
 }

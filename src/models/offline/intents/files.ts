@@ -5,7 +5,7 @@ import { pathIn, unquoted } from "../user-text.ts";
 /** Parameter names that different tools use for the same thing. */
 export const PATH = ["path", "file_path", "filePath", "file"];
 export const CONTENT = ["content", "contents", "text"];
-const WORDS = String.raw`("[^"]*"|'[^']*'|\x60[^\x60]*\x60|\S+)`;
+const TEXT = String.raw`"[^"]*"|'[^']*'|\x60[^\x60]*\x60|\S+`;
 
 const readFile: Intent = {
   name: "read",
@@ -15,7 +15,7 @@ const readFile: Intent = {
         turn.plain,
       );
     // The final period may belong to the name.
-    const path = asked ? pathIn(asked[1]!) : undefined;
+    const path = asked ? pathIn(asked[1] ?? "") : undefined;
     return path === undefined ? undefined : call(turn, "read", [{ names: PATH, value: path }]);
   },
 };
@@ -25,26 +25,19 @@ interface Written {
   readonly content: string;
 }
 
-const WRITE_FORMS: readonly (readonly [pattern: RegExp, read: (match: RegExpExecArray) => readonly [path: string, content: string]])[] = [
-  [/^(?:write|save)\s+(?:to|into)\s+(?:the\s+)?(?:file\s+)?(\S+?)\s*:\s*([\s\S]+)$/i, (match) => [match[1]!, match[2]!]],
-  [
-    /^(?:create|make|write|save)\s+(?:a\s+|the\s+)?(?:new\s+)?file\s+(?:called\s+|named\s+)?(\S+?)\s*(?:,?\s+(?:with(?: the)?(?: contents?| text| words)?|containing|saying|that says)|:)[:\s]+([\s\S]+)$/i,
-    (match) => [match[1]!, match[2]!],
-  ],
-  [
-    /^(?:write|save|put|store)\s+([\s\S]+)\s+(?:to|into|in)\s+(?:a\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?(\S+)$/i,
-    (match) => [match[2]!, match[1]!],
-  ],
+/** Each with the groups `path` and `content`. */
+const WRITE_FORMS: readonly RegExp[] = [
+  /^(?:write|save)\s+(?:to|into)\s+(?:the\s+)?(?:file\s+)?(?<path>\S+?)\s*:\s*(?<content>[\s\S]+)$/i,
+  /^(?:create|make|write|save)\s+(?:a\s+|the\s+)?(?:new\s+)?file\s+(?:called\s+|named\s+)?(?<path>\S+?)\s*(?:,?\s+(?:with(?: the)?(?: contents?| text| words)?|containing|saying|that says)|:)[:\s]+(?<content>[\s\S]+)$/i,
+  /^(?:write|save|put|store)\s+(?<content>[\s\S]+)\s+(?:to|into|in)\s+(?:a\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?(?<path>\S+)$/i,
 ];
 
 /** What to write and where; undefined when no file is named. */
 export function writtenIn(plain: string): Written | undefined {
-  for (const [pattern, read] of WRITE_FORMS) {
-    const match = pattern.exec(plain);
-    if (!match) continue;
-    const [named, words] = read(match);
-    const path = pathIn(named);
-    if (path !== undefined) return { path, content: unquoted(words) };
+  for (const pattern of WRITE_FORMS) {
+    const { path: named = "", content = "" } = pattern.exec(plain)?.groups ?? {};
+    const path = named === "" ? undefined : pathIn(named);
+    if (path !== undefined) return { path, content: unquoted(content) };
   }
   return undefined;
 }
@@ -62,21 +55,25 @@ const writeFile: Intent = {
   },
 };
 
-const REPLACE_IN = new RegExp(String.raw`^(?:replace|change)\s+${WORDS}\s+(?:with|to|by|into)\s+${WORDS}\s+in\s+(?:the\s+)?(?:file\s+)?(\S+)$`, "i");
-const IN_REPLACE = new RegExp(String.raw`^in\s+(?:the\s+)?(?:file\s+)?(\S+?),?\s+(?:replace|change)\s+${WORDS}\s+(?:with|to|by|into)\s+${WORDS}$`, "i");
+const REPLACE_IN = new RegExp(
+  String.raw`^(?:replace|change)\s+(?<from>${TEXT})\s+(?:with|to|by|into)\s+(?<to>${TEXT})\s+in\s+(?:the\s+)?(?:file\s+)?(?<path>\S+)$`,
+  "i",
+);
+const IN_REPLACE = new RegExp(
+  String.raw`^in\s+(?:the\s+)?(?:file\s+)?(?<path>\S+?),?\s+(?:replace|change)\s+(?<from>${TEXT})\s+(?:with|to|by|into)\s+(?<to>${TEXT})$`,
+  "i",
+);
 
 const editFile: Intent = {
   name: "edit",
   begin(turn) {
-    const after = REPLACE_IN.exec(turn.plain);
-    const before = IN_REPLACE.exec(turn.plain);
-    const [named, from, to] = after ? [after[3]!, after[1]!, after[2]!] : before ? [before[1]!, before[2]!, before[3]!] : [];
+    const { path: named, from = "", to = "" } = (REPLACE_IN.exec(turn.plain) ?? IN_REPLACE.exec(turn.plain))?.groups ?? {};
     const path = named === undefined ? undefined : pathIn(named);
-    if (path === undefined || unquoted(from!) === "") return undefined;
+    if (path === undefined || unquoted(from) === "") return undefined;
     return call(turn, "edit", [
       { names: PATH, value: path },
-      { names: ["oldText", "old_string", "old_text"], value: unquoted(from!) },
-      { names: ["newText", "new_string", "new_text"], value: unquoted(to!) },
+      { names: ["oldText", "old_string", "old_text"], value: unquoted(from) },
+      { names: ["newText", "new_string", "new_text"], value: unquoted(to) },
     ]);
   },
 };

@@ -36,7 +36,7 @@ const answerGateway: Intent = {
     const fired = /^(?:a |the )?(?:scheduled )?reminders? (?:has |have |was |were |is |are )?(?:fired|triggered|due)\b[^:\n]{0,80}:\s*([\s\S]{1,2000})/i.exec(
       text,
     )?.[1];
-    if (fired !== undefined) return say(fired.split(/\n\s*\n/, 1)[0]!.trim());
+    if (fired !== undefined) return say(fired.replace(/\n\s*\n[\s\S]*$/, "").trim());
     if (ANSWER_WITH("HEARTBEAT_OK").test(asked)) return say(due.length > 0 ? due.join("\n") : "HEARTBEAT_OK");
     if (ANSWER_WITH("NO_REPLY").test(asked)) return say("NO_REPLY");
     if (text === "" && due.length > 0) return say(due.join("\n"));

@@ -11,9 +11,10 @@ interface Reminder {
 
 function reminderIn({ plain, now }: Turn): Reminder | undefined {
   const asked = /^(?:remind me|set (?:a |up a )?reminder|remember|don't let me forget|wake me(?: up)?)\b[,:\s]*([\s\S]+)$/i.exec(plain);
-  if (!asked || (/^remember\b/i.test(plain) && !/^to\b/i.test(asked[1]!))) return undefined;
-  const when = readWhen(asked[1]!, now);
-  const what = (when?.rest ?? asked[1]!)
+  const [, about] = asked ?? [];
+  if (about === undefined || (/^remember\b/i.test(plain) && !/^to\b/i.test(about))) return undefined;
+  const when = readWhen(about, now);
+  const what = (when?.rest ?? about)
     .trim()
     .replace(/^(?:(?:to|that|about|for|of)\b[:,\s]*)+/i, "")
     .replace(/(?:[\s,]+(?:to|that|about))?[\s.!,]*$/i, "");
@@ -41,7 +42,7 @@ const remind: Intent = {
   },
   goOn(turn) {
     const { what, when } = reminderIn(turn) ?? {};
-    if (turn.steps.at(-1)!.isError || !when) return undefined;
+    if (turn.steps.at(-1)?.isError || !when) return undefined;
     return say(`I will remind you ${when.text}: ${what}`);
   },
 };

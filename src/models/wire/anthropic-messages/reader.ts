@@ -1,6 +1,6 @@
 import type { StopReason } from "../../../protocol/index.ts";
 import { modelFailed } from "../../failure.ts";
-import { streamFailure } from "../../transport/response-error.ts";
+import { streamFailure } from "../provider-error.ts";
 import { Draft, type Tokens } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 
@@ -59,7 +59,7 @@ const STATUS: Readonly<Record<string, number>> = {
   timeout_error: 504,
 };
 
-export function anthropicReader(request: WireRequest, now: number): WireReader {
+export function anthropicReader(request: WireRequest, { now }: { readonly now: number }): WireReader {
   const draft = new Draft(request.model, now);
   /** Blocks that call our tools; the provider's own tools stream arguments, too. */
   const calls = new Set<number>();

@@ -1,6 +1,6 @@
 import type { StopReason } from "../../../protocol/index.ts";
 import { modelFailed } from "../../failure.ts";
-import { streamFailure } from "../../transport/response-error.ts";
+import { streamFailure } from "../provider-error.ts";
 import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 
@@ -26,7 +26,7 @@ interface Chunk {
 
 const STOPS: Readonly<Record<string, StopReason>> = { STOP: "stop", MAX_TOKENS: "length" };
 
-export function googleReader(request: WireRequest, now: number): WireReader {
+export function googleReader(request: WireRequest, { now }: { readonly now: number }): WireReader {
   const draft = new Draft(request.model, now);
   let finish: string | undefined;
   let done = false;

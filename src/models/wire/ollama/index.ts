@@ -1,12 +1,10 @@
 import type { ModelMessage } from "../../../protocol/index.ts";
 import { modelFailed } from "../../failure.ts";
-import { streamFailure } from "../../transport/response-error.ts";
+import { streamFailure } from "../provider-error.ts";
 import { Draft } from "../draft.ts";
 import type { StreamEvent, WireFormat, WireReader, WireRequest } from "../format.ts";
-import { requestHeaders } from "../headers.ts";
 import { prepareHistory, textOf } from "../history.ts";
-import { outputLimit, temperatureOf } from "../limits.ts";
-import { extraBody, paramFields, type ParamFields } from "../params.ts";
+import { extraBody, outputLimit, paramFields, requestHeaders, temperatureOf, type ParamFields } from "../request-fields.ts";
 import { rootObject } from "../tool-schema.ts";
 
 /** `POST <base>/api/chat`: a line of JSON per step. */
@@ -18,7 +16,7 @@ export const ollama: WireFormat = {
     headers: requestHeaders(request, { accept: "application/x-ndjson", authorization: request.apiKey === undefined ? undefined : `Bearer ${request.apiKey}` }),
   }),
   body,
-  reader: (request, { now }) => reader(request, now),
+  reader,
 };
 
 const PARAMS: ParamFields = {
@@ -89,7 +87,7 @@ interface Step {
   readonly eval_count?: number;
 }
 
-function reader(request: WireRequest, now: number): WireReader {
+function reader(request: WireRequest, { now }: { readonly now: number }): WireReader {
   const draft = new Draft(request.model, now);
   let done = false;
   let calls = 0;

@@ -6,7 +6,7 @@ const MODEL = { provider: "p", id: "m", api: "openai-completions", cost: { input
 
 /** The message of an answer with these deltas. */
 function read(finish: string, ...deltas: readonly object[]) {
-  const reader = completionsReader({ model: MODEL } as unknown as WireRequest, 0);
+  const reader = completionsReader({ model: MODEL } as unknown as WireRequest, { now: 0 });
   for (const delta of deltas) reader.read({ event: "", data: JSON.stringify({ choices: [{ delta }] }) });
   reader.read({ event: "", data: JSON.stringify({ choices: [{ delta: {}, finish_reason: finish }] }) });
   const [end] = reader.read({ event: "", data: "[DONE]" }).slice(-1);

@@ -1,8 +1,10 @@
 import { modelFailed } from "../../failure.ts";
-import { streamFailure } from "../../transport/response-error.ts";
+import { streamFailure } from "../provider-error.ts";
 import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
-import { REASONING_FIELDS } from "./messages.ts";
+
+/** Fields in which servers of this format send reasoning, and want it back. */
+export const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 /** Some providers send content in parts, with the reasoning among them. */
 interface ContentPart {
@@ -69,7 +71,7 @@ const FAILED: Readonly<Record<string, { readonly text: string; readonly status?:
   error: { text: "the provider gave the answer up without saying why", status: 500 },
 };
 
-export function completionsReader(request: WireRequest, now: number): WireReader {
+export function completionsReader(request: WireRequest, { now }: { readonly now: number }): WireReader {
   const draft = new Draft(request.model, now);
   let finish: string | undefined;
   let done = false;

@@ -1,5 +1,5 @@
 import { modelFailed } from "../../failure.ts";
-import { streamFailure } from "../../transport/response-error.ts";
+import { streamFailure } from "../provider-error.ts";
 import { Draft } from "../draft.ts";
 import type { ModelEvent, StreamEvent, WireReader, WireRequest } from "../format.ts";
 
@@ -29,7 +29,7 @@ interface Event {
   };
 }
 
-export function responsesReader(request: WireRequest, now: number): WireReader {
+export function responsesReader(request: WireRequest, { now }: { readonly now: number }): WireReader {
   const draft = new Draft(request.model, now);
   const texts = new Set<number>();
   const streamed = new Set<number>();

@@ -1,11 +1,19 @@
 import { expect, test } from "vitest";
 import type { ModelEntry, ModelSource } from "../../entry.ts";
-import { cacheMark } from "./cache.ts";
+import { anthropicMessages } from "./index.ts";
 
 const model = (provider: string, id: string, source: ModelSource): ModelEntry =>
-  ({ provider, id, source, baseUrl: provider === "anthropic" ? "https://api.anthropic.com" : "https://proxy.example" }) as unknown as ModelEntry;
-const marked = (entry: ModelEntry, params?: Readonly<Record<string, unknown>>): unknown =>
-  cacheMark({ model: entry, messages: [], thinking: "off", ...(params ? { params } : {}) }).cache_control;
+  ({
+    provider,
+    id,
+    source,
+    input: ["text"],
+    baseUrl: provider === "anthropic" ? "https://api.anthropic.com" : "https://proxy.example",
+  }) as unknown as ModelEntry;
+function marked(entry: ModelEntry, params?: Readonly<Record<string, unknown>>): unknown {
+  const { system } = anthropicMessages.body({ model: entry, systemPrompt: "be kind", messages: [], thinking: "off", ...(params ? { params } : {}) });
+  return (system as readonly { readonly cache_control?: unknown }[])[0]!.cache_control;
+}
 
 test("Claude is cached wherever it runs, and so are models that the user configured with this format", () => {
   const short = { type: "ephemeral" };

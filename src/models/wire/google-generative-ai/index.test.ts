@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AssistantMessage, ModelMessage } from "../../../protocol/index.ts";
 import type { ModelEntry } from "../../entry.ts";
-import { googleContents } from "./contents.ts";
+import { googleGenerativeAi } from "./index.ts";
 
 const PRICES = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const USAGE = { ...PRICES, totalTokens: 0, cost: { ...PRICES, total: 0 } };
@@ -37,10 +37,12 @@ function history(from: string, provider: string, thoughtSignature?: string): rea
   return [{ role: "user", content: "hi", timestamp: 0 }, answer];
 }
 
-const signatures = (id: string, messages: readonly ModelMessage[]): unknown[] =>
-  googleContents({ model: model(id), messages, thinking: "off" }).flatMap(({ parts }) =>
+function signatures(id: string, messages: readonly ModelMessage[]): unknown[] {
+  const { contents } = googleGenerativeAi.body({ model: model(id), messages, thinking: "off" });
+  return (contents as readonly { readonly parts: readonly Record<string, unknown>[] }[]).flatMap(({ parts }) =>
     parts.flatMap((part) => (part["functionCall"] ? [part["thoughtSignature"]] : [])),
   );
+}
 
 test("Gemini 3 gets its own signatures back, and the documented placeholder on the first call without one", () => {
   expect(signatures("gemini-3-pro-preview", history("gemini-3-pro-preview", "google", "c2lnbg=="))).toEqual(["c2lnbg==", undefined]);

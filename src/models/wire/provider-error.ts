@@ -1,3 +1,6 @@
+import { isRecord } from "../../base/records.ts";
+import { modelFailed, type ModelFailure } from "../failure.ts";
+
 /** Facts from an error body, in any provider's format. */
 export interface ErrorFacts {
   /** The provider's message, from the innermost error. */
@@ -66,7 +69,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const asRecord = (value: unknown): Json | undefined => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined);
+const asRecord = (value: unknown): Json | undefined => (isRecord(value) ? value : undefined);
 const textIn = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined;
 
@@ -161,4 +164,116 @@ function times(record: Json, found: Found, now: number): void {
   if (Number.isFinite(inSeconds) && inSeconds >= 0) found.retryAfterMs ??= Math.ceil(inSeconds * 1000);
   const at = Number(record["resets_at"] ?? Number.NaN);
   if (Number.isFinite(at) && at * 1000 > now) found.retryAfterMs ??= at * 1000 - now;
+}
+
+const MAX_TEXT_CHARS = 4_000;
+
+/** What the facts of an error add to a failed call, besides its text. */
+export function failureFacts({ code, codes, html, structured }: ErrorFacts, retryAfterMs: number | undefined): Partial<ModelFailure> {
+  return {
+    ...(code === undefined ? {} : { code }),
+    ...(codes.length === 0 ? {} : { codes }),
+    ...(html ? { html } : {}),
+    ...(structured ? { structured } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** An error inside a stream that started well. `statusOf` is for providers whose codes stand for statuses. */
+export function streamFailure(data: string, now: number, statusOf: Readonly<Record<string, number>> = {}): Error {
+  const facts = errorFacts(data, now);
+  const status = facts.status ?? facts.codes.map((code) => statusOf[code]).find((known) => known !== undefined);
+  return modelFailed({
+    phase: "stream",
+    ...failureFacts(facts, retryHint(undefined, facts, now)),
+    text: facts.text.slice(0, MAX_TEXT_CHARS),
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+/** Headers of an answer; those of `fetch` are such. */
+export interface AnswerHeaders {
+  get(name: string): string | null;
+}
+
+const SECOND_MS = 1000;
+const DAY_MS = 24 * 60 * 60_000;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND_MS, m: 60 * SECOND_MS, h: 60 * 60 * SECOND_MS, d: DAY_MS };
+
+/** When the provider may be called again, in milliseconds from `now`: from its headers, the fields of its answer, or its message. */
+export function retryHint(headers: AnswerHeaders | undefined, facts: Pick<ErrorFacts, "text" | "codes" | "retryAfterMs">, now: number): number | undefined {
+  const stated = (headers && (fromHeaders(headers, now) ?? windowReset(headers, now))) ?? facts.retryAfterMs ?? fromText(facts.text, now);
+  // A daily limit is not over in half a minute, whatever the answer suggests.
+  const daily = dayEnd(facts, now);
+  return daily === undefined || (stated !== undefined && stated > 10 * 60 * SECOND_MS) ? stated : daily;
+}
+
+/** `retry-after-ms`, and `retry-after` in seconds or as a date. */
+function fromHeaders(headers: AnswerHeaders, now: number): number | undefined {
+  const exact = numberOf(headers.get("retry-after-ms"));
+  if (exact !== undefined) return exact;
+  const value = headers.get("retry-after");
+  if (value === null) return undefined;
+  const seconds = numberOf(value);
+  if (seconds !== undefined) return seconds * SECOND_MS;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Subscription windows: Anthropic's when it is used up, and Codex's. */
+function windowReset(headers: AnswerHeaders, now: number): number | undefined {
+  const spent = headers.get("anthropic-ratelimit-unified-status") === "rejected";
+  const reset = spent ? numberOf(headers.get("anthropic-ratelimit-unified-reset")) : undefined;
+  if (reset !== undefined) return Math.max(0, reset * SECOND_MS - now);
+  const seconds = numberOf(headers.get("x-codex-primary-reset-after-seconds"));
+  return seconds === undefined ? undefined : seconds * SECOND_MS;
+}
+
+function numberOf(value: string | null): number | undefined {
+  if (value === null || value.trim() === "") return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) && number >= 0 ? number : undefined;
+}
+
+const DURATION =
+  /(?:try again in|retry (?:after|in)|reset(?:s)? (?:after|in)|try again after)\s+((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)\b[\s,]*)+)/i;
+const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
+
+/** Durations and points in time in providers' messages. */
+function fromText(text: string, now: number): number | undefined {
+  const spoken = DURATION.exec(spaced(text))?.[1];
+  if (spoken !== undefined) {
+    let ms = 0;
+    for (const [, number, unit] of spoken.matchAll(PART)) ms += Number(number) * (UNITS[unitOf(unit!)] ?? 0);
+    return Math.ceil(ms);
+  }
+  const at =
+    /resets? at (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d))/i.exec(text)?.[1] ??
+    // Z.ai states no time zone; its times are Beijing's.
+    /reset at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/i.exec(text)?.[1]?.replace(/ (.*)$/, "T$1+08:00") ??
+    /regain access on (\d{4}-\d\d-\d\d at \d\d:\d\d) UTC/i.exec(text)?.[1]?.replace(" at ", "T").concat(":00Z");
+  const time = at === undefined ? Number.NaN : Date.parse(at);
+  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
+}
+
+/** `21h53m56s` as `21h 53m 56s`. */
+const spaced = (text: string): string => text.replaceAll(/(\d(?:ms|h|m|s))(?=\d)/g, "$1 ");
+
+function unitOf(word: string): string {
+  const lower = word.toLowerCase();
+  return lower === "ms" || lower.startsWith("milli") ? "ms" : lower[0]!;
+}
+
+const DAILY = /tokens per day|requests per day|per[- ]day\b|\(tpd\)|\(rpd\)|daily (?:limit|quota)/i;
+
+/** The end of the day for a daily limit: Google's days end at midnight in California, others' at midnight UTC. */
+function dayEnd({ text, codes }: Pick<ErrorFacts, "text" | "codes">, now: number): number | undefined {
+  if (codes.some((code) => /PerDay/.test(code))) return DAY_MS - (Math.max(0, now - pacificOffset(now)) % DAY_MS);
+  return DAILY.test(text) ? DAY_MS - (now % DAY_MS) : undefined;
+}
+
+/** How far California is behind UTC. */
+function pacificOffset(now: number): number {
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: "America/Los_Angeles", dateStyle: "short", timeStyle: "medium" });
+  return Math.round((now - Date.parse(`${format.format(now).replace(" ", "T")}Z`)) / UNITS["m"]!) * UNITS["m"]!;
 }

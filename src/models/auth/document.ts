@@ -1,5 +1,5 @@
-import type { ApiKeyCredential, AuthProfileCredential, OAuthCredential, TokenCredential } from "../../../protocol/index.ts";
-import { isObject } from "../../../config/index.ts";
+import type { ApiKeyCredential, AuthProfileCredential, OAuthCredential, TokenCredential } from "../../protocol/index.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** The documented counters of one profile, for all its models together. */
 export interface UsageStats {
@@ -44,7 +44,7 @@ export const EMPTY_DOCUMENT: AuthDocument = { version: 1, profiles: {} };
 const SECTIONS = ["profiles", "order", "lastGood", "usageStats", "modelFailures"] as const;
 
 /** The file's value, or what is wrong with it. */
-export function parseAuthDocument(text: string): AuthDocument | { readonly problem: string } {
+export function parseAuthDocument(text: string): { readonly document: AuthDocument } | { readonly problem: string } {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -52,18 +52,19 @@ export function parseAuthDocument(text: string): AuthDocument | { readonly probl
     // The parser's message quotes the text, and the text is full of secrets.
     return { problem: text.trim() === "" ? "it is empty" : "it is not JSON" };
   }
-  if (!isObject(value)) return { problem: "it is not a JSON object" };
+  if (!isRecord(value)) return { problem: "it is not a JSON object" };
   for (const name of SECTIONS) {
-    if (value[name] !== undefined && !isObject(value[name])) return { problem: `its "${name}" is not an object` };
+    if (value[name] !== undefined && !isRecord(value[name])) return { problem: `its "${name}" is not an object` };
   }
-  return { ...value, version: typeof value["version"] === "number" ? value["version"] : 1, profiles: (value["profiles"] ?? {}) as AuthDocument["profiles"] };
+  const { version, profiles } = value;
+  return { document: { ...value, version: typeof version === "number" ? version : 1, profiles: isRecord(profiles) ? profiles : {} } };
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
 /** A credential, or undefined for an unknown entry. */
 export function credentialOf(entry: unknown): AuthProfileCredential | undefined {
-  if (!isObject(entry) || !isText(entry["provider"])) return undefined;
+  if (!isRecord(entry) || !isText(entry["provider"])) return undefined;
   switch (entry["type"]) {
     case "api_key":
       return entry["key"] === undefined || typeof entry["key"] === "string" ? (entry as unknown as ApiKeyCredential) : undefined;
@@ -81,7 +82,7 @@ const SECRET_FIELDS = ["key", "token", "access", "refresh", "clientSecret", "idT
 
 /** Every secret of an entry, of known and unknown types. */
 export function secretsOf(entry: unknown): readonly string[] {
-  if (!isObject(entry)) return [];
+  if (!isRecord(entry)) return [];
   return SECRET_FIELDS.map((field) => entry[field]).filter(isText);
 }
 

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../../base/clock.ts";
-import { AppError, messageOf } from "../../../base/errors.ts";
-import { ensureFolder, writeAtomic } from "../../../base/files.ts";
-import type { Ids } from "../../../base/ids.ts";
-import type { Redactor } from "../../../base/redaction.ts";
-import { isObject } from "../../../config/index.ts";
-import { modelFailed } from "../../failure.ts";
-import { askJson, type Fetch } from "../../transport/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import { ensureFolder, writeAtomic } from "../../base/files.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Redactor } from "../../base/redaction.ts";
+import { isRecord } from "../../base/records.ts";
+import { modelFailed } from "../failure.ts";
+import { askJson, type Fetch } from "../transport/index.ts";
 
 /** The short-lived token that a GitHub token is exchanged for, with its own base URL. */
 export interface CopilotAccess {
@@ -84,7 +84,7 @@ async function ask({ clock, version, fetch, redactor }: CopilotExchangeDeps, git
     const code = error instanceof AppError ? (error.code === "TIMEOUT" ? "ETIMEDOUT" : error.details["code"]) : undefined;
     throw modelFailed({ phase: "connect", text: redactor.text(messageOf(error)), ...(typeof code === "string" ? { code } : {}) }, error);
   });
-  const { token, expires_at: at, message } = isObject(value) ? value : {};
+  const { token, expires_at: at, message } = isRecord(value) ? value : {};
   if (status < 400 && typeof token === "string" && typeof at === "number") {
     return { token, baseUrl: copilotBaseUrl(token), expires: at < 1e11 ? at * 1000 : at };
   }
@@ -99,7 +99,7 @@ function readCache({ folder, redactor }: CopilotExchangeDeps, account: string): 
   if (folder === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(readFileSync(join(folder, FILE), "utf8"));
-    const { token, expiresAt, account: owner } = isObject(value) ? value : {};
+    const { token, expiresAt, account: owner } = isRecord(value) ? value : {};
     if (typeof token !== "string" || typeof expiresAt !== "number" || owner !== account) return undefined;
     redactor.register(token);
     return { token, baseUrl: copilotBaseUrl(token), expires: expiresAt };

@@ -8,7 +8,8 @@ import { silentLogger } from "../../base/log/logger.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
 import type { ModelEntry } from "../entry.ts";
-import { createAuthProfiles, createCallCredentials } from "./index.ts";
+import { createAuthProfiles } from "../auth/index.ts";
+import { createCallCredentials } from "./credentials.ts";
 
 const model = (provider: string, id: string): ModelEntry => ({
   provider,

@@ -1,1 +1,0 @@
-export { listFreeModels, paramsOf, rankScanned, type FreeModel, type Scanned, type ScanFilter } from "./free-models.ts";

@@ -68,7 +68,7 @@ const RECORDS = /^(?:\$schema|meta|wizard|(?:plugins|hooks\.internal)\.installs)
 
 /** Sections that one file hands to another as a whole, by the end of their path: the file that takes them apart; `*` where any key is looked up or copied. */
 const HANDED_ON: Readonly<Record<string, string>> = {
-  "contextPruning.softTrim": "src/sessions/view/pruning.ts",
+  "contextPruning.softTrim": "src/sessions/view/shorten.ts",
   "docker.ulimits.*": "src/tools/sandbox/docker/create-args.ts",
   "sandbox.prune": "src/tools/sandbox/docker/containers.ts",
   "tools.taint": "src/tools/untrusted/taint.ts",

@@ -1,26 +1,52 @@
 import { setImmediate } from "node:timers/promises";
-import type { EntryRow, Store } from "../store/index.ts";
+import type { EntryInput, EntryRow, Store, TranscriptRow } from "../store/index.ts";
 import { entryOfRow, nextState, type PathState } from "./transcript/path.ts";
-import { heldItem, pathItem, type PathItem } from "./view/item.ts";
+import { heldItem, keptFrom, pathItem, type PathItem } from "./view/item.ts";
 
-/** A stretch of a branch, read. */
-export interface Tail {
+/** The branch in use of one transcript. A value: what is appended later gives a new one. */
+export interface SessionPath {
+  readonly file: string;
+  /** The parent of the next entry; null in an empty transcript. */
+  readonly leafId: string | null;
+  /** For `view`. What a compaction has summed up is not among them. */
   readonly items: readonly PathItem[];
-  /** What each item weighs, in bytes. */
-  readonly weights: readonly number[];
-  /** What the stretch says about how the session runs; what it does not mention is undefined. */
   readonly state: PathState;
 }
 
+/** What a transcript has to be like for a branch of it to hold. */
+export type Standing = Pick<TranscriptRow, "file" | "sessionId" | "lines" | "bytes" | "leafId" | "createdAt">;
+
+/** A branch, with what its transcript has to be like for it to hold. */
+export interface HeldPath {
+  readonly path: SessionPath;
+  readonly standing: Standing;
+}
+
+/** A branch as an open session holds it. */
+export interface Branch extends HeldPath {
+  /** What each item weighs in bytes, and all of them. */
+  readonly weights: readonly number[];
+  readonly weight: number;
+}
+
+type Reads = Pick<Store, "read">;
+
+const PAGE = 500;
 /** A parsed entry weighs its text and about this much for its objects. */
 const ENTRY_BYTES = 600;
-/** Entries that are asked for at once: while one part is parsed here, the store reads the next, and no commit waits for all of them. */
-const PART = 2_000;
 
-function parse(lines: readonly { readonly line: string }[]): Tail {
+/** A stretch of a branch, read. */
+interface Stretch {
+  readonly items: readonly PathItem[];
+  readonly weights: readonly number[];
+  /** What the stretch says about how the session runs, over what was known before it. */
+  readonly state: PathState;
+}
+
+function parse(lines: readonly { readonly line: string }[], before: PathState = {}): Stretch {
   const items: PathItem[] = [];
   const weights: number[] = [];
-  let state: PathState = {};
+  let state = before;
   for (const line of lines) {
     const entry = entryOfRow(line);
     if (!entry) continue;
@@ -31,12 +57,57 @@ function parse(lines: readonly { readonly line: string }[]): Tail {
   return { items, weights, state };
 }
 
-/** Lines of a branch in order, after `from`. */
-export function read(lines: readonly { readonly line: string }[], from: PathState): Tail {
-  const part = parse(lines);
-  return { ...part, state: { ...from, ...part.state } };
+/** Without what a compaction has summed up. */
+function branchOf({ items, weights, state }: Stretch, standing: Standing): Branch {
+  const from = keptFrom(items);
+  const own = weights.slice(from);
+  let weight = 0;
+  for (const bytes of own) weight += bytes;
+  return { path: { file: standing.file, leafId: standing.leafId, items: items.slice(from), state }, standing, weights: own, weight };
 }
 
+type Line = Pick<EntryInput, "id" | "line"> & { readonly parentId?: string | null | undefined };
+
+/** With new lines, when each is the parent of the next, beginning at the leaf; else undefined. Lines without an id are no part of a branch. */
+export function withLines(branch: Branch, lines: readonly Line[], after: Pick<Standing, "lines" | "bytes">): Branch | undefined {
+  let { leafId } = branch.path;
+  const own: Line[] = [];
+  for (const line of lines) {
+    if (line.id === undefined) continue;
+    if ((line.parentId ?? null) !== leafId || line.id === leafId) return undefined;
+    leafId = line.id;
+    own.push(line);
+  }
+  const { items, weights, state } = parse(own, branch.path.state);
+  const stretch = { items: [...branch.path.items, ...items], weights: [...branch.weights, ...weights], state };
+  return branchOf(stretch, { ...branch.standing, ...after, leafId });
+}
+
+/** The branch in use of a transcript. Undefined when the transcript was archived in between. */
+export async function loadBranch(store: Reads, row: TranscriptRow): Promise<Branch | undefined> {
+  const { file, leafId, lines, bytes, sessionId, createdAt } = row;
+  const read = await readBranch(store, file, leafId);
+  if (read.torn) {
+    const now = await store.read("transcripts.get", { file });
+    if (now?.sessionId !== sessionId || now.createdAt !== createdAt) return undefined;
+  }
+  return branchOf(read, { file, leafId, lines, bytes, sessionId, createdAt });
+}
+
+/** With the lines that came since, when they continue the branch; undefined when it has to be read again. */
+export async function continueBranch(store: Reads, branch: Branch, row: TranscriptRow): Promise<Branch | undefined> {
+  const { standing, path } = branch;
+  const missing = row.lines - standing.lines;
+  if (missing <= 0 || missing > PAGE || row.bytes <= standing.bytes) return undefined;
+  const rows: readonly EntryRow[] = await store.read("transcripts.page", { file: path.file, after: standing.lines - 1, limit: missing });
+  if (rows.length !== missing || rows.some(({ id }) => id !== null && path.items.some(({ entry }) => entry.id === id))) return undefined;
+  const lines = rows.map(({ id, parentId, line }): Line => ({ ...(id === null ? {} : { id }), parentId, line }));
+  const next = withLines(branch, lines, { lines: row.lines, bytes: row.bytes });
+  return next?.path.leafId === row.leafId ? next : undefined;
+}
+
+/** Entries that are asked for at once: while one part is parsed here, the store reads the next, and no commit waits for all of them. */
+const PART = 2_000;
 /** The nearest entries come as a small part: a conversation that was compacted lately needs no more. */
 const FIRST_PART = 256;
 
@@ -49,25 +120,21 @@ interface Search {
 
 /** Looks through rows that stand above those that were looked through before. */
 function searchKept({ keptId }: Search, rows: readonly EntryRow[]): Search {
-  const compaction = keptId === undefined ? rows.findLastIndex(({ type }) => type === "compaction") : rows.length;
-  if (compaction < 0) return { found: false };
-  const entry = keptId === undefined ? entryOfRow(rows[compaction]!) : undefined;
+  const compactedAt = keptId === undefined ? rows.findLastIndex(({ type }) => type === "compaction") : rows.length;
+  const compaction = rows[compactedAt];
+  const entry = compaction && entryOfRow(compaction);
   const wanted = keptId ?? (entry && pathItem(entry).firstKeptId);
   if (wanted === undefined) return { found: false };
-  return { keptId: wanted, found: wanted === "" || rows.slice(0, compaction).some(({ id }) => id === wanted) };
-}
-
-export interface Branch extends Tail {
-  /** A part was missing: its parent is unknown, or the transcript was put away meanwhile. */
-  readonly torn: boolean;
+  return { keptId: wanted, found: wanted === "" || rows.slice(0, compactedAt).some(({ id }) => id === wanted) };
 }
 
 /**
  * A branch up to its leaf, part by part from the leaf: from what the last compaction kept, or from the root without one. What has been seen already ends
- * it, since parents may go in a circle. The state tells the model also when the last answer stands somewhat above.
+ * it, since parents may go in a circle. The state has the model also when the last answer stands somewhat above. `torn`: a part was missing, because its
+ * parent is unknown or the transcript was archived in between.
  */
-export async function readBranch(store: Pick<Store, "read">, file: string, leafId: string | null): Promise<Branch> {
-  const parts: Tail[] = [];
+async function readBranch(store: Reads, file: string, leafId: string | null): Promise<Stretch & { readonly torn: boolean }> {
+  const parts: Stretch[] = [];
   const seen = new Set<string | null>();
   const ask = (from: string, limit: number): Promise<readonly EntryRow[]> => store.read("transcripts.path", { file, from, limit });
   let limit = FIRST_PART;
@@ -81,7 +148,7 @@ export async function readBranch(store: Pick<Store, "read">, file: string, leafI
     // Once round a circle, everything above has been seen as well.
     const own = seen.has(rows[0]?.id ?? null) ? rows.slice(rows.findLastIndex(({ id }) => seen.has(id)) + 1) : rows;
     search = searchKept(search, own);
-    above = own.length === limit ? own[0]!.parentId : null;
+    above = own.length === limit ? (own[0]?.parentId ?? null) : null;
     limit = PART;
     asked = above === null || search.found ? undefined : ask(above, limit);
     if (asked) {
@@ -92,13 +159,7 @@ export async function readBranch(store: Pick<Store, "read">, file: string, leafI
     parts.push(parse(own));
   }
   parts.reverse();
-  const items = parts.flatMap((part) => part.items);
   const state: PathState = Object.assign({}, ...parts.map((part) => part.state));
-  const known = state.model !== undefined || !search.found || above === null ? state : { ...(await stateAbove(ask, above)), ...state };
-  return { items, weights: parts.flatMap((part) => part.weights), state: known, torn };
-}
-
-/** What the entries shortly above a part say about how the session runs. */
-async function stateAbove(ask: (from: string, limit: number) => Promise<readonly EntryRow[]>, from: string): Promise<PathState> {
-  return parse(await ask(from, FIRST_PART)).state;
+  const known = state.model === undefined && search.found && above !== null ? { ...parse(await ask(above, FIRST_PART)).state, ...state } : state;
+  return { items: parts.flatMap((part) => part.items), weights: parts.flatMap((part) => part.weights), state: known, torn };
 }

@@ -1,57 +1,65 @@
 /**
- * Session keys, entries, transcripts, reset and send policy, the view for the model.
- * The door of the room: nothing else in this folder is imported from outside.
+ * Entries of sessions, transcripts, reset and send policy, the view for the model.
+ * The entry point: nothing else in this folder is imported from outside.
  */
 export {
   branchSummaryEntry,
+  cacheTouchEntry,
   compactionEntry,
+  CUSTOM,
   customEntry,
   customMessageEntry,
+  gatewayMessage,
+  gatewayMessageEntry,
   headerLine,
+  imagesLeftOutEntry,
   labelEntry,
   messageEntry,
   modelChangeEntry,
+  modelSnapshotEntry,
+  promptErrorEntry,
+  resultsCutEntry,
   sessionInfoEntry,
   STORED_RESULT_CHARS,
   thinkingLevelEntry,
+  ZERO_USAGE,
   type CompactionFields,
   type EntryPlace,
   type HeaderFields,
   type MessageExtras,
   type NewEntry,
+  type PromptError,
   type Provenance,
 } from "./transcript/entries.ts";
-export {
-  cacheTouchEntry,
-  CUSTOM,
-  gatewayMessage,
-  gatewayMessageEntry,
-  modelSnapshotEntry,
-  promptErrorEntry,
-  imagesLeftOutEntry,
-  resultsCutEntry,
-  ZERO_USAGE,
-  type PromptError,
-} from "./transcript/custom.ts";
 export { entryOfRow, leafForRun, nextState, pathState, readPath, readTranscript, type PathState, type ReadTranscript } from "./transcript/path.ts";
-export { contextSize, estimateTokens, messageChars, tokensOfChars, type ContextSize } from "./tokens.ts";
-export { contextOf, type Context } from "./view/context.ts";
-export { branchText, compactionText, pathItem, type PathItem } from "./view/item.ts";
+export {
+  contextSize,
+  estimateTokens,
+  knownTokens,
+  messageChars,
+  sumUsage,
+  tokensOfChars,
+  usageAfterCompaction,
+  usageAfterRun,
+  type ContextSize,
+  type RunUsage,
+} from "./usage.ts";
+export { branchText, compactionText, contextOf, pathItem, type Context, type PathItem, type Piece } from "./view/item.ts";
 export { historyLimit, pruningSettings, viewSettings, type PruningSettings, type ViewSettings } from "./view/settings.ts";
-export { view, windowTokens, type View, type ViewInput, type ViewModel } from "./view/view.ts";
-export type { Dropped, Piece } from "./view/piece.ts";
-export { REFUSED_IMAGE } from "./view/images.ts";
-export { cutResult } from "./view/results-cut.ts";
-export { createOpenSessions, openSession, type HeldPath, type OpenSession, type OpenSessions, type SessionPath } from "./open-session.ts";
-export { entryAfterReset, type ResetKind } from "./entry/after-reset.ts";
+export { view, windowTokens, type Dropped, type View, type ViewInput, type ViewModel } from "./view/view.ts";
+export { REFUSED_IMAGE } from "./view/read-message.ts";
+export { cutResult } from "./view/shorten.ts";
+export type { HeldPath, SessionPath } from "./branch.ts";
+export { createOpenSessions, openSession, type OpenSession, type OpenSessions } from "./open-session.ts";
 export { chatFields, deliveryOf, deliveryPatch, originOf, type DeliveryContext, type Origin } from "./entry/delivery.ts";
 export {
   authProfileOverride,
   modelOverride,
   queueSettings,
-  turnLimitMs,
   reasoningLevel,
+  sendPolicy,
   thinkingLevel,
+  turnLimitMs,
   usageFooter,
   verboseLevel,
   type Chosen,
@@ -59,12 +67,14 @@ export {
   type QueueMode,
   type QueueSettings,
   type ReasoningLevel,
+  type SendDecision,
   type SettingSource,
   type UsageFooter,
   type VerboseLevel,
-} from "./entry/overrides.ts";
+} from "./entry/settings.ts";
 export {
   DEFAULT_TRIGGERS,
+  entryAfterReset,
   expiry,
   lastHour,
   resetDecision,
@@ -73,8 +83,7 @@ export {
   resetType,
   type ResetDecision,
   type ResetFacts,
+  type ResetKind,
   type ResetPolicy,
   type ResetType,
-} from "./entry/reset-policy.ts";
-export { sendPolicy, type SendDecision } from "./entry/send-policy.ts";
-export { knownTokens, sumUsage, usageAfterCompaction, usageAfterRun, type RunUsage } from "./entry/usage.ts";
+} from "./entry/reset.ts";

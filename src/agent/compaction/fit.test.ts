@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelMessage } from "../../protocol/index.ts";
-import { ZERO_USAGE } from "../../sessions/index.ts";
-import { fitMessages, leftOutText, tokensOf, withoutImages } from "./index.ts";
+import { estimateTokens, ZERO_USAGE } from "../../sessions/index.ts";
+import { fitMessages, leftOutText, withoutImages } from "./index.ts";
 
 const user = (text: string): ModelMessage => ({ role: "user", content: text, timestamp: 1 });
 const said = (content: Extract<ModelMessage, { role: "assistant" }>["content"]): ModelMessage => ({
@@ -41,7 +41,7 @@ describe("a conversation that is too long for the window", () => {
   test("loses the middle of long results first; words stay", () => {
     const messages = [user("u".repeat(4_000)), call("a"), result("a", 80_000), call("b"), result("b", 400)];
     const { messages: fitted, left } = fitMessages(messages, 5_000);
-    expect(tokensOf(fitted)).toBeLessThanOrEqual(5_000);
+    expect(estimateTokens(fitted)).toBeLessThanOrEqual(5_000);
     expect(fitted[0]).toBe(messages[0]);
     expect(fitted[4]).toBe(messages[4]);
     expect(JSON.stringify(fitted[2])).toMatch(/HEADr+\\n\[… \d+ of 80008 characters left out.*…\]\\nr+TAIL/);
@@ -50,7 +50,7 @@ describe("a conversation that is too long for the window", () => {
 
   test("a single message that is larger than the window is shortened, with its beginning and its end", () => {
     const { messages, left } = fitMessages([user(`Look at this: ${"x".repeat(900_000)} and tell me.`)], 2_000);
-    expect(tokensOf(messages)).toBeLessThanOrEqual(2_000);
+    expect(estimateTokens(messages)).toBeLessThanOrEqual(2_000);
     expect(messages[0]!.content).toMatch(/^Look at this: x+\n\[… \d+ of \d+ characters left out/);
     expect(messages[0]!.content).toMatch(/and tell me\.$/);
     expect(left.shortened).toBe(1);
@@ -59,7 +59,7 @@ describe("a conversation that is too long for the window", () => {
   test("pictures go before words do, and the oldest turns go last", () => {
     const turns = Array.from({ length: 40 }, (_, n) => [user(`question ${n} ${"q".repeat(2_000)}`), said([{ type: "text", text: "a".repeat(2_000) }])]).flat();
     const { messages, left } = fitMessages([image, ...turns], 1_000);
-    expect(tokensOf(messages)).toBeLessThanOrEqual(1_000);
+    expect(estimateTokens(messages)).toBeLessThanOrEqual(1_000);
     expect(left.images).toBe(1);
     expect(left.dropped).toBeGreaterThan(0);
     expect(messages[0]!.role).toBe("user");
@@ -73,7 +73,7 @@ describe("a conversation that is too long for the window", () => {
       { type: "toolCall", id: "a", name: "write", arguments: { text: "w".repeat(50_000) } },
     ]);
     const { messages } = fitMessages([user("go"), thinking, result("a", 10)], 600);
-    expect(tokensOf(messages)).toBeLessThanOrEqual(600);
+    expect(estimateTokens(messages)).toBeLessThanOrEqual(600);
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
     expect(messages[1]).toMatchObject({ content: [{ type: "toolCall", id: "a", name: "write", arguments: { shortened: expect.any(String) as string } }] });
   });

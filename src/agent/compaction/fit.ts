@@ -24,18 +24,15 @@ const HEAD_SHARE = 0.7;
 const MARK_TOKENS = 32;
 const NO_IMAGE: TextContent = { type: "text", text: "[image left out: it did not fit the model's window]" };
 
-/** Tokens of all messages, as we guess them. */
-export const tokensOf = (messages: readonly ModelMessage[]): number => messages.reduce((sum, message) => sum + estimateTokens(message), 0);
-
 /**
  * The messages so that our guess at their tokens is at most `tokens`, as far as that is possible: results of tools are shortened first, then
  * images go, then other texts are shortened, then the oldest messages go. The last message of the user stays, shortened. Every call keeps its
  * result. Pure; nothing of it is written anywhere.
  */
 export function fitMessages(messages: readonly ModelMessage[], tokens: number): Fitted {
-  if (tokensOf(messages) <= tokens) return { messages, left: NOTHING };
+  if (estimateTokens(messages) <= tokens) return { messages, left: NOTHING };
   const results = shortened(messages, tokens, ({ role }) => role === "toolResult");
-  if (tokensOf(results.messages) <= tokens) return { messages: results.messages, left: { ...NOTHING, shortened: results.count } };
+  if (estimateTokens(results.messages) <= tokens) return { messages: results.messages, left: { ...NOTHING, shortened: results.count } };
   const bare = withoutImages(results.messages);
   const goal = tokens - MARK_TOKENS;
   const texts = shortened(bare.messages, goal, () => true);
@@ -68,8 +65,8 @@ function shortened(
   tokens: number,
   may: (message: ModelMessage) => boolean,
 ): { readonly messages: readonly ModelMessage[]; readonly count: number } {
-  const sizes = messages.map((message) => (may(message) ? estimateTokens(message) * CHARS_PER_TOKEN : 0));
-  const fixed = messages.reduce((sum, message, at) => sum + (sizes[at] === 0 ? estimateTokens(message) : 0), 0);
+  const sizes = messages.map((message) => (may(message) ? estimateTokens([message]) * CHARS_PER_TOKEN : 0));
+  const fixed = messages.reduce((sum, message, at) => sum + (sizes[at] === 0 ? estimateTokens([message]) : 0), 0);
   const limit = evenLimit(sizes, (tokens - fixed) * CHARS_PER_TOKEN);
   let count = 0;
   const out = messages.map((message, at) => {
@@ -121,7 +118,7 @@ function withoutOldest(messages: readonly ModelMessage[], tokens: number): { rea
   const starts = messages.flatMap(({ role }, at) => (role === "user" && at > 0 ? [at] : []));
   let from = 0;
   for (const start of starts) {
-    if (tokensOf(messages.slice(from)) <= tokens) break;
+    if (estimateTokens(messages.slice(from)) <= tokens) break;
     from = start;
   }
   if (from === 0) return { messages, dropped: 0 };

@@ -1,6 +1,6 @@
 import type { ModelMessage, ToolSchema } from "../../protocol/index.ts";
-import { imagesLeftOutEntry, tokensOfChars, view, viewSettings, type View } from "../../sessions/index.ts";
-import { compactionDue, compactionSettings, tokensOf } from "../compaction/index.ts";
+import { estimateTokens, imagesLeftOutEntry, tokensOfChars, view, viewSettings, type View } from "../../sessions/index.ts";
+import { compactionDue, compactionSettings } from "../compaction/index.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput, TurnPorts } from "./input.ts";
 import type { PreparedTurn } from "./prepare.ts";
@@ -99,7 +99,7 @@ export function createContext(deps: TurnDeps, input: TurnInput, { turn, record, 
     return fit.fit(found.messages, fit.total(found.size));
   }
 
-  const weigh = (messages: readonly ModelMessage[]): number => tokensOf(messages) + tokensOfChars(fit.systemPrompt.length);
+  const weigh = (messages: readonly ModelMessage[]): number => estimateTokens(messages) + tokensOfChars(fit.systemPrompt.length);
 
   return {
     fitting,
@@ -114,7 +114,7 @@ export function createContext(deps: TurnDeps, input: TurnInput, { turn, record, 
       }
       const before = weigh(sent);
       fit.refused(sent);
-      if (!record.withheld) await makeRoom(() => room.afterOverflow(tokensOf(sent) + fit.measure().overhead));
+      if (!record.withheld) await makeRoom(() => room.afterOverflow(estimateTokens(sent) + fit.measure().overhead));
       const next = await fitting(messages);
       return weigh(next) < before * LEAST_GAIN ? next : undefined;
     },
@@ -130,12 +130,12 @@ export function createContext(deps: TurnDeps, input: TurnInput, { turn, record, 
 /** What the first prompt of a turn takes: what the provider counted last, and what is new. */
 function sizeOf({ seen, prompt }: PreparedTurn, messages: readonly ModelMessage[]): Size {
   if (prompt) return sizeWith(seen, [prompt]);
-  const whole = tokensOf(messages);
+  const whole = estimateTokens(messages);
   return { counted: 0, estimated: whole, whole };
 }
 
 function sizeWith({ size, estimate }: View, more: readonly ModelMessage[]): Size {
-  const added = tokensOf(more);
+  const added = estimateTokens(more);
   return { counted: size.counted, estimated: size.estimated + added, whole: estimate + added };
 }
 

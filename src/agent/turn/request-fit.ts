@@ -1,6 +1,6 @@
 import type { ModelMessage, ToolSchema } from "../../protocol/index.ts";
-import { REFUSED_IMAGE, tokensOfChars } from "../../sessions/index.ts";
-import { cutText, fitMessages, leftOutText, tokensOf, withoutImages, type LeftOut } from "../compaction/index.ts";
+import { estimateTokens, REFUSED_IMAGE, tokensOfChars } from "../../sessions/index.ts";
+import { cutText, fitMessages, leftOutText, withoutImages, type LeftOut } from "../compaction/index.ts";
 import type { Measure } from "./room-maker.ts";
 
 /** The size of a conversation: what the provider counted at its last answer, and our guess. */
@@ -90,7 +90,7 @@ export function createRequestFit({
       return fitted.messages;
     },
     refused(sent) {
-      const size = tokensOf(sent);
+      const size = estimateTokens(sent);
       allowed = Math.max(LEAST_MESSAGE_TOKENS, Math.floor(Math.min(allowed, size) / 2));
       // What is left of the conversation is small beside the instructions: they have to get shorter, too.
       if (size < overhead() / 2) shortenPrompt(Math.floor(systemPrompt.length / 2));

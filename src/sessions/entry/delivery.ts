@@ -1,4 +1,5 @@
 import type { MsgContext, SessionEntry } from "../../protocol/index.ts";
+import { isRecord } from "../../base/records.ts";
 import { printableName } from "../../base/printable.ts";
 
 /** Where answers of a session go. */
@@ -22,8 +23,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const filled = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
 const thread = (value: unknown): string | number | undefined => (typeof value === "number" && Number.isFinite(value) ? value : filled(value));
-const object = (value: unknown): Fields => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const object = (value: unknown): Fields => (isRecord(value) ? value : {});
 
+/** The fields that have a value. The one assertion: `Object.fromEntries` forgets which fields there are. */
 function present<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
@@ -73,9 +75,9 @@ function labelOf(context: MsgContext): string | undefined {
   return filled(SenderName) ?? filled(From);
 }
 
-/** What an inbound message tells of its session's origin. What it does not tell stays as it was. */
+/** What an inbound message says about its session's origin. What it does not mention stays as it was. */
 export function originOf(context: MsgContext, before?: unknown): Origin {
-  const told = present<Origin>({
+  const reported = present<Origin>({
     label: labelOf(context),
     provider: filled(context.OriginatingChannel)?.toLowerCase() ?? filled(context.Provider)?.toLowerCase(),
     surface: filled(context.Surface)?.toLowerCase(),
@@ -85,10 +87,10 @@ export function originOf(context: MsgContext, before?: unknown): Origin {
     accountId: filled(context.AccountId),
     threadId: thread(context.MessageThreadId),
   });
-  return { ...(object(before) as Origin), ...told };
+  return { ...object(before), ...reported };
 }
 
-/** Everything an inbound message tells of its chat, as fields of the session's entry. */
+/** Everything an inbound message says about its chat, as fields of the session's entry. */
 export function chatFields(context: MsgContext, entry: SessionEntry | undefined): Fields {
   const chatType = chatTypeOf(context.ChatType);
   const group = chatType === "group" || chatType === "channel";

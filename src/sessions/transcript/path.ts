@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { parseTranscriptLine, type TranscriptEntry, type TranscriptHeader } from "../../protocol/index.ts";
 import type { EntryRow } from "../../store/index.ts";
 
@@ -32,18 +33,16 @@ export function entryOfRow(row: Pick<EntryRow, "line">): TranscriptEntry | undef
 }
 
 function isEntry(value: unknown): value is TranscriptEntry {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string" && (value as { type: string }).type !== "session"
-  );
+  return isRecord(value) && typeof value["type"] === "string" && value["type"] !== "session";
 }
 
 const idOf = (entry: TranscriptEntry): string | undefined => (typeof entry.id === "string" && entry.id !== "" ? entry.id : undefined);
 
-/** Its parent's place in the file, or -1 at a root. Entries without an id or a parent come from files without a tree: there each follows the one before. */
-function parentOf(entry: TranscriptEntry, at: number, places: ReadonlyMap<string, number>): number {
+/** Its parent's position in the file, or -1 at a root. Entries without an id or a parent come from files without a tree: there each follows the one before. */
+function parentOf(entry: TranscriptEntry, at: number, positions: ReadonlyMap<string, number>): number {
   const { parentId } = entry;
   if (parentId === null) return -1;
-  if (typeof parentId === "string") return places.get(parentId) ?? -1;
+  if (typeof parentId === "string") return positions.get(parentId) ?? -1;
   return at - 1;
 }
 
@@ -54,26 +53,28 @@ function parentOf(entry: TranscriptEntry, at: number, places: ReadonlyMap<string
 export function readPath(entries: readonly unknown[], leafId?: string | null): readonly TranscriptEntry[] {
   if (leafId === null) return [];
   const known = entries.filter(isEntry);
-  const places = new Map<string, number>();
+  const positions = new Map<string, number>();
   for (const [at, entry] of known.entries()) {
     const id = idOf(entry);
-    if (id !== undefined) places.set(id, at);
+    if (id !== undefined) positions.set(id, at);
   }
   const path: TranscriptEntry[] = [];
   const seen = new Set<number>();
-  let at = leafId === undefined ? known.length - 1 : (places.get(leafId) ?? -1);
+  let at = leafId === undefined ? known.length - 1 : (positions.get(leafId) ?? -1);
   while (at >= 0 && !seen.has(at)) {
     seen.add(at);
-    const entry = known[at]!;
+    const entry = known[at];
+    if (!entry) break;
     path.push(entry);
-    at = parentOf(entry, at, places);
+    at = parentOf(entry, at, positions);
   }
   return path.reverse();
 }
 
-function roleOf(entry: TranscriptEntry | undefined): unknown {
+/** The message of an entry, whatever it holds. */
+function messageOf(entry: TranscriptEntry | undefined): Readonly<Record<string, unknown>> {
   const message = entry?.type === "message" ? entry["message"] : undefined;
-  return typeof message === "object" && message !== null ? (message as { role?: unknown }).role : undefined;
+  return isRecord(message) ? message : {};
 }
 
 /**
@@ -82,7 +83,7 @@ function roleOf(entry: TranscriptEntry | undefined): unknown {
  */
 export function leafForRun(path: readonly TranscriptEntry[]): string | null {
   const last = path.at(-1);
-  return (roleOf(last) === "user" ? path.at(-2)?.id : last?.id) ?? null;
+  return (messageOf(last)["role"] === "user" ? path.at(-2)?.id : last?.id) ?? null;
 }
 
 /** What the entries of a path say about how the session runs. */
@@ -91,18 +92,18 @@ export interface PathState {
   readonly thinkingLevel?: string;
 }
 
-const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
-
-/** The state after one more entry. An answer also tells the model, unless the gateway wrote it. */
+/** The state after one more entry. An answer also names the model, unless the gateway wrote it. */
 export function nextState(state: PathState, entry: TranscriptEntry): PathState {
   if (entry.type === "thinking_level_change") {
-    const thinkingLevel = text(entry["thinkingLevel"]);
-    return thinkingLevel === undefined ? state : { ...state, thinkingLevel };
+    const { thinkingLevel } = entry;
+    return typeof thinkingLevel !== "string" || thinkingLevel === "" ? state : { ...state, thinkingLevel };
   }
-  const message = roleOf(entry) === "assistant" ? (entry["message"] as Record<string, unknown>) : undefined;
-  const provider = text(entry.type === "model_change" ? entry["provider"] : message?.["provider"]);
-  const id = text(entry.type === "model_change" ? entry["modelId"] : message?.["model"]);
-  if (provider === undefined || id === undefined || provider === "openclaw") return state;
+  const message = messageOf(entry);
+  const isChange = entry.type === "model_change";
+  if (!isChange && message["role"] !== "assistant") return state;
+  const provider = isChange ? entry["provider"] : message["provider"];
+  const id = isChange ? entry["modelId"] : message["model"];
+  if (typeof provider !== "string" || typeof id !== "string" || provider === "" || id === "" || provider === "openclaw") return state;
   return state.model?.provider === provider && state.model.id === id ? state : { ...state, model: { provider, id } };
 }
 

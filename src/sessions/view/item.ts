@@ -1,13 +1,11 @@
-import type { ModelMessage, TranscriptEntry } from "../../protocol/index.ts";
-import { CUSTOM } from "../transcript/custom.ts";
-import { messageChars } from "../tokens.ts";
-import { imagesIn } from "./piece.ts";
-import { readMessage, userMessage } from "./read-message.ts";
-import { countOf, fieldsOf, filledText } from "./value.ts";
+import type { AssistantMessage, ModelMessage, ToolResultMessage, TranscriptEntry } from "../../protocol/index.ts";
+import { CUSTOM } from "../transcript/entries.ts";
+import { messageChars } from "../usage.ts";
+import { countOf, fieldsOf, filledText, readMessage, userMessage } from "./read-message.ts";
 
-/** One entry of a path, read once. What it means to a model does not depend on its neighbours, so it can be kept from turn to turn. */
+/** One entry of a path, read once. What it means to a model does not depend on its neighbours, so it can be held from turn to turn. */
 export interface PathItem {
-  /** As it was stored. Of one that a session's memory holds only `type` and `id`, unless it is a summary: the rest is in the other fields. */
+  /** As it was stored. In an open session only `type` and `id`, unless it is a summary: the rest is in the other fields. */
   readonly entry: TranscriptEntry;
   /** What a model sees of it, when it is within the context. */
   readonly message?: ModelMessage;
@@ -23,13 +21,13 @@ export interface PathItem {
   readonly byUser?: true;
   /** Set where the images above are left out. */
   readonly leavesOutImages?: true;
-  /** When the provider's prompt cache was used, and by what, if this entry tells. */
+  /** When the provider's prompt cache was used, and by what, if this entry says so. */
   readonly touch?: { readonly at: number; readonly provider: string; readonly model: string };
 }
 
 const summaryTag = (lead: string, summary: string): string => `${lead}\n\n<summary>\n${summary.replaceAll("</summary>", "<\\/summary>").trim()}\n</summary>`;
 
-/** How a model is told what a compaction left of the conversation. */
+/** How a model is shown what a compaction left of the conversation. */
 export function compactionText(summary: string): string {
   return summaryTag("This conversation began earlier; what happened up to here was condensed into this summary:", summary);
 }
@@ -38,73 +36,51 @@ export function branchText(summary: string): string {
   return summaryTag("The conversation was continued from an earlier point; this is what happened on the way that was left:", summary);
 }
 
-function entryMessage(entry: TranscriptEntry, at: number): ModelMessage | undefined {
-  switch (entry.type) {
-    case "message":
-      return readMessage(entry["message"], at);
-    case "custom_message":
-      return userMessage(entry["content"], at);
-    case "compaction":
-    case "branch_summary": {
-      const summary = filledText(entry["summary"]);
-      return summary === undefined ? undefined : userMessage(entry.type === "compaction" ? compactionText(summary) : branchText(summary), at);
-    }
-    default:
-      return undefined;
-  }
+function entryMessage(entry: TranscriptEntry): ModelMessage | undefined {
+  const { type, timestamp } = entry;
+  const at = countOf(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
+  if (type === "message") return readMessage(entry["message"], at);
+  if (type === "custom_message") return userMessage(entry["content"], at);
+  if (type !== "compaction" && type !== "branch_summary") return undefined;
+  const summary = filledText(entry["summary"]);
+  return summary === undefined ? undefined : userMessage(type === "compaction" ? compactionText(summary) : branchText(summary), at);
 }
 
-function timeOf(entry: TranscriptEntry): number {
-  const { timestamp } = entry;
-  return countOf(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
-}
+/** What an entry means for others on its path. */
+type Marks = Pick<PathItem, "firstKeptId" | "resultChars" | "byUser" | "leavesOutImages" | "touch">;
 
-function touchOf(entry: TranscriptEntry, message: ModelMessage | undefined): PathItem["touch"] {
-  if (message?.role === "assistant") {
-    // The gateway's own words and failed calls touched no cache.
+function marksOf(entry: TranscriptEntry, message: ModelMessage | undefined): Marks {
+  if (entry.type === "compaction") return { firstKeptId: filledText(entry["firstKeptEntryId"]) ?? "" };
+  if (entry.type === "custom") return customMarks(entry["customType"], fieldsOf(entry["data"]) ?? {});
+  if (entry.type !== "message" || !message) return {};
+  if (message.role === "assistant") {
+    // The gateway's own messages and failed calls touched no cache.
     const asked = message.usage.totalTokens > 0 && message.stopReason !== "error";
-    return asked ? { at: message.timestamp, provider: message.provider, model: message.model } : undefined;
+    return asked ? { touch: { at: message.timestamp, provider: message.provider, model: message.model } } : {};
   }
-  if (entry.type !== "custom" || entry["customType"] !== CUSTOM.cacheTouch) return undefined;
-  const data = fieldsOf(entry["data"]);
-  const at = countOf(data?.["timestamp"]);
-  return at === 0 ? undefined : { at, provider: filledText(data?.["provider"]) ?? "", model: filledText(data?.["modelId"]) ?? "" };
+  const stored = fieldsOf(entry["message"]);
+  return stored?.["role"] === "user" && stored["provenance"] === undefined ? { byUser: true } : {};
 }
 
 /** Fewer would say nothing. */
 const LEAST_RESULT_CHARS = 200;
 
-function resultCharsOf(entry: TranscriptEntry): number | undefined {
-  if (entry.type !== "custom" || entry["customType"] !== CUSTOM.resultsCut) return undefined;
-  const chars = countOf(fieldsOf(entry["data"])?.["maxChars"]);
-  return chars === 0 ? undefined : Math.max(chars, LEAST_RESULT_CHARS);
+function customMarks(customType: unknown, data: Readonly<Record<string, unknown>>): Marks {
+  if (customType === CUSTOM.imagesLeftOut) return { leavesOutImages: true };
+  if (customType === CUSTOM.resultsCut) {
+    const chars = countOf(data["maxChars"]);
+    return chars === 0 ? {} : { resultChars: Math.max(chars, LEAST_RESULT_CHARS) };
+  }
+  const at = customType === CUSTOM.cacheTouch ? countOf(data["timestamp"]) : 0;
+  return at === 0 ? {} : { touch: { at, provider: filledText(data["provider"]) ?? "", model: filledText(data["modelId"]) ?? "" } };
 }
 
-function isByUser(entry: TranscriptEntry, message: ModelMessage | undefined): boolean {
-  if (entry.type !== "message" || message?.role !== "user") return false;
-  const stored = fieldsOf(entry["message"]);
-  return stored?.["role"] === "user" && stored["provenance"] === undefined;
-}
-
-/** Reads an entry for the view. Never throws: what cannot be read says nothing. */
+/** Reads an entry for the view. Never throws: what cannot be read is left out of the view. */
 export function pathItem(entry: TranscriptEntry): PathItem {
   try {
-    const message = entryMessage(entry, timeOf(entry));
-    const firstKept = entry.type === "compaction" ? filledText(entry["firstKeptEntryId"]) : undefined;
-    const touch = touchOf(entry, message);
-    const resultChars = resultCharsOf(entry);
-    const leavesOutImages = entry.type === "custom" && entry["customType"] === CUSTOM.imagesLeftOut;
-    return {
-      entry,
-      chars: message ? messageChars(message) : 0,
-      images: message ? imagesIn(message) : 0,
-      ...(message ? { message } : {}),
-      ...(entry.type === "compaction" ? { firstKeptId: firstKept ?? "" } : {}),
-      ...(isByUser(entry, message) ? { byUser: true } : {}),
-      ...(touch ? { touch } : {}),
-      ...(resultChars === undefined ? {} : { resultChars }),
-      ...(leavesOutImages ? { leavesOutImages } : {}),
-    };
+    const message = entryMessage(entry);
+    const marks = marksOf(entry, message);
+    return message ? { entry, message, chars: messageChars(message), images: imagesIn(message), ...marks } : { entry, chars: 0, images: 0, ...marks };
   } catch {
     return { entry, chars: 0, images: 0 };
   }
@@ -113,9 +89,74 @@ export function pathItem(entry: TranscriptEntry): PathItem {
 /** Entries whose other fields are still needed once they were read: a compaction goes on from the summary before it. */
 const WHOLE: readonly string[] = ["compaction", "branch_summary"];
 
-/** The same for a session's memory, which holds many of them for long: without a second copy of what `message` says. */
+/** The same for an open session, which holds many of them for long: without a second copy of what `message` has. */
 export function heldItem(entry: TranscriptEntry): PathItem {
   const item = pathItem(entry);
   if (WHOLE.includes(entry.type)) return item;
   return { ...item, entry: entry.id === undefined ? { type: entry.type } : { type: entry.type, id: entry.id } };
+}
+
+/** A message on its way into the view. */
+export interface Piece<M extends ModelMessage = ModelMessage> {
+  readonly message: M;
+  /** Characters of `message`. */
+  readonly chars: number;
+  /** Images in `message`. */
+  readonly images: number;
+  /** Position on the path of the entry it was made from. */
+  readonly at: number;
+}
+
+export function isResult(piece: Piece): piece is Piece<ToolResultMessage> {
+  return piece.message.role === "toolResult";
+}
+
+export function isAnswer(piece: Piece): piece is Piece<AssistantMessage> {
+  return piece.message.role === "assistant";
+}
+
+export function imagesIn({ content }: ModelMessage): number {
+  let images = 0;
+  if (typeof content !== "string") for (const part of content) if (part.type === "image") images += 1;
+  return images;
+}
+
+/** The part of a path that a model sees. */
+export interface Context {
+  readonly pieces: readonly Piece[];
+  /** Position of the compaction at its beginning; -1 without one. */
+  readonly compactedAt: number;
+  readonly unreadable: number;
+}
+
+export const isCompaction = ({ firstKeptId }: PathItem): boolean => firstKeptId !== undefined;
+
+/** Where the part of a path begins that is still needed: what the last compaction kept. 0 without a compaction. */
+export function keptFrom(items: readonly PathItem[]): number {
+  const compactedAt = items.findLastIndex(isCompaction);
+  const compaction = items[compactedAt];
+  if (!compaction) return 0;
+  const kept = items.findLastIndex((item, at) => at < compactedAt && item.entry.id === compaction.firstKeptId);
+  return kept < 0 ? compactedAt : kept;
+}
+
+/** With a compaction on the path: its summary, what it kept, and what came after. Summaries of earlier ones are part of the last. */
+export function contextOf(items: readonly PathItem[]): Context {
+  const compactedAt = items.findLastIndex(isCompaction);
+  const rest = contextFrom(items, compactedAt < 0 ? 0 : keptFrom(items));
+  const { message, chars = 0, images = 0 } = items[compactedAt] ?? {};
+  const pieces = message ? [{ message, chars, images, at: compactedAt }, ...rest.pieces] : rest.pieces;
+  return { pieces, compactedAt, unreadable: rest.unreadable };
+}
+
+/** The messages of a path from a position on, compactions excepted. */
+export function contextFrom(items: readonly PathItem[], from: number): Context {
+  const pieces: Piece[] = [];
+  let unreadable = 0;
+  for (const [n, { message, chars, images, entry, firstKeptId }] of items.slice(from).entries()) {
+    if (firstKeptId !== undefined) continue;
+    if (message) pieces.push({ message, chars, images, at: from + n });
+    else if (entry.type === "message" || entry.type === "custom_message") unreadable += 1;
+  }
+  return { pieces, compactedAt: -1, unreadable };
 }

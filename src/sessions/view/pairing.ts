@@ -1,145 +1,117 @@
 import type { AssistantMessage, ToolCallContent, ToolResultMessage } from "../../protocol/index.ts";
-import { messageChars } from "../tokens.ts";
-import type { Piece } from "./piece.ts";
+import { messageChars } from "../usage.ts";
+import { isAnswer, isResult, type Piece } from "./item.ts";
 
-/** Said to the model where a result is missing. */
-export const NO_RESULT = "No result was recorded for this call; whether it had an effect is unknown.";
+/** Shown to the model where a result is missing. */
+const NO_RESULT = "No result was recorded for this call; whether it had an effect is unknown.";
 const NO_OUTPUT = "(no output)";
 
 interface Call {
   readonly call: ToolCallContent;
-  result?: Piece;
+  /** Unique in the view. */
+  readonly id: string;
+  result: Piece<ToolResultMessage> | undefined;
 }
+
+/** How often each id was used, by the part of it that must be unique. */
+export type UsedIds = ReadonlyMap<string, number>;
 
 export interface Paired {
-  readonly pieces: Piece[];
+  readonly pieces: readonly Piece[];
+  /** Results that belong to no call. */
   readonly results: number;
   readonly unanswered: number;
+  /** What these pieces change in the ids that were used before. */
+  readonly used: UsedIds;
 }
 
-/** How often each id was used before, by what it begins with. */
-export interface Taken {
-  get(base: string): number | undefined;
-  set(base: string, uses: number): void;
-  /** With what was added, to build on. The one it was built on must not be used any more. */
-  settled(): Taken;
-}
-
-/** Ids that are used by calls after those of `before`, which stays as it is until this one is settled. */
-export function createTaken(before?: Taken): Taken {
-  const own = new Map<string, number>();
-  return {
-    get: (base) => own.get(base) ?? before?.get(base),
-    set: (base, uses) => void own.set(base, uses),
-    settled() {
-      if (!before) return this;
-      for (const [base, uses] of own) before.set(base, uses);
-      return before;
-    },
-  };
-}
+const hasCalls = ({ message }: Piece): boolean => message.role === "assistant" && message.content.some(({ type }) => type === "toolCall");
 
 /**
  * Every result directly behind its call, every call with exactly one result. A result belongs to the nearest call before it with its id that has
- * none yet; all others are dropped, and a call that is left without one gets an error. No id is used twice, nor one of those that are taken.
+ * none yet; all others are dropped, and a call that is left without one gets an error. No id is used twice, nor one of those that were used before.
  */
-export function pair(pieces: readonly Piece[], taken: Taken = createTaken()): Paired {
+export function pair(pieces: readonly Piece[], before: UsedIds = new Map()): Paired {
+  const used = new Map<string, number>();
+  if (!pieces.some((piece) => isResult(piece) || hasCalls(piece))) return { pieces, results: 0, unanswered: 0, used };
+  const calls = new Map<Piece, readonly Call[]>();
   // By id: the unanswered calls of each answer that used it, answers in order.
   const open = new Map<string, Call[][]>();
-  const calls: (readonly Call[] | undefined)[] = [];
   let results = 0;
-  for (let at = 0; at < pieces.length; at += 1) {
-    const piece = pieces[at]!;
-    const { message } = piece;
-    if (message.role === "assistant") {
-      const own = callsIn(message);
-      calls[at] = own;
+  let next = 0;
+  for (const [at, piece] of pieces.entries()) {
+    if (at < next) continue;
+    if (isAnswer(piece)) {
+      const own = piece.message.content.flatMap((part): Call[] =>
+        part.type === "toolCall" ? [{ call: part, id: uniqueId(part.id, before, used), result: undefined }] : [],
+      );
       if (own.length === 0) continue;
+      calls.set(piece, own);
       // Nearly always the results follow in order.
-      if (answeredAtOnce(pieces, at, own)) at += own.length;
-      else for (const [id, group] of Map.groupBy(own, ({ call }) => call.id)) waitFor(open, id, group);
-    } else if (message.role === "toolResult") {
-      const groups = open.get(message.toolCallId);
+      if (answeredAtOnce(pieces.slice(at + 1, at + 1 + own.length), own)) next = at + 1 + own.length;
+      else for (const [id, group] of Map.groupBy(own, ({ call }) => call.id)) open.set(id, [...(open.get(id) ?? []), group]);
+    } else if (isResult(piece)) {
+      const groups = open.get(piece.message.toolCallId);
       const call = groups?.at(-1)?.shift();
       if (call) call.result = piece;
       else results += 1;
       if (groups?.at(-1)?.length === 0) groups.pop();
     }
   }
-  return { ...placed(pieces, calls, taken), results };
+  return { ...inOrder(pieces, calls), results, used };
 }
 
-const NO_CALLS: Call[] = [];
-
-function callsIn({ content }: AssistantMessage): Call[] {
-  if (!content.some((part) => part.type === "toolCall")) return NO_CALLS;
-  const calls: Call[] = [];
-  for (const part of content) if (part.type === "toolCall") calls.push({ call: part });
-  return calls;
-}
-
-function answeredAtOnce(pieces: readonly Piece[], at: number, calls: readonly Call[]): boolean {
-  for (let n = 0; n < calls.length; n += 1) {
-    const next = pieces[at + 1 + n]?.message;
-    if (next?.role !== "toolResult" || next.toolCallId !== calls[n]!.call.id) return false;
-  }
-  for (const [n, call] of calls.entries()) call.result = pieces[at + 1 + n]!;
+function answeredAtOnce(following: readonly Piece[], calls: readonly Call[]): boolean {
+  const results = following.filter(isResult);
+  if (results.length < calls.length || calls.some(({ call }, n) => results[n]?.message.toolCallId !== call.id)) return false;
+  for (const [n, call] of calls.entries()) call.result = results[n];
   return true;
 }
 
-function waitFor(open: Map<string, Call[][]>, id: string, group: Call[]): void {
-  const waiting = open.get(id);
-  if (waiting) waiting.push(group);
-  else open.set(id, [group]);
-}
-
-function placed(pieces: readonly Piece[], calls: readonly (readonly Call[] | undefined)[], taken: Taken): Pick<Paired, "pieces" | "unanswered"> {
+/** The pieces with each call's result behind its answer. */
+function inOrder(pieces: readonly Piece[], calls: ReadonlyMap<Piece, readonly Call[]>): Pick<Paired, "pieces" | "unanswered"> {
   const out: Piece[] = [];
   let unanswered = 0;
-  for (let at = 0; at < pieces.length; at += 1) {
-    const piece = pieces[at]!;
-    if (piece.message.role === "toolResult") continue;
-    const own = calls[at];
-    if (own === undefined || own.length === 0) {
-      out.push(piece);
-      continue;
-    }
-    const ids = own.map(({ call }) => uniqueId(call.id, taken));
-    out.push(withIds(piece, own, ids));
-    for (const [n, { call, result }] of own.entries()) {
-      if (!result) unanswered += 1;
-      out.push(resultOf(call, ids[n]!, result, piece));
+  for (const piece of pieces) {
+    if (isResult(piece)) continue;
+    const own = calls.get(piece) ?? [];
+    out.push(isAnswer(piece) ? withIds(piece, own) : piece);
+    for (const call of own) {
+      if (!call.result) unanswered += 1;
+      out.push(resultOf(call, piece));
     }
   }
   return { pieces: out, unanswered };
 }
 
-/** Some ids are `call|item`; it is the part before the bar that must be unique. `taken` counts how often each was used. */
-function uniqueId(id: string, taken: Taken): string {
+/** Some ids are `call|item`; it is the part before the bar that must be unique. */
+function uniqueId(id: string, before: UsedIds, used: Map<string, number>): string {
   const bar = id.indexOf("|");
   const base = bar < 0 ? id : id.slice(0, bar);
-  let used = taken.get(base) ?? 0;
-  if (used === 0) {
-    taken.set(base, 1);
+  const usesOf = (name: string): number | undefined => used.get(name) ?? before.get(name);
+  let uses = usesOf(base) ?? 0;
+  if (uses === 0) {
+    used.set(base, 1);
     return id;
   }
   let name = base;
-  while (taken.get(name) !== undefined) name = `${base}_${(used += 1)}`;
-  taken.set(base, used);
-  taken.set(name, 1);
+  while (usesOf(name) !== undefined) name = `${base}_${(uses += 1)}`;
+  used.set(base, uses);
+  used.set(name, 1);
   return name;
 }
 
-function withIds(piece: Piece, calls: readonly Call[], ids: readonly string[]): Piece {
-  if (calls.every(({ call }, n) => call.id === ids[n])) return piece;
-  const message = piece.message as AssistantMessage;
-  let next = 0;
-  const content = message.content.map((part) => (part.type === "toolCall" ? { ...part, id: ids[next++]! } : part));
-  return { ...piece, message: { ...message, content } };
+function withIds(piece: Piece<AssistantMessage>, calls: readonly Call[]): Piece {
+  if (calls.every(({ call, id }) => call.id === id)) return piece;
+  const content = piece.message.content.map((part) => {
+    const own = calls.find(({ call }) => call === part);
+    return own ? { ...own.call, id: own.id } : part;
+  });
+  return { ...piece, message: { ...piece.message, content } };
 }
 
-function resultOf(call: ToolCallContent, id: string, found: Piece | undefined, answer: Piece): Piece {
-  if (!found) {
+function resultOf({ call, id, result }: Call, answer: Piece): Piece {
+  if (!result) {
     const content = [{ type: "text", text: NO_RESULT }] as const;
     const { timestamp } = answer.message;
     return {
@@ -149,9 +121,9 @@ function resultOf(call: ToolCallContent, id: string, found: Piece | undefined, a
       at: answer.at,
     };
   }
-  const message = found.message as ToolResultMessage;
+  const { message } = result;
   const empty = message.content.length === 0;
-  if (!empty && message.toolCallId === id && message.toolName === call.name) return found;
+  if (!empty && message.toolCallId === id && message.toolName === call.name) return result;
   const same: ToolResultMessage = { ...message, toolCallId: id, toolName: call.name, ...(empty ? { content: [{ type: "text", text: NO_OUTPUT }] } : {}) };
-  return { ...found, message: same, chars: messageChars(same) };
+  return { ...result, message: same, chars: messageChars(same) };
 }

@@ -1,25 +1,75 @@
+import { checkImage } from "../../base/image-check.ts";
+import { isRecord } from "../../base/records.ts";
+import { formatBytes } from "../../base/text.ts";
 import type { AssistantMessage, ImageContent, ModelMessage, StopReason, TextContent, ToolCallContent, Usage } from "../../protocol/index.ts";
-import { readImage } from "./images.ts";
-import { countOf, cut, fieldsOf, filledText, textOf, type Fields } from "./value.ts";
+
+/** Reading values that nothing has checked. */
+type Fields = Readonly<Record<string, unknown>>;
+
+export function fieldsOf(value: unknown): Fields | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
+/** Well-formed Unicode: half a surrogate pair is refused by providers. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value.toWellFormed() : undefined;
+}
+
+export function filledText(value: unknown): string | undefined {
+  return typeof value !== "string" || value.trim() === "" ? undefined : value.toWellFormed();
+}
+
+export function countOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** Cuts to `max` characters, never inside a surrogate pair. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : text.slice(0, Math.max(max, 0)).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** Decoded size above which providers refuse an image. */
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const DATA_URL = /^data:[^,]{0,100};base64,/;
+
+const imageNote = (text: string): TextContent => ({ type: "text", text: `[image left out: ${text}]` });
+
+/** An image block as providers take it, or a note in its place. What it claims to be does not count, its bytes do. */
+function readImage(block: Fields): ImageContent | TextContent {
+  const data = textOf(block["data"])?.replace(DATA_URL, "") ?? "";
+  const bytes = Math.floor((data.length * 3) / 4);
+  if (bytes > MAX_IMAGE_BYTES) return imageNote(`${formatBytes(bytes)} is more than ${formatBytes(MAX_IMAGE_BYTES)}`);
+  if (data.length % 4 !== 0 || !BASE64.test(data)) return imageNote(data === "" ? "it is empty" : "its data is damaged");
+  const { type, problem } = checkImage(Buffer.from(data, "base64"));
+  return problem === undefined ? { type: "image", data, mimeType: type } : imageNote(problem);
+}
+
+/** Stands where an image was that is too old to be shown again. */
+export const OLDER_IMAGE: TextContent = imageNote("later ones are shown instead");
+
+/** Stands where an image was that the provider refused. */
+export const REFUSED_IMAGE: TextContent = imageNote("the provider refused the pictures that were sent up to here");
 
 type Part = TextContent | ImageContent;
 
 /** Text and images of whatever stands as content; other blocks and blank texts are left out. */
-export function readParts(content: unknown): Part[] {
+function readParts(content: unknown): Part[] {
   if (typeof content === "string") return content.trim() === "" ? [] : [{ type: "text", text: content.toWellFormed() }];
-  if (!Array.isArray(content)) return [];
-  return content.flatMap((block: unknown): Part[] => {
-    const fields = fieldsOf(block);
-    if (fields?.["type"] === "image") return [readImage(fields)];
-    const text = fields?.["type"] === "text" ? filledText(fields["text"]) : undefined;
-    return text === undefined ? [] : [{ type: "text", text }];
-  });
+  const parts: Part[] = [];
+  for (const block of Array.isArray(content) ? content : []) {
+    if (!isRecord(block)) continue;
+    const text = block["type"] === "text" ? filledText(block["text"]) : undefined;
+    if (block["type"] === "image") parts.push(readImage(block));
+    else if (text !== undefined) parts.push({ type: "text", text });
+  }
+  return parts;
 }
 
-/** `[Inter-session message] sourceSession=…`: a prompt that another session sent is no user's word. */
-function provenancePrefix(value: unknown): string | undefined {
-  const fields = fieldsOf(value);
-  if (fields?.["kind"] !== "inter_session") return undefined;
+/** `[Inter-session message] sourceSession=…`: a prompt that another session sent is not the user's message. */
+function provenancePrefix(fields: unknown): string | undefined {
+  if (!isRecord(fields) || fields["kind"] !== "inter_session") return undefined;
   const facts = (["sourceSessionKey", "sourceChannel", "sourceTool"] as const).flatMap((name) => {
     const fact = filledText(fields[name])?.replaceAll(/\s+/g, " ").trim();
     return fact === undefined ? [] : [`${name === "sourceSessionKey" ? "sourceSession" : name}=${cut(fact, 300)}`];
@@ -32,11 +82,11 @@ function prefixed(parts: Part[], prefix: string): Part[] {
   return first?.type === "text" ? [{ type: "text", text: `${prefix}\n${first.text}` }, ...rest] : [{ type: "text", text: prefix }, ...parts];
 }
 
-/** A message in the user's place; undefined when it says nothing. */
+/** A message with the user's role; undefined when it is empty. */
 export function userMessage(content: unknown, timestamp: number, provenance?: unknown): ModelMessage | undefined {
   const parts = readParts(content);
   if (parts.length === 0) return undefined;
-  const prefix = provenancePrefix(provenance);
+  const prefix = provenance === undefined ? undefined : provenancePrefix(provenance);
   return { role: "user", content: prefix === undefined ? parts : prefixed(parts, prefix), timestamp };
 }
 
@@ -73,35 +123,41 @@ function readCall(block: Fields): ToolCallContent | undefined {
   return { type: "toolCall", id, name, arguments: args, ...extras };
 }
 
-function readAnswerParts(content: unknown): AssistantMessage["content"][number][] {
+type AnswerPart = AssistantMessage["content"][number];
+
+function readAnswerParts(content: unknown): readonly AnswerPart[] {
   if (!Array.isArray(content)) return readParts(content).filter((part) => part.type === "text");
-  return content.flatMap((block: unknown): AssistantMessage["content"][number][] => {
-    const fields = fieldsOf(block);
-    if (fields?.["type"] === "toolCall") return [readCall(fields)].filter((call) => call !== undefined);
-    if (fields?.["type"] === "thinking") return readThinking(fields);
-    const text = fields?.["type"] === "text" ? filledText(fields["text"]) : undefined;
-    const signature = textOf(fields?.["textSignature"]);
-    return text === undefined ? [] : [{ type: "text", text, ...(signature === undefined ? {} : { textSignature: signature }) }];
-  });
+  const parts: AnswerPart[] = [];
+  for (const block of content) {
+    const part = isRecord(block) ? readAnswerPart(block) : undefined;
+    if (part) parts.push(part);
+  }
+  return parts;
 }
 
-function readThinking(fields: Fields): AssistantMessage["content"][number][] {
+function readAnswerPart(block: Fields): AnswerPart | undefined {
+  if (block["type"] === "toolCall") return readCall(block);
+  if (block["type"] === "thinking") return readThinking(block);
+  const text = block["type"] === "text" ? filledText(block["text"]) : undefined;
+  const signature = textOf(block["textSignature"]);
+  return text === undefined ? undefined : { type: "text", text, ...(signature === undefined ? {} : { textSignature: signature }) };
+}
+
+function readThinking(fields: Fields): AnswerPart | undefined {
   const thinking = textOf(fields["thinking"]) ?? "";
   const signature = filledText(fields["thinkingSignature"]);
-  if (thinking.trim() === "" && signature === undefined) return [];
+  if (thinking.trim() === "" && signature === undefined) return undefined;
   const redacted = fields["redacted"] === true && signature !== undefined;
-  return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { thinkingSignature: signature }), ...(redacted ? { redacted } : {}) }];
+  return { type: "thinking", thinking, ...(signature === undefined ? {} : { thinkingSignature: signature }), ...(redacted ? { redacted } : {}) };
 }
 
-export function readUsage(value: unknown): Usage {
+function readUsage(value: unknown): Usage {
   const usage = fieldsOf(value) ?? {};
   const cost = fieldsOf(usage["cost"]) ?? {};
-  const [input, output, cacheRead, cacheWrite] = ["input", "output", "cacheRead", "cacheWrite"].map((name) => countOf(usage[name])) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const input = countOf(usage["input"]);
+  const output = countOf(usage["output"]);
+  const cacheRead = countOf(usage["cacheRead"]);
+  const cacheWrite = countOf(usage["cacheWrite"]);
   return {
     input,
     output,
@@ -118,7 +174,7 @@ export function readUsage(value: unknown): Usage {
   };
 }
 
-const STOP_REASONS: readonly string[] = ["stop", "length", "toolUse", "error", "aborted"] satisfies StopReason[];
+const STOP_REASONS: readonly StopReason[] = ["stop", "length", "toolUse", "error", "aborted"];
 
 /** An answer; undefined when nothing is left of it. What a failed or aborted one wanted to call was never run. */
 function readAnswer(message: Fields, timestamp: number): AssistantMessage | undefined {
@@ -135,7 +191,7 @@ function readAnswer(message: Fields, timestamp: number): AssistantMessage | unde
     provider: textOf(message["provider"]) ?? "",
     model: textOf(message["model"]) ?? "",
     usage: readUsage(message["usage"]),
-    stopReason: STOP_REASONS.includes(reason as string) ? (reason as StopReason) : calls ? "toolUse" : "stop",
+    stopReason: STOP_REASONS.find((known) => known === reason) ?? (calls ? "toolUse" : "stop"),
     timestamp,
   };
 }
@@ -163,7 +219,7 @@ function shellMessage(message: Fields, timestamp: number): ModelMessage | undefi
   return userMessage(`A command was run: ${command}\n\n${output}${end}`, timestamp);
 }
 
-/** Anything that stands as a message in a transcript, as a model may see it. Undefined when it says nothing to a model. */
+/** Anything that stands as a message in a transcript, as a model may see it. Undefined when there is nothing in it for a model. */
 export function readMessage(value: unknown, at: number): ModelMessage | undefined {
   const message = fieldsOf(value);
   if (!message) return undefined;

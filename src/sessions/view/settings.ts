@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { parseDuration, type OpenClawConfig } from "../../config/index.ts";
 
 /** When and how old tool results are shortened. */
@@ -46,34 +47,29 @@ export function pruningSettings(configured: Pruning | undefined): PruningSetting
 
 const KINDS = new Set(["direct", "dm", "group", "channel"]);
 
-interface HistoryLimits {
-  readonly historyLimit?: unknown;
-  readonly dmHistoryLimit?: unknown;
-  readonly dms?: unknown;
-  readonly accounts?: unknown;
+const count = (value: unknown): number | undefined => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined);
+
+/** A section of the configuration by its key: of a channel, an account or a peer. */
+function section(value: unknown, key: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  const found = key !== undefined && isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isRecord(found) ? found : undefined;
 }
 
-const count = (value: unknown): number | undefined => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined);
-const section = (value: unknown, key: string | undefined): HistoryLimits | undefined =>
-  key !== undefined && typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    ? ((value as Record<string, HistoryLimits | undefined>)[key] ?? undefined)
-    : undefined;
-
-/** User turns that a session's channel lets through: `dms.<peer>.historyLimit`, else `dmHistoryLimit`; in groups `historyLimit`. An account's word comes first. */
+/** User turns that a session's channel lets through: `dms.<peer>.historyLimit`, else `dmHistoryLimit`; in groups `historyLimit`. An account's setting comes first. */
 export function historyLimit(config: OpenClawConfig, sessionKey: string): number | undefined {
   const parts = sessionKey.split(":").slice(sessionKey.startsWith("agent:") ? 2 : 0);
-  const kindAt = parts.findIndex((part, at) => at > 0 && at < 3 && KINDS.has(part));
+  const kindAt = KINDS.has(parts[1] ?? "") ? 1 : KINDS.has(parts[2] ?? "") ? 2 : -1;
   const channel = kindAt > 0 ? section(config.channels, parts[0]) : undefined;
   if (!channel) return undefined;
-  const account = kindAt === 2 ? section(channel.accounts, parts[1]) : undefined;
+  const account = kindAt === 2 ? section(channel["accounts"], parts[1]) : undefined;
   const direct = parts[kindAt] === "direct" || parts[kindAt] === "dm";
-  if (!direct) return count(account?.historyLimit) ?? count(channel.historyLimit);
+  if (!direct) return count(account?.["historyLimit"]) ?? count(channel["historyLimit"]);
   const peer = parts
     .slice(kindAt + 1)
     .join(":")
     .replace(/:(?:thread|topic):.*$/, "");
-  const limits = [section(account?.dms, peer)?.historyLimit, section(channel.dms, peer)?.historyLimit, account?.dmHistoryLimit, channel.dmHistoryLimit];
-  return limits.map(count).find((limit) => limit !== undefined);
+  const ofPeer = count(section(account?.["dms"], peer)?.["historyLimit"]) ?? count(section(channel["dms"], peer)?.["historyLimit"]);
+  return ofPeer ?? count(account?.["dmHistoryLimit"]) ?? count(channel["dmHistoryLimit"]);
 }
 
 /** The settings for one session. */

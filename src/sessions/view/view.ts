@@ -1,15 +1,10 @@
-import type { ModelMessage, TextContent } from "../../protocol/index.ts";
-import { contextSize, messageChars, tokensOfChars, type ContextSize } from "../tokens.ts";
+import type { ModelMessage } from "../../protocol/index.ts";
 import { readPath } from "../transcript/path.ts";
-import { contextOf, lastTurns, type Context } from "./context.ts";
-import { guard, roomIn, weight } from "./guard.ts";
-import { OLDER_IMAGE, REFUSED_IMAGE } from "./images.ts";
-import { pathItem, type PathItem } from "./item.ts";
-import { createTaken, pair, type Taken } from "./pairing.ts";
-import { imagesIn, type Dropped, type Piece } from "./piece.ts";
-import { isPrunable, prune, prunedUpTo } from "./pruning.ts";
-import { cutMarked } from "./results-cut.ts";
-import type { ViewSettings } from "./settings.ts";
+import { contextSize, tokensOfChars, type ContextSize } from "../usage.ts";
+import { contextFrom, contextOf, isCompaction, pathItem, type PathItem, type Piece } from "./item.ts";
+import { pair, type UsedIds } from "./pairing.ts";
+import type { PruningSettings, ViewSettings } from "./settings.ts";
+import { cutMarked, guard, isPrunable, lastTurns, limitsOf, prune, prunedUpTo, weightOf, withNewestImages, withoutRefusedImages } from "./shorten.ts";
 
 /** What the view has to know of a model. */
 export interface ViewModel {
@@ -46,6 +41,26 @@ export interface View {
   readonly dropped: Dropped;
 }
 
+/** What was left out or changed on the way, by reason. */
+export interface Dropped {
+  /** Messages before the last user turns that the limit lets through. */
+  readonly history: number;
+  /** Entries that no model can read. */
+  readonly unreadable: number;
+  /** Results without a call, and second results of one call. */
+  readonly results: number;
+  /** Calls that got an error in place of a result that is not there. */
+  readonly unanswered: number;
+  /** Images that the provider refused, and older ones beyond the number that is sent. */
+  readonly images: number;
+  /** Results shortened because the prompt cache has expired. */
+  readonly trimmed: number;
+  /** Results removed because the prompt cache has expired. */
+  readonly cleared: number;
+  /** Results cut or removed because they would not fit the window. */
+  readonly guarded: number;
+}
+
 const DEFAULT_WINDOW = 200_000;
 /** Below this nothing sensible fits; callers refuse such models long before. */
 const LEAST_WINDOW = 1_000;
@@ -64,40 +79,28 @@ export function windowTokens(model: Pick<ViewModel, "contextWindow">, settings: 
  * larger than the window.
  */
 export function view(input: ViewInput): View {
-  const { model, settings = {} } = input;
+  const { model, settings = {}, memo = {}, now } = input;
   const path = "path" in input ? input.path : readPath(input.entries, input.leafId).map(pathItem);
   const window = windowTokens(model, settings);
-  return (isWhole(settings, model) && unchanged(path, window, input)) || shortened(path, window, input);
+  const pruning = settings.pruning && settings.pruning.ttlMs > 0 && isPrunable(model.provider, model.id) ? settings.pruning : undefined;
+  const isLimited = pruning !== undefined || (settings.historyLimit !== undefined && settings.historyLimit >= 1);
+  return (isLimited ? undefined : wholeView(path, window, settings, memo)) ?? shortened(path, window, settings, pruning && { pruning, now });
 }
 
-const isPruned = ({ pruning }: ViewSettings, { provider, id }: ViewModel): boolean => pruning !== undefined && pruning.ttlMs > 0 && isPrunable(provider, id);
-
-/** Nothing is left out for its age. */
-const isWhole = (settings: ViewSettings, model: ViewModel): boolean =>
-  !(settings.historyLimit !== undefined && settings.historyLimit >= 1) && !isPruned(settings, model);
-
-/** The view of a path that is shown as it is; undefined when something of it has to be left out. */
-function unchanged(path: readonly PathItem[], window: number, { settings, memo = {} }: ViewOptions): View | undefined {
-  const { maxImages = MAX_IMAGES } = settings ?? {};
-  const begun = beginningOf(path, memo);
-  const room = roomIn(window);
-  if (!begun || begun.weight > room.total || begun.longestResult > room.result || begun.images > maxImages) return undefined;
-  const { messages, estimate, unreadable, results, unanswered } = begun;
-  const dropped: Dropped = { history: 0, unreadable, results, unanswered, images: 0, trimmed: 0, cleared: 0, guarded: 0 };
-  return { messages, estimate, size: contextSize(messages, begun.since), window, fits: true, dropped };
-}
-
-function shortened(path: readonly PathItem[], window: number, { model, settings = {}, now }: ViewOptions): View {
+function shortened(
+  path: readonly PathItem[],
+  window: number,
+  settings: ViewSettings,
+  pruning: { readonly pruning: PruningSettings; readonly now: number } | undefined,
+): View {
   const context = contextOf(path);
   const recent = lastTurns(context.pieces, settings.historyLimit, context.compactedAt);
   const accepted = withoutRefusedImages(path, recent);
   const newest = withNewestImages(accepted.pieces, settings.maxImages ?? MAX_IMAGES);
   const paired = pair(newest.pieces);
-  const { pruning } = settings;
-  const pruned =
-    pruning && isPruned(settings, model)
-      ? prune(paired.pieces, prunedUpTo(path, pruning.ttlMs, now), pruning, window)
-      : { pieces: paired.pieces, trimmed: 0, cleared: 0 };
+  const pruned = pruning
+    ? prune(paired.pieces, prunedUpTo(path, pruning.pruning.ttlMs, pruning.now), pruning.pruning, window)
+    : { pieces: paired.pieces, trimmed: 0, cleared: 0 };
   const marked = cutMarked(path, pruned.pieces);
   const { pieces, guarded, fits } = guard(marked.pieces, window);
   const messages = pieces.map(({ message }) => message);
@@ -122,41 +125,8 @@ function shortened(path: readonly PathItem[], window: number, { model, settings 
   };
 }
 
-interface FewerImages {
-  readonly pieces: readonly Piece[];
-  readonly left: number;
-}
-
-/** Leaves notes in place of the images above the last mark that says so. */
-function withoutRefusedImages(path: readonly PathItem[], pieces: readonly Piece[]): FewerImages {
-  const markedAt = path.findLastIndex(({ leavesOutImages }) => leavesOutImages);
-  const left = pieces.reduce((sum, { at, images }) => sum + (at < markedAt ? images : 0), 0);
-  return left === 0 ? { pieces, left } : { pieces: withoutFirstImages(pieces, left, REFUSED_IMAGE), left };
-}
-
-/** Leaves notes in place of all images but the newest. */
-function withNewestImages(pieces: readonly Piece[], max: number): FewerImages {
-  let left = -max;
-  for (const { images } of pieces) left += images;
-  return left <= 0 ? { pieces, left: 0 } : { pieces: withoutFirstImages(pieces, left, OLDER_IMAGE), left };
-}
-
-function withoutFirstImages(pieces: readonly Piece[], count: number, note: TextContent): readonly Piece[] {
-  let toGo = count;
-  return pieces.map((piece) => {
-    if (toGo === 0 || piece.images === 0 || piece.message.role === "assistant" || typeof piece.message.content === "string") return piece;
-    const content = piece.message.content.map((part) => {
-      if (part.type !== "image" || toGo === 0) return part;
-      toGo -= 1;
-      return note;
-    });
-    const message: ModelMessage = { ...piece.message, content };
-    return { ...piece, message, chars: messageChars(message), images: imagesIn(message) };
-  });
-}
-
-/** A path as a model sees it when nothing has to be shortened, with what tells whether something has. */
-interface Beginning {
+/** A path as a model sees it when nothing has to be shortened, with what decides whether something has. */
+interface Whole {
   readonly items: readonly PathItem[];
   readonly messages: readonly ModelMessage[];
   /** A guess at the tokens of `messages`. */
@@ -167,15 +137,9 @@ interface Beginning {
   readonly images: number;
   /** The first message that was answered after the last compaction. */
   readonly since: number;
-  readonly compactedAt: number;
   readonly unreadable: number;
   readonly results: number;
-  readonly unanswered: number;
-}
-
-interface Known {
-  readonly beginning: Beginning;
-  readonly taken: Taken;
+  readonly used: UsedIds;
 }
 
 /**
@@ -183,70 +147,56 @@ interface Known {
  * begins with what a model sees of it.
  */
 export interface ViewMemo {
-  known?: Known | undefined;
+  known?: Whole | undefined;
 }
 
-const NOTHING = { messages: [], estimate: 0, weight: 0, longestResult: 0, images: 0, since: 0, compactedAt: -1, unreadable: 0, results: 0 } as const;
+const NOTHING = { messages: [], estimate: 0, weight: 0, longestResult: 0, images: 0, unreadable: 0, results: 0 } as const;
 
 /**
- * What a model sees of a path, in time of what is new since it was last asked for. Undefined when it has to be put together as a whole: some of
- * its results are marked to be cut, or images to be left out.
+ * The view of a path that is shown as it is, in time of what is new since the last one. Undefined when something of it has to be left out: it does not
+ * fit, or some of its results are marked to be cut or images to be left out.
  */
-function beginningOf(path: readonly PathItem[], memo: ViewMemo): Beginning | undefined {
-  const [first] = path;
-  if (!first) return { ...NOTHING, items: path, unanswered: 0 };
-  const known = knownOf(memo, path);
-  const from = known?.beginning.items.length ?? 0;
-  for (let at = from; at < path.length; at += 1) if (path[at]!.resultChars !== undefined || path[at]!.leavesOutImages) return undefined;
-  const before = known?.beginning ?? NOTHING;
-  const taken = createTaken(known?.taken);
-  const more = known ? addedTo(path, from) : contextOf(path);
-  const { pieces, results, unanswered } = pair(more.pieces, taken);
-  const beginning: Beginning = {
+function wholeView(path: readonly PathItem[], window: number, { maxImages = MAX_IMAGES }: ViewSettings, memo: ViewMemo): View | undefined {
+  const known = knownBeginning(memo, path);
+  const from = known?.items.length ?? 0;
+  if (path.slice(from).some(({ resultChars, leavesOutImages }) => resultChars !== undefined || leavesOutImages)) return undefined;
+  const added = known ? contextFrom(path, from) : contextOf(path);
+  const { pieces, results, unanswered, used } = pair(added.pieces, known?.used);
+  const before = known ?? NOTHING;
+  let { estimate, weight, longestResult, images } = before;
+  for (const piece of pieces) {
+    estimate += tokensOfChars(piece.chars);
+    weight += weightOf(piece);
+    images += piece.images;
+    if (piece.message.role === "toolResult" && piece.chars > longestResult) longestResult = piece.chars;
+  }
+  const whole: Whole = {
     items: path,
     messages: pieces.length === 0 ? before.messages : [...before.messages, ...pieces.map(({ message }) => message)],
-    ...totals(before, pieces),
-    since: known ? before.since : sinceOf(pieces, more.compactedAt),
-    compactedAt: known ? before.compactedAt : more.compactedAt,
-    unreadable: before.unreadable + more.unreadable,
+    estimate,
+    weight,
+    longestResult,
+    images,
+    since: known ? known.since : sinceOf(pieces, added.compactedAt),
+    unreadable: before.unreadable + added.unreadable,
     results: before.results + results,
-    unanswered,
+    used: used.size === 0 && known ? known.used : new Map([...(known?.used ?? []), ...used]),
   };
   // A call that has no result may still get it: what was made of it does not last.
-  if (unanswered === 0) memo.known = { beginning, taken: taken.settled() };
-  return beginning;
+  if (unanswered === 0) memo.known = whole;
+  const limits = limitsOf(window);
+  if (weight > limits.total || longestResult > limits.result || images > maxImages) return undefined;
+  const dropped: Dropped = { history: 0, unreadable: whole.unreadable, results: whole.results, unanswered, images: 0, trimmed: 0, cleared: 0, guarded: 0 };
+  return { messages: whole.messages, estimate, size: contextSize(whole.messages, whole.since), window, fits: true, dropped };
 }
 
 /** What is known of the beginning of this path, unless a compaction came since: it puts other things first. */
-function knownOf({ known }: ViewMemo, path: readonly PathItem[]): Known | undefined {
-  if (!known) return undefined;
-  const { items } = known.beginning;
-  if (items.length > path.length) return undefined;
-  for (let at = 0; at < items.length; at += 1) if (items[at] !== path[at]) return undefined;
-  for (let at = items.length; at < path.length; at += 1) if (path[at]!.firstKeptId !== undefined) return undefined;
-  return known;
-}
-
-function addedTo(path: readonly PathItem[], from: number): Context {
-  const { pieces, unreadable } = contextOf(path.slice(from));
-  return { pieces: from === 0 ? pieces : pieces.map((piece) => ({ ...piece, at: piece.at + from })), unreadable, compactedAt: -1 };
+function knownBeginning({ known }: ViewMemo, path: readonly PathItem[]): Whole | undefined {
+  if (!known || known.items.length > path.length || known.items.some((item, at) => item !== path[at])) return undefined;
+  return path.slice(known.items.length).some(isCompaction) ? undefined : known;
 }
 
 /** Position of the first message after a compaction. */
 function sinceOf(pieces: readonly Piece[], compactedAt: number): number {
   return compactedAt < 0 ? 0 : pieces.findLastIndex(({ at }) => at <= compactedAt) + 1;
-}
-
-function totals(
-  before: Pick<Beginning, "estimate" | "weight" | "longestResult" | "images">,
-  pieces: readonly Piece[],
-): Pick<Beginning, "estimate" | "weight" | "longestResult" | "images"> {
-  let { estimate, weight: total, longestResult, images } = before;
-  for (const piece of pieces) {
-    estimate += tokensOfChars(piece.chars);
-    total += weight(piece);
-    images += piece.images;
-    if (piece.message.role === "toolResult" && piece.chars > longestResult) longestResult = piece.chars;
-  }
-  return { estimate, weight: total, longestResult, images };
 }

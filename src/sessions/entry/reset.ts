@@ -5,12 +5,12 @@ type SessionConfig = NonNullable<OpenClawConfig["session"]>;
 
 export type ResetType = "direct" | "group" | "thread";
 
-/** When a session begins anew by itself. */
+/** When a session is reset by itself. */
 export interface ResetPolicy {
   readonly mode: "daily" | "idle";
   /** Hour of the day in the host's time; counts in mode `daily`. */
   readonly atHour: number;
-  /** Minutes of silence after which it begins anew. */
+  /** Minutes of silence after which it is reset. */
   readonly idleMinutes?: number;
   readonly source: "resetByChannel" | "resetByType" | "reset" | "idleMinutes" | "default";
 }
@@ -80,11 +80,11 @@ export function expiry(updatedAt: number, { mode, atHour, idleMinutes }: ResetPo
 
 /** The word that asks for a new session and what follows it. */
 export function resetTrigger(text: string, triggers: readonly string[] = DEFAULT_TRIGGERS): { readonly trigger: string; readonly rest: string } | undefined {
-  const said = text.trim();
+  const message = text.trim();
   for (const written of triggers) {
     const trigger = written.trim();
-    if (trigger === "" || said.slice(0, trigger.length).toLowerCase() !== trigger.toLowerCase()) continue;
-    const rest = said.slice(trigger.length);
+    if (trigger === "" || message.slice(0, trigger.length).toLowerCase() !== trigger.toLowerCase()) continue;
+    const rest = message.slice(trigger.length);
     if (rest === "" || /^\s/.test(rest)) return { trigger, rest: rest.trim() };
   }
   return undefined;
@@ -112,4 +112,44 @@ export function resetDecision(
   if (facts.isolated) return { kind: "isolated" };
   const why = expiry(entry.updatedAt, rules, now);
   return why === undefined ? { kind: "none" } : { kind: "expired", why };
+}
+
+/** Why a key gets a new session id. `explicit`: the user asked for it. */
+export type ResetKind = "explicit" | "expired" | "isolated";
+
+/** Survive when the user asked for the new session, and not when it merely expired. */
+const STAY_WHEN_ASKED = ["thinkingLevel", "verboseLevel", "reasoningLevel", "ttsAuto"] as const;
+
+/** Belong to the session id that is left, or are found out again. Everything else stays. */
+const CLEARED: ReadonlySet<string> = new Set([
+  "sessionFile",
+  "modelOverride",
+  "providerOverride",
+  "responseUsage",
+  "sendPolicy",
+  "queueMode",
+  "queueDebounceMs",
+  "queueCap",
+  "queueDrop",
+  "displayName",
+  "subject",
+  "groupChannel",
+  "space",
+  "inputTokens",
+  "outputTokens",
+  "totalTokens",
+  "totalTokensFresh",
+  "contextTokens",
+  "memoryFlushAt",
+  "memoryFlushCompactionCount",
+  "authProfileOverrideCompactionCount",
+  "skillsSnapshot",
+  "systemPromptReport",
+]);
+
+/** The entry of a key whose conversation starts again under another session id. */
+export function entryAfterReset(old: SessionEntry, kind: ResetKind, fresh: { readonly sessionId: string; readonly now: number }): SessionEntry {
+  const left = kind === "explicit" ? CLEARED : new Set([...CLEARED, ...STAY_WHEN_ASKED]);
+  const stays = Object.fromEntries(Object.entries(old).filter(([field]) => !left.has(field)));
+  return { ...stays, sessionId: fresh.sessionId, updatedAt: fresh.now, systemSent: false, abortedLastRun: false, compactionCount: 0 };
 }

@@ -4,7 +4,7 @@ import type { SessionEntry, ThinkingLevel } from "../../protocol/index.ts";
 /** Who decided a setting, most specific first. */
 export type SettingSource = "run" | "session" | "config" | "model" | "default";
 
-/** A setting with who decided it, so that `/status` and explanations can tell. */
+/** A setting with who decided it, so that `/status` and explanations can name it. */
 export interface Chosen<T> {
   readonly value: T;
   readonly source: SettingSource;
@@ -23,7 +23,8 @@ export type UsageFooter = (typeof USAGE)[number];
 type Entry = SessionEntry | undefined;
 
 function word<T extends string>(value: unknown, words: readonly T[]): T | undefined {
-  const written = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+  if (typeof value !== "string") return undefined;
+  const written = value.trim().toLowerCase();
   return words.find((known) => known === written);
 }
 
@@ -81,10 +82,13 @@ const QUEUE_MODES = ["steer", "followup", "collect", "steer-backlog", "interrupt
 const QUEUE_DROPS = ["old", "new", "summarize"] as const;
 export type QueueMode = (typeof QUEUE_MODES)[number];
 
-const queueMode = (value: unknown): QueueMode | undefined =>
-  value === "steer+backlog" ? "steer-backlog" : value === "queue" ? "steer" : word(value, QUEUE_MODES);
-const amount = (value: unknown, least = 0): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) && value >= least ? Math.floor(value) : undefined;
+function queueMode(value: unknown): QueueMode | undefined {
+  return value === "steer+backlog" ? "steer-backlog" : value === "queue" ? "steer" : word(value, QUEUE_MODES);
+}
+
+function amount(value: unknown, least = 0): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= least ? Math.floor(value) : undefined;
+}
 
 export interface QueueSettings {
   readonly mode: Chosen<QueueMode>;
@@ -97,10 +101,13 @@ export interface QueueSettings {
 export function queueSettings(config: OpenClawConfig, entry: Entry, channel: string | undefined): QueueSettings {
   const queue = config.messages?.queue;
   const byChannel: Readonly<Record<string, unknown>> = queue?.byChannel ?? {};
-  const own = channel === undefined ? undefined : queueMode(byChannel[channel]);
+  const own = channel === undefined ? undefined : byChannel[channel];
   const wait = channel === undefined ? undefined : queue?.debounceMsByChannel?.[channel];
   return {
-    mode: first<QueueMode>(["session", queueMode(entry?.["queueMode"])], ["config", own ?? queueMode(queue?.mode)]) ?? { value: "collect", source: "default" },
+    mode: first<QueueMode>(["session", queueMode(entry?.["queueMode"])], ["config", queueMode(own) ?? queueMode(queue?.mode)]) ?? {
+      value: "collect",
+      source: "default",
+    },
     debounceMs: first(["session", amount(entry?.["queueDebounceMs"])], ["config", amount(wait) ?? queue?.debounceMs]) ?? { value: 1000, source: "default" },
     cap: first(["session", amount(entry?.["queueCap"], 1)], ["config", queue?.cap]) ?? { value: 20, source: "default" },
     drop: first(["session", word(entry?.["queueDrop"], QUEUE_DROPS)], ["config", queue?.drop]) ?? { value: "summarize", source: "default" },
@@ -112,4 +119,46 @@ const DEFAULT_TURN_SECONDS = 600;
 /** The longest that a turn may take, in milliseconds: what was asked for with its message, else the configured time. 0: as long as it takes. */
 export function turnLimitMs(config: OpenClawConfig, asked?: number): number {
   return asked ?? (config.agents?.defaults?.timeoutSeconds ?? DEFAULT_TURN_SECONDS) * 1000;
+}
+
+/** Whether answers of a session may be sent, and what decided it. */
+export interface SendDecision {
+  readonly allowed: boolean;
+  readonly source: "session" | "rule" | "default";
+  /** Index in `session.sendPolicy.rules`. */
+  readonly rule?: number;
+}
+
+/** `dm` is an older word for `direct`, in a beginning of a key, too. */
+const withDirect = (prefix: string): string => prefix.toLowerCase().replace(/(^|:)dm(?=:|$)/, "$1direct");
+
+function chatTypeOf(key: string, entry: SessionEntry | undefined): string {
+  const { chatType } = entry ?? {};
+  if (chatType === "dm") return "direct";
+  if (chatType === "room") return "channel";
+  if (chatType !== undefined) return chatType;
+  return /:group:/.test(key) ? "group" : /:channel:/.test(key) ? "channel" : "direct";
+}
+
+/** The session's own setting, then the rules, of which any `deny` wins, then the default. `channel` counts when the entry has none. */
+export function sendPolicy(config: OpenClawConfig, key: string, entry: SessionEntry | undefined, channel?: string): SendDecision {
+  const own = entry?.["sendPolicy"];
+  if (own === "allow" || own === "deny") return { allowed: own === "allow", source: "session" };
+  const { sendPolicy: policy } = config.session ?? {};
+  if (!policy?.rules) return { allowed: policy?.default !== "deny", source: "default" };
+  const chatType = chatTypeOf(key, entry);
+  const from = (entry?.channel ?? channel)?.toLowerCase();
+  const bare = key.replace(/^agent:[^:]+:/, "");
+  const matching = policy.rules.flatMap(({ action, match = {} }, rule) => {
+    const type = match.chatType === "dm" ? "direct" : match.chatType;
+    const matches =
+      (match.channel === undefined || match.channel.toLowerCase() === from) &&
+      (type === undefined || type === chatType) &&
+      (match.keyPrefix === undefined || bare.startsWith(withDirect(match.keyPrefix))) &&
+      (match.rawKeyPrefix === undefined || key.startsWith(withDirect(match.rawKeyPrefix)));
+    return matches ? [{ action, rule }] : [];
+  });
+  const deciding = matching.find(({ action }) => action === "deny") ?? matching[0];
+  if (deciding) return { allowed: deciding.action === "allow", source: "rule", rule: deciding.rule };
+  return { allowed: policy.default !== "deny", source: "default" };
 }

@@ -1,7 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import type { SessionEntry } from "../../../protocol/index.ts";
-import type { SessionFilter, SessionRow, SessionsReads, SessionsWrites } from "../../areas/sessions.ts";
-import { patchedEntry } from "../../patched-entry.ts";
+import { patchedEntry, type SessionFilter, type SessionRow, type SessionsReads, type SessionsWrites } from "../../areas/sessions.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { searchSessions } from "./search-sessions.ts";
 import { PARTS, savePart, withoutParts, withParts } from "./session-parts.ts";

@@ -44,17 +44,18 @@ async function* archiveFiles(path: string, { limits, passphrase, progress }: How
     throw new AppError("INVALID_INPUT", "this is a tar archive that is not compressed; pack it with gzip, or unpack it and give the folder", {
       details: { unopened: "not_compressed" satisfies Unopened },
     });
-  const opened = isLocked ? await decrypting(path, passphrase!) : undefined;
+  const opened = isLocked && passphrase !== undefined ? await decrypting(path, passphrase) : undefined;
   const total = statSync(path).size;
   let done = 0;
   let label = "";
   const input = createReadStream(path, { highWaterMark: 256 * 1024, start: opened?.start ?? 0 });
   input.on("data", (piece) => progress?.((done += piece.length), total, label));
   const output = createGunzip();
+  const unpacked: AsyncIterable<Buffer> = output;
   const parts = opened ? [input, opened.stream, output] : [input, output];
   pipeline(parts, () => undefined);
   try {
-    for await (const file of readTar(output as AsyncIterable<Buffer>, limits)) {
+    for await (const file of readTar(unpacked, limits)) {
       label = file.name;
       yield file;
     }
@@ -75,9 +76,10 @@ async function* folderFiles(path: string, { limits, progress }: HowToRead): Asyn
   for (const { name, stat } of sized) {
     if (!stat.isFile()) throw new AppError("INVALID_INPUT", `not a backup of this program: ${name} is a link or a special file`);
     const body = (async function* () {
-      for await (const piece of createReadStream(join(path, name), { highWaterMark: 256 * 1024 })) {
-        progress?.((done += (piece as Buffer).length), total, name);
-        yield piece as Buffer;
+      const pieces: AsyncIterable<Buffer> = createReadStream(join(path, name), { highWaterMark: 256 * 1024 });
+      for await (const piece of pieces) {
+        progress?.((done += piece.length), total, name);
+        yield piece;
       }
     })();
     yield { name, size: stat.size, mode: stat.mode & 0o700, body };

@@ -2,6 +2,7 @@ import type { StatementSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { storeError } from "../sqlite/failure.ts";
 import type { LogMover } from "./log-mover.ts";
+import { firstRow, need } from "../rows.ts";
 
 /**
  * Pages in the log: above the first limit they are moved when the store is idle for a while, above the second in any case. Moving some hundred pages
@@ -18,6 +19,13 @@ const MEASURED_COMMITS = 8;
  * would keep appending, and the file would keep growing.
  */
 const FULL_PAGES = 4000;
+
+/** The row of `PRAGMA wal_checkpoint`. */
+interface Checkpointed {
+  readonly busy: number;
+  readonly log: number;
+  readonly checkpointed: number;
+}
 
 export interface CheckpointsDeps {
   readonly sql: (text: string) => StatementSync;
@@ -51,8 +59,8 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
 
   /** Pages in the log, and how many of them are not in the database yet. */
   function measure(): { readonly length: number; readonly pages: number } {
-    const row = sql("PRAGMA wal_checkpoint(NOOP)").get()!;
-    return { length: Number(row["log"]), pages: Number(row["log"]) - Number(row["checkpointed"]) };
+    const { log, checkpointed } = need(firstRow<Checkpointed>(sql("PRAGMA wal_checkpoint(NOOP)")));
+    return { length: log, pages: log - checkpointed };
   }
 
   const logPages = (): number => measure().pages;
@@ -84,8 +92,8 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
 
   function moveNow(truncate: boolean): AppError | undefined {
     try {
-      const row = sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`).get()!;
-      return truncate && Number(row["busy"]) !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
+      const { busy } = need(firstRow<Checkpointed>(sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`)));
+      return truncate && busy !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
     } catch (error) {
       const reason = storeError("the log could not be moved into the database", error);
       if (reason.code !== "LOCKED") deps.failed(reason);

@@ -7,6 +7,7 @@ import { assertFence } from "../sqlite/areas/leases.ts";
 import { errorMessage, isDiskFailure, isDiskFull, isHeld, storeError } from "../sqlite/failure.ts";
 import type { Effect, WriteContext } from "../sqlite/handlers.ts";
 import type { CommitRequest, Settled } from "../messages.ts";
+import { numberOf } from "../rows.ts";
 
 export interface GroupResult {
   /** One answer per commit; send them only now, after the fsync. */
@@ -112,7 +113,7 @@ function createBusyTimeout(db: DatabaseSync): { /** Called with whether the last
   return {
     after(inVain) {
       if (inVain && usual === undefined) {
-        usual = Number(db.prepare("PRAGMA busy_timeout").get()!["timeout"]);
+        usual = numberOf(db.prepare("PRAGMA busy_timeout"));
         db.exec(`PRAGMA busy_timeout = ${Math.min(usual, SHORT_WAIT_MS)}`);
       } else if (!inVain && usual !== undefined) {
         db.exec(`PRAGMA busy_timeout = ${usual}`);

@@ -3,6 +3,7 @@ import type { MaintenanceReport, RetentionPolicy } from "../retention.ts";
 import { createPace, unsynced } from "./pace.ts";
 import { createPacking, type PackingDeps } from "./packing.ts";
 import { createSweeps, type Sweep } from "./sweeps.ts";
+import { numberOf } from "../rows.ts";
 
 /**
  * Longest and shortest time of one transaction. Committing can take several times as long as deleting: rows that lie far apart fill a page
@@ -65,7 +66,7 @@ export function createMaintenance({ db, sql, files, cursor }: MaintenanceDeps, n
     }
   }
 
-  const freePages = (): number => Number(sql("PRAGMA freelist_count").get()!["freelist_count"]);
+  const freePages = (): number => numberOf(sql("PRAGMA freelist_count"));
 
   function* steps(): Generator<void, void> {
     let isPacked = packing === undefined;

@@ -8,6 +8,7 @@ import { lockingProcesses, nameHolders } from "../lock-holders.ts";
 import { isDamage, isHeld, storeError } from "../sqlite/failure.ts";
 import { assertReadable, migrate, MIGRATIONS, type Migration } from "../sqlite/migrations.ts";
 import { BUSY_MS, suspectFile } from "../sqlite/open.ts";
+import { numberOf } from "../rows.ts";
 
 export interface OpenOptions {
   /** Absolute path of the database file. */
@@ -48,7 +49,7 @@ function connect(options: OpenOptions): DatabaseSync {
   try {
     assertReadable(db, options.migrations ?? MIGRATIONS);
     // It only affects an empty file; any other gets a page written by it, and four syncs, at every start.
-    if (db.prepare("PRAGMA page_count").get()!["page_count"] === 0) db.exec(NEW_FILE);
+    if (numberOf(db.prepare("PRAGMA page_count")) === 0) db.exec(NEW_FILE);
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA secure_delete = ON");

@@ -5,6 +5,7 @@ import type { MaintenanceReport } from "../retention.ts";
 import { PACKS_VERSION, requireReader } from "../sqlite/migrations.ts";
 import { createPace, unsynced } from "./pace.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
+import { allRows, firstRow } from "../rows.ts";
 
 /** Bytes and lines of one pack: compressing it takes about a millisecond, and so does reading one line of it. */
 const PACK_BYTES = 64 * 1024;
@@ -87,12 +88,12 @@ export function createPacking({ db, sql, files, cursor, now, before }: PackingDe
 
   /** Compresses the next lines in one transaction; false when none are left. */
   function packNext(tid: number): boolean {
-    const row = sql("SELECT packed_lines AS done, next_seq AS next FROM transcripts WHERE tid = ?").get(tid) as { done: number; next: number } | undefined;
+    const row = firstRow<{ done: number; next: number }>(sql("SELECT packed_lines AS done, next_seq AS next FROM transcripts WHERE tid = ?"), tid);
     if (!row || row.done >= row.next) return false;
     const range = nextRange(tid, row.done);
     db.exec("BEGIN IMMEDIATE");
     if (range) {
-      const rows = sql(ROWS).all(tid, row.done, range.last) as unknown as readonly EntryColumns[];
+      const rows = allRows<EntryColumns>(sql(ROWS), tid, row.done, range.last);
       const lines = rows.map(({ line }) => line);
       const data = packLines(lines);
       requireReader(db, PACKS_VERSION);

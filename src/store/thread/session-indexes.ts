@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { loadSearchText, type SessionRef } from "../sqlite/areas/session-previews.ts";
+import { firstRow, numberOf } from "../rows.ts";
+import { unsyncedTransaction } from "../sqlite/connection.ts";
 
 /** Most sessions per step, and the time after which a step ends early: no commit waits longer than about this. */
 const STEP_SESSIONS = 50;
@@ -33,30 +35,18 @@ export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => St
   let uncounted = COUNTED_COMMITS;
   let wanted = false;
 
-  const filledTo = (name: Filling): string | undefined => sql("SELECT value FROM meta WHERE key = ?").get(name)?.["value"] as string | undefined;
+  const filledTo = (name: Filling): string | undefined => firstRow<{ value: string }>(sql("SELECT value FROM meta WHERE key = ?"), name)?.value;
 
   function search(key: string): void {
     sql(UNWORD).run(key);
     sql("DELETE FROM session_search WHERE key = ?").run(key);
-    const session = sql(SESSION).get(key) as SessionRef | undefined;
+    const session = firstRow<SessionRef>(sql(SESSION), key);
     if (session) {
       const { searchText, lastSearchText } = loadSearchText({ sql }, session);
       const { lastInsertRowid: n } = sql(SEARCH).run(searchText, lastSearchText, key);
       sql("INSERT INTO session_words (rowid, words, last) VALUES (?, ?, ?)").run(n, searchText, lastSearchText);
     }
     sql("DELETE FROM session_unsearched WHERE session_key = ?").run(key);
-  }
-
-  /** If lost in a power cut, it is done again: it need not be synced by itself. */
-  function inTransaction(work: () => void): void {
-    db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
-    try {
-      work();
-      db.exec("COMMIT");
-    } finally {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      db.exec("PRAGMA synchronous = FULL");
-    }
   }
 
   /** Processes keys until the time of a step is over; returns how many were done. */
@@ -73,7 +63,8 @@ export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => St
     const rows = sql("SELECT key FROM sessions WHERE key > ? ORDER BY key LIMIT ?").all(from, STEP_SESSIONS);
     const keys = rows.map(({ key }) => String(key));
     const done = each(keys, index);
-    if (done > 0) sql("UPDATE meta SET value = ? WHERE key = ?").run(keys[done - 1]!, name);
+    const last = keys[done - 1];
+    if (last !== undefined) sql("UPDATE meta SET value = ? WHERE key = ?").run(last, name);
     else sql("DELETE FROM meta WHERE key = ?").run(name);
     // Once all are listed, nothing queries the index by time alone.
     if (done === 0 && name === "sessions.listed") sql("DROP INDEX IF EXISTS sessions_updated").run();
@@ -100,7 +91,7 @@ export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => St
 
   function hasMany(): boolean {
     if (filledTo("sessions.listed") !== undefined || filledTo("sessions.searched") !== undefined) return true;
-    return Number(sql("SELECT count(*) AS n FROM (SELECT 1 FROM session_unsearched LIMIT ?)").get(FEW_MARKED)!["n"]) >= FEW_MARKED;
+    return numberOf(sql("SELECT count(*) FROM (SELECT 1 FROM session_unsearched LIMIT ?)"), FEW_MARKED) >= FEW_MARKED;
   }
 
   return {
@@ -117,6 +108,6 @@ export function createSessionIndexes(db: DatabaseSync, sql: (text: string) => St
       wanted = hasMany();
       return wanted;
     },
-    step: () => inTransaction(stepOf),
+    step: () => unsyncedTransaction(db, stepOf),
   };
 }

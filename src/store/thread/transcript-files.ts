@@ -6,6 +6,8 @@ import { createProjection, transcriptRow, type Projection, type ProjectionProble
 import type { Effect } from "../sqlite/handlers.ts";
 import type { CommitRequest, ReadRequest } from "../messages.ts";
 import { createUnwrittenFiles } from "./unwritten-files.ts";
+import { firstRow } from "../rows.ts";
+import { isRecord } from "../../base/records.ts";
 
 export interface TranscriptFilesDeps {
   readonly db: DatabaseSync;
@@ -49,14 +51,14 @@ const ENDING: ReadonlySet<string> = new Set<WriteKind>(["transcripts.archive", "
 const QUIET_MS = 3;
 
 const tidIn = ({ sql }: Pick<TranscriptFilesDeps, "sql">, file: string): number | undefined =>
-  sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
+  firstRow<{ tid: number }>(sql("SELECT tid FROM transcripts WHERE file = ?"), file)?.tid;
 
 /** The files that requests use, and whether they are written to. */
 function* usedFiles(commits: readonly CommitRequest[], reads: readonly ReadRequest[]): Generator<readonly [file: unknown, writing: boolean]> {
   for (const [, , writes] of commits) {
-    for (const [kind, input] of writes) if (kind.startsWith("transcripts.")) yield [(input as { file?: unknown }).file, !ENDING.has(kind)];
+    for (const [kind, input] of writes) if (kind.startsWith("transcripts.") && "file" in input) yield [input.file, !ENDING.has(kind)];
   }
-  for (const [, kind, input] of reads) if (kind.startsWith("transcripts.")) yield [(input as { file?: unknown }).file, false];
+  for (const [, kind, input] of reads) if (kind.startsWith("transcripts.") && isRecord(input)) yield [input["file"], false];
 }
 
 /** A process that is killed after it has archived a transcript leaves the file under its former name. */

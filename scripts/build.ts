@@ -81,7 +81,7 @@ async function buildProgram(): Promise<void> {
   const bundle = await rolldown({
     input: {
       cli: "src/cli/main.ts",
-      "store-worker": "src/store/sqlite/worker.ts",
+      "store-worker": "src/store/thread/worker.ts",
       "load-thread": "src/base/watchdog/load-thread.ts",
       ...sdkEntries(),
       // `openclaw/plugin-sdk/testing` is a module of its own above `plugins`: it puts a whole host together.

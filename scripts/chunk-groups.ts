@@ -14,7 +14,7 @@ export const CHUNK_GROUPS = [
     name: "base",
     test: files(
       "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name)\\.ts",
-      "src/store/(?:areas/usage|patched-entry|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
+      "src/store/(?:areas/(?:usage|sessions)|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "src/(?:plugins|tools)/lazy\\.ts",
@@ -50,7 +50,7 @@ export const CHUNK_GROUPS = [
     ),
   },
   { name: "channel-text", test: files("src/channels/(?:text/|reactions/|rich-text/(?!parse))") },
-  { name: "thread", test: files("src/store/(?:warm-up|lock-holders|sqlite/thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },
+  { name: "thread", test: files("src/store/(?:lock-holders|client/start-thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },
   { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
   {
     name: "app",
@@ -61,7 +61,7 @@ export const CHUNK_GROUPS = [
       "src/base/(?:log/(?!read)|instance-lock|random|ids|inherited-environment)",
       "src/media/index\\.ts",
       "src/config/(?:config|state-lock|start-gates|reload|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
-      "src/store/(?:open|maintenance|backup/restore-request|remembered-sessions|sqlite/(?:client|messages|sender|waiting|status|reads))\\.ts",
+      "src/store/(?:maintenance|messages|backup/restore-request|client/(?!start-thread)[a-z-]*)\\.ts",
     ),
   },
   {
@@ -87,7 +87,6 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
       "src/sessions/",
       "src/base/image-check\\.ts",
-      "src/store/observed\\.ts",
       "src/models/(?:answering-model|lazy-models)\\.ts",
       "src/overview/(?:index|open|runs)\\.ts",
       "src/config/(?:default-agent|agent-workspace|describe-schema)",

@@ -7,13 +7,13 @@ import type { Plugin } from "vite";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FOLDER = join(ROOT, "node_modules", ".cache", "openclaw-tests");
 const FILE = join(FOLDER, "store-worker.js");
-const SOURCE = 'new URL("./worker.ts", import.meta.url)';
+const SOURCE = 'new URL("../thread/worker.ts", import.meta.url)';
 
 async function bundle(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   // Written beside and swapped in: another run may be using what is there.
   const fresh = mkdtempSync(join(FOLDER, "fresh-"));
-  const built = await rolldown({ input: join(ROOT, "src/store/sqlite/worker.ts"), platform: "node", cwd: ROOT });
+  const built = await rolldown({ input: join(ROOT, "src/store/thread/worker.ts"), platform: "node", cwd: ROOT });
   await built.write({ file: join(fresh, "store-worker.js"), format: "esm", codeSplitting: false });
   await built.close();
   renameSync(join(fresh, "store-worker.js"), FILE);
@@ -30,8 +30,8 @@ export function bundledThreads(): Plugin {
     enforce: "pre",
     configResolved: bundle,
     transform(code, id) {
-      if (!id.endsWith("/src/store/sqlite/thread.ts")) return undefined;
-      if (!code.includes(SOURCE)) throw new Error(`src/store/sqlite/thread.ts no longer has ${SOURCE}: change scripts/test-threads.ts with it`);
+      if (!id.endsWith("/src/store/client/start-thread.ts")) return undefined;
+      if (!code.includes(SOURCE)) throw new Error(`src/store/client/start-thread.ts no longer has ${SOURCE}: change scripts/test-threads.ts with it`);
       return { code: code.replace(SOURCE, `new URL(${JSON.stringify(pathToFileURL(FILE).href)})`), map: null };
     },
   };

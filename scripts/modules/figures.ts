@@ -53,7 +53,7 @@ function naming(root: string, files: readonly SourceFile[], word: string, allowe
 
 /** Where the state of sessions, conversations or prompts is held besides the lane that runs the session. */
 const SESSION_CACHES = [
-  "src/store/remembered-sessions.ts",
+  "src/store/client/session-rows.ts",
   "src/store/change-counts.ts",
   "src/agent/turn/known-sessions.ts",
   "src/agent/turn/prompt-memo.ts",

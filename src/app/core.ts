@@ -7,7 +7,7 @@ import type { Redactor } from "../base/redaction.ts";
 import type { LoopMonitor } from "../base/watchdog/loop-monitor.ts";
 import type { Config, Env } from "../config/index.ts";
 import type { GatewayServer, HealthReport, RestartReport, RestartRequest, SentinelPayload } from "../gateway/index.ts";
-import type { ObservedStore, Store } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 
 /** What `createApp` opens before the modules, and what the process gives them. */
 export interface Started {
@@ -42,7 +42,7 @@ export interface Started {
 /** What every module is built on. */
 export interface Core extends Started {
   /** Clients that watch a session see every commit in it. */
-  readonly store: ObservedStore;
+  readonly store: Store;
   readonly defaultAgentId: () => string;
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;

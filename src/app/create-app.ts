@@ -41,7 +41,7 @@ import {
 import { loadExpiry } from "../media/index.ts";
 import type { AnsweringModel } from "../models/index.ts";
 import { loadNames } from "../plugins/index.ts";
-import { findRestoreRequest, openStore, rememberSessions, scheduleMaintenance, type Store, type StoreThread } from "../store/index.ts";
+import { findRestoreRequest, openStore, scheduleMaintenance, type Store, type StoreThread } from "../store/index.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { OpenModules } from "./open-modules.ts";
 
@@ -228,7 +228,7 @@ async function openStoreAndServer(
   const stateDir = config.paths.state;
   const [store, server] = await Promise.allSettled([
     openStore({ stateDir, clock, thread: options.storeThread, watch, sessionIndex: sessionIndexOf(config), log: log.subsystem("store").warn }).then(
-      (open) => (progress.store = rememberSessions(stack.use(open))),
+      (open) => (progress.store = stack.use(open)),
     ),
     listen(
       { settings: serverSettings(config, options), log: log.subsystem("gateway"), stateDir, env: options.env, early: answerEarly(health) },

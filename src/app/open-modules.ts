@@ -18,7 +18,6 @@ import {
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins } from "../plugins/index.ts";
-import { observeCommits } from "../store/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
 import type { Core, Started } from "./core.ts";
 import {
@@ -64,7 +63,6 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const { config } = started;
   const core: Core = {
     ...started,
-    store: observeCommits(started.store),
     defaultAgentId: () => defaultAgentId(config.current),
     workspaceOf: agentWorkspaces(config, started.env),
     runnable: runnableTexts(started.env),

@@ -64,10 +64,14 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Any thrown value as an error. */
+export function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
 /** The operating system's code (`ENOENT`, `ENOSPC`, …) of a failed call, if it has one. */
 export function systemCode(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === "string" ? code : undefined;
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 const FILE_ERRORS: Readonly<Record<string, { code: ErrorCode; what: string; advice: string }>> = {

@@ -8,7 +8,7 @@ import { createRedactor, type Redactor } from "../base/redaction.ts";
 import { createChannels, ownersBy, type IsOwner } from "../channels/index.ts";
 import type { Config, Env } from "../config/index.ts";
 import type { ChannelInboundEvent, ChannelPlugin } from "../protocol/index.ts";
-import { observeCommits, type OutboxRow, type Store } from "../store/index.ts";
+import type { OutboxRow, Store } from "../store/index.ts";
 import { loadAnswering, type OpenConversation } from "../app/index.ts";
 import type { Plugins, RunningPlugins } from "../plugins/index.ts";
 import { createScriptedModel } from "./model.ts";
@@ -98,7 +98,7 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
   const { createLazyAgent, openConversation } = await loadAnswering();
   const core = {
     config,
-    store: observeCommits(store),
+    store,
     clock,
     ids,
     log,

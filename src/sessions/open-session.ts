@@ -45,7 +45,7 @@ export interface OpenSessions {
 }
 
 export interface OpenSessionsDeps {
-  readonly store: Pick<Store, "read" | "onWrites">;
+  readonly store: Pick<Store, "read"> & Partial<Pick<Store, "onWrites">>;
   /** Roughly; sessions that were not used for the longest time go first. One that is larger by itself is held alone, up to three times this. */
   readonly maxBytes?: number;
 }

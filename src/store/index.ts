@@ -4,12 +4,11 @@
  */
 import type * as backup from "./backup/index.ts";
 
-export { openStore, type OpenStoreOptions } from "./open.ts";
-export { warmUpStore, type StoreThread } from "./warm-up.ts";
+export { openStore, type OpenStoreOptions } from "./client/open-store.ts";
+/** Starts the store's thread ahead of `openStore`: it gets ready on another core while the caller still resolves its options. */
+export { startThread as warmUpStore, type StoreThread } from "./client/start-thread.ts";
 export type { CommitOptions, Fence, MaintainOptions, Store, StoreFailure, StoreHealth, StoreNotice } from "./store.ts";
-export { observeCommits, type ObservedStore } from "./observed.ts";
-export { patchedEntry } from "./patched-entry.ts";
-export { rememberSessions } from "./remembered-sessions.ts";
+export { patchedEntry } from "./areas/sessions.ts";
 export { DEFAULT_RETENTION, type MaintenanceReport, type RetentionPolicy } from "./retention.ts";
 export type { ReadInput, ReadKind, ReadResult, Results, Write, WriteInput, WriteKind, WriteResult } from "./areas/index.ts";
 export type { Outcome } from "./areas/outcome.ts";

@@ -33,9 +33,9 @@ export function lockingProcesses(file: string, own: number = process.pid): reado
   }
   const inodes = inodesOf(file);
   const pids = locks.split("\n").flatMap((line) => {
-    const [, pid, inode] = LOCK.exec(line) ?? [];
+    const [, pid = "", inode = ""] = LOCK.exec(line) ?? [];
     // A process of another container has id 0 here.
-    return pid !== undefined && inodes.has(inode!) && Number(pid) !== own ? [Number(pid)] : [];
+    return inodes.has(inode) && Number(pid) !== own ? [Number(pid)] : [];
   });
   return [...new Set(pids)].map((pid) => {
     const name = pid > 0 ? nameOf(pid) : undefined;

@@ -69,16 +69,13 @@ export interface Store extends AsyncDisposable {
   /** A commit of one write. */
   write<K extends WriteKind>(kind: K, input: WriteInput<K>, options?: CommitOptions): Promise<WriteResult<K>>;
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): Promise<ReadResult<K>>;
-  /**
-   * Called with the writes of each commit when it is made, before it is done; without writes when any session may have changed. Only there while all that
-   * this process writes goes through this object.
-   */
-  onWrites?(listener: (writes: readonly Write[] | undefined, by: object | undefined) => void): Disposable;
+  /** Called with the writes of each commit when it is sent, before it is done; without writes when any session may have changed. */
+  onWrites(listener: (writes: readonly Write[] | undefined, by: object | undefined) => void): Disposable;
+  /** Called with the writes of each commit once they are on disk, before the commit resolves. It must not throw, and it must be quick. */
+  onCommit(listener: (writes: readonly Write[]) => void): Disposable;
   health(): StoreHealth;
   /** Called once when the store fails; immediately when it already has. */
   onFailure(listener: (failure: StoreFailure) => void): Disposable;
-  /** Called when sessions changed through another program's `sessions.json`: cached sessions may be out of date. */
-  onExternalChange?(listener: () => void): Disposable;
   /** Moves the log into the database. With `truncate` no overwritten data is left in the log: `LOCKED` when a reader prevents it. */
   checkpoint(options?: { readonly truncate?: boolean | undefined }): Promise<void>;
   /** Deletes overdue rows and returns free space, between commits. */

@@ -8,7 +8,7 @@ import { silentLogger } from "../../src/base/log/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { openConfig, type Config } from "../../src/config/index.ts";
 import { createHandlers, type AgentPort, type ToolFactsPort } from "../../src/gateway/index.ts";
-import { observeCommits, openStore, type Store } from "../../src/store/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
 import { createApprovals, createExecRules, createRemembered, type Approvals } from "../../src/tools/index.ts";
 import { startGateway } from "../gateway/start.ts";
 import { openClient, type RawClient } from "./gateway-client.ts";
@@ -53,7 +53,7 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
   const clock = manualClock(Date.now());
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
   const config = stack.use(await openConfig({ env, cwd: folder, osHome: folder, version: "1.2.3", clock: systemClock, ids, purpose: "start" }));
-  const store = stack.use(observeCommits(await openStore({ stateDir: folder, clock })));
+  const store = stack.use(await openStore({ stateDir: folder, clock }));
   const responder = createMemoryResponder();
   const rulesFile = join(folder, "exec-approvals.json");
   const approvals = createApprovals({ store, clock, ids });

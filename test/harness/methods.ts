@@ -23,7 +23,7 @@ import { usageHandlers } from "../../src/gateway/methods/usage.ts";
 import { createWatchers, viewHandlers } from "../../src/gateway/methods/view.ts";
 import { createTurns } from "../../src/gateway/turns.ts";
 import { loadAnswerChecks, loadValidators, type EventName, type MethodName, type MethodParams, type MethodResult } from "../../src/protocol/index.ts";
-import { observeCommits, openStore, type Store } from "../../src/store/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
 import { echoAgents } from "./echo-agents.ts";
 import { openTalk } from "./talk.ts";
 
@@ -68,7 +68,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
   const ids = createIds(seededRandom(options.seed ?? 1));
   const env = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file };
   const config = await openConfig({ env, cwd: folder, osHome: folder, version: "1.2.3", clock, ids, purpose: "start" });
-  const store = observeCommits(await openStore({ stateDir: folder, clock }));
+  const store = await openStore({ stateDir: folder, clock });
   const { conversation: echo } = await openTalk({ store, clock, ids, agents: echoAgents({ store, clock, ids, folder }) });
   const [checks, validators] = await Promise.all([loadAnswerChecks(), loadValidators()]);
   const events: ToldEvent[] = [];

@@ -6,7 +6,7 @@ import { manualClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { seededRandom } from "../../base/random.ts";
 import { createOpenSessions, messageEntry, openSession } from "../../sessions/index.ts";
-import { openStore, patchedEntry, rememberSessions, type Store } from "../../store/index.ts";
+import { openStore, patchedEntry, type Store } from "../../store/index.ts";
 import { createAppend } from "./append.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
@@ -126,8 +126,8 @@ test("a second owner of the session writes as well: each finds what the other wr
 function reporting(): { readonly commits: (readonly string[])[]; turn(text: string): Promise<Begun> } {
   const commits: (readonly string[])[] = [];
   const counted = { ...deps.store, commit: (...args: Parameters<Store["commit"]>) => (commits.push(args[0].map(([kind]) => kind)), store.commit(...args)) };
-  const remembered = rememberSessions(counted as unknown as Store);
-  deps = { ...deps, store: remembered, session: createOpenSessions({ store: remembered }).get(KEY) };
+  const reported = counted as unknown as Store;
+  deps = { ...deps, store: reported, session: createOpenSessions({ store: reported }).get(KEY) };
   return {
     commits,
     async turn(text) {
@@ -185,8 +185,8 @@ test("a turn notices what anyone in the process did to its session before it beg
 test("what another process did is noticed by the beginning that goes with the first commit", async () => {
   const { turn } = reporting();
   for (const text of ["one", "two"]) await turn(text);
-  // Past the object that reports what this process writes.
-  await store.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
+  await using other = await openStore({ stateDir: folder, clock });
+  await other.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
   const { place, committed } = await begin();
   await committed;
   await expect(place.begun).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });

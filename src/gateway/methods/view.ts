@@ -1,5 +1,5 @@
 import type { Commands } from "../../conversation/index.ts";
-import type { ObservedStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import type { Responder } from "../ports.ts";
 import type { RunRelay } from "./chat/run-relay.ts";
 import type { MethodDeps, SendTo } from "./deps.ts";
@@ -43,7 +43,7 @@ export interface ViewDeps extends MethodDeps {
   readonly responder: Responder;
   readonly watchers: Watchers;
   /** Without it `chat.watch` is not answered. */
-  readonly commits?: Pick<ObservedStore, "onCommit"> | undefined;
+  readonly commits?: Pick<Store, "onCommit"> | undefined;
   /** Without it `commands.list` is not answered. */
   readonly commands?: CommandsPort | undefined;
   /** Without it the output of commands is told when they have ended. */

@@ -80,3 +80,10 @@ export interface SessionsReads {
   /** Display names of sessions, also of those that do not exist. */
   "sessions.names": { input: { readonly keys: readonly string[] }; result: readonly { readonly key: string; readonly name: string }[] };
 }
+
+/** Applies a change of single fields to an entry; null removes one. */
+export function patchedEntry(entry: SessionEntry, patch: Readonly<Record<string, unknown>>): SessionEntry {
+  const changed: SessionEntry & Record<string, unknown> = { ...entry, ...patch };
+  for (const [field, value] of Object.entries(changed)) if (value === null || value === undefined) delete changed[field];
+  return changed;
+}

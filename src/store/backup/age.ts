@@ -7,7 +7,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, sc
 import { closeSync, openSync, readSync } from "node:fs";
 import { Transform } from "node:stream";
 import { equalSecrets } from "../../base/equal-secrets.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorOf } from "../../base/errors.ts";
 import type { Unopened } from "./types.ts";
 
 const VERSION = "age-encryption.org/v1\n";
@@ -87,14 +87,14 @@ function inPieces(size: number, each: (piece: Buffer) => Buffer, last: (piece: B
         }
         done();
       } catch (error) {
-        done(error as Error);
+        done(errorOf(error));
       }
     },
     flush(done) {
       try {
         done(null, last(held));
       } catch (error) {
-        done(error as Error);
+        done(errorOf(error));
       }
     },
   });
@@ -142,12 +142,12 @@ export async function decrypting(path: string, passphrase: string): Promise<{ re
       "not_with_passphrase",
       "the backup is encrypted for a key, not with a passphrase, or its header is damaged; open it with the program that encrypted it",
     );
-  const [whole, salt, logN, wrapped, macLine, mac] = match;
+  const [whole, salt = "", logN, wrapped = "", macLine = "", mac = ""] = match;
   if (Number(logN) > MAX_LOG_N) throw unopened("passphrase_cost", `the backup asks for 2^${logN} rounds for its passphrase; 2^${MAX_LOG_N} are allowed`);
-  const key = await passphraseKey(passphrase, Buffer.from(salt!, "base64"), Number(logN));
-  const fileKey = open(key, Buffer.alloc(12), Buffer.from(wrapped!, "base64"));
+  const key = await passphraseKey(passphrase, Buffer.from(salt, "base64"), Number(logN));
+  const fileKey = open(key, Buffer.alloc(12), Buffer.from(wrapped, "base64"));
   if (!fileKey) throw unopened("passphrase_wrong", "the passphrase does not open the backup");
-  if (!equalSecrets(mac!, base64(macOf(fileKey, whole.slice(0, -macLine!.length))))) throw refuse("the header of the backup was changed");
+  if (!equalSecrets(mac, base64(macOf(fileKey, whole.slice(0, -macLine.length))))) throw refuse("the header of the backup was changed");
   const start = whole.length + 16;
   const nonce = Buffer.from(head.slice(whole.length, start), "latin1");
   const payload = derive(fileKey, nonce, "payload");

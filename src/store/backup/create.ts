@@ -49,9 +49,10 @@ function advance(work: Work, bytes: number, label: string): void {
 async function* bytesOf(fd: number, path: string, size: number): AsyncGenerator<Buffer> {
   if (size === 0) return;
   let rest = size;
-  for await (const piece of createReadStream(path, { fd, autoClose: false, start: 0, end: size - 1, highWaterMark: 256 * 1024 })) {
-    rest -= (piece as Buffer).length;
-    yield piece as Buffer;
+  const pieces: AsyncIterable<Buffer> = createReadStream(path, { fd, autoClose: false, start: 0, end: size - 1, highWaterMark: 256 * 1024 });
+  for await (const piece of pieces) {
+    rest -= piece.length;
+    yield piece;
   }
   if (rest > 0) throw new AppError("CONFLICT", `${path} became shorter while it was read; make the backup again`);
 }

@@ -3,7 +3,7 @@
  * line, not in the store's thread. Entry point of this part of the store.
  */
 export { createBackup } from "./create.ts";
-export { verifyBackup } from "./verify.ts";
+export { verifyBackup } from "./read.ts";
 export { finishRestore, prepareRestore, restoreBackup, type PreparedRestore } from "./restore.ts";
 export { applyRestoreRequest, handOver, outcomeOf, cancelHandOver, type AppliedRestore, type RestoreOutcome } from "./handover.ts";
 export type { BackupOptions, BackupReport, Manifest, ManifestFile, Progress, RestoreOptions, RestoreReport, VerifyOptions, VerifyReport } from "./types.ts";

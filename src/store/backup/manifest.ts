@@ -18,17 +18,18 @@ export function manifestText(manifest: Omit<Manifest, "digest">): Buffer {
 /** Parses a manifest; throws when it is invalid or altered. */
 export function parseManifest(bytes: Buffer): Manifest {
   const text = bytes.toString("utf8");
-  const value = JSON.parse(text) as Partial<Manifest> | null;
+  const value: Manifest | null = JSON.parse(text);
   if (value?.format !== "openclaw-backup" || !Array.isArray(value.files)) throw new AppError("INVALID_INPUT", "the manifest is not one of this program");
-  if (value.version !== 1 && value.version !== 2 && value.version !== 3)
-    throw new AppError("INVALID_INPUT", `the backup has version ${String(value.version)}, this program reads versions 1 to 3; update it first`, {
+  const { version }: { readonly version: unknown } = value;
+  if (version !== 1 && version !== 2 && version !== 3)
+    throw new AppError("INVALID_INPUT", `the backup has version ${String(version)}, this program reads versions 1 to 3; update it first`, {
       details: { unopened: "too_new" },
     });
-  if (value.version >= 2) {
+  if (version >= 2) {
     const [, digest] = DIGEST.exec(text) ?? [];
     // Compared as bytes: invalid UTF-8 would read the same after a change.
     const isWhole = digest !== undefined && Buffer.from(text).equals(bytes) && digestOf(text.replace(digest, NO_DIGEST)) === digest;
     if (!isWhole) throw new AppError("INVALID_INPUT", "the manifest is not as it was written");
   }
-  return value as Manifest;
+  return value;
 }

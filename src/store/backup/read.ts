@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, lstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, createReadStream, createWriteStream, lstatSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { pipeline } from "node:stream";
+import { pipeline as pipe } from "node:stream/promises";
 import { AppError, fileError, messageOf, systemCode } from "../../base/errors.ts";
 import { decrypting, isEncrypted, passphraseMissing } from "./age.ts";
+import { DATABASE } from "./contents.ts";
+import { integrityProblems } from "./database.ts";
 import { parseManifest } from "./manifest.ts";
 import { sealState } from "./seal.ts";
 import { safeName } from "./tar.ts";
 import { readTar, type ArchivedFile, type ReadLimits } from "./tar-reader.ts";
-import type { Manifest, Progress, Unopened } from "./types.ts";
+import type { Manifest, Progress, Unopened, VerifyOptions, VerifyReport } from "./types.ts";
 
 const MANIFEST = "manifest.json";
 const MAX_MANIFEST = 256 * 1024 * 1024;
@@ -40,17 +44,18 @@ async function* archiveFiles(path: string, { limits, passphrase, progress }: How
     throw new AppError("INVALID_INPUT", "this is a tar archive that is not compressed; pack it with gzip, or unpack it and give the folder", {
       details: { unopened: "not_compressed" satisfies Unopened },
     });
-  const opened = isLocked ? await decrypting(path, passphrase!) : undefined;
+  const opened = isLocked && passphrase !== undefined ? await decrypting(path, passphrase) : undefined;
   const total = statSync(path).size;
   let done = 0;
   let label = "";
   const input = createReadStream(path, { highWaterMark: 256 * 1024, start: opened?.start ?? 0 });
   input.on("data", (piece) => progress?.((done += piece.length), total, label));
   const output = createGunzip();
+  const unpacked: AsyncIterable<Buffer> = output;
   const parts = opened ? [input, opened.stream, output] : [input, output];
   pipeline(parts, () => undefined);
   try {
-    for await (const file of readTar(output as AsyncIterable<Buffer>, limits)) {
+    for await (const file of readTar(unpacked, limits)) {
       label = file.name;
       yield file;
     }
@@ -71,9 +76,10 @@ async function* folderFiles(path: string, { limits, progress }: HowToRead): Asyn
   for (const { name, stat } of sized) {
     if (!stat.isFile()) throw new AppError("INVALID_INPUT", `not a backup of this program: ${name} is a link or a special file`);
     const body = (async function* () {
-      for await (const piece of createReadStream(join(path, name), { highWaterMark: 256 * 1024 })) {
-        progress?.((done += (piece as Buffer).length), total, name);
-        yield piece as Buffer;
+      const pieces: AsyncIterable<Buffer> = createReadStream(join(path, name), { highWaterMark: 256 * 1024 });
+      for await (const piece of pieces) {
+        progress?.((done += piece.length), total, name);
+        yield piece;
       }
     })();
     yield { name, size: stat.size, mode: stat.mode & 0o700, body };
@@ -160,6 +166,33 @@ function problemOf(path: string, error: unknown): string {
 }
 
 /** Reads a stream to its end. */
-export async function drain(body: AsyncIterable<Buffer>): Promise<void> {
+async function drain(body: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of body) continue;
+}
+
+/** Verifying writes only a copy of the database, so only the archive's own size limits it. */
+const VERIFY_LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxFiles: 5_000_000 };
+
+/** Reads a whole backup: every hash, and the database through SQLite. Never throws for a bad backup. */
+export async function verifyBackup(options: VerifyOptions): Promise<VerifyReport> {
+  const scratch = mkdtempSync(join(options.scratch ?? tmpdir(), "openclaw-verify-"));
+  const copy = join(scratch, DATABASE);
+  let hasDatabase = false;
+  try {
+    const { manifest, problems, notes, unopened } = await readBackup(options.backup, {
+      limits: VERIFY_LIMITS,
+      passphrase: options.passphrase,
+      progress: options.progress,
+      take: async (file, body) => {
+        if (file.name !== `state/${DATABASE}`) return drain(body);
+        hasDatabase = true;
+        await pipe(body, createWriteStream(copy, { flags: "wx", mode: 0o600 }));
+      },
+    });
+    const damage = hasDatabase && problems.length === 0 ? await integrityProblems(copy) : [];
+    const all = [...problems, ...damage.map((text) => `the database: ${text}`)];
+    return { ok: all.length === 0, ...(all.length === 0 ? {} : { reason: unopened ?? "damaged" }), problems: all, notes, ...(manifest ? { manifest } : {}) };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 }

@@ -35,7 +35,7 @@ export function findRestoreRequest(stateDir: string, pid: number, now: number): 
   }
   for (const name of names) {
     try {
-      const request = JSON.parse(readFileSync(join(dirname(target), name, REQUEST_FILE), "utf8")) as RestoreRequest;
+      const request: RestoreRequest = JSON.parse(readFileSync(join(dirname(target), name, REQUEST_FILE), "utf8"));
       if (request.pid === pid && Math.abs(now - request.at) < REQUEST_TTL_MS) return { request, stamp: name.slice(prefix.length), target };
     } catch {
       // It is being unpacked, or was left by a process that died.

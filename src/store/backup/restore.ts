@@ -156,10 +156,10 @@ export function putInPlace(stateDir: string, stamp: string, at: number, backup: 
 
 /** The restore report in a restored state folder. */
 export function restoredIn(stateDir: string): Omit<RestoreReport, "files" | "kept"> {
-  const { carried = [] } = JSON.parse(readFileSync(join(stateDir, READY), "utf8")) as { readonly carried?: readonly string[] };
+  const { carried = [] }: { readonly carried?: readonly string[] } = JSON.parse(readFileSync(join(stateDir, READY), "utf8"));
   const configFolder = existsSync(join(stateDir, CONFIG_FOLDER)) ? join(stateDir, CONFIG_FOLDER) : undefined;
   const from = join(stateDir, OUTSIDE);
-  const outside: Outside = existsSync(from) ? (JSON.parse(readFileSync(from, "utf8")) as Outside) : { workspaces: [] };
+  const outside: Outside = existsSync(from) ? JSON.parse(readFileSync(from, "utf8")) : { workspaces: [] };
   const folderOf = (name: string): string => join(stateDir, WORKSPACES_FOLDER, basename(name));
   return {
     stateDir,

@@ -48,12 +48,13 @@ export async function sealState(path: string): Promise<"whole" | "broken" | "non
   const hash = createHash("sha256");
   let tail = Buffer.alloc(0);
   let at = 0;
-  for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+  const pieces: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 });
+  for await (const piece of pieces) {
     hash.update(piece.subarray(0, Math.min(Math.max(end - at, 0), piece.length)));
     tail = Buffer.concat([tail, piece]).subarray(-NEAR_END);
     at += piece.length;
   }
   if (tail.subarray(-SEAL_LENGTH).equals(sealOf(hash.digest("hex")))) return "whole";
-  const places = Array.from({ length: Math.max(0, tail.length - SEAL_LENGTH + 1) }, (_, index) => index);
-  return places.some((place) => likeness(tail, place) >= 20) ? "broken" : "none";
+  const positions = Array.from({ length: Math.max(0, tail.length - SEAL_LENGTH + 1) }, (_, index) => index);
+  return positions.some((position) => likeness(tail, position) >= 20) ? "broken" : "none";
 }

@@ -115,7 +115,7 @@ export function parseHeader(block: Buffer): TarHeader {
   if (sum !== octalAt(block, 148, 8)) refuse("a header does not match its checksum");
   const prefix = textAt(block, 345, 155);
   const name = prefix === "" ? textAt(block, 0, 100) : `${prefix}/${textAt(block, 0, 100)}`;
-  const type = String.fromCharCode(block[156]!);
+  const type = String.fromCharCode(block.readUInt8(156));
   const kind = KINDS.get(type) ?? refuse(`${JSON.stringify(name)} is a link or a special file (type ${JSON.stringify(type)})`);
   return { kind, name, size: sizeAt(block), mode: octalAt(block, 100, 8) };
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { PACKS_VERSION, requireReader } from "../sqlite/migrations.ts";
 import { PACKED_LINE, unpackLines } from "../projection/packs.ts";
 import type { SalvagedTable } from "./types.ts";
@@ -46,7 +46,7 @@ function presentColumns(damaged: DatabaseSync, table: Table): Table {
 /** Compressed lines have a checksum. */
 function isSoundPack({ first, last, data }: Row): boolean {
   try {
-    return unpackLines(data as Uint8Array).length === Number(last) - Number(first) + 1;
+    return data instanceof Uint8Array && unpackLines(data).length === Number(last) - Number(first) + 1;
   } catch {
     return false;
   }
@@ -81,7 +81,7 @@ export function copyTable(damaged: DatabaseSync, fresh: DatabaseSync, wanted: Ta
       return;
     }
     // A row that the schema rejects was damaged although its page looked fine.
-    const { changes } = insert.run(...table.columns.map((column) => row[column] as SQLInputValue));
+    const { changes } = insert.run(...table.columns.map((column) => row[column] ?? null));
     if (Number(changes) === 1) copied += 1;
     else if (table.name !== "meta") refused += 1;
     if (copied % ROWS_PER_TRANSACTION === 0) fresh.exec("COMMIT; BEGIN");

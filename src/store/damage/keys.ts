@@ -11,8 +11,9 @@ export function keyOf(row: Readonly<Record<string, SQLOutputValue>>, columns: re
 
 /** SQLite's order: numbers before texts, texts by their bytes. */
 export function compareKeys(a: Key, b: Key): number {
-  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
-    const [x, y] = [a[at]!, b[at]!];
+  for (const [at, x] of a.entries()) {
+    const y = b[at];
+    if (y === undefined) break;
     if (x === y) continue;
     if (typeof x === "number" && typeof y === "number") return x - y;
     if (typeof x !== typeof y) return typeof x === "number" ? -1 : 1;
@@ -52,8 +53,8 @@ function middleNumber(low: number, high: number): number {
 
 /** A key between two others, to probe for readable rows in a gap. Undefined when nothing can be in between. */
 export function middleKey(low: Key, high: Key): Key | undefined {
-  for (let at = 0; at < low.length; at += 1) {
-    const [a, b] = [low[at]!, high[at]!];
+  for (const [at, a] of low.entries()) {
+    const b = high[at];
     if (a === b) continue;
     const rest = low.slice(at + 1).map(() => Number.MIN_SAFE_INTEGER);
     if (typeof a === "number" && typeof b === "number") {

@@ -1,5 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { compareKeys, keyOf, type Key } from "./keys.ts";
+import { systemCode } from "../../base/errors.ts";
+import { sqliteCode } from "../sqlite/failure.ts";
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
@@ -24,10 +26,9 @@ export function attempt<T>(work: () => T): { readonly value: T } | undefined {
   try {
     return { value: work() };
   } catch (error) {
-    const { code, errcode } = error as { code?: unknown; errcode?: unknown };
     // A number that none of our columns can hold is damage, too.
-    if (error instanceof OutOfOrder || code === "ERR_OUT_OF_RANGE") return undefined;
-    if (code !== "ERR_SQLITE_ERROR" || NOT_DAMAGE.has(Number(errcode) & 0xff)) throw error;
+    if (error instanceof OutOfOrder || systemCode(error) === "ERR_OUT_OF_RANGE") return undefined;
+    if (systemCode(error) !== "ERR_SQLITE_ERROR" || NOT_DAMAGE.has((sqliteCode(error) ?? 0) & 0xff)) throw error;
     return undefined;
   }
 }

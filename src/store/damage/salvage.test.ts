@@ -18,7 +18,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { seededRandom } from "../../base/random.ts";
 import { migrate } from "../sqlite/migrations.ts";
 import { SCHEMA_V1 } from "../sqlite/schema.ts";
-import { finishSalvage, salvage, type SalvageReport } from "./index.ts";
+import { salvage } from "./salvage.ts";
+import { finishSalvage } from "./swap.ts";
+import type { SalvageReport } from "./types.ts";
 
 const TRANSCRIPTS = 6;
 const LINES = 150;

@@ -116,7 +116,7 @@ function build(fresh: DatabaseSync, options: SalvageOptions): Omit<SalvageReport
 export function salvage(options: SalvageOptions): SalvageReport {
   const { file, stateDir } = options;
   const ended = finishSalvage(file, stateDir);
-  if (ended !== undefined) return JSON.parse(readFileSync(join(ended, "report.json"), "utf8")) as SalvageReport;
+  if (ended !== undefined) return JSON.parse(readFileSync(join(ended, "report.json"), "utf8"));
   const folder = damagedFolder(stateDir, options.now());
   const unfinished = join(folder, UNFINISHED);
   closeSync(openSync(unfinished, "wx", 0o600));

@@ -139,6 +139,10 @@ export function walkTable(db: DatabaseSync, table: Table, take: (row: Row) => vo
   const walk: Walk = { table, reader, take, gaps: [], rows: [], lost: [] };
   const gap = fromEnds(walk);
   if (gap) walk.gaps.push(gap);
-  for (let probes = 0; walk.gaps.length > 0 && probes < MAX_PROBES; probes += 1) probe(walk, walk.gaps.shift()!);
+  for (let probes = 0; probes < MAX_PROBES; probes += 1) {
+    const next = walk.gaps.shift();
+    if (!next) break;
+    probe(walk, next);
+  }
   return [...walk.rows.map(show), ...describe([...walk.lost, ...walk.gaps])];
 }

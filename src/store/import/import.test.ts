@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createProjection } from "../projection/index.ts";
 import { migrate } from "../sqlite/migrations.ts";
-import { exportIndex, importState, importTranscript, type ImportOptions, type ImportReport, type ImportStep } from "./index.ts";
+import { importState, importTranscript, type ImportOptions, type ImportReport, type ImportStep } from "./index.ts";
+import { exportIndex } from "./exported-index.fixture.ts";
 
 const FIXTURE = fileURLToPath(new URL("../../../test/fixtures/state/reference", import.meta.url));
 const ID = (end: string) => `6f1c1a52-7d0e-4d53-9a55-0d1f6f1b${end}`;

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { AppError, messageOf } from "../../base/errors.ts";
+import { AppError, messageOf, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { hasCompressed } from "../projection/compressed-file.ts";
 import { isTranscriptFile } from "../projection/transcript-path.ts";
@@ -47,7 +47,7 @@ function wholeFile(run: Run, kind: ImportStep["kind"], path: string, work: (prob
     });
     for (const text of problems) reportProblem(run, source, text);
   } catch (error) {
-    if (db.isTransaction || (error as { code?: unknown }).code === "ERR_SQLITE_ERROR") throw error;
+    if (db.isTransaction || systemCode(error) === "ERR_SQLITE_ERROR") throw error;
     const problem = messageOf(error);
     recordProgress(db, source, stat, { state: "failed", detail: { problem } }, options.now());
     reportProblem(run, source, `left as it is and not taken over: ${problem}`);
@@ -143,7 +143,7 @@ function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> 
       ({ rows, done } = chunk);
       for (const problem of chunk.problems) reportProblem(run, source.source, problem);
     } catch (error) {
-      if ((error as { code?: unknown }).code === "ERR_SQLITE_ERROR") throw error;
+      if (systemCode(error) === "ERR_SQLITE_ERROR") throw error;
       reportProblem(run, source.source, `left as it is and not taken over: ${messageOf(error)}`);
       return;
     }

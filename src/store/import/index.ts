@@ -3,7 +3,6 @@
  * the folder is deleted or changed. Entry point of this part of the store.
  */
 export { importState, importTranscript } from "./import.ts";
-export { exportIndex } from "./export.ts";
 export type { ImportOptions, ImportReport, ImportStep } from "./types.ts";
 export { isObject, loadLooseJson } from "./loose-json.ts";
 export { recordProgress } from "./progress.ts";

@@ -1,15 +1,17 @@
 import type { DatabaseSync } from "node:sqlite";
+import { firstRow } from "../rows.ts";
 
 /** Progress of one import source: a row of `imports`. */
-export interface SourceProgress {
+export interface SourceProgress<Detail = Readonly<Record<string, unknown>>> {
   /** `pending` and `partial` continue, `failed` is tried again at the next start, `done` is final. */
   readonly state: "pending" | "partial" | "failed" | "done";
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: Detail;
 }
 
-export function progressOf(db: DatabaseSync, source: string): SourceProgress | undefined {
-  const row = db.prepare("SELECT state, detail FROM imports WHERE source = ?").get(source);
-  return row && { state: row["state"] as SourceProgress["state"], detail: JSON.parse(String(row["detail"] ?? "{}")) as Record<string, unknown> };
+/** `Detail` is what the import of this kind of source has recorded. */
+export function progressOf<Detail = SourceProgress["detail"]>(db: DatabaseSync, source: string): SourceProgress<Detail> | undefined {
+  const row = firstRow<{ state: SourceProgress["state"]; detail: string | null }>(db.prepare("SELECT state, detail FROM imports WHERE source = ?"), source);
+  return row && { state: row.state, detail: JSON.parse(row.detail ?? "{}") };
 }
 
 /** Runs in the same transaction as the imported rows. */

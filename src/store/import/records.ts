@@ -18,7 +18,7 @@ const time = (value: unknown): number | undefined => (typeof value === "number" 
 
 /** A map by id or a list; anything else is refused. */
 function records(value: unknown, what: string): Json[] {
-  const all = Array.isArray(value) ? (value as unknown[]) : isObject(value) ? Object.values(value) : undefined;
+  const all: readonly unknown[] | undefined = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : undefined;
   if (!all) throw new AppError("INVALID_INPUT", `expected ${what}`);
   return all.filter(isObject);
 }

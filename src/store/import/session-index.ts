@@ -4,8 +4,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
 import { isPathId, isTranscriptFile, transcriptFile } from "../projection/transcript-path.ts";
+import type { SessionEntry } from "../../protocol/index.ts";
 import { isPrivateField } from "../private-fields.ts";
-import { isObject, loadLooseJson, type Json } from "./loose-json.ts";
+import { isObject, loadLooseJson } from "./loose-json.ts";
 import { progressOf, recordProgress } from "./progress.ts";
 import { agentKey, agentOf, currentKey } from "./session-key.ts";
 import { sourceName } from "./sources.ts";
@@ -73,7 +74,7 @@ export interface IndexRow {
   readonly agentId: string;
   readonly sessionId: string;
   readonly updatedAt: number;
-  readonly entry: Json;
+  readonly entry: SessionEntry;
 }
 
 /** An index entry as a session row; undefined, with a problem reported, when it is invalid. */
@@ -90,10 +91,14 @@ export function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, val
     return undefined;
   }
   const updatedAt = typeof value["updatedAt"] === "number" && Number.isFinite(value["updatedAt"]) ? Math.trunc(value["updatedAt"]) : fallbackTime;
-  const entry: Record<string, unknown> = { ...Object.fromEntries(Object.entries(value).filter(([field]) => !isPrivateField(field))), updatedAt };
-  if (typeof value["spawnedBy"] === "string") entry["spawnedBy"] = currentKey(value["spawnedBy"]);
   const file = typeof value["sessionFile"] === "string" ? value["sessionFile"] : besideIndex(source, agentId, sessionId);
-  if (file !== undefined) entry["sessionFile"] = transcriptLocation(db, source, agentId, sessionId, file);
+  const entry: SessionEntry = {
+    ...Object.fromEntries(Object.entries(value).filter(([field]) => !isPrivateField(field))),
+    sessionId,
+    updatedAt,
+    ...(typeof value["spawnedBy"] === "string" ? { spawnedBy: currentKey(value["spawnedBy"]) } : {}),
+    ...(file === undefined ? {} : { sessionFile: transcriptLocation(db, source, agentId, sessionId, file) }),
+  };
   return { key, agentId, sessionId, updatedAt, entry };
 }
 

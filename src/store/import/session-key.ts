@@ -7,9 +7,10 @@ const SHARED = new Set(["global", "unknown"]);
 export function currentKey(key: string): string {
   const parts = key.split(":");
   const first = parts[0] === "agent" ? 2 : 0;
-  for (let at = first; at < Math.min(parts.length - 1, first + 3); at += 1) {
-    if (CHAT_KINDS.has(parts[at]!)) return key;
-    if (parts[at] === "dm") return [...parts.slice(0, at), "direct", ...parts.slice(at + 1)].join(":");
+  for (const [index, part] of parts.slice(first, Math.min(parts.length - 1, first + 3)).entries()) {
+    const at = first + index;
+    if (CHAT_KINDS.has(part)) return key;
+    if (part === "dm") return [...parts.slice(0, at), "direct", ...parts.slice(at + 1)].join(":");
   }
   return key;
 }

@@ -8,6 +8,7 @@ import { isPathId } from "../projection/transcript-path.ts";
 import { appendLines, transaction, transcriptRow, type LineAppender } from "../projection/rows.ts";
 import { progressOf, recordProgress } from "./progress.ts";
 import { parseTranscriptLine, type TranscriptLine } from "../../protocol/index.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** The current format. */
 const CURRENT_VERSION = 3;
@@ -17,12 +18,19 @@ interface UpgradedLine {
   readonly parsed: TranscriptLine;
 }
 
+/** A line that this program has written. */
+function written(text: string): UpgradedLine {
+  const parsed = parseTranscriptLine(text);
+  if (!parsed) throw new AppError("INTERNAL", "expected a line of a transcript after its upgrade");
+  return { text, parsed };
+}
+
 /** Ids of entries that have none: derived from their position, so that another run gives the same ones. */
 const idAt = (seq: number): string => seq.toString(16).padStart(8, "0");
 
 function upgradeMessage(entry: Record<string, unknown>): void {
-  const message = entry["message"] as { role?: unknown } | undefined;
-  if (message?.role === "hookMessage") entry["message"] = { ...message, role: "custom" };
+  const { message } = entry;
+  if (isRecord(message) && message["role"] === "hookMessage") entry["message"] = { ...message, role: "custom" };
 }
 
 /** Format 1 was a list without ids; each entry's parent is the one before it, and a compaction counted lines. */
@@ -44,13 +52,13 @@ function upgradeLine(line: UpgradedLine, version: number, seq: number, lastId: s
   if (version >= CURRENT_VERSION) return line;
   if (line.parsed.kind === "header") {
     const text = JSON.stringify({ ...line.parsed.header, version: CURRENT_VERSION });
-    return { text, parsed: parseTranscriptLine(text)! };
+    return written(text);
   }
   const entry: Record<string, unknown> = { ...line.parsed.entry };
   if (version < 2) addTree(entry, seq, lastId);
   upgradeMessage(entry);
   const text = JSON.stringify(entry);
-  return { text, parsed: parseTranscriptLine(text)! };
+  return written(text);
 }
 
 /** The format of a file, from its first line. */
@@ -62,7 +70,7 @@ function versionOf(first: TranscriptLine): number {
 /** The header for a file without one. */
 function madeUpHeader(sessionId: string, at: number): UpgradedLine {
   const text = JSON.stringify({ type: "session", version: CURRENT_VERSION, id: sessionId, timestamp: new Date(at).toISOString(), cwd: "" });
-  return { text, parsed: parseTranscriptLine(text)! };
+  return written(text);
 }
 
 /** One transcript file that is not in the database yet. */
@@ -172,8 +180,8 @@ export function importChunk(db: DatabaseSync, source: TranscriptSource): Transcr
     const stat = fstatSync(fd);
     if (!stat.isFile()) throw new AppError("INVALID_INPUT", "expected a file");
     return transaction(db, () => {
-      const progress = progressOf(db, source.source);
-      const resume = progress?.state === "partial" ? (progress.detail as unknown as Resume) : begin(db, source, fd, stat);
+      const progress = progressOf<Resume>(db, source.source);
+      const resume = progress?.state === "partial" ? progress.detail : begin(db, source, fd, stat);
       const row = transcriptRow(db, resume.tid);
       const lines = appendLines(db, row);
       const end = resume.offset + source.chunkBytes;

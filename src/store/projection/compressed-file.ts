@@ -3,6 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { failpoint } from "../../base/failpoints.ts";
 import { compress, uncompress } from "./packs.ts";
 import type { TranscriptRow } from "./rows.ts";
+import { firstRow } from "../rows.ts";
+import { type Pack } from "./packs.ts";
 
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 /** Bytes compressed at a time: some milliseconds. */
@@ -45,10 +47,10 @@ function* members(db: DatabaseSync, { tid, nextSeq }: TranscriptRow): Generator<
   const pack = db.prepare("SELECT first, last, data FROM transcript_packs WHERE tid = ? AND first >= ? ORDER BY first LIMIT 1");
   const line = db.prepare("SELECT line FROM transcript_entries WHERE tid = ? AND seq = ?");
   for (let seq = 0; seq < nextSeq;) {
-    const next = pack.get(tid, seq);
-    if (next && Number(next["first"]) === seq) {
-      yield next["data"] as Uint8Array;
-      seq = Number(next["last"]) + 1;
+    const next = firstRow<Pack>(pack, tid, seq);
+    if (next?.first === seq) {
+      yield next.data;
+      seq = next.last + 1;
       continue;
     }
     const bytes = Buffer.from(`${String(line.get(tid, seq)?.["line"] ?? "")}\n`);

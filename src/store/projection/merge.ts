@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { parseTranscriptLine } from "../../protocol/index.ts";
 import { isBlank, readLines, readTranscriptLine } from "./lines.ts";
 import { appendLines, expectedLine, transaction, type TranscriptRow } from "./rows.ts";
+import { firstRow, need } from "../rows.ts";
 
 /** Where a file stops matching the database: the line at `offset` is not the one with the number `seq`. */
 export interface Divergence {
@@ -59,7 +60,7 @@ function* entriesOf(source: Source): Generator<ForeignEntry> {
 /** The last entry before the line `seq`; null when there is none. */
 function entryBefore({ db, transcript }: Source, seq: number): string | null {
   const text = "SELECT entry_id AS id FROM transcript_entries WHERE tid = ? AND seq < ? AND entry_id IS NOT NULL ORDER BY seq DESC LIMIT 1";
-  return (db.prepare(text).get(transcript.tid, seq)?.["id"] as string | undefined) ?? null;
+  return firstRow<{ id: string }>(db.prepare(text), transcript.tid, seq)?.id ?? null;
 }
 
 /** Where the entries that only the file has begin. */
@@ -91,7 +92,8 @@ function findBranch(source: Source, knows: (id: string) => boolean): Branch {
 }
 
 function withParent(text: string, parentId: string): string {
-  return JSON.stringify({ ...(JSON.parse(text) as object), parentId });
+  const entry: object = JSON.parse(text);
+  return JSON.stringify({ ...entry, parentId });
 }
 
 /**
@@ -112,7 +114,7 @@ export function mergeEntries(source: Source): Merged {
     for (const { id, parent, text } of entriesOf(source)) {
       if (lines.knows(id)) continue;
       const line = moved !== null && parent === branch.root ? withParent(text, moved) : text;
-      lines.add(line, parseTranscriptLine(line)!);
+      lines.add(line, need(parseTranscriptLine(line)));
     }
     lines.finish(isJoined);
     return { added: lines.added, apart: isJoined ? 0 : lines.added };

@@ -1,6 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import type * as Zlib from "node:zlib";
 import { AppError } from "../../base/errors.ts";
+import { firstRow } from "../rows.ts";
 
 /**
  * Lines of transcripts that were not used for a long time are stored compressed: several of them as one gzip member in `transcript_packs`, with an
@@ -39,6 +40,13 @@ export interface LineReader {
   read(tid: number, seq: number, stored: unknown): string;
 }
 
+/** A row of `transcript_packs`: the lines `first` to `last`. */
+export interface Pack {
+  readonly first: number;
+  readonly last: number;
+  readonly data: Uint8Array;
+}
+
 const PACK = "SELECT first, last, data FROM transcript_packs WHERE tid = ? AND first <= ? ORDER BY first DESC LIMIT 1";
 
 /** Caches the pack that was read last: neighbours are read together. Create one per request, so that nothing outdated is cached. */
@@ -48,9 +56,9 @@ export function createLineReader(sql: (text: string) => StatementSync): LineRead
   function packed(tid: number, seq: number): string | undefined {
     const known = held?.tid === tid ? held.lines[seq - held.first] : undefined;
     if (known !== undefined) return known;
-    const row = sql(PACK).get(tid, seq);
-    if (!row || Number(row["last"]) < seq) return undefined;
-    held = { tid, first: Number(row["first"]), lines: unpackLines(row["data"] as Uint8Array) };
+    const row = firstRow<Pack>(sql(PACK), tid, seq);
+    if (!row || row.last < seq) return undefined;
+    held = { tid, first: row.first, lines: unpackLines(row.data) };
     return held.lines[seq - held.first];
   }
 

@@ -17,8 +17,7 @@ export function isPathId(id: string): boolean {
 export function isTranscriptFile(file: string): boolean {
   if (file.length > 1024) return false;
   const segments = file.split("/");
-  const name = segments.pop()!;
-  return FILE.test(name) && segments.every((segment) => FOLDER.test(segment));
+  return segments.every((segment, at) => (at < segments.length - 1 ? FOLDER : FILE).test(segment));
 }
 
 /** The documented location of a transcript, relative to the state folder. Telegram topics have a file of their own. */

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { StatementSync } from "node:sqlite";
-import type { SessionEntry } from "../../protocol/index.ts";
 import { withParts } from "../sqlite/areas/session-parts.ts";
 import { isPrivateField } from "../private-fields.ts";
 import { writtenSession, type FileRecord } from "./record.ts";
@@ -29,7 +28,7 @@ function transcriptOf(sql: Sql, { agentId, sessionId }: StoredSession): string |
  * set are left out.
  */
 export function fileEntry(sql: Sql, stateDir: string, record: FileRecord | undefined, session: StoredSession): Record<string, unknown> {
-  const whole = withParts(sql, session.key, JSON.parse(session.entry) as SessionEntry);
+  const whole = withParts(sql, session.key, JSON.parse(session.entry));
   const entry: Record<string, unknown> = Object.fromEntries(Object.entries(whole).filter(([field]) => !isPrivateField(field)));
   const file = whole.sessionFile ?? transcriptOf(sql, session);
   if (file !== undefined) entry["sessionFile"] = resolve(stateDir, file);

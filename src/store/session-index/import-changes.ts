@@ -11,6 +11,7 @@ import { digestOf, fileEntry, type StoredSession } from "./entry.ts";
 import { isPrivateField } from "../private-fields.ts";
 import { digestFile, forgetWritten, newRecord, recordOf, saveRecord, saveWritten, writtenSession, type FileRecord } from "./record.ts";
 import { readLines } from "../projection/lines.ts";
+import { firstRow, numberOf } from "../rows.ts";
 
 /** The file does not have the gateway's layout and has to be read as a whole. */
 class OtherLayout extends Error {}
@@ -33,7 +34,8 @@ function* streamed(fd: number): Generator<readonly [key: string, value: unknown]
     } else if (state === "inside") {
       text += line;
       if (!/^ {2}\},?$/.test(line) && !/^ {2}".*[^{[],?$/.test(line)) continue;
-      for (const entry of Object.entries(JSON.parse(`{${text.replace(/,$/, "")}}`) as object)) yield entry;
+      const found: object = JSON.parse(`{${text.replace(/,$/, "")}}`);
+      yield* Object.entries(found);
       text = "";
     }
   }
@@ -106,7 +108,7 @@ const timeOf = (value: unknown): number => (isObject(value) && typeof value["upd
 
 function storedSession({ sql }: Run, key: string): StoredSession | undefined {
   const text = "SELECT key, agent_id AS agentId, session_id AS sessionId, version, updated_at AS updatedAt, entry FROM sessions WHERE key = ?";
-  return sql(text).get(key) as unknown as StoredSession | undefined;
+  return firstRow(sql(text), key);
 }
 
 const contextOf = ({ sql, now }: Run): WriteContext => ({ sql, now: now(), effects: [] });
@@ -115,8 +117,8 @@ const contextOf = ({ sql, now }: Run): WriteContext => ({ sql, now: now(), effec
 function save(run: Run, key: string, { written, value }: FileSession, digest: string, current: StoredSession | undefined): boolean {
   const row = rowOf(run.db, run.source, written, value, run.writtenAt);
   if (!row) return false;
-  const ours = current ? Object.entries(JSON.parse(current.entry) as SessionEntry).filter(([field]) => isPrivateField(field)) : [];
-  const entry = { ...row.entry, ...Object.fromEntries(ours) } as unknown as SessionEntry;
+  const before: Partial<SessionEntry> = current ? JSON.parse(current.entry) : {};
+  const entry: SessionEntry = { ...row.entry, ...Object.fromEntries(Object.entries(before).filter(([field]) => isPrivateField(field))) };
   const context = contextOf(run);
   const { version } = sessionsWrites["sessions.put"](context, { key, agentId: current?.agentId ?? row.agentId, entry });
   if (current && current.sessionId !== row.sessionId) {
@@ -198,7 +200,7 @@ function mergeAll(run: Run, entries: Iterable<readonly [string, unknown]>, stat:
   }
   removeMissing(run, found, survived);
   // What stayed here is not in the file: it has to be written again.
-  const count = outcome.kept > 0 ? -1 : Number(sql("SELECT count(*) AS n FROM session_projected WHERE file = ?").get(record.n)!["n"]);
+  const count = outcome.kept > 0 ? -1 : numberOf(sql("SELECT count(*) FROM session_projected WHERE file = ?"), record.n);
   const digest = digestFile(record.path);
   saveRecord(sql, { ...record, size: stat.size, mtime: stat.mtimeMs, digest, own: false, nextDigest: undefined, sessions: count, newest });
   recordProgress(run.db, sourceName(run.stateDir, record.path), stat, { state: "done", detail: { rows: found.size } }, run.now());

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, type Stats } from "node:fs";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
+import { firstRow, need } from "../rows.ts";
 
 type Sql = (text: string) => StatementSync;
 
@@ -35,14 +36,17 @@ export interface WrittenSession {
 const COLUMNS = "n, path, size, mtime, digest, own, pass, next_digest AS nextDigest, sessions, newest";
 
 export function recordOf(sql: Sql, path: string): FileRecord | undefined {
-  const row = sql(`SELECT ${COLUMNS} FROM session_files WHERE path = ?`).get(path);
-  return row && ({ ...row, own: row["own"] === 1, nextDigest: row["nextDigest"] ?? undefined } as unknown as FileRecord);
+  const row = firstRow<Omit<FileRecord, "own" | "nextDigest"> & { own: 0 | 1; nextDigest: string | null }>(
+    sql(`SELECT ${COLUMNS} FROM session_files WHERE path = ?`),
+    path,
+  );
+  return row && { ...row, own: row.own === 1, nextDigest: row.nextDigest ?? undefined };
 }
 
 /** A new record for an unknown file: its content comes from another program. */
 export function newRecord(sql: Sql, path: string): FileRecord {
   sql("INSERT INTO session_files (path, size, mtime, digest, own, pass, sessions, newest) VALUES (?, -1, -1, '', 0, 0, -1, -1)").run(path);
-  return recordOf(sql, path)!;
+  return need(recordOf(sql, path));
 }
 
 export function saveRecord(sql: Sql, record: FileRecord): void {
@@ -61,11 +65,11 @@ export function saveRecord(sql: Sql, record: FileRecord): void {
 
 /** The session as it is in the file. Rows of a write that did not replace the file are not reliable. */
 export function writtenSession(sql: Sql, { n, pass }: Pick<FileRecord, "n" | "pass">, key: string): WrittenSession | undefined {
-  const row = sql("SELECT written_as AS writtenAs, version, digest, pass FROM session_projected WHERE file = ? AND key = ?").get(n, key);
+  const text = "SELECT written_as AS writtenAs, version, digest, pass FROM session_projected WHERE file = ? AND key = ?";
+  const row = firstRow<{ writtenAs: string | null; version: number; digest: string; pass: number }>(sql(text), n, key);
   if (!row) return undefined;
-  const writtenAs = (row["writtenAs"] as string | null) ?? undefined;
-  if (Number(row["pass"]) > pass) return { writtenAs, version: 0, digest: "" };
-  return { writtenAs, version: Number(row["version"]), digest: String(row["digest"]) };
+  const writtenAs = row.writtenAs ?? undefined;
+  return row.pass > pass ? { writtenAs, version: 0, digest: "" } : { writtenAs, version: row.version, digest: row.digest };
 }
 
 export function saveWritten(sql: Sql, file: number, pass: number, key: string, { writtenAs, version, digest }: WrittenSession): void {
@@ -77,19 +81,6 @@ export function saveWritten(sql: Sql, file: number, pass: number, key: string, {
 
 export function forgetWritten(sql: Sql, file: number, key: string): void {
   sql("DELETE FROM session_projected WHERE file = ? AND key = ?").run(file, key);
-}
-
-/** Not synced by itself: if lost in a power cut, it is done again. */
-export function unsynced<T>(db: DatabaseSync, work: () => T): T {
-  db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
-  try {
-    const result = work();
-    db.exec("COMMIT");
-    return result;
-  } finally {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    db.exec("PRAGMA synchronous = FULL");
-  }
 }
 
 const CHUNK = 256 * 1024;

@@ -1,5 +1,5 @@
-import { changedKeys } from "../patched-entry.ts";
-import type { CommitRequest } from "../sqlite/messages.ts";
+import type { Write } from "../areas/index.ts";
+import type { CommitRequest } from "../messages.ts";
 import type { Locations } from "./locations.ts";
 import type { WriteResult } from "./write.ts";
 
@@ -14,6 +14,12 @@ const AGAIN_MS = 60_000;
 const MOST_GONE = 10_000;
 /** Stands for all files: a key without an agent may be in any of them. */
 const EVERY_FILE = "";
+
+/** Keys of the sessions whose entries a write changes. */
+function changedKeys([kind, input]: Write): readonly string[] {
+  if (kind === "sessions.put" || kind === "sessions.patch" || kind === "sessions.merge" || kind === "sessions.delete") return [input.key];
+  return kind === "sessions.rename" ? [input.from, input.to] : [];
+}
 
 /** Which files are out of date, and how long the next write has to wait. */
 export interface Schedule {
@@ -40,8 +46,7 @@ export function createSchedule(locations: Locations): Schedule {
     committed([, , writes]) {
       for (const write of writes) {
         const [kind, input] = write;
-        const keys = kind === "sessions.rename" ? [input.from, input.to] : (changedKeys(write) ?? []);
-        for (const key of keys) {
+        for (const key of changedKeys(write)) {
           const agentId = kind === "sessions.put" ? input.agentId : /^agent:([^:]+):/.exec(key)?.[1];
           const path = agentId === undefined ? EVERY_FILE : locations.pathOf(agentId);
           if (path !== undefined) dirty.add(path);

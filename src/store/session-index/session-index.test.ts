@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { openStore, rememberSessions, suspectStore, type Store, type Write } from "../index.ts";
+import { openStore, suspectStore, type Store, type Write } from "../index.ts";
 import { referenceSystem, type Entry } from "./reference.fixture.ts";
 
 let stateDir: string;
@@ -332,13 +332,14 @@ test("a folder that cannot be written is reported, and nothing else fails", asyn
 });
 
 test("cached sessions are read again after another program's change was imported", async () => {
-  const listeners: (() => void)[] = [];
-  await using inner = await open();
-  const onExternalChange = (listener: () => void): Disposable => (listeners.push(listener), { [Symbol.dispose]() {} });
-  const store = rememberSessions({ ...inner, onExternalChange });
-  await store.commit([put("agent:main:a")]);
-  await inner.write("sessions.merge", { key: "agent:main:a", patch: { label: "behind its back" } });
+  await run((store) => store.commit([put("agent:main:a")]));
+  await using store = await open();
   expect((await get(store, "agent:main:a"))!.entry.label).toBeUndefined();
-  for (const listener of listeners) listener();
+  const { promise: imported, resolve } = Promise.withResolvers<void>();
+  store.onWrites((writes) => (writes ? undefined : resolve()));
+  referenceSystem(folderOf("main")).change("agent:main:a", { updatedAt: T + 1, label: "behind its back" });
+  // The check stands before the next write of the file.
+  await store.commit([put("agent:main:b")]);
+  await imported;
   expect((await get(store, "agent:main:a"))!.entry.label).toBe("behind its back");
 });

@@ -2,7 +2,8 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { messageOf, systemCode } from "../../base/errors.ts";
 import type { ProjectionProblem } from "../projection/index.ts";
 import { lookAt, type Locations } from "./locations.ts";
-import { newRecord, recognise, recordOf, saveRecord, unsynced } from "./record.ts";
+import { unsyncedTransaction } from "../sqlite/connection.ts";
+import { newRecord, recognise, recordOf, saveRecord } from "./record.ts";
 
 export interface StateDeps {
   readonly db: DatabaseSync;
@@ -18,14 +19,14 @@ export function isForeign({ db, sql, stateDir }: StateDeps, path: string): boole
   const record = recordOf(sql, path);
   if (record) {
     const known = recognise(record, stat);
-    if (known && known !== record) unsynced(db, () => saveRecord(sql, known));
+    if (known && known !== record) unsyncedTransaction(db, () => saveRecord(sql, known));
     return known === undefined;
   }
   const name = path.startsWith(`${stateDir}/`) ? path.slice(stateDir.length + 1) : path;
   const imported = sql("SELECT 1 FROM imports WHERE source IN (?, ?) AND state = 'done' AND size = ? AND mtime = ?");
   if (imported.get(name, path, stat.size, Math.trunc(stat.mtimeMs)) === undefined) return true;
   // Imported by an earlier version of this program, and unchanged since.
-  unsynced(db, () => saveRecord(sql, { ...newRecord(sql, path), size: stat.size, mtime: stat.mtimeMs }));
+  unsyncedTransaction(db, () => saveRecord(sql, { ...newRecord(sql, path), size: stat.size, mtime: stat.mtimeMs }));
   return false;
 }
 

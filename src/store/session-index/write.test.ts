@@ -9,8 +9,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { openStore, type Write } from "../index.ts";
 import { createStatements } from "../sqlite/connection.ts";
-import { createGroups } from "../sqlite/group.ts";
-import { openDatabase } from "../sqlite/open.ts";
+import { createGroups } from "../thread/group.ts";
+import { openDatabase } from "../thread/open-database.ts";
 import { createSessionIndex, type SessionIndex, type TouchedSession } from "./index.ts";
 import { referenceSystem } from "./reference.fixture.ts";
 

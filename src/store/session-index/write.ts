@@ -7,7 +7,9 @@ import { failpoint } from "../../base/failpoints.ts";
 import { ensureFolder } from "../../base/files.ts";
 import { digestOf, entryText, fileEntry, type StoredSession } from "./entry.ts";
 import { lookAt, type Locations } from "./locations.ts";
-import { forgetWritten, newRecord, recognise, recordOf, saveRecord, saveWritten, unsynced, writtenSession, type FileRecord } from "./record.ts";
+import { forgetWritten, newRecord, recognise, recordOf, saveRecord, saveWritten, writtenSession, type FileRecord } from "./record.ts";
+import { allRows } from "../rows.ts";
+import { unsyncedTransaction } from "../sqlite/connection.ts";
 
 /** No request of the store waits longer than about this for a step, plus one entry. */
 const STEP_MS = 4;
@@ -63,27 +65,27 @@ function abandon(output: Output): void {
 }
 
 /** The folder is created only for sessions: an agent without any may have been deleted with its folder. */
-function open(output: Output): void {
-  if (output.fd !== undefined) return;
+function open(output: Output): number {
+  if (output.fd !== undefined) return output.fd;
   ensureFolder(dirname(output.temporary));
   // Left by a process that died; a link there is removed, not followed.
   rmSync(output.temporary, { force: true });
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-  output.fd = openSync(output.temporary, flags, 0o600);
+  return (output.fd = openSync(output.temporary, flags, 0o600));
 }
 
 function flush(output: Output): void {
+  const fd = open(output);
   const bytes = Buffer.from(output.buffer);
   output.buffer = "";
   output.hash.update(bytes);
   output.bytes += bytes.length;
-  for (let done = 0; done < bytes.length;) done += writeSync(output.fd!, bytes, done);
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
 
 function put(output: Output, text: string): void {
   output.buffer += text;
   if (output.buffer.length < BUFFER) return;
-  open(output);
   flush(output);
 }
 
@@ -110,10 +112,9 @@ function replace({ db, sql, now }: WriteDeps, output: Output, pass: number): Wri
   const { path } = record;
   const done = (outcome: WriteResult["outcome"]): WriteResult => ({ path, outcome, bytes: output.bytes });
   if (output.sessions === 0 && output.fd === undefined && !existsSync(path)) return done("unchanged");
-  open(output);
   output.buffer += output.sessions === 0 ? "{}" : "\n}";
   flush(output);
-  closeSync(output.fd!);
+  closeSync(open(output));
   output.fd = undefined;
   const digest = output.hash.digest("base64url");
   const before = lookAt(path);
@@ -125,17 +126,17 @@ function replace({ db, sql, now }: WriteDeps, output: Output, pass: number): Wri
   const next = { ...record, sessions, newest, pass, digest, own: true, nextDigest: undefined };
   if (before && digest === record.digest) {
     abandon(output);
-    unsynced(db, () => saveRecord(sql, { ...next, own: record.own, size: before.size, mtime: before.mtimeMs }));
+    unsyncedTransaction(db, () => saveRecord(sql, { ...next, own: record.own, size: before.size, mtime: before.mtimeMs }));
     return done("unchanged");
   }
   if (before && !record.own) keepBackup(path, now());
   // If killed between these two, either content is recognized as ours.
-  unsynced(db, () => saveRecord(sql, { ...record, nextDigest: digest }));
+  unsyncedTransaction(db, () => saveRecord(sql, { ...record, nextDigest: digest }));
   failpoint("index.written");
   renameSync(output.temporary, path);
   failpoint("index.replaced");
   const after = lookAt(path);
-  unsynced(db, () => saveRecord(sql, { ...next, size: after?.size ?? -1, mtime: after?.mtimeMs ?? -1 }));
+  unsyncedTransaction(db, () => saveRecord(sql, { ...next, size: after?.size ?? -1, mtime: after?.mtimeMs ?? -1 }));
   return done("written");
 }
 
@@ -162,7 +163,7 @@ function step(deps: WriteDeps, outputs: ReadonlyMap<string, Output>, from: numbe
   const notes: (() => void)[] = [];
   let at: number | undefined = from;
   while (at !== undefined && performance.now() - started < STEP_MS) {
-    const rows = deps.sql(SESSIONS).all(at) as unknown as (StoredSession & { readonly n: number })[];
+    const rows: readonly (StoredSession & { readonly n: number })[] = allRows(deps.sql(SESSIONS), at);
     for (const row of rows) {
       const output = outputs.get(deps.locations.pathOf(row.agentId) ?? "");
       if (!output || output.problem !== undefined) continue;
@@ -174,10 +175,10 @@ function step(deps: WriteDeps, outputs: ReadonlyMap<string, Output>, from: numbe
         failed(output, error);
       }
     }
-    at = rows.length < PAGE ? undefined : rows.at(-1)!.n;
+    at = rows.length < PAGE ? undefined : rows.at(-1)?.n;
   }
   if (notes.length > 0) {
-    unsynced(deps.db, () => notes.forEach((note) => note()));
+    unsyncedTransaction(deps.db, () => notes.forEach((note) => note()));
     deps.wrote();
   }
   return at;
@@ -192,11 +193,11 @@ function finish(deps: WriteDeps, output: Output): WriteResult {
     if (systemCode(error) === "ERR_SQLITE_ERROR") throw error;
     failed(output, error);
   }
-  return { path: record.path, outcome: "failed", bytes: output.bytes, problem: output.problem! };
+  return { path: record.path, outcome: "failed", bytes: output.bytes, problem: output.problem ?? "" };
 }
 
 function begin({ sql, db }: WriteDeps, path: string): Output {
-  const record = recordOf(sql, path) ?? unsynced(db, () => newRecord(sql, path));
+  const record = recordOf(sql, path) ?? unsyncedTransaction(db, () => newRecord(sql, path));
   const temporary = `${path}.tmp`;
   return { record, temporary, hash: createHash("sha256"), fd: undefined, buffer: "", bytes: 0, sessions: 0, newest: -1 };
 }
@@ -219,7 +220,7 @@ export function* writeIndexes(deps: WriteDeps, paths: Iterable<string>, gone: It
       const result = finish(deps, output);
       results.push(result);
       if (result.outcome === "written" && lost.length > 0)
-        unsynced(deps.db, () => {
+        unsyncedTransaction(deps.db, () => {
           for (const key of lost) if (!deps.sql("SELECT 1 FROM sessions WHERE key = ?").get(key)) forgetWritten(deps.sql, output.record.n, key);
         });
       yield;

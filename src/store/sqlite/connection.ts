@@ -13,7 +13,7 @@ export function createStatements(db: DatabaseSync): (text: string) => StatementS
     let statement = statements.get(text);
     if (!statement) {
       statement = db.prepare(text);
-      if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value!);
+      if (statements.size >= MAX_STATEMENTS) for (const oldest of statements.keys().take(1)) statements.delete(oldest);
       statements.set(text, statement);
     }
     return statement;
@@ -25,4 +25,17 @@ type AnyRead = (context: ReadContext, input: unknown) => unknown;
 /** Answers one read. */
 export function runRead(context: ReadContext, kind: ReadKind, input: unknown): unknown {
   return (READS[kind] as AnyRead)(context, input);
+}
+
+/** A transaction that is not synced by itself: if lost in a power cut, its work is done again. */
+export function unsyncedTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    db.exec("COMMIT");
+    return result;
+  } finally {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    db.exec("PRAGMA synchronous = FULL");
+  }
 }

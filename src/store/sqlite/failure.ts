@@ -31,8 +31,7 @@ const MEANINGS: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
 
 /** SQLite's extended result code of a failed call, if it is one. */
 export function sqliteCode(error: unknown): number | undefined {
-  const code = (error as { errcode?: unknown } | undefined)?.errcode;
-  return typeof code === "number" ? code : undefined;
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined;
 }
 
 /** The failed call as an `AppError`. An `AppError` passes through. */

@@ -1,4 +1,5 @@
 import type { StatementSync } from "node:sqlite";
+import { need } from "../rows.ts";
 
 /** What the worker does after a commit is durable and acknowledged. */
 export type Effect =
@@ -72,7 +73,7 @@ export function shapeAll<T extends object>(
   json: readonly (keyof T & string)[] = [],
   flags: readonly (keyof T & string)[] = [],
 ): readonly T[] {
-  return rows.map((row) => shape<T>(row, json, flags)!);
+  return rows.map((row) => need(shape<T>(row, json, flags)));
 }
 
 /** The conditions with a value, joined for a WHERE clause, with their values in order. */

@@ -3,6 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { leanTables } from "./schema-lean.ts";
 import { SCHEMA_V1 } from "./schema.ts";
 import { SESSION_FILES, SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
+import { numberOf } from "../rows.ts";
 
 export interface Migration {
   /** The version the file has afterwards; 1, 2, 3, … */
@@ -97,7 +98,7 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 function versionOf(db: DatabaseSync): number {
-  return Number(db.prepare("PRAGMA user_version").get()!["user_version"]);
+  return numberOf(db.prepare("PRAGMA user_version"));
 }
 
 function minReaderOf(db: DatabaseSync): number {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import type { EventPayload } from "../../../protocol/index.ts";
-import type { ObservedStore, Store, Write } from "../../../store/index.ts";
+import type { Store, Write } from "../../../store/index.ts";
 import type { Responder } from "../../ports.ts";
 import type { RunRelay } from "../chat/run-relay.ts";
 import type { SendTo } from "../deps.ts";
@@ -57,7 +57,7 @@ export interface Changes extends Disposable {
 
 export interface ChangesDeps {
   readonly store: Store;
-  readonly commits: Pick<ObservedStore, "onCommit">;
+  readonly commits: Pick<Store, "onCommit">;
   readonly responder: Pick<Responder, "onEvent">;
   readonly relay: Pick<RunRelay, "find" | "shown" | "written">;
   readonly watchers: Watchers;

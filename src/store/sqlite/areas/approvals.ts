@@ -9,18 +9,20 @@ const JSON_COLUMNS = ["request", "outcome"] as const;
 /** The JSON of an outcome in the column `fate` calls `reported` by its former name. */
 const toStored = ({ reported, ...outcome }: CommandOutcome): string => JSON.stringify({ ...outcome, told: reported });
 
-function fromStored(row: ApprovalRow): ApprovalRow {
+type StoredRow = Omit<ApprovalRow, "outcome"> & { readonly outcome: (CommandOutcome & { readonly told?: boolean }) | null };
+
+function fromStored(row: StoredRow): ApprovalRow {
   if (row.outcome === null) return row;
-  const { told, ...outcome } = row.outcome as CommandOutcome & { readonly told?: boolean };
+  const { told, ...outcome } = row.outcome;
   return { ...row, outcome: told === undefined ? outcome : { ...outcome, reported: told } };
 }
 
 function readRow(row: Row | undefined): ApprovalRow | undefined {
-  const shaped = shape<ApprovalRow>(row, JSON_COLUMNS);
+  const shaped = shape<StoredRow>(row, JSON_COLUMNS);
   return shaped && fromStored(shaped);
 }
 
-const readRows = (rows: readonly Row[]): readonly ApprovalRow[] => shapeAll<ApprovalRow>(rows, JSON_COLUMNS).map(fromStored);
+const readRows = (rows: readonly Row[]): readonly ApprovalRow[] => shapeAll<StoredRow>(rows, JSON_COLUMNS).map(fromStored);
 
 export const approvalsWrites = {
   "approvals.request"({ sql, now }, { id, kind, request, expiresAt, sessionKey, agentId, turnId }) {

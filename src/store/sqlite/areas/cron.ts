@@ -1,6 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import type { CronJobRow, CronReads, CronSlotRow, CronWrites } from "../../areas/cron.ts";
 import { shape, shapeAll, toJson, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { need } from "../../rows.ts";
 
 const JOB_COLUMNS = "id, agent_id AS agentId, enabled, next_run_at AS nextRunAt, version, updated_at AS updatedAt, job";
 const SLOT_COLUMNS = "job_id AS jobId, scheduled_at AS scheduledAt, state, owner, claimed_at AS claimedAt, finished_at AS finishedAt, status, detail";
@@ -34,7 +35,7 @@ export const cronWrites = {
   "cron.job.delete": ({ sql }, { id }) => ({ deleted: sql("DELETE FROM cron_jobs WHERE id = ?").run(id).changes === 1 }),
   "cron.slot.claim"(context, { jobId, scheduledAt, owner }) {
     const done = context.sql(ADD_SLOT).run(jobId, scheduledAt, "running", owner ?? null, context.now, null);
-    return { claimed: done.changes === 1, slot: slotOf(context, jobId, scheduledAt)! };
+    return { claimed: done.changes === 1, slot: need(slotOf(context, jobId, scheduledAt)) };
   },
   "cron.slot.finish"(context, { jobId, scheduledAt, status, detail }) {
     const text =

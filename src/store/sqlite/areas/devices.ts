@@ -1,5 +1,6 @@
 import type { AllowRow, DeviceRow, DevicesReads, DevicesWrites, DeviceTokenRow, PairingRow } from "../../areas/devices.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { need } from "../../rows.ts";
 
 const DEVICE_COLUMNS = "id, public_key AS publicKey, created_at AS createdAt, approved_at AS approvedAt, data";
 const TOKEN_COLUMNS =
@@ -22,7 +23,7 @@ export const devicesWrites = {
     const text = `INSERT INTO device_tokens (device_id, role, token, scopes, created_at) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (device_id, role) DO UPDATE SET token = excluded.token, scopes = excluded.scopes, rotated_at = excluded.created_at, revoked_at = NULL
       RETURNING ${TOKEN_COLUMNS}`;
-    return shape<DeviceTokenRow>(sql(text).get(deviceId, role, token, JSON.stringify(scopes), now), ["scopes"])!;
+    return need(shape<DeviceTokenRow>(sql(text).get(deviceId, role, token, JSON.stringify(scopes), now), ["scopes"]));
   },
   "devices.token.revoke": ({ sql, now }, { deviceId, role }) => ({
     revoked: sql("UPDATE device_tokens SET revoked_at = ? WHERE device_id = ? AND role = ? AND revoked_at IS NULL").run(now, deviceId, role).changes === 1,
@@ -34,7 +35,7 @@ export const devicesWrites = {
     sql("DELETE FROM pairing_requests WHERE expires_at <= ?").run(now);
     const text = `INSERT INTO pairing_requests (id, kind, subject, code, created_at, expires_at, data) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, subject) DO NOTHING`;
     const done = sql(text).run(id, kind, subject, code ?? null, now, expiresAt, JSON.stringify(data ?? null));
-    const request = shape<PairingRow>(sql(`SELECT ${PAIRING_COLUMNS} FROM pairing_requests WHERE kind = ? AND subject = ?`).get(kind, subject), ["data"])!;
+    const request = need(shape<PairingRow>(sql(`SELECT ${PAIRING_COLUMNS} FROM pairing_requests WHERE kind = ? AND subject = ?`).get(kind, subject), ["data"]));
     return { created: done.changes === 1, request };
   },
   "pairing.take": ({ sql, now }, { id }) => shape<PairingRow>(sql(TAKE).get(id, now), ["data"]),

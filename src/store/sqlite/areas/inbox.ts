@@ -2,6 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { FailedInput, InboxAccepted, InboxQueue, InboxReads, InboxRow, InboxWrites, UntranscribedRow } from "../../areas/inbox.ts";
 import { OF_CHANNEL, TURN_IS_OTHER } from "../schema-lean.ts";
 import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
+import { firstRow, need } from "../../rows.ts";
 
 const COLUMNS = `id, channel, account, conversation, message_id AS messageId, kind, text, payload, sender, session_key AS sessionKey,
   agent_id AS agentId, state, outcome, why, turn_id AS turnId, received_at AS receivedAt, claimed_at AS claimedAt, settled_at AS settledAt`;
@@ -55,8 +56,8 @@ export const inboxWrites = {
     );
     if (done.changes === 1) return { id: Number(done.lastInsertRowid), duplicate: false, state, outcome: row.settled?.outcome ?? null };
     const first = sql("SELECT id, state, outcome FROM inbox WHERE channel = ? AND account = ? AND conversation = ? AND message_id = ?");
-    const found = first.get(row.channel, row.account, row.conversation, row.messageId) as unknown as Omit<InboxAccepted, "duplicate">;
-    return { id: found.id, duplicate: true, state: found.state, outcome: found.outcome };
+    const found = need(firstRow<Omit<InboxAccepted, "duplicate">>(first, row.channel, row.account, row.conversation, row.messageId));
+    return { ...found, duplicate: true };
   },
   "inbox.assign"(context, { id, sessionKey, agentId }) {
     changeOne(context, "UPDATE inbox SET session_key = ?, agent_id = ? WHERE id = ? AND state <> 'settled'", [sessionKey, agentId, id], id, "assign");
@@ -140,8 +141,10 @@ export const inboxReads = {
         WHERE outcome = 'failed' ORDER BY settled_at DESC LIMIT ?`).all(among, limit),
     ),
   "inbox.counts": ({ sql }) =>
-    shape<InboxReads["inbox.counts"]["result"]>(
-      sql(`SELECT count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'claimed') AS claimed, min(received_at) AS oldestAt
-        FROM inbox WHERE state <> 'settled'`).get(),
-    )!,
+    need(
+      firstRow<InboxReads["inbox.counts"]["result"]>(
+        sql(`SELECT count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'claimed') AS claimed, min(received_at) AS oldestAt
+        FROM inbox WHERE state <> 'settled'`),
+      ),
+    ),
 } satisfies ReadHandlers<InboxReads>;

@@ -2,6 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { LeaseRow, LeasesReads, LeasesWrites } from "../../areas/leases.ts";
 import type { Fence } from "../../store.ts";
 import { likePrefix, shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { numberOf } from "../../rows.ts";
 
 const COLUMNS = "name, owner, token, expires_at AS expiresAt";
 
@@ -11,7 +12,7 @@ function leaseOf({ sql }: ReadContext, name: string): LeaseRow | undefined {
 
 /** The row with the highest token is never deleted, so no token is reused. */
 function nextToken({ sql }: ReadContext): number {
-  return Number(sql("SELECT coalesce(max(token), 0) + 1 AS token FROM leases").get()!["token"]);
+  return numberOf(sql("SELECT coalesce(max(token), 0) + 1 FROM leases"));
 }
 
 /** Throws `FENCED` unless `fence` holds the lease's current token. */

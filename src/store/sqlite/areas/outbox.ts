@@ -1,6 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import type { FailedDelivery, OutboxCounts, OutboxMark, OutboxReads, OutboxRow, OutboxState, OutboxWrites } from "../../areas/outbox.ts";
 import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { firstRow, need } from "../../rows.ts";
 
 const COLUMNS = `id, nonce, channel, account, target, payload, state, attempts, repeats, next_attempt_at AS nextAttemptAt, expires_at AS expiresAt,
   turn_id AS turnId, session_key AS sessionKey, receipt, why, created_at AS createdAt, attempted_at AS attemptedAt, settled_at AS settledAt`;
@@ -55,7 +56,7 @@ export const outboxWrites = {
     return { ids };
   },
   "outbox.mark"({ sql, now }, mark) {
-    const row = sql("SELECT state, attempts, repeats FROM outbox WHERE id = ?").get(mark.id) as unknown as DeliveryState | undefined;
+    const row = firstRow<DeliveryState>(sql("SELECT state, attempts, repeats FROM outbox WHERE id = ?"), mark.id);
     if (!row) throw new AppError("NOT_FOUND", `there is no delivery ${mark.id}`);
     assertLegal(mark, row);
     const attempting = mark.state === "attempting";
@@ -103,15 +104,17 @@ export const outboxReads = {
     return shapeAll<OutboxRow>(sql(query).all(now, ...values, limit), JSON_COLUMNS);
   },
   "outbox.nextDue"({ sql }) {
-    const row = sql("SELECT min(next_attempt_at) AS at FROM outbox WHERE settled_at IS NULL AND state IN ('pending', 'unknown')").get();
-    return (row?.["at"] ?? null) as number | null;
+    const text = "SELECT min(next_attempt_at) AS at FROM outbox WHERE settled_at IS NULL AND state IN ('pending', 'unknown')";
+    return firstRow<{ at: number | null }>(sql(text))?.at ?? null;
   },
   "outbox.ofTurn": ({ sql }, { turnId }) => shapeAll<OutboxRow>(sql(`SELECT ${COLUMNS} FROM outbox WHERE turn_id = ? ORDER BY id`).all(turnId), JSON_COLUMNS),
   "outbox.counts": ({ sql }) =>
-    shape<OutboxCounts>(
-      sql(`SELECT count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'attempting') AS attempting,
-        count(*) FILTER (WHERE state = 'unknown') AS unknown, min(created_at) AS oldestAt FROM outbox WHERE settled_at IS NULL`).get(),
-    )!,
+    need(
+      firstRow<OutboxCounts>(
+        sql(`SELECT count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'attempting') AS attempting,
+        count(*) FILTER (WHERE state = 'unknown') AS unknown, min(created_at) AS oldestAt FROM outbox WHERE settled_at IS NULL`),
+      ),
+    ),
   "outbox.failures": ({ sql }, { among, limit }) =>
     shapeAll<FailedDelivery>(
       sql(`SELECT id, channel, account, target, turn_id AS turnId, session_key AS sessionKey, why, settled_at AS at

@@ -1,5 +1,6 @@
 import type { ReadContext } from "../handlers.ts";
 import { searchable, loadSearchText, waitingTitles, type SessionRef } from "./session-previews.ts";
+import { allRows, eachRow } from "../../rows.ts";
 
 /** Which sessions to search, as conditions on columns that `sessions` and `session_search` both have. */
 export interface Searched {
@@ -57,7 +58,7 @@ function withWords(words: readonly string[], withLast: boolean): { readonly text
 function scan(context: ReadContext, searched: Searched, words: readonly string[], withLast: boolean, waiting: ReadonlyMap<string, string>): readonly Hit[] {
   const query = `SELECT key, agent_id AS agentId, session_id AS sessionId, version, updated_at AS updatedAt FROM sessions
     WHERE key IN (${UNINDEXED}) AND ${searched.where}`;
-  const rows = context.sql(query).iterate(JSON.stringify([...waiting.keys()]), ...searched.values) as unknown as Iterable<SessionRef & Hit>;
+  const rows = eachRow<SessionRef & Hit>(context.sql(query), JSON.stringify([...waiting.keys()]), ...searched.values);
   const hits: Hit[] = [];
   for (const session of rows) {
     const { title, searchText: own, lastSearchText } = loadSearchText(context, session);
@@ -78,7 +79,7 @@ export function searchSessions(context: ReadContext, searched: Searched, words: 
   const end = searched.limit === undefined ? -1 : searched.offset + searched.limit;
   // Counted in the same pass: most of the work is finding them.
   const query = `SELECT key, updated_at AS updatedAt, count(*) OVER () AS found FROM session_search WHERE ${where} ORDER BY ${ORDERS[searched.order]} LIMIT ?`;
-  const hits = context.sql(query).all(...bound, end) as unknown as readonly (Hit & { readonly found: number })[];
+  const hits = allRows<Hit & { readonly found: number }>(context.sql(query), ...bound, end);
   const all: readonly Hit[] = scanned.length === 0 ? hits : [...hits, ...scanned].sort(comparing(searched.order));
   return { keys: all.slice(searched.offset, end < 0 ? undefined : end).map(({ key }) => key), total: (hits[0]?.found ?? 0) + scanned.length };
 }

@@ -1,5 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 import type { SessionEntry } from "../../../protocol/index.ts";
+import { fromJson } from "../handlers.ts";
 
 type Sql = (text: string) => StatementSync;
 
@@ -8,15 +9,15 @@ export const PARTS = ["systemPromptReport", "skillsSnapshot"] as const;
 
 /** The entry as written with each turn. */
 export function withoutParts(entry: SessionEntry): SessionEntry {
-  if (!PARTS.some((name) => name in entry)) return entry;
-  return Object.fromEntries(Object.entries(entry).filter(([name]) => !(PARTS as readonly string[]).includes(name))) as unknown as SessionEntry;
+  const { systemPromptReport: _report, skillsSnapshot: _skills, ...rest } = entry;
+  return rest;
 }
 
 /** The whole entry. A field that is still in it is newer than its row: another version of this program wrote it. */
 export function withParts(sql: Sql, key: string, entry: SessionEntry): SessionEntry {
   const rows = sql("SELECT name, value FROM session_parts WHERE session_key = ?").all(key);
   if (rows.length === 0) return entry;
-  return { ...entry, ...Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(String(value)) as unknown])), ...entry };
+  return { ...entry, ...Object.fromEntries(rows.map(({ name, value }) => [name, fromJson(value)])), ...entry };
 }
 
 /** Writes a field, or removes it. */

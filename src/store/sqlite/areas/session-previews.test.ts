@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { manualClock } from "../../../base/clock.ts";
-import { openStore } from "../../open.ts";
+import { openStore } from "../../client/open-store.ts";
 import type { Store } from "../../store.ts";
 
 let folder = "";

@@ -3,6 +3,7 @@ import { readableKey, sessionName } from "../../../base/session-name.ts";
 import type { SessionRow, ShownSession } from "../../areas/sessions.ts";
 import { createLineReader, transcriptFile } from "../../projection/index.ts";
 import type { ReadContext, SessionPreview } from "../handlers.ts";
+import { allRows } from "../../rows.ts";
 
 /** Lines inspected for a title or a last message. */
 const LOOKED_AT = 20;
@@ -29,7 +30,7 @@ export interface SessionRef {
 function liveTranscript({ sql }: ReadContext, { agentId, sessionId }: SessionRef): Transcript | undefined {
   const text = `SELECT tid, leaf_id AS leaf, tid || ' ' || created_at || ' ' || next_seq || ' ' || coalesce(leaf_id, '') AS stamp, file FROM transcripts
     WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL ORDER BY tid`;
-  const rows = sql(text).all(agentId, sessionId) as unknown as readonly (Transcript & { readonly file: string })[];
+  const rows = allRows<Transcript & { readonly file: string }>(sql(text), agentId, sessionId);
   return rows.length < 2 ? rows[0] : (rows.find(({ file }) => file === transcriptFile(agentId, sessionId)) ?? rows[0]);
 }
 
@@ -37,7 +38,7 @@ function messageText(line: string, roles: readonly string[]): string {
   // Most lines do not match and need not be parsed.
   if (!roles.some((role) => line.includes(`"${role}"`))) return "";
   try {
-    const { message } = JSON.parse(line) as { readonly message?: MessageText | null };
+    const { message }: { readonly message?: MessageText | null } = JSON.parse(line);
     return message && roles.includes(String(message.role)) ? shownText(message) : "";
   } catch {
     return "";

@@ -1,11 +1,11 @@
 import { AppError } from "../../../base/errors.ts";
 import type { SessionEntry } from "../../../protocol/index.ts";
-import type { SessionFilter, SessionRow, SessionsReads, SessionsWrites } from "../../areas/sessions.ts";
-import { patchedEntry } from "../../patched-entry.ts";
+import { patchedEntry, type SessionFilter, type SessionRow, type SessionsReads, type SessionsWrites } from "../../areas/sessions.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { searchSessions } from "./search-sessions.ts";
 import { PARTS, savePart, withoutParts, withParts } from "./session-parts.ts";
 import { namesOfSessions, searchable, showSessions } from "./session-previews.ts";
+import { numberOf } from "../../rows.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
 const JSON_COLUMNS = ["entry"] as const;
@@ -213,7 +213,7 @@ function count(context: Pick<WriteContext, "sql">, filter: SessionFilter): numbe
   const { text, values } = conditions({ ...others, agentId });
   const isCounted = isListed(context) && Object.values(others).every((value) => value === undefined);
   const query = isCounted ? `SELECT coalesce(sum(n), 0) AS n FROM session_counts WHERE ${text}` : `SELECT count(*) AS n FROM sessions WHERE ${text}`;
-  const whole = Number(sql(query).get(...values)!["n"]);
+  const whole = numberOf(sql(query), ...values);
   const left = [...new Set(except.slice(0, 2))].filter((key) => sql(`SELECT 1 FROM sessions WHERE key = ? AND ${text}`).get(key, ...values));
   return whole - left.length;
 }

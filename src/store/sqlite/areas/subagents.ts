@@ -23,7 +23,7 @@ export const subagentsWrites = {
     if (row.state === "ended" && changesEnd) {
       throw new AppError("CONFLICT", `subagent run ${runId} has ended (${row.outcome ?? "no outcome"}); its end cannot be changed`, { details: { runId } });
     }
-    const changes = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<SubagentRow>;
+    const changes: Partial<SubagentRow> = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
     const next: SubagentRow = { ...row, ...changes };
     context
       .sql("UPDATE subagents SET state = ?, outcome = ?, announced = ?, started_at = ?, ended_at = ?, archive_at = ?, data = ? WHERE run_id = ?")

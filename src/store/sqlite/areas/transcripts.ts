@@ -2,12 +2,17 @@ import type { StatementSync } from "node:sqlite";
 import { AppError } from "../../../base/errors.ts";
 import type { EntryRow, TranscriptRow, TranscriptsReads, TranscriptsWrites } from "../../areas/transcripts.ts";
 import { archivedName, createLineReader, isTranscriptFile, PACKED_LINE, type LineReader } from "../../projection/index.ts";
-import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { allRows, firstRow, need, numberOf } from "../../rows.ts";
 
 const COLUMNS =
   "file, agent_id AS agentId, session_id AS sessionId, next_seq AS lines, bytes, leaf_id AS leafId, created_at AS createdAt, archived_at AS archivedAt";
 const ENTRY_COLUMNS = "seq, entry_id AS id, parent_id AS parentId, type, line";
 const INSERT = "INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)";
+
+const GROW =
+  "UPDATE transcripts SET next_seq = next_seq + ?, bytes = bytes + ?, leaf_id = coalesce(?, leaf_id) WHERE file = ? RETURNING tid, next_seq AS next, bytes";
+const LEAF = "SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?";
 
 /** Marks a transcript in the commit that changes it: its file follows later. Costs nothing while it is marked. */
 const MARK = "INSERT OR IGNORE INTO transcript_unwritten (tid) VALUES (?)";
@@ -22,7 +27,11 @@ function missing(file: string): AppError {
 
 /** The internal number of a transcript; undefined when it does not exist. */
 function tidOf({ sql }: ReadContext, file: string): number | undefined {
-  return sql("SELECT tid FROM transcripts WHERE file = ?").get(file)?.["tid"] as number | undefined;
+  return firstRow<{ tid: number }>(sql("SELECT tid FROM transcripts WHERE file = ?"), file)?.tid;
+}
+
+function transcriptIn(sql: ReadContext["sql"], file: string): TranscriptRow | undefined {
+  return firstRow(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`), file);
 }
 
 export const transcriptsWrites = {
@@ -38,7 +47,7 @@ export const transcriptsWrites = {
       sql(MARK).run(done.lastInsertRowid);
       effects.push({ kind: "appended", file, startBytes: 0, lines: [header] });
     }
-    const transcript = shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(file))!;
+    const transcript = need(transcriptIn(sql, file));
     if (transcript.sessionId !== sessionId || transcript.agentId !== agentId) {
       throw new AppError("CONFLICT", `${file} belongs to session ${transcript.sessionId} of agent ${transcript.agentId}, not to ${sessionId} of ${agentId}`, {
         details: { file },
@@ -62,9 +71,7 @@ export const transcriptsWrites = {
         });
       }
     }
-    const row = sql(
-      "UPDATE transcripts SET next_seq = next_seq + ?, bytes = bytes + ?, leaf_id = coalesce(?, leaf_id) WHERE file = ? RETURNING tid, next_seq AS next, bytes",
-    ).get(entries.length, added, leaf, file) as { tid: number; next: number; bytes: number } | undefined;
+    const row = firstRow<{ tid: number; next: number; bytes: number }>(sql(GROW), entries.length, added, leaf, file);
     if (!row) throw missing(file);
     const firstSeq = row.next - entries.length;
     const insert = sql(INSERT);
@@ -75,7 +82,7 @@ export const transcriptsWrites = {
     return { firstSeq, lastSeq: row.next - 1, bytes: row.bytes };
   },
   "transcripts.expect"({ sql }, expected) {
-    const row = shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(expected.file));
+    const row = transcriptIn(sql, expected.file);
     const same = row?.archivedAt === null && row.sessionId === expected.sessionId && row.createdAt === expected.createdAt && row.leafId === expected.leafId;
     if (same && row.lines === expected.lines && row.bytes === expected.bytes) return;
     throw new AppError("CONFLICT", `${expected.file} is not as it was at line ${expected.lines}; read it again`, {
@@ -92,9 +99,10 @@ export const transcriptsWrites = {
   },
   "transcripts.archive"({ sql, now, effects }, { file, reason }) {
     const name = archivedName(file, reason, now);
-    const row = sql("UPDATE transcripts SET file = ?, archived_at = ? WHERE file = ? AND archived_at IS NULL RETURNING tid").get(name, now, file);
+    const text = "UPDATE transcripts SET file = ?, archived_at = ? WHERE file = ? AND archived_at IS NULL RETURNING tid";
+    const row = firstRow<{ tid: number }>(sql(text), name, now, file);
     if (!row) throw missing(file);
-    sql(MARK).run(row["tid"] as number);
+    sql(MARK).run(row.tid);
     effects.push({ kind: "renamed", file, to: name });
     return { file: name };
   },
@@ -126,7 +134,7 @@ const MAX_PAGE = 1024;
 /** Rows as arrays cost half of what rows as objects do. */
 function pageBefore(statement: StatementSync, lines: LineReader, tid: number, seq: number, limit: number): readonly EntryRow[] {
   statement.setReturnArrays(true);
-  const rows = statement.all(tid, seq, limit) as unknown as [number, string | null, string | null, string, string][];
+  const rows = allRows<[number, string | null, string | null, string, string]>(statement, tid, seq, limit);
   return rows.map((row) => ({ seq: row[0], id: row[1], parentId: row[2], type: row[3], line: lines.read(tid, row[0], row[4]) }));
 }
 
@@ -157,12 +165,12 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
   /** The line of `id`, from the page if possible: it must come before the one found last. */
   function lineOf(id: string): EntryRow | undefined {
     for (let next = at; next < page.length; next += 1) {
-      if (page[next]!.id !== id) continue;
+      if (page[next]?.id !== id) continue;
       at = next + 1;
       return page[next];
     }
     if (rows.length >= SHORT_WAY && limit > LONG_WAY) paged ??= sql(TWICE).get(tid) === undefined;
-    const found = shape<EntryRow>(find.get(tid, id));
+    const found = firstRow<EntryRow>(find, tid, id);
     const row = found && withLine(found, tid, lines);
     if (!row || !paged) return row;
     page = pageBefore(sql(BEFORE), lines, tid, row.seq, Math.min(size, limit - rows.length));
@@ -183,13 +191,14 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
   return rows.reverse();
 }
 
-const PLACE_BY_ID = "SELECT seq, parent_id FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ? ORDER BY seq DESC LIMIT 1";
-const PLACES_BEFORE = "SELECT seq, entry_id, parent_id FROM transcript_entries WHERE tid = ? AND seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?";
+const POSITION_BY_ID =
+  "SELECT seq, parent_id FROM transcript_entries INDEXED BY transcript_entries_id WHERE tid = ? AND entry_id = ? ORDER BY seq DESC LIMIT 1";
+const POSITIONS_BEFORE = "SELECT seq, entry_id, parent_id FROM transcript_entries WHERE tid = ? AND seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?";
 
 /** The same walk as `path`, for positions only. */
 function positions({ sql }: ReadContext, tid: number, leaf: string, after: number): number[] {
-  const find = sql(PLACE_BY_ID);
-  const before = sql(PLACES_BEFORE);
+  const find = sql(POSITION_BY_ID);
+  const before = sql(POSITIONS_BEFORE);
   find.setReturnArrays(true);
   before.setReturnArrays(true);
   const paged = sql(TWICE).get(tid) === undefined;
@@ -201,17 +210,15 @@ function positions({ sql }: ReadContext, tid: number, leaf: string, after: numbe
   while (id !== null && !seen.has(id)) {
     seen.add(id);
     let next = at;
-    while (next < page.length && page[next]![1] !== id) next += 1;
+    while (next < page.length && page[next]?.[1] !== id) next += 1;
     const onPage: readonly [number, string | null, string | null] | undefined = page[next];
-    const position: readonly [number, string | null] | undefined = onPage
-      ? [onPage[0], onPage[2]]
-      : (find.get(tid, id) as unknown as readonly [number, string | null] | undefined);
+    const position: readonly [number, string | null] | undefined = onPage ? [onPage[0], onPage[2]] : firstRow(find, tid, id);
     if (!position || position[0] <= after) break;
     found.push(position[0]);
     id = position[1];
     if (onPage) at = next + 1;
     else if (paged) {
-      page = before.all(tid, position[0], after, MAX_PAGE) as unknown as typeof page;
+      page = allRows(before, tid, position[0], after, MAX_PAGE);
       at = 0;
     }
   }
@@ -219,51 +226,52 @@ function positions({ sql }: ReadContext, tid: number, leaf: string, after: numbe
 }
 
 export const transcriptsReads = {
-  "transcripts.get": ({ sql }, { file }) => shape<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`).get(file)),
+  "transcripts.get": ({ sql }, { file }) => transcriptIn(sql, file),
   "transcripts.ofSession": ({ sql }, { agentId, sessionId }) =>
-    shapeAll<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE agent_id = ? AND session_id = ? ORDER BY tid`).all(agentId, sessionId)),
+    allRows<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE agent_id = ? AND session_id = ? ORDER BY tid`), agentId, sessionId),
   "transcripts.messages"({ sql }, { agentId, sessionId }) {
     const newest = "SELECT max(tid) FROM transcripts WHERE agent_id = ? AND session_id = ?";
-    const row = sql(`SELECT count(*) AS messages FROM transcript_entries WHERE tid = (${newest}) AND type = 'message'`).get(agentId, sessionId);
-    return row?.["messages"] as number;
+    return numberOf(sql(`SELECT count(*) FROM transcript_entries WHERE tid = (${newest}) AND type = 'message'`), agentId, sessionId);
   },
   "transcripts.page"(context, { file, after, before, limit }) {
     const tid = tidOf(context, file);
     if (tid === undefined) return [];
     const backwards = before !== undefined && after === undefined;
     const text = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > ? AND seq < ? ORDER BY seq ${backwards ? "DESC" : "ASC"} LIMIT ?`;
-    const rows = context.sql(text).all(tid, after ?? -1, before ?? Number.MAX_SAFE_INTEGER, limit) as unknown as EntryRow[];
+    const rows = allRows<EntryRow>(context.sql(text), tid, after ?? -1, before ?? Number.MAX_SAFE_INTEGER, limit);
     return withLines(context, tid, backwards ? rows.reverse() : rows);
   },
   "transcripts.tail"(context, { file, limit }) {
     const tid = tidOf(context, file);
     if (tid === undefined) return [];
-    const rows = context.sql(`SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > 0 ORDER BY seq DESC LIMIT ?`).all(tid, limit);
-    return withLines(context, tid, (rows as unknown as EntryRow[]).reverse());
+    const text = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > 0 ORDER BY seq DESC LIMIT ?`;
+    return withLines(context, tid, allRows<EntryRow>(context.sql(text), tid, limit).reverse());
   },
   "transcripts.entry"(context, { file, id }) {
     const tid = tidOf(context, file);
-    const row = tid === undefined ? undefined : shape<EntryRow>(context.sql(BY_ID).get(tid, id));
-    return row && withLine(row, tid!, createLineReader(context.sql));
+    if (tid === undefined) return undefined;
+    const row = firstRow<EntryRow>(context.sql(BY_ID), tid, id);
+    return row && withLine(row, tid, createLineReader(context.sql));
   },
   "transcripts.path"(context, { file, from, until, limit = 1_000_000 }) {
-    const row = context.sql("SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?").get(file) as { tid: number; leaf: string | null } | undefined;
+    const row = firstRow<{ tid: number; leaf: string | null }>(context.sql(LEAF), file);
     const start = from ?? row?.leaf ?? null;
     return row && start !== null ? path(context, row.tid, start, until, limit) : [];
   },
   "transcripts.positions"(context, { file, after, limit }) {
-    const row = context.sql("SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?").get(file) as { tid: number; leaf: string | null } | undefined;
+    const row = firstRow<{ tid: number; leaf: string | null }>(context.sql(LEAF), file);
     return row && row.leaf !== null ? positions(context, row.tid, row.leaf, after).slice(0, limit) : [];
   },
   "transcripts.unwritten": ({ sql }, { limit }) =>
-    shapeAll<TranscriptRow>(
-      sql(`SELECT ${COLUMNS} FROM transcripts WHERE tid IN (SELECT tid FROM transcript_unwritten ORDER BY tid DESC LIMIT ?) ORDER BY tid DESC`).all(limit),
+    allRows<TranscriptRow>(
+      sql(`SELECT ${COLUMNS} FROM transcripts WHERE tid IN (SELECT tid FROM transcript_unwritten ORDER BY tid DESC LIMIT ?) ORDER BY tid DESC`),
+      limit,
     ),
   "transcripts.list"({ sql }, { agentId, archived, limit = 1000, offset = 0 }) {
     const { text, values } = where([
       ["agent_id = ?", agentId],
       ["(archived_at IS NOT NULL) = ?", archived === undefined ? undefined : archived ? 1 : 0],
     ]);
-    return shapeAll<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE ${text} ORDER BY tid LIMIT ? OFFSET ?`).all(...values, limit, offset));
+    return allRows<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE ${text} ORDER BY tid LIMIT ? OFFSET ?`), ...values, limit, offset);
   },
 } satisfies ReadHandlers<TranscriptsReads>;

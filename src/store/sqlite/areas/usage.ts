@@ -13,6 +13,8 @@ import type {
 } from "../../areas/usage.ts";
 import { NO_TOTALS } from "../../areas/usage.ts";
 import { shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { eachRow } from "../../rows.ts";
+import { keysOf } from "../../../base/records.ts";
 
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
   day: "day",
@@ -72,7 +74,7 @@ const matching = ({ fromDay, toDay, since, before, sessionKey, sessionKeys, agen
 
 type SessionTotals = UsageTotals & { readonly sessionKey: string };
 const { firstAt: _firstAt, lastAt: _lastAt, ...NOTHING } = NO_TOTALS;
-const SUMMED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
+const SUMMED = keysOf(NOTHING);
 const tokensOf = ({ input, output, cacheRead, cacheWrite }: UsageTotals): number => input + output + cacheRead + cacheWrite;
 
 /** Holds no more than the largest, however many sessions there are. `all` comes with the most expensive first. */
@@ -122,7 +124,7 @@ export const usageReads = {
     const { text, values } = matching(filter);
     const query = `SELECT session_key AS sessionKey, EXISTS (SELECT 1 FROM sessions WHERE sessions.key = usage.session_key) AS kept, ${TOTALS}
       FROM usage WHERE ${text} GROUP BY session_key ORDER BY cost DESC, sum(input + output + cache_read + cache_write) DESC, session_key`;
-    return gather(sql(query).iterate(...values) as unknown as Iterable<SessionTotals & { readonly kept: 0 | 1 }>, most);
+    return gather(eachRow(sql(query), ...values), most);
   },
   "usage.points"({ sql }, { sessionKey, limit = 1000 }) {
     const text = `SELECT at, provider, model, input, output, cache_read AS cacheRead, cache_write AS cacheWrite, cost FROM usage WHERE session_key = ? ORDER BY at DESC, seq DESC LIMIT ?`;

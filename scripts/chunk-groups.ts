@@ -79,7 +79,7 @@ export const CHUNK_GROUPS = [
     test: files(
       "src/app/(?:core|open-modules|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/plugins/running/(?:create-plugins|admin|names|sections|channel-table)\\.ts",
-      "src/tools/(?:authority/|approvals/shown-request|exec/(?:levels|settings)|sandbox/settings)",
+      "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",
       "src/conversation/(?:create-conversation|index|inbound|item|closing|open-items|run-channels|approvals/pending-commands|intake/|lanes/|turns/|delivery/(?:lazy-delivery|shown-replies|sending-hooks|sent-hooks)\\.|commands/lazy-commands|commands/parsing/(?:pace|message)\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",

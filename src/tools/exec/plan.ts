@@ -4,7 +4,7 @@ import { basename, delimiter } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { parseCommandLine, type CommandSegment } from "./command-line.ts";
 import { callEnvironment, type ExecHost } from "./environment.ts";
-import { resolveExecutable } from "./executables.ts";
+import { resolveExecutable } from "../executables.ts";
 
 /** A segment with the file that will run; null when the shell does it itself or it was not found. */
 export interface PlannedSegment extends CommandSegment {

@@ -8,7 +8,7 @@ import { ensureFolder, writeAtomic } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import type { AllowEntry } from "./allowlist.ts";
-import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./levels.ts";
+import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./settings.ts";
 import { isRecord } from "../../base/records.ts";
 
 interface Rules {

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { isCarrier } from "./executables.ts";
+import { isCarrier } from "../executables.ts";
 import type { PlannedSegment } from "./plan.ts";
 
 export const DEFAULT_SAFE_BINS: readonly string[] = ["jq", "cut", "uniq", "head", "tail", "tr", "wc"];

@@ -1,4 +1,4 @@
-import { GROUPS, PROFILES, toolFacts, toolName, type ProfileName } from "../catalog.ts";
+import { CORE_TOOLS, GROUPS, PROFILES, toolFacts, toolName, type ProfileName } from "../catalog.ts";
 import type { Tool } from "../tool.ts";
 
 /** What policy knows of a tool. */
@@ -49,4 +49,26 @@ function matches(pattern: string, text: string): boolean {
     at = found + part.length;
   }
   return true;
+}
+
+/**
+ * One tool per name, the first one that has it: nothing stands in for a built-in tool, in any spelling. A plugin that is called like a built-in
+ * tool would be meant by lists that mean the tool, so it brings none.
+ */
+export function distinctTools(tools: readonly Tool[], warn: (text: string) => void): readonly Tool[] {
+  const core = new Set([...CORE_TOOLS, ...tools.filter(({ source }) => source.kind === "core").map(({ name }) => name)]);
+  const taken = new Set<string>();
+  return tools.filter(({ name, source }) => {
+    const plain = toolName(name);
+    if (source.kind === "plugin" && core.has(toolName(source.id))) {
+      warn(`the plugin ${source.id} is called like a built-in tool; its tool ${name} is left out: rename the plugin`);
+      return false;
+    }
+    if (taken.has(plain) || (source.kind !== "core" && core.has(plain))) {
+      warn(`there is another tool called ${plain}; the one of ${source.kind === "core" ? "this program" : `${source.kind} ${source.id}`} is left out`);
+      return false;
+    }
+    taken.add(plain);
+    return true;
+  });
 }

@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { isInside } from "../../../base/files.ts";
 import { isHarmless } from "../environment.ts";
-import { realPath } from "../executables.ts";
+import { realPath } from "../../executables.ts";
 import { ownEnvironment, type ExecPlan, type PinnedFile, type PlannedSegment } from "../plan.ts";
 import { changedFile, pinnedFiles, pinnedText } from "./pins.ts";
 import { readingShape } from "./readers.ts";

@@ -1,6 +1,5 @@
 import type { ExtractMode } from "../settings.ts";
-import { decodeText } from "./entities.ts";
-import { scanHtml, type Attributes } from "./scan.ts";
+import { decodeText, scanHtml, type Attributes } from "./scan.ts";
 import { joined, PageWriter, type Block, type Region } from "./writer.ts";
 
 /** What a reader sees of a page. */

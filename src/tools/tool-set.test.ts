@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ChannelPlugin } from "../protocol/index.ts";
-import { channelPolicy } from "./policy-facts.ts";
+import { channelPolicy } from "./tool-set.ts";
 
 type Resolve = NonNullable<NonNullable<ChannelPlugin["groups"]>["resolveToolPolicy"]>;
 

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { AppError } from "../../../base/errors.ts";
-import { isInside } from "../../../base/files.ts";
-import { createRootedFiles, type RootedFiles, type RootedFilesOptions } from "../../../base/rooted-files.ts";
+import { AppError } from "../base/errors.ts";
+import { isInside } from "../base/files.ts";
+import { createRootedFiles, type RootedFiles, type RootedFilesOptions } from "../base/rooted-files.ts";
 
 /** A folder of this machine that is shown in a sandbox. */
 export interface FileMount {
@@ -12,7 +12,7 @@ export interface FileMount {
 }
 
 /** Where the files of a session in a sandbox lie. */
-export interface FilePlace {
+export interface SandboxFiles {
   /** The first one is the workspace; relative paths are meant from it. */
   readonly mounts: readonly [FileMount, ...FileMount[]];
   /** No tool but `exec` may change anything here. */
@@ -33,7 +33,7 @@ export interface Located {
  * A path as it is inside, else relative to the agent's workspace, else as it is on the host; each in the deepest folder that holds it.
  * Throws when none does.
  */
-export function placedPath({ mounts }: FilePlace, workspaceDir: string, path: string): Located {
+export function sandboxPath({ mounts }: SandboxFiles, workspaceDir: string, path: string): Located {
   const [workspace] = mounts;
   const insidePath = join(workspace.inside, relative(workspaceDir, path));
   const views = [
@@ -49,8 +49,8 @@ export function placedPath({ mounts }: FilePlace, workspaceDir: string, path: st
 }
 
 /** Files by the paths of a sandbox. Links that lead out of a mounted folder are not followed. */
-export function placedFiles(place: FilePlace, workspaceDir: string, { check, unique }: Pick<RootedFilesOptions, "check" | "unique">): RootedFiles {
-  const sealed = place.mounts.filter(({ writable }) => !writable);
+export function openSandboxFiles(sandbox: SandboxFiles, workspaceDir: string, { check, unique }: Pick<RootedFilesOptions, "check" | "unique">): RootedFiles {
+  const sealed = sandbox.mounts.filter(({ writable }) => !writable);
   const options: Pick<RootedFilesOptions, "check" | "unique"> = {
     unique,
     // A link inside may lead from a folder that can be written into one that cannot.
@@ -61,12 +61,12 @@ export function placedFiles(place: FilePlace, workspaceDir: string, { check, uni
     },
   };
   async function at(path: string): Promise<Located> {
-    await place.ready();
-    return placedPath(place, workspaceDir, path);
+    await sandbox.ready();
+    return sandboxPath(sandbox, workspaceDir, path);
   }
   async function toChange(path: string, what: string): Promise<Located> {
     const found = await at(path);
-    if (place.readOnly || !found.writable) throw new AppError("PERMISSION_DENIED", `Sandbox path is read-only; cannot ${what}: ${path}`);
+    if (sandbox.readOnly || !found.writable) throw new AppError("PERMISSION_DENIED", `Sandbox path is read-only; cannot ${what}: ${path}`);
     return found;
   }
   async function look<T>(path: string, act: (files: RootedFiles, path: string) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import type { OpenClawConfig } from "../../config/index.ts";
-import { execSettings, type ExecSettings } from "./settings.ts";
-import { heldElevated, heldExec, type ChoiceUse } from "../authority/session-exec.ts";
-import { type Elevation } from "./deps.ts";
+import { execSettings, type ExecSettings } from "../exec/settings.ts";
+import { heldElevated, heldExec, type ChoiceUse } from "./session-exec.ts";
+import { type Elevation } from "../exec/deps.ts";
 import { type ToolContext } from "../tool.ts";
 import type { IsOwner } from "../../channels/index.ts";
 

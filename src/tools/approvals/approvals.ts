@@ -103,8 +103,8 @@ export const approvalSlug = (id: string): string => id.slice(0, SLUG_CHARS);
 /** The id that is meant: people write the beginning of it that they were shown. */
 function whole(written: string, ids: readonly string[]): string {
   if (written.length < SLUG_CHARS) return written;
-  const meant = ids.filter((id) => id.startsWith(written));
-  return meant.length === 1 ? meant[0]! : written;
+  const [meant, ...others] = ids.filter((id) => id.startsWith(written));
+  return meant === undefined || others.length > 0 ? written : meant;
 }
 
 /** Ends the questions that do not wait in this process, and tells of each. */

@@ -226,7 +226,8 @@ async function folderInside(sandbox: Sandbox, workdir: unknown, warnings: string
   const asked = typeof workdir === "string" && workdir.trim() !== "" ? workdir.trim() : undefined;
   const found = await sandbox.folder(asked);
   if (found !== undefined) return found;
-  const workspace = (await sandbox.folder(undefined))!;
+  const workspace = await sandbox.folder(undefined);
+  if (workspace === undefined) throw new AppError("NOT_FOUND", "the sandbox has no folder to run in");
   warnings.push(`Warning: workdir ${JSON.stringify(asked)} is not in the sandbox; running in ${JSON.stringify(workspace)}.`);
   return workspace;
 }

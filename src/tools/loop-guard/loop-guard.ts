@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { createHash } from "node:crypto";
 import type { Logger } from "../../base/log/logger.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
@@ -22,7 +23,7 @@ const LOG_FIELDS = ["status", "totalLines", "totalChars", "truncated", "exitCode
 /** A call that asks again and again whether something has happened. */
 function pollAction({ name, params }: WatchedCall): "poll" | "log" | undefined {
   if (name === "command_status") return "poll";
-  const action = name === "process" && typeof params === "object" && params !== null ? (params as { action?: unknown }).action : undefined;
+  const action = name === "process" && isRecord(params) ? params["action"] : undefined;
   return action === "poll" || action === "log" ? action : undefined;
 }
 
@@ -32,7 +33,7 @@ function outcomeFingerprint(call: WatchedCall, { content, details, isError }: To
   if (isError) return digest({ error: said });
   const action = pollAction(call);
   if (action === undefined) return digest({ details, said });
-  const fields = typeof details === "object" && details !== null ? (details as Record<string, unknown>) : {};
+  const fields = isRecord(details) ? details : {};
   return digest({ action, said, ...Object.fromEntries((action === "poll" ? POLL_FIELDS : LOG_FIELDS).map((key) => [key, fields[key]])) });
 }
 
@@ -96,7 +97,7 @@ export function createLoopGuard(settings: LoopSettings): LoopGuard {
       const alarm = detect(call, id, history, settings);
       if (alarm?.level !== "warning") return alarm;
       // Of two calls that take turns, either speaks for both.
-      const key = alarm.detector === "ping_pong" ? [id, history.at(-1)!.call].sort().join(" ") : id;
+      const key = alarm.detector === "ping_pong" ? [id, history.at(-1)?.call ?? ""].sort().join(" ") : id;
       return isDue(`${alarm.detector} ${key}`, alarm.count) ? alarm : undefined;
     },
     record({ outcome, ...call }) {
@@ -158,7 +159,7 @@ function alternation(history: readonly Seen[], id: string): { readonly count: nu
   const last = history.at(-1);
   if (!last || last.call === id) return undefined;
   let from = history.length;
-  while (from > 0 && history[from - 1]!.call === ((history.length - from) % 2 === 0 ? last.call : id)) from -= 1;
+  while (from > 0 && history[from - 1]?.call === ((history.length - from) % 2 === 0 ? last.call : id)) from -= 1;
   const tail = history.slice(from);
   if (tail.length < 2) return undefined;
   const outcomes = (call: string): number => new Set(tail.filter((seen) => seen.call === call).map((seen) => seen.outcome)).size;
@@ -192,7 +193,8 @@ export function sessionLoops(deps: SessionLoopsDeps): Required<Pick<BrokerDeps, 
     if (!settings.enabled) return undefined;
     const guard = known && JSON.stringify(known.settings) === JSON.stringify(settings) ? known.guard : createLoopGuard(settings);
     guards.set(sessionKey, { settings, guard, config });
-    if (guards.size > MAX_SESSIONS) guards.delete(guards.keys().next().value!);
+    const [oldest] = guards.keys();
+    if (guards.size > MAX_SESSIONS && oldest !== undefined) guards.delete(oldest);
     return guard;
   }
 

@@ -1,4 +1,4 @@
-import { CORE_TOOLS, GROUPS, PROFILES, toolFacts, toolName, type ProfileName } from "../catalog.ts";
+import { CORE_TOOLS, GROUPS, PROFILES, toolFacts, toolName } from "../catalog.ts";
 import type { Tool } from "../tool.ts";
 
 /** What policy knows of a tool. */
@@ -16,7 +16,7 @@ export function groupTools(name: string): readonly string[] | undefined {
 
 /** The list of a profile; undefined when it has no opinion or is none. */
 export function profileTools(name: string): readonly string[] | undefined {
-  return Object.hasOwn(PROFILES, name) ? PROFILES[name as ProfileName] : undefined;
+  return Object.entries(PROFILES).find(([profile]) => profile === name)?.[1];
 }
 
 /** Does an entry of an allow or deny list mean this tool? `*` stands for any text, anywhere. */
@@ -37,13 +37,12 @@ export function allows(entry: string, tool: Pick<PolicySubject, "name" | "source
 
 /** Without a regular expression, so that no pattern can be slow. */
 function matches(pattern: string, text: string): boolean {
-  const parts = pattern.split("*");
-  const first = parts[0]!;
-  const last = parts.at(-1)!;
+  const [first = "", ...parts] = pattern.split("*");
+  const last = parts.pop() ?? first;
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   let at = first.length;
   const end = text.length - last.length;
-  for (const part of parts.slice(1, -1)) {
+  for (const part of parts) {
     const found = text.indexOf(part, at);
     if (found === -1 || found + part.length > end) return false;
     at = found + part.length;

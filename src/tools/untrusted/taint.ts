@@ -63,15 +63,16 @@ export function createTaint({ settings, history }: TaintDeps): Taint {
     const found = sessions.get(sessionKey) ?? { private: false, untrusted: false, complete: history === undefined };
     sessions.delete(sessionKey);
     sessions.set(sessionKey, found);
-    if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value!);
+    const [oldest] = sessions.keys();
+    if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
     return found;
   }
 
   function reachOf(tool: string): ToolReach {
     const name = toolName(tool);
     const own = settings()?.tools;
-    if (own && Object.hasOwn(own, name)) return own[name]!;
-    return toolFacts(name)?.reach ?? own?.["*"] ?? ANYTHING;
+    const configured = own && Object.hasOwn(own, name) ? own[name] : undefined;
+    return configured ?? toolFacts(name)?.reach ?? own?.["*"] ?? ANYTHING;
   }
 
   /** What cannot be read counts as the worst. */

@@ -8,6 +8,18 @@
 /** Files by their paths: alternatives of an expression. */
 const files = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"));
 
+/** Files of the SDK that its root does not need: a plugin loads them with the sub-path that it imports. */
+const SDK_SUB_PATHS_ONLY = [
+  "unbuilt",
+  "entry/(?:channel-entry|chat-channel)",
+  "config/(?:account-lists|channel-schemas|config-adapters|directories|secret-contract|secret-files|setup-config|setup-wizard)",
+  "access/(?:allow-checks|approvals|group-policies|ingress)",
+  "messages/(?:outbound-parts|pairing|reply-payloads|send-results|session-keys|status-adapters)",
+  "network/(?:host-names|http|oauth|webhook-guards)",
+  "media/outbound-media",
+  "values/(?:numbers|small)",
+];
+
 /** The first that fits takes a file; the order is from what everything needs to what one command needs. */
 export const CHUNK_GROUPS = [
   {
@@ -37,11 +49,11 @@ export const CHUNK_GROUPS = [
     ),
   },
   // What every plugin's entry needs, and what host and plugins share; then the rest, and what needs zod.
-  { name: "sdk-entry", test: files("src/plugins/sdk/(?:plugin-entry|plugin-config|account-ids|host-binding|diagnostic-events|log-transports)\\.ts") },
+  { name: "sdk-entry", test: files("src/plugins/sdk/(?:entry/plugin-(?:entry|config)|account-ids|host-binding|diagnostics)\\.ts") },
   { name: "zod", test: files("node_modules/zod/") },
-  { name: "sdk-schemas", test: files("src/plugins/sdk/(?:schemas|secrets|channels/config-schemas)\\.ts") },
-  { name: "sdk-network", test: files("src/plugins/sdk/(?:guarded-fetch|ssrf|web-media)\\.ts") },
-  { name: "sdk", test: files("src/plugins/sdk/(?!paths|vendor|newer)") },
+  { name: "sdk-schemas", test: files("src/plugins/sdk/(?:config/(?:schemas|secrets)|channels/config-schemas)\\.ts") },
+  { name: "sdk-network", test: files("src/plugins/sdk/(?:network/(?:guarded-fetch|ssrf)|media/web-media)\\.ts") },
+  { name: "sdk", test: files(`src/plugins/sdk/(?!paths|vendor|(?:${SDK_SUB_PATHS_ONLY.join("|")})\\.ts)`) },
   {
     name: "inventory",
     test: files(
@@ -67,7 +79,7 @@ export const CHUNK_GROUPS = [
   {
     name: "plugin-host",
     test: files(
-      "src/plugins/running/(?!create-plugins|admin|names|sections|channel-table)",
+      "src/plugins/running/(?!create-plugins|gateway-ports|names|channel-table)",
       "src/plugins/runtime/conversation/",
       "src/plugins/(?:host|registry|load)/",
       "src/hooks/(?!hook-log|catalog|trace|current-hooks)",
@@ -78,8 +90,8 @@ export const CHUNK_GROUPS = [
     name: "hub",
     test: files(
       "src/app/(?:core|open-modules|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
-      "src/plugins/running/(?:create-plugins|admin|names|sections|channel-table)\\.ts",
-      "src/tools/(?:authority/|approvals/shown-request|exec/(?:levels|settings)|sandbox/settings)",
+      "src/plugins/running/(?:create-plugins|gateway-ports|names|channel-table)\\.ts",
+      "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",
       "src/conversation/(?:create-conversation|index|inbound|item|closing|open-items|run-channels|approvals/pending-commands|intake/|lanes/|turns/|delivery/(?:lazy-delivery|shown-replies|sending-hooks|sent-hooks)\\.|commands/lazy-commands|commands/parsing/(?:pace|message)\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",

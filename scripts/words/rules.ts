@@ -39,11 +39,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     "src/channels/access",
     "src/channels/sections.ts",
     "src/plugins/sdk/channels",
-    "src/plugins/sdk/access.test.ts",
-    "src/plugins/sdk/channel-entries.ts",
+    "src/plugins/sdk/access/access.test.ts",
+    "src/plugins/sdk/values/channel-entries.ts",
     "src/setup/channel-offers.test.ts",
   ].map((path) => ({ path, words: /^rooms?$/, why: "chat rooms of platforms" })),
-  ...["src/cli/commands/channels/resolve.ts", "src/plugins/sdk/newer/session-keys.ts", "src/routing/examples.test.ts"].map((path) => ({
+  ...["src/cli/commands/channels/resolve.ts", "src/plugins/sdk/messages/session-keys.ts", "src/routing/examples.test.ts"].map((path) => ({
     path,
     words: /^room$/,
     line: /room:|\broom\|/i,

@@ -3,24 +3,17 @@
  * The entry point. Importing it loads no plugin and reads no file; the code that runs plugins is loaded with the first that is enabled.
  */
 
-export {
-  callMethod,
-  catchFaults,
-  refuseExits,
-  createPluginHost,
-  hookSettings,
-  pluginLogger,
-  within,
-  type ExtensionPatch,
-  type ExtensionRowValue,
-  type MethodAnswer,
-  type PluginHost,
-  type PluginHostDeps,
-  type GuardRecords,
-  type MissingGuard,
-  type PluginStatus,
-  type SessionExtensions,
-} from "./host/index.ts";
+export { pluginLogger } from "./host/api.ts";
+export type { PluginHostDeps } from "./host/deps.ts";
+export { refuseExits } from "./host/exits.ts";
+export { catchFaults } from "./host/faults.ts";
+export type { GuardRecords, MissingGuard } from "./host/guards.ts";
+export { hookSettings } from "./host/hook-settings.ts";
+export { createPluginHost, type PluginHost } from "./host/host.ts";
+export { callMethod, type MethodAnswer } from "./host/method-call.ts";
+export type { ExtensionPatch, ExtensionRowValue, SessionExtensions } from "./host/sessions.ts";
+export type { PluginStatus } from "./host/status.ts";
+export { within } from "./host/within.ts";
 export {
   bundledFolder,
   defaultWorkspace,
@@ -50,11 +43,13 @@ export {
   type Registries,
   type RouteRegistration,
 } from "./registry/index.ts";
-export { createPluginRuntime, createStateDatabases, type RuntimePorts } from "./runtime/index.ts";
+export type { RuntimePorts } from "./runtime/ports.ts";
+export { createPluginRuntime } from "./runtime/runtime.ts";
+export { createStateDatabases } from "./runtime/state/databases.ts";
 export { bindSdkHost } from "./sdk/host-binding.ts";
 export type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSession } from "./sdk/types/index.ts";
-export type { DevicePairingPort } from "./sdk/device-pairing.ts";
-export { hasLogTransports, publishLogRecord } from "./sdk/log-transports.ts";
+export type { DevicePairingPort } from "./sdk/access/device-pairing.ts";
+export { hasLogTransports, publishLogRecord } from "./sdk/diagnostics.ts";
 export { recoverInstalls } from "./install/journal.ts";
 export type {
   BuiltinScan,
@@ -69,12 +64,12 @@ export type {
   UpdateRequest,
 } from "./install/index.ts";
 export { inventoryOptions } from "./inventory/gateway-inventory.ts";
-export { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./running/admin.ts";
+export { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./running/gateway-ports.ts";
 export { channelTable } from "./running/channel-table.ts";
 export { createPlugins, type PluginFacts, type Plugins, type PluginsDeps } from "./running/create-plugins.ts";
 export { judgeNames } from "./running/names.ts";
 export { pluginTools } from "./running/plugin-tools.ts";
-export { pluginPorts } from "./running/sections.ts";
+export { pluginPorts } from "./running/gateway-ports.ts";
 export type { CommandHost } from "./running/command-host.ts";
 export type { RunningPlugins } from "./running/open-plugins.ts";
 export type { TrialProgram, TriedPlugin, UnloadablePlugin } from "./running/trial.ts";

@@ -1,5 +1,5 @@
 /** Parts of this module that are loaded when they are first needed. */
-import type * as create from "./create/index.ts";
+import type * as create from "./create/create.ts";
 import type * as install from "./install/index.ts";
 import type * as commandHost from "./running/command-host.ts";
 import type * as names from "./running/names.ts";
@@ -12,7 +12,7 @@ export async function loadInstall(): Promise<typeof install> {
 }
 /** Creating a plugin from a template: loaded by the command that needs it. */
 export async function loadCreate(): Promise<typeof create> {
-  return import("./create/index.ts");
+  return import("./create/create.ts");
 }
 
 /** What manifests say about names in the configuration. Loaded when a configuration names some. */

@@ -1,12 +1,15 @@
+import { isRecord } from "../base/records.ts";
+
 const MAX_DEPTH = 6;
 
 /** Models wrap texts: `{text}`, `{content}`, `{parts}`, lists of these. Undefined when it is no text at all. */
 export function flatText(value: unknown, depth = 0): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return undefined;
+  if (depth > MAX_DEPTH) return undefined;
   if (Array.isArray(value)) return value.map((item) => flatText(item, depth + 1) ?? "").join("");
-  const { text, content, parts } = value as { readonly text?: unknown; readonly content?: unknown; readonly parts?: unknown };
+  if (!isRecord(value)) return undefined;
+  const { text, content, parts } = value;
   return flatText(text ?? content ?? parts ?? null, depth + 1);
 }
 

@@ -1,6 +1,6 @@
 /** Class 37: every command and button, by whoever may write somewhere, and what it reaches. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { elevationRefusal, mayStillGrant, namedForElevated } from "../../src/tools/exec/caller-settings.ts";
+import { elevationRefusal, mayStillGrant, namedForElevated } from "../../src/tools/authority/caller-settings.ts";
 import { ownersBy } from "../../src/channels/access/owners.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { COMMANDS } from "../../src/channels/index.ts";

@@ -1,10 +1,13 @@
+/** Writes the beginning of a plugin: files that load, with tests that pass. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, fileError } from "../../base/errors.ts";
 import { nearest } from "../../base/text.ts";
 import { isPluginId } from "../inventory/plugin-id.ts";
 import { filesOf } from "./files.ts";
-import { TEMPLATES, type Template } from "./templates/index.ts";
+import { TEMPLATES, type Template } from "./templates.ts";
+
+export { TEMPLATES, type Template };
 
 export interface CreateRequest {
   readonly folder: string;
@@ -53,8 +56,10 @@ export function createPlugin({ folder, id, name, template = "tool", js = false, 
   }
 }
 
+const isTemplate = (given: string): given is Template => Object.hasOwn(TEMPLATES, given);
+
 function templateOf(given: string): Template {
-  if (Object.hasOwn(TEMPLATES, given)) return given as Template;
+  if (isTemplate(given)) return given;
   const names = Object.keys(TEMPLATES);
   const close = nearest(given, names);
   throw new AppError(

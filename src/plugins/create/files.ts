@@ -1,4 +1,4 @@
-import { TEMPLATES, type Template } from "./templates/index.ts";
+import { TEMPLATES, type Template } from "./templates.ts";
 
 export interface Scaffold {
   readonly id: string;

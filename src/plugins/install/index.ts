@@ -5,5 +5,5 @@ export type { InstallRecord } from "./record.ts";
 export { scanCode } from "./scan/code.ts";
 export type { BuiltinScan, Finding } from "./scan/finding.ts";
 export { uninstallPlugin, type UninstallRequest, type UninstallResult } from "./uninstall.ts";
-export { withdrawShadowing } from "./withdraw.ts";
+export { withdrawShadowing } from "./uninstall.ts";
 export { updatePlugins, type UpdateOutcome, type UpdateRequest } from "./update.ts";

@@ -5,7 +5,7 @@ export { createDiagnostics } from "./diagnostics.ts";
 export { registerInternalHook, registerToolPolicy, registerTypedHook, type PolicyGrants } from "./hooks.ts";
 export type { CleanupReason, MethodRegistration, RouteRegistration, ServiceRegistration, SessionExtensionRegistration } from "./kinds.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
-export { registerGatewayMethod } from "./methods.ts";
+export { registerGatewayMethod } from "./routes.ts";
 export type { Owner, Registration } from "./owner.ts";
 export { registerChannel, registerCli, registerProvider, registerService } from "./parts.ts";
 export type { RegistryPorts } from "./ports.ts";

@@ -1,6 +1,7 @@
+import { SCOPES } from "../../protocol/index.ts";
 import { checksFor } from "./arguments.ts";
 import type { Binding } from "./binding.ts";
-import type { HttpHandler, RouteRegistration } from "./kinds.ts";
+import type { HttpHandler, MethodRegistration, RouteRegistration } from "./kinds.ts";
 import type { Owner } from "./owner.ts";
 import type { Table } from "./table.ts";
 
@@ -80,4 +81,17 @@ export function registerHttpHandler(binding: Binding, table: Table<HttpHandler>,
   const { ledger, scope, nextNumber } = binding;
   const handler = scope.bind(checksFor("api.registerHttpHandler").fn("handler", given), "an HTTP handler") as HttpHandler;
   ledger.enter({ kind: "http handler", name: "(handler)", apply: () => table.add(`handler ${nextNumber()}`, ledger.owner, handler) });
+}
+
+const METHOD_NAME = /^[A-Za-z][\w.:-]{0,127}$/;
+
+/** Registers a method of the gateway. Without a scope it needs `operator.admin`. */
+export function registerGatewayMethod({ ledger, scope }: Binding, table: Table<MethodRegistration>, given: unknown, fn: unknown, options: unknown): void {
+  const checks = checksFor("api.registerGatewayMethod");
+  const method = checks.text("method", given, 128);
+  if (!METHOD_NAME.test(method)) checks.fail("method", "a letter, then letters, digits, _ . : and -", given);
+  const handler = scope.bind(checks.fn("handler", fn), `gateway method ${method}`);
+  const asked = checks.options("options", options)["scope"];
+  const access = asked === undefined ? "operator.admin" : checks.choice("options.scope", asked, SCOPES);
+  ledger.enter({ kind: "gateway method", name: method, apply: () => table.add(method, ledger.owner, { method, access, handler }) });
 }

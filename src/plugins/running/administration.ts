@@ -4,7 +4,7 @@ import { findPlugin, switchPlugin } from "../inventory/switch.ts";
 import { readInventory, type Inventory } from "../inventory/inventory.ts";
 import { type InstallDeps } from "../install/deps.ts";
 import { inventoryOptions } from "../inventory/gateway-inventory.ts";
-import type { PluginAdminDeps } from "./admin.ts";
+import type { PluginAdminDeps } from "./gateway-ports.ts";
 import { unloadablePlugins } from "./trial.ts";
 
 /** The answer is sent before the gateway goes. */

@@ -1,8 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import type { LogRecord, LogSink } from "../../base/log/logger.ts";
-import { bindSdkHost } from "../sdk/host-binding.ts";
-import { hasLogTransports, publishLogRecord } from "../sdk/log-transports.ts";
-import { type DevicePairingPort } from "../sdk/device-pairing.ts";
+import { bindSdkHost, createSdkState } from "../sdk/host-binding.ts";
+import { hasLogTransports, publishLogRecord } from "../sdk/diagnostics.ts";
+import { type DevicePairingPort } from "../sdk/access/device-pairing.ts";
 import { type PluginHost } from "../host/host.ts";
 import { type RuntimeChannelSession } from "../sdk/types/index.ts";
 import { SCOPES } from "../../protocol/index.ts";
@@ -21,6 +21,7 @@ export function bindSdk({ config, log, pairing, tapLog, talk, host, recordInboun
   using stack = new DisposableStack();
   stack.use(
     bindSdkHost({
+      state: createSdkState(),
       get env() {
         return config.env();
       },

@@ -3,7 +3,7 @@
  * where it is not built, or does not run as on the command line, they answer `UNAVAILABLE` when they are called.
  */
 import { AppError } from "../../base/errors.ts";
-import { INGRESS_INSTEAD } from "../sdk/newer/unbuilt.ts";
+import { INGRESS_INSTEAD } from "../sdk/unbuilt.ts";
 
 interface Pending {
   /** Answer at once, as the real ones do. */

@@ -11,7 +11,10 @@ import { seededRandom } from "../../base/random.ts";
 import { createChannelActivity } from "../../channels/index.ts";
 import { openConfig } from "../../config/index.ts";
 import { openStore } from "../../store/index.ts";
-import { createPluginRuntime, createStateDatabases, PENDING, type RuntimePorts } from "./index.ts";
+import { PENDING } from "./pending.ts";
+import type { RuntimePorts } from "./ports.ts";
+import { createPluginRuntime } from "./runtime.ts";
+import { createStateDatabases } from "./state/databases.ts";
 
 async function setup(text = "{}", over: Partial<RuntimePorts> = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugin-runtime-")));

@@ -4,7 +4,7 @@ import { lazily } from "./lazily.ts";
 import { createMedia } from "./media/index.ts";
 import { pendingMembers, type PendingMember } from "./pending.ts";
 import type { RuntimeOwner, RuntimePorts } from "./ports.ts";
-import { createState } from "./state/index.ts";
+import { createState } from "./state/databases.ts";
 import { join } from "node:path";
 import type { HostConfig } from "../../protocol/index.ts";
 import { isDeepStrictEqual } from "node:util";

@@ -1,10 +1,10 @@
 /**
  * The one place where SDK functions that published plugins call without an argument for the host find it. The host binds itself before it
- * loads a plugin. Everything else that is process-wide by contract, the diagnostic bus and the log transports, stands in its own file.
+ * loads a plugin, and brings the state that SDK functions hold between calls.
  */
 import { AppError } from "../../base/errors.ts";
 import type { OpenClawPluginHttpRouteHandler } from "../../protocol/index.ts";
-import type { DevicePairingPort } from "./device-pairing.ts";
+import type { DevicePairingPort } from "./access/device-pairing.ts";
 import type { RecordInboundSessionParams } from "./types/runtime-channel.ts";
 
 export interface SdkLogRecord {
@@ -14,7 +14,22 @@ export interface SdkLogRecord {
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** What SDK functions hold between calls, for as long as a host is bound. */
+export interface SdkState {
+  /** Receive every log record. */
+  readonly logTransports: Set<(record: Record<string, unknown>) => void>;
+  /** What was warned about once and is not again. */
+  readonly warned: Set<string>;
+  /** HTTP routes by path, of each map of webhook targets that a plugin has. */
+  readonly webhookRoutes: WeakMap<object, Map<string, () => void>>;
+}
+
+export function createSdkState(): SdkState {
+  return { logTransports: new Set(), warned: new Set(), webhookRoutes: new WeakMap() };
+}
+
 export interface SdkHost {
+  readonly state?: SdkState | undefined;
   /** The process environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where state lives. */
@@ -32,7 +47,8 @@ export interface SdkHost {
   readonly recordInboundSession?: ((params: RecordInboundSessionParams) => Promise<void>) | undefined;
 }
 
-const bound: { host: SdkHost | undefined } = { host: undefined };
+/** `alone` is the state where the SDK is used by itself. */
+const bound: { host: SdkHost | undefined; readonly alone: SdkState } = { host: undefined, alone: createSdkState() };
 
 /** Makes `host` the one that SDK functions find, until it is disposed of. */
 export function bindSdkHost(host: SdkHost): Disposable {
@@ -49,6 +65,8 @@ export function bindSdkHost(host: SdkHost): Disposable {
 export function sdkHost(): SdkHost | undefined {
   return bound.host;
 }
+
+export const sdkState = (): SdkState => bound.host?.state ?? bound.alone;
 
 /** A part of the host that `what` cannot do without. */
 export function requireHost<K extends keyof SdkHost>(what: string, part: K): NonNullable<SdkHost[K]> {

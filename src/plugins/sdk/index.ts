@@ -14,14 +14,14 @@ export {
   resolveAllowlistMatchSimple,
   summarizeMapping,
   type AllowlistMatch,
-} from "./allow-lists.ts";
+} from "./access/allow-lists.ts";
 export {
   buildChannelKeyCandidates,
   normalizeChannelSlug,
   resolveChannelEntryMatch,
   resolveChannelEntryMatchWithFallback,
   resolveNestedAllowlistDecision,
-} from "./channel-entries.ts";
+} from "./values/channel-entries.ts";
 export {
   listDiscordAccountIds,
   listEnabledSlackAccounts,
@@ -120,7 +120,7 @@ export {
   slackOnboardingAdapter,
   telegramOnboardingAdapter,
   whatsappOnboardingAdapter,
-} from "./channels/onboarding.ts";
+} from "./channels/platforms.ts";
 export {
   collectDiscordAuditChannelIds,
   parseTelegramReplyToMessageId,
@@ -164,10 +164,10 @@ export {
   deleteAccountFromConfigSection,
   migrateBaseNameToDefaultAccount,
   setAccountEnabledInConfigSection,
-} from "./config-sections.ts";
-export { createDedupeCache, type DedupeCache } from "./dedupe.ts";
-export { approveDevicePairing, listDevicePairing, rejectDevicePairing } from "./device-pairing.ts";
-export { emitDiagnosticEvent, isDiagnosticsEnabled, onDiagnosticEvent } from "./diagnostic-events.ts";
+} from "./config/config-sections.ts";
+export { createDedupeCache, type DedupeCache } from "./values/dedupe.ts";
+export { approveDevicePairing, listDevicePairing, rejectDevicePairing } from "./access/device-pairing.ts";
+export { emitDiagnosticEvent, isDiagnosticsEnabled, onDiagnosticEvent } from "./diagnostics.ts";
 export {
   acquireFileLock,
   buildRandomTempFilePath,
@@ -177,7 +177,7 @@ export {
   writeJsonFileAtomically,
   type FileLockHandle,
   type FileLockOptions,
-} from "./files.ts";
+} from "./values/files.ts";
 export {
   removeAckReactionAfterReply,
   resolveControlCommandGate,
@@ -189,9 +189,9 @@ export {
   type AckReactionGateParams,
   type AckReactionScope,
   type WhatsAppAckReactionMode,
-} from "./gating.ts";
-export { resolveToolsBySender } from "./groups.ts";
-export { fetchWithSsrFGuard } from "./guarded-fetch.ts";
+} from "./access/gating.ts";
+export { resolveToolsBySender } from "./access/groups.ts";
+export { fetchWithSsrFGuard } from "./network/guarded-fetch.ts";
 export {
   buildPendingHistoryContextFromMap,
   clearHistoryEntries,
@@ -200,15 +200,15 @@ export {
   recordPendingHistoryEntry,
   recordPendingHistoryEntryIfEnabled,
   type HistoryEntry,
-} from "./history.ts";
-export { formatLocationText, toLocationContext } from "./location.ts";
-export { registerLogTransport, type LogTransport, type LogTransportRecord } from "./log-transports.ts";
-export { resolveChannelMediaMaxBytes } from "./media-limits.ts";
+} from "./messages/history.ts";
+export { formatLocationText, toLocationContext } from "./messages/location.ts";
+export { registerLogTransport, type LogTransport, type LogTransportRecord } from "./diagnostics.ts";
+export { resolveChannelMediaMaxBytes } from "./media/media-limits.ts";
 export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension } from "../../media/index.ts";
 export { createActionGate, extractToolSend, jsonResult, readNumberParam, readReactionParams, readStringParam } from "./params.ts";
-export { emptyPluginConfigSchema } from "./plugin-config.ts";
-export { promptAccountId, promptChannelAccessConfig } from "./prompts.ts";
-export { buildOauthProviderAuthResult } from "./provider-auth.ts";
+export { emptyPluginConfigSchema } from "./entry/plugin-config.ts";
+export { promptAccountId, promptChannelAccessConfig } from "./config/prompts.ts";
+export { buildOauthProviderAuthResult } from "./network/provider-auth.ts";
 export {
   buildAgentMediaPayload,
   createReplyPrefixContext,
@@ -218,7 +218,7 @@ export {
   PAIRING_APPROVED_MESSAGE,
   resolveAckReaction,
   type AgentMediaPayload,
-} from "./replies.ts";
+} from "./messages/replies.ts";
 export {
   DEFAULT_WEBHOOK_BODY_TIMEOUT_MS,
   DEFAULT_WEBHOOK_MAX_BODY_BYTES,
@@ -228,7 +228,7 @@ export {
   readRequestBodyWithLimit,
   requestBodyErrorToText,
   RequestBodyLimitError,
-} from "./request-body.ts";
+} from "./network/request-body.ts";
 export {
   BlockStreamingCoalesceSchema,
   buildChannelConfigSchema,
@@ -243,11 +243,11 @@ export {
   TtsConfigSchema,
   TtsModeSchema,
   TtsProviderSchema,
-} from "./schemas.ts";
-export { recordInboundSession } from "./sessions.ts";
-export { isBlockedHostname, isBlockedHostnameOrIp, isPrivateIpAddress, SsrFBlockedError, type LookupFn, type SsrFPolicy } from "./ssrf.ts";
-export { buildBaseChannelStatusSummary, collectStatusIssuesFromLastError, createDefaultChannelRuntimeState } from "./status.ts";
-export { optionalStringEnum, stringEnum } from "./string-enums.ts";
+} from "./config/schemas.ts";
+export { recordInboundSession } from "./messages/sessions.ts";
+export { isBlockedHostname, isBlockedHostnameOrIp, isPrivateIpAddress, SsrFBlockedError, type LookupFn, type SsrFPolicy } from "./network/ssrf.ts";
+export { buildBaseChannelStatusSummary, collectStatusIssuesFromLastError, createDefaultChannelRuntimeState } from "./messages/status.ts";
+export { optionalStringEnum, stringEnum } from "./values/string-enums.ts";
 export {
   chunkTextForOutbound,
   clamp,
@@ -279,7 +279,7 @@ export type {
 export type { OpenClawPluginConfigSchema, OpenClawPluginDefinition, OpenClawPluginModule, PluginConfigUiHint } from "./types/definition.ts";
 export type { WebMediaResult } from "./types/runtime-media.ts";
 export type { PluginRuntime } from "./types/runtime.ts";
-export { loadWebMedia } from "./web-media.ts";
+export { loadWebMedia } from "./media/web-media.ts";
 export {
   normalizePluginHttpPath,
   normalizeWebhookPath,
@@ -288,6 +288,6 @@ export {
   rejectNonPostWebhookRequest,
   resolveWebhookPath,
   resolveWebhookTargets,
-} from "./webhooks.ts";
-export { isWSL2Sync, isWSLEnv, isWSLSync } from "./wsl.ts";
+} from "./network/webhooks.ts";
+export { isWSL2Sync, isWSLEnv, isWSLSync } from "./values/wsl.ts";
 export type * from "./root-types.ts";

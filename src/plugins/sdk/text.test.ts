@@ -1,15 +1,14 @@
 import { Type } from "typebox";
 import { describe, expect, it, vi } from "vitest";
-import * as coerce from "./coerce.ts";
-import { createDedupeCache } from "./dedupe.ts";
-import { emitDiagnosticEvent, isDiagnosticsEnabled, onDiagnosticEvent } from "./diagnostic-events.ts";
-import * as history from "./history.ts";
-import { KeyedAsyncQueue } from "./identifiers.ts";
-import { formatLocationText, toLocationContext } from "./location.ts";
-import { publishLogRecord, registerLogTransport } from "./log-transports.ts";
+import * as coerce from "./values/coerce.ts";
+import { createDedupeCache } from "./values/dedupe.ts";
+import { emitDiagnosticEvent, isDiagnosticsEnabled, onDiagnosticEvent, publishLogRecord, registerLogTransport } from "./diagnostics.ts";
+import * as history from "./messages/history.ts";
+import { KeyedAsyncQueue } from "./values/identifiers.ts";
+import { formatLocationText, toLocationContext } from "./messages/location.ts";
 import * as params from "./params.ts";
-import { createReplyPrefixOptions, createTypingCallbacks, resolveAckReaction, buildAgentMediaPayload } from "./replies.ts";
-import { optionalStringEnum, stringEnum } from "./string-enums.ts";
+import { createReplyPrefixOptions, createTypingCallbacks, resolveAckReaction, buildAgentMediaPayload } from "./messages/replies.ts";
+import { optionalStringEnum, stringEnum } from "./values/string-enums.ts";
 import * as text from "./text.ts";
 
 describe("texts", () => {

@@ -6,7 +6,7 @@ import { manualClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { systemRandom } from "../../base/random.ts";
 import { openStore, type Store } from "../../store/index.ts";
-import { createApprovals, type ApprovalNotice } from "./approvals.ts";
+import { createApprovals, pendingWork, type ApprovalNotice } from "./approvals.ts";
 
 const clock = manualClock();
 let store: Store;
@@ -123,4 +123,27 @@ test("what became of a command is kept, and its session is told once", async () 
   await approvals.recordOutcome(id, "agent:main:outcome", { state: "ended", exitCode: 0, reported: true });
   expect(await untold()).toEqual([]);
   await expect(approvals.recordOutcome("unknown", "agent:main:outcome", { state: "lost" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("commands that run and questions that are open are kept, one line each", () => {
+  const end = { code: 0, signal: null, timedOut: false };
+  const lines = pendingWork(
+    [
+      { id: "mild-glade", command: "make all", end: undefined },
+      { id: "cold-creek", command: "true", end },
+    ],
+    [
+      { id: "a1", kind: "exec", request: { command: "rm -r build\n&& make", plan: {} } },
+      { id: "a2", kind: "plugin", request: { title: "Send it?", toolName: "message" } },
+      { id: "a3", kind: "tool", request: { toolName: "gateway" } },
+      { id: "a4", kind: "tool", request: {} },
+    ],
+  );
+  expect(lines).toEqual([
+    "background process mild-glade: make all",
+    "approval a1 is waited for: rm -r build && make",
+    "approval a2 is waited for: Send it?",
+    "approval a3 is waited for: gateway",
+    "approval a4 is waited for: (not told)",
+  ]);
 });

@@ -2,8 +2,10 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { Ids } from "../../base/ids.ts";
+import { clip } from "../../base/text.ts";
 import type { ApprovalRow, CommandOutcome, Store } from "../../store/index.ts";
 import type { ApprovalDecision, AskApproval } from "../broker/approval.ts";
+import type { Processes } from "../process/processes.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 10 * 60_000;
@@ -101,8 +103,8 @@ export const approvalSlug = (id: string): string => id.slice(0, SLUG_CHARS);
 /** The id that is meant: people write the beginning of it that they were shown. */
 function whole(written: string, ids: readonly string[]): string {
   if (written.length < SLUG_CHARS) return written;
-  const meant = ids.filter((id) => id.startsWith(written));
-  return meant.length === 1 ? meant[0]! : written;
+  const [meant, ...others] = ids.filter((id) => id.startsWith(written));
+  return meant === undefined || others.length > 0 ? written : meant;
 }
 
 /** Ends the questions that do not wait in this process, and tells of each. */
@@ -206,4 +208,21 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
   };
+}
+
+const SHOWN_CHARS = 500;
+
+type Running = Pick<ReturnType<Processes["list"]>[number], "id" | "command" | "end">;
+
+/** What a session waits for, one line each: commands in the background, and questions that are still open. */
+export function pendingWork(processes: readonly Running[], approvals: readonly OpenApproval[]): readonly string[] {
+  return [
+    ...processes.flatMap(({ id, command, end }) => (end ? [] : [`background process ${id}: ${command}`])),
+    ...approvals.map(({ id, request }) => `approval ${id} is waited for: ${subjectOf(request)}`),
+  ];
+}
+
+function subjectOf({ command, title, toolName }: OpenApproval["request"]): string {
+  const text = [command, title, toolName].find((part): part is string => typeof part === "string" && part !== "");
+  return clip((text ?? "(not told)").replace(/\s+/g, " "), SHOWN_CHARS);
 }

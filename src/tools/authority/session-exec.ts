@@ -1,7 +1,17 @@
 /** How far a session's choice holds, and who may make it. The same rules at the moment it is set and at the moment it is used. */
 import type { OpenClawConfig } from "../../config/index.ts";
-import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "../exec/levels.ts";
-import { configuredExec, EXEC_HOSTS, type ConfiguredExec, type ExecOverride } from "../exec/settings.ts";
+import {
+  ASK_LEVELS,
+  SECURITY_LEVELS,
+  stricterAsk,
+  stricterSecurity,
+  configuredExec,
+  EXEC_HOSTS,
+  type ExecAsk,
+  type ExecSecurity,
+  type ConfiguredExec,
+  type ExecOverride,
+} from "../exec/settings.ts";
 import type { ExecHost } from "../exec/environment.ts";
 import type { ChoiceField, ExecGrant, SessionChoice } from "./choice.ts";
 

@@ -60,6 +60,8 @@ const COMMANDS = {
   approve: "approve",
 } as const satisfies Readonly<Record<string, Need>>;
 
+const NEEDS: ReadonlyMap<string, Need> = new Map(Object.entries(COMMANDS));
+
 /** Methods that change what may run. Their scope is declared in the protocol; a test holds the two together. */
 const METHODS = {
   "sessions.patch": "owner",
@@ -96,10 +98,9 @@ export function missingFor(need: Need, { owner, scopes, named = false }: Asker):
 }
 
 /** Whether a command is for everybody who may talk, and not only for those who may give commands. */
-export const isForAnyone = (name: string): boolean => Object.hasOwn(COMMANDS, name) && COMMANDS[name as keyof typeof COMMANDS] === "anyone";
+export const isForAnyone = (name: string): boolean => NEEDS.get(name) === "anyone";
 
 /** What the asker of a command lacks. A command that is not in the table needs the owner. */
 export function missingForCommand(name: string, asker: Asker): Missing | undefined {
-  const need: Need = Object.hasOwn(COMMANDS, name) ? COMMANDS[name as keyof typeof COMMANDS] : "owner";
-  return missingFor(need, asker);
+  return missingFor(NEEDS.get(name) ?? "owner", asker);
 }

@@ -15,8 +15,9 @@ const SHOWN_LINE_CHARS = 500;
 
 /** Models write numbers and flags as texts, and one thing where several are wanted: what can be read without doubt is taken as meant. */
 export function checkArguments(tool: string, schema: Params, given: Params): CheckedArguments {
-  const params = coerce(schema, given) as Params;
-  const issues = validate(schema as JsonSchema, params).filter((issue) => issue.severity === "error");
+  const coerced = coerce(schema, given);
+  const params = isRecord(coerced) ? coerced : given;
+  const issues = validate(schema, params).filter((issue) => issue.severity === "error");
   if (issues.length === 0) return { ok: true, params };
   const lines = issues
     .slice(0, SHOWN_ISSUES)
@@ -33,15 +34,18 @@ const MAX_DEPTH = 32;
 function coerce(schema: JsonSchema | boolean | undefined, value: unknown, depth = 0): unknown {
   if (typeof schema !== "object" || depth > MAX_DEPTH) return value;
   const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
-  const packed = types.length === 1 && typeof value === "string" ? unpacked(types[0]!, value) : undefined;
+  const only = types.length === 1 ? types[0] : undefined;
+  const packed = only !== undefined && typeof value === "string" ? unpacked(only, value) : undefined;
   if (packed !== undefined) return coerce(schema, packed, depth + 1);
   if (isRecord(value) && schema.properties) {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, coerce(own(schema.properties, key), inner, depth + 1)]));
   }
-  if (types.length === 1 && types[0] === "string" && isWrappedText(value)) return flatText(value);
-  if (Array.isArray(value)) return Array.isArray(schema.items) ? value : value.map((item) => coerce(schema.items as JsonSchema, item, depth + 1));
-  if (types.length !== 1) return value;
-  switch (types[0]) {
+  if (only === "string" && isWrappedText(value)) return flatText(value);
+  if (Array.isArray(value)) {
+    const items = isRecord(schema.items) ? schema.items : undefined;
+    return value.map((item) => coerce(items, item, depth + 1));
+  }
+  switch (only) {
     case "number":
     case "integer":
       return typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;

@@ -80,7 +80,10 @@ function plainText(tool: string, raw: unknown): string {
 export function boundedDetails(details: unknown): unknown {
   if (details === undefined) return undefined;
   const text = json(details);
-  if (text !== undefined && text.length <= MAX_DETAILS_CHARS) return JSON.parse(text) as unknown;
+  if (text !== undefined && text.length <= MAX_DETAILS_CHARS) {
+    const copy: unknown = JSON.parse(text);
+    return copy;
+  }
   const keys = isRecord(details) ? Object.keys(details).slice(0, 20) : [];
   return { persistedDetailsTruncated: true, ...(text === undefined ? { reason: "not JSON" } : { chars: text.length }), ...(keys.length > 0 ? { keys } : {}) };
 }

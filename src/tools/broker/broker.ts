@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { hookLogEntries, hookTrace, type HookOutcome, type Hooks, type HookTraceRecord, type ToolPolicies } from "../../hooks/index.ts";
@@ -9,8 +10,7 @@ import type { ImageContent, ToolSchema } from "../../protocol/index.ts";
 import { toolName } from "../catalog.ts";
 import { decidePolicy, type PolicyVerdict } from "../policy/decide.ts";
 import { policyLayers, type LayerFacts } from "../policy/layers.ts";
-import { isOwnerOnly } from "../policy/names.ts";
-import { distinctTools } from "../policy/taken-names.ts";
+import { isOwnerOnly, distinctTools } from "../policy/names.ts";
 import { failedOutcome, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
 import type { Taint } from "../untrusted/taint.ts";
 import type { AskApproval } from "./approval.ts";
@@ -42,7 +42,7 @@ export interface BrokerDeps {
   readonly fitImages?: ImageFitter | undefined;
   /** Looks for calls that repeat without getting anywhere; a text blocks the call. */
   readonly loopGuard?: (call: { readonly name: string; readonly params: unknown; readonly context: ToolContext }) => string | undefined;
-  /** Told how each call ended that the loop guard let pass, with the arguments that the guard saw. Must not throw. */
+  /** Receives how each call ended that the loop guard let pass, with the arguments that the guard saw. Must not throw. */
   readonly onOutcome?: (call: { readonly name: string; readonly params: unknown; readonly context: ToolContext; readonly outcome: ToolOutcome }) => void;
 }
 
@@ -71,15 +71,17 @@ export interface Broker {
   open(context: ToolContext): Promise<Toolbox>;
 }
 
-/** Most different warnings that are remembered, so that a mistake in a list is told once and not with every turn. */
-const MAX_TOLD = 500;
+/** Different warnings that are held, so that a mistake in a list is reported once and not with every turn. */
+const MAX_WARNED = 500;
+/** Different choices of tools that are held. */
+const MAX_CHOICES = 64;
 
 export function createBroker(deps: BrokerDeps): Broker {
-  const told = new Set<string>();
+  const warned = new Set<string>();
   const warn = (text: string): void => {
-    if (told.has(text)) return;
-    if (told.size >= MAX_TOLD) told.clear();
-    told.add(text);
+    if (warned.has(text)) return;
+    if (warned.size >= MAX_WARNED) warned.clear();
+    warned.add(text);
     deps.log.warn(text);
   };
   const choices = new Map<string, Choice>();
@@ -95,7 +97,7 @@ export function createBroker(deps: BrokerDeps): Broker {
     if (known?.config === config && sameTools(known, all)) return known;
     const layers = policyLayers({ config, agentId, provider, modelId, ...facts });
     const choice = { ...decide(distinctTools(all, warn), { layers, owner, warn }), config, all: [...all], parameters: all.map((tool) => tool.parameters) };
-    if (choices.size >= MOST_CHOICES) choices.clear();
+    if (choices.size >= MAX_CHOICES) choices.clear();
     choices.set(name, choice);
     return choice;
   }
@@ -106,7 +108,7 @@ export function createBroker(deps: BrokerDeps): Broker {
       if (waiting) await waiting;
       const { schemas, verdicts, offered } = await choose(context);
       const refused = deps.refusal?.();
-      const queue = createGateQueue();
+      const queue: GateQueue = { last: Promise.resolve() };
       const own: ToolContext = { ...context, offered: new Set(offered.keys()) };
       return {
         schemas,
@@ -139,10 +141,10 @@ interface Choice extends Offer {
 
 /** The same tools with the same schemas: a plugin's tool may change its own. */
 function sameTools({ all, parameters }: Choice, tools: readonly Tool[]): boolean {
-  return all.length === tools.length && tools.every((tool, index) => tool === all[index] && tool.parameters === parameters[index]);
+  if (all.length !== tools.length) return false;
+  for (const [index, tool] of tools.entries()) if (tool !== all[index] || tool.parameters !== parameters[index]) return false;
+  return true;
 }
-
-const MOST_CHOICES = 64;
 
 function decide(all: readonly Tool[], rules: Parameters<typeof decidePolicy>[1]): Offer {
   const verdicts = decidePolicy(all, rules);
@@ -153,42 +155,32 @@ function decide(all: readonly Tool[], rules: Parameters<typeof decidePolicy>[1])
 
 const GONE = "the run was stopped";
 
-/** Longest part of a name that no tool has, as the model is told it. */
+/** Longest part of a name that no tool has, as it is shown to the model. */
 const UNKNOWN_NAME_CHARS = 200;
 
 /** What goes wrong around a tool is the result of its call, and no other's: a schema nobody can read, a plugin that throws when it is asked. */
 async function safely(deps: BrokerDeps, context: ToolContext, tool: Tool | undefined, call: QueuedCall): Promise<ToolOutcome> {
   if (!tool) return failedOutcome(`Tool ${clip(call.name, UNKNOWN_NAME_CHARS)} not found`);
-  using place = call.queue.enter();
+  const { promise: settled, resolve: decided } = Promise.withResolvers<void>();
+  const before = call.queue.last;
+  call.queue.last = settled;
   try {
-    await place.reached;
-    return await carryOut(deps, context, tool, { ...call, decided: place[Symbol.dispose] });
+    await before;
+    return await carryOut(deps, context, tool, { ...call, decided });
   } catch (error) {
     deps.log.warn(`a call of ${tool.name} failed in the broker: ${messageOf(error)}`, { sessionKey: context.sessionKey, error });
     return failedOutcome(`The call of ${tool.name} failed: ${messageOf(error)}`);
+  } finally {
+    decided();
   }
 }
 
-interface GatePlace extends Disposable {
-  /** Resolves when all calls before this one are decided about. */
-  readonly reached: Promise<void>;
-}
-
+/**
+ * Guards, hooks and questions see the calls of a run in the model's order, also when they run side by side: what one decides may depend on the last.
+ * `last` resolves when the latest call is decided about.
+ */
 interface GateQueue {
-  enter(): GatePlace;
-}
-
-/** Guards, hooks and questions see the calls of a run in the model's order, also when they run side by side: what one decides may depend on the last. */
-function createGateQueue(): GateQueue {
-  let last = Promise.resolve();
-  return {
-    enter() {
-      const reached = last;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      last = promise;
-      return { reached, [Symbol.dispose]: resolve };
-    },
-  };
+  last: Promise<void>;
 }
 
 interface QueuedCall extends BrokerCall {
@@ -218,7 +210,7 @@ async function carryOut(deps: BrokerDeps, context: ToolContext, tool: Tool, call
 /** What the tool itself makes of arguments; as they came when that is no object. */
 function prepared({ prepareArguments }: Tool, raw: BrokerCall["arguments"]): BrokerCall["arguments"] {
   const made = prepareArguments?.(raw);
-  return typeof made === "object" && made !== null && !Array.isArray(made) ? (made as BrokerCall["arguments"]) : raw;
+  return isRecord(made) ? made : raw;
 }
 
 async function gatedRun(deps: BrokerDeps, context: ToolContext, tool: Tool, call: GatedCall): Promise<ToolOutcome> {
@@ -229,7 +221,7 @@ async function gatedRun(deps: BrokerDeps, context: ToolContext, tool: Tool, call
   call.decided();
   const started = deps.clock.monotonic();
   const outcome = await runTool(deps, tool, context, { ...call, arguments: gated.params });
-  tell(deps, context, tool, { id: call.id, params: gated.params, outcome, durationMs: deps.clock.monotonic() - started });
+  reportCall(deps, context, tool, { id: call.id, params: gated.params, outcome, durationMs: deps.clock.monotonic() - started });
   return outcome;
 }
 
@@ -243,24 +235,25 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
   const options = context.hookLog ? { signal: call.signal, trace } : { signal: call.signal };
   const asks: ((event: ReturnType<typeof hookEvent>) => HookOutcome<"before_tool_call"> | undefined | Promise<HookOutcome<"before_tool_call"> | undefined>)[] =
     [];
-  if (deps.policies) asks.push((event) => deps.policies!.evaluate(event, ctx, options));
-  if (deps.hooks.has("before_tool_call")) asks.push((event) => deps.hooks.run("before_tool_call", event, ctx, options));
-  if (deps.taint) asks.push((event) => deps.taint!.evaluate(event, ctx));
+  const { policies, hooks, taint } = deps;
+  if (policies) asks.push((event) => policies.evaluate(event, ctx, options));
+  if (hooks.has("before_tool_call")) asks.push((event) => hooks.run("before_tool_call", event, ctx, options));
+  if (taint) asks.push((event) => taint.evaluate(event, ctx));
   for (const ask of asks) {
-    const said = await ask(hookEvent(context, tool, call.id, params));
-    context.hookLog?.add(hookLogEntries(trace.splice(0), said, deps.clock.now()));
-    if (!said) continue;
-    if (said.block) return { ok: false, text: said.blockReason ?? "Tool call blocked by plugin hook" };
-    if (said.params) {
-      const checked = checkArguments(tool.name, tool.parameters, { ...params, ...said.params });
+    const answer = await ask(hookEvent(context, tool, call.id, params));
+    context.hookLog?.add(hookLogEntries(trace.splice(0), answer, deps.clock.now()));
+    if (!answer) continue;
+    if (answer.block) return { ok: false, text: answer.blockReason ?? "Tool call blocked by plugin hook" };
+    if (answer.params) {
+      const checked = checkArguments(tool.name, tool.parameters, { ...params, ...answer.params });
       if (!checked.ok)
         return {
           ok: false,
-          text: `A plugin${said.decidedBy === undefined ? "" : ` (${said.decidedBy})`} changed the arguments so that they no longer fit. ${checked.text}`,
+          text: `A plugin${answer.decidedBy === undefined ? "" : ` (${answer.decidedBy})`} changed the arguments so that they no longer fit. ${checked.text}`,
         };
       ({ params } = checked);
     }
-    const refusal = said.requireApproval && (await approve(deps, context, tool, call, said.requireApproval));
+    const refusal = answer.requireApproval && (await approve(deps, context, tool, call, answer.requireApproval));
     if (refusal !== undefined) return { ok: false, text: refusal };
   }
   // Last: what is asked is what will run.
@@ -306,7 +299,7 @@ async function runTool(
     try {
       call.update?.(boundedOutcome(tool.name, partial, redact));
     } catch (error) {
-      // Whoever watches has a problem, not the tool.
+      // The watcher failed, not the tool.
       log.debug(`what ${tool.name} showed could not be passed on: ${messageOf(error)}`, { sessionKey: context.sessionKey });
     }
   };
@@ -326,29 +319,28 @@ async function runTool(
 
 /** A tool of a plugin may return anything: only a list of parts is looked at. */
 async function withFittingImages(outcome: ToolOutcome, fit: ImageFitter | undefined): Promise<ToolOutcome> {
-  const content: unknown = (outcome as Partial<ToolOutcome> | undefined)?.content;
+  const made: unknown = outcome;
+  const content = isRecord(made) ? made["content"] : undefined;
   if (!fit || !Array.isArray(content)) return outcome;
-  const isImage = (part: unknown): part is ImageContent => {
-    const { type, data, mimeType } = (part ?? {}) as Partial<ImageContent>;
-    return type === "image" && typeof data === "string" && typeof mimeType === "string";
-  };
+  const isImage = (part: unknown): part is ImageContent =>
+    isRecord(part) && part["type"] === "image" && typeof part["data"] === "string" && typeof part["mimeType"] === "string";
   if (!content.some(isImage)) return outcome;
   const parts = await Promise.all(content.map(async (part: ToolOutcome["content"][number]) => (isImage(part) ? await fit([part]) : [part])));
   return { ...outcome, content: parts.flat() };
 }
 
-interface Told {
+interface EndedCall {
   readonly id: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly outcome: ToolOutcome;
   readonly durationMs: number;
 }
 
-function tell({ hooks }: BrokerDeps, context: ToolContext, tool: Tool, { id, params, outcome, durationMs }: Told): void {
+function reportCall({ hooks }: BrokerDeps, context: ToolContext, tool: Tool, { id, params, outcome, durationMs }: EndedCall): void {
   if (!hooks.has("after_tool_call")) return;
   const text = outcome.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  const said = outcome.isError ? { error: text } : { result: outcome };
-  void hooks.run("after_tool_call", { ...hookEvent(context, tool, id, params), ...said, durationMs: Math.round(durationMs) }, hookContext(context, tool, id));
+  const result = outcome.isError ? { error: text } : { result: outcome };
+  void hooks.run("after_tool_call", { ...hookEvent(context, tool, id, params), ...result, durationMs: Math.round(durationMs) }, hookContext(context, tool, id));
 }
 
 function hookEvent({ runId }: ToolContext, tool: Tool, toolCallId: string, params: Readonly<Record<string, unknown>>) {

@@ -1,4 +1,4 @@
-import { isCarrier } from "./executables.ts";
+import { isCarrier } from "../executables.ts";
 import type { PlannedSegment } from "./plan.ts";
 
 /** A program that may run without asking. */

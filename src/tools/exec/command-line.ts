@@ -5,7 +5,8 @@ export type Joint = "&&" | "||" | ";" | "|";
 export interface CommandSegment {
   readonly joint: Joint | null;
   /** Never empty. */
-  readonly argv: readonly string[];
+  /** The program's name and its arguments. */
+  readonly argv: readonly [string, ...string[]];
   /** Text of a here-document, given as input. */
   readonly input?: string;
 }
@@ -59,7 +60,7 @@ class LineReader {
   }
 
   segments(): readonly CommandSegment[] {
-    const found: { joint: Joint | null; argv: string[] }[] = [];
+    const found: { joint: Joint | null; argv: readonly [string, ...string[]] }[] = [];
     let joint: Joint | null = null;
     while (true) {
       const argv = this.#words(found.length);
@@ -75,7 +76,7 @@ class LineReader {
   }
 
   /** The words up to the next operator or the end. */
-  #words(segment: number): string[] {
+  #words(segment: number): readonly [string, ...string[]] {
     const words: string[] = [];
     while (true) {
       this.#skip(" \t");
@@ -91,8 +92,9 @@ class LineReader {
         words.push(word.value);
       }
     }
-    if (words.length === 0) throw new Opaque();
-    return words;
+    const [program, ...args] = words;
+    if (program === undefined) throw new Opaque();
+    return [program, ...args];
   }
 
   /** The operator that follows, or undefined at the end of the line. */
@@ -210,6 +212,6 @@ class LineReader {
   }
 
   #skip(characters: string): void {
-    while (this.#at < this.#text.length && characters.includes(this.#text[this.#at]!)) this.#at += 1;
+    while (this.#at < this.#text.length && characters.includes(this.#text.charAt(this.#at))) this.#at += 1;
   }
 }

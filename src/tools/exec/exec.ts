@@ -2,13 +2,13 @@ import { statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
-import { placedPath, type FilePlace } from "../builtin/files/place.ts";
+import { sandboxPath, type SandboxFiles } from "../sandbox-files.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { defineTool } from "../declaration.ts";
 import { failedOutcome, type ToolCall, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
-import { resolveExecutable } from "./executables.ts";
+import { resolveExecutable } from "../executables.ts";
 import { judgePlan } from "./judge.ts";
 import { pinPlan, planCommand, type ExecPlan } from "./plan.ts";
 import { pinnedFiles } from "./remember/pins.ts";
@@ -24,7 +24,7 @@ const MOST_FILES = 20;
 const MOST_LISTED = 1000;
 
 /** Writes outputs that are too long to be shown to files of the session's workspace; the newest few stay. */
-function outputKeeper({ clock, log }: ExecToolDeps, { workspaceDir, sessionKey }: ToolContext, place: FilePlace | undefined): StartInput["keepOutput"] {
+function outputKeeper({ clock, log }: ExecToolDeps, { workspaceDir, sessionKey }: ToolContext, place: SandboxFiles | undefined): StartInput["keepOutput"] {
   const [mount] = place?.mounts ?? [{ host: workspaceDir, writable: true }];
   if (!mount.writable || place?.readOnly === true) return undefined;
   return async (id, output) => {
@@ -199,7 +199,7 @@ function workingFolder(workdir: unknown, workspace: string, warnings: string[]):
  * Where a command runs on this machine. One that leaves its sandbox runs in the folder that the session works in, as it lies on the host; paths that
  * the session knows mean the same for it.
  */
-function folderOutside(files: FilePlace | undefined, { params, context }: ToolCall, warnings: string[]): string {
+function folderOutside(files: SandboxFiles | undefined, { params, context }: ToolCall, warnings: string[]): string {
   if (!files) return workingFolder(params["workdir"], context.workspaceDir, warnings);
   const [{ host, inside }] = files.mounts;
   const workspace = isFolder(host) ? host : context.workspaceDir;
@@ -207,11 +207,11 @@ function folderOutside(files: FilePlace | undefined, { params, context }: ToolCa
   if (asked === "") return workspace;
   const shown = resolve(inside, asked);
   const mounted = files.mounts.some((mount) => isInside(mount.inside, shown));
-  return workingFolder(mounted ? placedPath(files, context.workspaceDir, shown).path : asked, workspace, warnings);
+  return workingFolder(mounted ? sandboxPath(files, context.workspaceDir, shown).path : asked, workspace, warnings);
 }
 
 /** Undefined when there is none to be had: a command that leaves it does not need it. */
-async function filesOfSandbox({ sandbox, log }: ExecToolDeps, context: ToolContext): Promise<FilePlace | undefined> {
+async function filesOfSandbox({ sandbox, log }: ExecToolDeps, context: ToolContext): Promise<SandboxFiles | undefined> {
   try {
     const files = sandbox?.(context)?.files;
     await files?.ready();
@@ -226,7 +226,8 @@ async function folderInside(sandbox: Sandbox, workdir: unknown, warnings: string
   const asked = typeof workdir === "string" && workdir.trim() !== "" ? workdir.trim() : undefined;
   const found = await sandbox.folder(asked);
   if (found !== undefined) return found;
-  const workspace = (await sandbox.folder(undefined))!;
+  const workspace = await sandbox.folder(undefined);
+  if (workspace === undefined) throw new AppError("NOT_FOUND", "the sandbox has no folder to run in");
   warnings.push(`Warning: workdir ${JSON.stringify(asked)} is not in the sandbox; running in ${JSON.stringify(workspace)}.`);
   return workspace;
 }

@@ -1,11 +1,11 @@
 import { dirname } from "node:path";
 import { matchingEntry, type AllowEntry, type PathRules } from "./allowlist.ts";
 import { isHarmless } from "./environment.ts";
-import { isCarrier } from "./executables.ts";
+import { isCarrier } from "../executables.ts";
 import { ownEnvironment, type ExecPlan, type PlannedSegment } from "./plan.ts";
 import { readingShape } from "./remember/readers.ts";
 import { reachesSealed, type SealedFiles } from "./reach.ts";
-import type { ExecAsk, ExecSecurity } from "./levels.ts";
+import type { ExecAsk, ExecSecurity } from "./settings.ts";
 import { covers } from "./remember/rule.ts";
 import type { StoredRule } from "./remember/remembered.ts";
 import { isSafeBin, TRUSTED_FOLDERS } from "./safe-bins.ts";

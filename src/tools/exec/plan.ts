@@ -4,7 +4,7 @@ import { basename, delimiter } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { parseCommandLine, type CommandSegment } from "./command-line.ts";
 import { callEnvironment, type ExecHost } from "./environment.ts";
-import { resolveExecutable } from "./executables.ts";
+import { resolveExecutable } from "../executables.ts";
 
 /** A segment with the file that will run; null when the shell does it itself or it was not found. */
 export interface PlannedSegment extends CommandSegment {
@@ -82,7 +82,7 @@ export function planCommand(input: PlanInput): ExecPlan {
   const writable = parsed.every(({ input: text }) => text === undefined || delimiterFor(text) !== undefined);
   const segments = (writable ? parsed : []).map((segment) => ({
     ...segment,
-    executable: input.sandbox ? null : (resolveExecutable(segment.argv[0]!, input.cwd, path) ?? null),
+    executable: input.sandbox ? null : (resolveExecutable(segment.argv[0], input.cwd, path) ?? null),
   }));
   const plan = {
     version: 1 as const,
@@ -143,7 +143,7 @@ function scriptOf(command: string, segments: readonly PlannedSegment[]): string 
   let line = "";
   let bodies = "";
   for (const { joint, argv, executable, input } of segments) {
-    line += `${joint === null ? "" : ` ${joint} `}${[executable ?? argv[0]!, ...argv.slice(1)].map(shellQuote).join(" ")}`;
+    line += `${joint === null ? "" : ` ${joint} `}${[executable ?? argv[0], ...argv.slice(1)].map(shellQuote).join(" ")}`;
     if (input === undefined) continue;
     const end = delimiterFor(input);
     line += ` <<'${end}'`;
@@ -168,14 +168,14 @@ function delimiterFor(input: string): string | undefined {
 /** Shells that read single quotes as POSIX says; for others (fish, csh, …) bash or sh. */
 const POSIX_SHELL = /(?:^|\/)(?:ba|da|z|k|mk|a)?sh$/;
 
-function shellFor(shell: string | undefined, path: string): readonly string[] {
+function shellFor(shell: string | undefined, path: string): readonly [string, ...string[]] {
   if (shell?.startsWith("/") && POSIX_SHELL.test(shell)) return [shell, "-c"];
   const found = shell ? (resolveExecutable("bash", "/", path) ?? resolveExecutable("sh", "/", path)) : undefined;
   return [found ?? "/bin/sh", "-c"];
 }
 
 /** The name of the shell that runs commands on this machine. */
-export const shellName = (shell: string | undefined, path = ""): string => basename(shellFor(shell, path)[0]!);
+export const shellName = (shell: string | undefined, path = ""): string => basename(shellFor(shell, path)[0]);
 
 /** A command as a person is shown it. */
 export const shownCommand = ({ command }: Pick<ExecPlan, "command">): string => shownText(command);
@@ -188,5 +188,5 @@ export function shownEnvironment({ env, fromPlugins = [] }: Pick<ExecPlan, "env"
 
 /** Text of a command for people: what would not be seen, or would turn the text around, is written as an escape. */
 export function shownText(text: string): string {
-  return text.replace(/[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]--[\n\t]]/gv, (char) => `\\u{${char.codePointAt(0)!.toString(16).toUpperCase()}}`);
+  return text.replace(/[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]--[\n\t]]/gv, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`);
 }

@@ -27,7 +27,7 @@ function segmentReaches(segment: PlannedSegment, cwd: string, { isSealed, holdsS
 
 /** Of a search that is told no folder or file. The first word that is no option is its pattern, unless an option brings that. */
 function searchesWorkingFolder({ argv }: PlannedSegment, cwd: string): boolean {
-  if (!SEARCHERS.has(basename(argv[0]!))) return false;
+  if (!SEARCHERS.has(basename(argv[0]))) return false;
   const words = argv.slice(1).filter((word) => !word.startsWith("-"));
   return argv.some((word) => /^(?:-[A-Za-z]*[ef]|--regexp|--file)/.test(word)) || !words.slice(1).some((word) => existsSync(resolve(cwd, word)));
 }
@@ -41,7 +41,7 @@ const GREP = new Set(["grep", "egrep", "fgrep"]);
  * tell beforehand. Programs that are known to show names only, or to take no folders, read none.
  */
 function folderReading({ executable, argv }: PlannedSegment): "none" | "contents" | "links" {
-  const name = basename(argv[0]!);
+  const name = basename(argv[0]);
   const args = argv.slice(1);
   const has = (short: RegExp, ...long: readonly string[]): boolean => args.some((arg) => short.test(arg) || long.includes(arg));
   if (name === "diff") return has(/^-[A-Za-z]*r/, "--recursive") ? "links" : "none";

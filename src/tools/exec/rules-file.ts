@@ -8,7 +8,7 @@ import { ensureFolder, writeAtomic } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import type { AllowEntry } from "./allowlist.ts";
-import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./levels.ts";
+import { ASK_LEVELS, SECURITY_LEVELS, stricterAsk, stricterSecurity, type ExecAsk, type ExecSecurity } from "./settings.ts";
 import { isRecord } from "../../base/records.ts";
 
 interface Rules {
@@ -155,7 +155,7 @@ export function createExecRules({ path, clock, ids, random }: ExecRulesDeps): Ex
 
 /** Agent, then `*`, then the defaults, then the tool's value; after that the stricter of the result and the tool. */
 export function effectiveRules(file: ExecRulesFile, agentId: string, tool: { readonly security: ExecSecurity; readonly ask: ExecAsk }): EffectiveRules {
-  const own = file.agents && Object.hasOwn(file.agents, agentId) ? file.agents[agentId]! : {};
+  const own: AgentRules = (file.agents && Object.hasOwn(file.agents, agentId) && file.agents[agentId]) || {};
   const all = file.agents?.["*"] ?? {};
   const layers: readonly Rules[] = [own, all, file.defaults ?? {}];
   const first = <K extends keyof Rules>(key: K): Rules[K] | undefined => layers.find((layer) => layer[key] !== undefined)?.[key];
@@ -178,15 +178,12 @@ function parsedRules(given: unknown, ids: Ids): ExecRulesFile {
   const refused = (text: string): AppError => new AppError("INVALID_INPUT", `invalid exec approvals: ${text}`);
   if (!isRecord(given) || given["version"] !== 1) throw refused("expected a file of version 1");
   const scopes: [string, unknown][] = [["defaults", given["defaults"]], ...Object.entries(isRecord(given["agents"]) ? given["agents"] : {})];
-  for (const [place, rules] of scopes) {
+  for (const [scope, rules] of scopes) {
     if (!isRecord(rules)) continue;
-    for (const [key, levels] of [
-      ["security", SECURITY_LEVELS],
-      ["ask", ASK_LEVELS],
-      ["askFallback", SECURITY_LEVELS],
-    ] as const) {
-      const value = rules[key];
-      if (value !== undefined && !(levels as readonly unknown[]).includes(value)) throw refused(`${place}.${key} must be ${levels.join(", ")}`);
+    const known = rulesOf(rules);
+    for (const key of ["security", "ask", "askFallback"] as const) {
+      const levels = key === "ask" ? ASK_LEVELS : SECURITY_LEVELS;
+      if (rules[key] !== undefined && known[key] === undefined) throw refused(`${scope}.${key} must be ${levels.join(", ")}`);
     }
   }
   return parseRules(JSON.stringify(given), ids);
@@ -204,34 +201,53 @@ function parseRules(text: string, ids: Ids): ExecRulesFile {
     agents.set("main", { ...old, ...main, allowlist: [...(old.allowlist ?? []), ...(main.allowlist ?? [])] });
     agents.delete("default");
   }
-  const socket = isRecord(raw["socket"]) ? raw["socket"] : undefined;
   return {
     version: 1,
-    ...(socket ? { socket: { ...textField(socket, "path"), ...textField(socket, "token") } } : {}),
+    ...(isRecord(raw["socket"]) ? { socket: socketOf(raw["socket"]) } : {}),
     ...(isRecord(raw["defaults"]) ? { defaults: rulesOf(raw["defaults"]) } : {}),
     agents: Object.fromEntries(agents),
   };
 }
 
 function agentRules(raw: Record<string, unknown>, ids: Ids): AgentRules {
-  const list = Array.isArray(raw["allowlist"]) ? (raw["allowlist"] as unknown[]) : undefined;
+  const list: readonly unknown[] | undefined = Array.isArray(raw["allowlist"]) ? raw["allowlist"] : undefined;
   const entries = list?.flatMap((item): AllowEntry[] => {
     const entry = typeof item === "string" ? { pattern: item } : item;
     if (!isRecord(entry) || typeof entry["pattern"] !== "string" || entry["pattern"].trim() === "") return [];
     const used = typeof entry["lastUsedAt"] === "number" ? { lastUsedAt: entry["lastUsedAt"] } : {};
     const id = typeof entry["id"] === "string" && entry["id"] !== "" ? entry["id"] : ids.uuid();
-    return [{ id, pattern: entry["pattern"], ...used, ...textField(entry, "lastUsedCommand"), ...textField(entry, "lastResolvedPath") }];
+    const command = textOf(entry["lastUsedCommand"]);
+    const path = textOf(entry["lastResolvedPath"]);
+    return [
+      {
+        id,
+        pattern: entry["pattern"],
+        ...used,
+        ...(command === undefined ? {} : { lastUsedCommand: command }),
+        ...(path === undefined ? {} : { lastResolvedPath: path }),
+      },
+    ];
   });
   return { ...rulesOf(raw), ...(entries ? { allowlist: entries } : {}) };
 }
 
 function rulesOf(raw: Record<string, unknown>): Rules {
-  const level = <const T extends readonly string[]>(key: string, levels: T): Record<string, T[number]> =>
-    levels.includes(raw[key] as string) ? { [key]: raw[key] as T[number] } : {};
-  const skills = typeof raw["autoAllowSkills"] === "boolean" ? { autoAllowSkills: raw["autoAllowSkills"] } : {};
-  return { ...level("security", SECURITY_LEVELS), ...level("ask", ASK_LEVELS), ...level("askFallback", SECURITY_LEVELS), ...skills };
+  const security = SECURITY_LEVELS.find((level) => level === raw["security"]);
+  const ask = ASK_LEVELS.find((level) => level === raw["ask"]);
+  const askFallback = SECURITY_LEVELS.find((level) => level === raw["askFallback"]);
+  const autoAllowSkills = raw["autoAllowSkills"];
+  return {
+    ...(security === undefined ? {} : { security }),
+    ...(ask === undefined ? {} : { ask }),
+    ...(askFallback === undefined ? {} : { askFallback }),
+    ...(typeof autoAllowSkills === "boolean" ? { autoAllowSkills } : {}),
+  };
 }
 
-function textField<K extends string>(raw: Record<string, unknown>, key: K): { readonly [P in K]?: string } {
-  return typeof raw[key] === "string" ? ({ [key]: raw[key] } as { readonly [P in K]?: string }) : {};
+function socketOf(raw: Record<string, unknown>): NonNullable<ExecRulesFile["socket"]> {
+  const path = textOf(raw["path"]);
+  const token = textOf(raw["token"]);
+  return { ...(path === undefined ? {} : { path }), ...(token === undefined ? {} : { token }) };
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

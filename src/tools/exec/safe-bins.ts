@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { isCarrier } from "./executables.ts";
+import { isCarrier } from "../executables.ts";
 import type { PlannedSegment } from "./plan.ts";
 
 export const DEFAULT_SAFE_BINS: readonly string[] = ["jq", "cut", "uniq", "head", "tail", "tr", "wc"];
@@ -81,17 +81,17 @@ function fits({ positionals: [min, max], short: [plain, valued], long, refuses }
   const positionals: string[] = [];
   const options = new Set<string>();
   for (let at = 0; at < args.length; at += 1) {
-    const arg = args[at]!;
+    const arg = args[at] ?? "";
     if (arg === "--") {
       positionals.push(...args.slice(at + 1));
       break;
     }
     if (arg.startsWith("--")) {
-      const [name, ...value] = arg.slice(2).split("=");
+      const [name = "", ...value] = arg.slice(2).split("=");
       if (names.has(`${name}=`)) {
         if (value.length === 0) at += 1;
-      } else if (!names.has(name!) || value.length > 0) return false;
-      options.add(name!);
+      } else if (!names.has(name) || value.length > 0) return false;
+      options.add(name);
     } else if (arg.startsWith("-") && arg.length > 1) {
       const letters = shortOptions(arg.slice(1), plain, valued);
       if (!letters) return false;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecToolDeps } from "./deps.ts";
-import { resolveExecutable } from "./executables.ts";
+import { resolveExecutable } from "../executables.ts";
 import { createTerminals } from "./terminal.ts";
 import { gateway, house, type House, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./house.fixture.ts";
 

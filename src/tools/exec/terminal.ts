@@ -1,7 +1,7 @@
 import { shellQuote } from "../../base/text.ts";
 import { run } from "../../base/spawn.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
-import { resolveExecutable } from "./executables.ts";
+import { resolveExecutable } from "../executables.ts";
 
 type Env = Readonly<Record<string, string>>;
 

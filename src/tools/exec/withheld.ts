@@ -58,7 +58,7 @@ export function createWithheldHints(env: Readonly<Record<string, string | undefi
   const said = new Map<string, Set<string>>();
 
   function missed(sessionKey: string, plan: Pick<ExecPlan, "segments" | "command" | "env">, output: string): readonly string[] {
-    const programs = plan.segments.length > 0 ? plan.segments.map(({ argv }) => argv[0]!) : [plan.command.trim().split(/\s+/)[0] ?? ""];
+    const programs = plan.segments.length > 0 ? plan.segments.map(({ argv }) => argv[0]) : [plan.command.trim().split(/\s+/)[0] ?? ""];
     const wanted = programs.flatMap((program) => (WANTED[basename(program)] ?? "").split(" ").filter((name) => name !== ""));
     const isWanted = (name: string): boolean => wanted.some((one) => (one.endsWith("*") ? name.startsWith(one.slice(0, -1)) : name === one));
     const isNamed = (name: string): boolean => name.length > 3 && new RegExp(`\\b${name.replaceAll(/\W/g, "\\$&")}\\b`).test(output);

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -14,8 +15,11 @@ interface Grant {
 
 interface GrantsFile {
   readonly version: 1;
-  readonly agents: Readonly<Record<string, readonly Grant[]>>;
+  /** Lists of grants by agent; each entry is checked when it is used. */
+  readonly agents: Readonly<Record<string, unknown>>;
 }
+
+const isGrant = (value: unknown): value is Grant => isRecord(value) && typeof value["folder"] === "string";
 
 /** Folders outside of the workspace in which an agent may write, because somebody answered "always". */
 export interface FolderGrants {
@@ -41,8 +45,8 @@ const BROAD_DEPTH = 2;
 export function createFolderGrants({ path, clock, ids, log, homes }: FolderGrantsDeps): FolderGrants {
   function load(): GrantsFile {
     try {
-      const found = JSON.parse(readFileSync(path, "utf8")) as Partial<GrantsFile>;
-      if (found.version === 1 && typeof found.agents === "object" && found.agents !== null) return found as GrantsFile;
+      const found: unknown = JSON.parse(readFileSync(path, "utf8"));
+      if (isRecord(found) && found["version"] === 1 && isRecord(found["agents"])) return { version: 1, agents: found["agents"] };
       log.warn(`${path} is not a list of folders (version 1): agents are asked again before they write outside of their workspace`);
     } catch (error) {
       if (systemCode(error) !== "ENOENT")
@@ -53,7 +57,7 @@ export function createFolderGrants({ path, clock, ids, log, homes }: FolderGrant
   const isBroad = (folder: string): boolean => folder.split("/").length <= BROAD_DEPTH || homes.some((home) => isInside(folder, home));
   const grantsOf = (agentId: string): readonly Grant[] => {
     const found = load().agents[agentId.toLowerCase()];
-    return Array.isArray(found) ? (found as readonly Grant[]).filter(({ folder }) => typeof folder === "string") : [];
+    return Array.isArray(found) ? found.filter(isGrant) : [];
   };
 
   return {

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
@@ -23,8 +24,8 @@ interface Named {
 /** Files that a configuration has secrets in, and programs that it has the gateway run. */
 function namedIn(value: unknown, found: Named): Named {
   if (Array.isArray(value)) for (const item of value) namedIn(item, found);
-  else if (typeof value === "object" && value !== null) {
-    const { source, path, args } = value as { readonly source?: unknown; readonly path?: unknown; readonly args?: unknown };
+  else if (isRecord(value)) {
+    const { source, path, args } = value;
     if (source === "file" && typeof path === "string") found.secrets.push(path);
     if ("command" in value && Array.isArray(args)) found.programs.push(...args.filter((arg): arg is string => typeof arg === "string" && SCRIPT.test(arg)));
     for (const [key, item] of Object.entries(value)) {

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../base/log/logger.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../tool.ts";
-import { createLoopGuard, type LoopAlarm } from "./loop-guard.ts";
-import { sessionLoops } from "./session-loops.ts";
+import { createLoopGuard, sessionLoops, type LoopAlarm } from "./loop-guard.ts";
 import { LOOP_DEFAULTS, loopSettings, type LoopSettings } from "./settings.ts";
 
 interface Step {

@@ -1,6 +1,10 @@
-import type { ToolOutcome } from "../tool.ts";
-import type { LoopSettings } from "./settings.ts";
+import { isRecord } from "../../base/records.ts";
 import { createHash } from "node:crypto";
+import type { Logger } from "../../base/log/logger.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { BrokerDeps } from "../broker/broker.ts";
+import type { ToolOutcome } from "../tool.ts";
+import { loopSettings, type LoopSettings } from "./settings.ts";
 
 /** One call as the guard sees it. */
 interface WatchedCall {
@@ -19,7 +23,7 @@ const LOG_FIELDS = ["status", "totalLines", "totalChars", "truncated", "exitCode
 /** A call that asks again and again whether something has happened. */
 function pollAction({ name, params }: WatchedCall): "poll" | "log" | undefined {
   if (name === "command_status") return "poll";
-  const action = name === "process" && typeof params === "object" && params !== null ? (params as { action?: unknown }).action : undefined;
+  const action = name === "process" && isRecord(params) ? params["action"] : undefined;
   return action === "poll" || action === "log" ? action : undefined;
 }
 
@@ -29,7 +33,7 @@ function outcomeFingerprint(call: WatchedCall, { content, details, isError }: To
   if (isError) return digest({ error: said });
   const action = pollAction(call);
   if (action === undefined) return digest({ details, said });
-  const fields = typeof details === "object" && details !== null ? (details as Record<string, unknown>) : {};
+  const fields = isRecord(details) ? details : {};
   return digest({ action, said, ...Object.fromEntries((action === "poll" ? POLL_FIELDS : LOG_FIELDS).map((key) => [key, fields[key]])) });
 }
 
@@ -93,7 +97,7 @@ export function createLoopGuard(settings: LoopSettings): LoopGuard {
       const alarm = detect(call, id, history, settings);
       if (alarm?.level !== "warning") return alarm;
       // Of two calls that take turns, either speaks for both.
-      const key = alarm.detector === "ping_pong" ? [id, history.at(-1)!.call].sort().join(" ") : id;
+      const key = alarm.detector === "ping_pong" ? [id, history.at(-1)?.call ?? ""].sort().join(" ") : id;
       return isDue(`${alarm.detector} ${key}`, alarm.count) ? alarm : undefined;
     },
     record({ outcome, ...call }) {
@@ -155,9 +159,55 @@ function alternation(history: readonly Seen[], id: string): { readonly count: nu
   const last = history.at(-1);
   if (!last || last.call === id) return undefined;
   let from = history.length;
-  while (from > 0 && history[from - 1]!.call === ((history.length - from) % 2 === 0 ? last.call : id)) from -= 1;
+  while (from > 0 && history[from - 1]?.call === ((history.length - from) % 2 === 0 ? last.call : id)) from -= 1;
   const tail = history.slice(from);
   if (tail.length < 2) return undefined;
   const outcomes = (call: string): number => new Set(tail.filter((seen) => seen.call === call).map((seen) => seen.outcome)).size;
   return { count: tail.length + 1, other: last.name, noProgress: outcomes(last.call) === 1 && outcomes(id) === 1 };
+}
+
+/** Sessions that are watched at a time; the one that has rested longest is forgotten first. */
+const MAX_SESSIONS = 512;
+
+export interface SessionLoopsDeps {
+  readonly config: () => OpenClawConfig;
+  readonly log: Logger;
+  /** Told every alarm, for diagnostics. */
+  readonly onAlarm?: (alarm: LoopAlarm & { readonly sessionKey: string; readonly tool: string }) => void;
+}
+
+/** A guard per session, as the broker takes it: `createBroker({ …, ...sessionLoops({ config, log }) })`. */
+export function sessionLoops(deps: SessionLoopsDeps): Required<Pick<BrokerDeps, "loopGuard" | "onOutcome">> {
+  const guards = new Map<string, { readonly settings: LoopSettings; readonly guard: LoopGuard; readonly config: OpenClawConfig }>();
+
+  function guardOf(agentId: string, sessionKey: string): LoopGuard | undefined {
+    const config = deps.config();
+    const known = guards.get(sessionKey);
+    if (known?.config === config) {
+      guards.delete(sessionKey);
+      guards.set(sessionKey, known);
+      return known.guard;
+    }
+    const settings = loopSettings(config, agentId);
+    guards.delete(sessionKey);
+    if (!settings.enabled) return undefined;
+    const guard = known && JSON.stringify(known.settings) === JSON.stringify(settings) ? known.guard : createLoopGuard(settings);
+    guards.set(sessionKey, { settings, guard, config });
+    const [oldest] = guards.keys();
+    if (guards.size > MAX_SESSIONS && oldest !== undefined) guards.delete(oldest);
+    return guard;
+  }
+
+  return {
+    loopGuard({ name, params, context: { agentId, sessionKey } }) {
+      const alarm = guardOf(agentId, sessionKey)?.check({ name, params });
+      if (!alarm) return undefined;
+      deps.log.warn(alarm.text, { sessionKey, tool: name, detector: alarm.detector, level: alarm.level });
+      deps.onAlarm?.({ ...alarm, sessionKey, tool: name });
+      return alarm.level === "critical" ? alarm.text : undefined;
+    },
+    onOutcome({ name, params, context: { agentId, sessionKey }, outcome }) {
+      guardOf(agentId, sessionKey)?.record({ name, params, outcome });
+    },
+  };
 }

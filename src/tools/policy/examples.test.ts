@@ -5,8 +5,7 @@ import { decidePolicy, type PolicyVerdict } from "./decide.ts";
 import { builtinSubjects, explainTools } from "./explain.ts";
 import { groupPolicy, type GroupSender } from "./group.ts";
 import { policyLayers, type LayerFacts } from "./layers.ts";
-import type { PolicySubject } from "./names.ts";
-import { distinctTools } from "./taken-names.ts";
+import { distinctTools, type PolicySubject } from "./names.ts";
 
 const TOOLS: readonly PolicySubject[] = [
   ...builtinSubjects(),

@@ -1,4 +1,5 @@
-import { CORE_TOOLS, GROUPS, toolName } from "../catalog.ts";
+import { CORE_TOOLS, GROUPS, toolFacts, toolName } from "../catalog.ts";
+import type { OfferFacts } from "../declaration.ts";
 import type { ToolSource } from "../tool.ts";
 import { decidePolicy, type PolicyVerdict } from "./decide.ts";
 import { policyLayers, type LayerFacts } from "./layers.ts";
@@ -58,4 +59,18 @@ export function explainPolicy({ tools = builtinSubjects(), owner, tool, ...facts
 export function groupsOf(tool: Pick<PolicySubject, "name" | "source">): readonly string[] {
   const own = Object.entries(GROUPS).flatMap(([group, members]) => (members.includes(tool.name) ? [group] : []));
   return tool.source.kind === "plugin" ? [...own, "group:plugins"] : own;
+}
+
+/** The row of a tool that lists can name and that is not offered; undefined for one that is, and for a name that stands for nothing. */
+export function explainAbsent(tool: string, facts: OfferFacts): ToolExplanation | undefined {
+  const name = toolName(tool);
+  const reason = toolFacts(name)?.absence?.(facts);
+  return reason && { name, allowed: false, layer: "not offered", source: "core", ...reason };
+}
+
+/** The row of a tool by any of its names: what the lists decide about it, or why it is not offered. Empty for a name that stands for nothing. */
+export function explainNamed(tool: string, rows: readonly ToolExplanation[], facts: OfferFacts): readonly ToolExplanation[] {
+  const named = rows.filter(({ name }) => toolName(name) === toolName(tool));
+  const absent = named.length > 0 ? undefined : explainAbsent(tool, facts);
+  return absent ? [absent] : named;
 }

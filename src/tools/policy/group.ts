@@ -78,7 +78,7 @@ const senderKey = (written: string): string => written.trim().replace(/^@/, "").
 
 function senderPolicy(map: unknown, sender: GroupSender | undefined, at: string): PlacedPolicy | undefined {
   if (!isObject(map)) return undefined;
-  const known = [sender?.id, sender?.e164, sender?.username].filter((name) => name !== undefined && name.trim() !== "").map((name) => senderKey(name!));
+  const known = [sender?.id, sender?.e164, sender?.username].flatMap((name) => (name === undefined || name.trim() === "" ? [] : [senderKey(name)]));
   for (const wanted of [...known.filter((name) => name !== "*"), "*"]) {
     const found = Object.entries(map).find(([key]) => senderKey(key) === wanted);
     const policy = found && policyAt(found[1], `${at}.toolsBySender[${JSON.stringify(found[0])}]`);

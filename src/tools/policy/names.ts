@@ -1,4 +1,4 @@
-import { GROUPS, PROFILES, toolFacts, toolName, type ProfileName } from "../catalog.ts";
+import { CORE_TOOLS, GROUPS, PROFILES, toolFacts, toolName } from "../catalog.ts";
 import type { Tool } from "../tool.ts";
 
 /** What policy knows of a tool. */
@@ -16,7 +16,7 @@ export function groupTools(name: string): readonly string[] | undefined {
 
 /** The list of a profile; undefined when it has no opinion or is none. */
 export function profileTools(name: string): readonly string[] | undefined {
-  return Object.hasOwn(PROFILES, name) ? PROFILES[name as ProfileName] : undefined;
+  return Object.entries(PROFILES).find(([profile]) => profile === name)?.[1];
 }
 
 /** Does an entry of an allow or deny list mean this tool? `*` stands for any text, anywhere. */
@@ -37,16 +37,37 @@ export function allows(entry: string, tool: Pick<PolicySubject, "name" | "source
 
 /** Without a regular expression, so that no pattern can be slow. */
 function matches(pattern: string, text: string): boolean {
-  const parts = pattern.split("*");
-  const first = parts[0]!;
-  const last = parts.at(-1)!;
+  const [first = "", ...parts] = pattern.split("*");
+  const last = parts.pop() ?? first;
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   let at = first.length;
   const end = text.length - last.length;
-  for (const part of parts.slice(1, -1)) {
+  for (const part of parts) {
     const found = text.indexOf(part, at);
     if (found === -1 || found + part.length > end) return false;
     at = found + part.length;
   }
   return true;
+}
+
+/**
+ * One tool per name, the first one that has it: nothing stands in for a built-in tool, in any spelling. A plugin that is called like a built-in
+ * tool would be meant by lists that mean the tool, so it brings none.
+ */
+export function distinctTools(tools: readonly Tool[], warn: (text: string) => void): readonly Tool[] {
+  const core = new Set([...CORE_TOOLS, ...tools.filter(({ source }) => source.kind === "core").map(({ name }) => name)]);
+  const taken = new Set<string>();
+  return tools.filter(({ name, source }) => {
+    const plain = toolName(name);
+    if (source.kind === "plugin" && core.has(toolName(source.id))) {
+      warn(`the plugin ${source.id} is called like a built-in tool; its tool ${name} is left out: rename the plugin`);
+      return false;
+    }
+    if (taken.has(plain) || (source.kind !== "core" && core.has(plain))) {
+      warn(`there is another tool called ${plain}; the one of ${source.kind === "core" ? "this program" : `${source.kind} ${source.id}`} is left out`);
+      return false;
+    }
+    taken.add(plain);
+    return true;
+  });
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../../base/errors.ts";
@@ -87,12 +88,16 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
+function isWhole(found: unknown): found is CommandRecord {
+  if (!isRecord(found) || !isRecord(found["process"]) || typeof found["sessionKey"] !== "string" || typeof found["command"] !== "string") return false;
+  const { pid } = found["process"];
+  return typeof pid === "number" && Number.isInteger(pid) && pid > 1;
+}
+
 function readRecord(path: string): CommandRecord | undefined {
   try {
-    const found = JSON.parse(readFileSync(path, "utf8")) as Partial<CommandRecord> | null;
-    const isWhole =
-      Number.isInteger(found?.process?.pid) && found!.process!.pid > 1 && typeof found?.sessionKey === "string" && typeof found.command === "string";
-    return isWhole ? (found as CommandRecord) : undefined;
+    const found: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isWhole(found) ? found : undefined;
   } catch {
     return undefined;
   }

@@ -92,7 +92,7 @@ function bytesOf(written: string): Buffer {
 
 /** `Enter`, `C-c`, `M-x`, `S-Tab`, `^C`, `C-Left`, or one character. */
 export function keySequence(token: string): string {
-  const [, prefixes = "", named = ""] = /^((?:[CMS]-)*)([^]*)$/i.exec(token)!;
+  const [, prefixes = "", named = ""] = /^((?:[CMS]-)*)([^]*)$/i.exec(token) ?? [];
   const caret = /^\^[^]$/u.test(named);
   const key = caret ? named.slice(1) : named;
   const has = (letter: string): boolean => prefixes.toUpperCase().includes(`${letter}-`);
@@ -112,7 +112,7 @@ function sequence(key: string, modifiers: Modifiers): string | undefined {
   if (Object.hasOwn(NUMBERS, name)) return `${ESC}[${NUMBERS[name]}${held > 1 ? `;${held}` : ""}~`;
   if (Object.hasOwn(FUNCTIONS, name)) return held > 1 ? `${ESC}[1;${held}${FUNCTIONS[name]}` : `${ESC}O${FUNCTIONS[name]}`;
   if (Object.hasOwn(PAD, name)) return `${ESC}O${PAD[name]}`;
-  const char = Object.hasOwn(PLAIN, name) ? PLAIN[name]! : Array.from(key).length === 1 ? key : undefined;
+  const char = Object.hasOwn(PLAIN, name) ? PLAIN[name] : Array.from(key).length === 1 ? key : undefined;
   if (char === undefined) return undefined;
   const shifted = modifiers.shift ? char.toUpperCase() : char;
   const sent = modifiers.control ? controlOf(shifted) : shifted;
@@ -123,7 +123,7 @@ function sequence(key: string, modifiers: Modifiers): string | undefined {
 function controlOf(char: string): string | undefined {
   if (char === " " || char === "@") return "\0";
   if (char === "?") return "\x7f";
-  const code = char.toUpperCase().codePointAt(0)!;
+  const code = char.toUpperCase().codePointAt(0) ?? 0;
   if (code < 0x20 || code === 0x7f) return char;
   return code >= 0x40 && code < 0x60 ? String.fromCharCode(code & 0x1f) : undefined;
 }

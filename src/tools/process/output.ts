@@ -46,7 +46,7 @@ export class TailText {
     const joined = this.#pieces.join("");
     const from = joined.length - this.#limit;
     // Neither half of a pair is kept alone.
-    const text = from > 0 ? joined.slice(/[\uDC00-\uDFFF]/.test(joined[from]!) ? from + 1 : from) : joined;
+    const text = from > 0 ? joined.slice(/[\uDC00-\uDFFF]/.test(joined.charAt(from)) ? from + 1 : from) : joined;
     this.#pieces = [text];
     this.#length = text.length;
   }

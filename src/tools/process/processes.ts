@@ -19,7 +19,7 @@ const SECOND =
 
 /** Two words that are not taken; a number follows when luck runs out. */
 function freeSlug(random: Random, taken: (slug: string) => boolean): string {
-  const pick = (words: readonly string[]): string => words[Math.floor(random.float() * words.length)]!;
+  const pick = (words: readonly string[]): string => words[Math.floor(random.float() * words.length)] ?? "";
   for (let tries = 0; tries < 20; tries += 1) {
     const slug = `${pick(FIRST)}-${pick(SECOND)}`;
     if (!taken(slug)) return slug;
@@ -141,7 +141,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
       const { child, output, inTerminal } = await begin(input, limits, secrets);
       const id = freeSlug(random, (slug) => known.has(slug));
       const record = records?.add({ id, pid: child.pid, sessionKey: input.scope, command: input.command, terminal: input.terminal === "here" });
-      const state = { backgrounded: false, end: undefined as ProcessEnd | undefined, endedAt: undefined as number | undefined, timedOut: false };
+      const state: { backgrounded: boolean; end?: ProcessEnd; endedAt?: number; timedOut: boolean } = { backgrounded: false, timedOut: false };
       let [killing, endInside]: [Disposable?, Promise<void>?] = [];
       let outputFile: string | undefined;
       const signal = input.terminal === "here" ? terminalSignals(child) : child.signal;

@@ -72,5 +72,5 @@ function openAt(text: string): number {
     const rest = text.slice(at);
     if (rest.replace(SEQUENCES, "").startsWith(ESC)) return at;
   }
-  return /\r+$/.test(text) ? text.length - /\r+$/.exec(text)![0].length : text.length;
+  return /\r+$/.exec(text)?.index ?? text.length;
 }

@@ -1,4 +1,4 @@
-import type { FileMount } from "../builtin/files/place.ts";
+import type { FileMount } from "../sandbox-files.ts";
 import type { SandboxScope } from "./scope.ts";
 import type { SandboxSettings } from "./settings.ts";
 

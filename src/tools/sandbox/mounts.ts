@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, posix } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { isInside } from "../../base/files.ts";
-import type { FileMount } from "../builtin/files/place.ts";
+import type { FileMount } from "../sandbox-files.ts";
 import type { SandboxSettings } from "./settings.ts";
 
 /** Where the agent's workspace is shown when it may only be read. */

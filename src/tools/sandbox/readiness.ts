@@ -58,7 +58,8 @@ export function createReadiness({ clock, ids, backends, skills }: ReadinessDeps)
     })();
     seeded.delete(folder);
     seeded.set(folder, { runId, done });
-    if (seeded.size > MOST_SEEDED) seeded.delete(seeded.keys().next().value!);
+    const [oldest] = seeded.keys();
+    if (seeded.size > MOST_SEEDED && oldest !== undefined) seeded.delete(oldest);
     await done.catch((error: unknown) => {
       seeded.delete(folder);
       throw error;

@@ -5,7 +5,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isInside } from "../../base/files.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { FilePlace } from "../builtin/files/place.ts";
+import type { SandboxFiles } from "../sandbox-files.ts";
 import type { ToolContext } from "../tool.ts";
 import { WRITES_FILES } from "../catalog.ts";
 import type { Availability, InsideCommand, OutsideCommand, SandboxBackend, SandboxPlan } from "./backend.ts";
@@ -29,7 +29,7 @@ export interface Sandbox {
   readonly path: string;
   /** True when the programs on that path are this machine's own. */
   readonly hostPrograms?: boolean;
-  readonly files: FilePlace;
+  readonly files: SandboxFiles;
   /** Makes everything ready for a command. Throws when that is not possible: nothing may run then. */
   ready(): Promise<void>;
   /** The folder inside that a call names; undefined when there is none such. */
@@ -78,14 +78,19 @@ export interface SandboxesDeps {
   readonly backends?: Partial<Readonly<Record<SandboxBackendName, SandboxBackend>>>;
 }
 
+/** An agent's settings, and its session that `non-main` leaves outside. */
+interface AgentSandbox extends SandboxSettings {
+  readonly mainKey: string;
+}
+
 const BWRAP_WORKDIR = "/workspace";
 
 export function createSandboxes(deps: SandboxesDeps): Sandboxes {
   const { clock, ids, stateDir, env, home, uid } = deps;
-  const told = new Set<string>();
+  const warned = new Set<string>();
   const warn = (text: string): void => {
-    if (told.has(text)) return;
-    told.add(text);
+    if (warned.has(text)) return;
+    warned.add(text);
     deps.log.warn(`sandbox: ${text}`);
   };
   const backends: Readonly<Record<SandboxBackendName, SandboxBackend>> = {
@@ -94,11 +99,24 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
   };
   const readiness = createReadiness({ clock, ids, backends, ...(deps.skills ? { skills: deps.skills } : {}) });
 
-  const settings = (agentId: string): SandboxSettings => sandboxSettings(deps.config(), agentId, stateDir);
-  const inside = (who: Who): boolean => isSandboxed(settings(who.agentId), who.sessionKey, mainKeyOf(deps.config(), who.agentId));
+  let known: { readonly config: OpenClawConfig; readonly agents: Map<string, AgentSandbox> } | undefined;
+
+  /** Put together once per configuration. */
+  function sandboxOf(agentId: string): AgentSandbox {
+    const config = deps.config();
+    if (known?.config !== config) known = { config, agents: new Map() };
+    const found = known.agents.get(agentId) ?? { ...sandboxSettings(config, agentId, stateDir), mainKey: mainKeyOf(config, agentId) };
+    known.agents.set(agentId, found);
+    return found;
+  }
+
+  function inside({ agentId, sessionKey }: Who): boolean {
+    const agent = sandboxOf(agentId);
+    return isSandboxed(agent, sessionKey, agent.mainKey);
+  }
 
   function planFor({ agentId, sessionKey, workspaceDir }: Omit<Caller, "runId">): SandboxPlan {
-    const chosen = settings(agentId);
+    const chosen = sandboxOf(agentId);
     const scope = sandboxScope(chosen, agentId, sessionKey);
     const { binds } = chosen[chosen.backend];
     const workdir = chosen.backend === "docker" ? chosen.docker.workdir : BWRAP_WORKDIR;
@@ -135,13 +153,13 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
   }
 
   return {
-    settings,
+    settings: sandboxOf,
     isSandboxed: inside,
     for: (caller) => (inside(caller) ? open(caller) : undefined),
-    withheld: (who) => (inside(who) && settings(who.agentId).workspaceAccess === "ro" ? WRITES_FILES : []),
+    withheld: (who) => (inside(who) && sandboxOf(who.agentId).workspaceAccess === "ro" ? WRITES_FILES : []),
     availability: (caller) => readiness.available(planFor(caller)),
     state(caller) {
-      const { mode, workspaceAccess } = settings(caller.agentId);
+      const { mode, workspaceAccess } = sandboxOf(caller.agentId);
       if (!inside(caller)) return { mode, sandboxed: false };
       const [workspace] = planFor(caller).mounts;
       const mount = workspaceAccess === "ro" ? { workspaceMount: AGENT_MOUNT } : {};

@@ -36,8 +36,8 @@ export function withoutMarkers(text: string): string {
   const parts: string[] = [];
   let kept = 0;
   for (const match of folded.text.matchAll(MARKER)) {
-    const from = folded.starts[match.index]!;
-    const to = folded.starts[match.index + match[0].length]!;
+    const from = folded.starts[match.index] ?? text.length;
+    const to = folded.starts[match.index + match[0].length] ?? text.length;
     if (from < kept) continue;
     parts.push(text.slice(kept, from), match[1] === undefined ? "[[MARKER_SANITIZED]]" : "[[END_MARKER_SANITIZED]]");
     kept = to;

@@ -1,4 +1,5 @@
 import type { HookOutcome } from "../../hooks/index.ts";
+import type { Store } from "../../store/index.ts";
 import { toolFacts, toolName } from "../catalog.ts";
 import type { ToolReach } from "../declaration.ts";
 
@@ -62,15 +63,16 @@ export function createTaint({ settings, history }: TaintDeps): Taint {
     const found = sessions.get(sessionKey) ?? { private: false, untrusted: false, complete: history === undefined };
     sessions.delete(sessionKey);
     sessions.set(sessionKey, found);
-    if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value!);
+    const [oldest] = sessions.keys();
+    if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
     return found;
   }
 
   function reachOf(tool: string): ToolReach {
     const name = toolName(tool);
     const own = settings()?.tools;
-    if (own && Object.hasOwn(own, name)) return own[name]!;
-    return toolFacts(name)?.reach ?? own?.["*"] ?? ANYTHING;
+    const configured = own && Object.hasOwn(own, name) ? own[name] : undefined;
+    return configured ?? toolFacts(name)?.reach ?? own?.["*"] ?? ANYTHING;
   }
 
   /** What cannot be read counts as the worst. */
@@ -116,4 +118,17 @@ function question(tool: string): Wish {
       allowedDecisions: ["allow-once", "deny"],
     },
   };
+}
+
+const MOST_ENTRIES = 500;
+
+/** Names of the tools whose results a session holds. */
+export async function toolsUsed(store: Pick<Store, "read">, sessionKey: string): Promise<ReadonlySet<string>> {
+  const session = await store.read("sessions.get", { key: sessionKey });
+  if (!session) return new Set();
+  const { agentId, entry } = session;
+  const files = await store.read("transcripts.ofSession", { agentId, sessionId: entry.sessionId });
+  const file = files.find(({ archivedAt }) => archivedAt === null)?.file;
+  const rows = file === undefined ? [] : await store.read("transcripts.tail", { file, limit: MOST_ENTRIES });
+  return new Set(rows.flatMap(({ line }) => /"toolName":"([^"]+)"/.exec(line)?.[1] ?? []));
 }

@@ -20,7 +20,7 @@ function isVoiceCompatibleAudio(params: { readonly contentType?: string | null |
 
 export function createMedia(pending: PendingMember): RuntimeMedia {
   return {
-    loadWebMedia: async (...args) => (await import("../../sdk/web-media.ts")).loadWebMedia(...args),
+    loadWebMedia: async (...args) => (await import("../../sdk/media/web-media.ts")).loadWebMedia(...args),
     detectMime,
     mediaKindFromMime,
     isVoiceCompatibleAudio,

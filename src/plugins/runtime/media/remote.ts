@@ -2,9 +2,9 @@
 import { basename } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { formatBytes } from "../../../base/text.ts";
-import { fetchWithSsrFGuard } from "../../sdk/guarded-fetch.ts";
+import { fetchWithSsrFGuard } from "../../sdk/network/guarded-fetch.ts";
 import { DEFAULT_MEDIA_BYTES, detectMime } from "../../../media/index.ts";
-import type { LookupFn, SsrFPolicy } from "../../sdk/ssrf.ts";
+import type { LookupFn, SsrFPolicy } from "../../sdk/network/ssrf.ts";
 import type { RemoteMedia } from "../../sdk/types/index.ts";
 
 export interface RemoteRequest {

@@ -1,8 +1,12 @@
 /** State of plugins that outlives the process: one database per plugin, so that one can be looked at, copied and removed with its plugin. */
 import type { DatabaseSync } from "node:sqlite";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { AppError, fileError } from "../../../base/errors.ts";
 import { ensureFolder } from "../../../base/files.ts";
+import type { RuntimeState } from "../../sdk/types/index.ts";
+import type { PendingMember } from "../pending.ts";
+import type { RuntimeOwner, RuntimePorts } from "../ports.ts";
+import { openKeyedStore, openSyncKeyedStore } from "./keyed-store.ts";
 
 export interface StateDatabases extends Disposable {
   /** The database of a plugin, opened at the first call. */
@@ -56,5 +60,17 @@ export function createStateDatabases(stateDir: string): StateDatabases {
       for (const database of opened.values()) database.close();
       opened.clear();
     },
+  };
+}
+
+/** `runtime.state`. */
+export function createState({ config, databases, clock }: RuntimePorts, owner: RuntimeOwner, pending: PendingMember): RuntimeState {
+  return {
+    // Where an environment names another folder, that is meant; whoever passes the gateway's own gets the gateway's.
+    resolveStateDir: (env) => (env?.["OPENCLAW_STATE_DIR"]?.trim() ? resolve(env["OPENCLAW_STATE_DIR"].trim()) : config.paths.state),
+    openKeyedStore: (options) => openKeyedStore(() => openSyncKeyedStore(databases.of(owner.id), options, clock)),
+    openSyncKeyedStore: (options) => openSyncKeyedStore(databases.of(owner.id), options, clock),
+    openChannelIngressQueue: pending("state.openChannelIngressQueue"),
+    openChannelIngressDrain: pending("state.openChannelIngressDrain"),
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { HostConfig } from "../../../protocol/index.ts";
 import { bindSdkHost } from "../host-binding.ts";
-import { buildChannelConfigSchema } from "../schemas.ts";
+import { buildChannelConfigSchema } from "../config/schemas.ts";
 import * as accounts from "./accounts.ts";
 import * as chat from "./chat-targets.ts";
 import * as schemas from "./config-schemas.ts";
@@ -12,8 +12,13 @@ import * as directory from "./directory.ts";
 import * as groups from "./group-rules.ts";
 import { processLineMessage, hasMarkdownToConvert } from "./line-markdown.ts";
 import { CHANNEL_MESSAGE_ACTION_NAMES, getChatChannelMeta } from "./meta.ts";
-import { slackOnboardingAdapter, telegramOnboardingAdapter } from "./onboarding.ts";
-import { collectDiscordAuditChannelIds, parseTelegramThreadId, resolveWhatsAppHeartbeatRecipients } from "./platforms.ts";
+import {
+  slackOnboardingAdapter,
+  telegramOnboardingAdapter,
+  collectDiscordAuditChannelIds,
+  parseTelegramThreadId,
+  resolveWhatsAppHeartbeatRecipients,
+} from "./platforms.ts";
 import * as slack from "./slack.ts";
 import * as issues from "./status-issues.ts";
 import * as targets from "./targets.ts";

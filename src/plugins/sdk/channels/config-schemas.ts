@@ -1,6 +1,13 @@
 /** Sections of the channels that everybody knows, as zod schemas made from one table. Keys that are not in it are kept. */
 import { z } from "zod";
-import { BlockStreamingCoalesceSchema, DmConfigSchema, DmPolicySchema, GroupPolicySchema, MarkdownConfigSchema, requireOpenAllowFrom } from "../schemas.ts";
+import {
+  BlockStreamingCoalesceSchema,
+  DmConfigSchema,
+  DmPolicySchema,
+  GroupPolicySchema,
+  MarkdownConfigSchema,
+  requireOpenAllowFrom,
+} from "../config/schemas.ts";
 
 type Channel = "telegram" | "discord" | "slack" | "signal" | "imessage" | "whatsapp" | "googlechat" | "msteams" | "line";
 

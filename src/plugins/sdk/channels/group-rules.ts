@@ -1,8 +1,8 @@
 /** Mentions and tools in groups of the channels that everybody knows. Discord and Slack keep their rooms in maps of their own. */
 import type { ChannelGroupContext, ConfigSection, GroupToolPolicyConfig } from "../../../protocol/index.ts";
 import { accountSection, channelSection, normalizeAccountId, recordOf } from "../account-ids.ts";
-import { normalizeChannelSlug } from "../channel-entries.ts";
-import { type ChannelGroupConfig, resolveChannelGroupRequireMention, resolveChannelGroupToolsPolicy, resolveToolsBySender } from "../groups.ts";
+import { normalizeChannelSlug } from "../values/channel-entries.ts";
+import { type ChannelGroupConfig, resolveChannelGroupRequireMention, resolveChannelGroupToolsPolicy, resolveToolsBySender } from "../access/groups.ts";
 import { resolveSlackAccount } from "./accounts.ts";
 
 type RequireMention = (params: ChannelGroupContext) => boolean;

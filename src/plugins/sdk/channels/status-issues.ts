@@ -1,7 +1,7 @@
 /** What is wrong with accounts of the channels that everybody knows, and how it is put right. */
 import type { ChannelAccountSnapshot, ChannelStatusIssue } from "../../../protocol/index.ts";
 import { recordOf } from "../account-ids.ts";
-import { formatAllowlistMatchMeta } from "../allow-lists.ts";
+import { formatAllowlistMatchMeta } from "../access/allow-lists.ts";
 
 type Finding = Omit<ChannelStatusIssue, "channel" | "accountId">;
 

@@ -1,2 +1,2 @@
-export { createAccountListHelpers, describeAccountSnapshot, describeWebhookAccountSnapshot } from "../newer/account-lists.ts";
-export { resolveChannelMediaMaxBytes } from "../media-limits.ts";
+export { createAccountListHelpers, describeAccountSnapshot, describeWebhookAccountSnapshot } from "../config/account-lists.ts";
+export { resolveChannelMediaMaxBytes } from "../media/media-limits.ts";

@@ -5,5 +5,5 @@ export {
   mergeAllowlist,
   resolveAllowlistMatchSimple,
   summarizeMapping,
-} from "../allow-lists.ts";
-export { isNormalizedSenderAllowed, mapAllowlistResolutionInputs } from "../newer/small.ts";
+} from "../access/allow-lists.ts";
+export { isNormalizedSenderAllowed, mapAllowlistResolutionInputs } from "../values/small.ts";

@@ -1,1 +1,1 @@
-export { createChannelApprovalAuth, resolveApprovalApprovers } from "../newer/approvals.ts";
+export { createChannelApprovalAuth, resolveApprovalApprovers } from "../access/approvals.ts";

@@ -1,1 +1,1 @@
-export { createApproverRestrictedNativeApprovalCapability } from "../newer/approvals.ts";
+export { createApproverRestrictedNativeApprovalCapability } from "../access/approvals.ts";

@@ -1,1 +1,1 @@
-export { resolveApprovalOverGateway } from "../newer/approvals.ts";
+export { resolveApprovalOverGateway } from "../access/approvals.ts";

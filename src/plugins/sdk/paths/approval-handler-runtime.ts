@@ -3,4 +3,4 @@ export {
   createChannelApprovalNativeRuntimeAdapter,
   createLazyChannelApprovalNativeRuntimeAdapter,
   resolveApprovalOverGateway,
-} from "../newer/approvals.ts";
+} from "../access/approvals.ts";

@@ -5,4 +5,4 @@ export {
   createNativeApprovalChannelRouteGates,
   createNativeApprovalMessagingTargetResolvers,
   shouldSuppressLocalNativeExecApprovalPrompt,
-} from "../newer/approvals.ts";
+} from "../access/approvals.ts";

@@ -4,4 +4,4 @@ export {
   formatApprovalDecisionLabel,
   formatChannelApprovalResolvedLabel,
   resolveApprovalApprovers,
-} from "../newer/approvals.ts";
+} from "../access/approvals.ts";

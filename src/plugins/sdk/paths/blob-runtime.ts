@@ -1,1 +1,1 @@
-export { bufferToBlobPart } from "../newer/small.ts";
+export { bufferToBlobPart } from "../values/small.ts";

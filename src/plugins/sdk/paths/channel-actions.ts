@@ -1,3 +1,3 @@
 export { createActionGate, jsonResult, readNumberParam, readReactionParams, readStringArrayParam, readStringParam } from "../params.ts";
-export { optionalStringEnum, stringEnum } from "../string-enums.ts";
-export { readPositiveIntegerParam, ToolAuthorizationError } from "../newer/small.ts";
+export { optionalStringEnum, stringEnum } from "../values/string-enums.ts";
+export { readPositiveIntegerParam, ToolAuthorizationError } from "../values/small.ts";

@@ -7,4 +7,4 @@ export {
   formatTrimmedAllowFromEntries,
   mapAllowFromEntries,
   resolveOptionalConfigString,
-} from "../newer/config-adapters.ts";
+} from "../config/config-adapters.ts";

@@ -12,7 +12,7 @@ export {
   ReplyToModeSchema,
   TextChunkModeSchema,
   UnifiedStreamingModeSchema,
-} from "../newer/config-schemas.ts";
+} from "../config/channel-schemas.ts";
 export {
   BlockStreamingCoalesceSchema,
   buildChannelConfigSchema,
@@ -23,4 +23,4 @@ export {
   requireOpenAllowFrom,
   ToolPolicySchema,
   TtsConfigSchema,
-} from "../schemas.ts";
+} from "../config/schemas.ts";

@@ -4,7 +4,7 @@ export {
   createChatChannelPlugin,
   defineChannelPluginEntry,
   defineSetupPluginEntry,
-} from "../newer/chat-channel.ts";
-export { buildChannelConfigSchema } from "../schemas.ts";
-export { buildChannelOutboundSessionRoute, stripChannelTargetPrefix, stripTargetKindPrefix } from "../newer/session-keys.ts";
-export { tryReadSecretFileSync } from "../newer/secret-files.ts";
+} from "../entry/chat-channel.ts";
+export { buildChannelConfigSchema } from "../config/schemas.ts";
+export { buildChannelOutboundSessionRoute, stripChannelTargetPrefix, stripTargetKindPrefix } from "../messages/session-keys.ts";
+export { tryReadSecretFileSync } from "../config/secret-files.ts";

@@ -1,1 +1,1 @@
-export { createChannelDmPolicy } from "../newer/setup-config.ts";
+export { createChannelDmPolicy } from "../config/setup-config.ts";

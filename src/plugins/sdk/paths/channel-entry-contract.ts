@@ -1,1 +1,1 @@
-export { defineBundledChannelEntry, defineBundledChannelSetupEntry, loadBundledEntryExportSync } from "../newer/channel-entry.ts";
+export { defineBundledChannelEntry, defineBundledChannelSetupEntry, loadBundledEntryExportSync } from "../entry/channel-entry.ts";

@@ -1,3 +1,9 @@
 export { logAckFailure, logTypingFailure, missingTargetError } from "../text.ts";
-export { removeAckReactionAfterReply, shouldAckReaction, shouldAckReactionForWhatsApp, type AckReactionGateParams, type AckReactionScope } from "../gating.ts";
-export { resolveAckReaction } from "../replies.ts";
+export {
+  removeAckReactionAfterReply,
+  shouldAckReaction,
+  shouldAckReactionForWhatsApp,
+  type AckReactionGateParams,
+  type AckReactionScope,
+} from "../access/gating.ts";
+export { resolveAckReaction } from "../messages/replies.ts";

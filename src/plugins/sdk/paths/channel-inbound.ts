@@ -1,4 +1,4 @@
-export { createChannelPartialDeliveryError, isChannelPartialDeliveryError } from "../newer/send-results.ts";
+export { createChannelPartialDeliveryError, isChannelPartialDeliveryError } from "../messages/send-results.ts";
 export {
   createChannelInboundEnvelopeBuilder,
   DEFAULT_CHANNEL_FEEDBACK_REFLECTION_COOLDOWN_MS,
@@ -10,8 +10,8 @@ export {
   resolveChannelInboundRouteEnvelope,
   resolveInboundReplyDispatchCounts,
   runChannelFeedbackReflection,
-} from "../newer/ingress.ts";
-export { createDirectDmPreCryptoGuardPolicy } from "../newer/pairing.ts";
+} from "../access/ingress.ts";
+export { createDirectDmPreCryptoGuardPolicy } from "../messages/pairing.ts";
 export {
   buildMentionRegexes,
   formatAgentEnvelope,
@@ -22,5 +22,5 @@ export {
   resolveEnvelopeFormatOptions,
   resolveInboundDebounceMs,
 } from "../../../channels/index.ts";
-export { formatLocationText, toLocationContext } from "../location.ts";
+export { formatLocationText, toLocationContext } from "../messages/location.ts";
 export { logInboundDrop } from "../text.ts";

@@ -1,1 +1,1 @@
-export { channelIngressRoutes, fanInChannelIngressLifecycles, resolveStableChannelMessageIngress } from "../newer/ingress.ts";
+export { channelIngressRoutes, fanInChannelIngressLifecycles, resolveStableChannelMessageIngress } from "../access/ingress.ts";

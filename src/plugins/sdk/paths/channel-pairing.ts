@@ -1,1 +1,1 @@
-export { createChannelPairingController, createPairingPrefixStripper } from "../newer/pairing.ts";
+export { createChannelPairingController, createPairingPrefixStripper } from "../messages/pairing.ts";

@@ -4,12 +4,12 @@ export {
   createAllowlistProviderGroupPolicyWarningCollector,
   createConditionalWarningCollector,
   createOpenProviderGroupPolicyWarningCollector,
-} from "../newer/group-policies.ts";
-export { resolveToolsBySender } from "../groups.ts";
+} from "../access/group-policies.ts";
+export { resolveToolsBySender } from "../access/groups.ts";
 export {
   buildMutableAllowEntryDetector,
   collectStandardAllowlistLists,
   createDangerousNameMatchingMutableAllowlistWarningCollector,
   scopeKey,
-} from "../newer/allow-checks.ts";
-export { resolveScopeToolsPolicy } from "../newer/outbound-parts.ts";
+} from "../access/allow-checks.ts";
+export { resolveScopeToolsPolicy } from "../messages/outbound-parts.ts";

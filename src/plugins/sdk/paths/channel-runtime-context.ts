@@ -1,1 +1,1 @@
-export { registerChannelRuntimeContext } from "../newer/outbound-parts.ts";
+export { registerChannelRuntimeContext } from "../messages/outbound-parts.ts";

@@ -7,4 +7,4 @@ export {
   getChannelSurface,
   hasOwnProperty,
   normalizeSecretStringValue,
-} from "../newer/secret-contract.ts";
+} from "../config/secret-contract.ts";

@@ -1,1 +1,1 @@
-export { attachChannelToResult, createAttachedChannelResultAdapter, createEmptyChannelResult } from "../newer/send-results.ts";
+export { attachChannelToResult, createAttachedChannelResultAdapter, createEmptyChannelResult } from "../messages/send-results.ts";

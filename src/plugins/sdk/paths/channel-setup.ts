@@ -1,1 +1,1 @@
-export { defineChannelSetupContract } from "../newer/setup-wizard.ts";
+export { defineChannelSetupContract } from "../config/setup-wizard.ts";

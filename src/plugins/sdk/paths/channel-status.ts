@@ -1,3 +1,3 @@
-export { PAIRING_APPROVED_MESSAGE } from "../replies.ts";
-export { buildProbeChannelStatusSummary, buildTokenChannelStatusSummary, buildWebhookChannelStatusSummary } from "../newer/status-adapters.ts";
-export { buildBaseChannelStatusSummary, collectStatusIssuesFromLastError, createDefaultChannelRuntimeState } from "../status.ts";
+export { PAIRING_APPROVED_MESSAGE } from "../messages/replies.ts";
+export { buildProbeChannelStatusSummary, buildTokenChannelStatusSummary, buildWebhookChannelStatusSummary } from "../messages/status-adapters.ts";
+export { buildBaseChannelStatusSummary, collectStatusIssuesFromLastError, createDefaultChannelRuntimeState } from "../messages/status.ts";

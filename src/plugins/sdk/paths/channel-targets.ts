@@ -4,4 +4,4 @@ export {
   resolveChannelEntryMatch,
   resolveChannelEntryMatchWithFallback,
   resolveNestedAllowlistDecision,
-} from "../channel-entries.ts";
+} from "../values/channel-entries.ts";

@@ -1,1 +1,1 @@
-export { pruneMapToMaxSize } from "../newer/small.ts";
+export { pruneMapToMaxSize } from "../values/small.ts";

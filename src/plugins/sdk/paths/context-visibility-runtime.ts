@@ -1,1 +1,1 @@
-export { filterSupplementalContextItems, resolveChannelContextVisibilityMode } from "../newer/allow-checks.ts";
+export { filterSupplementalContextItems, resolveChannelContextVisibilityMode } from "../access/allow-checks.ts";

@@ -1,2 +1,2 @@
-export { recordInboundSession } from "../sessions.ts";
-export { createStaticReplyToModeResolver } from "../newer/small.ts";
+export { recordInboundSession } from "../messages/sessions.ts";
+export { createStaticReplyToModeResolver } from "../values/small.ts";

@@ -1,1 +1,1 @@
-export { isDangerousNameMatchingEnabled } from "../newer/small.ts";
+export { isDangerousNameMatchingEnabled } from "../values/small.ts";

@@ -1,2 +1,2 @@
-export { createDedupeCache } from "../dedupe.ts";
-export { createPersistentDedupeCache } from "../newer/small.ts";
+export { createDedupeCache } from "../values/dedupe.ts";
+export { createPersistentDedupeCache } from "../values/small.ts";

@@ -1,1 +1,1 @@
-export { createDirectDmPreCryptoGuardPolicy } from "../newer/pairing.ts";
+export { createDirectDmPreCryptoGuardPolicy } from "../messages/pairing.ts";

@@ -4,4 +4,4 @@ export {
   listDirectoryEntriesFromSources,
   listResolvedDirectoryUserEntriesFromAllowFrom,
   toDirectoryEntries,
-} from "../newer/directories.ts";
+} from "../config/directories.ts";

@@ -1,3 +1,3 @@
-export { coerceErrorMessage, extractErrorCode, formatUncaughtError, readErrorName, toErrorObject } from "../errors.ts";
+export { coerceErrorMessage, extractErrorCode, formatUncaughtError, readErrorName, toErrorObject } from "../values/errors.ts";
 export { formatErrorMessage } from "../text.ts";
-export { PlatformMessageNotDispatchedError } from "../newer/send-results.ts";
+export { PlatformMessageNotDispatchedError } from "../messages/send-results.ts";

@@ -1,1 +1,1 @@
-export { expectDefined } from "../newer/small.ts";
+export { expectDefined } from "../values/small.ts";

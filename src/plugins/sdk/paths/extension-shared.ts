@@ -1,2 +1,2 @@
-export { buildPassiveChannelStatusSummary, buildTrafficStatusSummary, coerceStatusIssueAccountId, readStatusIssueFields } from "../newer/status-adapters.ts";
-export { createDeferred } from "../newer/small.ts";
+export { buildPassiveChannelStatusSummary, buildTrafficStatusSummary, coerceStatusIssueAccountId, readStatusIssueFields } from "../messages/status-adapters.ts";
+export { createDeferred } from "../values/small.ts";

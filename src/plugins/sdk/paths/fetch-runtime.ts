@@ -1,1 +1,1 @@
-export { makeProxyFetch, responseWithRelease } from "../newer/media.ts";
+export { makeProxyFetch, responseWithRelease } from "../media/outbound-media.ts";

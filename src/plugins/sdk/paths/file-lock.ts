@@ -1,1 +1,1 @@
-export { acquireFileLock, withFileLock, type FileLockHandle, type FileLockOptions } from "../files.ts";
+export { acquireFileLock, withFileLock, type FileLockHandle, type FileLockOptions } from "../values/files.ts";

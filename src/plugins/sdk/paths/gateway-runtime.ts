@@ -1,2 +1,2 @@
-export { channelBlockedPatch, channelReadyPatch, channelStoppedPatch } from "../newer/status-adapters.ts";
+export { channelBlockedPatch, channelReadyPatch, channelStoppedPatch } from "../messages/status-adapters.ts";
 export { safeParseJson } from "../text.ts";

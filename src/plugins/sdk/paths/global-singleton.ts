@@ -1,1 +1,1 @@
-export { resolveGlobalSingleton } from "../newer/small.ts";
+export { resolveGlobalSingleton } from "../values/small.ts";

@@ -1,1 +1,1 @@
-export { decodeHtmlEntities } from "../newer/small.ts";
+export { decodeHtmlEntities } from "../values/small.ts";

@@ -1,1 +1,1 @@
-export { adaptMessagePresentationForChannel, normalizeMessagePresentation, resolveMessagePresentationButtonAction } from "../newer/outbound-parts.ts";
+export { adaptMessagePresentationForChannel, normalizeMessagePresentation, resolveMessagePresentationButtonAction } from "../messages/outbound-parts.ts";

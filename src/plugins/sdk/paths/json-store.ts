@@ -1,1 +1,1 @@
-export { readJsonFileWithFallback, writeJsonFileAtomically } from "../files.ts";
+export { readJsonFileWithFallback, writeJsonFileAtomically } from "../values/files.ts";

@@ -1,1 +1,1 @@
-export { KeyedAsyncQueue } from "../identifiers.ts";
+export { KeyedAsyncQueue } from "../values/identifiers.ts";

@@ -1,1 +1,1 @@
-export { createLazyRuntimeMethod, createLazyRuntimeModule, createLazyRuntimeNamedExport } from "../lazy.ts";
+export { createLazyRuntimeMethod, createLazyRuntimeModule, createLazyRuntimeNamedExport } from "../entry/runtime-store.ts";

@@ -1,4 +1,4 @@
-export { buildAgentMediaPayload } from "../replies.ts";
+export { buildAgentMediaPayload } from "../messages/replies.ts";
 export {
   detectMime,
   extensionForMime,
@@ -8,7 +8,7 @@ export {
   mediaKindFromMime,
   normalizeMimeType,
 } from "../../../media/index.ts";
-export { resolveChannelMediaMaxBytes } from "../media-limits.ts";
+export { resolveChannelMediaMaxBytes } from "../media/media-limits.ts";
 export type { MediaKind } from "../types/index.ts";
-export { parseMediaContentLength } from "../newer/http.ts";
-export { saveResponseMedia } from "../newer/media.ts";
+export { parseMediaContentLength } from "../network/http.ts";
+export { saveResponseMedia } from "../media/outbound-media.ts";

@@ -6,5 +6,5 @@ export {
   resolveExpiresAtMsFromDurationMs,
   resolveExpiresAtMsFromDurationSeconds,
   resolveTimerTimeoutMs,
-} from "../newer/numbers.ts";
-export { asFiniteNumber, parseStrictFiniteNumber, parseStrictInteger, parseStrictNonNegativeInteger, parseStrictPositiveInteger } from "../coerce.ts";
+} from "../values/numbers.ts";
+export { asFiniteNumber, parseStrictFiniteNumber, parseStrictInteger, parseStrictNonNegativeInteger, parseStrictPositiveInteger } from "../values/coerce.ts";

@@ -1,1 +1,1 @@
-export { createHostedOutboundMediaStore, loadOutboundMediaFromUrl } from "../newer/media.ts";
+export { createHostedOutboundMediaStore, loadOutboundMediaFromUrl } from "../media/outbound-media.ts";

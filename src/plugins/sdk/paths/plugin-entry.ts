@@ -5,8 +5,8 @@ export {
   definePluginEntry,
   type PluginEntryDefinition,
   type PluginEntryOptions,
-} from "../plugin-entry.ts";
-export { emptyPluginConfigSchema } from "../plugin-config.ts";
+} from "../entry/plugin-entry.ts";
+export { emptyPluginConfigSchema } from "../entry/plugin-config.ts";
 export type * from "../types/index.ts";
 export type {
   AgentTool,

@@ -1,1 +1,1 @@
-export { getGlobalHookRunner, getPluginRuntimeGatewayRequestScope } from "../newer/small.ts";
+export { getGlobalHookRunner, getPluginRuntimeGatewayRequestScope } from "../values/small.ts";

@@ -1,1 +1,1 @@
-export { createPluginStateErrorReporter } from "../newer/small.ts";
+export { createPluginStateErrorReporter } from "../values/small.ts";

@@ -1,1 +1,1 @@
-export { generateOAuthState, parseOAuthCallbackInput, waitForLocalOAuthCallback } from "../newer/oauth.ts";
+export { generateOAuthState, parseOAuthCallbackInput, waitForLocalOAuthCallback } from "../network/oauth.ts";

@@ -1,2 +1,2 @@
-export { buildOauthProviderAuthResult } from "../provider-auth.ts";
-export { generateHexPkceVerifierChallenge } from "../newer/oauth.ts";
+export { buildOauthProviderAuthResult } from "../network/provider-auth.ts";
+export { generateHexPkceVerifierChallenge } from "../network/oauth.ts";

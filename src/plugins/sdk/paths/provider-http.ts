@@ -5,4 +5,4 @@ export {
   readProviderJsonArrayFieldResponse,
   readProviderJsonResponse,
   resolveProviderOperationTimeoutMs,
-} from "../newer/http.ts";
+} from "../network/http.ts";

@@ -3,5 +3,5 @@ export {
   clearHistoryEntriesIfEnabled,
   DEFAULT_GROUP_HISTORY_LIMIT,
   recordPendingHistoryEntryIfEnabled,
-} from "../history.ts";
-export { createChannelHistoryWindow } from "../newer/outbound-parts.ts";
+} from "../messages/history.ts";
+export { createChannelHistoryWindow } from "../messages/outbound-parts.ts";

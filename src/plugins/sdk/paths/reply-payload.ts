@@ -12,4 +12,4 @@ export {
   resolveTextChunksWithFallback,
   sendPayloadMediaSequence,
   sendPayloadWithChunkedTextAndMedia,
-} from "../newer/reply-payloads.ts";
+} from "../messages/reply-payloads.ts";

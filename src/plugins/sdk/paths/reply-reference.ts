@@ -1,1 +1,1 @@
-export { isSingleUseReplyToMode } from "../newer/small.ts";
+export { isSingleUseReplyToMode } from "../values/small.ts";

@@ -1,2 +1,2 @@
 export { computeBackoff, retryAsync } from "../environment.ts";
-export { isTransientNetworkError, parseRetryAfterHeaderSeconds } from "../newer/numbers.ts";
+export { isTransientNetworkError, parseRetryAfterHeaderSeconds } from "../values/numbers.ts";

@@ -1,5 +1,5 @@
 export { DEFAULT_ACCOUNT_ID, normalizeAccountId, normalizeOptionalAccountId } from "../account-ids.ts";
-export { resolveAccountEntry } from "../newer/account-lists.ts";
+export { resolveAccountEntry } from "../config/account-lists.ts";
 export {
   buildAgentMainSessionKey,
   buildAgentSessionKey,
@@ -11,4 +11,4 @@ export {
   parseAgentSessionKey,
   resolveAgentIdFromSessionKey,
   resolveThreadSessionKeys,
-} from "../newer/session-keys.ts";
+} from "../messages/session-keys.ts";

@@ -1,1 +1,1 @@
-export { createRuntimeConfigReader } from "../newer/small.ts";
+export { createRuntimeConfigReader } from "../values/small.ts";

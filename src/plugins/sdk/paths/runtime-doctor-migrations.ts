@@ -1,1 +1,1 @@
-export { archiveLegacyStateSource, defineChannelAliasMigration } from "../newer/small.ts";
+export { archiveLegacyStateSource, defineChannelAliasMigration } from "../values/small.ts";

@@ -12,5 +12,5 @@ export {
   waitForAbortSignal,
 } from "../environment.ts";
 export { isTruthyEnvValue, sleep } from "../text.ts";
-export { isWSL2Sync } from "../wsl.ts";
+export { isWSL2Sync } from "../values/wsl.ts";
 export type { RuntimeEnv, RuntimeLogger } from "../../../protocol/index.ts";

@@ -4,4 +4,4 @@ export {
   resolveDefaultGroupPolicy,
   resolveOpenProviderRuntimeGroupPolicy,
   warnMissingProviderGroupPolicyFallbackOnce,
-} from "../newer/group-policies.ts";
+} from "../access/group-policies.ts";

@@ -1,1 +1,1 @@
-export { createPluginRuntimeStore, type PluginRuntimeStore } from "../runtime-store.ts";
+export { createPluginRuntimeStore, type PluginRuntimeStore } from "../entry/runtime-store.ts";

@@ -1,1 +1,1 @@
-export { readSecretFileSync, tryReadSecretFileSync } from "../newer/secret-files.ts";
+export { readSecretFileSync, tryReadSecretFileSync } from "../config/secret-files.ts";

@@ -1,1 +1,1 @@
-export { readSecretFile } from "../newer/secret-files.ts";
+export { readSecretFile } from "../config/secret-files.ts";

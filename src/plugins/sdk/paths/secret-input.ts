@@ -1,3 +1,3 @@
-export * from "../secrets.ts";
-export { registerSensitiveConfigSchema } from "../newer/small.ts";
-export { resolveSecretInputString } from "../newer/secret-contract.ts";
+export * from "../config/secrets.ts";
+export { registerSensitiveConfigSchema } from "../values/small.ts";
+export { resolveSecretInputString } from "../config/secret-contract.ts";

@@ -1,6 +1,6 @@
-export { safeEqualSecret } from "../newer/webhook-guards.ts";
+export { safeEqualSecret } from "../network/webhook-guards.ts";
 export { formatErrorMessage, redactSensitiveText } from "../text.ts";
-export { withTimeout } from "../newer/http.ts";
-export { resolvePinnedHostnameWithPolicy } from "../newer/host-names.ts";
-export { SsrFBlockedError } from "../ssrf.ts";
-export { extractErrorCode } from "../errors.ts";
+export { withTimeout } from "../network/http.ts";
+export { resolvePinnedHostnameWithPolicy } from "../network/host-names.ts";
+export { SsrFBlockedError } from "../network/ssrf.ts";
+export { extractErrorCode } from "../values/errors.ts";

@@ -1,1 +1,1 @@
-export { buildAgentSessionKey, parseAgentSessionKey, resolveAgentIdFromSessionKey } from "../newer/session-keys.ts";
+export { buildAgentSessionKey, parseAgentSessionKey, resolveAgentIdFromSessionKey } from "../messages/session-keys.ts";

@@ -1,1 +1,1 @@
-export { resolveStorePath } from "../newer/outbound-parts.ts";
+export { resolveStorePath } from "../messages/outbound-parts.ts";

@@ -1,2 +1,2 @@
-export { createDelegatedSetupWizardProxy, createSetupTranslator, createStandardChannelSetupStatus } from "../newer/setup-wizard.ts";
-export { patchTopLevelChannelConfigSection } from "../newer/setup-config.ts";
+export { createDelegatedSetupWizardProxy, createSetupTranslator, createStandardChannelSetupStatus } from "../config/setup-wizard.ts";
+export { patchTopLevelChannelConfigSection } from "../config/setup-config.ts";

@@ -1,12 +1,12 @@
 /** Onboarding of channels. */
-export { addWildcardAllowFrom, mergeAllowFromEntries } from "../allow-lists.ts";
-export { applyAccountNameToChannelSection, migrateBaseNameToDefaultAccount } from "../config-sections.ts";
+export { addWildcardAllowFrom, mergeAllowFromEntries } from "../access/allow-lists.ts";
+export { applyAccountNameToChannelSection, migrateBaseNameToDefaultAccount } from "../config/config-sections.ts";
 export { DEFAULT_ACCOUNT_ID, normalizeAccountId } from "../account-ids.ts";
 export { detectBinary, formatCliCommand } from "../environment.ts";
 export { formatDocsLink, normalizeE164 } from "../text.ts";
-export { hasConfiguredSecretInput, normalizeSecretInputString } from "../secrets.ts";
-export { promptAccountId, promptChannelAccessConfig } from "../prompts.ts";
-export { setSetupChannelEnabled, splitSetupEntries } from "../setup.ts";
+export { hasConfiguredSecretInput, normalizeSecretInputString } from "../config/secrets.ts";
+export { promptAccountId, promptChannelAccessConfig } from "../config/prompts.ts";
+export { setSetupChannelEnabled, splitSetupEntries } from "../config/setup.ts";
 export type { ChannelOnboardingAdapter, ChannelOnboardingDmPolicy, ChannelSetupAdapter, ChannelSetupInput, WizardPrompter } from "../../../protocol/index.ts";
 export {
   applySetupAccountConfigPatch,
@@ -21,7 +21,7 @@ export {
   patchScopedAccountConfig,
   patchTopLevelChannelConfigSection,
   setTopLevelChannelDmPolicyWithAllowFrom,
-} from "../newer/setup-config.ts";
+} from "../config/setup-config.ts";
 export {
   buildSingleChannelSecretPromptState,
   createDelegatedSetupWizardProxy,
@@ -30,4 +30,4 @@ export {
   defineTokenCredential,
   promptSingleChannelSecretInput,
   runSingleChannelSecretStep,
-} from "../newer/setup-wizard.ts";
+} from "../config/setup-wizard.ts";

@@ -4,5 +4,5 @@ export {
   normalizeHostnameSuffixAllowlist,
   ssrfPolicyFromAllowPrivateNetwork,
   ssrfPolicyFromHttpBaseUrlAllowedHostname,
-} from "../newer/host-names.ts";
-export { isPrivateIpAddress } from "../ssrf.ts";
+} from "../network/host-names.ts";
+export { isPrivateIpAddress } from "../network/ssrf.ts";

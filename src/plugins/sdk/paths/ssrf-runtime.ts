@@ -1,6 +1,6 @@
-export { fetchWithSsrFGuard, type GuardedFetchOptions, type GuardedFetchResult } from "../guarded-fetch.ts";
+export { fetchWithSsrFGuard, type GuardedFetchOptions, type GuardedFetchResult } from "../network/guarded-fetch.ts";
 export { formatErrorMessage } from "../text.ts";
-export { isBlockedHostname, isBlockedHostnameOrIp, isPrivateIpAddress, SsrFBlockedError, type LookupFn, type SsrFPolicy } from "../ssrf.ts";
+export { isBlockedHostname, isBlockedHostnameOrIp, isPrivateIpAddress, SsrFBlockedError, type LookupFn, type SsrFPolicy } from "../network/ssrf.ts";
 export {
   isLoopbackHost,
   isPrivateOrLoopbackHost,
@@ -8,4 +8,4 @@ export {
   ssrfPolicyFromAllowPrivateNetwork,
   ssrfPolicyFromHttpBaseUrlAllowedHostname,
   ssrfPolicyFromHttpBaseUrlAllowedHostname as ssrfPolicyFromHttpBaseUrlAllowedOrigin,
-} from "../newer/host-names.ts";
+} from "../network/host-names.ts";

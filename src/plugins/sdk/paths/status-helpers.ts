@@ -9,6 +9,6 @@ export {
   createComputedAccountStatusAdapter,
   standardDmPolicyOpenIssue,
   standardNotConfiguredIssue,
-} from "../newer/status-adapters.ts";
-export { buildBaseChannelStatusSummary, collectStatusIssuesFromLastError, createDefaultChannelRuntimeState } from "../status.ts";
-export { isRecord } from "../coerce.ts";
+} from "../messages/status-adapters.ts";
+export { buildBaseChannelStatusSummary, collectStatusIssuesFromLastError, createDefaultChannelRuntimeState } from "../messages/status.ts";
+export { isRecord } from "../values/coerce.ts";

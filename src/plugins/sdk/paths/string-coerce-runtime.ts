@@ -1,1 +1,1 @@
-export * from "../coerce.ts";
+export * from "../values/coerce.ts";

@@ -1,1 +1,1 @@
-export { normalizeAtHashSlug, normalizeHyphenSlug, normalizeStringEntries, normalizeStringEntriesLower, uniqueStrings } from "../coerce.ts";
+export { normalizeAtHashSlug, normalizeHyphenSlug, normalizeStringEntries, normalizeStringEntriesLower, uniqueStrings } from "../values/coerce.ts";

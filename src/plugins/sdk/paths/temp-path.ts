@@ -1,1 +1,1 @@
-export { buildRandomTempFilePath, withTempDownloadPath } from "../files.ts";
+export { buildRandomTempFilePath, withTempDownloadPath } from "../values/files.ts";

@@ -1,4 +1,4 @@
-export { truncateUtf16Safe } from "../coerce.ts";
-export { sliceUtf16Safe } from "../newer/small.ts";
-export { fetchWithTimeout, runChannelProbe, withTimeout } from "../newer/http.ts";
+export { truncateUtf16Safe } from "../values/coerce.ts";
+export { sliceUtf16Safe } from "../values/small.ts";
+export { fetchWithTimeout, runChannelProbe, withTimeout } from "../network/http.ts";
 export { escapeRegExp, normalizeE164 } from "../text.ts";

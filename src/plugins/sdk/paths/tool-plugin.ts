@@ -1,1 +1,1 @@
-export { type DeclaredTool, defineToolPlugin, type ToolPluginContext, type ToolPluginOptions, type ToolPluginTool } from "../tool-plugin.ts";
+export { type DeclaredTool, defineToolPlugin, type ToolPluginContext, type ToolPluginOptions, type ToolPluginTool } from "../entry/tool-plugin.ts";

@@ -1,2 +1,2 @@
-export { loadWebMedia } from "../web-media.ts";
+export { loadWebMedia } from "../media/web-media.ts";
 export type { WebMediaOptions, WebMediaResult } from "../types/index.ts";

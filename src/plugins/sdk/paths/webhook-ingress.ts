@@ -12,7 +12,7 @@ export {
   WEBHOOK_ANOMALY_STATUS_CODES,
   WEBHOOK_RATE_LIMIT_DEFAULTS,
   withResolvedWebhookRequestPipeline,
-} from "../newer/webhook-guards.ts";
+} from "../network/webhook-guards.ts";
 export {
   normalizePluginHttpPath,
   normalizeWebhookPath,
@@ -20,6 +20,6 @@ export {
   registerWebhookTarget,
   resolveWebhookPath,
   resolveWebhookTargets,
-} from "../webhooks.ts";
-export { DEFAULT_WEBHOOK_MAX_BODY_BYTES, isRequestBodyLimitError, readRequestBodyWithLimit, requestBodyErrorToText } from "../request-body.ts";
+} from "../network/webhooks.ts";
+export { DEFAULT_WEBHOOK_MAX_BODY_BYTES, isRequestBodyLimitError, readRequestBodyWithLimit, requestBodyErrorToText } from "../network/request-body.ts";
 export { rawDataToString } from "../text.ts";

@@ -1,8 +1,8 @@
-export * from "../request-body.ts";
+export * from "../network/request-body.ts";
 export {
   applyBasicWebhookRequestGuards,
   isJsonContentType,
   readJsonWebhookBodyOrReject,
   readWebhookBodyOrReject,
   runDetachedWebhookWork,
-} from "../newer/webhook-guards.ts";
+} from "../network/webhook-guards.ts";

@@ -14,8 +14,8 @@ import type {
   ReplyOptions,
   ReplyPayload,
 } from "../../../protocol/index.ts";
-import type { AckReactionGateParams, CommandAuthorizer, CommandModeWithoutAccessGroups } from "../gating.ts";
-import type { ChannelGroupPolicy } from "../groups.ts";
+import type { AckReactionGateParams, CommandAuthorizer, CommandModeWithoutAccessGroups } from "../access/gating.ts";
+import type { ChannelGroupPolicy } from "../access/groups.ts";
 import type { RuntimeTransports } from "./runtime-transports.ts";
 import type { RuntimeChannelMedia } from "./runtime-media.ts";
 

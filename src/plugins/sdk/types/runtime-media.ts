@@ -1,6 +1,6 @@
 /** Files that come in and go out. */
 import type { MediaKind } from "../../../media/index.ts";
-import type { SsrFPolicy } from "../ssrf.ts";
+import type { SsrFPolicy } from "../network/ssrf.ts";
 
 export type { MediaKind };
 

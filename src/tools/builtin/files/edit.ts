@@ -49,14 +49,14 @@ export const editTool = defineTool<FileToolsDeps>({
   parameters: { type: "object", properties: EDIT_PROPERTIES, required: [] },
   run: (deps) => async (call) => {
     const { params, context } = call;
-    const written = textParam(params, "path");
+    const written = textParam(params, "path") ?? "";
     const asked = editsOf(params);
-    const missing = [...(written?.trim() ? [] : ["path"]), ...(asked.ok ? [] : asked.missing)];
+    const missing = [...(written.trim() ? [] : ["path"]), ...(asked.ok ? [] : asked.missing)];
     if (!asked.ok || missing.length > 0) return failedOutcome(missingParams(missing));
     if (asked.edits.length > MAX_EDITS)
       return failedOutcome(`At most ${MAX_EDITS} replacements in one call, these are ${asked.edits.length}. Make several calls.`);
     const files = filesFor("edit", call, deps);
-    const path = resolvePath(written!, context, deps.home);
+    const path = resolvePath(written, context, deps.home);
     let before: string;
     try {
       await using file = await files.open(path);
@@ -70,7 +70,7 @@ export const editTool = defineTool<FileToolsDeps>({
     } catch (error) {
       return failedOutcome(error instanceof AppError && error.code === "NOT_FOUND" ? `File not found: ${written}` : messageOf(error));
     }
-    const replaced = replaceAllOf(before, asked.edits, written!);
+    const replaced = replaceAllOf(before, asked.edits, written);
     if (!replaced.ok) return failedOutcome(replaced.text);
     await files.write(path, replaced.content);
     const what = replaced.count === 1 ? "text" : `${replaced.count} texts`;
@@ -89,7 +89,8 @@ type Params = Readonly<Record<string, unknown>>;
 
 /** One replacement, or those of the list; a single one beside a list comes first. `replaceAll` beside a list is for all of it. */
 function editsOf(params: Params): Asked {
-  const listed = Array.isArray(params["edits"]) ? (params["edits"] as readonly Params[]).map((edit, at) => ({ edit, prefix: `edits[${at}].` })) : [];
+  const list: readonly Params[] = Array.isArray(params["edits"]) ? params["edits"] : [];
+  const listed = list.map((edit, at) => ({ edit, prefix: `edits[${at}].` }));
   const alone = listed.length === 0 || textParam(params, "oldText") !== undefined ? [{ edit: params, prefix: "" }] : [];
   const allOf = (edit: Params): unknown => edit["replaceAll"] ?? edit["replace_all"];
   const missing: string[] = [];
@@ -178,11 +179,9 @@ function occurrences(text: string, wanted: string): readonly Place[] {
 function looseMatch(text: string, wanted: string): Place | "several" | undefined {
   const lines = text.split("\n");
   const wantedLines = wanted.replace(/\n$/, "").split("\n").map(fold);
-  const starts = lines.flatMap((_, at) =>
-    wantedLines.every((line, offset) => lines[at + offset] !== undefined && fold(lines[at + offset]!) === line) ? [at] : [],
-  );
-  if (starts.length !== 1) return starts.length === 0 ? undefined : "several";
-  const first = starts[0]!;
+  const isLike = (line: string | undefined, folded: string): boolean => line !== undefined && fold(line) === folded;
+  const [first, ...others] = lines.flatMap((_, at) => (wantedLines.every((line, offset) => isLike(lines[at + offset], line)) ? [at] : []));
+  if (first === undefined || others.length > 0) return first === undefined ? undefined : "several";
   const start = lines.slice(0, first).reduce((sum, line) => sum + line.length + 1, 0);
   const length = lines.slice(first, first + wantedLines.length).join("\n").length;
   return { start, end: Math.min(text.length, start + length + (wanted.endsWith("\n") ? 1 : 0)) };

@@ -7,7 +7,7 @@ import { createRootedFiles, realTarget, type RootedFiles } from "../../../base/r
 import { flatText } from "../../flat-text.ts";
 import type { FileAccess } from "../../file-access/file-access.ts";
 import type { ToolCall, ToolContext } from "../../tool.ts";
-import { placedFiles, type FilePlace } from "./place.ts";
+import { openSandboxFiles, type SandboxFiles } from "../../sandbox-files.ts";
 
 export interface FileToolsDeps {
   readonly ids: Pick<Ids, "hex">;
@@ -15,7 +15,7 @@ export interface FileToolsDeps {
   readonly workspaceOnly: (agentId: string) => boolean;
   readonly home?: string;
   /** The files of a session in a sandbox; undefined for one that is in none. */
-  readonly place?: ((context: ToolContext) => FilePlace | undefined) | undefined;
+  readonly place?: ((context: ToolContext) => SandboxFiles | undefined) | undefined;
   /** Decides about every path. Without it everything may be reached: for tests of what tools do with files. */
   readonly access?: Pick<FileAccess, "check"> | undefined;
 }
@@ -52,7 +52,7 @@ export function filesFor(tool: string, { id, context, signal }: Pick<ToolCall, "
   const placed = place?.(context);
   if (placed) {
     const check = access?.check(context, { ...call, roots: placed.mounts.map(({ host }) => host) });
-    return { ...placedFiles(placed, context.workspaceDir, { unique, check }), permit: async () => {} };
+    return { ...openSandboxFiles(placed, context.workspaceDir, { unique, check }), permit: async () => {} };
   }
   const check = access?.check(context, call);
   const files = createRootedFiles({ root: workspaceOnly(context.agentId) ? context.workspaceDir : undefined, check, unique });

@@ -196,10 +196,9 @@ interface Reading {
 async function eachLine(file: FileHandle, { most, take, isEnough, signal, encoding }: Reading): Promise<boolean> {
   let rest = "";
   for await (const { text, bytes } of decoded(file, encoding, signal)) {
-    const lines = text.split("\n");
-    if (rest.length <= most * 2) lines[0] = rest + lines[0]!;
-    else lines[0] = rest;
-    rest = lines.pop()!;
+    const [first = "", ...others] = text.split("\n");
+    const lines = [rest.length <= most * 2 ? rest + first : rest, ...others];
+    rest = lines.pop() ?? "";
     for (const line of lines) take(line.endsWith("\r") ? line.slice(0, -1) : line);
     if (isEnough(bytes, rest.length)) return true;
   }

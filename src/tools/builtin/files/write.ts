@@ -24,9 +24,10 @@ export const writeTool = defineTool<FileToolsDeps>({
     const { params, context } = call;
     const written = textParam(params, "path");
     const content = textParam(params, "content");
-    const missing = [...(written?.trim() ? [] : ["path"]), ...(content === undefined ? ["content"] : [])];
-    if (missing.length > 0) return failedOutcome(missingParams(missing));
-    await filesFor("write", call, deps).write(resolvePath(written!, context, deps.home), content!);
-    return textOutcome(`Successfully wrote ${content!.length} bytes to ${written}`);
+    if (!written?.trim() || content === undefined) {
+      return failedOutcome(missingParams([...(written?.trim() ? [] : ["path"]), ...(content === undefined ? ["content"] : [])]));
+    }
+    await filesFor("write", call, deps).write(resolvePath(written, context, deps.home), content);
+    return textOutcome(`Successfully wrote ${content.length} bytes to ${written}`);
   },
 });

@@ -8,7 +8,7 @@ import { AppError } from "../../../base/errors.ts";
 import { createIds } from "../../../base/ids.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { ToolContext, ToolOutcome } from "../../tool.ts";
-import type { FilePlace } from "../files/place.ts";
+import type { SandboxFiles } from "../../sandbox-files.ts";
 import { imageTool, type ImageQuestion, type ImageToolDeps } from "./image.ts";
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4]);
@@ -179,7 +179,11 @@ test.each<[string, () => Record<string, unknown>, string | RegExp, unknown]>([
 test("in a sandbox no address is fetched, and files are those of the sandbox", async () => {
   mkdirSync(join(home, "sandbox"));
   writeFileSync(join(home, "sandbox/s.png"), PNG);
-  const place: FilePlace = { mounts: [{ inside: "/workspace", host: join(home, "sandbox"), writable: true }], readOnly: false, ready: async () => undefined };
+  const place: SandboxFiles = {
+    mounts: [{ inside: "/workspace", host: join(home, "sandbox"), writable: true }],
+    readOnly: false,
+    ready: async () => undefined,
+  };
   deps = { ...deps, place: () => place };
   expect(text(await run({ image: "https://example.com/cat" }))).toBe(
     "Could not load https://example.com/cat: Sandboxed image tool does not allow remote URLs.",

@@ -158,6 +158,7 @@ async function ask(deps: ImageToolDeps, names: readonly string[], question: Imag
     return failedOutcome(`The image model could not answer: ${messageOf(error)}`, { error: codeOf(error) });
   }
   const { text, provider, model, attempts = [] } = answer;
-  const about = names.length === 1 ? { image: shown(names[0]!) } : { images: names.map((name) => ({ image: shown(name) })) };
+  const [first, ...others] = names;
+  const about = first !== undefined && others.length === 0 ? { image: shown(first) } : { images: names.map((name) => ({ image: shown(name) })) };
   return textOutcome(text, { model: `${provider}/${model}`, ...about, attempts });
 }

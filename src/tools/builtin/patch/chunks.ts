@@ -34,12 +34,12 @@ function createSeeker(lines: readonly string[]): Seeker {
 function indexOfLines(lines: readonly string[], wanted: readonly string[], from: number): number {
   const back = [0];
   for (let at = 1, length = 0; at < wanted.length; at += 1) {
-    while (length > 0 && wanted[at] !== wanted[length]) length = back[length - 1]!;
+    while (length > 0 && wanted[at] !== wanted[length]) length = back[length - 1] ?? 0;
     if (wanted[at] === wanted[length]) length += 1;
     back.push(length);
   }
   for (let at = from, length = 0; at < lines.length; at += 1) {
-    while (length > 0 && lines[at] !== wanted[length]) length = back[length - 1]!;
+    while (length > 0 && lines[at] !== wanted[length]) length = back[length - 1] ?? 0;
     if (lines[at] === wanted[length]) length += 1;
     if (length === wanted.length) return at - length + 1;
   }
@@ -92,11 +92,11 @@ export async function applyChunks(text: string, chunks: readonly Chunk[], { path
   let at = 0;
   // Those that append come last, in their order.
   for (const { start, count, lines } of replacements.sort((a, b) => a.start - b.start)) {
-    for (; at < start; at += 1) result.push(raw[at]!);
+    for (const line of raw.slice(at, start)) result.push(line);
     for (const line of lines) result.push(line);
-    at += count;
+    at = Math.max(at, start) + count;
   }
-  for (; at < raw.length; at += 1) result.push(raw[at]!);
+  for (const line of raw.slice(at)) result.push(line);
   return mark + result.map((line) => `${line}\n`).join("");
 }
 
@@ -104,7 +104,7 @@ export async function applyChunks(text: string, chunks: readonly Chunk[], { path
 function rawLines(body: string, crlf: boolean): readonly string[] {
   if (body === "") return [];
   const raw = body.split("\n");
-  const last = raw.pop()!;
+  const last = raw.pop() ?? "";
   return last === "" ? raw : [...raw, crlf ? `${last}\r` : last];
 }
 
@@ -135,8 +135,8 @@ function place(chunk: Chunk, length: number, { seeker, cursor, path }: Search, p
       return start + old.length;
     }
     // An empty line at the end of a chunk may be one of the patch's own.
-    const last = lines.at(-1)!;
-    if (last.kind !== "keep" || last.text !== "") break;
+    const last = lines.at(-1);
+    if (last?.kind !== "keep" || last.text !== "") break;
   }
   const old = chunk.lines.flatMap(({ kind, text }) => (kind === "add" ? [] : [text]));
   throw new AppError("INVALID_INPUT", `Failed to find expected lines in ${path}:\n${old.join("\n")}`);
@@ -148,7 +148,7 @@ function replacement(raw: readonly string[], start: number, lines: readonly Chun
   for (const { kind, text } of lines) {
     if (kind === "add") result.push(text + end);
     else {
-      if (kind === "keep") result.push(raw[at]!);
+      if (kind === "keep") result.push(raw[at] ?? text);
       at += 1;
     }
   }

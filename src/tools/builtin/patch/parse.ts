@@ -35,13 +35,14 @@ export function parsePatch(input: string): readonly Hunk[] {
   const hunks: Hunk[] = [];
   for (let line = reader.peek(); line !== undefined; line = reader.peek()) {
     if (line.trim() === "") reader.take();
-    else hunks.push(readHunk(reader));
+    else hunks.push(readHunk(reader, line.trim()));
   }
   return hunks;
 }
 
 interface Reader {
   peek(): string | undefined;
+  /** The next line; empty after the last. */
   take(): string;
   /** A failure at the line that comes next. */
   wrong(what: string): AppError;
@@ -51,22 +52,22 @@ function createReader(lines: readonly string[], first: number): Reader {
   let at = 0;
   return {
     peek: () => lines[at],
-    take: () => lines[at++]!,
+    take: () => lines[at++] ?? "",
     wrong: (what) => new AppError("INVALID_INPUT", `Invalid patch hunk on line ${first + at}: ${what}`),
   };
 }
 
 /** The lines between the first and the last; a shell's here-document around it is taken off. */
 function withoutEnvelope(lines: readonly string[], offset = 0): { readonly lines: readonly string[]; readonly first: number } {
-  const word = /^<<-?\s*(['"]?)(\w+)\1$/.exec(lines[0]!.trim())?.[2];
-  if (offset === 0 && word !== undefined && lines.length > 3 && lines.at(-1)!.trim() === word) return withoutEnvelope(lines.slice(1, -1), 1);
-  if (lines[0]!.trim() !== BEGIN) throw new AppError("INVALID_INPUT", `Invalid patch: The first line of the patch must be '${BEGIN}'`);
-  if (lines.length < 2 || lines.at(-1)!.trim() !== END) throw new AppError("INVALID_INPUT", `Invalid patch: The last line of the patch must be '${END}'`);
+  const [first, last] = [lines[0]?.trim() ?? "", lines.at(-1)?.trim()];
+  const word = /^<<-?\s*(['"]?)(\w+)\1$/.exec(first)?.[2];
+  if (offset === 0 && word !== undefined && lines.length > 3 && last === word) return withoutEnvelope(lines.slice(1, -1), 1);
+  if (first !== BEGIN) throw new AppError("INVALID_INPUT", `Invalid patch: The first line of the patch must be '${BEGIN}'`);
+  if (lines.length < 2 || last !== END) throw new AppError("INVALID_INPUT", `Invalid patch: The last line of the patch must be '${END}'`);
   return { lines: lines.slice(1, -1), first: offset + 2 };
 }
 
-function readHunk(reader: Reader): Hunk {
-  const line = reader.peek()!.trim();
+function readHunk(reader: Reader, line: string): Hunk {
   if (line.startsWith(ADD)) return readAdd(reader);
   if (line.startsWith(DELETE)) return { kind: "delete", path: pathAfter(reader, DELETE) };
   if (line.startsWith(UPDATE)) return readUpdate(reader);
@@ -74,7 +75,7 @@ function readHunk(reader: Reader): Hunk {
 }
 
 function pathAfter(reader: Reader, marker: string): string {
-  const path = reader.peek()!.trim().slice(marker.length).trim();
+  const path = (reader.peek() ?? "").trim().slice(marker.length).trim();
   if (path === "") throw reader.wrong(`a path is expected after '${marker.trim()}'`);
   reader.take();
   return path;
@@ -126,7 +127,7 @@ function readChunk(reader: Reader, isFirst: boolean): Chunk {
 
 /** The first chunk of a file needs no `@@`. */
 function readContext(reader: Reader, isFirst: boolean): string | undefined {
-  const line = reader.peek()!;
+  const line = reader.peek() ?? "";
   if (line.trimEnd() === "@@") reader.take();
   else if (line.startsWith("@@ ")) return reader.take().slice("@@ ".length);
   else if (!isFirst) throw reader.wrong(`Expected a chunk to start with an @@ context marker, got: '${line}'`);

@@ -37,7 +37,7 @@ function segment(pattern: string): Segment {
   if (!/[*?[\\]/.test(pattern)) return (name) => name === pattern;
   const units: ("any" | Unit)[] = [];
   for (let at = 0; at < pattern.length; at += 1) {
-    const char = pattern[at]!;
+    const char = pattern.charAt(at);
     const set = char === "[" ? charSet(pattern, at) : undefined;
     if (char === "*") {
       if (units.at(-1) !== "any") units.push("any");
@@ -46,7 +46,7 @@ function segment(pattern: string): Segment {
       units.push(set.unit);
       at = set.end;
     } else {
-      const plain = char === "\\" && at + 1 < pattern.length ? pattern[(at += 1)]! : char;
+      const plain = char === "\\" && at + 1 < pattern.length ? pattern.charAt((at += 1)) : char;
       units.push((other) => other === plain);
     }
   }
@@ -54,7 +54,11 @@ function segment(pattern: string): Segment {
 }
 
 /** Goes back to the last `any` only: an earlier one never has to be tried again. */
-function wildcard<T>(pattern: readonly ("any" | T)[], text: ArrayLike<string>, fits: (one: T, item: string) => boolean): boolean {
+function wildcard<T>(
+  pattern: readonly ("any" | T)[],
+  text: { readonly length: number; at(index: number): string | undefined },
+  fits: (one: T, item: string) => boolean,
+): boolean {
   let [at, item, star, mark] = [0, 0, -1, 0];
   while (item < text.length) {
     const one = pattern[at];
@@ -62,7 +66,7 @@ function wildcard<T>(pattern: readonly ("any" | T)[], text: ArrayLike<string>, f
       star = at;
       mark = item;
       at += 1;
-    } else if (one !== undefined && fits(one, text[item]!)) {
+    } else if (one !== undefined && fits(one, text.at(item) ?? "")) {
       at += 1;
       item += 1;
     } else if (star !== -1) {
@@ -83,9 +87,9 @@ function charSet(pattern: string, start: number): { readonly unit: Unit; readonl
   const ranges: [string, string][] = [];
   for (let at = first; at < end; at += 1) {
     if (pattern[at + 1] === "-" && at + 2 < end) {
-      ranges.push([pattern[at]!, pattern[at + 2]!]);
+      ranges.push([pattern.charAt(at), pattern.charAt(at + 2)]);
       at += 2;
-    } else ranges.push([pattern[at]!, pattern[at]!]);
+    } else ranges.push([pattern.charAt(at), pattern.charAt(at)]);
   }
   return { unit: (char) => ranges.some(([low, high]) => char >= low && char <= high) !== negated, end };
 }
@@ -118,7 +122,7 @@ function splitBrace(text: string): readonly string[] | undefined {
     else if (text[at] === "}" && (depth -= 1) === 0) {
       if (cuts.length === 1) return undefined;
       const rest = text.slice(at + 1);
-      return [...cuts.slice(1), at].map((end, index) => text.slice(0, open) + text.slice(cuts[index]! + 1, end) + rest);
+      return cuts.map((cut, index) => text.slice(0, open) + text.slice(cut + 1, cuts[index + 1] ?? at) + rest);
     }
   }
   return undefined;

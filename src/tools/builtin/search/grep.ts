@@ -39,7 +39,7 @@ async function* blocksOf(file: FileHandle): AsyncGenerator<Block> {
     const lines = (rest + decoder.decode(chunk, { stream: bytesRead > 0 })).split("\n");
     // A text that ends with a line end has no line after it.
     if (bytesRead === 0 && lines.at(-1) === "") lines.pop();
-    rest = bytesRead === 0 ? "" : lines.pop()!;
+    rest = bytesRead === 0 ? "" : (lines.pop() ?? "");
     // One char more than what is kept shows that there was more.
     if (rest.length > MAX_LINE_CHARS) rest = rest.slice(0, MAX_LINE_CHARS + 1);
     if (lines.length > 0) {

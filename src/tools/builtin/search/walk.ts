@@ -31,14 +31,8 @@ async function loadIgnoreRules(file: FileHandle): Promise<IgnoreRules> {
 function parseIgnoreRules(text: string): IgnoreRules {
   const rules = text.split("\n", MAX_RULES).flatMap((line) => parseRule(line.replace(/\r$/, "")));
   return {
-    verdict(path, isFolder) {
-      // The last rule that fits decides.
-      for (let at = rules.length - 1; at >= 0; at -= 1) {
-        const { matches, ignored, foldersOnly } = rules[at]!;
-        if ((isFolder || !foldersOnly) && matches(path)) return ignored;
-      }
-      return undefined;
-    },
+    // The last rule that fits decides.
+    verdict: (path, isFolder) => rules.findLast(({ matches, foldersOnly }) => (isFolder || !foldersOnly) && matches(path))?.ignored,
   };
 }
 

@@ -50,7 +50,7 @@ export const sessionsListTool = defineTool<SessionToolsDeps>({
       const number = (key: string): number | undefined => (typeof params[key] === "number" ? Math.floor(params[key]) : undefined);
       const minutes = number("activeMinutes");
       const wanted = {
-        kinds: Array.isArray(params["kinds"]) && params["kinds"].length > 0 ? new Set(params["kinds"] as Kind[]) : undefined,
+        kinds: Array.isArray(params["kinds"]) && params["kinds"].length > 0 ? new Set<Kind>(params["kinds"]) : undefined,
         limit: Math.min(number("limit") ?? DEFAULT_LIMIT, MAX_LIMIT),
         activeSince: minutes === undefined ? undefined : deps.clock.now() - minutes * 60_000,
       };

@@ -47,7 +47,8 @@ function createScreen(redact: (text: string) => string) {
     message(message: Fields): ShownMessage {
       const { details: _details, usage: _usage, cost: _cost, content, ...rest } = message;
       const shown = Array.isArray(content) ? content.map(block) : inner(content);
-      return { ...(inner(rest) as Fields), ...(content === undefined ? {} : { content: shown }) };
+      const fields = inner(rest);
+      return { ...(isRecord(fields) ? fields : {}), ...(content === undefined ? {} : { content: shown }) };
     },
   };
 }

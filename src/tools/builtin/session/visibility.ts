@@ -38,7 +38,7 @@ function fits(pattern: string, id: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === id;
   if (!id.startsWith(first)) return false;
-  const last = rest.pop()!;
+  const last = rest.pop() ?? "";
   let at = first.length;
   for (const part of rest) {
     const found = id.indexOf(part, at);

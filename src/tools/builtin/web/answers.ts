@@ -34,7 +34,10 @@ export function createAnswers<T>(clock: Clock): Answers<T> {
       if (ttlMs <= 0 || size > MAX_CHARS) return;
       kept.set(key, { answer, until: clock.monotonic() + ttlMs, chars: size });
       chars += size;
-      while (kept.size > MAX_ANSWERS || chars > MAX_CHARS) drop(kept.keys().next().value!);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= MAX_ANSWERS && chars <= MAX_CHARS) break;
+        drop(oldest);
+      }
     },
   };
 }

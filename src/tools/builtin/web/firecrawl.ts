@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/records.ts";
 import { keyOf, type WebToolsDeps } from "./deps.ts";
 import { withoutMarkdown, type Extracted } from "./extract.ts";
 import { callService } from "./service.ts";
@@ -33,19 +34,19 @@ export async function scrape(
     maxBytes: MAX_BYTES,
     signal: wanted.signal,
   });
-  const { success, data, warning } = answer as { success?: unknown; data?: Record<string, unknown>; warning?: unknown };
-  const markdown = data?.["markdown"];
-  if (success === false || typeof markdown !== "string" || markdown.trim() === "") {
+  const data = isRecord(answer["data"]) ? answer["data"] : {};
+  const markdown = data["markdown"];
+  if (answer["success"] === false || typeof markdown !== "string" || markdown.trim() === "") {
     throw new AppError("UNAVAILABLE", "Firecrawl fetch failed: it gave no content");
   }
-  const about = (data?.["metadata"] ?? {}) as Record<string, unknown>;
+  const about = isRecord(data["metadata"]) ? data["metadata"] : {};
   return {
     text: wanted.mode === "text" ? withoutMarkdown(markdown) : markdown,
     title: string(about["title"])?.slice(0, 300),
     extractor: "firecrawl",
     finalUrl: string(about["sourceURL"]),
     status: typeof about["statusCode"] === "number" ? about["statusCode"] : undefined,
-    warning: string(warning),
+    warning: string(answer["warning"]),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import { keyOf, type WebToolsDeps } from "./deps.ts";
 import { freshnessText, recencyOf, type Freshness } from "./freshness.ts";
 import { callService, type ServiceCall } from "./service.ts";
@@ -162,7 +163,7 @@ function missing(error: string, what: string, where: string): MissingKey {
 }
 
 function record(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+  return isRecord(value) ? value : {};
 }
 
 function list(value: unknown): readonly unknown[] {

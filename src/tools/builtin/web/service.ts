@@ -1,5 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import { guardedFetch } from "../../../base/guarded-fetch.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { WebToolsDeps } from "./deps.ts";
 
 export interface ServiceCall {
@@ -42,7 +43,7 @@ export async function callService({ clock, network, mark }: WebToolsDeps, call: 
   }
   try {
     const value: unknown = truncated ? undefined : JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isRecord(value)) return value;
   } catch {
     // Told below, together with answers that are JSON but no object.
   }

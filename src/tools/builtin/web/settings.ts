@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import type { OpenClawConfig, SecretInput } from "../../../config/index.ts";
 
 export type ExtractMode = "markdown" | "text";
@@ -92,7 +93,7 @@ export function searchSettings(config: OpenClawConfig): SearchSettings {
 }
 
 function section(value: unknown): Section {
-  return typeof value === "object" && value !== null ? (value as Section) : {};
+  return isRecord(value) ? value : {};
 }
 
 function positive(value: unknown): number | undefined {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { accessSync, constants, readdirSync, readFileSync, statSync, type BigIntStats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { realPath } from "../executables.ts";
+import { realPath } from "../../executables.ts";
 import type { ExecPlan, PinnedFile, PlannedSegment } from "../plan.ts";
 import { readingShape } from "./readers.ts";
 import { runnerOf } from "./runners.ts";

@@ -53,10 +53,10 @@ function shapeOf(args: readonly string[], subcommand: string | null): Shape {
 export function readingShape(executable: string, args: readonly string[]): Shape | undefined {
   if (!TRUSTED_FOLDERS.has(dirname(executable))) return undefined;
   const name = basename(executable);
-  const known = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name]!.split(" ") : undefined;
+  const known = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name]?.split(" ") : undefined;
   if (known) return args[0] !== undefined && known.includes(args[0]) ? shapeOf(args.slice(1), args[0]) : undefined;
   const shape = shapeOf(args, null);
   if (ANY_OPTION.has(name)) return shape;
-  const some = Object.hasOwn(SOME_OPTIONS, name) ? SOME_OPTIONS[name]! : undefined;
+  const some = Object.hasOwn(SOME_OPTIONS, name) ? SOME_OPTIONS[name] : undefined;
   return some && shape.flags.every((flag) => flag === "--" || some.test(flag)) ? shape : undefined;
 }

@@ -1,11 +1,11 @@
 import { basename, resolve } from "node:path";
 import { isInside } from "../../../base/files.ts";
 import { isHarmless } from "../environment.ts";
-import { realPath } from "../executables.ts";
+import { realPath } from "../../executables.ts";
 import { ownEnvironment, type ExecPlan, type PinnedFile, type PlannedSegment } from "../plan.ts";
 import { changedFile, pinnedFiles, pinnedText } from "./pins.ts";
 import { readingShape } from "./readers.ts";
-import { runnerOf } from "./runners.ts";
+import { runnerOf, type Runner } from "./runners.ts";
 import { scriptRefusal } from "./scripts.ts";
 
 /**
@@ -55,7 +55,7 @@ function wholeRefusal(plan: ExecPlan): string | undefined {
 
 function forSegment(segment: PlannedSegment, plan: ExecPlan, { workspace, home }: Folders): Rememberable {
   const { executable, argv } = segment;
-  const never = (why: string): Rememberable => ({ kind: "never", program: executable ?? argv[0]!, why });
+  const never = (why: string): Rememberable => ({ kind: "never", program: executable ?? argv[0], why });
   if (executable === null) return never("the shell runs it itself, or it was not found");
   const args = argv.slice(1);
   const shape = readingShape(executable, args);
@@ -68,10 +68,13 @@ function forSegment(segment: PlannedSegment, plan: ExecPlan, { workspace, home }
   if (!shape && takesInput(segment)) return never("what it is given as input is not known beforehand");
   const loads = [executable, ...files.map(({ path }) => path)].map((path) => scriptRefusal(path, plan.cwd)).find((why) => why !== undefined);
   if (!shape && loads !== undefined) return never(loads);
-  const { names } = runner ?? {};
-  if (names && files.some(({ path }) => runner!.reads!.some((read) => path.endsWith(read.replace(/^~/, ""))) && names.test(pinnedText(path))))
-    return never(runner!.why);
+  if (runner && files.some(({ path }) => namesPrograms(runner, path))) return never(runner.why);
   return { kind: "rule", program: executable, rule: { kind: "exact", args, cwd: plan.cwd, files } };
+}
+
+/** Whether a file is one that the runner reads, and names programs for it to start. */
+function namesPrograms({ names, reads = [] }: Runner, path: string): boolean {
+  return names !== undefined && reads.some((read) => path.endsWith(read.replace(/^~/, ""))) && names.test(pinnedText(path));
 }
 
 const takesInput = ({ joint, input }: PlannedSegment): boolean => joint === "|" || input !== undefined;

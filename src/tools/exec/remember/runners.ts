@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { realPath } from "../executables.ts";
+import { realPath } from "../../executables.ts";
 
 /**
  * What kind of danger a program is:

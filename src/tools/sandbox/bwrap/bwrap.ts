@@ -4,7 +4,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { ensureFolder, isInside, writeAtomic } from "../../../base/files.ts";
 import type { Ids } from "../../../base/ids.ts";
 import { run } from "../../../base/spawn.ts";
-import { resolveExecutable } from "../../exec/executables.ts";
+import { resolveExecutable } from "../../executables.ts";
 import type { Availability, InsideCommand, OutsideCommand, SandboxBackend, SandboxPlan } from "../backend.ts";
 import { insideEnvironment } from "../environment.ts";
 import { parseSize } from "../../../config/index.ts";

@@ -1,7 +1,7 @@
 import { shellQuote } from "../../../base/text.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
-import { resolveExecutable } from "../../exec/executables.ts";
+import { resolveExecutable } from "../../executables.ts";
 import type { Availability, InsideCommand, OutsideCommand, SandboxBackend } from "../backend.ts";
 import { insideEnvironment } from "../environment.ts";
 import { createContainers, type ContainersDeps } from "./containers.ts";

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileError, systemCode } from "../../../base/errors.ts";
@@ -32,8 +33,8 @@ export function createRegistry(stateDir: string, ids: Pick<Ids, "hex">): Contain
 
   function list(kind: ContainerKind = "containers"): readonly ContainerEntry[] {
     try {
-      const found = JSON.parse(readFileSync(pathOf(kind), "utf8")) as { readonly entries?: unknown } | null;
-      return Array.isArray(found?.entries) ? found.entries.filter(isEntry) : [];
+      const found: unknown = JSON.parse(readFileSync(pathOf(kind), "utf8"));
+      return isRecord(found) && Array.isArray(found["entries"]) ? found["entries"].filter(isEntry) : [];
     } catch (error) {
       // What cannot be read is no list: containers are found again by their names.
       if (systemCode(error) === "ENOENT" || error instanceof SyntaxError) return [];
@@ -64,6 +65,7 @@ export function createRegistry(stateDir: string, ids: Pick<Ids, "hex">): Contain
 }
 
 function isEntry(value: unknown): value is ContainerEntry {
-  const { containerName, sessionKey, createdAtMs, lastUsedAtMs } = (value ?? {}) as Partial<Record<keyof ContainerEntry, unknown>>;
+  if (!isRecord(value)) return false;
+  const { containerName, sessionKey, createdAtMs, lastUsedAtMs } = value;
   return typeof containerName === "string" && typeof sessionKey === "string" && typeof createdAtMs === "number" && typeof lastUsedAtMs === "number";
 }

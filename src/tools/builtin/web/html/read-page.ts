@@ -1,6 +1,5 @@
 import type { ExtractMode } from "../settings.ts";
-import { decodeText } from "./entities.ts";
-import { scanHtml, type Attributes } from "./scan.ts";
+import { decodeText, scanHtml, type Attributes } from "./scan.ts";
 import { joined, PageWriter, type Block, type Region } from "./writer.ts";
 
 /** What a reader sees of a page. */
@@ -122,24 +121,23 @@ class PageReader {
     if (this.#hidden === 0 && BLOCKS.has(last.name)) this.#writer.block();
     if (last.hidden) this.#hidden -= 1;
     if (last.frame) this.#frame -= 1;
-    this.#counts.set(last.name, this.#counts.get(last.name)! - 1);
+    this.#counts.set(last.name, (this.#counts.get(last.name) ?? 1) - 1);
     this.#setRegion();
     return last.name;
   }
 
   #endImplied(name: string): void {
-    if (Object.hasOwn(IMPLIED, name)) this.#endThrough(IMPLIED[name]!);
+    const implied = Object.hasOwn(IMPLIED, name) ? IMPLIED[name] : undefined;
+    if (implied) this.#endThrough(implied);
     if (this.#counts.get("p") && BLOCKS.has(name)) this.#endThrough(ENDS_PARAGRAPH);
   }
 
   #endThrough({ ends, within }: Ending): void {
-    const lowest = Math.max(this.#open.length - LOOK_BACK, 0);
-    let found = -1;
-    for (let index = this.#open.length - 1; index >= lowest && !within.has(this.#open[index]!.name); index -= 1) {
-      if (ends.has(this.#open[index]!.name)) found = index;
-    }
+    const near = this.#open.slice(-LOOK_BACK);
+    const inside = near.slice(near.findLastIndex(({ name }) => within.has(name)) + 1);
+    const found = inside.findIndex(({ name }) => ends.has(name));
     if (found === -1) return;
-    for (let last = this.#open.length; last > found; last -= 1) this.#pop();
+    for (let left = inside.length - found; left > 0; left -= 1) this.#pop();
   }
 
   #isFrame(name: string, attributes: Attributes): boolean {
@@ -153,7 +151,7 @@ class PageReader {
   }
 
   #readHead(name: string, attributes: Attributes): void {
-    if (name === "base" && attributes.has("href")) this.#base = this.#link(attributes.get("href")!) ?? this.#base;
+    if (name === "base") this.#base = this.#link(attributes.get("href") ?? "") ?? this.#base;
     if (name === "meta" && attributes.get("property") === "og:title") this.#metaTitle ??= decodeText(attributes.get("content") ?? "").trim();
   }
 
@@ -180,7 +178,7 @@ class PageReader {
     const writer = this.#writer;
     switch (name) {
       case "a":
-        writer.openLink(attributes.has("href") ? this.#link(attributes.get("href")!) : undefined);
+        writer.openLink(this.#link(attributes.get("href") ?? ""));
         return () => writer.closeLink();
       case "ul":
       case "ol":
@@ -194,7 +192,7 @@ class PageReader {
         writer.openQuote();
         return () => writer.closeQuote();
       case "pre":
-        if (this.#counts.get("pre")! > 1) return undefined;
+        if ((this.#counts.get("pre") ?? 0) > 1) return undefined;
         writer.openPre();
         writer.language(languageOf(attributes));
         return () => writer.closePre();
@@ -227,12 +225,8 @@ class PageReader {
 
   /** The innermost table is one that is written as such, and no cell of it is open. */
   #inTable(): boolean {
-    for (let index = this.#open.length - 1; index >= Math.max(this.#open.length - LOOK_BACK, 0); index -= 1) {
-      const { name, close } = this.#open[index]!;
-      if (name === "td" || name === "th") return false;
-      if (name === "table") return close !== undefined;
-    }
-    return false;
+    const last = this.#open.slice(-LOOK_BACK).findLast(({ name }) => name === "td" || name === "th" || name === "table");
+    return last?.name === "table" && last.close !== undefined;
   }
 
   page(): Page {

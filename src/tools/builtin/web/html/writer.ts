@@ -32,7 +32,9 @@ const MAX_COLUMNS = 40;
 export class PageWriter {
   region: Region = "body";
   readonly #markdown: boolean;
-  readonly #collectors: Collector[] = [{ blocks: [], inline: [], length: 0 }];
+  /** What is outside of all cells, and what is in each open cell. */
+  readonly #outside: Collector = { blocks: [], inline: [], length: 0 };
+  readonly #cells: Collector[] = [];
   readonly #lists: { readonly ordered: boolean; index: number }[] = [];
   readonly #tables: Table[] = [];
   #quotes = 0;
@@ -47,7 +49,7 @@ export class PageWriter {
   }
 
   get #here(): Collector {
-    return this.#collectors.at(-1)!;
+    return this.#cells.at(-1) ?? this.#outside;
   }
 
   text(text: string): void {
@@ -210,20 +212,22 @@ export class PageWriter {
   }
 
   openCell(): void {
-    this.#collectors.push({ blocks: [], inline: [], length: 0 });
+    this.#cells.push({ blocks: [], inline: [], length: 0 });
   }
 
   closeCell(): void {
     this.closeLink();
     this.#flush();
-    const cell = this.#collectors.pop()!;
-    const rows = this.#tables.at(-1)!.rows;
-    if (rows.length === 0) rows.push([]);
-    rows.at(-1)!.push(joined(cell.blocks));
+    const text = joined(this.#cells.pop()?.blocks ?? []);
+    const rows = this.#tables.at(-1)?.rows;
+    const row = rows?.at(-1);
+    if (row) row.push(text);
+    else rows?.push([text]);
   }
 
   closeTable(): void {
-    const rows = this.#tables.pop()!.rows.filter((row) => row.some((cell) => cell !== ""));
+    const all = this.#tables.pop()?.rows ?? [];
+    const rows = all.filter((row) => row.some((cell) => cell !== ""));
     const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
     if (width === 0) return;
     const laidOut = width < 2 || rows.length < 2 || width > MAX_COLUMNS || rows.some((row) => row.some((cell) => cell.includes("\n")));
@@ -240,14 +244,12 @@ export class PageWriter {
 
   /** Everything that was written. */
   end(): readonly Block[] {
-    while (this.#collectors.length > 1) {
-      this.closeCell();
-    }
+    while (this.#cells.length > 0) this.closeCell();
     this.closePre();
     this.closeLink();
     this.#flush();
     while (this.#tables.length > 0) this.closeTable();
-    return this.#collectors[0]!.blocks;
+    return this.#outside.blocks;
   }
 }
 
@@ -260,5 +262,5 @@ function pipes(rows: readonly (readonly string[])[], width: number): string {
 
 /** Blocks as one text. */
 export function joined(blocks: readonly Block[]): string {
-  return blocks.map(({ text, item }, index) => (index === 0 ? "" : item && blocks[index - 1]!.item ? "\n" : "\n\n") + text).join("");
+  return blocks.map(({ text, item }, index) => (index === 0 ? "" : item && blocks[index - 1]?.item ? "\n" : "\n\n") + text).join("");
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { hostname, networkInterfaces } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
@@ -9,72 +9,19 @@ import { covers, loadValidators, type Health, type HelloOk, type Validators } fr
 import type { Store } from "../store/index.ts";
 import type { Auth } from "./auth/index.ts";
 import { networkAddress } from "./bind.ts";
-import { createConnections, type Client, type HelloFacts } from "./connections/index.ts";
+import type { Client } from "./connections/connection.ts";
+import { createConnections } from "./connections/connections.ts";
+import type { HelloFacts } from "./connections/handshake.ts";
 import { createFanout, type Fanout } from "./fanout.ts";
 import { createHealthFeed, type HealthFeed } from "./health-feed.ts";
 import type { HealthReport } from "./health.ts";
 import { createHttpSurface, type HttpSurface, type HttpSurfaceDeps, type PluginRoute } from "./http/index.ts";
-import { createDispatcher, type Answer, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
+import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
 import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { refuseUpgrade, type GatewayServer } from "./server.ts";
 import { STOPPING, type StopReason } from "./stop-reason.ts";
 import { startTicking } from "./tick.ts";
-
-/** Lets requests in and counts those that are not answered yet. */
-interface Intake extends Disposable {
-  /** The dispatcher as connections see it. */
-  readonly dispatcher: Dispatcher;
-  /** Counts an HTTP request until its connection is done with it. */
-  track(response: ServerResponse): void;
-  /** Requests without an answer. */
-  readonly running: number;
-  readonly closed: boolean;
-  /**
-   * Lets nothing in from now on. What still comes is not answered: its connection is closed next, and a client that gave its request a key sends it
-   * again when it is back, without asking anybody.
-   */
-  close(): void;
-}
-
-const STOPPED: Answer = { ok: false, error: { code: "UNAVAILABLE", message: "the gateway is restarting; send it again", retryable: true } };
-
-/** Disposing, after the connections are gone, ends what was left waiting. */
-export function createIntake(dispatcher: Dispatcher): Intake {
-  const over = Promise.withResolvers<Answer>();
-  let running = 0;
-  let closed = false;
-  return {
-    dispatcher: {
-      get advertised() {
-        return dispatcher.advertised;
-      },
-      async call(method, params, context) {
-        if (closed) return over.promise;
-        running += 1;
-        try {
-          return await dispatcher.call(method, params, context);
-        } finally {
-          running -= 1;
-        }
-      },
-    },
-    track(response) {
-      running += 1;
-      response.once("close", () => (running -= 1));
-    },
-    get running() {
-      return running;
-    },
-    get closed() {
-      return closed;
-    },
-    close() {
-      closed = true;
-    },
-    [Symbol.dispose]: () => over.resolve(STOPPED),
-  };
-}
 
 /** What handlers may use of the gateway they are part of. */
 export interface GatewayHub {
@@ -248,7 +195,7 @@ function isHostAllowed({ auth, config }: GatewayDeps, request: IncomingMessage):
 }
 
 interface Endable {
-  readonly intake: Intake;
+  readonly dispatcher: Pick<Dispatcher, "closed" | "close"> & Disposable;
   readonly ticking: Disposable;
   readonly surface: Pick<HttpSurface, "endRest"> & Disposable;
   readonly fanout: Fanout;
@@ -258,12 +205,12 @@ interface Endable {
 }
 
 /** The way down: first nothing new comes in, then everything is closed. */
-function createEnd({ intake, ticking, surface, fanout, stop, connections, server }: Endable): Pick<Gateway, "drain" | "disconnect" | "stop"> {
+function createEnd({ dispatcher, ticking, surface, fanout, stop, connections, server }: Endable): Pick<Gateway, "drain" | "disconnect" | "stop"> {
   let closeReason = "service restart";
-  function drain({ reason, restartExpectedMs, closeReason: said = closeReason }: StopReason): void {
-    if (intake.closed) return;
-    closeReason = said;
-    intake.close();
+  function drain({ reason, restartExpectedMs, closeReason: next = closeReason }: StopReason): void {
+    if (dispatcher.closed) return;
+    closeReason = next;
+    dispatcher.close();
     ticking[Symbol.dispose]();
     surface[Symbol.dispose]();
     fanout.broadcast("shutdown", { reason, restartExpectedMs });
@@ -279,7 +226,7 @@ function createEnd({ intake, ticking, surface, fanout, stop, connections, server
   async function shutDown(reason: StopReason): Promise<void> {
     drain(reason);
     await disconnect();
-    intake[Symbol.dispose]();
+    dispatcher[Symbol.dispose]();
     surface.endRest();
     await server[Symbol.asyncDispose]();
   }
@@ -313,8 +260,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const cached: Handlers = handlers.health
     ? { ...handlers, health: async ({ probe }, { caller }) => ({ ...(await health.get(probe === true)), ...stateNow(deps.health(), caller.scopes) }) }
     : handlers;
-  const intake = createIntake(createDispatcher({ ...deps, handlers: cached, extra: deps.extraMethods, log, validators: checks, stopping: stop.signal }));
-  const { dispatcher } = intake;
+  const dispatcher = createDispatcher({ ...deps, handlers: cached, extra: deps.extraMethods, log, validators: checks, stopping: stop.signal });
   const connections = createConnections({
     auth,
     dispatcher,
@@ -339,12 +285,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const ticking = startTicking({ clock, fanout, onMinute: () => fanout.size > 0 && health.refresh() });
   server.serve({
     request(request, response) {
-      intake.track(response);
+      dispatcher.track(response);
       surface.handle(request, response);
     },
     upgrade(request, socket, head) {
       const peer = auth.checkUpgrade(request);
-      if (intake.closed) refuseUpgrade(socket, 503, "the gateway is restarting; try again in a moment", { "retry-after": "5" });
+      if (dispatcher.closed) refuseUpgrade(socket, 503, "the gateway is restarting; try again in a moment", { "retry-after": "5" });
       else if (!peer.ok) refuseUpgrade(socket, peer.status, peer.message);
       else if (CANVAS_PATH.test(request.url ?? "")) refuseUpgrade(socket, 404, "the canvas is not built yet");
       else connections.upgrade(request, socket, head);
@@ -352,14 +298,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     isHostAllowed: (request) => isHostAllowed(deps, request),
   });
 
-  const ends = createEnd({ intake, ticking, surface, fanout, stop, connections, server });
+  const ends = createEnd({ dispatcher, ticking, surface, fanout, stop, connections, server });
   return {
     url: server.url,
     port: server.port,
     hub,
     warm: connections.warm,
     registerRoute: surface.registerRoute,
-    running: () => intake.running,
+    running: () => dispatcher.running,
     answering: () => surface.running,
     ...ends,
     [Symbol.asyncDispose]: () => ends.stop(STOPPING),

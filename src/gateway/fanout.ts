@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { isRecord } from "../base/records.ts";
 import {
   CAPABILITIES,
   EVENTS,
@@ -12,7 +13,7 @@ import {
   type Role,
   type StateVersion,
 } from "../protocol/index.ts";
-import { textFrame } from "./connections/frame.ts";
+import { textFrame } from "./connections/frames.ts";
 
 /** A connection as fan-out sees it. */
 export interface Recipient {
@@ -34,26 +35,23 @@ export const TEXT_FORMS: readonly TextForm[] = ["whole", "deltas"];
 
 export interface BroadcastOptions {
   readonly stateVersion?: StateVersion;
-  /** Skipped for a connection that is too slow, instead of closing it. Default: what is documented for the event. */
-  readonly droppable?: boolean;
   /** Only to connections that take texts like this. */
   readonly form?: TextForm;
   /** A later event replaces it: connections with a backlog are left out, without a gap in their numbers. */
   readonly replaceable?: boolean;
 }
 
-/** A text that grows, and how much of it each connection was sent. */
+/** How much of a text that grows each connection was sent. */
 export interface TextCursor {
   readonly form: TextForm;
-  /** Characters so far. */
-  length: number;
-  /** What connections that are up to date have. */
+  /** Characters that connections without a backlog have. */
   sent: number;
-  /** By connection. */
+  /** Characters by connection. */
   readonly positions: Map<string, number>;
 }
 
-export const newCursor = (form: TextForm): TextCursor => ({ form, length: 0, sent: 0, positions: new Map() });
+/** An `agent` event of a text, without the text. */
+export type TextEvent = Omit<AgentDelta, "data">;
 
 export interface PieceOptions {
   /** To these connections, without a number. Default: everyone who may see `agent` events, with one. */
@@ -71,8 +69,6 @@ export interface SentPiece {
   readonly behind: number;
 }
 
-type AgentPayload = EventPayload<"agent"> | AgentDelta;
-
 /** Sends events to connections. */
 export interface Fanout {
   /** To everyone who may see it, with the next number of the sequence. */
@@ -80,10 +76,10 @@ export interface Fanout {
   /** To one connection, without a number. False when it is not there, may not see it, or is too slow. */
   send<E extends EventName>(connId: string, event: E, payload: EventPayload<E>): boolean;
   /**
-   * Sends the next piece of a text to every connection of the cursor's form. `payload` makes it for a connection that has the first `from` characters. A
-   * connection with a backlog is left out and gets more the next time: pieces never close a slow connection unless they are urgent.
+   * Sends connections of the cursor's form what they lack of `text`, which is all of it so far. A connection with a backlog is left out and gets more the
+   * next time: pieces never close a slow connection unless they are urgent.
    */
-  piece(cursor: TextCursor, payload: (from: number) => AgentPayload, options?: PieceOptions): SentPiece;
+  piece(cursor: TextCursor, text: string, event: TextEvent, options?: PieceOptions): SentPiece;
   /** How a connection takes texts. */
   form(connId: string): TextForm;
   /** How many connections an event would go to. */
@@ -107,8 +103,8 @@ const FOLLOWED: ReadonlySet<string> = new Set(["agent", "chat", "tick", "health"
 
 function follows({ followed }: Recipient, event: EventName, payload: unknown): boolean {
   if (followed === undefined || followed.size === 0 || !FOLLOWED.has(event)) return false;
-  const key = (payload as { readonly sessionKey?: string } | undefined)?.sessionKey;
-  return event === "tick" || event === "health" || (key !== undefined && followed.has(key));
+  const key = isRecord(payload) ? payload["sessionKey"] : undefined;
+  return event === "tick" || event === "health" || (typeof key === "string" && followed.has(key));
 }
 
 /** Each kind of audience as a bit: membership is computed on connect, not for each event. */
@@ -133,31 +129,12 @@ interface Listener {
   readonly form: TextForm;
   /** Numbers of its form's sequence that were spent on events it was left out of. */
   skipped: number;
-  /** Its socket collects what is written. */
-  held: boolean;
+  /** Its socket is corked until the end of this turn of the event loop. */
+  corked: boolean;
 }
 
 /** Events that come several at a time: pieces of an answer, and what they mean for the chat. */
 const STREAMED: ReadonlySet<string> = new Set(["agent", "chat"]);
-
-/** Lets sockets collect what is written to them in one turn of the event loop, so that it goes out in one write: each costs about 25 us. */
-function createHold(): (listener: Listener) => void {
-  let held: Listener[] = [];
-  const release = (): void => {
-    const all = held;
-    held = [];
-    for (const listener of all) {
-      listener.held = false;
-      listener.socket.uncork();
-    }
-  };
-  return (listener) => {
-    if (listener.held) return;
-    listener.held = true;
-    listener.socket.cork();
-    if (held.push(listener) === 1) setImmediate(release);
-  };
-}
 
 /** Events for one connection or one node are addressed by who sends them. */
 function maySee(recipient: Recipient, event: EventName): boolean {
@@ -165,8 +142,11 @@ function maySee(recipient: Recipient, event: EventName): boolean {
   return audience === "socket" || audience === "node" || isFor(audience, recipient);
 }
 
-/** Frames of one event by their number, each made once. The payload is encoded once for all of them. */
-function createFrames(event: EventName, payload: unknown, stateVersion?: StateVersion): (seq: number | undefined) => Buffer {
+/** The frame of one event with a number, or without one. */
+type Frames = (seq: number | undefined) => Buffer;
+
+/** Makes each frame once, and encodes the payload once for all of them. */
+function createFrames(event: EventName, payload: unknown, stateVersion?: StateVersion): Frames {
   const head = `{"type":"event","event":${JSON.stringify(event)}${payload === undefined ? "" : `,"payload":${JSON.stringify(payload)}`}`;
   const tail = stateVersion ? `,"stateVersion":${JSON.stringify(stateVersion)}}` : "}";
   const made = new Map<number | undefined, Buffer>();
@@ -177,100 +157,108 @@ function createFrames(event: EventName, payload: unknown, stateVersion?: StateVe
   };
 }
 
-/** A connection that begins to take deltas in the middle of a text has nothing of it; one that takes whole texts needs nothing. */
-function positionOf({ form, sent, positions }: TextCursor, connId: string): number {
-  return positions.get(connId) ?? (form === "deltas" ? 0 : sent);
-}
-
 /** The connections, and what is written to each. */
 interface Crowd {
   readonly listeners: Map<string, Listener>;
-  /** Both forms count for themselves, so that neither sees a gap for what only the other was sent. */
+  /** Numbers of the last events. Each form has a sequence of its own, so that neither sees a gap for what only the other was sent. */
   readonly seq: Record<TextForm, number>;
-  /** False when it did not go out. A recipient that is too slow never holds up the others: nothing here waits. */
-  write(listener: Listener, frame: Buffer, event: EventName, droppable: boolean): boolean;
+  /**
+   * False when it was not sent: a connection that is too slow misses the event if it is `droppable`, by default as documented for it, and is closed otherwise.
+   */
+  write(listener: Listener, frame: Buffer, event: EventName, payload: unknown, droppable?: boolean): boolean;
 }
 
 function createCrowd({ maxBufferedBytes = LIMITS.maxBufferedBytes, onSlow }: FanoutDeps): Crowd {
   const listeners = new Map<string, Listener>();
-  const hold = createHold();
+  let corked: Listener[] = [];
+
+  function uncorkAll(): void {
+    const all = corked;
+    corked = [];
+    for (const listener of all) {
+      listener.corked = false;
+      listener.socket.uncork();
+    }
+  }
+
   return {
     listeners,
     seq: { whole: 0, deltas: 0 },
-    write(listener, frame, event, droppable) {
-      const { socket } = listener;
+    write(listener, frame, event, payload, droppable) {
+      const { socket, recipient } = listener;
       if (socket.writableLength > maxBufferedBytes) {
-        const { recipient } = listener;
-        onSlow?.(recipient, event, droppable ? "skipped" : "closed");
-        if (!droppable) {
+        const isSkipped = droppable ?? isDroppable(EVENTS[event], payload);
+        onSlow?.(recipient, event, isSkipped ? "skipped" : "closed");
+        if (!isSkipped) {
           listeners.delete(recipient.connId);
           recipient.close(1008, "slow consumer");
         }
         return false;
       }
-      if (STREAMED.has(event)) hold(listener);
+      // What is written in one turn of the event loop leaves in one write: each costs about 25 us.
+      if (STREAMED.has(event) && !listener.corked) {
+        listener.corked = true;
+        socket.cork();
+        if (corked.push(listener) === 1) setImmediate(uncorkAll);
+      }
       socket.write(frame);
       return true;
     },
   };
 }
 
-const numberFor = ({ seq }: Crowd, { form, skipped }: Listener): number => seq[form] - skipped;
-
-function pick({ listeners }: Crowd, only: ReadonlySet<string> | undefined): Iterable<Listener> {
-  return only === undefined ? listeners.values() : [...only].flatMap((connId) => listeners.get(connId) ?? []);
-}
-
 /** `bit`: of those who may see `agent` events. */
-function sendPiece(crowd: Crowd, bit: number, cursor: TextCursor, payload: (from: number) => AgentPayload, options: PieceOptions): SentPiece {
-  const { only, urgent = false, missed = false } = options;
-  const { form, length, positions } = cursor;
-  const numbered = only === undefined;
-  if (numbered && !missed) crowd.seq[form] += 1;
-  const made = new Map<number, { readonly payload: AgentPayload; readonly frames: ReturnType<typeof createFrames> }>();
-  function madeFor(from: number) {
-    let one = made.get(from);
-    if (!one) {
-      const value = payload(from);
-      made.set(from, (one = { payload: value, frames: createFrames("agent", value) }));
+function createPieceSender({ listeners, seq, write }: Crowd, bit: number): Fanout["piece"] {
+  return (cursor, text, { runId, stream, sessionKey, seq: runSeq, ts }, { only, urgent = false, missed = false } = {}) => {
+    const { form, sent, positions } = cursor;
+    const numbered = only === undefined;
+    if (numbered && !missed) seq[form] += 1;
+    /** Frames by what a connection has already: most have the same. */
+    const made = new Map<number, Frames>();
+    const selected = only === undefined ? listeners.values() : [...only].flatMap((connId) => listeners.get(connId) ?? []);
+    let bytes = 0;
+    let behind = 0;
+    for (const listener of selected) {
+      const { recipient, socket } = listener;
+      if (listener.form !== form || (listener.audiences & bit) === 0) continue;
+      // A connection that begins to take deltas in the middle of a text has nothing of it; one that takes whole texts needs nothing.
+      const from = positions.get(recipient.connId) ?? (form === "deltas" ? 0 : sent);
+      const late = !urgent && socket.writableLength > BACKLOG_BYTES;
+      if (late || from >= text.length) {
+        if (late) positions.set(recipient.connId, from);
+        if (late && from < text.length) behind += 1;
+        if (numbered && !missed) listener.skipped += 1;
+        continue;
+      }
+      if (numbered && missed) listener.skipped -= 1;
+      let frames = made.get(from);
+      if (!frames) {
+        const delta = text.slice(from);
+        const data = form === "whole" ? { text, delta } : { delta, at: from };
+        made.set(from, (frames = createFrames("agent", { runId, stream, data, sessionKey, seq: runSeq, ts })));
+      }
+      const frame = frames(numbered ? seq[form] - listener.skipped : undefined);
+      bytes = Math.max(bytes, frame.length);
+      positions.set(recipient.connId, text.length);
+      const isWritten = write(listener, frame, "agent", undefined, false);
+      if (isWritten && numbered && listener.isNode && follows(recipient, "agent", { sessionKey })) socket.write(frames(undefined));
     }
-    return one;
-  }
-  let bytes = 0;
-  let behind = 0;
-  for (const listener of pick(crowd, only)) {
-    const { recipient, socket } = listener;
-    if (listener.form !== form || (listener.audiences & bit) === 0) continue;
-    const from = positionOf(cursor, recipient.connId);
-    const late = !urgent && socket.writableLength > BACKLOG_BYTES;
-    if (late || from >= length) {
-      if (late) positions.set(recipient.connId, from);
-      if (late && from < length) behind += 1;
-      if (numbered && !missed) listener.skipped += 1;
-      continue;
-    }
-    if (numbered && missed) listener.skipped -= 1;
-    const { payload: value, frames } = madeFor(from);
-    const frame = frames(numbered ? numberFor(crowd, listener) : undefined);
-    bytes = Math.max(bytes, frame.length);
-    positions.set(recipient.connId, length);
-    if (crowd.write(listener, frame, "agent", false) && numbered && listener.isNode && follows(recipient, "agent", value)) socket.write(frames(undefined));
-  }
-  cursor.sent = length;
-  return { bytes, behind };
+    cursor.sent = text.length;
+    return { bytes, behind };
+  };
 }
 
 export function createFanout(deps: FanoutDeps = {}): Fanout {
   const crowd = createCrowd(deps);
   const { listeners, seq, write } = crowd;
-  const bits = audienceBits();
+  const audiences = audienceBits();
+  const bits = new Map<string, number>(Object.entries(EVENTS).map(([event, { audience }]) => [event, audiences.get(audience) ?? 0]));
 
-  function broadcast<E extends EventName>(event: E, payload: EventPayload<E>, options: BroadcastOptions = {}): void {
-    const { stateVersion, droppable = isDroppable(EVENTS[event], payload), form, replaceable = false } = options;
+  function broadcast<E extends EventName>(event: E, payload: EventPayload<E>, { stateVersion, form, replaceable = false }: BroadcastOptions = {}): void {
     if (listeners.size === 0) return;
     for (const each of TEXT_FORMS) if (form === undefined || form === each) seq[each] += 1;
-    let frames: ReturnType<typeof createFrames> | undefined;
-    const bit = bits.get(EVENTS[event].audience)!;
+    let frames: Frames | undefined;
+    const bit = bits.get(event) ?? 0;
     for (const listener of listeners.values()) {
       if ((listener.audiences & bit) === 0 || (form !== undefined && listener.form !== form)) continue;
       if (replaceable && listener.socket.writableLength > BACKLOG_BYTES) {
@@ -278,28 +266,28 @@ export function createFanout(deps: FanoutDeps = {}): Fanout {
         continue;
       }
       frames ??= createFrames(event, payload, stateVersion);
-      if (!write(listener, frames(numberFor(crowd, listener)), event, droppable) || !listener.isNode || !follows(listener.recipient, event, payload)) continue;
-      listener.socket.write(frames(undefined));
+      if (!write(listener, frames(seq[listener.form] - listener.skipped), event, payload)) continue;
+      if (listener.isNode && follows(listener.recipient, event, payload)) listener.socket.write(frames(undefined));
     }
   }
 
   return {
     broadcast,
-    piece: (cursor, payload, options = {}) => sendPiece(crowd, bits.get(EVENTS.agent.audience)!, cursor, payload, options),
+    piece: createPieceSender(crowd, bits.get("agent") ?? 0),
     send(connId, event, payload) {
       const listener = listeners.get(connId);
       if (!listener || !maySee(listener.recipient, event)) return false;
-      return write(listener, createFrames(event, payload)(undefined), event, isDroppable(EVENTS[event], payload));
+      return write(listener, createFrames(event, payload)(undefined), event, payload);
     },
     form: (connId) => listeners.get(connId)?.form ?? "whole",
     audience(event) {
-      const bit = bits.get(EVENTS[event].audience)!;
-      return [...listeners.values()].filter(({ audiences }) => (audiences & bit) !== 0).length;
+      const bit = bits.get(event) ?? 0;
+      return [...listeners.values()].filter((listener) => (listener.audiences & bit) !== 0).length;
     },
     add(recipient) {
       const { connId, socket, role, caps } = recipient;
       const form = caps.has(CAPABILITIES.textDeltas) ? "deltas" : "whole";
-      listeners.set(connId, { recipient, socket, audiences: bitsFor(recipient, bits), isNode: role === "node", form, skipped: 0, held: false });
+      listeners.set(connId, { recipient, socket, audiences: bitsFor(recipient, audiences), isNode: role === "node", form, skipped: 0, corked: false });
     },
     remove(recipient) {
       if (listeners.get(recipient.connId)?.recipient === recipient) listeners.delete(recipient.connId);

@@ -1,4 +1,6 @@
 import { isRecord } from "../base/records.ts";
+import type { MethodName } from "./catalog.ts";
+import { CHECKED_SCHEMAS } from "./schemas.ts";
 
 /**
  * Turns a JSON Schema into a function that checks values against it.
@@ -80,9 +82,8 @@ function typeCheck(type: string): Check {
   };
 }
 
-/** Counts characters as JSON Schema does: a pair of surrogates is one. */
+/** Counts characters as JSON Schema does: a pair of surrogates is one. `text` has more units than `limit`. */
 function isLonger(text: string, limit: number): boolean {
-  if (text.length <= limit) return false;
   return text.length > limit * 2 || Array.from(text).length > limit;
 }
 
@@ -91,17 +92,17 @@ function stringCheck({ minLength = 0, maxLength = Infinity, pattern }: JsonSchem
   return (value, found) => {
     if (typeof value !== "string") return report(found, "must be string");
     if (value.length < minLength) report(found, `must NOT have fewer than ${minLength} characters`);
-    if (isLonger(value, maxLength)) report(found, `must NOT have more than ${maxLength} characters`);
+    if (value.length > maxLength && isLonger(value, maxLength)) report(found, `must NOT have more than ${maxLength} characters`);
     if (expression && !expression.test(value)) report(found, `must match pattern "${pattern}"`);
   };
 }
 
-function numberCheck({ type, minimum = -Infinity, maximum = Infinity }: JsonSchema): Check {
-  const fits = IS_TYPE[type!]!;
+function numberCheck(type: "number" | "integer", { minimum = -Infinity, maximum = Infinity }: JsonSchema): Check {
+  const fits = type === "integer" ? Number.isInteger : Number.isFinite;
   return (value, found) => {
-    if (!fits(value)) return report(found, `must be ${type}`);
-    if ((value as number) < minimum) report(found, `must be >= ${minimum}`);
-    if ((value as number) > maximum) report(found, `must be <= ${maximum}`);
+    if (typeof value !== "number" || !fits(value)) return report(found, `must be ${type}`);
+    if (value < minimum) report(found, `must be >= ${minimum}`);
+    if (value > maximum) report(found, `must be <= ${maximum}`);
   };
 }
 
@@ -154,7 +155,7 @@ function tagOf(kinds: readonly JsonSchema[]): string | undefined {
 }
 
 function taggedCheck(kinds: readonly JsonSchema[], tag: string): Check {
-  const checks = new Map<unknown, Check>(kinds.map((kind) => [kind.properties![tag]!.const, compile(kind)]));
+  const checks = new Map<unknown, Check>(kinds.map((kind) => [kind.properties?.[tag]?.const, compile(kind)]));
   const unlisted = listedCheck([...checks.keys()]);
   return (value, found) => {
     if (!isRecord(value)) return report(found, "must be object");
@@ -171,7 +172,7 @@ function taggedCheck(kinds: readonly JsonSchema[], tag: string): Check {
 function unionCheck(kinds: readonly JsonSchema[]): Check {
   const tag = tagOf(kinds);
   if (tag !== undefined) return taggedCheck(kinds, tag);
-  const checks = kinds.map((kind) => ({ check: compile(kind), fits: typeof kind.type === "string" ? IS_TYPE[kind.type]! : () => true }));
+  const checks = kinds.map((kind) => ({ check: compile(kind), fits: (kind.type === undefined ? undefined : IS_TYPE[kind.type]) ?? (() => true) }));
   const types = [...new Set(kinds.map(({ type }) => String(type)))].join(" or ");
   return (value, found) => {
     const before = found.issues;
@@ -222,7 +223,7 @@ function compile(schema: JsonSchema): Check {
       return stringCheck(schema);
     case "number":
     case "integer":
-      return numberCheck(schema);
+      return numberCheck(schema.type, schema);
     case "array":
       return arrayCheck(schema);
     case "object":
@@ -239,5 +240,34 @@ export function createCheck(schema: JsonSchema): SchemaCheck {
     const found: Findings = { path: [], issues: [] };
     check(value, found);
     return found.issues.length === 0 ? undefined : found.issues;
+  };
+}
+
+/** Checks of what clients send. Each returns the documented texts, one for each thing that is wrong, or undefined. */
+export interface Validators {
+  /** The parameters of a method. Missing parameters count as `{}`. */
+  params(method: MethodName, value: unknown): readonly string[] | undefined;
+  /** A request frame. */
+  readonly frame: SchemaCheck;
+  /** The parameters of `connect`. */
+  readonly connect: SchemaCheck;
+}
+
+/** A check that is made when it is used for the first time. */
+function lateCheck(schema: JsonSchema): SchemaCheck {
+  let check: SchemaCheck | undefined;
+  return (value) => (check ??= createCheck(schema))(value);
+}
+
+export function createValidators(): Validators {
+  const made = new Map<MethodName, SchemaCheck>();
+  return {
+    params(method, value) {
+      let check = made.get(method);
+      if (!check) made.set(method, (check = createCheck(CHECKED_SCHEMAS.params[method])));
+      return check(value ?? {});
+    },
+    frame: lateCheck(CHECKED_SCHEMAS.request),
+    connect: lateCheck(CHECKED_SCHEMAS.connect),
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { AnswerChecks } from "./answers.ts";
 import type * as NodeClient from "./client/node.ts";
-import type { Validators } from "./validators.ts";
+import type { Validators } from "./check.ts";
 
 export { isDroppable, isFor, type Audience, type Droppable, type EventFacts } from "./audience.ts";
 export type { AskedCommandView, ChatEntry, PendingMessage, ShownRun } from "./chat-entry.ts";
@@ -36,11 +36,11 @@ export { parseTranscriptLine, type TranscriptLine, type TranscriptHeader, type T
 export type { AnswerChecks } from "./answers.ts";
 export type * from "./model-messages.ts";
 export type * from "./vocabulary/index.ts";
-export type { Validators } from "./validators.ts";
+export type { Validators } from "./check.ts";
 
 /** Loads the checks of what clients send; each is made at its first use. */
 export async function loadValidators(): Promise<Validators> {
-  return (await import("./validators.ts")).createValidators();
+  return (await import("./check.ts")).createValidators();
 }
 
 /** Loads the checks of what the gateway says, for tests. */

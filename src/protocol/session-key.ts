@@ -51,15 +51,12 @@ export function formatSessionKey(key: SessionKey): string {
   return key.kind === "agent" ? `${PREFIX}${key.agentId}:${key.rest}` : key.kind;
 }
 
-/**
- * The one key that a session is stored and reported under, for whatever a client, a binding or a person wrote. Undefined when nothing can
- * be meant by it: it is empty, or starts with `agent:` and names no agent or no session of it.
- */
-export function canonicalSessionKey(written: string, naming: SessionNaming): string | undefined {
+/** The canonical key of a written one, and the agent it was written for: where all main sessions are one, the key does not name it. */
+function readKey(written: string, naming: SessionNaming): { readonly key: string; readonly agentId: string } | undefined {
   const key = written.trim().toLowerCase();
-  if (key === "") return undefined;
-  if (key === "global" || key === "unknown") return key;
   let agentId = naming.defaultAgentId.trim().toLowerCase();
+  if (key === "") return undefined;
+  if (key === "global" || key === "unknown") return { key, agentId };
   let rest = key;
   if (key.startsWith(PREFIX)) {
     const colon = key.indexOf(":", PREFIX.length);
@@ -70,8 +67,16 @@ export function canonicalSessionKey(written: string, naming: SessionNaming): str
   }
   rest = withDirect(rest);
   const isMain = rest === "main" || (naming.mainKey !== undefined && rest === withDirect(naming.mainKey.trim().toLowerCase()));
-  if (isMain) return naming.scope === "global" ? "global" : `${PREFIX}${agentId}:main`;
-  return `${PREFIX}${agentId}:${rest}`;
+  if (isMain && naming.scope === "global") return { key: "global", agentId };
+  return { key: `${PREFIX}${agentId}:${isMain ? "main" : rest}`, agentId };
+}
+
+/**
+ * The one key that a session is stored and reported under, for whatever a client, a binding or a person wrote. Undefined when nothing can
+ * be meant by it: it is empty, or starts with `agent:` and names no agent or no session of it.
+ */
+export function canonicalSessionKey(written: string, naming: SessionNaming): string | undefined {
+  return readKey(written, naming)?.key;
 }
 
 /** Longer than any platform's ids make it. */
@@ -88,13 +93,11 @@ export type ResolvedSessionKey =
 
 /** The canonical key for a written one, checked against the agents that there are: their ids, in lower case. */
 export function resolveSessionKey(written: string, naming: SessionNaming, agentIds: readonly string[]): ResolvedSessionKey {
-  const key = written.length > MAX_KEY ? undefined : canonicalSessionKey(written, naming);
-  // Where all main sessions are one, whose it was written as is still checked.
-  const own = key === undefined ? undefined : canonicalSessionKey(written, { ...naming, scope: "per-sender" });
-  const agentId = own === undefined ? "" : agentOfKey(own, naming);
-  if (key === undefined || !isAgentId(agentId)) {
+  const found = written.length > MAX_KEY ? undefined : readKey(written, naming);
+  if (!found || !isAgentId(found.agentId)) {
     return { ok: false, key: undefined, message: `malformed session key "${escapeLine(clip(written, MAX_SHOWN))}"` };
   }
+  const { key, agentId } = found;
   // One that was made before this rule may still be looked at and removed.
   if (!isPrintable(key))
     return { ok: false, key, agentId, message: `session key has characters that cannot be printed: "${escapeLine(clip(written, MAX_SHOWN))}"` };

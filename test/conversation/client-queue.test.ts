@@ -4,7 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { RunOutcome } from "../../src/conversation/index.ts";
 import type { ModelMessage } from "../../src/protocol/index.ts";
 import { readHistory } from "../../src/gateway/methods/chat/history.ts";
-import { createRunRelay } from "../../src/gateway/methods/chat/run-relay.ts";
+import { createRunRelay } from "../../src/gateway/runs/relay.ts";
 import { OPEN, openPlace, type Place } from "./place.ts";
 
 const KEY = "agent:main:main";

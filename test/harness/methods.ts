@@ -12,8 +12,8 @@ import { agentHandlers } from "../../src/gateway/methods/agent.ts";
 import { agentsHandlers } from "../../src/gateway/methods/agents.ts";
 import { chatHandlers } from "../../src/gateway/methods/chat.ts";
 import type { Fanout, TextForm } from "../../src/gateway/fanout.ts";
-import { createMessageOrder } from "../../src/gateway/methods/chat/message-order.ts";
-import { createRunRelay, type RunRelay } from "../../src/gateway/methods/chat/run-relay.ts";
+import { createMessageOrder } from "../../src/gateway/methods/chat/incoming.ts";
+import { createRunRelay, type RunRelay } from "../../src/gateway/runs/relay.ts";
 import { configHandlers, createWriteBudget } from "../../src/gateway/methods/config.ts";
 import type { CallContext, Caller, Handlers } from "../../src/gateway/methods/handler.ts";
 import { logsHandlers } from "../../src/gateway/methods/logs.ts";
@@ -85,13 +85,13 @@ export async function openMethodRoom(options: { readonly config?: object; readon
     return connId === ADMIN.connId;
   };
   // One connection that takes whole texts.
-  const piece: Fanout["piece"] = (cursor, payload) => {
-    const from = cursor.sent;
-    cursor.sent = cursor.length;
-    broadcast("agent", payload(from), { form: cursor.form });
+  const piece: Fanout["piece"] = (cursor, text, event) => {
+    const delta = text.slice(cursor.sent);
+    cursor.sent = text.length;
+    broadcast("agent", { ...event, data: { text, delta } }, { form: cursor.form });
     return { bytes: 0, behind: 0 };
   };
-  const relay = createRunRelay({ responder: echo, broadcast, piece, form: () => "whole", clock, watched: watchers.of });
+  const relay = createRunRelay({ responder: echo, broadcast, piece, form: () => "whole", clock, watched: watchers.sessions });
   const stopping = new AbortController();
   const systemTexts: string[] = [];
   const presence = {

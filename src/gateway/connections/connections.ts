@@ -9,16 +9,15 @@ import type { Auth, Revocation } from "../auth/index.ts";
 import { isRevoked } from "../auth/revocation.ts";
 import type { Fanout } from "../fanout.ts";
 import type { Dispatcher } from "../methods/index.ts";
-import type { Client, Connection } from "./connection.ts";
-import { createEntrance, type Entrance, type EntranceDeps } from "./entrance.ts";
+import { createRoster, type Client, type Connection, type Roster } from "./connection.ts";
+import { createHandshakes, type Handshakes, type HandshakesDeps } from "./handshake.ts";
 import { challengeFor, challengeText, createOpenings, type Challenge, type Openings } from "./openings.ts";
 import { createRequests, type Requests } from "./requests.ts";
-import { createRoster, type Roster } from "./roster.ts";
 import { createUpgrades, type TakeUpgrade } from "./upgrades.ts";
 
-export interface ConnectionsDeps extends EntranceDeps {
+export interface ConnectionsDeps extends HandshakesDeps {
   readonly auth: Pick<Auth, "admit" | "onRevoked">;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, "call">;
   readonly fanout: Fanout;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -37,10 +36,11 @@ export interface Connections {
   close(code: number, reason: string): Promise<void>;
 }
 
+/** What the first connection loads. */
 interface Loaded {
   readonly server: WebSocketServer;
   readonly requests: Requests;
-  readonly entrance: Entrance;
+  readonly handshakes: Handshakes;
 }
 
 /** Pings are answered while no more than this waits to be read. */
@@ -60,15 +60,16 @@ const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
 const STOP_MS = 2000;
 
 /** What `ws` calls. The functions are shared by all sockets: closures of their own would stay as long as the connection. */
-function createListeners({ connections, leave }: Roster, deps: ConnectionsDeps, loaded: () => Loaded | undefined, onGone: () => void) {
+function createListeners({ connections, leave }: Roster, { log }: ConnectionsDeps, state: { readonly loaded: Loaded | undefined }, onGone: () => void) {
   return {
     message(this: WebSocket, data: RawData, isBinary: boolean): void {
       const connection = connections.get(this);
-      const ready = loaded();
-      if (!connection || connection.closed || !ready) return;
-      const text = isBinary ? undefined : (data as Buffer).toString("utf8");
-      if (connection.client) ready.requests.take(connection.client, text);
-      else if (connection.opening) ready.entrance.take(connection, connection.opening, text);
+      const { loaded } = state;
+      if (!connection || connection.closed || !loaded) return;
+      // One buffer unless `binaryType` is changed.
+      const text = isBinary || !Buffer.isBuffer(data) ? undefined : data.toString("utf8");
+      if (connection.client) loaded.requests.take(connection.client, text);
+      else if (connection.opening) loaded.handshakes.take(connection, connection.opening, text);
     },
     ping(this: WebSocket, data: Buffer): void {
       const connection = connections.get(this);
@@ -84,7 +85,7 @@ function createListeners({ connections, leave }: Roster, deps: ConnectionsDeps, 
     /** `ws` closes the connection itself: 1009 for a frame that is too long, 1007 for bad UTF-8, 1002 for a broken frame. */
     error(this: WebSocket, error: Error): void {
       const connection = connections.get(this);
-      deps.log.debug("a connection broke", { error: error.message, connId: connection?.connId });
+      log.debug("a connection broke", { error: error.message, connId: connection?.connId });
       if (connection) leave(connection);
     },
   };
@@ -117,7 +118,7 @@ function createOpener({ connections }: Roster, openings: Openings, ids: Ids, on:
 
 export function createConnections(deps: ConnectionsDeps): Connections {
   const { auth, clock, fanout, ids, log } = deps;
-  let loaded: Loaded | undefined;
+  const state: { loaded: Loaded | undefined } = { loaded: undefined };
   let emptied: (() => void) | undefined;
 
   const roster = createRoster({
@@ -127,7 +128,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     },
     onClientLeave(client) {
       fanout.remove(client);
-      loaded?.requests.forget(client);
+      state.loaded?.requests.forget(client);
       deps.onLeave(client);
     },
   });
@@ -136,14 +137,14 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const settle = (): void => {
     if (connections.size === 0) emptied?.();
   };
-  const listeners = createListeners(roster, deps, () => loaded, settle);
+  const listeners = createListeners(roster, deps, state, settle);
   const open = createOpener(roster, openings, ids, listeners);
 
   const ready = lazy(async (): Promise<Loaded> => {
     const [ws, validators] = await Promise.all([import("ws"), deps.loadValidators()]);
     const requests = createRequests({ ...deps, validators, send: roster.send });
-    loaded = { server: new ws.WebSocketServer(SOCKET_OPTIONS), requests, entrance: createEntrance(deps, roster, validators, openings.stop) };
-    return loaded;
+    const handshakes = createHandshakes(deps, roster, validators, openings.stop);
+    return (state.loaded = { server: new ws.WebSocketServer(SOCKET_OPTIONS), requests, handshakes });
   });
 
   function accept(ws: WebSocket, request: IncomingMessage, socket: Socket): void {
@@ -155,7 +156,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
 
   return {
     upgrade: createUpgrades({
-      server: () => loaded?.server,
+      server: () => state.loaded?.server,
       loadServer: async () => (await ready()).server,
       isClosed: () => emptied !== undefined,
       accept,

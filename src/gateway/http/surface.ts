@@ -8,7 +8,7 @@ import type { HealthReport } from "../health.ts";
 import type { FetchFile, Responder, ToolsPort } from "../ports.ts";
 import { createBodyReader, type BodyReader } from "./body.ts";
 import { canonicalTarget } from "./canonical-path.ts";
-import { checkBasePath } from "./control-ui/base-path.ts";
+import { checkBasePath } from "../base-path.ts";
 import { createControlUi, type ControlUi } from "./control-ui/routes.ts";
 import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
 import { checkHooks, createHookAuth, hookRoutes } from "./hooks.ts";

@@ -1,17 +1,16 @@
 import { AppError } from "../../base/errors.ts";
 import { CHANNEL_IDS } from "../../config/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
-import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import { covers, type MethodParams, type MethodResult } from "../../protocol/index.ts";
 import { createRouting } from "../../routing/index.ts";
 import { deliveryOf, turnLimitMs } from "../../sessions/index.ts";
 import type { AcceptedRun, RunOutcome } from "../ports.ts";
-import { acceptRun, type ChatDeps } from "./chat.ts";
-import { audienceOf, extrasOf } from "./chat/asked-run.ts";
-import { cleanMessage } from "./chat/message-text.ts";
-import type { EndedRun } from "./chat/ended-runs.ts";
+import type { EndedRun } from "../runs/relay.ts";
+import type { ChatDeps } from "./chat.ts";
+import { imagesOf } from "./chat/attachments.ts";
+import { acceptRun, checkSendPolicy, cleanMessage, thinkingOf } from "./chat/incoming.ts";
 import type { CallContext, Handlers } from "./handler.ts";
 import { agentList, keySettings, mainSessionKey, resolveKey } from "./sessions/keys.ts";
-import { checkSendPolicy } from "./sessions/send-policy.ts";
 
 type Params = MethodParams<"agent">;
 
@@ -124,33 +123,25 @@ function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
 }
 
 async function start(params: Params, sessionKey: string, deps: ChatDeps, { caller }: CallContext): Promise<AcceptedRun> {
-  const { relay, responder, config } = deps;
-  const extras = extrasOf(params, caller);
+  const images = imagesOf(params.attachments ?? []);
+  const thinking = params.thinking === undefined ? undefined : thinkingOf(params.thinking);
   const message = cleanMessage(params.message);
   const entry = await checkSendPolicy(sessionKey, channelOf(params), deps, message);
   const reply = await replyAddress(params, sessionKey, deps);
-  const runId = params.idempotencyKey;
   const request = {
-    runId,
+    runId: params.idempotencyKey,
     sessionKey,
     message,
     channel: channelOf(params),
     scopes: [...caller.scopes],
-    ...extras,
+    ...(images.length === 0 ? {} : { images }),
+    ...(thinking === undefined ? {} : { thinking }),
+    owner: covers(caller.scopes, "operator.admin"),
     ...(params.extraSystemPrompt === undefined ? {} : { systemPrompt: params.extraSystemPrompt }),
-    timeoutMs: turnLimitMs(config.current, params.timeout === undefined ? undefined : params.timeout * 1000),
+    timeoutMs: turnLimitMs(deps.config.current, params.timeout === undefined ? undefined : params.timeout * 1000),
     ...(reply ? { reply } : {}),
   };
-  const audience = audienceOf(config.current, entry, caller);
-  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey ?? sessionKey, kind: "agent", ...audience });
-  try {
-    const accepted = await acceptRun(responder, request);
-    if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
-    return accepted;
-  } catch (error) {
-    if (expected) relay.forget(runId);
-    throw error;
-  }
+  return acceptRun(request, { caller, entry, kind: "agent", sentKey: params.sessionKey ?? sessionKey }, deps);
 }
 
 async function run(params: Params, context: CallContext, deps: ChatDeps): Promise<MethodResult<"agent">> {

@@ -1,50 +1,43 @@
+import { rm } from "node:fs/promises";
 import { AppError } from "../../base/errors.ts";
+import type { Ids } from "../../base/ids.ts";
+import { printableName } from "../../base/printable.ts";
 import { isStopMessage } from "../../channels/index.ts";
-import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import type { AcceptedRun, Responder, RunRequest } from "../ports.ts";
-import { audienceOf, extrasWithFiles } from "./chat/asked-run.ts";
+import { loadSaving } from "../../media/index.ts";
+import { covers, type MethodParams, type MethodResult } from "../../protocol/index.ts";
+import { turnLimitMs } from "../../sessions/index.ts";
+import { transcriptFile, type Write } from "../../store/index.ts";
+import type { Responder, RunRequest } from "../ports.ts";
+import type { RunRelay, StopReason } from "../runs/relay.ts";
+import { attachedTo, type Attached, type AttachedFile } from "./chat/attachments.ts";
 import { readHistory } from "./chat/history.ts";
-import type { MessageOrder } from "./chat/message-order.ts";
-import { cleanMessage } from "./chat/message-text.ts";
-import type { RunRelay, StopReason } from "./chat/run-relay.ts";
+import { acceptRun, checkSendPolicy, cleanMessage, thinkingOf, type Asked, type MessageOrder } from "./chat/incoming.ts";
 import type { Broadcast, MethodDeps } from "./deps.ts";
-import type { CallContext, Caller, Handlers } from "./handler.ts";
+import type { Handler, Handlers } from "./handler.ts";
 import type { EndingDeps } from "./sessions/endings.ts";
 import { canonicalKey, findSession, runnableKey } from "./sessions/keys.ts";
-import { turnLimitMs } from "../../sessions/index.ts";
-import { checkSendPolicy } from "./sessions/send-policy.ts";
 import { appendMessage, headerLine, liveFile } from "./sessions/transcripts.ts";
-import { transcriptFile, type Write } from "../../store/index.ts";
-import { printableName } from "../../base/printable.ts";
-import { rm } from "node:fs/promises";
-import type { Ids } from "../../base/ids.ts";
-import { loadSaving } from "../../media/index.ts";
-import type { AttachedFile } from "./chat/attachments.ts";
 
-type Kept = NonNullable<RunRequest["files"]>;
-
-/** Files of a message, on disk below the state folder. Unless `keep` is called they are removed again. */
-interface KeptFiles extends AsyncDisposable {
-  readonly files: Kept;
+/** Files of a message, on disk below the state folder. Disposing removes them unless `keep` was called. */
+interface StoredFiles extends AsyncDisposable {
+  readonly files: NonNullable<RunRequest["files"]>;
   /** The message was accepted: they belong to it. */
   keep(): void;
 }
 
 const OTHER = "application/octet-stream";
 
-/** Stores what came with a message as files from channels are stored: under a name of ours. */
-async function keepFiles(attached: readonly AttachedFile[], { stateDir, ids }: { readonly stateDir: string; readonly ids: Ids }): Promise<KeptFiles> {
-  let files: { path: string; mimeType: string }[] = [];
-  const kept: KeptFiles = {
-    get files() {
-      return files;
-    },
-    keep: () => void (files = []),
+/** Stores the files of a message as files from channels are stored: under a name of our own. */
+async function storeFiles(attached: readonly AttachedFile[], { stateDir, ids }: { readonly stateDir: string; readonly ids: Ids }): Promise<StoredFiles> {
+  const files: { path: string; mimeType: string }[] = [];
+  let kept = false;
+  const stored: StoredFiles = {
+    files,
+    keep: () => void (kept = true),
     async [Symbol.asyncDispose]() {
-      for (const { path } of files) await rm(path, { force: true });
+      if (!kept) for (const { path } of files) await rm(path, { force: true });
     },
   };
-  if (attached.length === 0) return kept;
   const { saveMedia } = await loadSaving();
   try {
     for (const { data, mimeType, fileName } of attached) {
@@ -52,10 +45,10 @@ async function keepFiles(attached: readonly AttachedFile[], { stateDir, ids }: {
       files.push({ path: saved.path, mimeType: saved.contentType ?? OTHER });
     }
   } catch (error) {
-    await kept[Symbol.asyncDispose]();
+    await stored[Symbol.asyncDispose]();
     throw error;
   }
-  return kept;
+  return stored;
 }
 
 export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
@@ -68,17 +61,7 @@ export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
 /** A run that takes longer to stop than this is announced as stopped before it is. */
 const STOP_WAIT_MS = 1000;
 
-/** Hands a run to the responder. A key that was used for something else is the caller's mistake. */
-export async function acceptRun(responder: Responder, request: RunRequest): Promise<AcceptedRun> {
-  try {
-    return await responder.accept(request);
-  } catch (error) {
-    if (error instanceof AppError && error.code === "CONFLICT") throw new AppError("INVALID_INPUT", error.message, { cause: error, details: error.details });
-    throw error;
-  }
-}
-
-/** Stops runs. Gives those that it reached. */
+/** Stops runs. Returns those that it reached. */
 function stopRuns({ responder, relay }: ChatDeps, sessionKey: string, runIds: readonly string[], reason: StopReason): readonly string[] {
   return runIds.flatMap((runId) => {
     relay.stopping(runId, reason);
@@ -108,50 +91,51 @@ function chatRuns({ relay }: ChatDeps, sessionKey: string): readonly string[] {
   return relay.active(sessionKey).flatMap((run) => (run.kind === "agent" ? [] : [run.runId]));
 }
 
-function answerOf({ runId, duplicate, ended }: AcceptedRun): MethodResult<"chat.send"> {
-  if (!duplicate) return { runId, status: "started" };
+const MB = 1024 * 1024;
+const DEFAULT_FILE_MB = 5;
+const NOTHING: Attached = { images: [], files: [] };
+
+function sendHandler(deps: ChatDeps): Handler<"chat.send"> {
+  const { config, order } = deps;
+  return async (params, { caller }) => {
+    const message = cleanMessage(params.message);
+    const { attachments = [] } = params;
+    if (message.trim() === "" && attachments.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
+    // Files may be as large as those that come over channels.
+    const maxFileBytes = (config.current.agents?.defaults?.mediaMaxMb ?? DEFAULT_FILE_MB) * MB;
+    const attached = attachments.length === 0 ? NOTHING : attachedTo(attachments, maxFileBytes);
+    const thinking = params.thinking === undefined ? undefined : thinkingOf(params.thinking);
+    const sessionKey = runnableKey(params.sessionKey, config.current);
+    const scopes = [...caller.scopes];
+    const asked = { sessionKey, message, channel: "webchat", scopes, owner: covers(scopes, "operator.admin") };
+    if (isStopMessage(message)) {
+      const stop = (): Promise<readonly string[]> => checkSendPolicy(sessionKey, "webchat", deps, message).then(() => stopSession(deps, asked));
+      const runIds = await untilStopped(deps, await order.stop(sessionKey, stop));
+      return { ok: true, aborted: runIds.length > 0, runIds: [...runIds] };
+    }
+    if (message.trim() === "" && attached.images.length === 0 && attached.files.length === 0)
+      throw new AppError("INVALID_INPUT", "message or attachment required");
+    const { idempotencyKey: runId, timeoutMs } = params;
+    const { images } = attached;
+    const more = { ...(images.length === 0 ? {} : { images }), ...(thinking === undefined ? {} : { thinking }) };
+    const request: RunRequest = { runId, ...asked, ...more, timeoutMs: turnLimitMs(config.current, timeoutMs) };
+    return order.accept(sessionKey, () => start(request, attached.files, { caller, kind: "chat", sentKey: params.sessionKey }, deps));
+  };
+}
+
+async function start(request: RunRequest, attached: readonly AttachedFile[], asked: Omit<Asked, "entry">, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
+  const { config, ids } = deps;
+  const entry = await checkSendPolicy(request.sessionKey, "webchat", deps, request.message);
+  await using stored = attached.length === 0 ? undefined : await storeFiles(attached, { stateDir: config.paths.state, ids });
+  const whole = stored ? { ...request, files: stored.files } : request;
+  const { runId, duplicate, ended } = await acceptRun(whole, { ...asked, entry }, deps);
+  if (!duplicate) {
+    stored?.keep();
+    return { runId, status: "started" };
+  }
   if (!ended) return { runId, status: "in_flight" };
   if (ended.status === "error") throw new AppError("UNAVAILABLE", ended.error, { details: { payload: { runId, status: "error", summary: ended.error } } });
   return { runId, status: "ok" };
-}
-
-async function send(params: MethodParams<"chat.send">, { caller }: CallContext, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
-  const { config, order } = deps;
-  const message = cleanMessage(params.message);
-  if (message.trim() === "" && !params.attachments?.length) throw new AppError("INVALID_INPUT", "message or attachment required");
-  const { extras, files } = extrasWithFiles(params, caller, config.current);
-  const sessionKey = runnableKey(params.sessionKey, config.current);
-  if (isStopMessage(message)) {
-    const request = { sessionKey, message, channel: "webchat", scopes: [...caller.scopes], owner: extras.owner ?? false };
-    const stop = (): Promise<readonly string[]> => checkSendPolicy(sessionKey, "webchat", deps, message).then(() => stopSession(deps, request));
-    const runIds = await untilStopped(deps, await order.stop(sessionKey, stop));
-    return { ok: true, aborted: runIds.length > 0, runIds: [...runIds] };
-  }
-  if (message.trim() === "" && extras.images === undefined && files.length === 0) throw new AppError("INVALID_INPUT", "message or attachment required");
-  return order.accept(sessionKey, () => start(params, { sessionKey, message, extras, files }, caller, deps));
-}
-
-interface Sent extends ReturnType<typeof extrasWithFiles> {
-  readonly sessionKey: string;
-  readonly message: string;
-}
-
-async function start(params: MethodParams<"chat.send">, { sessionKey, message, extras, files }: Sent, caller: Caller, deps: ChatDeps) {
-  const { responder, relay, config, ids } = deps;
-  const entry = await checkSendPolicy(sessionKey, "webchat", deps, message);
-  const runId = params.idempotencyKey;
-  const expected = relay.expect(runId, { sessionKey, sentKey: params.sessionKey, kind: "chat", ...audienceOf(config.current, entry, caller) });
-  try {
-    await using kept = await keepFiles(files, { stateDir: config.paths.state, ids });
-    const more = { ...extras, timeoutMs: turnLimitMs(config.current, params.timeoutMs), ...(files.length === 0 ? {} : { files: [...kept.files] }) };
-    const accepted = await acceptRun(responder, { runId, sessionKey, message, channel: "webchat", scopes: [...caller.scopes], ...more });
-    if (!accepted.duplicate) kept.keep();
-    if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
-    return answerOf(accepted);
-  } catch (error) {
-    if (expected) relay.forget(runId);
-    throw error;
-  }
 }
 
 async function history(params: MethodParams<"chat.history">, deps: ChatDeps): Promise<MethodResult<"chat.history">> {
@@ -205,7 +189,7 @@ async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Prom
 /** Talking with a session from a client. */
 export function chatHandlers(deps: ChatDeps) {
   return {
-    "chat.send": (params, context) => send(params, context, deps),
+    "chat.send": sendHandler(deps),
     "chat.history": (params) => history(params, deps),
     "chat.abort": (params) => abort(params, deps),
     "chat.inject": (params) => inject(params, deps),

@@ -5,15 +5,12 @@ import type { Redactor } from "../../base/redaction.ts";
 import type { Config } from "../../config/index.ts";
 import type { EventName, EventPayload } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { BroadcastOptions, Fanout } from "../fanout.ts";
+import type { BroadcastOptions } from "../fanout.ts";
 import type { Presence } from "../presence.ts";
 import type { ExtensionsOf } from "./sessions/rows.ts";
 
 /** Tells every connection that may see it. */
 export type Broadcast = <E extends EventName>(event: E, payload: EventPayload<E>, options?: Pick<BroadcastOptions, "form" | "replaceable">) => void;
-
-/** Sends the next piece of a text that grows. */
-export type SendPiece = Fanout["piece"];
 
 /** Tells one connection, when it is there and may see it. */
 export type SendTo = <E extends EventName>(connId: string, event: E, payload: EventPayload<E>) => boolean;

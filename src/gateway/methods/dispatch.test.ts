@@ -1,4 +1,6 @@
+import { EventEmitter } from "node:events";
 import { mkdtempSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -215,4 +217,42 @@ test("issues, hints and payloads of an error have their places", () => {
     error: { code: "INVALID_REQUEST", message: "invalid config", details: { issues: details.issues }, retryable: true, retryAfterMs: 1501 },
     payload: { x: 1 },
   });
+});
+
+test("requests count until they are answered, HTTP ones until their connection is done", async () => {
+  const answer = Promise.withResolvers<never>();
+  const counted = dispatcher({ health: () => answer.promise });
+  const response = new EventEmitter();
+  const called = counted.call("health", {}, context);
+  counted.track(response as ServerResponse);
+  expect(counted.running).toBe(2);
+  answer.resolve("done" as never);
+  expect(await called).toEqual({ ok: true, payload: "done" });
+  response.emit("close");
+  response.emit("close");
+  expect(counted.running).toBe(0);
+});
+
+test("closed, what was begun is answered, and what comes then waits until everything is over", async () => {
+  const answer = Promise.withResolvers<never>();
+  const reached: string[] = [];
+  const ending = dispatcher({
+    health: () => {
+      reached.push("health");
+      return answer.promise;
+    },
+    status: () => {
+      reached.push("status");
+      return answer.promise;
+    },
+  });
+  const begun = ending.call("health", {}, context);
+  ending.close();
+  let late: unknown;
+  const waiting = ending.call("status", {}, context).then((outcome) => (late = outcome));
+  answer.resolve("done" as never);
+  expect(await begun).toEqual({ ok: true, payload: "done" });
+  expect([ending.running, ending.closed, late, reached]).toEqual([0, true, undefined, ["health"]]);
+  ending[Symbol.dispose]();
+  expect(await waiting).toMatchObject({ ok: false, error: { code: "UNAVAILABLE", retryable: true } });
 });

@@ -10,8 +10,8 @@ import { approvalHandlers, execRulesHandlers } from "./approvals.ts";
 import { createApprovalBoard } from "./approvals/board.ts";
 import { channelPairingHandlers, type ChannelPairingPort } from "./channels-pairing.ts";
 import { chatHandlers } from "./chat.ts";
-import { createMessageOrder } from "./chat/message-order.ts";
-import { createRunRelay } from "./chat/run-relay.ts";
+import { createMessageOrder } from "./chat/incoming.ts";
+import { createRunRelay } from "../runs/relay.ts";
 import { channelsHandlers, type ChannelsPort } from "./channels.ts";
 import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts";
 import type { MethodDeps } from "./deps.ts";
@@ -111,7 +111,7 @@ export function createHandlers(
 ): AllHandlers {
   const { broadcast, piece, form, send, presence, stopping } = hub;
   const watchers = createWatchers();
-  const relay = createRunRelay({ responder: deps.responder, broadcast, piece, form, send, clock: deps.clock, watched: watchers.of });
+  const relay = createRunRelay({ responder: deps.responder, broadcast, piece, form, send, clock: deps.clock, watched: watchers.sessions });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
   const compact = deps.agent?.compact;
   const chat = { ...deps, relay, broadcast, turns: createTurns(), order: createMessageOrder(), ...(compact ? { compact } : {}) };

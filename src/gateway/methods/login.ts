@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Config } from "../../config/index.ts";
 import type { MethodResult } from "../../protocol/index.ts";
 import type { Auth } from "../auth/index.ts";
-import { basePathOf, below } from "../http/control-ui/base-path.ts";
+import { basePathOf, below } from "../base-path.ts";
 import type { HandlersOf } from "./handler.ts";
 
 export interface LoginDeps {

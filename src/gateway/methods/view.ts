@@ -1,7 +1,7 @@
 import type { Commands } from "../../conversation/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Responder } from "../ports.ts";
-import type { RunRelay } from "./chat/run-relay.ts";
+import type { RunRelay } from "../runs/relay.ts";
 import type { MethodDeps, SendTo } from "./deps.ts";
 import { unavailable, type CallContext, type Handlers, type HandlersOf } from "./handler.ts";
 import { canonicalKey, knownAgent } from "./sessions/keys.ts";

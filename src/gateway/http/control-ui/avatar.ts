@@ -5,7 +5,7 @@ import type { Config, OpenClawConfig } from "../../../config/index.ts";
 import { agentList } from "../../methods/sessions/keys.ts";
 import { sendError, sendJson } from "../reply.ts";
 import type { Exchange } from "../route.ts";
-import { basePathOf, below } from "./base-path.ts";
+import { basePathOf, below } from "../../base-path.ts";
 import { openBelow } from "./files.ts";
 import { isKnown } from "./negotiation.ts";
 import { fileHeaders } from "./policy.ts";

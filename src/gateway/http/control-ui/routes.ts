@@ -3,7 +3,7 @@ import type { Config } from "../../../config/index.ts";
 import type { HealthReport } from "../../health.ts";
 import type { HttpAuth } from "../guard.ts";
 import type { Exchange, Route } from "../route.ts";
-import { basePathOf, below, restOf } from "./base-path.ts";
+import { basePathOf, below, restOf } from "../../base-path.ts";
 import type { Site } from "./site.ts";
 
 export interface ControlUiDeps {

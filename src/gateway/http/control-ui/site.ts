@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
 import { sendError, sendJson, sendText } from "../reply.ts";
 import type { Exchange } from "../route.ts";
-import { basePathOf, below, restOf } from "./base-path.ts";
+import { basePathOf, below, restOf } from "../../base-path.ts";
 import { openBelow, sendFile, typeOf } from "./files.ts";
 import { acceptedEncodings } from "./negotiation.ts";
 import { pageHeaders } from "./policy.ts";

@@ -1,16 +1,10 @@
 import { AppError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { ImageContent } from "../../../protocol/index.ts";
 
 /** Bytes of one attachment. */
 const MAX_BYTES = 5_000_000;
 const DATA_URL = /^data:([^;,]*)(?:;[^,]*)?;base64,/i;
-
-interface Sent {
-  readonly type?: unknown;
-  readonly mimeType?: unknown;
-  readonly fileName?: unknown;
-  readonly content?: unknown;
-}
 
 /** Looks for a character that does not belong: a pattern for the whole text would need a stack as deep as the text is long. */
 export function isBase64(data: string): boolean {
@@ -21,7 +15,7 @@ export function isBase64(data: string): boolean {
 /** Bytes of a base64 text. */
 export const sizeOf = (data: string): number => (data.length / 4) * 3 - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
 
-/** How files of a kind begin. Only those a model can look at are images to us; the others are told so that nothing passes for an image. */
+/** How files of a kind begin. Only those a model can look at are images to us; the others are listed so that nothing passes for an image. */
 const STARTS: readonly (readonly [type: string, at: number, bytes: string])[] = [
   ["image/png", 0, "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", 0, "\xff\xd8\xff"],
@@ -49,16 +43,16 @@ export interface AttachedFile {
 interface Read {
   readonly name: string;
   readonly fileName: string | undefined;
-  /** By its first bytes, else as it was told. */
+  /** By its first bytes, else as its sender declared it. */
   readonly type: string | undefined;
-  readonly told: string | undefined;
+  readonly declared: string | undefined;
   /** Base64. */
   readonly data: string;
 }
 
 /** What was attached, checked. Throws for what cannot be read or is larger than `maxBytes`. */
 function read(attachment: unknown, index: number, maxBytes: (type: string | undefined) => number): Read {
-  const { mimeType, fileName, content } = (attachment ?? {}) as Sent;
+  const { mimeType, fileName, content } = isRecord(attachment) ? attachment : {};
   const named = typeof fileName === "string" && fileName !== "" ? fileName : undefined;
   const name = named ?? `attachment-${index + 1}`;
   if (typeof content !== "string" || content === "") throw new AppError("INVALID_INPUT", `attachment ${name}: content must be base64 text`);
@@ -66,41 +60,41 @@ function read(attachment: unknown, index: number, maxBytes: (type: string | unde
   const data = content.slice(head?.[0].length ?? 0).replaceAll(/\s/g, "");
   if (!isBase64(data)) throw new AppError("INVALID_INPUT", `attachment ${name}: content is not valid base64`);
   const bytes = sizeOf(data);
-  const told = typeof mimeType === "string" && mimeType !== "" ? mimeType : head?.[1];
-  const type = sniffedType(data) ?? told;
+  const declared = typeof mimeType === "string" && mimeType !== "" ? mimeType : head?.[1];
+  const type = sniffedType(data) ?? declared;
   const most = maxBytes(type);
   if (bytes > most) throw new AppError("INVALID_INPUT", `attachment ${name}: ${bytes} bytes are more than the ${most} that are taken`);
-  return { name, fileName: named, type: type?.toLowerCase(), told: told?.toLowerCase(), data };
+  return { name, fileName: named, type: type?.toLowerCase(), declared: declared?.toLowerCase(), data };
 }
 
 const isImage = ({ type }: Read): boolean => type?.startsWith("image/") === true;
-const image = ({ type, data }: Read): ImageContent => ({ type: "image", mimeType: type!, data });
+const imagesIn = (all: readonly Read[]): readonly ImageContent[] =>
+  all.flatMap(({ type, data }) => (type?.startsWith("image/") ? [{ type: "image", mimeType: type, data }] : []));
 
 /** The images among what was attached. What is no image is left out; what cannot be read, or is too large, fails. */
 export function imagesOf(attachments: readonly unknown[]): readonly ImageContent[] {
-  return attachments
-    .map((attachment, index) => read(attachment, index, () => MAX_BYTES))
-    .filter(isImage)
-    .map(image);
+  return imagesIn(attachments.map((attachment, index) => read(attachment, index, () => MAX_BYTES)));
 }
 
 /** Files of one message. */
 const MOST_FILES = 20;
 
+export interface Attached {
+  readonly images: readonly ImageContent[];
+  readonly files: readonly AttachedFile[];
+}
+
 /** Images, and the other files, of at most `maxFileBytes` each. */
-export function attachedTo(
-  attachments: readonly unknown[],
-  maxFileBytes: number,
-): { readonly images: readonly ImageContent[]; readonly files: readonly AttachedFile[] } {
+export function attachedTo(attachments: readonly unknown[], maxFileBytes: number): Attached {
   const all = attachments.map((attachment, index) => read(attachment, index, (type) => (type?.toLowerCase().startsWith("image/") ? MAX_BYTES : maxFileBytes)));
   const files = all.filter((one) => !isImage(one));
   if (files.length > MOST_FILES) throw new AppError("INVALID_INPUT", `${files.length} files are more than the ${MOST_FILES} that one message may have`);
   return {
-    images: all.filter(isImage).map(image),
-    files: files.map(({ fileName, told, data }) => ({
+    images: imagesIn(all),
+    files: files.map(({ fileName, declared, data }) => ({
       data: Buffer.from(data, "base64"),
       ...(fileName === undefined ? {} : { fileName }),
-      ...(told ? { mimeType: told } : {}),
+      ...(declared ? { mimeType: declared } : {}),
     })),
   };
 }

@@ -5,7 +5,7 @@ import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol
 import { entryAfterReset } from "../../../sessions/index.ts";
 import type { SessionRow, Store, TranscriptRow, Write } from "../../../store/index.ts";
 import type { AgentPort, Responder } from "../../ports.ts";
-import type { RunRelay } from "../chat/run-relay.ts";
+import type { RunRelay } from "../../runs/relay.ts";
 import type { EndingSession, MethodDeps } from "../deps.ts";
 import { agentOf, canonicalKey, checkAgent, keySettings, mainSessionKey } from "./keys.ts";
 import { headerLine, liveTranscripts, messageOfRow, newestEntries } from "./transcripts.ts";

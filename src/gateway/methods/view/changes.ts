@@ -3,7 +3,7 @@ import type { Logger } from "../../../base/log/logger.ts";
 import type { EventPayload } from "../../../protocol/index.ts";
 import type { Store, Write } from "../../../store/index.ts";
 import type { Responder } from "../../ports.ts";
-import type { RunRelay } from "../chat/run-relay.ts";
+import type { RunRelay } from "../../runs/relay.ts";
 import type { SendTo } from "../deps.ts";
 import { liveFile } from "../sessions/transcripts.ts";
 import type { RunningPort } from "./asked-commands.ts";
@@ -98,7 +98,7 @@ function createTelling(deps: ChangesDeps, places: Map<string, Told>): (key: stri
 
   function rest(key: string, place: Told): void {
     place.pause = undefined;
-    if (!watchers.of(key)) places.delete(key);
+    if (!watchers.sessions.has(key)) places.delete(key);
     else if (place.changed) tell(key, place);
   }
 
@@ -108,7 +108,7 @@ function createTelling(deps: ChangesDeps, places: Map<string, Told>): (key: stri
   }
 
   function sent(key: string, place: Told, payload: EventPayload<"chat.changed">): void {
-    for (const connId of watchers.of(key)?.connIds ?? []) {
+    for (const connId of watchers.sessions.get(key)?.connIds ?? []) {
       if (send(connId, "chat.changed", payload)) continue;
       if (!isThere(connId)) watchers.forget(connId);
       else {
@@ -128,7 +128,7 @@ function createTelling(deps: ChangesDeps, places: Map<string, Told>): (key: stri
   }
 
   return (key) => {
-    const place = watchers.of(key) && places.get(key);
+    const place = watchers.sessions.has(key) ? places.get(key) : undefined;
     if (place?.pause) place.changed = true;
     else if (place) tell(key, place);
   };
@@ -144,19 +144,19 @@ export function createChanges(deps: ChangesDeps): Changes {
       if (kind === "journal.append" && input.kind === "model.result") relay.written(input.turnId);
       else if (kind === "turns.end") relay.written(input.id);
     }
-    if (watchers.idle) return;
+    if (watchers.sessions.size === 0) return;
     const keys = writes.flatMap((write) => touchedBy(write, places, (runId) => relay.find(runId)?.sessionKey));
     for (const key of new Set(keys)) mark(key);
   });
   const ran = deps.responder.onEvent(({ sessionKey }, { stream }) => {
-    if (stream === "lifecycle") mark(sessionKey);
+    if (stream === "lifecycle" && watchers.sessions.size > 0) mark(sessionKey);
   });
 
   const wrote = deps.running?.onOutput(mark);
 
   return {
     async follow(sessionKey) {
-      for (const [key, { pause }] of places) if (!pause && !watchers.of(key)) places.delete(key);
+      for (const [key, { pause }] of places) if (!pause && !watchers.sessions.has(key)) places.delete(key);
       let place = places.get(sessionKey);
       if (!place) places.set(sessionKey, (place = { file: undefined, pending: new Set(), pause: undefined, changed: false }));
       await look(deps, sessionKey, place);

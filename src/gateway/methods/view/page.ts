@@ -2,7 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { ChatEntry, MethodParams, MethodResult, PendingMessage } from "../../../protocol/index.ts";
 import { reasoningLevel } from "../../../sessions/index.ts";
 import type { EntryRow, SessionRow, Store, TranscriptRow, UntranscribedRow } from "../../../store/index.ts";
-import type { RunRelay } from "../chat/run-relay.ts";
+import type { RunRelay } from "../../runs/relay.ts";
 import type { MethodDeps } from "../deps.ts";
 import { findSession } from "../sessions/keys.ts";
 import { liveFile, liveTranscripts, messageOfRow } from "../sessions/transcripts.ts";

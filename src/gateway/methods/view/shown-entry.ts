@@ -2,7 +2,7 @@ import type { ChatEntry, Usage } from "../../../protocol/index.ts";
 import { CUSTOM } from "../../../sessions/index.ts";
 import type { EntryRow, TurnSpan } from "../../../store/index.ts";
 import { shownMessage } from "../chat/history.ts";
-import { shownValue } from "../chat/tool-events.ts";
+import { shownValue } from "../../runs/tool-events.ts";
 import { asNote, withoutSystemLines } from "./system-lines.ts";
 import { entryOf, shownWords, type Message } from "../sessions/transcripts.ts";
 

@@ -5,7 +5,7 @@ const here = (): AbortSignal => new AbortController().signal;
 
 test("a session has its watchers, a connection its sessions", () => {
   const watchers = createWatchers();
-  expect(watchers.idle).toBe(true);
+  expect(watchers.sessions.size).toBe(0);
   for (const [connId, key] of [
     ["c1", "a"],
     ["c2", "a"],
@@ -13,13 +13,13 @@ test("a session has its watchers, a connection its sessions", () => {
     ["c1", "a"],
   ] as const)
     watchers.add(connId, key, here());
-  expect([watchers.keys("c1"), watchers.keys("c2"), [...watchers.all()]]).toEqual([["a", "b"], ["a"], ["a", "b"]]);
-  expect(watchers.of("a")).toEqual({ connIds: new Set(["c1", "c2"]), reasoning: false });
+  expect([watchers.keys("c1"), watchers.keys("c2"), [...watchers.sessions.keys()]]).toEqual([["a", "b"], ["a"], ["a", "b"]]);
+  expect(watchers.sessions.get("a")).toEqual({ connIds: new Set(["c1", "c2"]), reasoning: false });
   watchers.allow("a", true);
-  expect(watchers.of("a")!.reasoning).toBe(true);
+  expect(watchers.sessions.get("a")!.reasoning).toBe(true);
   watchers.remove("c1", "a");
   watchers.remove("c1", "never");
-  expect(watchers.of("a")!.connIds).toEqual(new Set(["c2"]));
+  expect(watchers.sessions.get("a")!.connIds).toEqual(new Set(["c2"]));
 });
 
 test("a connection that is gone watches nothing, and nothing is kept of it", () => {
@@ -29,11 +29,11 @@ test("a connection that is gone watches nothing, and nothing is kept of it", () 
   watchers.add("c1", "b", connection.signal);
   watchers.add("c2", "b", here());
   connection.abort();
-  expect([watchers.keys("c1"), watchers.of("a"), watchers.of("b")!.connIds]).toEqual([[], undefined, new Set(["c2"])]);
+  expect([watchers.keys("c1"), watchers.sessions.get("a"), watchers.sessions.get("b")!.connIds]).toEqual([[], undefined, new Set(["c2"])]);
   watchers.add("c1", "a", connection.signal);
-  expect(watchers.of("a")).toBeUndefined();
+  expect(watchers.sessions.get("a")).toBeUndefined();
   watchers.forget("c2");
-  expect(watchers.idle).toBe(true);
+  expect(watchers.sessions.size).toBe(0);
 });
 
 test("64 sessions are the most, and one that is watched already is none more", () => {

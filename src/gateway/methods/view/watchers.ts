@@ -1,15 +1,12 @@
 import { AppError } from "../../../base/errors.ts";
-import type { Watched } from "../chat/run-relay.ts";
+import type { Watched } from "../../runs/relay.ts";
 
 /** Which connections watch which sessions. */
 export interface Watchers {
-  /** Nobody watches anything. */
-  readonly idle: boolean;
-  of(sessionKey: string): Watched | undefined;
+  /** Watched sessions by their keys. */
+  readonly sessions: ReadonlyMap<string, Watched>;
   /** Sessions of a connection. */
   keys(connId: string): readonly string[];
-  /** All sessions that somebody watches. */
-  all(): Iterable<string>;
   /** `INVALID_INPUT` when the connection watches too many. `gone` ends it. */
   add(connId: string, sessionKey: string, gone: AbortSignal): void;
   remove(connId: string, sessionKey: string): void;
@@ -45,12 +42,8 @@ export function createWatchers(): Watchers {
   }
 
   return {
-    get idle() {
-      return sessions.size === 0;
-    },
-    of: (sessionKey) => sessions.get(sessionKey),
+    sessions,
     keys: (connId) => [...(connections.get(connId) ?? [])],
-    all: () => sessions.keys(),
     add(connId, sessionKey, gone) {
       if (gone.aborted) return;
       let keys = connections.get(connId);

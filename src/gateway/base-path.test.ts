@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { OpenClawConfig } from "../../../config/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
 import { basePathOf, below, checkBasePath, restOf } from "./base-path.ts";
 
 const at = (basePath?: string, enabled?: boolean): OpenClawConfig => ({

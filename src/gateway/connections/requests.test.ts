@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { REQUEST_BURST, takeCredit } from "./client.ts";
-import type { Client } from "./connection.ts";
+import { REQUEST_BURST, type Client } from "./connection.ts";
+import { takeCredit } from "./requests.ts";
 
 test("a flood of requests is told when to come back, and is taken again as time passes", () => {
   const client = { credit: REQUEST_BURST, creditAt: 0 } as Client;

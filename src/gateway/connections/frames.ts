@@ -1,3 +1,5 @@
+import { isRecord } from "../../base/records.ts";
+
 /** Deeper than any documented parameter, shallow enough for every recursive walk. */
 const MAX_DEPTH = 128;
 /** Values in one frame. More take hundreds of megabytes once they are parsed. */
@@ -30,7 +32,6 @@ function afterString(text: string, start: number): number {
 
 /** What is wrong with the shape of a text, looked at before it is parsed. */
 function hostileShape(text: string): string | undefined {
-  if (text.length < SHALLOW) return undefined;
   let depth = 0;
   let values = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -69,7 +70,8 @@ function outermostId(text: string): string | undefined {
 
 function readString(text: string): string | undefined {
   try {
-    return JSON.parse(text) as string;
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? value : undefined;
   } catch {
     return undefined;
   }
@@ -77,7 +79,7 @@ function readString(text: string): string | undefined {
 
 /** The id of a request that was parsed, if it has one. */
 export function idOf(value: unknown): string | undefined {
-  const id = (value as { readonly id?: unknown } | null | undefined)?.id;
+  const id = isRecord(value) ? value["id"] : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
@@ -86,7 +88,7 @@ const PROTOTYPE_KEY = /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006
 
 /** Reads one text frame. What would exhaust the stack or poison a prototype is named instead of parsed into a value that travels on. */
 export function parseMessage(text: string): Message {
-  const shape = hostileShape(text);
+  const shape = text.length < SHALLOW ? undefined : hostileShape(text);
   if (shape !== undefined) return { kind: "hostile", issue: shape, id: outermostId(text) || undefined };
   try {
     const value: unknown = JSON.parse(text);
@@ -94,4 +96,36 @@ export function parseMessage(text: string): Message {
   } catch {
     return { kind: "not-json" };
   }
+}
+
+/** Lengths that fit into the first byte, and into two more. */
+const SHORT = 126;
+const LONG = 65_536;
+
+/** A whole WebSocket text frame as a server sends it: unmasked, final. Built once, it can be written to any number of sockets. */
+export function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const head = length < SHORT ? 2 : length < LONG ? 4 : 10;
+  const frame = Buffer.allocUnsafe(head + length);
+  frame[0] = 0x81;
+  if (head === 2) frame[1] = length;
+  else if (head === 4) {
+    frame[1] = 126;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = 127;
+    frame.writeUInt32BE(0, 2);
+    frame.writeUInt32BE(length, 6);
+  }
+  frame.write(text, head, "utf8");
+  return frame;
+}
+
+/** Cut to `max` bytes of UTF-8 without splitting a character: what fits into the reason of a close frame. */
+export function clipBytes(text: string, max: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= max) return text;
+  let end = max;
+  while (end > 0 && (bytes.readUInt8(end) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString("utf8", 0, end);
 }

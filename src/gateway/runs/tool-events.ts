@@ -1,4 +1,6 @@
-import type { ToolEvent } from "../../ports.ts";
+import { isRecord } from "../../base/records.ts";
+import type { EventPayload } from "../../protocol/index.ts";
+import type { ToolEvent } from "../ports.ts";
 
 /** Characters of one text in an event. */
 const TEXT_CHARS = 8000;
@@ -7,13 +9,6 @@ const TOTAL_CHARS = 64_000;
 const TOTAL_VALUES = 2000;
 const MAX_DEPTH = 12;
 const CUT = "\n...(truncated)...";
-
-type ImageLike = Readonly<Record<string, unknown>> & { readonly data: string };
-
-function isImage(value: object): value is ImageLike {
-  const { type, data } = value as Readonly<Record<string, unknown>>;
-  return type === "image" && typeof data === "string";
-}
 
 /** Bytes that a base64 text stands for. */
 const bytesOf = (data: string): number => Math.floor((data.length * 3) / 4) - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
@@ -37,7 +32,10 @@ export function shownValue(value: unknown): unknown {
     if (typeof part !== "object" || part === null) return typeof part === "function" || typeof part === "symbol" ? null : part;
     if (depth >= MAX_DEPTH || values <= 0 || chars <= 0) return "...";
     if (Array.isArray(part)) return part.slice(0, values).map((item) => shown(item, depth + 1));
-    if (isImage(part)) return { ...(shown({ ...part, data: undefined }, depth + 1) as object), omitted: true, bytes: bytesOf(part.data) };
+    if ("type" in part && part.type === "image" && "data" in part && typeof part.data === "string") {
+      const rest = shown({ ...part, data: undefined }, depth + 1);
+      return { ...(isRecord(rest) ? rest : {}), omitted: true, bytes: bytesOf(part.data) };
+    }
     const fields: [string, unknown][] = [];
     for (const [key, field] of Object.entries(part)) {
       if (values <= 0 || chars <= 0) break;
@@ -48,12 +46,12 @@ export function shownValue(value: unknown): unknown {
   return shown(value, 0);
 }
 
-/** A tool's event as clients get it: bounded, and without what the tool answers unless the session is at `full`. */
-export function shownToolEvent(event: ToolEvent, verbose: string | undefined): ToolEvent {
+/** A tool's event as clients get it: bounded, and without the result unless the session is at `full`. */
+export function shownToolEvent(event: ToolEvent, verbose: string | undefined): Extract<EventPayload<"agent">, { stream: "tool" }>["data"] {
   if (event.phase === "start") return { ...event, args: shownValue(event.args) };
   if (verbose === "full") {
     return event.phase === "update" ? { ...event, partialResult: shownValue(event.partialResult) } : { ...event, result: shownValue(event.result) };
   }
   const { name, toolCallId } = event;
-  return (event.phase === "update" ? { phase: "update", name, toolCallId } : { phase: "result", name, toolCallId, isError: event.isError }) as ToolEvent;
+  return event.phase === "update" ? { phase: "update", name, toolCallId } : { phase: "result", name, toolCallId, isError: event.isError };
 }

@@ -1,6 +1,6 @@
-import { AppError } from "../../../base/errors.ts";
-import type { OpenClawConfig } from "../../../config/index.ts";
-import { canonicalTarget } from "../canonical-path.ts";
+import { AppError } from "../base/errors.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import { canonicalTarget } from "./http/canonical-path.ts";
 
 /** First words of paths that programs ask for, in any case and with anything behind them: missing ones get a 404, never a page. */
 const OF_PROGRAMS = /^\/(?:v1|tools|hooks|api|slack|telegram-webhook|health|healthz|readyz|__openclaw__|\.well-known)(?![\w-])/i;
@@ -13,18 +13,18 @@ function read(config: OpenClawConfig): string | undefined {
   return target.ok && target.path === path ? path : undefined;
 }
 
-/** Where the Control UI is served: `/` or a path without a slash at its end. Undefined when it is turned off, or when it would have no place. */
+/** Where the Control UI is served: `/` or a path without a slash at its end. Undefined when it is turned off, or when its path cannot be used. */
 export function basePathOf(config: OpenClawConfig): string | undefined {
   return config.gateway?.controlUi?.enabled === false ? undefined : read(config);
 }
 
-/** Refuses a configuration under which the Control UI would have no place. */
+/** Refuses a configuration under which the Control UI could not be served. */
 export function checkBasePath(config: OpenClawConfig): void {
   if (config.gateway?.controlUi?.enabled === false || read(config) !== undefined) return;
-  const given = JSON.stringify(config.gateway?.controlUi?.basePath);
+  const written = JSON.stringify(config.gateway?.controlUi?.basePath);
   throw new AppError(
     "CONFIG_INVALID",
-    `gateway.controlUi.basePath: ${given} is no path for pages: name one of its own, such as "/claw", without dot segments, query or fragment`,
+    `gateway.controlUi.basePath: ${written} is no path for pages: name one of its own, such as "/claw", without dot segments, query or fragment`,
   );
 }
 

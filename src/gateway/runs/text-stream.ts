@@ -1,7 +1,5 @@
-import type { Clock } from "../../../base/clock.ts";
-import type { AgentDelta, EventPayload } from "../../../protocol/index.ts";
-import { newCursor, TEXT_FORMS, type PieceOptions, type TextCursor, type TextForm } from "../../fanout.ts";
-import type { SendPiece } from "../deps.ts";
+import type { Clock } from "../../base/clock.ts";
+import { TEXT_FORMS, type Fanout, type PieceOptions, type TextCursor, type TextEvent, type TextForm } from "../fanout.ts";
 
 /**
  * How often a form of a text is sent. Each byte of text earns `worth` bytes that may be sent, so that what a connection gets is bounded by the text,
@@ -27,9 +25,9 @@ const PACES: Readonly<Record<TextForm, Pace>> = {
 /** Bytes of a frame besides the text, about. */
 const FRAME_BYTES = 230;
 
-interface Track {
+/** A form of a text: what its connections were sent, and at what pace. */
+interface Track extends TextCursor {
   readonly pace: Pace;
-  cursor: TextCursor;
   /** Bytes that connections of this form were sent. */
   spent: number;
   /** When the last piece was sent. */
@@ -52,28 +50,21 @@ export interface TextStream extends Disposable {
 }
 
 export interface TextStreamDeps {
-  readonly piece: SendPiece;
+  readonly piece: Fanout["piece"];
   readonly clock: Pick<Clock, "monotonic" | "after">;
-  /** Connections that are sent it; undefined for all. */
-  readonly only: () => ReadonlySet<string> | undefined;
-  /** The event for connections of a form; `from` is how much of the text they have. Called once for each piece that is sent. */
-  readonly payload: (
-    form: TextForm,
-  ) => (data: { readonly text: string; readonly delta: string } | { readonly delta: string; readonly at: number }) => AgentPayload;
+  /** The event of the next piece for connections of a form. Called once for each piece that is sent. */
+  readonly next: (form: TextForm) => TextEvent;
+  /** Connections that are sent it. Default: all. */
+  readonly only?: (() => ReadonlySet<string>) | undefined;
   /** A piece of the whole text was sent, and more is to come. True when the text was sent once more, in another event. */
   readonly beside?: (() => boolean) | undefined;
 }
 
-type AgentPayload = EventPayload<"agent"> | AgentDelta;
-
 function newTrack(form: TextForm): Track {
-  return { pace: PACES[form], cursor: newCursor(form), spent: 0, at: Number.NEGATIVE_INFINITY, behind: false, timer: undefined };
+  return { form, pace: PACES[form], sent: 0, positions: new Map(), spent: 0, at: Number.NEGATIVE_INFINITY, behind: false, timer: undefined };
 }
 
-/** Characters that were not sent yet. */
-const unsent = ({ cursor }: Track): number => cursor.length - cursor.sent;
-
-export function createTextStream({ piece, clock, only, payload, beside }: TextStreamDeps): TextStream {
+export function createTextStream({ piece, clock, next, only, beside }: TextStreamDeps): TextStream {
   const tracks = TEXT_FORMS.map(newTrack);
   let text = "";
   /** Of this text, and of all texts together. */
@@ -82,26 +73,24 @@ export function createTextStream({ piece, clock, only, payload, beside }: TextSt
   let pushedAt = 0;
 
   /** Whether the next piece is within what the text so far has earned. */
-  function isAffordable(track: Track, worth: number): boolean {
-    const { cursor, pace, spent } = track;
-    const next = cursor.form === "whole" ? 2 * (bytes + FRAME_BYTES) + unsent(track) : unsent(track) + FRAME_BYTES;
-    return spent + next <= pace.start + earned * worth;
+  function isAffordable({ form, pace, sent, spent }: Track, worth: number): boolean {
+    const unsent = text.length - sent;
+    const cost = form === "whole" ? 2 * (bytes + FRAME_BYTES) + unsent : unsent + FRAME_BYTES;
+    return spent + cost <= pace.start + earned * worth;
   }
 
   function send(track: Track, options: PieceOptions, last = false): void {
-    const { cursor } = track;
-    const event = payload(cursor.form);
-    const fields = (from: number) => (cursor.form === "whole" ? { text, delta: text.slice(from) } : { delta: text.slice(from), at: from });
-    const sent = piece(cursor, (from) => event(fields(from)), { ...options, only: only() });
+    const { form } = track;
+    const result = piece(track, text, next(form), only ? { ...options, only: only() } : options);
     track.at = clock.monotonic();
-    track.behind = sent.behind > 0;
-    track.spent += sent.bytes;
-    if (cursor.form === "whole" && !last && !options.missed && beside?.()) track.spent += sent.bytes;
-    if (track.behind) arm(track);
+    track.behind = result.behind > 0;
+    track.spent += result.bytes;
+    if (form === "whole" && !last && !options.missed && beside?.()) track.spent += result.bytes;
+    if (track.behind) attemptAt(track, track.at + track.pace.everyMs);
   }
 
-  function arm(track: Track): void {
-    track.timer ??= clock.after(Math.max(0, track.at + track.pace.everyMs - clock.monotonic()), () => {
+  function attemptAt(track: Track, at: number): void {
+    track.timer ??= clock.after(Math.max(0, at - clock.monotonic()), () => {
       track.timer = undefined;
       attempt(track);
     });
@@ -111,45 +100,45 @@ export function createTextStream({ piece, clock, only, payload, beside }: TextSt
   function attempt(track: Track): void {
     const { pace } = track;
     const now = clock.monotonic();
-    if (unsent(track) === 0) {
+    if (text.length === track.sent) {
       if (track.behind) send(track, { missed: true });
       return;
     }
     const isQuiet = now - pushedAt >= pace.quietMs || (pace.quietWorth === Number.POSITIVE_INFINITY && now - track.at >= pace.quietMs);
-    if (now - track.at < pace.everyMs) return arm(track);
-    if (isAffordable(track, isQuiet ? pace.quietWorth : pace.worth)) return send(track, {});
+    if (now - track.at < pace.everyMs) attemptAt(track, track.at + pace.everyMs);
+    else if (isAffordable(track, isQuiet ? pace.quietWorth : pace.worth)) send(track, {});
     // Once it is quiet only more text can change that.
-    if (!isQuiet) track.timer ??= clock.after(pace.everyMs, () => ((track.timer = undefined), attempt(track)));
+    else if (!isQuiet) attemptAt(track, now + pace.everyMs);
   }
 
   function flush(last = false): void {
-    for (const track of tracks) if (unsent(track) > 0) send(track, { urgent: true }, last);
+    for (const track of tracks) if (text.length > track.sent) send(track, { urgent: true }, last);
   }
 
   return {
     get waiting() {
-      return tracks.some((track) => unsent(track) > 0);
+      return tracks.some(({ sent }) => text.length > sent);
     },
     push(whole, delta) {
       const continues = whole.length === text.length + delta.length;
       if (!continues) {
         flush();
         bytes = 0;
-        for (const track of tracks) track.cursor = newCursor(track.cursor.form);
+        for (const track of tracks) {
+          track.sent = 0;
+          track.positions.clear();
+        }
       }
       const more = Buffer.byteLength(continues ? delta : whole);
       text = whole;
       bytes += more;
       earned += more;
       pushedAt = clock.monotonic();
-      for (const track of tracks) {
-        track.cursor.length = whole.length;
-        if (!track.timer) attempt(track);
-      }
+      for (const track of tracks) if (!track.timer) attempt(track);
     },
     flush,
     giveWay() {
-      for (const track of tracks) if (unsent(track) > 0 && isAffordable(track, track.pace.worth)) send(track, { urgent: true });
+      for (const track of tracks) if (text.length > track.sent && isAffordable(track, track.pace.worth)) send(track, { urgent: true });
     },
     [Symbol.dispose]() {
       for (const { timer } of tracks) timer?.[Symbol.dispose]();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { manualClock, type ManualClock } from "../../../base/clock.ts";
-import { createFanout, type Fanout, type Recipient } from "../../fanout.ts";
-import type { RunEvent } from "../../ports.ts";
-import { createRunRelay } from "./run-relay.ts";
+import { manualClock, type ManualClock } from "../../base/clock.ts";
+import { createFanout, type Fanout, type Recipient } from "../fanout.ts";
+import type { RunEvent } from "../ports.ts";
+import { createRunRelay } from "./relay.ts";
 
 const KEY = "agent:main:main";
 const RUN = "3f0d4a52-8f1e-4c57-9a31-0e9f3b6f2a10";

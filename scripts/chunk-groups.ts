@@ -93,7 +93,7 @@ export const CHUNK_GROUPS = [
       "src/plugins/running/(?:create-plugins|gateway-ports|names|channel-table)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",
-      "src/conversation/(?:create-conversation|index|inbound|item|closing|open-items|run-channels|approvals/pending-commands|intake/|lanes/|turns/|delivery/(?:lazy-delivery|shown-replies|sending-hooks|sent-hooks)\\.|commands/lazy-commands|commands/parsing/(?:pace|message)\\.)",
+      "src/conversation/(?:create-conversation|index|inbound|items|closing|lanes|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:lazy-delivery|message-hooks)\\.|commands/lazy-commands|commands/parsing/message\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!routes))",

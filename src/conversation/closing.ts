@@ -5,14 +5,14 @@ import type { UserMessage } from "../protocol/index.ts";
 import { gatewayMessage, headerLine, messageEntry } from "../sessions/index.ts";
 import { transcriptFile, type Outcome, type Write } from "../store/index.ts";
 import type { RunOutcome } from "./contract.ts";
-import { inputsOf, ORIGINS, type Item, type Turn } from "./item.ts";
+import { ORIGINS, type Item, type Turn } from "./items.ts";
 import type { ConversationContext, ConversationDeps } from "./ports.ts";
 
 type ClosingDeps = Pick<ConversationDeps, "store" | "ids" | "clock">;
 type Message = ReturnType<typeof gatewayMessage> & { readonly errorMessage?: string };
 
 /** What the user wrote, where no turn got as far as storing it. */
-export type Unsaid = Pick<TurnInput, "message" | "images">;
+type Unsaid = Pick<TurnInput, "message" | "images">;
 
 interface End {
   readonly outcome: Outcome;
@@ -33,7 +33,7 @@ export const runsOf = ({ main }: Turn): readonly Item[] => (main.request ? [...m
 /** The end of a turn in one commit. */
 export async function commitEnd({ store }: Pick<ClosingDeps, "store">, turn: Turn, { outcome, why, result, writes, hooks = [] }: End): Promise<void> {
   const { id, sessionKey, agentId } = turn.main;
-  const ids = inputsOf(turn);
+  const ids = turn.inputs;
   if (!hasRun(turn)) return void (await store.commit([["inbox.settle", { ids, outcome, why, hooks }], ...writes]));
   const known = await store.read("turns.get", { id });
   const start: Write[] = known ? [] : [["turns.start", { id, sessionKey, agentId }]];
@@ -99,9 +99,10 @@ export interface Closing {
 }
 
 /** Ends a turn that gets no answer, on disk first, and notifies its listeners. */
-export async function closeUnanswered(turn: Turn, { why, result, notice, unsaid }: Closing, { deps, emit }: ConversationContext): Promise<RunOutcome> {
+export async function closeUnanswered(turn: Turn, { why, result, notice, unsaid }: Closing, context: ConversationContext): Promise<RunOutcome> {
+  const { deps, emit } = context;
   const { main } = turn;
-  const writes = notice === undefined ? [] : await main.listener.failureNotice(turn, notice);
+  const writes = notice === undefined ? [] : await main.listener.failureNotice(turn, notice, context);
   const end = { outcome: result.status === "aborted" ? "cancelled" : "failed", why, result, writes } as const;
   if (!hasRun(turn)) await commitEnd(deps, turn, { ...end, hooks: main.hooks });
   else await commitEndWithNote(deps, turn, end, (at) => failureNote(main.id, result, at), unsaid);

@@ -2,15 +2,13 @@ import { createOpenSessions, type OpenSession } from "../sessions/index.ts";
 import type { AbortReason, Responder } from "./contract.ts";
 import { clientMessage, type ClientRequest, type Inbound } from "./inbound.ts";
 import { createIntake, type Intake } from "./intake/accept.ts";
+import { createItems, type Item, createOpenItems, type AbortTarget, type OpenItems } from "./items.ts";
+import { createSessionLanes, type SessionLanes } from "./lanes.ts";
 import { createAttempts } from "./intake/attempts.ts";
-import { createItems } from "./intake/create-item.ts";
 import { createExamination, type Examination } from "./intake/examine.ts";
-import type { Item } from "./item.ts";
-import { createSessionLanes, type SessionLanes } from "./lanes/lanes.ts";
-import { createOpenItems, type AbortTarget, type OpenItems } from "./open-items.ts";
 import type { ConversationContext, ConversationDeps } from "./ports.ts";
-import { createChatListener } from "./turns/chat-listener.ts";
-import { createClientListener } from "./turns/client-listener.ts";
+import { chatListener } from "./turns/chat-listener.ts";
+import { clientListener } from "./turns/client-listener.ts";
 import { createClientRuns, type ClientRuns } from "./turns/client-runs.ts";
 import { createLiveReplies, type LiveEnd, type LiveReply } from "./turns/live-replies.ts";
 import { resumeAll } from "./turns/resume.ts";
@@ -39,32 +37,6 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
    * that wait for a run that is left get an outcome that says so. Disposing does the same, with the usual grace.
    */
   drain(graceMs: number): Promise<void>;
-}
-
-const MAX_CONCURRENT = 4;
-
-/** Which of the open inputs this process accepted, and which the previous one left: none is taken up twice. */
-function createClaims() {
-  const own = new Set<number>();
-  const left = new Set<number>();
-  let isResumed = false;
-  return {
-    /** Accepted here. False when it was taken up as one that was left. */
-    own(inboxId: number): boolean {
-      if (!isResumed) own.add(inboxId);
-      return !left.has(inboxId);
-    },
-    /** Found by the resumption. False when it is accepted here, or was found before. */
-    left(inboxId: number): boolean {
-      if (own.has(inboxId) || left.has(inboxId)) return false;
-      left.add(inboxId);
-      return true;
-    },
-    resumed(): void {
-      isResumed = true;
-      own.clear();
-    },
-  };
 }
 
 /** Run event listeners. */
@@ -112,9 +84,9 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const { onEvent, emit } = createListeners();
   const stopping = new AbortController();
   const lives = createLiveReplies(deps);
-  const context = { deps, emit, stopping: stopping.signal, lives };
-  const open = createOpenItems(lives.ended);
-  const createItem = createItems(deps, { client: createClientListener(context), chat: createChatListener(context) });
+  const context = { deps, emit, stopping: stopping.signal };
+  const open = createOpenItems();
+  const createItem = createItems(deps, { client: clientListener, chat: chatListener });
   const leave = (item: Item): void => open.end(item, STOPPING);
 
   async function drop(items: readonly Item[], why: string): Promise<number> {
@@ -125,30 +97,29 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const lanes = createSessionLanes({
     clock: deps.clock,
     sessions: createOpenSessions(deps),
-    places: () => deps.config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT,
-    gate: deps.untilPlugins,
+    config: deps.config,
+    untilPlugins: deps.untilPlugins,
     run: (batch, began, session) => runTurn(batch, began, { ...context, session }, open),
     drop: (items, why) => void drop(items, why),
     leave: (items) => items.forEach(leave),
   });
 
-  function enqueue(item: Item): void {
-    item.phase = "queued";
-    lanes.add(item);
-  }
-
-  const examination = createExamination({ context, open, createItem, enqueue, leave, attempts: createAttempts(deps) });
-  const claims = createClaims();
+  const examination = createExamination({ context, open, createItem, enqueue: lanes.add, leave, attempts: createAttempts(deps) });
+  /** Open inputs that this process accepted, until the resumption is over, and those that the resumption found: none is taken up twice. */
+  const accepted = new Set<number>();
+  const found = new Set<number>();
+  let isResumed = false;
 
   function begin(inbound: Inbound): void {
-    if (!claims.own(inbound.id)) return;
+    if (!isResumed) accepted.add(inbound.id);
+    if (found.has(inbound.id)) return inbound.live?.ended(inbound.id, undefined);
     const item = createItem([inbound]);
     open.add(item);
     examination.add(item);
   }
 
   const runs = createClientRuns(deps, open, (request: ClientRequest) => begin(clientMessage(request, deps.clock.now())));
-  const running = (): number => open.size + runs.accepting;
+  const running = (): number => open.size + runs.accepting.size;
   const intake = createIntake(deps, { accepted: begin, open: running });
 
   /** Ends what runs, and what waits; `dropped` resolves when the latter has ended. */
@@ -160,13 +131,20 @@ export function createConversation(deps: ConversationDeps): Conversation {
     return { ...reached, dropped: drop(held, why).then((count) => count + waiting) };
   }
 
+  /** False: the input is accepted here, or was found before. */
+  function claim(inboxId: number): boolean {
+    if (accepted.has(inboxId) || found.has(inboxId)) return false;
+    found.add(inboxId);
+    return true;
+  }
+
   let drained: Promise<void> | undefined;
   const drain = (graceMs: number): Promise<void> => (drained ??= drainAll({ deps, intake, runs, examination, lanes, lives, stopping }, graceMs));
 
   return {
     inbound: intake.inbound,
     acceptJudged: intake.acceptJudged,
-    dispatch: (asked, verdict, context, reply) => lives.taking(reply, (began) => intake.acceptJudged(asked, verdict, context, began)),
+    dispatch: (asked, verdict, context, reply) => lives.taking(reply, (live) => intake.acceptJudged(asked, verdict, context, live)),
     accept: runs.accept,
     outcome: runs.outcome,
     abort: (target, reason) => end(target, reason).runIds,
@@ -180,7 +158,14 @@ export function createConversation(deps: ConversationDeps): Conversation {
     chatOf: open.chatOf,
     addressOf: open.addressOf,
     onEvent,
-    resume: () => resumeAll({ deps, open, createItem, examination, enqueue, claim: claims.left }).finally(claims.resumed),
+    async resume() {
+      try {
+        return await resumeAll({ deps, open, createItem, examination, enqueue: lanes.add, claim });
+      } finally {
+        isResumed = true;
+        accepted.clear();
+      }
+    },
     running,
     exclusively: lanes.exclusively,
     drain,

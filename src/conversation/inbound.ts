@@ -1,13 +1,18 @@
-/** Messages as the inbox stores them. */
+/** Messages as the inbox stores them: the bounds of an event, its row, and the message that a row stands for. */
+import { AppError } from "../base/errors.ts";
+import { printableName } from "../base/printable.ts";
+import { isRecord } from "../base/records.ts";
 import { traceIdOf, type HookLogEntry } from "../hooks/index.ts";
 import type { ChannelInboundEvent, MsgContext, ThinkingLevel } from "../protocol/index.ts";
-import type { InboxRow } from "../store/index.ts";
+import type { Route } from "../routing/index.ts";
+import type { InboxRow, InboxInput } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 import type { TurnHints } from "./commands/commands.ts";
 import type { RunRequest } from "./contract.ts";
+import type { Live } from "./turns/live-replies.ts";
 
 /** What the gate found out about a message. */
-export interface InboundAccess {
+interface InboundAccess {
   readonly owner: boolean;
   readonly commandAuthorized: boolean;
   readonly wasMentioned: boolean;
@@ -77,6 +82,8 @@ export interface Inbound extends InboundRecord {
   readonly turnId?: string;
   /** Of a client's message: the run that it asked for. */
   readonly request?: ClientRequest;
+  /** The plugin that takes the replies itself, while it waits for them. */
+  readonly live?: Live | undefined;
 }
 
 /** Messages that are treated as one. */
@@ -92,26 +99,25 @@ export function requestOf(row: InboxRow): ClientRequest | undefined {
   return { ...stored, inboxId: row.id, runId: row.messageId, sessionKey: row.sessionKey, agentId: row.agentId!, message: row.text };
 }
 
+const isChannelRecord = (value: unknown): value is InboundRecord => isRecord(value) && value["kind"] === "channel";
+
+/** A channel's message, as its row has it. */
+export function channelMessage(
+  { payload, account: accountId, channel, conversation, messageId, text, sessionKey, agentId }: MessageRow,
+  id: number,
+  receivedAt: number,
+): Inbound {
+  return { ...payload, id, channel, accountId, conversation, messageId, text, sessionKey, agentId, receivedAt };
+}
+
 /** Undefined for rows that are neither a channel's nor a client's. */
 export function inboundOf(row: InboxRow): Inbound | undefined {
   const turn = row.turnId === null ? {} : { turnId: row.turnId };
   const request = requestOf(row);
   if (request) return { ...clientMessage(request, row.receivedAt), ...turn };
-  const record = row.payload as InboundRecord | null;
-  if (record?.kind !== "channel" || row.sessionKey === null || row.agentId === null) return undefined;
-  return {
-    ...record,
-    id: row.id,
-    channel: row.channel,
-    accountId: row.account,
-    conversation: row.conversation,
-    messageId: row.messageId,
-    text: row.text,
-    sessionKey: row.sessionKey,
-    agentId: row.agentId,
-    receivedAt: row.receivedAt,
-    ...turn,
-  };
+  const { payload, sessionKey, agentId } = row;
+  if (!isChannelRecord(payload) || sessionKey === null || agentId === null) return undefined;
+  return { ...channelMessage({ ...row, payload, sessionKey, agentId }, row.id, row.receivedAt), ...turn };
 }
 
 /** Who writes over the gateway itself, where nothing else is known. */
@@ -167,4 +173,135 @@ const LATE_MS = 30_000;
 /** Whether a message belongs to a back-log: it waited on the platform, as after an outage. */
 export function isLate({ at, backlog }: Pick<ChannelInboundEvent, "at" | "backlog">, receivedAt: number): boolean {
   return backlog === true || (at !== undefined && receivedAt - at > LATE_MS);
+}
+
+/** An event with the account that it came over. */
+export interface Offered {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly event: ChannelInboundEvent;
+}
+
+/** Of a stranger's message nothing is stored but that it came, from whom and where. */
+export function withoutContent({ channel, accountId, event }: Offered): Offered {
+  const { kind, id, chat, sender, to, at } = event;
+  const bare = { type: chat.type, id: chat.id, ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }) };
+  return { channel, accountId, event: { kind, id, chat: bare, sender: { id: sender.id }, to, text: "", ...(at === undefined ? {} : { at }) } };
+}
+
+/** Where the answer to an event goes. */
+export function addressOf({ channel, accountId, event }: Offered): ReplyAddress {
+  const { chat, to, id, kind } = event;
+  return {
+    channel,
+    accountId,
+    to,
+    chatType: chat.type,
+    ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
+    ...(kind === "message" ? { replyToId: id } : {}),
+  };
+}
+
+/** The row of a channel's message. */
+type MessageRow = Pick<InboxInput, "channel" | "account" | "conversation" | "messageId" | "text"> & {
+  readonly payload: InboundRecord;
+  readonly sessionKey: string;
+  readonly agentId: string;
+};
+
+/** An event as the inbox stores it. */
+export function rowOf(
+  offered: Offered,
+  route: Pick<Route, "sessionKey" | "agentId" | "matchedBy" | "binding">,
+  more: Pick<InboxInput, "settled"> & Partial<Pick<InboundRecord, "access" | "context">>,
+): MessageRow & InboxInput {
+  const { channel, accountId, event } = offered;
+  const { text, ...rest } = event;
+  const { id: chatId, threadId } = event.chat;
+  const access = more.access ?? { owner: false, commandAuthorized: false, wasMentioned: false, why: more.settled?.why ?? "" };
+  const record: InboundRecord = {
+    kind: "channel",
+    event: rest,
+    access,
+    address: addressOf(offered),
+    route: { matchedBy: route.matchedBy, ...(route.binding ? { path: route.binding.path } : {}) },
+    ...(more.context ? { context: more.context } : {}),
+  };
+  return {
+    channel,
+    account: accountId,
+    // A thread is a conversation of its own.
+    conversation: threadId === undefined ? chatId : `${chatId}:thread:${threadId}`,
+    messageId: event.kind === "message" ? event.id : `${event.kind}:${event.id}`,
+    kind: event.kind,
+    text,
+    payload: record,
+    sender: event.sender.id,
+    sessionKey: route.sessionKey,
+    agentId: route.agentId,
+    settled: more.settled,
+  };
+}
+
+/** Longer texts are cut; the model gets a note. */
+const MAX_TEXT = 1_000_000;
+const MAX_ID = 512;
+const MAX_NAME = 256;
+/** Before it is cleaned. */
+const MAX_READ = 4096;
+const MAX_MEDIA = 32;
+const MAX_QUOTE = 20_000;
+const MAX_UNTRUSTED = 10;
+const CUT = "\n[The message was longer; the rest was left out.]";
+
+const KINDS: ReadonlySet<string> = new Set(["message", "command", "button", "edit", "reaction", "member", "notice"]);
+const CHAT_TYPES: ReadonlySet<string> = new Set(["direct", "group", "channel"]);
+/** Control characters other than tab and line feed. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
+
+function idOf(name: string, value: unknown): string {
+  const id = typeof value === "number" ? String(value) : value;
+  if (typeof id === "string" && id.trim() !== "" && id.length <= MAX_ID) return id;
+  throw new AppError("INVALID_INPUT", `${name} of an inbound event must be 1 to ${MAX_ID} characters, got ${typeof id === "string" ? id.length : typeof id}`);
+}
+
+/** One line of other people's words. */
+const lineOf = (value: string | undefined): string | undefined =>
+  typeof value === "string" ? printableName(value.slice(0, MAX_READ)).slice(0, MAX_NAME).toWellFormed().trim() || undefined : undefined;
+
+function textOf(value: unknown, most = MAX_TEXT): string {
+  if (typeof value !== "string") return "";
+  const whole = value.length > most ? `${value.slice(0, most).toWellFormed()}${CUT}` : value.toWellFormed();
+  return whole.replaceAll(/\r\n?/g, "\n").replaceAll(CONTROL, "");
+}
+
+/** The event with every part inside its bounds. Throws `INVALID_INPUT` for what cannot be a message at all. */
+export function boundedEvent(event: ChannelInboundEvent): ChannelInboundEvent {
+  if (!KINDS.has(event.kind)) throw new AppError("INVALID_INPUT", `an inbound event must be one of ${[...KINDS].join(", ")}, got ${event.kind}`);
+  if (!CHAT_TYPES.has(event.chat.type)) throw new AppError("INVALID_INPUT", `a chat is direct, group or channel, got ${event.chat.type}`);
+  const { chat, sender, replyTo } = event;
+  return {
+    ...event,
+    id: idOf("the id", event.id),
+    to: idOf("the reply address", event.to),
+    text: textOf(event.text),
+    chat: {
+      ...chat,
+      id: idOf("the chat", chat.id),
+      title: lineOf(chat.title),
+      channelName: lineOf(chat.channelName),
+      parentName: lineOf(chat.parentName),
+      space: lineOf(chat.space),
+    },
+    sender: { ...sender, id: idOf("the sender", sender.id), name: lineOf(sender.name), username: lineOf(sender.username), tag: lineOf(sender.tag) },
+    media: event.media?.slice(0, MAX_MEDIA),
+    untrusted: event.untrusted?.slice(0, MAX_UNTRUSTED).map((text) => textOf(text, MAX_QUOTE)),
+    replyTo: replyTo && {
+      ...replyTo,
+      id: idOf("the answered message", replyTo.id),
+      sender: lineOf(replyTo.sender),
+      body: replyTo.body === undefined ? undefined : textOf(replyTo.body, MAX_QUOTE),
+    },
+  };
 }

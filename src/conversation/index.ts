@@ -13,7 +13,7 @@ import type * as why from "./why/index.ts";
 export type { ReplyAddress } from "./address.ts";
 export { createConversation, type Conversation } from "./create-conversation.ts";
 export type { LiveEnd, LiveReply } from "./turns/live-replies.ts";
-export { fillPrefix, withPrefix } from "./reply/shape/prefix.ts";
+export { fillPrefix, withPrefix } from "./reply/prefix.ts";
 export type { ConversationDeps, KeepMedia, KeptMedia } from "./ports.ts";
 export type { AcceptedRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "./contract.ts";
 export { createBegunCommands } from "./commands/begun.ts";

@@ -7,11 +7,11 @@ import { createTestHost } from "../../src/plugin-testing/index.ts";
 import { manualClock } from "../../src/base/clock.ts";
 import { loadConfig, validate } from "../../src/config/index.ts";
 import { formatInboundEnvelope } from "../../src/channels/index.ts";
-import { blockSettings } from "../../src/conversation/reply/blocks/settings.ts";
-import { typingIntervalMs, typingMode } from "../../src/conversation/reply/typing/mode.ts";
+import { blockSettings } from "../../src/conversation/reply/blocks.ts";
+import { typingIntervalMs, typingMode } from "../../src/conversation/reply/typing.ts";
 import { retryPolicy } from "../../src/conversation/delivery/step.ts";
-import { createSessionLane, type ActiveTurn, type Batch } from "../../src/conversation/lanes/session-lane.ts";
-import type { Item } from "../../src/conversation/item.ts";
+import type { Item } from "../../src/conversation/items.ts";
+import { createSessionLane, type ActiveTurn, type Batch } from "../../src/conversation/lanes.ts";
 import { queueSettings, type QueueMode } from "../../src/sessions/index.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 import { makePlace, ROOT } from "../harness/gateway-process.ts";
@@ -171,8 +171,8 @@ function laneOf(mode: QueueMode) {
   });
   const queue = queueSettings({ messages: { queue: { mode } } }, undefined, "x");
   const address = { channel: "x", accountId: "default", to: "ada", chatType: "direct" };
-  const add = (said: string): void =>
-    lane.add({ sessionKey: "s", agentId: "main", text: said, queue, messages: [{ address, event: {}, receivedAt: 0 }] } as never);
+  const message = { address, event: {}, receivedAt: 0 };
+  const add = (said: string): void => lane.add({ sessionKey: "s", agentId: "main", text: said, queue, messages: [message], last: message } as never);
   add("first");
   lane.began(turn);
   add("second");

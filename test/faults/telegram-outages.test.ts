@@ -10,7 +10,7 @@ import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import { loadDelivery, type Delivery } from "../../src/conversation/index.ts";
 import { openReplyStream } from "../../src/conversation/reply/index.ts";
-import type { ReplyStream } from "../../src/conversation/reply/stream.ts";
+import type { ReplyStream } from "../../src/conversation/reply/reply-stream.ts";
 import { turnEnd } from "../../src/conversation/reply/stream.fixture.ts";
 import { stateText } from "../../src/conversation/why/delivery-steps.ts";
 import { createHooks } from "../../src/hooks/index.ts";

@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { escapeControls, escapeLine, isPrintable, printableName } from "../../src/base/printable.ts";
 import { finalizeInboundContext } from "../../src/channels/index.ts";
 import { terminalText } from "../../src/cli/main.ts";
-import { boundedEvent } from "../../src/conversation/intake/event-bounds.ts";
+import { boundedEvent } from "../../src/conversation/inbound.ts";
 import { openStore } from "../../src/store/index.ts";
 import { createStranger } from "../harness/stranger.ts";
 import { CONNECT, openClient } from "../harness/gateway-client.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
-import { buttonsFor } from "../reply/buttons.ts";
+import { buttonsFor } from "../buttons.ts";
 import { type Messages } from "../delivery/messages.ts";
 import { type ReplyAddress } from "../address.ts";
 import { agentOfKey } from "../../protocol/index.ts";

@@ -7,7 +7,7 @@ import { answered, silent, type Answer, type Handling } from "./handling.ts";
 import { isEmptyText, partsOf, sourceText, withoutMentions, type Parts } from "./parsing/message.ts";
 import { scanDirectives, type Scanned } from "./parsing/directives.ts";
 import type { CommandPorts } from "./ports.ts";
-import { buttonsFor } from "../reply/buttons.ts";
+import { buttonsFor } from "../buttons.ts";
 import type { PluginCommandResult, ReplyPayload } from "../../protocol/index.ts";
 
 /** Plugins' commands come before the gateway's own. Whether one needs an authorised sender is its own rule. Undefined when the text is none. */

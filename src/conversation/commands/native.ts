@@ -3,7 +3,7 @@ import { isObject, knownChannel, valueAt, type OpenClawConfig } from "../../conf
 import type { NativeCommandSpec } from "../../protocol/index.ts";
 import type { Commands } from "./commands.ts";
 import { isOn } from "./handlers/help.ts";
-import { skillCommands } from "./handlers/skill-names.ts";
+import { skillCommands } from "./handlers/skill.ts";
 import type { CommandPorts } from "./ports.ts";
 
 function wanted(config: OpenClawConfig, channel: string, key: "native" | "nativeSkills"): boolean {

@@ -1,27 +1,137 @@
-/** One attempt: a row is handed to its channel. */
+/** One attempt: the content of a row is handed to its channel, or to the plugin that waits for it. */
 import { AppError } from "../../base/errors.ts";
-import type { ChannelOutboundAdapter, ChannelOutboundContext, ReplyPayload } from "../../protocol/index.ts";
+import { isRecord } from "../../base/records.ts";
+import type { HookLogEntry } from "../../hooks/index.ts";
+import type { PollInput, RichText, ChannelOutboundAdapter, ReplyKind, ReplyPayload, ChannelOutboundContext } from "../../protocol/index.ts";
 import type { OutboxRow } from "../../store/index.ts";
-import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
+import type { OutgoingFacts, DeliveryDeps, DeliveryLimits } from "./delivery.ts";
 import { classifyFailure, type FailedAttempt } from "./failure.ts";
-import type { RowPayload } from "./row-payload.ts";
+
+/** What an outbox row holds: one message of a platform. */
+export interface RowPayload {
+  readonly kind: OutgoingFacts["kind"];
+  readonly text: string;
+  readonly rich?: RichText;
+  readonly mediaUrl?: string;
+  readonly replyToId?: string;
+  readonly threadId?: string | number;
+  readonly previewId?: string;
+  /** A message that showed it may be there, and nobody knows its id: this one is marked as a repeat, and no other follows it. */
+  readonly isPreviewLost?: boolean;
+  readonly audioAsVoice?: boolean;
+  readonly silent?: boolean;
+  readonly gifPlayback?: boolean;
+  readonly isError?: boolean;
+  readonly channelData?: Record<string, unknown>;
+  readonly poll?: PollInput & { readonly isAnonymous?: boolean };
+  readonly agentId?: string;
+  readonly senderId?: string;
+  /** Of the message that is answered. */
+  readonly messageId?: string;
+  /** The trace that it belongs to. */
+  readonly traceId?: string;
+  /** Whoever waits for it in the process that wrote it. */
+  readonly live?: string;
+  /** The key of the `send` that it belongs to. */
+  readonly sendKey?: string;
+  /** Hooks that changed it, with their plugins: `message_sending by guard`. */
+  readonly hooks?: readonly string[];
+  /** What plugins said before it was sent, with their times. */
+  readonly hookLog?: readonly HookLogEntry[];
+  /** What a hook said about a message that it cancelled. */
+  readonly metadata?: Record<string, unknown>;
+}
+
+const isRowPayload = (value: unknown): value is RowPayload => isRecord(value) && typeof value["text"] === "string";
+
+/** A row's content as it was written; throws where it is none. */
+export function readPayload(value: unknown): RowPayload {
+  if (isRowPayload(value)) return value;
+  throw new AppError("INVALID_INPUT", "the content of this delivery cannot be read: expected an object with a text");
+}
+
+/** Before a message that may have been seen already. */
+const REPEAT_MARK = "(repeat?) ";
+
+/** The same with a sign that it may have been seen before. */
+export function markedAsRepeat(payload: RowPayload): RowPayload {
+  const { rich, poll } = payload;
+  if (poll) return { ...payload, poll: { ...poll, question: REPEAT_MARK + poll.question } };
+  const by = REPEAT_MARK.length;
+  const moved = <T extends { start: number; end: number }>(range: T): T => ({ ...range, start: range.start + by, end: range.end + by });
+  return {
+    ...payload,
+    text: REPEAT_MARK + payload.text,
+    ...(rich ? { rich: { text: REPEAT_MARK + rich.text, styles: rich.styles.map(moved), links: rich.links.map(moved) } } : {}),
+  };
+}
+
+/** Takes one message. What it throws counts like a platform's refusal. */
+export type LiveDeliver = (payload: ReplyPayload, kind: ReplyKind, rowId: number) => Promise<unknown>;
+
+export interface LiveTargets {
+  attach(key: string, deliver: LiveDeliver): Disposable;
+  /** Sends the row to the one who waits for it under this key, once. Undefined: no one does, or it was tried. */
+  adapterFor(rowId: number, key: string, payload: RowPayload): ChannelOutboundAdapter | undefined;
+}
+
+const kindOf = (kind: RowPayload["kind"]): ReplyKind => (kind === "tool" || kind === "block" ? kind : "final");
+
+interface Attached {
+  readonly deliver: LiveDeliver;
+  readonly tried: Set<number>;
+}
+
+export function createLiveTargets(): LiveTargets {
+  const attached = new Map<string, Attached>();
+  return {
+    attach(key, deliver) {
+      attached.set(key, { deliver, tried: new Set() });
+      return { [Symbol.dispose]: () => void attached.delete(key) };
+    },
+    adapterFor(rowId, key, payload) {
+      const found = attached.get(key);
+      if (!found || found.tried.has(rowId)) return undefined;
+      const send = async (text: string): Promise<{ channel: string; messageId: string }> => {
+        found.tried.add(rowId);
+        const answer = await found.deliver(payloadOf(payload, text), kindOf(payload.kind), rowId);
+        const [messageId]: readonly unknown[] = isRecord(answer) && Array.isArray(answer["messageIds"]) ? answer["messageIds"] : [];
+        return { channel: "", messageId: typeof messageId === "string" ? messageId : "" };
+      };
+      return { deliveryMode: "direct", sendText: ({ text }) => send(text), sendMedia: ({ text }) => send(text), sendPayload: ({ text }) => send(text) };
+    },
+  };
+}
+
+function payloadOf({ mediaUrl, replyToId, audioAsVoice, isError, channelData }: RowPayload, text: string): ReplyPayload {
+  return {
+    ...(text === "" ? {} : { text }),
+    ...(mediaUrl === undefined ? {} : { mediaUrl, mediaUrls: [mediaUrl] }),
+    ...(replyToId === undefined ? {} : { replyToId }),
+    ...(audioAsVoice ? { audioAsVoice } : {}),
+    ...(isError ? { isError } : {}),
+    ...(channelData ? { channelData } : {}),
+  };
+}
 
 export type Receipt = Readonly<Record<string, unknown>>;
 
-export type Attempted =
+type Attempted =
   | { readonly ok: true; readonly receipt: Receipt }
   | { readonly ok: false; readonly failure: FailedAttempt }
   /** The preview cannot be edited: the answer has to be a message of its own. */
   | { readonly ok: "no-preview" };
 
-/** What is kept of what a channel answered: short texts and numbers, whatever else it gave. */
+/** What is stored of what a channel answered: short texts and numbers. */
 function receiptOf(answer: unknown): Receipt {
   if (typeof answer !== "object" || answer === null) return {};
-  const isPlain = (value: unknown): boolean => (typeof value === "string" ? value.length <= 1000 : typeof value === "number" || typeof value === "boolean");
-  const plain = Object.entries(answer as Record<string, unknown>).filter(([, value]) => isPlain(value));
-  const { meta } = answer as { readonly meta?: unknown };
-  const kept = typeof meta === "object" && meta !== null ? smallJson(meta) : undefined;
-  return { ...Object.fromEntries(plain), ...(kept === undefined ? {} : { meta: kept }) };
+  const receipt: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(answer)) {
+    if (typeof value === "string" ? value.length <= 1000 : typeof value === "number" || typeof value === "boolean") receipt[name] = value;
+    else if (name === "meta" && typeof value === "object" && value !== null) receipt["meta"] = smallJson(value);
+  }
+  if (receipt["meta"] === undefined) delete receipt["meta"];
+  return receipt;
 }
 
 function smallJson(value: unknown): unknown {
@@ -70,17 +180,11 @@ function send(outbound: ChannelOutboundAdapter, payload: RowPayload, context: Ch
   return outbound.sendText(text === context.text ? plain : { ...plain, text, rich: undefined });
 }
 
-/** The message that showed the answer: to be edited, or to be removed where that is not possible. */
-function previewFields({ previewId }: RowPayload, outbound: ChannelOutboundAdapter, isEdit: boolean): Partial<ChannelOutboundContext> {
-  if (previewId === undefined) return {};
-  return isEdit || !outbound.editPreview ? { previewId } : { stalePreviewId: previewId };
-}
-
-export interface AttemptOptions {
+interface AttemptOptions {
   /** An earlier attempt may have arrived. */
   readonly isRepeat: boolean;
-  /** It becomes the message that showed it. */
-  readonly isEdit?: boolean;
+  /** The message that it becomes, because that one showed it. */
+  readonly previewId?: string | undefined;
   /** Fires when the process stops waiting. */
   readonly stopping: AbortSignal;
 }
@@ -91,8 +195,9 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
     row: OutboxRow,
     payload: RowPayload,
     outbound: ChannelOutboundAdapter,
-    { isRepeat, isEdit = false, stopping }: AttemptOptions,
+    { isRepeat, previewId, stopping }: AttemptOptions,
   ): Promise<Attempted> {
+    const edit = previewId === undefined ? undefined : outbound.editPreview;
     const limit = new AbortController();
     const { promise: over, reject } = Promise.withResolvers<never>();
     const end = (error: AppError): void => {
@@ -117,20 +222,21 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
         silent: payload.silent,
         nonce: row.nonce,
         isRepeat,
-        ...previewFields(payload, outbound, isEdit),
+        // The message that showed the answer is edited, or removed where that is not possible.
+        ...(payload.previewId === undefined ? {} : edit || !outbound.editPreview ? { previewId: payload.previewId } : { stalePreviewId: payload.previewId }),
         rich: payload.rich,
         audioAsVoice: payload.audioAsVoice,
         signal: limit.signal,
       };
       const sending = Promise.resolve(
-        isEdit
-          ? outbound.editPreview!({ ...context, previewId: payload.previewId!, payload: wholeOf(payload) })
+        previewId !== undefined && edit
+          ? edit.call(outbound, { ...context, previewId, payload: wholeOf(payload) })
           : send(outbound, payload, context, row.channel),
       );
       // What comes after the time limit is nobody's.
       sending.catch(() => undefined);
       const answer = await Promise.race([sending, over]);
-      if (isEdit && (answer === undefined || answer === null)) return { ok: "no-preview" };
+      if (edit && (answer === undefined || answer === null)) return { ok: "no-preview" };
       return { ok: true, receipt: receiptOf(answer) };
     } catch (error) {
       return { ok: false, failure: classifyFailure(error) };

@@ -11,8 +11,7 @@ import type { ChannelOutboundAdapter, ChannelOutboundContext, ChannelPlugin, Hos
 import { openStore, type OutboxRow, type Store } from "../../store/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import { createDelivery } from "./create-delivery.ts";
-import type { Delivery } from "./delivery.ts";
-import type { DeliveryDeps } from "./deps.ts";
+import type { Delivery, DeliveryDeps } from "./delivery.ts";
 
 export const ADDRESS: ReplyAddress = { channel: "chat", accountId: "default", to: "42", chatType: "direct" };
 

@@ -1,11 +1,11 @@
 /** Replies on their way out: hooks, pieces, rows, attempts. */
-export { buttonsFor } from "../reply/buttons.ts";
+export { buttonsFor } from "../buttons.ts";
 export { createDelivery } from "./create-delivery.ts";
 export type { Delivery, OutgoingFacts, PreparedReply, SendReport } from "./delivery.ts";
-export { DEFAULT_LIMITS, type ChannelTable, type DeliveryDeps, type DeliveryLimits } from "./deps.ts";
+export { DEFAULT_LIMITS, type ChannelTable, type DeliveryDeps, type DeliveryLimits } from "./delivery.ts";
 export { classifyFailure, type FailedAttempt } from "./failure.ts";
-export type { LiveDeliver } from "./live.ts";
-export type { RowPayload } from "./row-payload.ts";
+export type { LiveDeliver } from "./attempt.ts";
+export type { RowPayload } from "./attempt.ts";
 export {
   createMessages,
   type ActionRequest,

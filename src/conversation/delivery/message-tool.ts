@@ -3,7 +3,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { sectionOf } from "../../channels/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
 import { defineTool, failedOutcome, jsonOutcome, MESSAGE, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../../tools/index.ts";
-import { shapeText } from "../reply/shape/payload.ts";
+import { shapeText } from "../reply/payload.ts";
 import { messageParameters } from "./message-tool-schema.ts";
 import type { Messages, SentMessage } from "./messages.ts";
 import { realpath } from "node:fs/promises";

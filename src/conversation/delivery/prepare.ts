@@ -1,17 +1,131 @@
 /** A reply on its way to the disk: hooks, pieces, rows. */
+import { messageOf } from "../../base/errors.ts";
 import { maskValue } from "../../base/secret-search.ts";
-import type { ChannelPlugin, ReplyPayload } from "../../protocol/index.ts";
+import {
+  chunkByParagraph,
+  chunkMarkdownTextWithMode,
+  chunkTextWithMode,
+  resolveChunkMode,
+  resolveMarkdownTableMode,
+  resolveTextChunkLimit,
+  splitRich,
+} from "../../channels/index.ts";
+import type { ChannelOutboundAdapter, ChunkMode, RichText, ChannelPlugin, HostConfig, ReplyPayload } from "../../protocol/index.ts";
 import type { OutboxInput } from "../../store/index.ts";
-import type { ReplyAddress } from "../address.ts";
-import type { OutgoingFacts, PreparedReply } from "./delivery.ts";
-import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
+import { replyModeOf, type ReplyAddress } from "../address.ts";
+import type { RowPayload } from "./attempt.ts";
+import type { DeliveryDeps, OutgoingFacts, PreparedReply, DeliveryLimits } from "./delivery.ts";
 import { repeatPauseMs } from "./recovery.ts";
-import { captionOf, piecesOf, type Piece, type PieceDeps } from "./pieces.ts";
-import { replyReference, type AnsweredTurns, type ReplyReference } from "./reply-to.ts";
-import type { RowPayload } from "./row-payload.ts";
-import { mediaOf, runSendingHooks, type Cancelled, type PayloadFacts } from "./sending-hooks.ts";
+import { mediaOf, runSendingHooks, type Cancelled, type PayloadFacts } from "./message-hooks.ts";
 
-export type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids" | "redact"> & PieceDeps;
+interface Piece {
+  readonly text: string;
+  readonly rich?: RichText;
+}
+
+/** Where pieces go, as far as it decides their size. */
+interface PieceTarget {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly outbound: ChannelOutboundAdapter | undefined;
+}
+
+type PieceDeps = Pick<DeliveryDeps, "config" | "log"> & Required<Pick<DeliveryDeps, "richText">>;
+
+/** What a channel's own chunker makes of a text; ours where it throws or gives nothing. */
+function chunked(text: string, limit: number, mode: ChunkMode, { outbound, channel }: PieceTarget, log: DeliveryDeps["log"]): readonly string[] {
+  const ours = (): string[] => (outbound?.chunkerMode === "text" ? chunkTextWithMode(text, limit, mode) : chunkMarkdownTextWithMode(text, limit, mode));
+  if (!outbound) return ours();
+  const { chunker, chunkerMode } = outbound;
+  if (typeof chunker !== "function") return chunker === null || chunkerMode === undefined ? [text] : ours();
+  try {
+    const parts = mode === "newline" ? chunkByParagraph(text, limit, { splitLongParagraphs: false }) : [text];
+    const pieces = parts.flatMap((part) => chunker(part, limit)).filter((piece) => typeof piece === "string" && piece.trim() !== "");
+    if (pieces.length > 0) return pieces;
+    log.warn(`the chunker of ${channel} made nothing of a text of ${text.length} characters; ours is used`, { channel });
+  } catch (error) {
+    log.warn(`the chunker of ${channel} failed, ours is used: ${messageOf(error)}`, { channel });
+  }
+  return ours();
+}
+
+/** Pieces of a text as its channel takes them. */
+async function piecesOf(text: string, target: PieceTarget, deps: PieceDeps): Promise<readonly Piece[]> {
+  if (text.trim() === "") return [];
+  const { channel, accountId, outbound } = target;
+  const cfg = deps.config();
+  const limit = resolveTextChunkLimit(cfg, channel, accountId, { fallbackLimit: outbound?.textChunkLimit });
+  const mode = resolveChunkMode(cfg, channel, accountId);
+  if (outbound?.chunkerMode !== "rich") return chunked(text, limit, mode, target, deps.log).map((piece) => ({ text: piece }));
+  try {
+    const { parseMarkdown } = await deps.richText();
+    const rich = parseMarkdown(text, { tables: resolveMarkdownTableMode({ cfg, channel, accountId }) });
+    const pieces = splitRich(rich, limit, { mode }).filter((piece) => piece.text.trim() !== "");
+    if (pieces.length > 0) return pieces.map((piece) => ({ text: piece.text, rich: piece }));
+  } catch (error) {
+    deps.log.error(`a text for ${channel} could not be formatted and goes out plain: ${messageOf(error)}`, { channel });
+  }
+  return chunkTextWithMode(text, limit, mode).map((piece) => ({ text: piece }));
+}
+
+const CAPTION_LIMIT = 1024;
+
+/** The text under a picture, when all of it fits there. */
+function captionOf(pieces: readonly Piece[], outbound: ChannelOutboundAdapter | undefined): Piece | undefined {
+  const [only, more] = pieces;
+  return only && !more && only.text.length <= (outbound?.captionLimit ?? CAPTION_LIMIT) ? only : undefined;
+}
+
+/** Which rows of a payload name the message that they answer. */
+interface ReplyReference {
+  readonly id?: string;
+  readonly rows: "none" | "first" | "all";
+}
+
+const NONE: ReplyReference = { rows: "none" };
+
+/** Turns that have answered their message once, for `replyToMode: first`. Bounded. */
+export class AnsweredTurns {
+  private readonly keys = new Set<string>();
+  private static readonly MAX = 2000;
+
+  has(key: string): boolean {
+    return this.keys.has(key);
+  }
+
+  add(key: string): void {
+    this.keys.add(key);
+    if (this.keys.size <= AnsweredTurns.MAX) return;
+    for (const oldest of this.keys) return void this.keys.delete(oldest);
+  }
+}
+
+/** Off, the first message of a turn, or all of them; a tag of the model says more than the mode, where the channel allows that. */
+function replyReference(
+  payload: ReplyPayload,
+  address: ReplyAddress,
+  facts: OutgoingFacts,
+  { plugin, cfg, answered }: { readonly plugin: ChannelPlugin | undefined; readonly cfg: HostConfig; readonly answered: AnsweredTurns },
+): ReplyReference {
+  const tagged = payload.replyToTag === true || payload.replyToCurrent === true;
+  const id = payload.replyToId ?? address.replyToId;
+  if (id === undefined || id === "") return NONE;
+  // Whoever asked for it named the message.
+  if (facts.kind === "send") return { id, rows: "first" };
+  const threading = plugin?.threading;
+  const mode = replyModeOf(plugin, cfg, address);
+  if (mode === "off") {
+    const allowed = threading?.allowExplicitReplyTagsWhenOff ?? threading?.allowTagsWhenOff ?? true;
+    return tagged && allowed ? { id, rows: "all" } : NONE;
+  }
+  if (mode === "all" || tagged) return { id, rows: "all" };
+  const key = `${facts.runId ?? id}\n${address.channel}\n${address.accountId}\n${address.to}`;
+  if (answered.has(key)) return NONE;
+  answered.add(key);
+  return { id, rows: "first" };
+}
+
+type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids" | "redact"> & PieceDeps;
 type Draft = Pick<RowPayload, "text" | "rich" | "mediaUrl">;
 
 const MOST_LOGGED = 20;
@@ -69,8 +183,7 @@ function rowsOf(payload: ReplyPayload, parts: readonly Draft[], shared: Omit<Row
 }
 
 /** The first message without a file takes the place of the preview, or the first one at all. */
-function withPreview(rows: readonly RowPayload[], previewId: string | undefined): readonly RowPayload[] {
-  if (previewId === undefined || rows.length === 0) return rows;
+function withPreview(rows: readonly RowPayload[], previewId: string): readonly RowPayload[] {
   const at = Math.max(
     0,
     rows.findIndex(({ mediaUrl, poll }) => mediaUrl === undefined && !poll),
@@ -79,8 +192,8 @@ function withPreview(rows: readonly RowPayload[], previewId: string | undefined)
 }
 
 /** The first message with words is the repeat of a preview that may be there. */
-function withLostPreview(rows: readonly RowPayload[], isPreviewLost: boolean | undefined): readonly RowPayload[] {
-  const at = isPreviewLost === true ? rows.findIndex(({ text }) => text !== "") : -1;
+function withLostPreview(rows: readonly RowPayload[]): readonly RowPayload[] {
+  const at = rows.findIndex(({ text }) => text !== "");
   return at < 0 ? rows : rows.map((row, index) => (index === at ? { ...row, isPreviewLost: true } : row));
 }
 
@@ -88,7 +201,7 @@ function pollRow(payload: ReplyPayload, facts: OutgoingFacts, shared: Omit<RowPa
   return facts.poll ? [{ ...shared, text: "", poll: { ...facts.poll, question: payload.text ?? facts.poll.question } }] : [];
 }
 
-interface Said {
+interface Shaped {
   /** As plugins left it, and whether one of them changed or cancelled it. */
   readonly text?: string | undefined;
   readonly changed: boolean;
@@ -97,22 +210,22 @@ interface Said {
   readonly suppressed?: string;
 }
 
-async function sayOf(given: ReplyPayload, address: ReplyAddress, facts: PayloadFacts, deps: PrepareDeps, answered: AnsweredTurns): Promise<Said> {
+async function shapeReply(original: ReplyPayload, address: ReplyAddress, facts: PayloadFacts, deps: PrepareDeps, answered: AnsweredTurns): Promise<Shaped> {
   const plugin = deps.table.get(address.channel);
-  const { payload: decided, cancelled, hooks, log } = await runSendingHooks(given, address, facts, deps);
-  // After plugins had their say: whoever wrote it, what leaves has no secret of the gateway in it.
+  const { payload: decided, cancelled, hooks, log } = await runSendingHooks(original, address, facts, deps);
+  // After plugins have decided: what leaves has no secret of the gateway in it.
   const payload = deps.redact ? { ...decided, ...maskValue({ text: decided.text, channelData: decided.channelData }, deps.redact) } : decided;
   const shared = sharedFields(payload, address, facts, hooks);
-  /** The first row tells what was said about the whole payload. */
-  const told = <R extends RowPayload>(rows: readonly R[]): R[] =>
-    rows.map((row, index) => (index === 0 && log.length > 0 ? { ...row, hookLog: log.slice(0, MOST_LOGGED) } : row));
-  if (cancelled) return { changed: true, rows: [], cancelled: told([cancelledRow(payload, shared, cancelled)])[0]!, suppressed: cancelled.why };
-  const said = { text: payload.text, changed: decided !== given };
-  if (facts.poll) return { ...said, rows: told(pollRow(payload, facts, shared)) };
+  /** The first row has what plugins answered about the whole payload. */
+  const logged = <R extends RowPayload>(row: R): R => (log.length === 0 ? row : { ...row, hookLog: log.slice(0, MOST_LOGGED) });
+  if (cancelled) return { changed: true, rows: [], cancelled: logged(cancelledRow(payload, shared, cancelled)), suppressed: cancelled.why };
+  const shaped = { text: payload.text, changed: decided !== original };
+  if (facts.poll) return { ...shaped, rows: pollRow(payload, facts, shared).map(logged) };
   const parts: readonly Draft[] = await drafts(payload, address, plugin, deps, facts.live !== undefined);
   const shown: readonly Draft[] = parts.length === 0 && payload.channelData ? [{ text: "" } satisfies Piece] : parts;
-  if (shown.length === 0) return { ...said, rows: [], suppressed: mediaOf(payload).length > 0 ? "media_not_supported" : "empty" };
-  return { ...said, rows: told(rowsOf(payload, shown, shared, replyReference(payload, address, facts, { plugin, cfg: deps.config(), answered }))) };
+  if (shown.length === 0) return { ...shaped, rows: [], suppressed: mediaOf(payload).length > 0 ? "media_not_supported" : "empty" };
+  const rows = rowsOf(payload, shown, shared, replyReference(payload, address, facts, { plugin, cfg: deps.config(), answered }));
+  return { ...shaped, rows: log.length === 0 ? rows : rows.map((row, index) => (index === 0 ? logged(row) : row)) };
 }
 
 function cancelledRow(payload: ReplyPayload, shared: Omit<RowPayload, "text">, { why, metadata }: Cancelled): RowPayload & { readonly why: string } {
@@ -124,13 +237,13 @@ function cancelledRow(payload: ReplyPayload, shared: Omit<RowPayload, "text">, {
 export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answered: AnsweredTurns) {
   return async function prepare(address: ReplyAddress, payloads: readonly ReplyPayload[], facts: OutgoingFacts): Promise<PreparedReply> {
     const all = facts.poll ? [{ text: facts.poll.question }] : payloads;
-    const said: Said[] = [];
+    const shaped: Shaped[] = [];
     for (const [index, payload] of all.entries())
-      said.push(await sayOf(payload, address, { ...facts, isBetween: index < (facts.between ?? 0) }, deps, answered));
-    const rowsSaid = said.flatMap(({ rows }) => rows);
-    const sent = withLostPreview(withPreview(rowsSaid, facts.previewId), facts.isPreviewLost);
-    const expiresAt = deps.clock.now() + limits.expireMs;
-    const repeatPause = repeatPauseMs(deps.table.get(address.channel), limits);
+      shaped.push(await shapeReply(payload, address, { ...facts, isBetween: index < (facts.between ?? 0) }, deps, answered));
+    const plain = shaped.flatMap(({ rows }) => rows);
+    const previewed = facts.previewId === undefined ? plain : withPreview(plain, facts.previewId);
+    const sent = facts.isPreviewLost === true ? withLostPreview(previewed) : previewed;
+    const now = deps.clock.now();
     const key = facts.idempotencyKey ?? facts.live;
     const turnId = facts.runId ?? (key === undefined ? undefined : `send:${key}`);
     const row = (payload: RowPayload, suppressed?: string): OutboxInput => ({
@@ -140,20 +253,22 @@ export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answere
       account: address.accountId,
       target: address.to,
       payload,
-      expiresAt,
+      expiresAt: now + limits.expireMs,
       turnId,
       sessionKey: facts.sessionKey,
       ...(suppressed === undefined ? {} : { suppressed }),
       // One that is put into a message whose id is known is no repeat.
-      ...(payload.isPreviewLost && payload.previewId === undefined ? { mayHaveArrived: LOST_PREVIEW, notBefore: deps.clock.now() + repeatPause } : {}),
+      ...(payload.isPreviewLost && payload.previewId === undefined
+        ? { mayHaveArrived: LOST_PREVIEW, notBefore: now + repeatPauseMs(deps.table.get(address.channel), limits) }
+        : {}),
     });
-    const cancelled = said.flatMap(({ cancelled: one }) => (one ? [one] : []));
+    const cancelled = shaped.flatMap(({ cancelled: one }) => (one ? [one] : []));
     const rows = [...cancelled.map(({ why, ...payload }) => row(payload, why)), ...sent.map((payload) => row(payload))];
     return {
       writes: rows.length === 0 ? [] : [["outbox.add", { rows }]],
       texts: sent.map(({ text, poll }) => poll?.question ?? text),
-      suppressed: said.flatMap(({ suppressed }) => (suppressed === undefined ? [] : [suppressed])),
-      ...(said.some(({ changed }) => changed) ? { decided: said.flatMap(({ text }) => (text ? [text] : [])) } : {}),
+      suppressed: shaped.flatMap(({ suppressed }) => (suppressed === undefined ? [] : [suppressed])),
+      ...(shaped.some(({ changed }) => changed) ? { decided: shaped.flatMap(({ text }) => (text ? [text] : [])) } : {}),
     };
   };
 }

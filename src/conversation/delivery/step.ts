@@ -1,16 +1,14 @@
 /** What one row's turn comes to: sent, given up, or to be tried again. */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { valueAt } from "../../config/index.ts";
 import type { ChannelOutboundAdapter, HostConfig } from "../../protocol/index.ts";
 import type { OutboxMark, OutboxRow } from "../../store/index.ts";
-import { createAttempt, editsPreview, type Receipt } from "./attempt.ts";
-import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
+import { createAttempt, editsPreview, type Receipt, type LiveTargets, markedAsRepeat, readPayload, type RowPayload } from "./attempt.ts";
+import type { DeliveryDeps, DeliveryLimits } from "./delivery.ts";
+import { notifySentRow } from "./message-hooks.ts";
+import { EARLIER_FAILURE, repeatPauseMs, type Recovery, type KnownFailure } from "./recovery.ts";
 import type { FailedAttempt } from "./failure.ts";
-import type { LiveTargets } from "./live.ts";
-import { EARLIER_FAILURE, repeatPauseMs, type Recovery } from "./recovery.ts";
-import type { KnownFailure } from "./trouble-states.ts";
-import { markedAsRepeat, readPayload, type RowPayload } from "./row-payload.ts";
-import { createTeller } from "./sent-hooks.ts";
 
 interface RetryPolicy {
   readonly attempts: number;
@@ -19,17 +17,13 @@ interface RetryPolicy {
   readonly jitter: number;
 }
 
-type Section = Readonly<Record<string, unknown>>;
-const sectionOf = (value: unknown): Section => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Section) : {});
-
 /** The account's setting, the channel's, what the channel's code says, the default. */
 export function retryPolicy(cfg: HostConfig, channel: string, accountId: string, outbound: Pick<ChannelOutboundAdapter, "retry"> | undefined): RetryPolicy {
-  const own = sectionOf(cfg.channels?.[channel]);
-  const account = sectionOf(sectionOf(own["accounts"])[accountId]);
-  const levels = [sectionOf(account["retry"]), sectionOf(own["retry"]), sectionOf(outbound?.retry)];
+  const own = cfg.channels?.[channel];
+  const levels = [valueAt(own, ["accounts", accountId, "retry"]), valueAt(own, ["retry"]), outbound?.retry];
   const pick = (name: keyof RetryPolicy, least: number, fallback: number): number => {
-    const found = levels.map((level) => level[name]).find((value) => typeof value === "number" && Number.isFinite(value) && value >= least);
-    return (found as number | undefined) ?? fallback;
+    const values = levels.map((level) => valueAt(level, [name]));
+    return values.find((value): value is number => typeof value === "number" && Number.isFinite(value) && value >= least) ?? fallback;
   };
   const minDelayMs = pick("minDelayMs", 0, 300);
   return {
@@ -104,8 +98,9 @@ export type StepResult =
 
 interface Standing {
   readonly outbound: ChannelOutboundAdapter;
-  readonly policy: RetryPolicy;
-  /** It goes to somebody who waits for it, not over its channel. */
+  /** How often it is tried. Read when an attempt has failed. */
+  readonly policy: () => RetryPolicy;
+  /** It goes to the plugin that waits for it, not over its channel. */
   readonly isLive: boolean;
   /** It becomes the message that showed it. */
   readonly isEdit: boolean;
@@ -113,7 +108,7 @@ interface Standing {
   readonly isPreviewLost: boolean;
 }
 
-export interface StepParts {
+interface StepParts {
   readonly stopping: AbortSignal;
   readonly recovery: Recovery;
   readonly live?: Pick<LiveTargets, "adapterFor"> | undefined;
@@ -141,24 +136,25 @@ function repeatable(open: OpenRow, { outbound, isEdit, isPreviewLost }: Standing
 /** Whether something else than time lets the row go on. */
 const isAway = (open: OpenRow): boolean => open.isAway === true || open.row.state === "unknown";
 
+type Ending = { readonly id: number; readonly state: "sent"; readonly receipt: Receipt } | Extract<OutboxMark, { readonly state: "failed" }>;
+
 /** What is written after an attempt. */
 function createEndings(deps: DeliveryDeps, mark: ReturnType<typeof createMark>) {
   const { clock, log } = deps;
-  const tell = createTeller(deps);
 
-  async function end(open: OpenRow, input: Extract<OutboxMark, { state: "sent" | "failed" }>, payload: Partial<RowPayload>): Promise<StepResult> {
+  async function end(open: OpenRow, input: Ending, payload: Partial<RowPayload>): Promise<StepResult> {
     await mark(input);
     const { row } = open;
     const settledAt = clock.now();
     if (input.state === "sent") {
       failpoint("send.receipt");
-      const receipt = (input.receipt ?? {}) as Receipt;
+      const { receipt } = input;
       const { messageId } = receipt;
-      tell(row, payload, { success: true, ...(typeof messageId === "string" ? { messageId } : {}) });
+      notifySentRow(deps, row, payload, { success: true, ...(typeof messageId === "string" ? { messageId } : {}) });
       return { kind: "ended", row: { ...row, state: "sent", receipt, settledAt, nextAttemptAt: null } };
     }
     log.warn(`delivery ${row.id} to ${row.channel} failed: ${input.why}`, { channel: row.channel, accountId: row.account, rowId: row.id });
-    tell(row, payload, { success: false, error: input.why });
+    notifySentRow(deps, row, payload, { success: false, error: input.why });
     return { kind: "ended", row: { ...row, state: "failed", why: input.why, settledAt, nextAttemptAt: null } };
   }
 
@@ -180,7 +176,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
 
   /** Whether the row is to blame: others of its account were sent after it had failed, and it fails all the same. */
   function isToBlame(open: OpenRow, failure: FailedAttempt, before: KnownFailure | undefined, { policy, isEdit }: Standing): boolean {
-    if (failure.isUnconnected || before === undefined || open.row.attempts - open.asked < policy.attempts) return false;
+    if (failure.isUnconnected || before === undefined || open.row.attempts - open.asked < policy().attempts) return false;
     if (isEdit && clock.monotonic() - (open.failedSince ?? clock.monotonic()) < limits.editMs) return false;
     return recovery.check(open.row, before).isOver;
   }
@@ -190,7 +186,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     const { why, retryAfterMs } = failure;
     const fail = (text: string): Promise<StepResult> => end(open, { id: row.id, state: "failed", why: text }, payload);
     if (retryAfterMs !== undefined) {
-      const ms = Math.max(retryAfterMs, retryDelay(standing.policy, Math.max(asked - PATIENT_ASKS, 1), deps.random.float()));
+      const ms = Math.max(retryAfterMs, retryDelay(standing.policy(), Math.max(asked - PATIENT_ASKS, 1), deps.random.float()));
       if (clock.now() + ms >= row.expiresAt) return fail(`expired: ${why}; the next attempt would come too late`);
       return later(open, "pending", why, ms);
     }
@@ -199,7 +195,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
       open.noPreview = "unsure";
       return later(open, "pending", `${why}; it is sent as a new message`, 0);
     }
-    return later(open, "pending", why, retryDelay(standing.policy, Math.max(row.attempts - asked, 1), deps.random.float()));
+    return later(open, "pending", why, retryDelay(standing.policy(), Math.max(row.attempts - asked, 1), deps.random.float()));
   }
 
   /** It may have arrived. */
@@ -208,7 +204,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     const { again, honoured } = repeatable(open, standing, clock.now());
     if (!again) return end(open, { id: row.id, state: "failed", why: `${why}; it may have arrived, and was sent again already` }, payload);
     if (honoured)
-      return later(open, "unknown", why, Math.max(retryAfterMs, retryDelay(standing.policy, Math.max(row.attempts - asked, 1), deps.random.float())));
+      return later(open, "unknown", why, Math.max(retryAfterMs, retryDelay(standing.policy(), Math.max(row.attempts - asked, 1), deps.random.float())));
     open.wasLive = standing.isLive;
     const pauseMs = standing.isLive ? limits.repeatMs : repeatPauseMs(deps.table.get(row.channel), limits);
     return later(open, "unknown", why, Math.max(retryAfterMs, pauseMs));
@@ -254,7 +250,7 @@ function createHold(deps: DeliveryDeps, limits: DeliveryLimits, recovery: Recove
     if (row.state === "unknown" && row.attempts === 0) open.failure ??= recovery.failed(row);
     if (row.state === "unknown" && !repeatable(open, standing, clock.now()).honoured && !open.wasLive) return beforeRepeat(open, left);
     // Whether the account works decides whether a row that keeps failing is to blame.
-    if (open.failure && row.attempts - open.asked >= standing.policy.attempts) recovery.check(row, open.failure);
+    if (open.failure && row.attempts - open.asked >= standing.policy().attempts) recovery.check(row, open.failure);
     const isBack = open.isAway === true && table.receiving?.(row.channel, row.account) !== false;
     return isBack ? 0 : left;
   };
@@ -290,7 +286,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     open.firstAttemptAt ??= isRepeat && row.attempts > 0 ? arrivedSince({ ...open, row }) : now;
     failpoint("send.attempted");
     const marked = standing.isPreviewLost || (isRepeat && !repeat?.honoured) ? markedAsRepeat(payload) : payload;
-    const done = await attempt(open.row, marked, standing.outbound, { isRepeat, isEdit, stopping });
+    const done = await attempt(open.row, marked, standing.outbound, { isRepeat, previewId: isEdit ? payload.previewId : undefined, stopping });
     // The row stays as it is: the next start finds that it was being sent.
     if (done.ok !== true && stopping.aborted) return { kind: "wait", ms: 0 };
     if (done.ok === "no-preview") {
@@ -311,12 +307,12 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
   /** Undefined: its channel is not there, or the account cannot send. */
   function standingOf(open: OpenRow, payload: RowPayload): Standing | undefined {
     const { row } = open;
-    const waiting = live?.adapterFor(row.id, payload);
+    const waiting = payload.live === undefined ? undefined : live?.adapterFor(row.id, payload.live, payload);
     const outbound = waiting ?? table.get(row.channel)?.outbound;
     if (!outbound || (!waiting && table.running?.(row.channel, row.account) === false)) return undefined;
     return {
       outbound,
-      policy: retryPolicy(deps.config(), row.channel, row.account, outbound),
+      policy: () => retryPolicy(deps.config(), row.channel, row.account, outbound),
       isLive: waiting !== undefined,
       isEdit: open.noPreview === undefined && editsPreview(payload, outbound),
       isPreviewLost: payload.isPreviewLost === true,

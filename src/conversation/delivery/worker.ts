@@ -1,25 +1,126 @@
-/** Sends what is in the outbox. The rows on disk are the truth; what is here is what is known of them. */
+/** Sends what is in the outbox: one row at a time for each target, in order. The rows on disk are the truth; this holds what is known of them. */
 import { AppError, messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import type { OutboxRow } from "../../store/index.ts";
-import type { DeliveryDeps, DeliveryLimits } from "./deps.ts";
-import { Lanes, type Lane, type LaneEntry } from "./lanes.ts";
-import type { LiveTargets } from "./live.ts";
+import type { LiveTargets } from "./attempt.ts";
+import type { DeliveryDeps, DeliveryLimits } from "./delivery.ts";
 import { createRecovery } from "./recovery.ts";
-import type { RowPayload } from "./row-payload.ts";
-import { createStep, type OpenRow, type StepResult } from "./step.ts";
-import { createTeller } from "./sent-hooks.ts";
+import { notifySentRow } from "./message-hooks.ts";
+import { type OpenRow, createStep, type StepResult } from "./step.ts";
+
+/** The rows of one target, oldest first. */
+interface Lane {
+  readonly key: string;
+  readonly account: string;
+  readonly entries: LaneEntry[];
+  /** `idle`: nothing to do; `ready`: stands in line; `busy`: its first row is being sent; `waiting`: for a time; `absent`: for its channel. */
+  state: "idle" | "ready" | "busy" | "waiting" | "absent";
+  timer: Disposable | undefined;
+  /** Something changed for its account while its first row was looked at. */
+  wasWoken: boolean;
+}
+
+/** A row that waits; its content may be on disk only. */
+interface LaneEntry {
+  readonly id: number;
+  open: OpenRow | undefined;
+  /** The answer to a command: it does not wait for the rest of a long answer. */
+  readonly isCommand?: boolean;
+}
+
+interface LaneLimits {
+  readonly atOnce: number;
+  readonly atOncePerAccount: number;
+}
+
+/** Lanes that can go, in line for their account; accounts take turns. */
+class Lanes {
+  readonly all = new Map<string, Lane>();
+  private readonly lines = new Map<string, Lane[]>();
+  private readonly busy = new Map<string, number>();
+  private total = 0;
+  private readonly limits: LaneLimits;
+  private readonly isInTrouble: (account: string) => boolean;
+
+  /** An account in trouble sends one message at a time: attempts that hang must not block other accounts. */
+  constructor(limits: LaneLimits, isInTrouble: (account: string) => boolean = () => false) {
+    this.limits = limits;
+    this.isInTrouble = isInTrouble;
+  }
+
+  /** Adds a row to its lane, which is made when it is missing. Rows come in the order of their ids, apart from those that a start found half-way. */
+  add(target: { readonly channel: string; readonly account: string; readonly target: string }, entry: LaneEntry): Lane {
+    const account = `${target.channel}\0${target.account}`;
+    const key = `${account}\0${target.target}`;
+    let lane = this.all.get(key);
+    if (!lane) this.all.set(key, (lane = { key, account, entries: [], state: "idle", timer: undefined, wasWoken: false }));
+    const isBefore = ({ id, isCommand = false }: LaneEntry): boolean => (isCommand === (entry.isCommand ?? false) ? id < entry.id : isCommand);
+    const at = lane.entries.findLastIndex(isBefore) + 1;
+    // What is being sent, or is to be tried again, stays where it is.
+    lane.entries.splice(at === 0 && lane.state !== "idle" && lane.state !== "ready" ? 1 : at, 0, entry);
+    return lane;
+  }
+
+  /** Puts a lane in line, unless it stands there or is at work. */
+  ready(lane: Lane): void {
+    if (lane.state === "ready" || lane.state === "busy") return;
+    lane.timer?.[Symbol.dispose]();
+    lane.timer = undefined;
+    if (lane.entries.length === 0) {
+      this.all.delete(lane.key);
+      return;
+    }
+    lane.state = "ready";
+    const line = this.lines.get(lane.account);
+    if (line) line.push(lane);
+    else this.lines.set(lane.account, [lane]);
+  }
+
+  /** The next lane that may send, if there is one; it is busy from now on. */
+  next(): Lane | undefined {
+    if (this.total >= this.limits.atOnce) return undefined;
+    for (const [account, line] of this.lines) {
+      const busy = this.busy.get(account) ?? 0;
+      if (busy >= (this.isInTrouble(account) ? 1 : this.limits.atOncePerAccount)) continue;
+      const lane = line.shift();
+      this.lines.delete(account);
+      if (!lane) continue;
+      if (line.length > 0) this.lines.set(account, line);
+      this.busy.set(account, busy + 1);
+      this.total += 1;
+      lane.state = "busy";
+      lane.wasWoken = false;
+      return lane;
+    }
+    return undefined;
+  }
+
+  /** A busy lane has nothing to do for the moment. */
+  rest(lane: Lane, state: "idle" | "waiting" | "absent"): void {
+    const busy = (this.busy.get(lane.account) ?? 1) - 1;
+    if (busy === 0) this.busy.delete(lane.account);
+    else this.busy.set(lane.account, busy);
+    this.total -= 1;
+    lane.state = state;
+  }
+
+  /** Attempts under way. */
+  get underWay(): number {
+    return this.total;
+  }
+}
 
 const PAGE = 1000;
 const TROUBLE_MS = 1000;
 
-export interface Worker {
+interface Worker {
   /** Rows were added, or a channel came: looks for what there is. */
   kick(): void;
   /** Looks again at rows that were passed over: these ids are new to it. */
   rewind(ids: readonly number[]): void;
   readonly open: number;
   /** Whether rows for a target are not at their end, or may have been added. */
-  isBusy(place: Pick<OutboxRow, "channel" | "account" | "target">): boolean;
+  isBusy(target: Pick<OutboxRow, "channel" | "account" | "target">): boolean;
   /** What is known of a row that is not at its end. */
   standing(id: number): OutboxRow | undefined;
   /** No new attempts; resolves when those under way are over, or the grace is. */
@@ -30,12 +131,11 @@ export interface Worker {
 export class OutboxWorker implements Worker {
   private readonly deps: DeliveryDeps;
   private readonly limits: DeliveryLimits;
-  private readonly settled: (row: OutboxRow) => void;
+  private readonly listeners: ReadonlySet<(row: OutboxRow) => void>;
   private readonly lanes: Lanes;
   private readonly known = new Map<number, LaneEntry>();
   private readonly stopping = new AbortController();
   private readonly step: ReturnType<typeof createStep>;
-  private readonly tell: ReturnType<typeof createTeller>;
   private cursor = 0;
   private held = 0;
   private reading = false;
@@ -44,20 +144,19 @@ export class OutboxWorker implements Worker {
   private expiring: Promise<void> | undefined;
   private idle: (() => void) | undefined;
 
-  constructor(deps: DeliveryDeps, limits: DeliveryLimits, settled: (row: OutboxRow) => void, live?: Pick<LiveTargets, "adapterFor">) {
+  constructor(deps: DeliveryDeps, limits: DeliveryLimits, listeners: ReadonlySet<(row: OutboxRow) => void>, live?: Pick<LiveTargets, "adapterFor">) {
     this.deps = deps;
     this.limits = limits;
-    this.settled = settled;
+    this.listeners = listeners;
     const recovery = createRecovery(deps, limits, (account, target) => this.wake(account, target));
     this.lanes = new Lanes(limits, recovery.isInTrouble);
     this.step = createStep(deps, limits, { stopping: this.stopping.signal, recovery, live });
-    this.tell = createTeller(deps);
   }
 
   private take(row: OutboxRow): void {
     if (this.known.has(row.id)) return;
     const keeps = this.held < this.limits.held;
-    const isCommand = (row.payload as Partial<RowPayload> | null)?.kind === "command";
+    const isCommand = isRecord(row.payload) && row.payload["kind"] === "command";
     const entry: LaneEntry = { id: row.id, open: keeps ? { row, asked: 0 } : undefined, isCommand };
     if (keeps) this.held += 1;
     this.known.set(row.id, entry);
@@ -107,7 +206,7 @@ export class OutboxWorker implements Worker {
     } while (this.again && !this.closed);
   }
 
-  kick(): void {
+  readonly kick = (): void => {
     if (this.closed) return;
     for (const lane of this.lanes.all.values()) if (lane.state === "absent") this.lanes.ready(lane);
     this.again = true;
@@ -121,12 +220,12 @@ export class OutboxWorker implements Worker {
       },
       (error: unknown) => {
         this.reading = false;
-        this.trouble("the outbox could not be read", error, () => this.kick());
+        this.trouble("the outbox could not be read", error, this.kick);
       },
     );
-  }
+  };
 
-  /** Something of ours failed: said, and tried again later. */
+  /** Something of our own failed: it is logged, and tried again later. */
   private trouble(what: string, error: unknown, retry: () => void): void {
     if (this.closed) return;
     this.deps.log.error(`${what}: ${messageOf(error)}`);
@@ -143,9 +242,8 @@ export class OutboxWorker implements Worker {
     }
   }
 
-  /** The content of a lane's first row; undefined when it has come to its end without us. */
-  private async contentOf(entry: LaneEntry): Promise<OpenRow | undefined> {
-    if (entry.open) return entry.open;
+  /** Reads the content of a row that is not in memory; undefined when it has come to its end without us. */
+  private async load(entry: LaneEntry): Promise<OpenRow | undefined> {
     const row = await this.deps.store.read("outbox.get", { id: entry.id });
     if (!row || row.settledAt !== null) return undefined;
     this.held += 1;
@@ -153,9 +251,14 @@ export class OutboxWorker implements Worker {
   }
 
   private async work(lane: Lane): Promise<void> {
-    const entry = lane.entries[0]!;
+    const [entry] = lane.entries;
+    if (!entry) {
+      // Its rows expired while it stood in line.
+      this.lanes.rest(lane, "idle");
+      return this.lanes.ready(lane);
+    }
     try {
-      const open = await this.contentOf(entry);
+      const open = entry.open ?? (await this.load(entry));
       this.finish(lane, entry, open ? await this.step(open) : undefined);
     } catch (error) {
       await this.failed(lane, entry, error);
@@ -181,18 +284,20 @@ export class OutboxWorker implements Worker {
       void this.expire();
       return;
     }
-    const told = !this.known.has(entry.id);
+    const isNotified = !this.known.has(entry.id);
     this.leave(lane, entry);
     this.lanes.rest(lane, "idle");
     this.lanes.ready(lane);
-    if (result && !told) this.settle(result.row);
+    if (result && !isNotified) this.settle(result.row);
   }
 
   private settle(row: OutboxRow): void {
-    try {
-      this.settled(row);
-    } catch (error) {
-      this.deps.log.error(`a listener for delivery ${row.id} failed: ${messageOf(error)}`);
+    for (const listener of this.listeners) {
+      try {
+        listener(row);
+      } catch (error) {
+        this.deps.log.error(`a listener for delivery ${row.id} failed: ${messageOf(error)}`);
+      }
     }
   }
 
@@ -240,7 +345,7 @@ export class OutboxWorker implements Worker {
       const lane = this.lanes.all.get(`${row.channel}\0${row.account}\0${row.target}`);
       if (lane) this.leave(lane, entry);
     }
-    this.tell(row, row.payload ?? {}, { success: false, error: row.why ?? "expired" });
+    notifySentRow(this.deps, row, row.payload ?? {}, { success: false, error: row.why ?? "expired" });
     this.settle(row);
   }
 

@@ -1,17 +1,136 @@
-import { AppError } from "../../base/errors.ts";
+/** From a channel's event to the inbox: who may write, which agent answers, how much one sender may write. */
+import type { Clock } from "../../base/clock.ts";
+import { messageOf, AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import { isStopMessage, decideAccess, type AccessGranted } from "../../channels/index.ts";
+import { pairingReply, isStopMessage, decideAccess, type AccessGranted } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { agentOfKey, canonicalSessionKey, type ChannelInbound, type ChannelInboundEvent, type ChannelInboundResult } from "../../protocol/index.ts";
+import { type ChannelInboundResult, agentOfKey, canonicalSessionKey, type ChannelInbound, type ChannelInboundEvent } from "../../protocol/index.ts";
 import type { Route, RouteLocation } from "../../routing/index.ts";
-import { isLate, type Inbound, type InboundRecord } from "../inbound.ts";
+import { addressOf, boundedEvent, channelMessage, isLate, rowOf, withoutContent, type Inbound, type InboundRecord, type Offered } from "../inbound.ts";
 import type { ConversationDeps } from "../ports.ts";
-import { boundedEvent } from "./event-bounds.ts";
-import { acceptedInput, accessOf, rowOf, type Offered } from "./inbox-row.ts";
-import { createRefusals } from "./refusals.ts";
+import type { Live } from "../turns/live-replies.ts";
 
-/** Where an event happened, as bindings are compared with it. A direct chat is whom it is with. */
-function routePlace(channel: string, accountId: string, { chat, sender }: ChannelInboundEvent): RouteLocation {
+/** How much one sender may write: so many at once, and then so many a minute. */
+interface SenderBudget {
+  /** False: too much. */
+  take(sender: string): boolean;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+const MOST_SENDERS = 10_000;
+
+/** Buckets that are full again are forgotten; of more than ten thousand that are not, the oldest go. */
+function createSenderBudget(clock: Pick<Clock, "monotonic">, { burst, perMinute }: { readonly burst: number; readonly perMinute: number }): SenderBudget {
+  const buckets = new Map<string, Bucket>();
+  return {
+    take(sender) {
+      const now = clock.monotonic();
+      const known = buckets.get(sender);
+      const tokens = known ? Math.min(burst, known.tokens + ((now - known.at) * perMinute) / 60_000) : burst;
+      buckets.delete(sender);
+      if (buckets.size >= MOST_SENDERS) buckets.delete(buckets.keys().next().value!);
+      buckets.set(sender, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+      return tokens >= 1;
+    },
+  };
+}
+
+const MESSAGES = { burst: 30, perMinute: 60 };
+/** Refusals that are written down, for each account. More are only counted: strangers must not fill the disk. */
+const WRITTEN = { burst: 200, perMinute: 60 };
+const NOTIFIED = { burst: 1, perMinute: 1 };
+/** What a stranger may ask to be let in with. */
+const ASKS: ReadonlySet<string> = new Set(["message", "command", "button"]);
+
+interface Reason {
+  readonly why: string;
+  readonly path?: string;
+  /** A code is offered. */
+  readonly pairing: boolean;
+}
+
+/** What becomes of events that are not taken. */
+interface Refusals {
+  refuse(offered: Offered, route: Route, reason: Reason): Promise<ChannelInboundResult>;
+  /** How many turns one sender may start has its limit. Undefined: it is kept. */
+  tooMuch(offered: Offered, route: Route): Promise<ChannelInboundResult> | undefined;
+  /** The same for what starts none, such as reactions and edits: refused without a word. */
+  tooManyNotes(offered: Offered, route: Route): Promise<ChannelInboundResult> | undefined;
+  /** Refusals that were not written down. */
+  readonly uncounted: number;
+}
+
+function createRefusals(deps: ConversationDeps): Refusals {
+  const { store, clock, hooks } = deps;
+  const log = deps.log.subsystem("conversation");
+  const messages = createSenderBudget(clock, MESSAGES);
+  const noted = createSenderBudget(clock, MESSAGES);
+  const written = createSenderBudget(clock, WRITTEN);
+  const notified = createSenderBudget(clock, NOTIFIED);
+  let uncounted = 0;
+
+  /** Sends a text to a sender without a turn. */
+  function notify(offered: Offered, text: string): void {
+    const { id, sender } = offered.event;
+    const facts = { kind: "command", messageId: id, senderId: sender.id } as const;
+    deps.delivery
+      .send(addressOf(offered), [{ text: deps.runnable?.(text) ?? text }], facts, 0)
+      .catch((error: unknown) => log.warn(`a sender could not be notified: ${messageOf(error)}`));
+  }
+
+  async function offerPairing(offered: Offered): Promise<void> {
+    const { channel, accountId, event } = offered;
+    const { name, username } = event.sender;
+    const meta = { ...(name === undefined ? {} : { name }), ...(username === undefined ? {} : { username }) };
+    const { code, created } = await deps.pairing.request({ channel, accountId, senderId: event.sender.id, meta });
+    if (!created || code === "") return;
+    if (hooks.has("channel_pairing_requested")) {
+      const asked = { channel, accountId, senderId: event.sender.id, code, metadata: { ...meta } };
+      void hooks.run("channel_pairing_requested", asked, { channelId: channel, accountId });
+    }
+    const label = deps.channels.get(channel)?.pairing?.idLabel ?? "id";
+    notify(offered, pairingReply({ channel, idLine: `Your ${label}: ${event.sender.id}`, code }));
+  }
+
+  async function refuse(offered: Offered, route: Route, reason: Reason): Promise<ChannelInboundResult> {
+    const { channel, accountId, event } = offered;
+    const { why } = reason;
+    if (written.take(`${channel}\0${accountId}`)) {
+      const path = reason.path === undefined ? {} : { path: reason.path };
+      const access = { owner: false, commandAuthorized: false, wasMentioned: false, why, ...path };
+      const { duplicate } = await store.write("inbox.accept", rowOf(withoutContent(offered), route, { access, settled: { outcome: "refused", why } }));
+      if (duplicate) return { outcome: "refused", why };
+    } else uncounted += 1;
+    if (reason.pairing && ASKS.has(event.kind)) await offerPairing(offered);
+    return { outcome: "refused", why };
+  }
+
+  const overBudget = (what: string): Reason => ({ why: `more than ${MESSAGES.burst} ${what} at once, or ${MESSAGES.perMinute} a minute`, pairing: false });
+
+  return {
+    refuse,
+    tooMuch(offered, route) {
+      const sender = `${offered.channel}\0${offered.accountId}\0${offered.event.sender.id}`;
+      if (messages.take(sender)) return undefined;
+      if (notified.take(sender)) notify(offered, "That was too much at once: please wait a minute.");
+      return refuse(offered, route, overBudget("messages"));
+    },
+    tooManyNotes(offered, route) {
+      const sender = `${offered.channel}\0${offered.accountId}\0${offered.event.sender.id}`;
+      return noted.take(sender) ? undefined : refuse(offered, route, overBudget("edits, reactions or notices"));
+    },
+    get uncounted() {
+      return uncounted;
+    },
+  };
+}
+
+/** Where an event happened, as bindings are compared with it. A direct chat is identified by its sender. */
+function routeLocation(channel: string, accountId: string, { chat, sender }: ChannelInboundEvent): RouteLocation {
   const { type, id, threadId, parentId, guildId, teamId } = chat;
   return {
     channel,
@@ -49,8 +168,8 @@ const ANSWERED: ReadonlySet<string> = new Set(["message", "command", "button"]);
 export interface Intake {
   /** What an account of a channel hands its events to. */
   inbound(channel: string, accountId: string): ChannelInbound;
-  /** Takes an event whose gate its plugin has passed already. `began` is called with each input that it becomes, on disk and not yet treated. */
-  acceptJudged(asked: Offered, verdict: AccessGranted, context: InboundRecord["context"], began?: (inboxId: number) => void): Promise<ChannelInboundResult>;
+  /** Takes an event whose gate its plugin has passed already. `live` waits for the replies to each input that it becomes. */
+  acceptJudged(asked: Offered, verdict: AccessGranted, context: InboundRecord["context"], live?: Live): Promise<ChannelInboundResult>;
   /** Nothing is taken any more. */
   close(): void;
   /** Refusals that were not written down. */
@@ -69,15 +188,16 @@ interface Admitted extends Offered {
   readonly route: Route;
   readonly verdict: AccessGranted;
   readonly context?: InboundRecord["context"];
-  readonly began?: ((inboxId: number) => void) | undefined;
+  readonly live?: Live | undefined;
 }
 
 /** Puts messages on disk and hands them on. One that several agents answer is an input for each. */
 function createTaking({ store, clock }: ConversationDeps, accepted: IntakePorts["accepted"]) {
   return async (admitted: Admitted): Promise<ChannelInboundResult> => {
-    const { route, verdict, context, began } = admitted;
-    const { why, trigger } = verdict;
-    const more = { access: accessOf(verdict), ...(trigger ? {} : { settled: { outcome: "silent", why } as const }), ...(context ? { context } : {}) };
+    const { route, verdict, context, live } = admitted;
+    const { owner, commandAuthorized, wasMentioned, requireMention, why, path, trigger } = verdict;
+    const access = { owner, commandAuthorized, wasMentioned, requireMention, why, ...(path === undefined ? {} : { path }) };
+    const more = { access, ...(trigger ? {} : { settled: { outcome: "silent", why } as const }), ...(context ? { context } : {}) };
     const rows = (route.broadcast?.agents ?? [route]).map(({ sessionKey, agentId }) => {
       const row = rowOf(admitted, { ...route, sessionKey, agentId }, more);
       return route.broadcast ? { ...row, messageId: `${row.messageId}@${agentId}` } : row;
@@ -85,10 +205,11 @@ function createTaking({ store, clock }: ConversationDeps, accepted: IntakePorts[
     const results = await store.commit(rows.map((row) => ["inbox.accept", row] as const));
     failpoint("inbox.committed");
     const receivedAt = clock.now();
-    for (const [at, { id, duplicate }] of results.entries()) {
+    for (const [at, row] of rows.entries()) {
+      const { id, duplicate } = results[at] ?? { id: 0, duplicate: true };
       if (duplicate || !trigger) continue;
-      began?.(id);
-      accepted(acceptedInput(rows[at]!, id, receivedAt));
+      live?.begun(id);
+      accepted({ ...channelMessage(row, id, receivedAt), live });
     }
     return { outcome: "accepted", duplicate: results.every(({ duplicate }) => duplicate) };
   };
@@ -121,11 +242,11 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     if (closed) throw new AppError("UNAVAILABLE", "the gateway is stopping; offer it again after the restart");
     if (open() >= MAX_OPEN) throw new AppError("OVERLOADED", `${open()} messages wait; offer it again in a second`, { details: { retryAfterMs: 1000 } });
     const event = boundedEvent(raw);
-    return { channel, accountId, event, route: deps.routing.resolveRoute({ config: config.current, ...routePlace(channel, accountId, event) }) };
+    return { channel, accountId, event, route: deps.routing.resolveRoute({ config: config.current, ...routeLocation(channel, accountId, event) }) };
   }
 
-  async function activationOf(route: Route, { chat }: ChannelInboundEvent): Promise<{ readonly activation?: "mention" | "always" }> {
-    if (chat.type === "direct") return {};
+  /** What a group's members chose with `/activation`. */
+  async function activationOf(route: Route): Promise<{ readonly activation?: "mention" | "always" }> {
     const activation = (await store.read("sessions.get", { key: route.sessionKey }))?.entry["groupActivation"];
     return activation === "mention" || activation === "always" ? { activation } : {};
   }
@@ -135,7 +256,7 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     const { route, event } = offered;
     const plugin = deps.channels.get(channel);
     const approved = deps.allowLists.get(channel, accountId);
-    const activation = await activationOf(route, event);
+    const activation = event.chat.type === "direct" ? {} : await activationOf(route);
     const verdict = decideAccess({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
     if (!verdict.allow) return refuse(offered, route, verdict);
     if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
@@ -151,10 +272,10 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
 
   return {
     inbound: (channel, accountId) => ({ accept: (event) => accept(channel, accountId, event) }),
-    async acceptJudged({ channel, accountId, event }, verdict, context, began) {
+    async acceptJudged({ channel, accountId, event }, verdict, context, live) {
       const offered = begin(channel, accountId, event);
       const route = context?.SessionKey ? chosenRoute(offered.route, context.SessionKey, config.current) : offered.route;
-      return limited({ ...offered, route }, verdict) ?? take({ ...offered, route, verdict, context, began });
+      return limited({ ...offered, route }, verdict) ?? take({ ...offered, route, verdict, context, live });
     },
     close() {
       closed = true;

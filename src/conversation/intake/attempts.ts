@@ -10,7 +10,13 @@ export interface Attempts {
   begin(ids: readonly number[]): Promise<boolean>;
   /** Plugins are done with them. */
   passed(ids: readonly number[]): void;
+  /** Inputs that were begun and have not passed. */
+  readonly open: ReadonlySet<number>;
 }
+
+/** Whether a plugin or an internal hook is asked or notified about messages before their turn. */
+export const asksPlugins = ({ hooks, internalHooks }: Pick<ConversationDeps, "hooks" | "internalHooks">): boolean =>
+  hooks.has("inbound_claim") || hooks.has("message_received") || hooks.has("before_dispatch") || internalHooks?.()?.has("message", "received") === true;
 
 /** Why an input ends that plugins were asked about too often. */
 export const EXAMINED_TOO_OFTEN = "interrupted too often while plugins looked at it";
@@ -46,21 +52,18 @@ function createSaving(save: () => Promise<void>): () => Promise<void> {
 }
 
 export function createAttempts(deps: Deps): Attempts {
-  const { store, hooks, clock, log } = deps;
+  const { store, clock, log } = deps;
   const counts = new Map<number, number>();
   const before = lazy(async () => {
     const found = await attemptsBefore(deps);
     for (const [id, count] of found) counts.set(id, count);
     return found;
   });
-  const underWay = new Set<number>();
+  const open = new Set<number>();
   const save = createSaving(() => store.write("meta.set", { key: META_KEY, value: [...counts].slice(-MOST_STORED) }));
   /** Ends of the turns of inputs that go one at a time. */
   const turns = new Map<number, () => void>();
   let last: Promise<void> = Promise.resolve();
-
-  const asksPlugins = (): boolean =>
-    hooks.has("inbound_claim") || hooks.has("message_received") || hooks.has("before_dispatch") || deps.internalHooks?.()?.has("message", "received") === true;
 
   async function takeTurn(id: number): Promise<void> {
     const mine = Promise.withResolvers<void>();
@@ -75,16 +78,16 @@ export function createAttempts(deps: Deps): Attempts {
   }
 
   return {
+    open,
     async begin(ids) {
-      if (!asksPlugins()) return true;
+      const [first] = ids;
+      if (first === undefined || !asksPlugins(deps)) return true;
       const known = await before();
-      if (known.size > 0) await takeTurn(ids[0]!);
+      for (const id of ids) open.add(id);
+      if (known.size > 0) await takeTurn(first);
       const attempts = Math.max(...ids.map((id) => known.get(id) ?? 0));
       if (attempts >= MOST_ATTEMPTS) return false;
-      for (const id of ids) {
-        counts.set(id, attempts + 1);
-        underWay.add(id);
-      }
+      for (const id of ids) counts.set(id, attempts + 1);
       await save();
       return true;
     },
@@ -93,10 +96,9 @@ export function createAttempts(deps: Deps): Attempts {
         turns.get(id)?.();
         turns.delete(id);
         counts.delete(id);
-        underWay.delete(id);
+        open.delete(id);
       }
-      if (ids.length > 0 && underWay.size === 0 && turns.size === 0)
-        save().catch((error: unknown) => log.warn("attempts of messages could not be written", { error }));
+      if (open.size === 0) save().catch((error: unknown) => log.warn("attempts of messages could not be written", { error }));
     },
   };
 }

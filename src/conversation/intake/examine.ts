@@ -6,17 +6,13 @@ import { queueSettings, sendPolicy } from "../../sessions/index.ts";
 import { aborted, closeUnanswered, commitEnd, failed, type Closing } from "../closing.ts";
 import type { CommandCall, CommandVerdict } from "../commands/commands.ts";
 import type { Responder } from "../contract.ts";
-import { chatOf, clientMessage, isOperator, type ClientRequest, type Decided, type Group } from "../inbound.ts";
-import { endingOf, inboxIdsOf, lastMessage, type Item } from "../item.ts";
-import { createOrder, createSerial } from "../lanes/order.ts";
-import type { OpenItems } from "../open-items.ts";
+import { clientMessage, isOperator, type ClientRequest, type Decided } from "../inbound.ts";
+import { endingOf, type CreateItem, type Item, type OpenItems } from "../items.ts";
+import { createSerial } from "../lanes.ts";
+import { createJoining, createOrder } from "./joining.ts";
+import { createPluginHooks, joined, messageContext, withoutMentions, type PluginHooks, type PluginVerdict } from "./message-context.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
-import { EXAMINATION_GIVEN_UP, EXAMINED_TOO_OFTEN, type Attempts } from "./attempts.ts";
-import { botOf, type CreateItem } from "./create-item.ts";
-import { createJoining, joined, withoutMentions } from "./joining.ts";
-import { messageContext } from "./message-context.ts";
-import { createPluginHooks, type PluginHooks, type PluginVerdict } from "./plugin-hooks.ts";
-import { markSeen } from "./seen.ts";
+import { asksPlugins, EXAMINATION_GIVEN_UP, EXAMINED_TOO_OFTEN, type Attempts } from "./attempts.ts";
 
 /**
  * Finds out what becomes of messages on disk. Those of one chat, or of one session of clients, go through in their order; a stop overtakes all of them, a
@@ -31,7 +27,7 @@ export interface Examination {
   idle(): Promise<void>;
 }
 
-export interface ExaminationDeps {
+interface ExaminationDeps {
   readonly context: ConversationContext;
   readonly open: OpenItems;
   readonly attempts: Attempts;
@@ -44,7 +40,6 @@ export interface ExaminationDeps {
 
 const STOPPED = "stopped by a command";
 const FAILED = "Something went wrong before this could be answered: please try again.";
-const BEFORE_TURNS = ["message_received", "inbound_claim", "before_dispatch"] as const;
 
 /** Whether a text may hold a command or a setting, or may be a word that stops what runs. */
 const mayBeCommand = (text: string): boolean => /(?:^|\s)[/!]|^\s*\w+\s*$/.test(text.slice(0, 10_000));
@@ -88,8 +83,8 @@ function clientCall(request: Omit<ClientRequest, "inboxId">, signal: AbortSignal
 
 /** A channel's message as a command. */
 function channelCall(item: Item, ctx: FinalizedMsgContext): CommandCall {
-  const last = lastMessage(item);
-  const { event, access, sessionKey, agentId, channel, accountId } = last;
+  const { id, event, access, sessionKey, agentId, channel, accountId } = item.last;
+  const botUsername = event.mention?.botUsername;
   return {
     ctx,
     sessionKey,
@@ -104,22 +99,16 @@ function channelCall(item: Item, ctx: FinalizedMsgContext): CommandCall {
     source: event.kind === "command" ? "native" : "text",
     canAnswerAside: true,
     wasMentioned: access.wasMentioned,
-    messageKey: `inbox:${last.id}`,
-    ...botOf(last),
+    messageKey: `inbox:${id}`,
+    ...(botUsername === undefined ? {} : { botUsername }),
     signal: item.abort.signal,
   };
 }
 
-/**
- * Persists what was decided, where something would happen twice otherwise. Not waited for: writes are committed in order, so it is on disk before the
- * turn is.
- */
-function persistDecided({ store, hooks, internalHooks, log }: ConversationDeps, item: Item): void {
-  const isAsked = BEFORE_TURNS.some((name) => hooks.has(name)) || internalHooks?.()?.has("message", "received") === true;
-  if (!isAsked && !item.ack) return;
-  const { text, thinking, hints, hooks: answers, ack, request } = item;
-  const ids = inboxIdsOf(item);
-  const last = ids.at(-1)!;
+/** Persists what was decided. Not waited for: writes are committed in order, so it is on disk before the turn is. */
+function persistDecided({ store, log }: ConversationDeps, item: Item): void {
+  const { text, thinking, hints, hooks: answers, ack, request, inboxIds } = item;
+  const last = item.last.id;
   const decided: Decided = {
     last,
     ...(request?.message === text ? {} : { text }),
@@ -128,14 +117,14 @@ function persistDecided({ store, hooks, internalHooks, log }: ConversationDeps, 
     ...(answers.length === 0 ? {} : { hooks: answers }),
     ...(ack ? { ack: true } : {}),
   };
-  const inputs = ids.map((id) => ({ id, decided: id === last ? decided : { last } }));
+  const inputs = inboxIds.map((id) => ({ id, decided: id === last ? decided : { last } }));
   store.write("inbox.decide", { inputs }).catch((error: unknown) => log.warn(`what plugins decided could not be stored: ${messageOf(error)}`, { last }));
 }
 
 /** The examination of one item: claim, command, policy, `before_dispatch`, lane. */
 function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: PluginHooks) {
   const { deps } = context;
-  const { store, config, commands, channels } = deps;
+  const { store, config, commands, channels, hooks } = deps;
   const log = deps.log.subsystem("conversation");
 
   async function close(item: Item, closing: Closing): Promise<void> {
@@ -145,7 +134,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
   async function answer(item: Item, { reply, outcome, why }: PluginVerdict): Promise<void> {
     // A command that was stopped before it had an answer is an aborted run.
     if (item.request && item.abort.signal.aborted && outcome === "cancelled") return close(item, aborted(item, why));
-    open.end(item, await item.listener.answer(endingOf(item), { reply, outcome, why, hooks: item.hooks }));
+    open.end(item, await item.listener.answer(endingOf(item), { reply, outcome, why, hooks: item.hooks }, context));
   }
 
   /** True: a plugin took the item. */
@@ -158,7 +147,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
   /** Whether answers may be sent in the session. What a client wrote was checked when it was accepted, unless a command left something else of it. */
   async function isLetThrough(item: Item, verdict: CommandVerdict | undefined): Promise<boolean> {
     const { sessionKey, request } = item;
-    const { channel } = lastMessage(item);
+    const { channel } = item.last;
     const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
     item.queue = queueSettings(config.current, entry, channel);
     if (request && (!verdict || item.text === request.message)) return true;
@@ -174,11 +163,10 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
   }
 
   async function examine(item: Item, tookLong: () => void): Promise<void> {
-    const { request, agentId, abort } = item;
-    const last = lastMessage(item);
+    const { request, agentId, abort, last } = item;
     if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
     const ctx = request ? undefined : withoutMentions(joined(item.messages), channels.get(last.channel), config.current, agentId);
-    const call = ctx ? channelCall(item, ctx) : clientCall(request!, abort.signal);
+    const call = ctx ? channelCall(item, ctx) : request && clientCall(request, abort.signal);
     const verdict = call && (await commands.run({ ...call, tookLong }));
     if (verdict?.kind === "answered") return answer(item, verdict);
     if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
@@ -187,16 +175,22 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
       item.thinking = verdict.thinking;
       item.hints = verdict.hints;
     }
-    if (verdict && verdict.asides.length > 0) item.asides = await item.listener.sendAsides(item, verdict.asides);
+    if (verdict && verdict.asides.length > 0) item.asides = await item.listener.sendAsides(item, verdict.asides, context);
     if (!(await isLetThrough(item, verdict))) return;
     // No one wrote what the gateway reports itself: plugins are not asked about it.
     if (request?.kind === undefined) {
-      const text = await plugins.dispatched(item, () => ctx ?? messageContext({ ...last, text: item.text }));
-      if (typeof text !== "string") return answer(item, text);
-      if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
-      item.text = text;
-      if (!request) item.ack = await markSeen(deps, last);
-      persistDecided(deps, item);
+      if (hooks.has("before_dispatch")) {
+        const text = await plugins.dispatched(item, ctx ?? messageContext({ ...last, text: item.text }));
+        if (typeof text !== "string") return answer(item, text);
+        if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+        item.text = text;
+      }
+      if (!request && last.event.kind === "message" && channels.get(last.channel)?.reactions) {
+        const { markSeen } = await import("../reply/index.ts");
+        item.ack = markSeen(deps, last);
+      }
+      // Neither a plugin's decision nor the reaction happens again after a restart.
+      if (item.ack || asksPlugins(deps)) persistDecided(deps, item);
     }
     // The lane did not know of it when it was stopped, and would have it wait for more messages.
     if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
@@ -209,7 +203,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
       await work();
     } catch (error) {
       const why = messageOf(error);
-      log.error(`a message could not be treated: ${why}`, { runId: item.id, inbox: inboxIdsOf(item), error });
+      log.error(`a message could not be treated: ${why}`, { runId: item.id, inbox: item.inboxIds, error });
       await close(item, failed(why, FAILED)).catch((second: unknown) => {
         log.error(`the end of a message could not be written: ${messageOf(second)}`, { error: second });
         open.end(item, { status: "error", error: why });
@@ -244,15 +238,12 @@ export function createExamination(all: ExaminationDeps): Examination {
   const { claimed, examine, close, safely } = createExamine(all, plugins);
   const claims = createSerial();
   const order = createOrder();
-  const joining = createJoining({ clock, config: () => config.current }, (items) => examineInOrder(joinItems(items)));
-  const lineOf = ({ request, messages }: Item): string => request?.sessionKey ?? chatOf(messages[0]);
+  const joining = createJoining({ clock, config }, ([first, ...others]) => examineInOrder(others.length === 0 ? first : joinItems(first, others)));
 
-  function joinItems(items: readonly Item[]): Item {
-    const [first] = items;
-    if (items.length === 1) return first!;
-    const one = createItem(items.flatMap(({ messages }) => messages) as unknown as Group);
-    one.hooks = items.flatMap((item) => item.hooks);
-    open.replace(items, one);
+  function joinItems(first: Item, others: readonly Item[]): Item {
+    const one = createItem([...first.messages, ...others.flatMap(({ messages }) => messages)]);
+    one.hooks = [first, ...others].flatMap((item) => item.hooks);
+    open.replace([first, ...others], one);
     return one;
   }
 
@@ -265,24 +256,25 @@ export function createExamination(all: ExaminationDeps): Examination {
         tookLong();
       };
       await safely(item, () => examine(item, long));
-      attempts.passed(inboxIdsOf(item));
+      if (attempts.open.size > 0) attempts.passed(item.inboxIds);
     };
     if (item.pace === "stop") void run(() => {});
-    else order.add(lineOf(item), { isQuick: item.pace === "quick", run });
+    else order.add(item.line, { isQuick: item.pace === "quick", run });
   }
 
   /** A client's messages are whole. */
   function join(item: Item): void {
-    const [inbound] = item.messages;
-    if (item.request) examineInOrder(item);
-    else joining.add(item, commands.isControl(inbound.text, botOf(inbound)));
+    if (item.request) return examineInOrder(item);
+    const [{ text, event }] = item.messages;
+    const botUsername = event.mention?.botUsername;
+    joining.add(item, commands.isControl(text, botUsername === undefined ? {} : { botUsername }));
   }
 
   /** A plugin may take it: that is asked before anything else happens with it. */
   async function offer(item: Item): Promise<void> {
     let isTaken = true;
     await safely(item, async () => void (isTaken = await claimed(item)));
-    if (isTaken) attempts.passed(inboxIdsOf(item));
+    if (isTaken) attempts.passed(item.inboxIds);
     else join(item);
   }
 
@@ -294,11 +286,11 @@ export function createExamination(all: ExaminationDeps): Examination {
     if (!hooks.has("inbound_claim")) return join(item);
     // A stop does not wait for what plugins think about earlier messages.
     if (item.pace === "stop") void offer(item);
-    else claims.queue(lineOf(item), () => offer(item));
+    else claims.queue(item.line, () => offer(item));
   }
 
   async function addAgain(item: Item, isNew: boolean): Promise<void> {
-    const ids = inboxIdsOf(item);
+    const ids = item.inboxIds;
     try {
       await untilPlugins?.();
     } catch {

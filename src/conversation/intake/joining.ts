@@ -1,18 +1,18 @@
+/** What comes before the examination of messages: joining those that belong together, and their order. */
 import type { Clock } from "../../base/clock.ts";
 import { resolveInboundDebounceMs } from "../../channels/index.ts";
-import type { ChannelPlugin, FinalizedMsgContext, HostConfig } from "../../protocol/index.ts";
-import { chatOf, isLate, type Group, type Inbound } from "../inbound.ts";
-import type { Item } from "../item.ts";
-import { messageContext } from "./message-context.ts";
+import type { HostConfig } from "../../protocol/index.ts";
+import { chatOf, isLate, type Inbound } from "../inbound.ts";
+import type { Item } from "../items.ts";
 
 /** Messages that belong together are handed on together: parts of a long one, albums, what is written in quick succession. */
-export interface Joining {
+interface Joining {
   /** `isControl`: it does not wait for others. */
   add(item: Item, isControl: boolean): void;
 }
 
 interface Waiting {
-  readonly items: Item[];
+  readonly items: [Item, ...Item[]];
   timer: Disposable;
 }
 
@@ -33,8 +33,8 @@ const LATE = "\0part\0late";
 const NO_WAIT: Wait = { ms: 0, part: "", most: MAX_PARTS };
 
 export function createJoining(
-  deps: { readonly clock: Pick<Clock, "after">; readonly config: () => HostConfig },
-  hand: (items: readonly Item[]) => void,
+  deps: { readonly clock: Pick<Clock, "after">; readonly config: { readonly current: HostConfig } },
+  hand: (items: readonly [Item, ...Item[]]) => void,
 ): Joining {
   const waiting = new Map<string, Waiting>();
 
@@ -53,7 +53,7 @@ export function createJoining(
     if (event.kind === "message" && isLate(event, receivedAt)) return { ms: LATE_WAIT_MS, part: LATE, most: MAX_LATE };
     if (event.joins) return { ms: event.joins.waitMs, part: `\0part\0${event.joins.key}`, most: MAX_PARTS };
     const textOnly = !event.media?.length && !event.location && event.kind === "message";
-    return { ...NO_WAIT, ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config(), channel }) : 0 };
+    return { ...NO_WAIT, ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config.current, channel }) : 0 };
   }
 
   /** Back-logs of several senders in one session go on together, in the order of their last messages: none overtakes what was written before it. */
@@ -69,11 +69,11 @@ export function createJoining(
       const { ms, part, most } = isControl ? NO_WAIT : waitOf(inbound);
       const key = `${sender}${part}`;
       const isBacklog = part === LATE;
-      if (!isBacklog) flushLate(session);
+      if (!isBacklog && waiting.size > 0) flushLate(session);
       // What waits under another name was written before.
       for (const other of waiting.keys()) if (other !== key && (other === sender || other.startsWith(`${sender}\0part\0`))) flush(other);
       if (ms <= 0) {
-        flush(key);
+        if (waiting.has(key)) flush(key);
         return hand([item]);
       }
       const over = (): void => (isBacklog ? flushLate(session) : flush(key));
@@ -91,43 +91,62 @@ export function createJoining(
   };
 }
 
-/** Several messages as one: texts one below the other, the ids of the last, all ids beside. */
-export function joined(group: Group): FinalizedMsgContext {
-  const last = messageContext(group.at(-1)!);
-  if (group.length === 1) return last;
-  const contexts = group.map(messageContext);
-  const text = (field: "Body" | "RawBody" | "BodyForAgent" | "BodyForCommands"): string =>
-    contexts.flatMap((ctx) => (ctx[field] ? [ctx[field]] : [])).join("\n");
-  const ids = contexts.flatMap(({ MessageSid }) => (MessageSid === undefined ? [] : [MessageSid]));
-  return {
-    ...last,
-    Body: text("Body"),
-    RawBody: text("RawBody"),
-    CommandBody: text("BodyForCommands"),
-    BodyForAgent: text("BodyForAgent"),
-    BodyForCommands: text("BodyForCommands"),
-    MessageSids: ids,
-    MessageSidFirst: ids[0],
-    MessageSidLast: ids.at(-1),
-  };
+/** Messages of one chat or session are examined one after the other. While one of them takes long, quick ones overtake it. */
+interface Order {
+  add(name: string, work: OrderedWork): void;
+  /** Resolves when nothing is queued or running any more. */
+  idle(): Promise<void>;
 }
 
-const MAX_PATTERNS = 20;
+export interface OrderedWork {
+  /** It changes nothing that the others see, and is over soon. */
+  readonly isQuick: boolean;
+  /** Must not reject. `tookLong` says that quick work need not wait for the end of this. */
+  run(tookLong: () => void): Promise<void>;
+}
 
-/** What is said without the channel's own way to name us: `claw: /status` is a command. */
-export function withoutMentions(ctx: FinalizedMsgContext, plugin: ChannelPlugin | undefined, cfg: HostConfig, agentId: string): FinalizedMsgContext {
-  const { mentions } = plugin ?? {};
-  const said = ctx.BodyForCommands ?? "";
-  if (!mentions || said === "") return ctx;
-  const asked = { ctx, cfg, agentId };
-  if (mentions.stripMentions) return { ...ctx, BodyForCommands: mentions.stripMentions({ ...asked, text: said }).trim() };
-  let left = said;
-  for (const pattern of (mentions.stripPatterns?.(asked) ?? []).slice(0, MAX_PATTERNS)) {
-    try {
-      left = left.replace(new RegExp(pattern, "giu"), " ");
-    } catch {
-      // A pattern that is none takes nothing out.
-    }
+interface Line {
+  waiting: OrderedWork[];
+  takesLong: boolean;
+}
+
+export function createOrder(): Order {
+  const lines = new Map<string, Line>();
+  const running = new Set<Promise<void>>();
+
+  function track(work: Promise<void>): void {
+    running.add(work);
+    void work.finally(() => running.delete(work));
   }
-  return left === said ? ctx : { ...ctx, BodyForCommands: left.trim() };
+
+  async function drain(name: string, line: Line, first: OrderedWork): Promise<void> {
+    for (let work: OrderedWork | undefined = first; work; work = line.waiting.shift()) {
+      line.takesLong = false;
+      let isOver = false;
+      await work.run(() => {
+        if (isOver) return;
+        line.takesLong = true;
+        const quick = line.waiting.filter(({ isQuick }) => isQuick);
+        line.waiting = line.waiting.filter(({ isQuick }) => !isQuick);
+        for (const one of quick) track(one.run(() => {}));
+      });
+      isOver = true;
+    }
+    lines.delete(name);
+  }
+
+  return {
+    add(name, work) {
+      const line = lines.get(name);
+      if (!line) {
+        const begun: Line = { waiting: [], takesLong: false };
+        lines.set(name, begun);
+        track(drain(name, begun, work));
+      } else if (work.isQuick && line.takesLong) track(work.run(() => {}));
+      else line.waiting.push(work);
+    },
+    async idle() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
 }

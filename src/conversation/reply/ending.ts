@@ -1,14 +1,157 @@
 /** The end of a turn, as its sender sees it. */
-import type { TurnEnd } from "../../agent/index.ts";
-import { sectionOf } from "../../channels/index.ts";
-import type { HostConfig, ReplyPayload } from "../../protocol/index.ts";
-import { finalPayloads, type FinalFacts } from "./finals.ts";
-import { reasoningPayload } from "./lines/notices.ts";
-import { saidOf, type LiveTurn } from "./live-turn.ts";
-import { failurePayload } from "./shape/failure.ts";
-import { answerFooter, withFooter } from "./shape/footer.ts";
-import type { ReplyStreamDeps } from "./stream-deps.ts";
-import type { EarlyReply, FinalReply, ReplyStream } from "./stream.ts";
+import { isSilentReply, type TurnEnd } from "../../agent/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import { findFences, sectionOf } from "../../channels/index.ts";
+import type { ReplyPayload, HostConfig } from "../../protocol/index.ts";
+import { takeThoughts, type SaidParts } from "./answer.ts";
+import { createBlockWriter, renderBlock, type OpenFence, type BlockSettings } from "./blocks.ts";
+import type { LiveTurn } from "./live-turn.ts";
+import { reasoningPayload, failurePayload, answerFooter, withFooter } from "./notices.ts";
+import { payloadOf, readReply, wordsOf, type ShapeFacts, stripAlive } from "./payload.ts";
+import type { ReplyStreamDeps, EarlyReply, FinalReply, ReplyStream } from "./reply-stream.ts";
+
+const FENCE_LINE = /^ {0,3}(?:`{3,}|~{3,})/;
+
+/** The characters that count when two texts are compared: no white space, and no lines that open or close code. Calls `each` until it says no. */
+function walk(text: string, from: number, each: (sign: string, index: number) => boolean): void {
+  let at = from;
+  while (at < text.length) {
+    const newline = text.indexOf("\n", at);
+    const end = newline < 0 ? text.length : newline;
+    const whole = at === 0 || text[at - 1] === "\n";
+    if (!(whole && FENCE_LINE.test(text.slice(at, Math.min(end, at + 10))))) {
+      for (let index = at; index < end; index += 1) {
+        const sign = text.charAt(index);
+        if (!/\s/.test(sign) && !each(sign, index)) return;
+      }
+    }
+    at = end + 1;
+  }
+}
+
+/** Where `text` goes on behind `part`, which was cut from it at `from`. Undefined: it was not. */
+function behind(text: string, from: number, part: string): number | undefined {
+  const signs: string[] = [];
+  walk(part, 0, (sign) => signs.push(sign) > 0);
+  if (signs.length === 0) return from;
+  let matched = 0;
+  let end = from;
+  walk(text, from, (sign, index) => {
+    if (sign !== signs[matched]) return false;
+    matched += 1;
+    end = index + 1;
+    return matched < signs.length;
+  });
+  return matched === signs.length ? end : undefined;
+}
+
+/** Goes through the texts of a turn in order and finds how much of each was sent by a previous process. */
+export function createSpokenCursor(spoken: readonly string[], prefix: string | undefined): (text: string) => number {
+  const parts = spoken.map((part) => (prefix && part.startsWith(`${prefix} `) ? part.slice(prefix.length + 1) : part));
+  let next = 0;
+  return (text) => {
+    // Answers that were complete before the restart need not be among the texts.
+    const first = parts.findIndex((part, index) => index >= next && (behind(text, 0, part) ?? 0) > 0);
+    if (first < 0) return 0;
+    next = first;
+    let at = 0;
+    for (const part of parts.slice(first)) {
+      const end = behind(text, at, part);
+      if (end === undefined) break;
+      at = end;
+      next += 1;
+    }
+    return at;
+  };
+}
+
+interface FinalFacts extends ShapeFacts {
+  /** Cut into blocks like those that are out; undefined: each text is one payload. */
+  readonly blocks: BlockSettings | undefined;
+  /** Of answers of which something was said, in order. */
+  readonly said: readonly SaidParts[];
+  /** How much of a text a previous process sent. Undefined: nothing. */
+  readonly spokenOf: ((text: string) => number) | undefined;
+  /** A process before this one sent part of this turn, and nothing marks the continuation yet. */
+  readonly isContinued: boolean;
+  /** Texts of this turn so far; those that follow are added. */
+  readonly seen: Set<string>;
+  readonly clock: Clock;
+}
+
+const CONTINUED = "(continued after a restart)";
+
+/** How much of `text` the parts are, from its beginning. Undefined: they are not of this text. */
+function lengthOf(text: string, parts: readonly string[]): number | undefined {
+  let at = 0;
+  for (const part of parts) {
+    // White space behind the last word is no part of a text.
+    if (!text.startsWith(part, at) && !text.startsWith(part.trimEnd(), at)) return undefined;
+    at = Math.min(at + part.length, text.length);
+  }
+  return at;
+}
+
+/** The code that a text is in at its end. */
+function openAt(text: string): OpenFence | undefined {
+  const last = findFences(text).at(-1);
+  return last && last.closing === last.end && text !== "" ? { line: last.line, marker: last.marker } : undefined;
+}
+
+function piecesOf(rest: string, open: OpenFence | undefined, { blocks, clock }: FinalFacts): readonly string[] {
+  if (!blocks) return [renderBlock(rest, open, Number.MAX_SAFE_INTEGER)];
+  const writer = createBlockWriter({ settings: { ...blocks, breakAt: "message_end" }, clock, open, emit: () => {} });
+  writer.push(rest);
+  return writer.rest().map(({ text }) => text);
+}
+
+/** What is still to be sent of some texts. */
+interface Finals {
+  readonly payloads: readonly ReplyPayload[];
+  /** How many of them, from the first, belong to texts that the model wrote before its last one. */
+  readonly between: number;
+}
+
+/** The payloads of texts of a turn. Nothing that is out is in them. */
+function finalPayloads({ texts }: Pick<TurnEnd, "texts">, facts: FinalFacts): Finals {
+  const open = [...facts.said];
+  const payloads: ReplyPayload[] = [];
+  let between = 0;
+  for (const text of texts) {
+    const read = readReply(text, facts.localRoots);
+    const own = open.findIndex(({ raw }) => lengthOf(read.text, raw) !== undefined);
+    const [parts] = own < 0 ? [] : open.splice(0, own + 1).slice(own);
+    const at = Math.max((parts && lengthOf(read.text, parts.raw)) ?? 0, facts.spokenOf?.(read.text) ?? 0);
+    const key = JSON.stringify([read.text, read.directives.media]);
+    const repeated = facts.seen.has(key) && at === 0 && (parts?.media ?? 0) === 0;
+    facts.seen.add(key);
+    if (repeated) continue;
+    between = payloads.length;
+    payloads.push(...payloadsLeft(read, at, parts?.media ?? 0, facts));
+  }
+  const first = payloads.findIndex((payload) => payload.text !== undefined);
+  if (!facts.isContinued || first < 0) return { payloads, between };
+  const marked = payloads.map((payload, index) => (index === first ? { ...payload, text: `${CONTINUED}\n\n${payload.text}` } : payload));
+  return { payloads: marked, between };
+}
+
+/** The indentation of words that go on stays. */
+function withoutAlive(rest: string): string {
+  const { text, stripped } = stripAlive(rest);
+  return stripped ? text : rest;
+}
+
+function payloadsLeft({ text, directives }: ReturnType<typeof readReply>, at: number, mediaSaid: number, facts: FinalFacts): ReplyPayload[] {
+  const words = at === 0 || isSilentReply(text) ? wordsOf(text, facts.ackMaxChars) : withoutAlive(text.slice(at));
+  const open = at === 0 ? undefined : openAt(text.slice(0, at));
+  const pieces = piecesOf(open ? words.replace(/^\r?\n/, "") : words, open, facts).filter((piece) => piece !== "");
+  const media = directives.media.slice(mediaSaid);
+  if (pieces.length === 0) return [payloadOf("", directives, facts, media)].filter((payload) => payload !== undefined);
+  // Files come with the first words; what is spoken is spoken once.
+  return pieces.flatMap(
+    (piece, index) => payloadOf(piece, index === 0 ? directives : { ...directives, spokenText: undefined }, facts, index === 0 ? media : []) ?? [],
+  );
+}
 
 /** Pauses between blocks may prolong a turn by this much. */
 const SETTLE_MS = 20_000;
@@ -21,20 +164,19 @@ function heartbeatSetting(cfg: HostConfig, agentId: string, key: string): unknow
 }
 
 /** The texts of a turn that ended well, without those that went out before calls. */
-function restOf({ texts, silent }: TurnEnd, { sent, before }: LiveTurn["between"]): readonly string[] {
+function textsLeft({ texts, silent }: TurnEnd, { sent, before }: LiveTurn["between"]): readonly string[] {
   // Of a silent answer only what names files is left, of each text its lines.
   if (silent) return texts.filter((text) => !sent.some((one) => one.includes(text)));
   return [...before, ...texts.slice(sent.length)];
 }
 
-/** Only a text can take the place of a text. */
-const canBecome = (first: ReplyPayload | undefined): boolean => first?.text !== undefined && first.mediaUrls === undefined && first.channelData === undefined;
+const saidOf = (turn: LiveTurn): SaidParts[] => turn.answers.map(({ said }) => said).filter(({ raw, media }) => raw.length > 0 || media > 0);
 
 /** What the payloads of a turn's texts are made with. */
 function factsOf({ cfg, agentId, isHeartbeat, clock, localRoots, address }: ReplyStreamDeps, turn: LiveTurn): FinalFacts {
-  const ackMaxChars = heartbeatSetting(cfg, agentId, "ackMaxChars");
+  const ackMaxChars = isHeartbeat ? heartbeatSetting(cfg, agentId, "ackMaxChars") : undefined;
   return {
-    blocks: turn.opened()?.blocks ? turn.settings : undefined,
+    blocks: turn.opened()?.blocks ? turn.blockSettings() : undefined,
     said: saidOf(turn),
     spokenOf: turn.spokenOf,
     isContinued: turn.isContinued,
@@ -51,7 +193,9 @@ async function endPreview(turn: LiveTurn, payloads: readonly ReplyPayload[]): Pr
   const before = turn.previewBefore;
   // One of a process before this is there, whether or not this one has shown anything.
   const preview = (before?.id === undefined ? turn.opened() : turn.surface())?.preview;
-  const becomes = canBecome(payloads[0]);
+  const [first] = payloads;
+  // Only a text can take the place of a text.
+  const becomes = first?.text !== undefined && first.mediaUrls === undefined && first.channelData === undefined;
   const previewId = becomes ? await preview?.seal() : undefined;
   if (!becomes) await preview?.discard();
   // Whether a message with the same words may stand there already, and nobody knows its id.
@@ -65,13 +209,13 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
   function reasoning(): ReplyPayload | undefined {
     if (levels().reasoning !== "on") return undefined;
     if (isHeartbeat && heartbeatSetting(cfg, agentId, "includeReasoning") !== true) return undefined;
-    return reasoningPayload(turn.thoughts.take());
+    return reasoningPayload(takeThoughts(turn.thoughts));
   }
 
   /** What a turn that ended well still sends. */
   function answer(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
     const facts = factsOf(deps, turn);
-    const { payloads: rest, between } = finalPayloads({ texts: restOf(end, turn.between) }, facts);
+    const { payloads: rest, between } = finalPayloads({ texts: textsLeft(end, turn.between) }, facts);
     const thought = rest.length > 0 ? reasoning() : undefined;
     const payloads = (thought ? [thought, ...rest] : rest).map((payload) => turn.dress(payload, end));
     if (payloads.length === 0 && facts.said.length === 0 && turn.between.sent.length === 0) return { payloads: [] };
@@ -80,7 +224,7 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
   }
 
   function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
-    // Whoever stopped it knows.
+    // The one who stopped it knows.
     if (end.status === "aborted" && end.abortedBy !== "timeout") return { payloads: [] };
     if (end.status === "aborted" || end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
     return answer(end);

@@ -1,54 +1,35 @@
 /** A turn while it runs, as far as people see it. */
 import { AppError } from "../../base/errors.ts";
-import type { HumanDelayConfig, ReplyPayload } from "../../protocol/index.ts";
-import type { LiveAnswer, SaidParts } from "./answer.ts";
-import { blockSettings, type BlockSettings } from "./blocks/settings.ts";
-import { createSpokenCursor } from "./finals.ts";
-import { openPreviewWindow, type PreviewWindow } from "./preview/window.ts";
-import { fillPrefix, prefixContext, responsePrefix, withPrefix } from "./shape/prefix.ts";
-import { createSpeaker, type Speaker } from "./speaker.ts";
-import type { ReplyStreamDeps } from "./stream-deps.ts";
-import { typingIntervalMs, typingMode } from "./typing/mode.ts";
-import { createTyping, type Typing } from "./typing/typing.ts";
+import { agentIdentity, messageSetting, type MessageScope } from "../../channels/index.ts";
+import type { HostConfig, HumanDelayConfig, ReplyPayload, ResponsePrefixContext } from "../../protocol/index.ts";
+import { createSpeaker, type LiveAnswer, type Speaker, type Thoughts } from "./answer.ts";
+import { blockMode, blockSettings, type BlockSettings } from "./blocks.ts";
+import { createSpokenCursor } from "./ending.ts";
+import { fillPrefix, withPrefix } from "./prefix.ts";
+import { openPreviewWindow, type PreviewWindow } from "./preview.ts";
+import type { ReplyStreamDeps } from "./reply-stream.ts";
+import { typingIntervalMs, typingMode, createTyping, type Typing } from "./typing.ts";
 import type { Random } from "../../base/random.ts";
 
-/** What the model thinks, collected from the events of a turn. */
-interface Thoughts {
-  push(text: string, delta: string): void;
-  /** The model has spoken or called a tool: what it thought until then counts. */
-  done(): void;
-  /** What it thinks right now, from its beginning. */
-  current(): string;
-  /** Everything that was not taken yet. */
-  take(): string;
+/** The prefix as configured, by account, channel and `messages`; an empty one stops the search. `auto` is the agent's name. */
+function responsePrefix(cfg: HostConfig, agentId: string, scope: MessageScope): string | undefined {
+  const setting = messageSetting(cfg, "responsePrefix", scope);
+  if (setting?.trim() !== "auto") return setting?.trim() ? setting : undefined;
+  const name = agentIdentity(cfg, agentId).name?.trim();
+  return name ? `[${name}]` : undefined;
 }
 
-const MAX_CHARS = 32_000;
+/** `claude-opus-4-5-20251101` → `claude-opus-4-5`. */
+const shortModel = (model: string): string => (model.split("/").at(-1) ?? model).replace(/-\d{8}$/, "").replace(/-latest$/, "");
 
-function createThoughts(): Thoughts {
-  let finished: string[] = [];
-  let now = "";
-
-  function done(): void {
-    if (now.trim() !== "") finished.push(now.trim());
-    now = "";
-  }
-
-  return {
-    push(text, delta) {
-      // It begins anew without having led to anything: that call was given up.
-      if (text.length === delta.length) now = "";
-      if (now.length < MAX_CHARS) now += delta;
-    },
-    done,
-    current: () => now,
-    take() {
-      done();
-      const all = finished.join("\n\n");
-      finished = [];
-      return all;
-    },
-  };
+/** Values for a prefix, once the model is known. */
+function prefixContext(
+  facts: ResponsePrefixContext,
+  chosen: { readonly provider?: string | undefined; readonly model?: string | undefined } = {},
+): ResponsePrefixContext {
+  const { provider = facts.provider, model } = chosen;
+  if (model === undefined) return facts;
+  return { ...facts, provider, model: shortModel(model), modelFull: provider === undefined ? model : `${provider}/${model}` };
 }
 
 const NATURAL = { minMs: 800, maxMs: 2500 };
@@ -67,20 +48,21 @@ export interface LiveTurn {
   readonly typing: Typing;
   readonly speaker: Speaker;
   readonly thoughts: Thoughts;
-  readonly settings: BlockSettings;
+  /** How the answer is cut into blocks. */
+  readonly blockSettings: () => BlockSettings;
   /** Opened when there is something to show. */
   readonly surface: () => Surface;
   /** The same, if it was opened. */
   readonly opened: () => Surface | undefined;
   /** What follows is shown in a message of its own. */
   readonly closeSurface: () => void;
-  /** How much of a text a process before this one sent. */
-  readonly spokenOf: (text: string) => number;
+  /** How much of a text a previous process sent. Undefined: nothing. */
+  readonly spokenOf: ((text: string) => number) | undefined;
   /** The payload with its prefix. */
   readonly dress: (payload: ReplyPayload, chosen?: { readonly provider?: string | undefined; readonly model?: string | undefined }) => ReplyPayload;
   readonly answers: LiveAnswer[];
   current: LiveAnswer | undefined;
-  /** An answer began again and nobody said what became of the one before, or the text before it is not on disk yet: nothing goes out ahead. */
+  /** An answer began again and it is not known what became of the one before, or the text before it is not on disk yet: nothing goes out ahead. */
   isHeld: boolean;
   /** Rows of a text before a call are not on disk yet: a preview would overtake them. */
   isWaiting: boolean;
@@ -95,28 +77,27 @@ export interface LiveTurn {
 }
 
 /** Where an answer is shown while it is written: in a preview, in blocks, or not at all. */
-export interface Surface {
+interface Surface {
   readonly preview?: PreviewWindow | undefined;
   readonly blocks: boolean;
 }
 
-export const saidOf = (turn: LiveTurn): SaidParts[] => turn.answers.map((answer) => answer.said()).filter(({ raw, media }) => raw.length > 0 || media > 0);
-
 export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
   const { plugin, address, cfg, agentId, clock, log, random, isHeartbeat } = deps;
-  const configured = blockSettings(cfg, { plugin, channel: address.channel, accountId: address.accountId, agentId });
-  const settings = deps.blocks === undefined ? configured : { ...configured, enabled: deps.blocks };
+  const target = { plugin, channel: address.channel, accountId: address.accountId, agentId };
+  const { enabled, explicit } = blockMode(cfg, target);
   const prefix = responsePrefix(cfg, agentId, address);
-  let surface: Surface | undefined;
   const prefixNow = prefix === undefined ? undefined : fillPrefix(prefix, prefixContext(deps.prefixFacts));
+  let surface: Surface | undefined;
+  let settings: BlockSettings | undefined;
   async function keepPreview(id: string | undefined): Promise<void> {
     if (id === undefined && (turn.isWaiting || turn.speaker.isBusy())) throw new AppError("UNAVAILABLE", "what comes before it is not on disk yet");
     await deps.keepPreview?.(id);
   }
 
   const turn: LiveTurn = {
-    settings,
-    thoughts: createThoughts(),
+    blockSettings: () => (settings ??= blockSettings(cfg, target)),
+    thoughts: { now: "", finished: [] },
     answers: [],
     current: undefined,
     isHeld: false,
@@ -125,7 +106,7 @@ export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
     previewBefore: deps.preview,
     between: { sent: [], waiting: [], before: [...(deps.unsent ?? [])] },
     seen: new Set(),
-    spokenOf: createSpokenCursor(deps.spoken, prefixNow),
+    spokenOf: deps.spoken.length === 0 ? undefined : createSpokenCursor(deps.spoken, prefixNow),
     typing: createTyping({
       adapter: plugin?.typing,
       address,
@@ -135,7 +116,7 @@ export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
       clock,
       log,
     }),
-    speaker: createSpeaker({ say: deps.say, pauseMs: () => humanDelayMs(settings.humanDelay, random), clock, log }),
+    speaker: createSpeaker({ say: deps.say, pauseMs: () => humanDelayMs(turn.blockSettings().humanDelay, random), clock, log }),
     opened: () => surface,
     closeSurface: () => (surface = undefined),
     dress(payload, chosen) {
@@ -144,9 +125,9 @@ export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
     },
     surface() {
       if (!plugin || isHeartbeat) return (surface ??= { blocks: false });
-      const preview = surface || settings.explicit || deps.held ? undefined : openPreviewWindow({ ...deps, preview: turn.previewBefore, keepPreview });
+      const preview = surface || explicit || deps.held ? undefined : openPreviewWindow({ ...deps, preview: turn.previewBefore, keepPreview });
       // After a restart no blocks: only at the end it is known what of the answer was said before.
-      return (surface ??= { preview, blocks: !preview && settings.enabled && deps.spoken.length === 0 });
+      return (surface ??= { preview, blocks: !preview && (deps.blocks ?? enabled) && deps.spoken.length === 0 });
     },
   };
   return turn;

@@ -5,8 +5,7 @@ import { createLogger } from "../../base/log/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
 import type { ChannelPlugin, HostConfig, ReplyPayload } from "../../protocol/index.ts";
-import { openReplyStream } from "./open-reply-stream.ts";
-import type { ReplyLevels, ReplyStreamDeps } from "./stream-deps.ts";
+import { openReplyStream, type ReplyLevels, type ReplyStreamDeps } from "./reply-stream.ts";
 
 export const ZERO = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 

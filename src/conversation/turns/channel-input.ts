@@ -1,18 +1,174 @@
 /** Messages of a channel as the agent gets them. */
 import type { ChannelFacts, TurnInput } from "../../agent/index.ts";
 import { messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { clip } from "../../base/text.ts";
-import { AGENT_CAPABILITIES, effectiveChannelConfig, formatSenderLabel } from "../../channels/index.ts";
+import {
+  formatInboundEnvelope,
+  resolveEnvelopeFormatOptions,
+  AGENT_CAPABILITIES,
+  channelSections,
+  effectiveChannelConfig,
+  formatSenderLabel,
+  sectionOf,
+} from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { ChannelPlugin, HostConfig, SessionEntry } from "../../protocol/index.ts";
+import type { FinalizedMsgContext, HostConfig, ChannelPlugin, SessionEntry } from "../../protocol/index.ts";
 import { chatFields, deliveryPatch } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
-import { inboundOf, traceOf, type Inbound } from "../inbound.ts";
+import { type Inbound, inboundOf, traceOf } from "../inbound.ts";
 import { messageContext } from "../intake/message-context.ts";
-import { inputsOf, lastMessage, type Turn } from "../item.ts";
-import type { ConversationDeps, KeptMedia } from "../ports.ts";
-import { mediaLine, messageText, stableFacts, type HistoryLine } from "./message-text.ts";
+import type { Item, Turn } from "../items.ts";
+import type { ConversationContext, ConversationDeps, KeptMedia } from "../ports.ts";
+
+/** A message of the chat that was not for us. */
+interface HistoryLine {
+  readonly sender: string;
+  readonly body: string;
+  readonly timestamp: number;
+}
+
+interface TextFacts {
+  readonly cfg: HostConfig;
+  /** When the session was last used. */
+  readonly previousAt?: number;
+  readonly history: readonly HistoryLine[];
+  /** Files and what went wrong with them, one line each. */
+  readonly mediaLines: readonly string[];
+  /** Of messages that found no room in the queue. */
+  readonly summarised: readonly Item[];
+  /** The channel can point to a message by its id. Ids that it only tells messages apart by are no business of the model. */
+  readonly namesMessages: boolean;
+}
+
+interface ItemInContext {
+  readonly item: Item;
+  readonly ctx: FinalizedMsgContext;
+}
+
+const MAX_SUMMARY_LINE = 160;
+const MAX_BLOCK = 20_000;
+
+/** Data from strangers: labelled, and in a form that cannot end its own block. */
+function block(title: string, data: unknown): string {
+  const json = JSON.stringify(data, null, 2);
+  return `${title} (untrusted, for context only):\n\`\`\`json\n${(json.length > MAX_BLOCK ? `${json.slice(0, MAX_BLOCK)}…` : json).replaceAll("```", "`\u200b``")}\n\`\`\``;
+}
+
+/** The fields that have a value; undefined when none has. */
+function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined {
+  let found: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined && value !== "") (found ??= {})[name] = value;
+  return found;
+}
+
+/** What is known about the conversation, the sender, and what the message refers to. Names and quotes stand here and nowhere else. */
+function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[], messageId: string | undefined): readonly string[] {
+  const direct = ctx.ChatType === "direct";
+  const conversation = present({
+    message_id: messageId,
+    reply_to_id: messageId === undefined ? undefined : ctx.ReplyToId,
+    conversation_label: direct ? undefined : ctx.ConversationLabel,
+    group_subject: ctx.GroupSubject,
+    group_channel: ctx.GroupChannel,
+    group_space: ctx.GroupSpace,
+    thread_label: ctx.ThreadLabel,
+    was_mentioned: direct ? undefined : ctx.WasMentioned,
+  });
+  const sender = direct
+    ? undefined
+    : present({ id: ctx.SenderId, name: ctx.SenderName, username: ctx.SenderUsername, tag: ctx.SenderTag, e164: ctx.SenderE164 });
+  const starter = present({ body: ctx.ThreadStarterBody });
+  const replied = present({
+    id: messageId === undefined ? undefined : ctx.ReplyToId,
+    sender: ctx.ReplyToSender,
+    body: ctx.ReplyToBody,
+    is_quote: ctx.ReplyToIsQuote,
+  });
+  const forwarded = present({ from: ctx.ForwardedFrom, type: ctx.ForwardedFromType, username: ctx.ForwardedFromUsername, title: ctx.ForwardedFromTitle });
+  const { Sticker } = ctx;
+  const sticker = isRecord(Sticker) ? present({ emoji: Sticker["emoji"], set: Sticker["setName"] }) : undefined;
+  const location = present({
+    lat: ctx["LocationLat"],
+    lon: ctx["LocationLon"],
+    accuracy: ctx["LocationAccuracy"],
+    name: ctx["LocationName"],
+    address: ctx["LocationAddress"],
+  });
+  return [
+    ...(conversation ? [block("Conversation", conversation)] : []),
+    ...(sender ? [block("Sender", sender)] : []),
+    ...(starter ? [block("First message of the thread", starter)] : []),
+    ...(replied && ctx.ReplyToBody ? [block("Message that is answered", replied)] : []),
+    ...(forwarded ? [block("Forwarded from", forwarded)] : []),
+    ...(sticker ? [block("Sticker", sticker)] : []),
+    ...(location ? [block("Location", location)] : []),
+    ...(history.length > 0 ? [block("Chat since your last answer", history)] : []),
+    ...(ctx.UntrustedContext ?? []).map((text) => block("Channel", text)),
+  ];
+}
+
+/** A line for each message that found no room in the queue. */
+export function summaryOf(items: readonly Item[]): string {
+  const lines = items.map((item) => `- ${item.text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_SUMMARY_LINE)}`);
+  return `[${items.length} earlier messages came while you were busy and were shortened]\n${lines.join("\n")}`;
+}
+
+function enveloped({ item, ctx }: ItemInContext, facts: TextFacts): string {
+  const { text, last } = item;
+  const { sender, at } = last.event;
+  // A plugin that reads messages by itself may have other words for the agent, unless a part of the message was a command.
+  const isReworded = last.context?.BodyForAgent !== undefined && text.trim() === ctx.BodyForCommands?.trim();
+  return formatInboundEnvelope({
+    channel: last.channel.charAt(0).toUpperCase() + last.channel.slice(1),
+    from: ctx.ChatType === "direct" ? undefined : ctx.ConversationLabel,
+    timestamp: at ?? last.receivedAt,
+    previousTimestamp: facts.previousAt,
+    body: text === "" ? (ctx.Body ?? "") : isReworded ? (ctx.BodyForAgent ?? text) : text,
+    chatType: ctx.ChatType,
+    sender: { name: sender.name, username: sender.username, tag: sender.tag, e164: sender.e164, id: sender.id },
+    envelope: resolveEnvelopeFormatOptions(facts.cfg),
+  });
+}
+
+/** The id that the model can use for the message. A pressed button has none of its own; the message that it stands under has. */
+function usableId(ctx: FinalizedMsgContext, { event }: Inbound, namesMessages: boolean): string | undefined {
+  if (!namesMessages) return undefined;
+  const buttonId = ctx["ButtonMessageId"];
+  if (event.kind === "button") return typeof buttonId === "string" ? buttonId : undefined;
+  return event.kind === "message" || event.kind === "edit" ? ctx.MessageSid : undefined;
+}
+
+/** What the model reads of one or more items: data about them, then their texts, each with its envelope. */
+function messageText(items: readonly ItemInContext[], { item: last, ctx }: ItemInContext, facts: TextFacts): string {
+  const texts = items.map((one) => enveloped(one, facts));
+  const many = texts.length > 1 ? [`[${texts.length} messages that came while you were busy]`] : [];
+  const summary = facts.summarised.length === 0 ? [] : [summaryOf(facts.summarised)];
+  const messageId = usableId(ctx, last.last, facts.namesMessages);
+  return [...contextBlocks(ctx, facts.history, messageId), ...summary, ...many, texts.join("\n\n"), ...facts.mediaLines].join("\n\n");
+}
+
+/** An address that could be a sentence is none that the system prompt repeats. */
+const ID = /^[^\s\p{C}]{1,128}$/u;
+
+/** Facts of the chat that do not change from message to message, for the system prompt. Nothing in it was written by a person. */
+function stableFacts({ channel, accountId, event, address }: Inbound): string {
+  const facts = {
+    schema: "openclaw.inbound_meta.v1",
+    channel,
+    provider: channel,
+    surface: channel,
+    account_id: accountId,
+    ...(ID.test(address.to) ? { chat_id: address.to } : {}),
+    chat_type: event.chat.type,
+    flags: { is_group_chat: event.chat.type !== "direct" },
+  };
+  return JSON.stringify(facts);
+}
+
+/** The line that shows the agent a stored file. */
+export const mediaLine = ({ path, mimeType }: { readonly path: string; readonly mimeType: string }): string => `[media attached: ${path} (${mimeType})]`;
 
 const DEFAULT_LIMIT = 50;
 const MOST = 500;
@@ -20,14 +176,13 @@ const MAX_BODY = 2000;
 
 function limitOf(cfg: HostConfig, { channel, accountId }: Inbound): number {
   const own = effectiveChannelConfig(cfg, channel, accountId)["historyLimit"];
-  const general = (cfg.messages?.["groupChat"] as { readonly historyLimit?: unknown } | undefined)?.historyLimit;
+  const general = sectionOf(cfg.messages?.["groupChat"])?.["historyLimit"];
   const limit = [own, general].find((value): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0) ?? DEFAULT_LIMIT;
   return Math.min(limit, MOST);
 }
 
 /** What was written in the group since its last turn and was not for us, oldest first. */
 async function historyOf(store: Pick<Store, "read">, cfg: HostConfig, first: Inbound): Promise<readonly HistoryLine[]> {
-  if (first.event.chat.type === "direct") return [];
   const limit = limitOf(cfg, first);
   if (limit === 0) return [];
   const { channel, accountId: account, conversation } = first;
@@ -70,30 +225,17 @@ async function filesOf({ keepMedia, log }: ConversationDeps, { items, main }: Tu
   return { kept, lines };
 }
 
-/** What the messages tell of their session. Groups have sessions of their own. */
-function entryFieldsOf(last: Inbound, entry: SessionEntry | undefined): Readonly<Record<string, unknown>> {
-  const { channel, accountId, to, threadId } = last.address;
-  return { ...chatFields(messageContext(last), entry), ...deliveryPatch({ channel, accountId, to, ...(threadId === undefined ? {} : { threadId }) }) };
-}
-
-/** A channel that says nothing about itself is taken to know its messages by their ids. */
-function namesMessages(plugin: ReturnType<ConversationDeps["channels"]["get"]>): boolean {
-  const { reply, reactions, edit, unsend } = plugin?.capabilities ?? {};
-  return plugin === undefined || reply === true || reactions === true || edit === true || unsend === true;
-}
-
 const MOST_HINTS = 20;
 const HINT_CHARS = 500;
 
 interface ChannelSettings {
-  readonly plugin: ChannelPlugin | undefined;
+  readonly plugin: ChannelPlugin;
   readonly cfg: OpenClawConfig;
   readonly log: Logger;
 }
 
 /** Asks a plugin for something that a turn can do without: its failure is logged, not the turn's. */
 function asked<T>({ plugin, log }: ChannelSettings, what: string, ask: (plugin: ChannelPlugin) => T): T | undefined {
-  if (!plugin) return undefined;
   try {
     return ask(plugin);
   } catch (error) {
@@ -104,21 +246,15 @@ function asked<T>({ plugin, log }: ChannelSettings, what: string, ask: (plugin: 
 
 /** Capabilities that the configuration names: a list, or an object with the scope of inline buttons. */
 function configured({ cfg }: ChannelSettings, channel: string, accountId: string): readonly string[] {
-  const section = cfg.channels?.[channel] as {
-    readonly capabilities?: unknown;
-    readonly accounts?: Readonly<Record<string, { readonly capabilities?: unknown }>>;
-  };
-  const named = section?.accounts?.[accountId]?.capabilities ?? section?.capabilities;
+  const named = channelSections(cfg, channel, accountId).find(({ capabilities }) => capabilities !== undefined && capabilities !== null)?.["capabilities"];
   return Array.isArray(named) ? named.filter((name): name is string => typeof name === "string") : [];
 }
 
-/** Undefined where the channel's plugin is not there. */
-function channelFacts(settings: ChannelSettings, { channel, accountId }: Pick<Inbound, "channel" | "accountId">): ChannelFacts | undefined {
+function channelFacts(settings: ChannelSettings, { channel, accountId }: Pick<Inbound, "channel" | "accountId">): ChannelFacts {
   const { plugin, cfg } = settings;
-  if (!plugin) return undefined;
   const declared = AGENT_CAPABILITIES.filter((name) => plugin.capabilities?.[name] === true);
   const canHaveButtons = plugin.actions?.supportsButtons !== undefined;
-  const buttons = canHaveButtons && asked(settings, "supportsButtons", ({ actions }) => actions!.supportsButtons!({ cfg, accountId })) === true;
+  const buttons = canHaveButtons && asked(settings, "supportsButtons", ({ actions }) => actions?.supportsButtons?.({ cfg, accountId })) === true;
   const hints = asked(settings, "messageToolHints", ({ agentPrompt }) => agentPrompt?.messageToolHints?.({ cfg, accountId }));
   const guidance = asked(settings, "reactionGuidance", ({ agentPrompt }) => agentPrompt?.reactionGuidance?.({ cfg, accountId }));
   const capabilities = [...new Set([...declared, ...(buttons ? ["inlineButtons"] : []), ...configured(settings, channel, accountId)])];
@@ -130,42 +266,45 @@ function channelFacts(settings: ChannelSettings, { channel, accountId }: Pick<In
   };
 }
 
-/** Instructions for a chat: what the channel's plugin says about its groups, then what the configuration says about this one. */
-function chatInstructions(settings: ChannelSettings, { accountId, event }: Pick<Inbound, "accountId" | "event">): string | undefined {
-  const { chat, sender, groupSystemPrompt } = event;
-  const hint =
-    chat.type === "direct"
-      ? undefined
-      : asked(settings, "resolveGroupIntroHint", ({ groups }) =>
-          groups?.resolveGroupIntroHint?.({ cfg: settings.cfg, groupId: chat.id, accountId, senderId: sender.id }),
-        );
-  return [hint?.trim(), groupSystemPrompt].filter(Boolean).join("\n\n") || undefined;
+/** What the channel's plugin says about its groups. */
+function groupHint(settings: ChannelSettings, { accountId, event: { chat, sender } }: Inbound): string | undefined {
+  return asked(settings, "resolveGroupIntroHint", ({ groups }) =>
+    groups?.resolveGroupIntroHint?.({ cfg: settings.cfg, groupId: chat.id, accountId, senderId: sender.id }),
+  )?.trim();
 }
 
+const NO_FILES: Files = { kept: [], lines: [] };
+
 /** One or more messages of a channel as the agent gets them. */
-export async function channelInput(deps: ConversationDeps, turn: Turn, entry: SessionEntry | undefined): Promise<TurnInput> {
+export async function channelInput(turn: Turn, entry: SessionEntry | undefined, { deps }: ConversationContext): Promise<TurnInput> {
   const { main, items, summarised } = turn;
-  const last = lastMessage(main);
+  const { last } = main;
+  const { skillFilter, sender, chat, groupSystemPrompt } = last.event;
+  const isDirect = chat.type === "direct";
   const cfg = deps.config.current;
-  const [history, files] = await Promise.all([historyOf(deps.store, cfg, items[0].messages[0]), filesOf(deps, turn)]);
-  const contexts = items.map((item) => messageContext(lastMessage(item)));
-  // Of a plugin that reads messages by itself: it keeps what was not for us.
-  const told = (contexts.at(-1)!.InboundHistory ?? []).map(({ sender: by, body, timestamp = last.receivedAt }) => ({ sender: by, body, timestamp }));
-  const previousAt = typeof entry?.updatedAt === "number" ? entry.updatedAt : undefined;
-  const message = messageText(items, contexts, {
+  const plugin = deps.channels.get(last.channel);
+  const hasFiles = items.some(({ messages }) => messages.some(({ event }) => event.media?.length));
+  const [history, files] = await Promise.all([isDirect ? [] : historyOf(deps.store, cfg, items[0].messages[0]), hasFiles ? filesOf(deps, turn) : NO_FILES]);
+  const inContext = items.map((item) => ({ item, ctx: messageContext(item.last) }));
+  const newest = inContext.at(-1) ?? { item: main, ctx: messageContext(last) };
+  // Of a plugin that reads messages by itself: it has what was not for us.
+  const reported = (newest.ctx.InboundHistory ?? []).map(({ sender: by, body, timestamp = last.receivedAt }) => ({ sender: by, body, timestamp }));
+  const { reply, reactions, edit, unsend } = plugin?.capabilities ?? {};
+  const message = messageText(inContext, newest, {
     cfg,
-    history: [...history, ...told],
+    history: [...history, ...reported],
     mediaLines: files.lines,
     summarised,
-    namesMessages: namesMessages(deps.channels.get(last.channel)),
-    ...(previousAt === undefined ? {} : { previousAt }),
+    // A channel that declares nothing is taken to know its messages by their ids.
+    namesMessages: plugin === undefined || reply === true || reactions === true || edit === true || unsend === true,
+    ...(typeof entry?.updatedAt === "number" ? { previousAt: entry.updatedAt } : {}),
   });
   const images = files.kept.flatMap(({ image }) => (image ? [image] : []));
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking;
   const model = items.findLast((item) => item.hints?.model !== undefined)?.hints?.model;
-  const { skillFilter, sender, chat } = last.event;
-  const settings = { plugin: deps.channels.get(last.channel), cfg, log: deps.log };
-  const [facts, instructions] = [channelFacts(settings, last), chatInstructions(settings, last)];
+  const settings = plugin && { plugin, cfg, log: deps.log };
+  const instructions = [isDirect || !settings ? undefined : groupHint(settings, last), groupSystemPrompt].filter(Boolean).join("\n\n");
+  const { channel, accountId, to, threadId } = last.address;
   return {
     runId: main.id,
     traceId: traceOf(last),
@@ -178,13 +317,14 @@ export async function channelInput(deps: ConversationDeps, turn: Turn, entry: Se
     senderId: sender.id,
     // Whatever one of them may not, the turn may not.
     owner: [...items, ...summarised].every(({ messages }) => messages.every(({ access }) => access.owner)),
-    direct: chat.type === "direct",
+    direct: isDirect,
     inbound: stableFacts(last),
-    inboxIds: inputsOf(turn),
+    inboxIds: turn.inputs,
     resumed: main.isResumed,
-    entryFields: entryFieldsOf(last, entry),
-    ...(facts ? { channelFacts: facts } : {}),
-    ...(instructions === undefined ? {} : { systemPrompt: instructions }),
+    // What the session's entry stores of its chat. Groups have sessions of their own.
+    entryFields: { ...chatFields(newest.ctx, entry), ...deliveryPatch({ channel, accountId, to, ...(threadId === undefined ? {} : { threadId }) }) },
+    ...(settings ? { channelFacts: channelFacts(settings, last) } : {}),
+    ...(instructions === "" ? {} : { systemPrompt: instructions }),
     ...(images.length === 0 ? {} : { images }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),

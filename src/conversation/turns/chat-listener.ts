@@ -1,23 +1,19 @@
 /** Chats get their answers over a channel: as rows of the outbox, with a preview or blocks while the turn runs. */
 import type { ShownReplies, Spoken, TurnEnd } from "../../agent/index.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import type { ChannelPlugin, ReplyPayload, SessionEntry } from "../../protocol/index.ts";
 import { gatewayMessage, reasoningLevel, usageFooter, verboseLevel } from "../../sessions/index.ts";
 import type { StepRow, Write } from "../../store/index.ts";
 import { commitEnd, commitEndWithNote, emitEnd } from "../closing.ts";
 import type { OutgoingFacts, PreparedReply } from "../delivery/delivery.ts";
-import { isDecided } from "../delivery/shown-replies.ts";
+import { isDecided } from "../delivery/message-hooks.ts";
+import type { ReplyStream, ReplyStreamDeps } from "../reply/reply-stream.ts";
 import { traceOf } from "../inbound.ts";
-import { lastMessage, type Item, type Listener, type Turn, type TurnStream } from "../item.ts";
-import type { ConversationContext, ConversationDeps } from "../ports.ts";
-import type { ReplyStream } from "../reply/stream.ts";
+import type { Listener, Turn, TurnStream } from "../items.ts";
 import { channelInput } from "./channel-input.ts";
-import type { LiveReplies, LiveReply } from "./live-replies.ts";
-
-interface ChatContext extends ConversationContext {
-  /** Plugins that take the replies to a message by themselves. */
-  readonly lives: Pick<LiveReplies, "of">;
-}
+import type { ConversationContext, ConversationDeps } from "../ports.ts";
+import type { LiveReply } from "./live-replies.ts";
 
 const FAILED = "Something went wrong while this was answered: please try again.";
 
@@ -28,37 +24,26 @@ function livePlugin({ typing }: LiveReply, id: string, plugin: ChannelPlugin | u
 }
 
 /** What belongs to an answer. One without a turn belongs to no run. */
-function factsOf({ main, isBegun }: Pick<Turn, "main" | "isBegun">, kind: OutgoingFacts["kind"], { lives }: ChatContext): OutgoingFacts {
-  const { id: runId, sessionKey, agentId } = main;
-  const last = lastMessage(main);
-  const live = lives.of(last.id)?.key;
+function factsOf({ main, isBegun }: Pick<Turn, "main" | "isBegun">, kind: OutgoingFacts["kind"]): OutgoingFacts {
+  const { id: runId, sessionKey, agentId, last } = main;
   const answered = { senderId: last.event.sender.id, messageId: last.event.id, traceId: traceOf(last) };
-  return { kind, sessionKey, agentId, ...(isBegun ? { runId } : {}), ...answered, ...(live === undefined ? {} : { live }) };
+  return { kind, sessionKey, agentId, ...(isBegun ? { runId } : {}), ...answered, ...(last.live ? { live: last.live.key } : {}) };
 }
 
-/** Texts that a previous process sent as blocks of this turn. */
-function spokenIn(steps: readonly StepRow[]): readonly string[] {
-  return steps.flatMap(({ kind, data }) => {
-    const text = (data as { readonly text?: unknown } | null)?.text;
-    return kind === "reply.block" && typeof text === "string" ? [text] : [];
-  });
-}
+/** What a previous process showed and sent of a turn's answer. */
+type Earlier = Pick<ReplyStreamDeps, "spoken" | "unsent" | "preview">;
 
-/** What was noted since something of the answer was last sent: its rows are on disk, and what came before them is settled. */
-function sinceSent(steps: readonly StepRow[]): readonly StepRow[] {
-  const sent = steps.findLastIndex(({ kind, data }) => kind === "reply.block" && (data as { readonly kind?: unknown } | null)?.kind === "block");
-  return steps.slice(sent + 1);
-}
-
-/** Texts before calls that a previous process left for the end of the turn. */
-function unsentIn(steps: readonly StepRow[]): readonly string[] {
-  return sinceSent(steps).flatMap(({ data }) => (data as { readonly unsent?: string } | null)?.unsent ?? []);
-}
-
-/** The message that a previous process showed the answer in. */
-function previewIn(steps: readonly StepRow[]): { readonly id: string | undefined } | undefined {
-  const stored = sinceSent(steps).flatMap(({ data }) => (data as { readonly preview?: { readonly id?: string } } | null)?.preview ?? []);
-  return stored.length === 0 ? undefined : { id: stored.findLast(({ id }) => id !== undefined)?.id };
+function earlierIn(steps: readonly StepRow[]): Earlier {
+  const notes = steps.map(({ kind, data }) => ({ isBlock: kind === "reply.block", data: isRecord(data) ? data : {} }));
+  // What was noted since something of the answer was last sent: its rows are on disk, and what came before them is settled.
+  const since = notes.slice(notes.findLastIndex(({ isBlock, data }) => isBlock && data["kind"] === "block") + 1);
+  const previews = since.flatMap(({ data: { preview } }) => (isRecord(preview) ? [preview["id"]] : []));
+  const id = previews.findLast((one) => typeof one === "string");
+  return {
+    spoken: notes.flatMap(({ isBlock, data: { text } }) => (isBlock && typeof text === "string" ? [text] : [])),
+    unsent: since.flatMap(({ data: { unsent } }) => (typeof unsent === "string" ? [unsent] : [])),
+    ...(previews.length === 0 ? {} : { preview: { id } }),
+  };
 }
 
 /** What people see of a turn's answers, where that may differ from what the model wrote. */
@@ -95,16 +80,15 @@ function takeShown(shown: Shown): string | undefined {
 }
 
 /** Typing, preview and blocks of a turn. */
-async function openReply(shown: Shown, entry: SessionEntry | undefined, context: ChatContext): Promise<ReplyStream> {
-  const { deps, lives } = context;
+async function openReply(shown: Shown, entry: SessionEntry | undefined, context: ConversationContext): Promise<ReplyStream> {
+  const { deps } = context;
   const { turn } = shown;
   const { main } = turn;
   const { id: turnId, agentId, sessionKey, hints } = main;
   const { store, config, clock, random, log, delivery, channels } = deps;
-  const { address, access, id: inboxId } = lastMessage(main);
-  const live = lives.of(inboxId)?.reply;
-  const steps = main.hasBegun ? await store.read("journal.steps", { turnId }) : [];
-  const preview = previewIn(steps);
+  const { address, access } = main.last;
+  const live = main.last.live?.reply;
+  const earlier = main.hasBegun ? earlierIn(await store.read("journal.steps", { turnId })) : { spoken: [] };
   const plugin = channels.get(address.channel);
   const { openReplyStream } = await import("../reply/index.ts");
   return openReplyStream({
@@ -124,9 +108,7 @@ async function openReply(shown: Shown, entry: SessionEntry | undefined, context:
     random,
     log,
     sessionKey,
-    spoken: spokenIn(steps),
-    unsent: unsentIn(steps),
-    ...(preview ? { preview } : {}),
+    ...earlier,
     held: shown.isHeld,
     async keepPreview(id) {
       if (id === undefined && channels.running?.(address.channel, address.accountId) === false)
@@ -138,7 +120,7 @@ async function openReply(shown: Shown, entry: SessionEntry | undefined, context:
     localRoots: deps.mediaRoots?.(agentId) ?? [],
     ...(deps.redact ? { redact: deps.redact } : {}),
     async say(payload: ReplyPayload, kind: "block" | "tool") {
-      const { writes, decided } = await delivery.prepare(address, [payload], factsOf(turn, kind, context));
+      const { writes, decided } = await delivery.prepare(address, [payload], factsOf(turn, kind));
       if (kind === "block") noteShown(shown, [payload], decided);
       if (writes.length === 0) return;
       await store.commit([...writes, blockStep(turn, kind, payload.text)]);
@@ -148,14 +130,14 @@ async function openReply(shown: Shown, entry: SessionEntry | undefined, context:
 }
 
 /** A text that the model wrote before a call: its rows are committed together with the answer, or it is noted for the end of the turn. */
-async function spokenBetween(shown: Shown, reply: ReplyStream, text: string, context: ChatContext): Promise<Spoken> {
+async function spokenBetween(shown: Shown, reply: ReplyStream, text: string, context: ConversationContext): Promise<Spoken> {
   const { deps } = context;
   const { turn } = shown;
   const early = await reply.between(text);
   if (!early)
     return { writes: [["journal.append", { turnId: turn.main.id, kind: "note", data: { unsent: deps.redact?.(text) ?? text } }]], committed: () => {} };
   const { payloads, committed, ...preview } = early;
-  const { writes, decided } = await deps.delivery.prepare(lastMessage(turn.main).address, payloads, { ...factsOf(turn, "block", context), ...preview });
+  const { writes, decided } = await deps.delivery.prepare(turn.main.last.address, payloads, { ...factsOf(turn, "block"), ...preview });
   noteShown(shown, payloads, decided);
   shown.before = takeShown(shown);
   return {
@@ -169,11 +151,11 @@ async function spokenBetween(shown: Shown, reply: ReplyStream, text: string, con
 }
 
 /** The reply as writes of the turn's last commit. What cannot be shaped goes out as it is: an answer is never dropped. */
-async function repliesOf(shown: Shown, reply: ReplyStream, end: TurnEnd, context: ChatContext): Promise<readonly Write[] | ShownReplies> {
+async function repliesOf(shown: Shown, reply: ReplyStream, end: TurnEnd, context: ConversationContext): Promise<readonly Write[] | ShownReplies> {
   const { deps } = context;
   const { turn } = shown;
-  const { address } = lastMessage(turn.main);
-  const facts = factsOf(turn, "final", context);
+  const { address } = turn.main.last;
+  const facts = factsOf(turn, "final");
   const usageState = { provider: end.provider, model: end.model, usage: end.usage.at(-1) };
   try {
     const { payloads, ...preview } = await reply.finish(end);
@@ -196,8 +178,6 @@ async function repliesOf(shown: Shown, reply: ReplyStream, end: TurnEnd, context
 
 /** The sign that a message was seen goes when the answer is there, not when it is on its way. */
 function removeAcks({ items, main }: Turn, { delivery, store, log }: ConversationDeps): void {
-  const acks = items.flatMap(({ ack }) => ack ?? []);
-  if (acks.length === 0) return;
   const turnId = main.id;
   const settled = new Set<number>();
   const open = Promise.withResolvers<ReadonlySet<number>>();
@@ -219,17 +199,16 @@ function removeAcks({ items, main }: Turn, { delivery, store, log }: Conversatio
   void open.promise.then(check);
   void done.promise.then(() => {
     listening[Symbol.dispose]();
-    for (const ack of acks) ack.replied();
+    for (const { ack } of items) void ack?.replied();
   });
 }
 
-async function openStream(turn: Turn, entry: SessionEntry | undefined, context: ChatContext): Promise<TurnStream> {
-  const { deps, emit, lives } = context;
-  const { id: runId, sessionKey } = turn.main;
-  const last = lastMessage(turn.main);
+async function openStream(turn: Turn, entry: SessionEntry | undefined, context: ConversationContext): Promise<TurnStream> {
+  const { deps, emit } = context;
+  const { id: runId, sessionKey, last } = turn.main;
   const run = { runId, sessionKey };
-  const live = lives.of(last.id)?.reply;
-  const isHeld = isDecided(deps, last.address, factsOf(turn, "final", context));
+  const live = last.live?.reply;
+  const isHeld = isDecided(deps, last.address, factsOf(turn, "final"));
   const shown: Shown = { turn, isHeld, texts: [], isChanged: false, before: undefined, isAllOut: false };
   const reply = await openReply(shown, entry, context);
 
@@ -246,7 +225,7 @@ async function openStream(turn: Turn, entry: SessionEntry | undefined, context: 
     async spoken(text) {
       const spoken = await spokenBetween(shown, reply, text, context).catch(async (error: unknown): Promise<Spoken> => {
         deps.log.error(`a text before a call could not be shaped: ${messageOf(error)}`, { runId, error });
-        const { writes } = await deps.delivery.prepare(last.address, [{ text }], factsOf(turn, "block", context)).catch(() => ({ writes: [] }));
+        const { writes } = await deps.delivery.prepare(last.address, [{ text }], factsOf(turn, "block")).catch(() => ({ writes: [] }));
         return { writes, committed: () => deps.delivery.kick() };
       });
       show(spoken.shown ?? text);
@@ -257,7 +236,8 @@ async function openStream(turn: Turn, entry: SessionEntry | undefined, context: 
       return repliesOf(shown, reply, end, context);
     },
     settled(end, outcome) {
-      removeAcks(turn, deps);
+      deps.delivery.kick();
+      if (turn.items.some(({ ack }) => ack)) removeAcks(turn, deps);
       if (end.status === "ok" && end.silent !== true && !shown.isAllOut) show(end.shown ?? end.text);
       emitEnd(turn, end, outcome, end.shown, emit);
       return outcome;
@@ -266,33 +246,29 @@ async function openStream(turn: Turn, entry: SessionEntry | undefined, context: 
   };
 }
 
-export function createChatListener(context: ChatContext): Listener {
-  const { deps, lives } = context;
-
-  async function prepare(turn: Turn, payloads: readonly ReplyPayload[]): Promise<Pick<PreparedReply, "writes" | "decided">> {
-    if (payloads.length === 0) return { writes: [] };
-    return deps.delivery.prepare(lastMessage(turn.main).address, payloads, factsOf(turn, turn.isBegun ? "final" : "command", context));
-  }
-
-  return {
-    input: (turn, entry) => channelInput(deps, turn, entry),
-    open: (turn, entry) => openStream(turn, entry, context),
-    signal: (item: Item) => lives.of(lastMessage(item).id)?.reply.signal,
-    failureNotice: async (turn, text) => (await prepare(turn, [{ text, isError: true }])).writes,
-    async answer(turn, { reply, outcome, why, hooks, unsaid }) {
-      const { writes, decided } = await prepare(turn, reply);
-      const text = (decided ?? reply.flatMap((payload) => payload.text ?? [])).join("\n");
-      const result = { status: "ok", text, sessionId: "", durationMs: 0 } as const;
-      const end = { outcome, why, result, writes, hooks };
-      if (!turn.isBegun || text === "") await commitEnd(deps, turn, end);
-      // The session's history has what was asked and what the chat was sent.
-      else await commitEndWithNote(deps, turn, end, (at) => gatewayMessage("gateway-injected", text, at), unsaid);
-      if (writes.length > 0) deps.delivery.kick();
-      return result;
-    },
-    async sendAsides(item, asides) {
-      await deps.delivery.send(lastMessage(item).address, asides, factsOf({ main: item, isBegun: false }, "command", context), 0);
-      return [];
-    },
-  };
+async function prepare(turn: Turn, payloads: readonly ReplyPayload[], { deps }: ConversationContext): Promise<Pick<PreparedReply, "writes" | "decided">> {
+  if (payloads.length === 0) return { writes: [] };
+  return deps.delivery.prepare(turn.main.last.address, payloads, factsOf(turn, turn.isBegun ? "final" : "command"));
 }
+
+export const chatListener: Listener = {
+  input: channelInput,
+  open: openStream,
+  failureNotice: async (turn, text, context) => (await prepare(turn, [{ text, isError: true }], context)).writes,
+  async answer(turn, { reply, outcome, why, hooks, unsaid }, context) {
+    const { deps } = context;
+    const { writes, decided } = await prepare(turn, reply, context);
+    const text = (decided ?? reply.flatMap((payload) => payload.text ?? [])).join("\n");
+    const result = { status: "ok", text, sessionId: "", durationMs: 0 } as const;
+    const end = { outcome, why, result, writes, hooks };
+    if (!turn.isBegun || text === "") await commitEnd(deps, turn, end);
+    // The session's history has what was asked and what the chat was sent.
+    else await commitEndWithNote(deps, turn, end, (at) => gatewayMessage("gateway-injected", text, at), unsaid);
+    if (writes.length > 0) deps.delivery.kick();
+    return result;
+  },
+  async sendAsides(item, asides, { deps }) {
+    await deps.delivery.send(item.last.address, asides, factsOf({ main: item, isBegun: false }, "command"), 0);
+    return [];
+  },
+};

@@ -1,25 +1,21 @@
 /** Clients of the gateway see their answers by events and in the transcript; where they ask for it, a chat gets them too. */
 import type { ShownReplies, Spoken, TurnEnd, TurnInput } from "../../agent/index.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
-import type { ReplyPayload } from "../../protocol/index.ts";
+import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
 import { gatewayMessage, reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { commitEnd, commitEndWithNote, emitEnd, noteWrites, runsOf } from "../closing.ts";
 import type { RunOutcome } from "../contract.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
-import { decideShown, isDecided, tellShown } from "../delivery/shown-replies.ts";
+import { asksBeforeSending, decideShown, isDecided, notifySent } from "../delivery/message-hooks.ts";
 import { traceOf, type ClientRequest } from "../inbound.ts";
-import { inputsOf, lastMessage, type Item, type Listener, type Turn, type TurnStream } from "../item.ts";
+import type { Item, Listener, Turn, TurnStream } from "../items.ts";
+import { mediaLine, summaryOf } from "./channel-input.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
-import { mediaLine, summaryOf } from "./message-text.ts";
-
-/** A client's item has what it asked for. */
-const requestOf = ({ request }: Item): ClientRequest => request!;
 
 /** What belongs to the answer of a client's run, for hooks and for rows in the outbox. */
 function factsOf(item: Item, kind: OutgoingFacts["kind"]): OutgoingFacts {
-  const { id, sessionKey, agentId } = item;
-  const last = lastMessage(item);
+  const { id, sessionKey, agentId, last } = item;
   return { kind, runId: id, sessionKey, agentId, senderId: last.event.sender.id, messageId: id, traceId: traceOf(last) };
 }
 
@@ -46,21 +42,35 @@ async function replyOf(
   more: Pick<OutgoingFacts, "kind" | "usageState">,
 ): Promise<ClientReply> {
   const facts = { ...factsOf(item, more.kind), ...more };
-  const { reply: chat } = requestOf(item);
+  const chat = item.request?.reply;
   if (chat) {
     const { writes, decided } = await deps.delivery.prepare(chat, payloads, facts);
     return { writes, texts: decided ?? textsOf(payloads), changed: decided !== undefined, log: [], sent: () => deps.delivery.kick() };
   }
-  const { address } = lastMessage(item);
-  const { texts, changed, log } = await decideShown(payloads, address, facts, deps);
-  return { writes: [], texts, changed, log, sent: () => tellShown(texts, address, facts, { ...deps, id: item.id }) };
+  const { address } = item.last;
+  // Without plugins the answer is shown as it is.
+  const { texts, changed, log } = asksBeforeSending(deps.hooks)
+    ? await decideShown(payloads, address, facts, deps)
+    : { texts: textsOf(payloads), changed: false, log: [] };
+  return {
+    writes: [],
+    texts,
+    changed,
+    log,
+    sent: () =>
+      notifySent(
+        deps,
+        texts.map((content) => ({ to: address.to, content, success: true, messageId: item.id })),
+        address,
+        facts,
+      ),
+  };
 }
 
 /** The session's settings may add reasoning and usage to the answer. Undefined: nothing but the answer. Only for callers whose text may be a command. */
 async function shownParts(item: Item, end: TurnEnd, thoughts: string, { store }: ConversationDeps): Promise<readonly string[] | undefined> {
-  const { sessionKey, hints } = item;
-  const { scopes } = requestOf(item);
-  if (scopes === undefined || end.status !== "ok" || end.silent === true || (end.text === "" && end.stopReason !== "length")) return undefined;
+  const { sessionKey, hints, request } = item;
+  if (request?.scopes === undefined || end.status !== "ok" || end.silent === true || (end.text === "" && end.stopReason !== "length")) return undefined;
   const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
   const usage = usageLevel(entry).value;
   const showsThoughts = reasoningLevel(entry, hints?.reasoning).value === "on";
@@ -76,8 +86,8 @@ type Ended = Pick<TurnEnd, "text" | "texts"> & Partial<TurnEnd>;
 
 /** The answer as it is sent to a channel, when the client asked for that. */
 async function channelPayloads(item: Item, ended: Ended, deps: ConversationDeps): Promise<readonly ReplyPayload[]> {
-  const { sessionKey, agentId } = item;
-  const { reply: address } = requestOf(item);
+  const { sessionKey, agentId, request } = item;
+  const address = request?.reply;
   if (!address) return [];
   const { openReplyStream } = await import("../reply/index.ts");
   const { clock, random, log, config } = deps;
@@ -105,12 +115,12 @@ async function channelPayloads(item: Item, ended: Ended, deps: ConversationDeps)
 }
 
 /** Shows a turn to clients. Where plugins decide about the answer, nothing of it is shown before they have. */
-function openStream(turn: Turn, { deps, emit }: ConversationContext): TurnStream {
+async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, emit }: ConversationContext): Promise<TurnStream> {
   const { main } = turn;
   const { id: runId, sessionKey, request } = main;
   const run = { runId, sessionKey };
   const chat = request?.reply;
-  const isHeld = isDecided(deps, chat ?? lastMessage(main).address, factsOf(main, "final"));
+  const isHeld = isDecided(deps, chat ?? main.last.address, factsOf(main, "final"));
   /** Texts before calls, which plugins decided about while the turn ran. */
   const between: { readonly text: string; readonly reply: ClientReply }[] = [];
   let thoughts = "";
@@ -190,8 +200,10 @@ function openStream(turn: Turn, { deps, emit }: ConversationContext): TurnStream
 }
 
 /** The messages as the agent gets them. */
-function inputOf(turn: Turn): TurnInput {
-  const { main, items, summarised } = turn;
+async function inputOf(turn: Turn): Promise<TurnInput> {
+  const { main, items, summarised, inputs } = turn;
+  const { id: runId, sessionKey, agentId, text, last } = main;
+  const asked: ClientRequest = main.request ?? { inboxId: last.id, runId, sessionKey, agentId, message: text, channel: last.channel };
   const {
     inboxId: _id,
     timeoutMs: _timeout,
@@ -203,18 +215,19 @@ function inputOf(turn: Turn): TurnInput {
     decided: _decided,
     owner = false,
     ...request
-  } = requestOf(main);
+  } = asked;
   const images = items.flatMap((item) => item.request?.images ?? []);
   const many = items.length > 1 ? [`[${items.length} messages that came while you were busy]`] : [];
-  const message = [...summaryOf(summarised), ...many, ...items.map(textWithFiles)].join("\n\n");
+  const summary = summarised.length === 0 ? [] : [summaryOf(summarised)];
+  const message = [...summary, ...many, ...items.map(textWithFiles)].join("\n\n");
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking ?? request.thinking;
   const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model;
   return {
     ...request,
-    traceId: traceOf(lastMessage(main)),
+    traceId: traceOf(last),
     message,
     owner,
-    inboxIds: inputsOf(turn),
+    inboxIds: inputs,
     resumed: main.isResumed,
     ...(images.length === 0 ? {} : { images }),
     ...(thinking === undefined ? {} : { thinking }),
@@ -227,51 +240,49 @@ function textWithFiles({ request, text }: Item): string {
   return [...(files.length > 0 && text === "" ? [] : [text]), ...files.map(mediaLine)].join("\n\n");
 }
 
-export function createClientListener(context: ConversationContext): Listener {
-  const { deps, emit } = context;
-  const injected = (text: string) => (at: number) => gatewayMessage("gateway-injected", text, at);
+const injected = (text: string) => (at: number) => gatewayMessage("gateway-injected", text, at);
 
-  /** A message that is whole at once. */
-  function emitWhole(run: { readonly runId: string; readonly sessionKey: string }, text: string): void {
-    const now = deps.clock.now();
-    emit(run, { stream: "lifecycle", data: { phase: "start", startedAt: now } });
-    if (text !== "") emit(run, { stream: "assistant", data: { text, delta: text } });
-    emit(run, { stream: "lifecycle", data: { phase: "end", startedAt: now, endedAt: now } });
-  }
-
-  return {
-    input: async (turn) => inputOf(turn),
-    open: async (turn) => openStream(turn, context),
-    failureNotice: async () => [],
-    signal: () => undefined,
-    async answer(turn, { reply: payloads, outcome, why, hooks }) {
-      const { main } = turn;
-      const reply = await replyOf(deps, main, payloads, { kind: "command" });
-      const { texts, writes, log } = reply;
-      const text = texts.join("\n\n");
-      const sessionId = (await deps.store.read("sessions.get", { key: main.sessionKey }))?.entry.sessionId ?? "";
-      const shown = { ...(text === "" ? { silent: true } : {}), ...(texts.length > 1 ? { payloads: texts } : {}) };
-      const result: RunOutcome = { status: "ok", text, sessionId, durationMs: 0, ...shown };
-      const end = { outcome, why, result, writes, hooks: [...hooks, ...log] };
-      if (text === "") await commitEnd(deps, turn, end);
-      else await commitEndWithNote(deps, turn, end, injected(text));
-      for (const item of runsOf(turn)) emitWhole({ runId: item.id, sessionKey: item.sessionKey }, item === main ? text : "");
-      reply.sent();
-      return result;
-    },
-    /** A status notice is for chats only: a client sees the new session by itself. */
-    async sendAsides(item, asides) {
-      const { sessionKey, id } = item;
-      const forClients = asides.filter(({ isStatusNotice }) => isStatusNotice !== true);
-      const reply = await replyOf(deps, item, requestOf(item).reply ? asides : forClients, { kind: "command" });
-      const texts = reply.changed ? reply.texts : textsOf(forClients);
-      const text = texts.join("\n\n");
-      const note = text === "" ? [] : await noteWrites(deps, item, injected(text));
-      if (reply.writes.length > 0) await deps.store.commit(reply.writes);
-      if (note.length > 0) await deps.store.commit(note).catch(() => {}); // The transcript grew in between: it is sent and not stored.
-      for (const [at, aside] of texts.entries()) emitWhole({ runId: `${id}:aside-${at}`, sessionKey }, aside);
-      reply.sent();
-      return texts;
-    },
-  };
+/** Shows clients a message that is complete at once. */
+function emitWhole(run: { readonly runId: string; readonly sessionKey: string }, text: string, { deps, emit }: ConversationContext): void {
+  const now = deps.clock.now();
+  emit(run, { stream: "lifecycle", data: { phase: "start", startedAt: now } });
+  if (text !== "") emit(run, { stream: "assistant", data: { text, delta: text } });
+  emit(run, { stream: "lifecycle", data: { phase: "end", startedAt: now, endedAt: now } });
 }
+
+export const clientListener: Listener = {
+  input: inputOf,
+  open: openStream,
+  failureNotice: async () => [],
+  async answer(turn, { reply: payloads, outcome, why, hooks }, context) {
+    const { deps } = context;
+    const { main } = turn;
+    const reply = await replyOf(deps, main, payloads, { kind: "command" });
+    const { texts, writes, log } = reply;
+    const text = texts.join("\n\n");
+    const sessionId = (await deps.store.read("sessions.get", { key: main.sessionKey }))?.entry.sessionId ?? "";
+    const shown = { ...(text === "" ? { silent: true } : {}), ...(texts.length > 1 ? { payloads: texts } : {}) };
+    const result: RunOutcome = { status: "ok", text, sessionId, durationMs: 0, ...shown };
+    const end = { outcome, why, result, writes, hooks: [...hooks, ...log] };
+    if (text === "") await commitEnd(deps, turn, end);
+    else await commitEndWithNote(deps, turn, end, injected(text));
+    for (const item of runsOf(turn)) emitWhole({ runId: item.id, sessionKey: item.sessionKey }, item === main ? text : "", context);
+    reply.sent();
+    return result;
+  },
+  /** A status notice is for chats only: a client sees the new session by itself. */
+  async sendAsides(item, asides, context) {
+    const { deps } = context;
+    const { sessionKey, id, request } = item;
+    const forClients = asides.filter(({ isStatusNotice }) => isStatusNotice !== true);
+    const reply = await replyOf(deps, item, request?.reply ? asides : forClients, { kind: "command" });
+    const texts = reply.changed ? reply.texts : textsOf(forClients);
+    const text = texts.join("\n\n");
+    const note = text === "" ? [] : await noteWrites(deps, item, injected(text));
+    if (reply.writes.length > 0) await deps.store.commit(reply.writes);
+    if (note.length > 0) await deps.store.commit(note).catch(() => {}); // The transcript grew in between: it is sent and not stored.
+    for (const [at, aside] of texts.entries()) emitWhole({ runId: `${id}:aside-${at}`, sessionKey }, aside, context);
+    reply.sent();
+    return texts;
+  },
+};

@@ -6,15 +6,15 @@ import { agentOfKey } from "../../protocol/index.ts";
 import type { Store, TurnRow } from "../../store/index.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "../contract.ts";
 import { requestOf, RUNS, type ClientRequest, type StoredRequest } from "../inbound.ts";
-import { outcomeOf as outcomeOfItem, type OpenItems } from "../open-items.ts";
+import { outcomeOf as outcomeOfItem, type OpenItems } from "../items.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { outcomeOf } from "./turn.ts";
 
 export interface ClientRuns extends Pick<Responder, "accept" | "outcome"> {
   /** Nothing is taken any more; resolves when what was being taken is on disk. */
   close(): Promise<void>;
-  /** Runs that are being accepted. */
-  readonly accepting: number;
+  /** Runs that are being accepted, by their ids. */
+  readonly accepting: ReadonlyMap<string, unknown>;
 }
 
 type StoreDeps = Pick<ConversationDeps, "store">;
@@ -88,6 +88,7 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin:
   }
 
   return {
+    accepting,
     async accept(request) {
       const { runId, message, sessionKey } = request;
       if (isClosed) throw new AppError("UNAVAILABLE", "the gateway is stopping; send it again after the restart");
@@ -111,9 +112,6 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin:
     async close() {
       isClosed = true;
       await Promise.allSettled(accepting.values());
-    },
-    get accepting() {
-      return accepting.size;
     },
   };
 }

@@ -4,8 +4,8 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { ReplyCounts, ReplyKind, ReplyPayload } from "../../protocol/index.ts";
 import type { OutboxRow, Store } from "../../store/index.ts";
+import type { RowPayload } from "../delivery/attempt.ts";
 import type { Delivery } from "../delivery/delivery.ts";
-import type { RowPayload } from "../delivery/row-payload.ts";
 
 /** Receives the replies to a message directly: the plugin that received it. */
 export interface LiveReply {
@@ -33,16 +33,18 @@ export interface LiveEnd {
 
 /** A message whose replies a plugin waits for. */
 export interface Live {
+  /** What rows of the outbox name it by. */
   readonly key: string;
   readonly reply: LiveReply;
+  /** The message became this input of the inbox. */
+  begun(inboxId: number): void;
+  /** The input is at its end, on disk; it was in the turn `runId`. */
+  ended(inboxId: number, runId: string | undefined): void;
 }
 
-export interface LiveReplies {
-  /** Has a message taken; `began` is called for each input that it becomes. Resolves when all of them are at their end and the replies were handed over. */
-  taking(reply: LiveReply, take: (began: (inboxId: number) => void) => Promise<unknown>): Promise<LiveEnd>;
-  of(inboxId: number): Live | undefined;
-  /** These are at their end, on disk. */
-  ended(inboxIds: readonly number[], runId?: string): void;
+interface LiveReplies {
+  /** Has a message taken. Resolves when all inputs that it becomes are at their end and the replies were handed over. */
+  taking(reply: LiveReply, take: (live: Live) => Promise<unknown>): Promise<LiveEnd>;
   /** The process stops: nobody is handed anything any more. What is on disk goes out after the next start. */
   close(): void;
 }
@@ -58,9 +60,10 @@ interface Deps {
 class Waiting implements Live {
   readonly key: string;
   readonly reply: LiveReply;
-  readonly open = new Set<number>();
+  isTaken = false;
   readonly counts: ReplyCounts = { tool: 0, block: 0, final: 0 };
   readonly done = Promise.withResolvers<void>();
+  private readonly open = new Set<number>();
   private readonly deps: Deps;
   private readonly turns: string[];
   /** Rows that were handed over, or came to an end without us. */
@@ -99,8 +102,13 @@ class Waiting implements Live {
     this.wake();
   }
 
+  begun(inboxId: number): void {
+    this.isTaken = true;
+    this.open.add(inboxId);
+  }
+
   ended(inboxId: number, runId: string | undefined): void {
-    if (!this.open.delete(inboxId)) return;
+    if (!this.open.delete(inboxId) || this.attachment.disposed) return;
     if (runId !== undefined) this.turns.push(runId);
     if (this.open.size > 0) return;
     this.settle().then(
@@ -127,37 +135,23 @@ class Waiting implements Live {
 }
 
 export function createLiveReplies(deps: Deps): LiveReplies {
-  const waiting = new Map<number, Waiting>();
   const all = new Set<Waiting>();
   return {
     async taking(reply, take) {
       const live = new Waiting(deps, reply);
-      let begun = false;
       all.add(live);
       try {
-        await take((inboxId) => {
-          begun = true;
-          live.open.add(inboxId);
-          waiting.set(inboxId, live);
-        });
-        if (!begun) live.close();
+        await take(live);
+        if (!live.isTaken) live.close();
         await live.done.promise;
-        return { taken: begun, counts: { ...live.counts } };
+        return { taken: live.isTaken, counts: { ...live.counts } };
       } finally {
         live.close();
         all.delete(live);
       }
     },
-    of: (inboxId) => waiting.get(inboxId),
-    ended(inboxIds, runId) {
-      for (const id of inboxIds) {
-        waiting.get(id)?.ended(id, runId);
-        waiting.delete(id);
-      }
-    },
     close() {
       for (const live of all) live.close();
-      waiting.clear();
     },
   };
 }

@@ -1,11 +1,8 @@
 /** What the previous process did not finish. */
 import type { InboxRow } from "../../store/index.ts";
 import { inboundOf, type Group, type Inbound } from "../inbound.ts";
-import type { CreateItem } from "../intake/create-item.ts";
+import { type CreateItem, mergeInto, type Item, type OpenItems } from "../items.ts";
 import type { Examination } from "../intake/examine.ts";
-import { seenBefore } from "../intake/seen.ts";
-import { mergeInto, type Item } from "../item.ts";
-import type { OpenItems } from "../open-items.ts";
 import type { ConversationDeps } from "../ports.ts";
 
 interface ResumeDeps {
@@ -27,7 +24,7 @@ async function* openRows({ store }: Pick<ConversationDeps, "store">, state: "cla
     const rows = await store.read("inbox.open", { state, after, limit: PAGE });
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE) return;
-    after = rows.at(-1)!.id;
+    after = rows.at(-1)?.id ?? after;
   }
 }
 
@@ -60,7 +57,20 @@ export async function wasPrompted({ store }: Pick<ConversationDeps, "store">, tu
 }
 
 /** Messages that were taken together, the last of which has what was decided. */
-const isDecided = (messages: readonly Inbound[]): boolean => messages.at(-1)!.id === messages.at(-1)!.decided?.last;
+function isDecided(messages: readonly Inbound[]): boolean {
+  const last = messages.at(-1);
+  return last !== undefined && last.id === last.decided?.last;
+}
+
+/** Removes the reactions that the previous process set. Never rejects. */
+async function removeAcks(messages: readonly Inbound[], deps: ConversationDeps): Promise<void> {
+  try {
+    const { removeEarlierAck } = await import("../reply/index.ts");
+    await Promise.all(messages.map((message) => removeEarlierAck(deps, message)));
+  } catch (error) {
+    deps.log.debug("a reaction could not be removed", { error });
+  }
+}
 
 /** Gives an item what commands and plugins decided about its messages. */
 function applyDecided(item: Item, deps: ConversationDeps): Item {
@@ -72,7 +82,7 @@ function applyDecided(item: Item, deps: ConversationDeps): Item {
   item.thinking = thinking;
   item.hints = hints;
   item.hooks = decided.flatMap((one) => one.hooks ?? []);
-  if (acked.length > 0) item.ack = { replied: () => acked.forEach((message) => seenBefore(deps, message).replied()) };
+  if (acked.length > 0) item.ack = { replied: () => removeAcks(acked, deps) };
   return item;
 }
 
@@ -98,17 +108,17 @@ export async function resumeAll({ deps, open, createItem, examination, enqueue, 
   }
 
   /** Runs of clients that one turn answered: it has the id of the newest. Without a prompt it goes on with that one, and the others are released. */
-  async function resumeRuns(messages: readonly Inbound[], turnId: string): Promise<void> {
-    const isMain = ({ request }: Inbound): boolean => request?.runId === turnId;
-    const [main, ...others] = messages.toSorted((a, b) => Number(isMain(b)) - Number(isMain(a)));
+  async function resumeRuns(messages: Group, turnId: string): Promise<void> {
+    const main = messages.find(({ request }) => request?.runId === turnId) ?? messages[0];
+    const others = messages.filter((message) => message !== main);
     const isPrompted = await wasPrompted(deps, turnId).catch(() => false);
     if (isPrompted) {
-      const item = itemOf([main!], turnId);
+      const item = itemOf([main], turnId);
       for (const other of others) mergeInto(item, itemOf([other], turnId));
       return goOn(item);
     }
     if (others.length > 0) await deps.store.write("inbox.release", { ids: others.map(({ id }) => id) }).catch(() => {});
-    for (const message of [...others, main!]) {
+    for (const message of [...others, main]) {
       const item = itemOf([message], message === main ? turnId : undefined);
       if (message.decided) goOn(item);
       else examineAgain(item, false);
@@ -126,10 +136,12 @@ export async function resumeAll({ deps, open, createItem, examination, enqueue, 
   async function resumeRows(rows: readonly InboxRow[]): Promise<void> {
     const left = rows.filter(({ id }) => claim(id)).flatMap((row) => inboundOf(row) ?? []);
     const isClaimed = ({ turnId }: Inbound): boolean => turnId !== undefined;
-    for (const [turnId, group] of Map.groupBy(left.filter(isClaimed), ({ turnId: id }) => id!)) await resumeTurn(group as [Inbound, ...Inbound[]], turnId);
+    for (const [turnId, [first, ...others]] of Map.groupBy(left.filter(isClaimed), ({ turnId: id = "" }) => id))
+      if (first) await resumeTurn([first, ...others], turnId);
     const waiting = left.filter((inbound) => !isClaimed(inbound));
     for (const group of Map.groupBy(waiting, ({ id, decided }) => decided?.last ?? id).values()) {
-      if (isDecided(group)) goOn(itemOf(group as [Inbound, ...Inbound[]]));
+      const [first, ...others] = group;
+      if (first && isDecided(group)) goOn(itemOf([first, ...others]));
       else for (const inbound of group) examineAgain(itemOf([inbound]), true);
     }
   }

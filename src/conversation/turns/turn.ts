@@ -10,9 +10,8 @@ import { aborted, closeUnanswered, failed, type Closing } from "../closing.ts";
 import type { AbortReason, RunOutcome } from "../contract.ts";
 import { traceOf } from "../inbound.ts";
 import { messageContext } from "../intake/message-context.ts";
-import { endingOf, inboxIdsOf, lastMessage, mergeInto, ORIGINS, sameTurn, type DirectAnswer, type Item, type Turn } from "../item.ts";
-import type { ActiveTurn, Batch } from "../lanes/session-lane.ts";
-import type { OpenItems } from "../open-items.ts";
+import { endingOf, mergeInto, ORIGINS, sameTurn, type DirectAnswer, type Item, type OpenItems, type Turn } from "../items.ts";
+import type { ActiveTurn, Batch } from "../lanes.ts";
 import type { ConversationContext } from "../ports.ts";
 import { wasPrompted } from "./resume.ts";
 
@@ -73,10 +72,7 @@ function steered(turn: Turn): Steered[] {
     }
     if (item.queue.mode.value === "steer-backlog") return [{ text, writes: [] }];
     turn.taken.add(item);
-    const settle: Write = [
-      "inbox.settle",
-      { ids: inboxIdsOf(item), outcome: "merged", why: "shown to the turn that was running", turnId: turn.main.id, hooks },
-    ];
+    const settle: Write = ["inbox.settle", { ids: item.inboxIds, outcome: "merged", why: "shown to the turn that was running", turnId: turn.main.id, hooks }];
     const committed = (): void => {
       turn.taken.delete(item);
       mergeInto(turn.main, item);
@@ -93,10 +89,11 @@ function turnOf({ items, summarised }: Batch): { readonly turn: Turn | undefined
   const [own, cut] = [withMerged(items), withMerged(summarised)];
   const [first, ...others] = own;
   if (!first) return { turn: undefined, unanswered: [...stopped, ...cut] };
-  const main = own.at(-1)!;
+  const main = own.at(-1) ?? first;
   for (const item of [...cut, ...own]) if (item !== main) mergeInto(main, item);
   main.phase = "running";
-  const turn: Turn = { main, items: [first, ...others], summarised: cut, isBegun: true, steering: [], taken: new Set(), isOver: false };
+  const inputs = [...cut, ...own].flatMap(({ inboxIds }) => inboxIds);
+  const turn: Turn = { main, items: [first, ...others], summarised: cut, inputs, isBegun: true, steering: [], taken: new Set(), isOver: false };
   return { turn, unanswered: stopped };
 }
 
@@ -124,13 +121,12 @@ function replyCollector(): { readonly dispatcher: ReplyDispatcher; readonly payl
   };
 }
 
-/** `reply_dispatch`: a plugin may answer in the agent's place. Undefined: the agent answers. What no one wrote is not offered. */
+/** `reply_dispatch`: a plugin may answer in the agent's place. Undefined: the agent answers. */
 async function takenOver({ main }: Turn, { deps }: ConversationContext, hookLog: HookLog): Promise<DirectAnswer | undefined> {
-  if (main.hasBegun || main.request?.kind !== undefined || !deps.hooks.has("reply_dispatch")) return undefined;
   const { dispatcher, payloads } = replyCollector();
-  const last = lastMessage(main);
+  const { last } = main;
   const event = {
-    ctx: { ...messageContext(main.request ? { ...last, text: main.text } : last) } as Record<string, unknown>,
+    ctx: { ...messageContext(main.request ? { ...last, text: main.text } : last) },
     runId: main.id,
     sessionKey: main.sessionKey,
     sendPolicy: "allow" as const,
@@ -173,7 +169,7 @@ export function outcomeOf(end: TurnEnd): RunOutcome {
 }
 
 /** A turn that failed or ran out of time gets a log line. */
-function logOutcome(log: Logger, { id: runId, sessionKey }: Item, outcome: RunOutcome): void {
+function logUnanswered(log: Logger, { id: runId, sessionKey }: Item, outcome: RunOutcome): void {
   if (outcome.status === "error") {
     const { error, failure } = outcome;
     log.warn(`a turn failed: ${error}`, { runId, sessionKey, ...(failure ? { failure: failure.kind } : {}) });
@@ -185,7 +181,7 @@ function abortFromOutside(turn: Turn, { deps }: ConversationContext): Disposable
   const { main } = turn;
   const limitMs = turnLimitMs(deps.config.current, main.request?.timeoutMs);
   const timer = limitMs > 0 ? deps.clock.after(limitMs, () => abort(turn, "timeout")) : undefined;
-  const signal = main.listener.signal(main);
+  const signal = main.last.live?.reply.signal;
   const stop = (): void => abort(turn, "stop");
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
@@ -209,12 +205,15 @@ async function answer(turn: Turn, context: LaneContext): Promise<Answered> {
   const { listener, abort, sessionKey } = main;
   using outside = abortFromOutside(turn, context);
   const entry = (await deps.store.read("sessions.get", { key: sessionKey }))?.entry;
-  const input = await listener.input(turn, entry);
+  const input = await listener.input(turn, entry, context);
   const hookLog = createHookLog(deps.hooks, deps.clock.now);
   hookLog.add([...turn.summarised, ...turn.items].flatMap(({ hooks }) => hooks));
-  const direct = await takenOver(turn, context, hookLog);
-  if (direct) return { outcome: await listener.answer(turn, { ...direct, unsaid: input }) };
-  const stream = await listener.open(turn, entry);
+  // What no one wrote is not offered to plugins, nor is a turn that goes on.
+  if (deps.hooks.has("reply_dispatch") && !main.hasBegun && main.request?.kind === undefined) {
+    const direct = await takenOver(turn, context, hookLog);
+    if (direct) return { outcome: await listener.answer(turn, { ...direct, unsaid: input }, context) };
+  }
+  const stream = await listener.open(turn, entry, context);
   const agents = await deps.agents();
   const end = await agents.turn(hookLog.entries.length === 0 ? input : { ...input, hookLog: hookLog.entries }, {
     emit: stream.event,
@@ -236,9 +235,8 @@ async function answer(turn: Turn, context: LaneContext): Promise<Answered> {
     const isPrompted = await wasPrompted(deps, main.id).catch(() => true);
     return { outcome: await closeUnanswered(turn, { ...GAVE_UP, unsaid: isPrompted ? undefined : input }, context) };
   }
-  deps.delivery.kick();
   const outcome = outcomeOf(end);
-  logOutcome(deps.log, main, outcome);
+  if (outcome.status !== "ok") logUnanswered(deps.log, main, outcome);
   const settled = stream.settled(end, outcome);
   if (end.status !== "ok") return { outcome: settled };
   return { outcome: settled, upkeep: () => agents.after(input, end, { session, signal: new AbortController().signal, stopping }) };

@@ -1,9 +1,11 @@
+import type { Clock } from "../../base/clock.ts";
 import { createRedactor } from "../../base/redaction.ts";
-import type { InboxRow, OutboxRow, TurnRow } from "../../store/index.ts";
+import type { InboxRow, OutboxRow, TurnRow, Store } from "../../store/index.ts";
 import { deliveriesOfMessage, deliverySteps } from "./delivery-steps.ts";
 import { find } from "./find.ts";
 import { messageSteps, recordOf } from "./message-steps.ts";
 import { given, type PlacedStep, type Story, type StoryAbout, type StoryLane, type StoryStep, type StoryStepKind, type WhyDeps } from "./story.ts";
+import { whyText } from "./text.ts";
 import { turnFacts, turnSteps, type TurnFacts } from "./turn-steps.ts";
 import { deliveryVerdict, messageVerdict, turnVerdict } from "./verdict.ts";
 
@@ -170,4 +172,29 @@ export function createWhy({ store, now, redactor = createRedactor(), runnable = 
       return Promise.all(found.rows.map((row) => ofMessage(row, found.others, close(found.rows))));
     },
   };
+}
+
+/** Turns that are searched for the last one of a model. */
+const MOST_TURNS = 50;
+
+/** The last turn of a session that a model was to answer. Commands of clients have turns of their own, without a prompt: they do not count. */
+async function lastTurn(store: Pick<Store, "read">, sessionKey: string): Promise<string | undefined> {
+  for (const { id, outcome } of await store.read("turns.ofSession", { sessionKey, limit: MOST_TURNS })) {
+    if (outcome === "failed" || (await store.read("journal.steps", { turnId: id })).length > 0) return id;
+  }
+  return undefined;
+}
+
+/** How a message of a session was answered, in a few lines; without an id, its last one. Messages of other sessions are not explained. */
+export async function whyInSession(
+  { store, clock }: { readonly store: Store; readonly clock: Pick<Clock, "now"> },
+  sessionKey: string,
+  id: string | undefined,
+): Promise<string | undefined> {
+  const subject = id ?? (await lastTurn(store, sessionKey));
+  if (subject === undefined) return undefined;
+  const [story] = await createWhy({ store, now: clock.now })
+    .tell(subject)
+    .catch(() => []);
+  return story && story.about.sessionKey === sessionKey ? whyText(story, { short: true }) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { InboxRow, OutboxRow } from "../../store/index.ts";
-import type { RowPayload } from "../delivery/row-payload.ts";
+import type { RowPayload } from "../delivery/attempt.ts";
 import { hookSteps } from "./message-steps.ts";
 import { given, type StoryStep, type StoryStore } from "./story.ts";
 

@@ -1,7 +1,7 @@
 import { COMMANDS, type CommandFacts, type CommandGroup } from "../../../channels/index.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
 import type { Handler } from "../handling.ts";
-import { skillCommands } from "./skill-names.ts";
+import { skillCommands } from "./skill.ts";
 
 /** In this version, and switched on as far as it can be switched. */
 export function isOn({ gate, unavailable }: CommandFacts, config: OpenClawConfig): boolean {
@@ -56,4 +56,20 @@ export const commands: Handler = async ({ ports, call }) => {
   ]
     .map((section) => section.join("\n"))
     .join("\n\n");
+};
+
+/** What an operator needs to let somebody in. */
+export const whoami: Handler = ({ call }) => {
+  const { ctx, channel, senderId, isGroup, accountId } = call;
+  const lines: readonly (readonly [string, string | number | undefined])[] = [
+    ["Channel", channel],
+    ["Account", accountId === "default" ? undefined : accountId],
+    ["User id", senderId],
+    ["Username", ctx.SenderUsername && `@${ctx.SenderUsername.replace(/^@/, "")}`],
+    ["Chat", isGroup ? ctx.From : undefined],
+    ["Thread", ctx.MessageThreadId],
+    ["AllowFrom", senderId],
+  ];
+  const known = lines.filter(([, value]) => value !== undefined && value !== "");
+  return ["**Identity**", ...known.map(([name, value]) => `${name}: ${value}`)].join("\n");
 };

@@ -2,18 +2,13 @@
 import { notThere, type Handler } from "../handling.ts";
 import { models } from "../models/list.ts";
 import { allowlist } from "./allowlist.ts";
-import { approve } from "./approve.ts";
-import { bash } from "./bash.ts";
-import { activation, send } from "./chat-rules.ts";
+import { approve, bash, activation, send, restart } from "./administration.ts";
+import { commands, help, whoami } from "./help.ts";
+import { compact, stop, trace, usage } from "./session.ts";
 import { config, debug } from "./config.ts";
 import { context } from "./context.ts";
 import { exportSession } from "./export-session.ts";
-import { commands, help } from "./help.ts";
-import { restart } from "./restart.ts";
-import { compact, stop, trace } from "./session.ts";
 import { status } from "./status.ts";
-import { usage } from "./usage.ts";
-import { whoami } from "./whoami.ts";
 
 const subagents: Handler = ({ name }) => notThere(name, "there are no sub-agents in this version");
 
@@ -45,5 +40,5 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 export { calledSkill, runSkill, unknownSkill } from "./skill.ts";
-export { reset } from "./reset.ts";
-export { applySettings, hintsOf, maySet, shortcut } from "../settings/apply.ts";
+export { reset } from "./session.ts";
+export { applySettings, hintsOf, maySet, shortcut } from "./settings.ts";

@@ -1,4 +1,12 @@
-import { answered, count, type Handler, type Handling } from "../handling.ts";
+import type { ModelRef } from "../../../models/index.ts";
+import { usageFooter } from "../../../sessions/index.ts";
+import type { CommandVerdict } from "../commands.ts";
+import { answered, count, type Handler, type Handling, notThere } from "../handling.ts";
+import { formatRef, modelChooser, type ModelChooser } from "../models/choose.ts";
+import { score } from "../models/match.ts";
+import { overrideFor } from "../models/override.ts";
+import { readUsage } from "../parsing/levels.ts";
+import type { UsageTotal } from "../ports.ts";
 import { contextUse } from "./status.ts";
 
 const plural = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;
@@ -34,4 +42,100 @@ export async function trace({ ports, key, args }: Handling): Promise<string> {
   if (!ports.why) return "/trace is not there yet: nothing tells the story of a message.";
   const story = await ports.why(key, args === "" ? undefined : args.slice(0, 200));
   return story === undefined || story === "" ? "Nothing is known yet: no message of this session was answered." : ports.redact(story);
+}
+
+const NEXT = { off: "tokens", tokens: "full", full: "off" } as const;
+
+/** The footer below answers: set, or moved on by one; or what was spent. */
+export const usage: Handler = async ({ ports, call, key, args }) => {
+  const word = args.toLowerCase();
+  if (word === "cost") {
+    if (!ports.usage) return notThere("usage cost", "nothing adds up costs");
+    const { session, today, last30Days } = await ports.usage.summary(key);
+    return ["**Usage**", `Session: ${total(session)}`, `Today: ${total(today)}`, `Last 30 days: ${total(last30Days)}`].join("\n");
+  }
+  const mode = word === "" ? NEXT[usageFooter(await ports.session.read(key)).value] : readUsage(word);
+  if (mode === undefined) return "Usage: /usage off|tokens|full|cost";
+  await ports.session.patch(key, call.agentId, { responseUsage: mode === "off" ? null : mode });
+  return `Usage below answers: ${mode}.`;
+};
+
+function total({ costUsd, tokens, partial }: UsageTotal): string {
+  const cost = costUsd === undefined ? "cost unknown" : `$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}${partial ? " (partial)" : ""}`;
+  return `${cost} · ${count(tokens)} tokens`;
+}
+
+/** Parts of models' names that are ordinary words: a message may begin with them. */
+const ORDINARY = new Set(
+  "preview instruct thinking reasoning vision search online latest coding medium experimental standard realtime image reasoner deepthink speech research".split(
+    " ",
+  ),
+);
+const SHORTEST = 6;
+
+/** A model that `/new` is followed by, and the rest. Words that are not clearly one are the beginning of a message. */
+function modelHint(chooser: ModelChooser, args: string): { readonly ref: ModelRef; readonly rest: string } | undefined {
+  const [, first = "", second = "", rest = ""] = /^(\S{1,200})(?:\s+(\S{1,200}))?([\s\S]*)$/.exec(args) ?? [];
+  const afterFirst = args.slice(first.length).trim();
+  const named = chooser.exact(first);
+  // An id of the default provider that nobody knows is no model.
+  if (named) return { ref: named, rest: afterFirst };
+  const pair = second === "" || !chooser.models.some(({ provider }) => provider === first.toLowerCase()) ? undefined : chooser.exact(`${first}/${second}`);
+  if (pair) return { ref: pair, rest: rest.trim() };
+  if (first.length < SHORTEST || ORDINARY.has(first.toLowerCase()) || !isName(chooser, first)) return undefined;
+  const chosen = chooser.choose(first);
+  return "ref" in chosen ? { ref: chosen.ref, rest: afterFirst } : undefined;
+}
+
+/** Whether a part of some model's name begins so. */
+function isName({ models }: ModelChooser, word: string): boolean {
+  const wanted = word.toLowerCase();
+  return models.some(
+    ({ id }) => score(wanted, id) >= 0.8 && (id.toLowerCase().startsWith(wanted) || /[-/.]/.test(id[id.toLowerCase().indexOf(wanted) - 1] ?? "")),
+  );
+}
+
+const GREETING = [
+  "A new conversation has just begun.",
+  "Greet the person in one to three short sentences, in your own voice and as the files of your workspace describe you, and ask what they would like to do.",
+  "Do not speak about this note, about tools, or about how you work inside.",
+].join(" ");
+
+type Turn = Extract<CommandVerdict, { kind: "turn" }>;
+
+/**
+ * A new session id; then a turn with what else was said, or with a greeting, unless no model can give it. `said` is what the sender said, without the
+ * model.
+ */
+export async function reset({ ports, call, key, name, args }: Handling): Promise<{ readonly turn: Turn; readonly said: string } | { readonly answer: string }> {
+  const reason = name === "reset" ? "reset" : "new";
+  // A session can begin anew whatever is wrong with the models.
+  const chooser = await modelChooser(ports, call.agentId).catch((error: unknown) => {
+    ports.onError(name, error);
+    return undefined;
+  });
+  const hint = args === "" || !chooser ? undefined : modelHint(chooser, args);
+  const previous = await ports.session.read(key);
+  const told = await ports.fire(reason, key, {
+    sessionEntry: previous,
+    previousSessionEntry: previous,
+    sessionId: previous?.sessionId,
+    commandSource: call.channel,
+    senderId: call.senderId,
+  });
+  await ports.session.reset(key, call.agentId, reason);
+  if (hint && chooser) await ports.session.patch(key, call.agentId, overrideFor(hint.ref, chooser.standard));
+  const current = chooser && (await ports.models.current(key, call.agentId));
+  const ref = current && formatRef(hint?.ref ?? current);
+  const standard = chooser && formatRef(chooser.standard);
+  const notice = ref === undefined ? "New session" : `New session · model ${ref}${ref === standard ? "" : ` (default ${standard})`}`;
+  const rest = hint ? hint.rest : args;
+  if (rest === "" && current?.problem !== undefined) return { answer: [notice, ...told, `⚠️ ${current.problem}`].join("\n") };
+  const turn: Turn = {
+    kind: "turn",
+    text: rest === "" ? GREETING : rest,
+    asides: call.canAnswerAside ? [{ text: [notice, ...told].join("\n"), isStatusNotice: true }] : told.map((text) => ({ text })),
+    notes: [`/${reason}: a new session was begun`, ...(hint ? [`the model ${ref} was chosen with it`] : [])],
+  };
+  return { turn, said: rest };
 }

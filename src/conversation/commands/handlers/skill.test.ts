@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { setup } from "../commands.fixture.ts";
-import { nameSkills } from "./skill-names.ts";
+import { nameSkills } from "./skill.ts";
 
 describe("skills", () => {
   const list = [

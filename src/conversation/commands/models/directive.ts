@@ -3,7 +3,7 @@ import type { Handling } from "../handling.ts";
 import { formatRef, modelChooser, type ModelChooser } from "./choose.ts";
 import { providerList } from "./list.ts";
 import { overrideFor } from "./override.ts";
-import { buttonsFor, type Shown } from "../../reply/buttons.ts";
+import { buttonsFor, type Shown } from "../../buttons.ts";
 
 const MOST_MODELS = 40;
 

@@ -1,6 +1,6 @@
 import { wordsOf, type Handling } from "../handling.ts";
 import { formatRef, modelChooser, type ModelChooser } from "./choose.ts";
-import { buttonsFor, type Shown } from "../../reply/buttons.ts";
+import { buttonsFor, type Shown } from "../../buttons.ts";
 
 const PAGE = 20;
 const MOST_PER_PAGE = 100;

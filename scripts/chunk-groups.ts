@@ -45,7 +45,7 @@ export const CHUNK_GROUPS = [
     test: files(
       "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|last-good|missing-file|names-plugins|origin|known-channels|path|source-files|tilde|version|sha256)\\.ts",
       "src/config/(?:document/|migrate/|schema/index|validate/(?!hints|schema-export))",
-      "src/cli/(?:config-source|commands/config/(?:index|validate))\\.ts",
+      "src/cli/(?:config-source|commands/config/index)\\.ts",
     ),
   },
   // What every plugin's entry needs, and what host and plugins share; then the rest, and what needs zod.
@@ -58,7 +58,7 @@ export const CHUNK_GROUPS = [
     name: "inventory",
     test: files(
       "src/plugins/(?:inventory/|record\\.|install/journal)",
-      "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|list|record))\\.ts",
+      "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|record))\\.ts",
     ),
   },
   { name: "channel-text", test: files("src/channels/(?:text/|reactions/|rich-text/(?!parse))") },

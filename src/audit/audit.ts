@@ -1,3 +1,5 @@
+import { channelScopes, isOpen } from "./channels.ts";
+import { sectionAt, type AuditCheck, contextOf, SEVERITIES, type AuditContext, type AuditDeps, type AuditFinding, type Severity } from "./finding.ts";
 import { messageOf } from "../base/errors.ts";
 import { channels, owner } from "./checks/channels.ts";
 import { extensions } from "./checks/extensions.ts";
@@ -5,12 +7,25 @@ import { files, secrets } from "./checks/files.ts";
 import { browser, gateway } from "./checks/gateway.ts";
 import { hooks } from "./checks/hooks.ts";
 import { models } from "./checks/models.ts";
-import { summary } from "./checks/summary.ts";
 import { allowlists, tools } from "./checks/tools.ts";
-import { contextOf, SEVERITIES, type AuditCheck, type AuditContext, type AuditDeps, type AuditFinding, type Severity } from "./finding.ts";
+
+/** What there is to attack, in one line. */
+export const summary: AuditCheck = ({ cfg, exposed }) => {
+  const scopes = channelScopes(cfg);
+  const facts = [
+    `channels: ${new Set(scopes.map(({ channel }) => channel)).size}, open: ${scopes.filter(isOpen).length}`,
+    `tools.elevated: ${cfg.tools?.elevated?.enabled !== false && Object.keys(sectionAt(cfg, "tools", "elevated", "allowFrom") ?? {}).length > 0 ? "on" : "off"}`,
+    `exec: ${cfg.tools?.exec?.security ?? "asks"}`,
+    `sandbox: ${cfg.agents?.defaults?.sandbox?.mode ?? "off"}`,
+    `hooks: ${cfg.hooks?.enabled === true ? "on" : "off"}`,
+    `browser: ${sectionAt(cfg, "browser")?.["enabled"] === true ? "on" : "off"}`,
+    `gateway: ${exposed ? "on the network" : "this machine only"}`,
+  ];
+  return [{ checkId: "summary.attack_surface", severity: "info", title: "attack surface", detail: facts.join("; ") }];
+};
 
 /** What the running gateway answered; only with `--deep`. */
-export interface DeepReport {
+interface DeepReport {
   readonly gateway: { readonly attempted: boolean; readonly url: string | null; readonly ok: boolean; readonly error: string | null };
 }
 

@@ -1,17 +1,46 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname } from "node:path";
+import { join, basename, dirname } from "node:path";
+import { configFile, stateFolder, profileEnv } from "../config/index.ts";
+import { type PluginCommands, dispatch } from "./dispatch.ts";
+import type { Io } from "./io.ts";
 import { programName, withProgram } from "../base/program-name.ts";
-import { profileEnv, stateFolder } from "../config/index.ts";
 import { parseGlobals } from "./arguments.ts";
 import { COMMANDS } from "./commands/index.ts";
-import { dispatch } from "./dispatch.ts";
 import { showFailure } from "./failure.ts";
 import { rootHelp } from "./help.ts";
-import type { Io } from "./io.ts";
-import { pluginCommands } from "./plugin-commands/index.ts";
 import { createStandardOutput } from "./standard-output.ts";
 import { escapeControls } from "../base/printable.ts";
+
+/** Commands that plugins bring. Nothing of plugins is loaded until one is asked for, or, for the help, while none seems to be there. */
+function pluginCommands(io: Io): PluginCommands {
+  return {
+    async listed() {
+      if (!seemsToHavePlugins(io)) return [];
+      const { listCommands } = await import("./plugin-commands/declared.ts");
+      return listCommands(io);
+    },
+    async run(args) {
+      const { runPluginCommand } = await import("./plugin-commands/run.ts");
+      return runPluginCommand(args, io);
+    },
+  };
+}
+
+/** Two looks at the disk: something is installed, or the configuration says something about plugins. */
+function seemsToHavePlugins({ env, cwd }: Io): boolean {
+  const place = { env, cwd, exists: existsSync, osHome: homedir() };
+  try {
+    if (readdirSync(join(stateFolder(place), "extensions")).length > 0) return true;
+  } catch {
+    // Nothing was ever installed.
+  }
+  try {
+    return /plugins|\$include/.test(readFileSync(configFile(place), "utf8"));
+  } catch {
+    return false; // No configuration, or none that can be read: commands say so.
+  }
+}
 
 /** The styles that our own output has (`createStyle`, the console log): colours, bold, dim and the end of them. Nothing that moves, hides or blinks. */
 // eslint-disable-next-line no-control-regex -- styles are control sequences

@@ -1,6 +1,60 @@
+import { openChats, owners } from "./checks/access.ts";
+import { configFile, configKeys, configLegacy, configRemarks, gatewayAuth, gatewayMode } from "./checks/config.ts";
+import { channels, plugins, skills } from "./checks/extensions.ts";
+import { channelAccounts, gatewayHealth } from "./checks/gateway.ts";
+import { legacyState } from "./checks/legacy-state.ts";
+import { sessionLocks, fileModes, stateFolder, stateFolders, stateParts } from "./checks/state.ts";
+import { defaultModel, gmailModel, memorySearch, modelKeys } from "./checks/models.ts";
+import { configNames } from "./checks/names.ts";
+import { clockSkew, controlUi, nodeVersion, oldVariables, timeZone } from "./checks/program.ts";
+import { sandbox, workspaceTips } from "./checks/agents.ts";
+import { linger, otherInstances, otherServices, serviceFile } from "./checks/service.ts";
+import { freeDisk, storeFile, transcripts } from "./checks/store.ts";
+import type { Check, Finding, Level, Repair, Topic } from "./finding.ts";
 import { messageOf } from "../base/errors.ts";
 import type { DoctorDeps } from "./deps.ts";
-import type { Check, Finding, Level, Repair, Topic } from "./finding.ts";
+
+/** Every check, in the documented order: what is repaired early is seen by what comes later. */
+export const CHECKS: readonly Check[] = [
+  nodeVersion,
+  controlUi,
+  oldVariables,
+  clockSkew,
+  timeZone,
+  configFile,
+  configNames,
+  configKeys,
+  configLegacy,
+  configRemarks,
+  gatewayMode,
+  modelKeys,
+  defaultModel,
+  gatewayAuth,
+  legacyState,
+  stateFolder,
+  stateParts,
+  fileModes,
+  stateFolders,
+  storeFile,
+  freeDisk,
+  transcripts,
+  sessionLocks,
+  sandbox,
+  serviceFile,
+  otherServices,
+  linger,
+  otherInstances,
+  openChats,
+  owners,
+  gmailModel,
+  skills,
+  plugins,
+  memorySearch,
+  workspaceTips,
+  gatewayHealth,
+  channels,
+  channelAccounts,
+];
 
 /** A finding as it ended. */
 export interface Outcome {
@@ -17,7 +71,7 @@ export interface Outcome {
   readonly repair?: { readonly summary: string; readonly safe: boolean; readonly force?: boolean };
 }
 
-export interface ExamineOptions {
+interface ExamineOptions {
   readonly checks: readonly Check[];
   /** Told of each check that found something, before anything is repaired. */
   readonly onFound?: (check: Check, findings: readonly Finding[]) => void;

@@ -6,9 +6,8 @@ import { manualClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
 import { openConfig } from "../config/index.ts";
-import { CHECKS } from "./checks.ts";
+import { CHECKS, examine, type Outcome } from "./examine.ts";
 import type { DoctorDeps, ModelFacts } from "./deps.ts";
-import { examine, type Outcome } from "./examine.ts";
 
 export interface PlaceOptions {
   /** The text of the configuration; none when it is undefined. */

@@ -7,6 +7,6 @@ export { BINDS, NODE_MANAGERS, RESET_SCOPES, TAILSCALE_MODES, type Given } from 
 export { onboard, type OnboardResult } from "./onboard.ts";
 export type { LoginPort, ProgramsPort, ServicePort, SetupPlace } from "./place.ts";
 export { workspaceOf } from "./reset.ts";
-export { prepareFolders } from "./prepare.ts";
+export { prepareFolders } from "./steps/workspace.ts";
 export { openSetup } from "./inside/open.ts";
 export type { QuickDeps } from "./inside/quick.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { approvals as command } from "../../src/cli/commands/approvals/index.ts";
+import { approvals as command } from "../../src/cli/commands/groups.ts";
 import { approvalHandlers, execRulesHandlers } from "../../src/gateway/methods/approvals.ts";
 import { planCommand } from "../../src/tools/exec/plan.ts";
 import { createApprovals, createExecRules, createRemembered, type Approvals, type RememberedCommands } from "../../src/tools/index.ts";

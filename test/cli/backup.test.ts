@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { backup } from "../../src/cli/commands/backup/index.ts";
+import { backup } from "../../src/cli/commands/groups.ts";
 import { loadBackup } from "../../src/store/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 import { makePlace } from "../harness/gateway-process.ts";

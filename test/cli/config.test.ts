@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { config as command } from "../../src/cli/commands/config/index.ts";
-import { models } from "../../src/cli/commands/models/index.ts";
+import { models } from "../../src/cli/commands/groups.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 
 const place = (config: string) => openCommandLine("config", command, { config });

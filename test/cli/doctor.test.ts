@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { freePort } from "../harness/free-port.ts";
-import { CHECKS } from "../../src/doctor/checks.ts";
+import { CHECKS } from "../../src/doctor/examine.ts";
 import { doctor, DOCTOR_OPTIONS } from "../../src/cli/commands/doctor/index.ts";
 import { openCommandLine, runCommand, type CommandLine, type CommandLineOptions } from "../harness/command-line.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { startJsonServer, type Answer } from "../fakes/json-server/index.ts";
 import { STREAMS } from "../fakes/model-server/index.ts";
 import { config } from "../../src/cli/commands/config/index.ts";
-import { models } from "../../src/cli/commands/models/index.ts";
+import { models } from "../../src/cli/commands/groups.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 
 const KEY = "sk-or-0123456789abcdefghijklmnop";

@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createPairing, type PairedSender, type Pairing } from "../../src/channels/index.ts";
-import { pairing as command } from "../../src/cli/commands/pairing/index.ts";
+import { pairing as command } from "../../src/cli/commands/groups.ts";
 import { channelPairingHandlers } from "../../src/gateway/methods/channels-pairing.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { startGateway } from "../gateway/start.ts";

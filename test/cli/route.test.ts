@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { route } from "../../src/cli/commands/route/index.ts";
+import { route } from "../../src/cli/commands/groups.ts";
 import type { Explanation, Route } from "../../src/routing/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 

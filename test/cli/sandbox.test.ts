@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { sandbox } from "../../src/cli/commands/sandbox/index.ts";
+import { sandbox } from "../../src/cli/commands/groups.ts";
 import { sandboxSettings } from "../../src/tools/index.ts";
 import { makeFakeDocker } from "../fakes/docker.ts";
 import { openCommandLine } from "../harness/command-line.ts";

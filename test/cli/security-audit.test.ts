@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CHECK_IDS } from "../../src/audit/catalogue.ts";
-import { AUDIT_OPTIONS } from "../../src/cli/commands/security/audit.ts";
+import { AUDIT_OPTIONS } from "../../src/cli/commands/security.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 import { makePlace, type Place } from "../harness/gateway-process.ts";
 

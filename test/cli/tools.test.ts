@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tools } from "../../src/cli/commands/tools/index.ts";
+import { tools } from "../../src/cli/commands/groups.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 import { startScripted } from "../harness/scripted-gateway.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { why as command } from "../../src/cli/commands/why/index.ts";
+import { why as command } from "../../src/cli/commands/why.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { whyHandlers } from "../../src/gateway/methods/why.ts";
 import { openStore, type Store } from "../../src/store/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { route } from "../../src/cli/commands/route/index.ts";
+import { route } from "../../src/cli/commands/groups.ts";
 import { createRouting, type RouteLocation } from "../../src/routing/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 import { readPage, type Example } from "../harness/docs-page.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { tools } from "../../src/cli/commands/tools/index.ts";
+import { tools } from "../../src/cli/commands/groups.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { LOOP_DEFAULTS } from "../../src/tools/loop-guard/settings.ts";
 import { policyLayers } from "../../src/tools/policy/layers.ts";

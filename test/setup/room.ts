@@ -7,7 +7,7 @@ import { left, type Asker } from "../../src/setup/asker.ts";
 import type { Given } from "../../src/setup/given.ts";
 import { onboard } from "../../src/setup/onboard.ts";
 import type { SetupPlace } from "../../src/setup/place.ts";
-import { openPlace } from "../../src/cli/setup/place.ts";
+import { openPlace } from "../../src/cli/commands/onboard/place.ts";
 import { fakePrograms, systemctl } from "./fake-programs.ts";
 
 export const LEAVE = Symbol("leave");

@@ -5,7 +5,7 @@ import { nearest } from "../../base/text.ts";
 import { diffPaths, stateLockPath } from "../../config/index.ts";
 import { defineCommand } from "../command.ts";
 import { describeAnswer, gatewayAnswer } from "../gateway-answer.ts";
-import { inPlace, openAsker } from "../setup/session.ts";
+import { inPlace, openAsker } from "./onboard/place.ts";
 
 async function sectionsOf(given: readonly string[]): Promise<readonly Section[]> {
   const { SECTIONS } = await import("../../setup/index.ts");

@@ -1,7 +1,7 @@
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { printJson } from "../io.ts";
 import { createStyle } from "../output/style.ts";
-import { inPlace } from "../setup/session.ts";
+import { inPlace } from "./onboard/place.ts";
 import { ONBOARD_OPTIONS } from "./onboard/flags.ts";
 import { runOnboard } from "./onboard/index.ts";
 

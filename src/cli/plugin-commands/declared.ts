@@ -1,8 +1,11 @@
 import { isObject } from "../../config/index.ts";
 import type { PluginEntry, PluginManifest } from "../../plugins/index.ts";
+import { escapeLine } from "../../base/printable.ts";
+import type { Io } from "../io.ts";
+import { loadPlugins } from "../plugin-source.ts";
 
 /** A command of a plugin, as its manifest announces it. */
-export interface DeclaredCommand {
+interface DeclaredCommand {
   readonly name: string;
   readonly description?: string;
 }
@@ -39,4 +42,21 @@ export function pluginsFor(entries: readonly PluginEntry[], name: string): { rea
   const declaring = usable.filter(({ manifest }) => declaredCommands(manifest).some((command) => command.name === name));
   if (declaring.length > 0) return { plugins: declaring, declared: true };
   return { plugins: usable.filter(({ manifest }) => !listsAll(manifest)), declared: false };
+}
+
+/** Commands that the manifests of enabled plugins name, for the help. What is wrong with plugins is no reason to show no help. */
+export async function listCommands(io: Io): Promise<readonly { readonly name: string; readonly summary: string }[]> {
+  try {
+    const { inventory } = await loadPlugins(io);
+    const usable = inventory.entries.filter((entry) => entry.enabled && entry.error === undefined);
+    const named = usable.flatMap(({ id, manifest }) =>
+      declaredCommands(manifest).map(({ name, description }) => ({
+        name,
+        summary: description === undefined ? `plugin ${id}` : `${escapeLine(description)} (plugin ${id})`,
+      })),
+    );
+    return [...new Map(named.toReversed().map((command) => [command.name, command])).values()].toReversed();
+  } catch {
+    return [];
+  }
 }

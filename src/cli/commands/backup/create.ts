@@ -1,15 +1,34 @@
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
+import { readFileSync, statSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { AppError, fileError } from "../../../base/errors.ts";
+import { type Io, printJson } from "../../io.ts";
+import { homedir } from "node:os";
 import { systemClock } from "../../../base/clock.ts";
 import { formatBytes } from "../../../base/text.ts";
 import { agentWorkspace, defaultAgentId, type OpenClawConfig } from "../../../config/index.ts";
 import { loadBackup } from "../../../store/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
-import { printJson, type Io } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
-import { PASSPHRASE_OPTION, passphraseFrom } from "./passphrase.ts";
+import { createStyle } from "../../output/style.ts";
+
+export const PASSPHRASE_OPTION = { type: "string", value: "file", help: "the passphrase of an encrypted backup, from this file" } as const;
+
+/** The first line of the file, without its end. A passphrase on the command line would be seen by every program. */
+export function passphraseFrom(io: Io, given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const path = resolve(io.cwd, given);
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+    if ((statSync(path).mode & 0o077) !== 0) io.err(`${path} can be read by other users; make it private with: chmod 600 ${given}\n`);
+  } catch (error) {
+    throw fileError(path, "could not read the passphrase", error);
+  }
+  const passphrase = text.split(/\r?\n/, 1)[0]!;
+  if (passphrase === "") throw new AppError("INVALID_INPUT", `${path}: expected a passphrase in the first line, and it is empty`);
+  return passphrase;
+}
 
 /** The workspaces of all agents. */
 function workspacesOf(io: Io, config: OpenClawConfig): readonly string[] {
@@ -54,5 +73,32 @@ export const create = defineCommand({
       io.out(`${report.path}: ${report.files} files, ${formatBytes(report.bytes)}\n`);
       for (const { path, reason } of report.left) io.out(`left out: ${path} (${reason})\n`);
     }
+  },
+});
+
+export const verify = defineCommand({
+  positionals: "<backup>",
+  options: { "passphrase-file": PASSPHRASE_OPTION, json: JSON_OPTION },
+  examples: [{ line: "openclaw backup verify openclaw-backup-….tar.gz", does: "exit code 0 when it is whole" }],
+  async run({ io, values, positionals }) {
+    const [path] = positionals;
+    if (path === undefined) throw new AppError("INVALID_INPUT", "expected the backup's path");
+    const { verifyBackup } = await loadBackup();
+    using bar = createProgress(io, "verify");
+    const passphrase = passphraseFrom(io, values["passphrase-file"]);
+    const { ok, reason, problems, notes, manifest } = await verifyBackup({ backup: resolve(io.cwd, path), passphrase, progress: bar.update });
+    bar[Symbol.dispose]();
+    if (values.json) printJson(io, { ok, reason, problems, notes, createdAt: manifest?.createdAt, madeBy: manifest?.madeBy, files: manifest?.files.length });
+    else {
+      const style = createStyle(io.color);
+      for (const problem of problems) io.out(`${style.red("!")} ${problem}\n`);
+      for (const note of notes) io.out(`${note}\n`);
+      const size = manifest ? formatBytes(manifest.files.reduce((sum, file) => sum + file.size, 0)) : "";
+      if (ok) io.out(`${style.green("whole")}: ${manifest?.files.length} files, ${size}, made ${manifest?.createdAt}\n`);
+      else if (reason === "damaged") io.out(`${style.red("damaged")}: do not rely on this backup\n`);
+      else if (reason === "too_new" || reason === "not_compressed") io.out(`${style.red("not checked")}: nothing is known about what is in this backup\n`);
+      else io.out(`${style.red("could not be opened")}: nothing is known about what is in this backup\n`);
+    }
+    return ok ? 0 : 1;
   },
 });

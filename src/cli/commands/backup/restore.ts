@@ -10,8 +10,8 @@ import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
-import { PASSPHRASE_OPTION, passphraseFrom } from "./passphrase.ts";
-import { signalProcess } from "../gateway/process.ts";
+import { PASSPHRASE_OPTION, passphraseFrom } from "./create.ts";
+import { signalProcess } from "../gateway/stop.ts";
 import { waitForReturn } from "../gateway/restart.ts";
 
 /** Runs may hold up a restart for 30 s, and a large workspace takes its time to be copied. */

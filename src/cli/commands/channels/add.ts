@@ -8,8 +8,7 @@ import { printJson, type Io } from "../../io.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { prompterFor, runtimeOf } from "../../prompter.ts";
 import { CHANNEL_OPTION, offeredChannels, openChannels } from "./source.ts";
-import { setupFlags } from "./setup-flags.ts";
-import { SETUP_OPTIONS, setupInput } from "./setup-input.ts";
+import { setupFlags, SETUP_OPTIONS, setupInput } from "./setup-input.ts";
 
 const OPTIONS = {
   channel: CHANNEL_OPTION,

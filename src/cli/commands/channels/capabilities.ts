@@ -1,3 +1,4 @@
+import { escapeLine } from "../../../base/printable.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { CAPABILITIES } from "../../../channels/index.ts";
 import type { ChannelPlugin, HostConfig } from "../../../protocol/index.ts";
@@ -6,7 +7,6 @@ import { timeoutOf } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
-import { printable } from "../plugins/record.ts";
 import { busy } from "./busy.ts";
 import { probeText, stateText, type Account, type Status } from "./rendering.ts";
 import { ACCOUNT_OPTION, accountOf, CHANNEL_OPTION, openChannels, type ChannelsView } from "./source.ts";
@@ -80,10 +80,10 @@ function print(io: Io, reports: readonly (Report & { readonly account: Account; 
       ...(target === undefined
         ? []
         : ([
-            ["Target", target.error === undefined ? printable(`${target.raw} → ${target.normalized ?? "as it is"}`) : style.red(printable(target.error))],
+            ["Target", target.error === undefined ? escapeLine(`${target.raw} → ${target.normalized ?? "as it is"}`) : style.red(escapeLine(target.error))],
           ] as const)),
     ];
-    io.out(`${index === 0 ? "" : "\n"}${style.bold(printable(label))} ${printable(accountId)} ${stateText(account, style)}\n${formatFacts(facts, style)}`);
+    io.out(`${index === 0 ? "" : "\n"}${style.bold(escapeLine(label))} ${escapeLine(accountId)} ${stateText(account, style)}\n${formatFacts(facts, style)}`);
   }
 }
 

@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import { dispatch } from "../../dispatch.ts";
 import { showFailure } from "../../failure.ts";
 import type { Io } from "../../io.ts";
-import { directory } from "../directory/index.ts";
-import { channels } from "./index.ts";
+import { directory, channels } from "../groups.ts";
 
 /** A channel as a third-party plugin registers it. */
 const PLUGIN = `

@@ -1,3 +1,4 @@
+import { escapeLine } from "../../../base/printable.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
@@ -5,7 +6,6 @@ import { formatTable } from "../../output/table.ts";
 import { openAuth } from "../models/auth/source.ts";
 import { quotaLines, quotaOf } from "../models/quota.ts";
 import { openModels } from "../models/source.ts";
-import { printable } from "../plugins/record.ts";
 import { busy } from "./busy.ts";
 import { stateText, type Status } from "./rendering.ts";
 import { openChannels } from "./source.ts";
@@ -46,20 +46,20 @@ function print(io: Io, { status, unserved, logins, usage }: Listed): void {
   const shape = { style, columns: io.columns };
   const rows = status.channelOrder.flatMap((id) =>
     (status.channelAccounts[id] ?? []).map((account) => [
-      printable(status.channelLabels[id] ?? id),
-      printable(account.accountId),
+      escapeLine(status.channelLabels[id] ?? id),
+      escapeLine(account.accountId),
       account.configured === true && account.enabled !== false ? style.green("configured") : stateText(account, style),
-      printable(account.name ?? ""),
+      escapeLine(account.name ?? ""),
     ]),
   );
-  const off = unserved.map(([id, why]) => [id, "-", style.yellow("off"), printable(why)]);
+  const off = unserved.map(([id, why]) => [id, "-", style.yellow("off"), escapeLine(why)]);
   if (rows.length + off.length === 0) io.out(io.runnable("no channel is configured; set one up with: openclaw channels add\n"));
   else io.out(formatTable(["Channel", "Account", "State", ""], [...rows, ...off], shape));
   if (logins.length > 0) {
     io.out(
       `\n${formatTable(
         ["Login", "Provider", "Kind"],
-        logins.map(({ id, provider, type }) => [printable(id), provider, type]),
+        logins.map(({ id, provider, type }) => [escapeLine(id), provider, type]),
         shape,
       )}`,
     );

@@ -1,9 +1,9 @@
+import { escapeLine } from "../../../base/printable.ts";
 /** How accounts look on a terminal. */
 import { formatDuration } from "../../../base/text.ts";
 import type { ChannelStatusIssue, MethodResult } from "../../../protocol/index.ts";
 import type { Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
-import { printable } from "../plugins/record.ts";
 
 export type Status = MethodResult<"channels.status">;
 export type Account = Status["channelAccounts"][string][number];
@@ -35,7 +35,7 @@ export function probeText(probe: unknown, style: Style): string | undefined {
   if (typeof probe !== "object" || probe === null) return undefined;
   const { ok, error } = probe as { readonly ok?: unknown; readonly error?: unknown };
   if (ok === true) return style.green("answers");
-  return style.red(`probe failed${typeof error === "string" && error !== "" ? `: ${printable(error)}` : ""}`);
+  return style.red(`probe failed${typeof error === "string" && error !== "" ? `: ${escapeLine(error)}` : ""}`);
 }
 
 const ago = (at: number | null | undefined, word: string, now: number): string | undefined =>
@@ -50,7 +50,7 @@ function directionText(name: "receiving" | "sending", account: Account, style: S
   const isWell = (direction: Direction | undefined): boolean => direction === undefined || direction.state === "ok" || direction.state === "starting";
   if (!own || account.stoppedByHand === true || (isWell(receiving) && isWell(sending))) return undefined;
   const paint = own.state === "ok" ? style.green : own.state === "conflict" || own.state === "error" ? style.red : style.yellow;
-  return `${name}: ${paint(printable(own.state))}`;
+  return `${name}: ${paint(escapeLine(own.state))}`;
 }
 
 /** What is wrong with receiving or sending, and what to do, in lines below the table. */
@@ -58,8 +58,8 @@ function directionLines(channel: string, account: Account, style: Style): readon
   return (["receiving", "sending"] as const).flatMap((name) => {
     const { state, text, fix } = account[name] ?? {};
     if ((state !== "conflict" && state !== "error") || text === undefined) return [];
-    const advice = fix === undefined ? "" : `\n  ${style.dim(printable(fix))}`;
-    return [`${style.yellow("!")} ${printable(`${channel} ${account.accountId}: ${name}: ${text}`)}${advice}\n`];
+    const advice = fix === undefined ? "" : `\n  ${style.dim(escapeLine(fix))}`;
+    return [`${style.yellow("!")} ${escapeLine(`${channel} ${account.accountId}: ${name}: ${text}`)}${advice}\n`];
   });
 }
 
@@ -70,19 +70,19 @@ export function detailText(account: Account, { style, now }: Pick<Look, "style" 
   const parts = [
     directionText("receiving", account, style),
     directionText("sending", account, style),
-    why === undefined || why === "" ? undefined : printable(why),
+    why === undefined || why === "" ? undefined : escapeLine(why),
     probeText(account.probe, style),
-    account.mode === undefined ? undefined : printable(account.mode),
-    account.dmPolicy === undefined ? undefined : `dm ${printable(account.dmPolicy)}`,
+    account.mode === undefined ? undefined : escapeLine(account.mode),
+    account.dmPolicy === undefined ? undefined : `dm ${escapeLine(account.dmPolicy)}`,
     ago(account.lastInboundAt, "in", now),
     ago(account.lastOutboundAt, "out", now),
-    error === undefined ? undefined : style.red(printable(error)),
+    error === undefined ? undefined : style.red(escapeLine(error)),
   ];
   return parts.filter((part) => part !== undefined).join(", ");
 }
 
 function nameOf({ accountId, name }: Account): string {
-  return printable(name === undefined || name === accountId ? accountId : `${accountId} (${name})`);
+  return escapeLine(name === undefined || name === accountId ? accountId : `${accountId} (${name})`);
 }
 
 /** A row for each account; the channel's name stands before its first. */
@@ -90,7 +90,7 @@ export function statusTable(status: Status, look: Look): string {
   const rows = status.channelOrder.flatMap((id) => {
     const accounts = status.channelAccounts[id] ?? [];
     return accounts.map((account, index) => [
-      index === 0 ? printable(status.channelLabels[id] ?? id) : "",
+      index === 0 ? escapeLine(status.channelLabels[id] ?? id) : "",
       nameOf(account),
       stateText(account, look.style),
       detailText(account, look),
@@ -105,8 +105,8 @@ export function issueLines(status: Status, style: Style): readonly string[] {
     (status.channelAccounts[id] ?? []).flatMap((account) => {
       const issues = (account["issues"] ?? []) as readonly ChannelStatusIssue[];
       const own = issues.map(({ kind, message, fix }) => {
-        const advice = fix === undefined ? "" : `\n  ${style.dim(printable(fix))}`;
-        return `${style.yellow("!")} ${printable(`${status.channelLabels[id] ?? id} ${account.accountId}: ${message}`)} ${style.dim(`(${printable(kind)})`)}${advice}\n`;
+        const advice = fix === undefined ? "" : `\n  ${style.dim(escapeLine(fix))}`;
+        return `${style.yellow("!")} ${escapeLine(`${status.channelLabels[id] ?? id} ${account.accountId}: ${message}`)} ${style.dim(`(${escapeLine(kind)})`)}${advice}\n`;
       });
       return [...directionLines(status.channelLabels[id] ?? id, account, style), ...own];
     }),

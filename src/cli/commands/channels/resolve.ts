@@ -1,3 +1,4 @@
+import { escapeLine } from "../../../base/printable.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import type { ChannelPlugin, ChannelResolveKind, ChannelResolveResult } from "../../../protocol/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
@@ -5,7 +6,6 @@ import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { runtimeOf } from "../../prompter.ts";
-import { printable } from "../plugins/record.ts";
 import { busy } from "./busy.ts";
 import { ACCOUNT_OPTION, accountOf, CHANNEL_OPTION, openChannels, type ChannelsView } from "./source.ts";
 
@@ -31,7 +31,7 @@ function onlyResolver({ plugins }: ChannelsView): ChannelPlugin {
 }
 
 function row({ input, resolved, id, name, note }: ChannelResolveResult, style: Style): string[] {
-  return [printable(input), resolved ? printable(id ?? "") : style.yellow("not found"), printable([name, note].filter(Boolean).join(", "))];
+  return [escapeLine(input), resolved ? escapeLine(id ?? "") : style.yellow("not found"), escapeLine([name, note].filter(Boolean).join(", "))];
 }
 
 async function lookUp(

@@ -1,15 +1,88 @@
-/** A command's process as the doctor sees it. */
+import type { ModelFacts, ServiceFacts, AccountTrouble, DoctorDeps, FailedPlugin } from "../../../doctor/index.ts";
+import { AppError } from "../../../base/errors.ts";
+import type { Io } from "../../io.ts";
+import { chmodSync, readFileSync } from "node:fs";
+import { dirname, basename, join } from "node:path";
+import { writeAtomic } from "../../../base/files.ts";
+import type { ServiceDefinition } from "../gateway/service/definition.ts";
+import { control, findService, isInstalled } from "../gateway/service/service.ts";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { basename, join } from "node:path";
-import type { AccountTrouble, DoctorDeps, FailedPlugin } from "../../../doctor/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { createIds } from "../../../base/ids.ts";
 import { systemRandom } from "../../../base/random.ts";
 import { tryGateway } from "../../gateway-call.ts";
 import { probeGateway } from "../../gateway-probe.ts";
 import { localTarget, openForReading } from "../../gateway-target.ts";
-import type { Io } from "../../io.ts";
-import { serviceFacts } from "./service.ts";
+
+/** What the doctor wants to know about models, from the same place as `openclaw models status`. */
+async function modelFacts(io: Io): Promise<ModelFacts> {
+  const [{ namedModel, openModels }, { statusOf }] = await Promise.all([import("../models/source.ts"), import("../models/status.ts")]);
+  const view = await openModels(io);
+  const { choice, config, selection, hasCredential } = view;
+  const { resolvedDefault, reason, warnings, auth } = await statusOf(view, io.now());
+  return {
+    model: resolvedDefault,
+    source: reason.source,
+    reason: reason.text,
+    warnings,
+    missing: auth.missingProvidersInUse,
+    resting: auth.unusableProfiles.map(({ profileId, kind, reason: why, remainingMs }) => ({
+      profileId,
+      kind,
+      why,
+      ...(remainingMs === undefined ? {} : { remainingMs }),
+    })),
+    logins: auth.oauth.profiles.map(({ profileId, type, status, remainingMs }) => ({
+      profileId,
+      renews: type === "oauth",
+      status,
+      ...(remainingMs === undefined ? {} : { remainingMs }),
+    })),
+    hasCredential,
+    problemWith(model) {
+      try {
+        const ref = namedModel(view, model);
+        return choice.allowlistOf(config, choice.standardChoice(selection).ref).allows(ref) ? undefined : `${model} is not among agents.defaults.models`;
+      } catch (error) {
+        if (error instanceof AppError) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+const SYSTEM = {
+  systemd: ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"],
+  launchd: ["/Library/LaunchDaemons", "/Library/LaunchAgents"],
+} as const;
+
+async function renew(io: Io, { file, content, mode, forget }: ServiceDefinition): Promise<string> {
+  const kept = `${file}.bak`;
+  const temporary = (path: string): string => `${path}.${process.pid}.new`;
+  writeAtomic(kept, readFileSync(file), { mode: 0o600, temporary: temporary(kept) });
+  writeAtomic(file, content, { mode, temporary: temporary(file) });
+  // The file's own mode, whatever the umask is.
+  chmodSync(file, mode);
+  const problem = await control(io, forget);
+  const remark = problem === undefined ? "" : ` (the platform was not notified: ${problem})`;
+  return `rewrote ${file}${remark}; the previous file is ${kept}; it takes effect with: openclaw gateway restart`;
+}
+
+/** This user's service as the doctor looks at it. */
+function serviceFacts(io: Io): ServiceFacts | undefined {
+  const service = findService(io);
+  if (!service) return undefined;
+  const { kind, label, file, content } = service;
+  return {
+    kind,
+    label,
+    file,
+    content,
+    installed: isInstalled(service) ? readFileSync(file, "utf8") : undefined,
+    folders: { user: [dirname(file)], system: SYSTEM[kind] },
+    renew: () => renew(io, service),
+  };
+}
 
 /** Beside the bundle that this is a chunk of; in a checkout, where the build puts it. */
 function uiFolder(): string {
@@ -46,7 +119,7 @@ async function failedPlugins(io: Io, config: DoctorDeps["config"], timeoutMs: nu
   return (value?.plugins ?? []).flatMap(({ id, status, error }) => (status === "error" ? [{ id, error: error ?? "no reason was given" }] : []));
 }
 
-export interface DoctorFlags {
+interface DoctorFlags {
   readonly deep: boolean;
   readonly generateToken: boolean;
   readonly suggestions: boolean;
@@ -72,7 +145,7 @@ export async function openDoctor(io: Io, flags: DoctorFlags): Promise<DoctorDeps
     ...flags,
     uiFolder: uiFolder(),
     inventory: once(async () => (await (await import("../../plugin-source.ts")).loadPlugins(io)).inventory),
-    models: once(async () => (await import("./models.ts")).modelFacts(io)),
+    models: once(async () => modelFacts(io)),
     service: () => serviceFacts(io),
     probe: (timeoutMs) => (probed ??= probeGateway(config.paths.state, timeoutMs)),
     accounts: (timeoutMs) => accountTroubles(io, config, timeoutMs),

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { ensureFolder, writeAtomic } from "../../../base/files.ts";
@@ -6,7 +6,7 @@ import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { parsePort } from "./port.ts";
 import type { ServiceDefinition } from "./service/definition.ts";
-import { asText, control, lingers, requireService } from "./service/service.ts";
+import { asText, control, lingers, requireService, isInstalled } from "./service/service.ts";
 
 function write({ file, content, mode }: ServiceDefinition): void {
   ensureFolder(dirname(file));
@@ -56,4 +56,41 @@ export const install = defineCommand({
   options: INSTALL_OPTIONS,
   examples: [{ line: "openclaw gateway install --print", does: "what would be installed, and where" }],
   run: ({ io, values }) => installGateway(io, values),
+});
+
+export const uninstall = defineCommand({
+  options: { print: { type: "boolean", help: "show what would be done; change nothing" }, json: JSON_OPTION },
+  examples: [{ line: "openclaw gateway uninstall --print", does: "what would be removed" }],
+  async run({ io, values }) {
+    const service = requireService(io);
+    const { label, file, unload, forget } = service;
+    const installed = isInstalled(service);
+    if (values.print) {
+      if (values.json) printJson(io, { label, file, installed, run: [...unload, ...forget].map((line) => line.join(" ")) });
+      else io.out(`${installed ? "" : "not installed; otherwise "}removes ${file} and runs:\n${asText([...unload, ...forget])}`);
+      return;
+    }
+    const problem = installed ? await control(io, unload) : undefined;
+    rmSync(file, { force: true });
+    if (installed) await control(io, forget);
+    if (values.json) printJson(io, { ok: true, label, file, removed: installed, ...(problem === undefined ? {} : { problem }) });
+    else {
+      io.out(installed ? `removed ${file}\n` : `${label} is not installed\n`);
+      if (problem !== undefined) io.err(`it may still run (${problem}); stop it with: openclaw gateway stop\n`);
+    }
+  },
+});
+
+export const start = defineCommand({
+  options: { json: JSON_OPTION },
+  examples: [],
+  async run({ io, values }) {
+    const service = requireService(io);
+    if (!isInstalled(service))
+      throw new AppError("NOT_FOUND", `${service.label} is not installed; install it with \`openclaw gateway install\`, or run \`openclaw gateway\``);
+    const problem = await control(io, service.start);
+    if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service.label} could not be started: ${problem}`);
+    if (values.json) printJson(io, { ok: true, label: service.label });
+    else io.out(`started ${service.label}\n`);
+  },
 });

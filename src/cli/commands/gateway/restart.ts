@@ -8,7 +8,7 @@ import { loadFor } from "../../config-source.ts";
 import { tryGateway } from "../../gateway-call.ts";
 import { localTarget, openForReading } from "../../gateway-target.ts";
 import { printJson, type Io } from "../../io.ts";
-import { serviceOf, signalProcess } from "./process.ts";
+import { serviceOf, signalProcess } from "./stop.ts";
 import type { ServiceDefinition } from "./service/definition.ts";
 import { control, installedService } from "./service/service.ts";
 

@@ -1,6 +1,5 @@
-/** One action on messages as a command: its flags become the action's parameters. */
 import { randomUUID } from "node:crypto";
-import { AppError } from "../../../base/errors.ts";
+import { AppError, messageOf } from "../../../base/errors.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import { defineCommand, type Command, type Example, type OptionSpec, type OptionSpecs } from "../../command.ts";
 import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
@@ -24,7 +23,7 @@ export interface ActionSpec {
   readonly examples?: readonly Example[];
 }
 
-export const COMMON_OPTIONS = {
+const COMMON_OPTIONS = {
   channel: { type: "string", value: "id", help: "channel (needed unless exactly one is configured)" },
   account: { type: "string", value: "id", help: "account of the channel (default: its first)" },
   "dry-run": { type: "boolean", help: "say what would happen, do nothing" },
@@ -32,7 +31,7 @@ export const COMMON_OPTIONS = {
   ...GATEWAY_OPTIONS,
 } as const;
 
-export const TARGET_OPTION = { type: "string", short: "t", value: "chat", help: "chat or person, as the channel names them" } as const;
+const TARGET_OPTION = { type: "string", short: "t", value: "chat", help: "chat or person, as the channel names them" } as const;
 
 type Given = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
@@ -54,7 +53,7 @@ function valueOf(name: string, { as }: ActionFlag, value: NonNullable<Given[stri
 }
 
 /** Parameters of the action, and a complaint when something is missing. */
-export function paramsOf({ flags, required = [], target = true }: ActionSpec, values: Given): Record<string, unknown> {
+function paramsOf({ flags, required = [], target = true }: ActionSpec, values: Given): Record<string, unknown> {
   const params: Record<string, unknown> = {};
   if (target && values["target"] === undefined) throw invalid("--target is missing: say which chat or person is meant");
   if (values["target"] !== undefined) params["to"] = values["target"];
@@ -77,7 +76,7 @@ function withChannelData({ buttons, components, card, ...params }: Record<string
   return { ...params, channelData: { [channel]: own } };
 }
 
-export interface Asked {
+interface Asked {
   readonly action: string;
   readonly channel?: string;
   readonly accountId?: string;
@@ -85,7 +84,7 @@ export interface Asked {
 }
 
 /** Asks the gateway. A dry run without a gateway shows what would be asked. */
-export async function perform(io: Io, asked: Asked, values: Given): Promise<MethodResult<"message.action">> {
+async function perform(io: Io, asked: Asked, values: Given): Promise<MethodResult<"message.action">> {
   const flags = values as Parameters<typeof callGateway>[3];
   if (!values["dry-run"]) return callGateway(io, "message.action", { ...asked, idempotencyKey: randomUUID() }, { timeout: "45000", ...flags });
   try {
@@ -124,3 +123,45 @@ export function actionCommand(spec: ActionSpec): Command {
     },
   });
 }
+
+interface Result {
+  readonly target: string;
+  readonly channel?: string;
+  readonly ok: boolean;
+  readonly messageIds?: unknown;
+  readonly error?: string;
+}
+
+/** One text to many. Each has an outcome of its own; one that fails does not stop the others. */
+export const broadcast = defineCommand({
+  options: {
+    ...COMMON_OPTIONS,
+    targets: { type: "string", multiple: true, value: "chat", help: "who gets it; give it as often as needed" },
+    message: { type: "string", short: "m", value: "text", help: "the text" },
+    media: { type: "string", value: "file", help: "address or path of a file" },
+  },
+  examples: [{ line: `openclaw message broadcast --channel telegram --targets 1 --targets 2 -m "hello" --dry-run`, does: "the same to two chats" }],
+  async run({ io, values, positionals }) {
+    const targets = [...(values.targets ?? []), ...positionals];
+    const { message, media, account } = values;
+    if (targets.length === 0) throw new AppError("INVALID_INPUT", "--targets is missing: say who gets it");
+    if (message === undefined && media === undefined) throw new AppError("INVALID_INPUT", "--message or --media is missing");
+    const channel = values.channel?.trim().toLowerCase();
+    const results: Result[] = [];
+    for (const to of targets) {
+      const params = { to, ...(message === undefined ? {} : { message }), ...(media === undefined ? {} : { media }) };
+      const asked = { action: "send", params, ...(channel === undefined ? {} : { channel }), ...(account === undefined ? {} : { accountId: account }) };
+      const named = channel === undefined ? {} : { channel };
+      try {
+        const { messageIds } = await perform(io, asked, values);
+        results.push({ target: to, ...named, ok: true, ...(messageIds === undefined ? {} : { messageIds }) });
+      } catch (error) {
+        results.push({ target: to, ...named, ok: false, error: messageOf(error) });
+      }
+    }
+    const ok = results.every((result) => result.ok);
+    if (values.json) printJson(io, { ok, results, ...(values["dry-run"] ? { dryRun: true } : {}) });
+    else for (const { target, ok: done, error } of results) io.out(`${target}: ${done ? (values["dry-run"] ? "would get it" : "sent") : error}\n`);
+    return ok ? 0 : 1;
+  },
+});

@@ -1,26 +1,25 @@
-/** Every action with its flags. What a channel cannot do is said by the gateway. */
-import type { ActionSpec } from "./action.ts";
-import {
-  after,
-  before,
-  channelId,
-  guildId,
-  idFlag,
-  jsonFlag,
-  limit,
-  manyFlag,
-  media,
-  message,
-  messageId,
-  numberFlag,
-  replyTo,
-  roleId,
-  silent,
-  switchFlag,
-  textFlag,
-  threadId,
-  userId,
-} from "./flags.ts";
+import type { ActionFlag, ActionSpec } from "./action.ts";
+
+const textFlag = (param: string, help: string, more: Partial<ActionFlag> = {}): ActionFlag => ({ type: "string", value: "text", help, param, ...more });
+const idFlag = (param: string, help: string): ActionFlag => ({ type: "string", value: "id", help, param });
+const manyFlag = (param: string, help: string): ActionFlag => ({ type: "string", value: "id", multiple: true, help, param });
+const numberFlag = (param: string, help: string): ActionFlag => ({ type: "string", value: "n", help, param, as: "number" });
+const jsonFlag = (param: string, help: string): ActionFlag => ({ type: "string", value: "json", help, param, as: "json" });
+const switchFlag = (param: string, help: string): ActionFlag => ({ type: "boolean", help, param });
+
+export const message = textFlag("message", "the text", { short: "m" });
+const media: ActionFlag = { type: "string", value: "file", help: "address or path of a file", param: "media" };
+const messageId = idFlag("messageId", "the message");
+const replyTo = idFlag("replyTo", "the message that is answered");
+const threadId = idFlag("threadId", "thread or topic");
+const limit = numberFlag("limit", "how many");
+const guildId = idFlag("guildId", "server");
+const channelId = idFlag("channelId", "channel on the server");
+const userId = idFlag("userId", "person");
+const roleId = idFlag("roleId", "role");
+const silent = switchFlag("silent", "without a sound");
+const before = idFlag("before", "older than this message");
+const after = idFlag("after", "newer than this message");
 
 const author = { "target-author": idFlag("targetAuthor", "who wrote it"), "target-author-uuid": idFlag("targetAuthorUuid", "who wrote it, by uuid") };
 const member = { "guild-id": guildId, "user-id": userId };

@@ -16,7 +16,7 @@ function group(word: string, summary: string, entries: readonly (readonly [strin
 export const message: Group = {
   entries: [
     entry("send", "send a text or a file"),
-    { name: "broadcast", summary: "send the same to many", load: async () => (await import("./broadcast.ts")).broadcast },
+    { name: "broadcast", summary: "send the same to many", load: async () => (await import("./action.ts")).broadcast },
     entry("poll", "ask with options"),
     entry("react", "react to a message"),
     entry("reactions", "who reacted to a message, and how"),

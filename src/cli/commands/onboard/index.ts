@@ -1,10 +1,33 @@
-import type { OnboardResult } from "../../../setup/index.ts";
+import type { Asker, OnboardResult } from "../../../setup/index.ts";
+import { type Io, printJson } from "../../io.ts";
 import { AppError } from "../../../base/errors.ts";
 import { defineCommand } from "../../command.ts";
-import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { inPlace, openAsker } from "../../setup/session.ts";
+import { inPlace, openAsker } from "./place.ts";
 import { givenBy, ONBOARD_OPTIONS, type OnboardValues } from "./flags.ts";
+
+type Beginning = "page" | "tui" | "later";
+
+/** A gateway answers: how the person wants to begin. */
+function askNext(ask: Asker, { runnable }: Pick<Io, "runnable">): Promise<Beginning> {
+  return ask.select<Beginning>({
+    message: "The gateway is running. How do you want to begin?",
+    options: [
+      { value: "page", label: "In the browser", hint: runnable("openclaw dashboard") },
+      { value: "tui", label: "Here, in the terminal", hint: runnable("openclaw tui") },
+      { value: "later", label: "Later" },
+    ],
+    initialValue: "page",
+  });
+}
+
+/** Opens it. Gives the exit code. */
+async function begin(io: Io, how: Beginning): Promise<number> {
+  if (how === "later") return 0;
+  const { dashboard } = await import("../dashboard.ts");
+  const command = how === "page" ? dashboard : (await import("../tui/index.ts")).tui;
+  return (await command.run({ io, values: {}, positionals: [] })) ?? 0;
+}
 
 /** The documented summary. */
 function summaryOf(result: OnboardResult, values: OnboardValues): object {
@@ -68,7 +91,6 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
     else show(io, result, values);
     if (result.mode !== "local") return 0;
     if (ask && result.ok && !values.json && !values["skip-ui"] && place.isRunning()) {
-      const { askNext, begin } = await import("./next.ts");
       const how = await askNext(ask, io);
       next = () => begin(io, how);
     }

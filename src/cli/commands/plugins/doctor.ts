@@ -1,3 +1,4 @@
+import { escapeLine } from "../../../base/printable.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
@@ -5,7 +6,7 @@ import { loadFor } from "../../config-source.ts";
 import { inventoryOf, loadPlugins } from "../../plugin-source.ts";
 import { homedir } from "node:os";
 import { findPlugin, type Inventory, type PluginEntry, loadPluginTrial, type TriedPlugin } from "../../../plugins/index.ts";
-import { colored, describeDiagnostic, printable, recordOf, stateOf, whyNot } from "./record.ts";
+import { colored, describeDiagnostic, recordOf, stateOf, whyNot } from "./record.ts";
 import { ownProgram } from "./trial.ts";
 
 export const doctor = defineCommand({
@@ -43,8 +44,8 @@ export const doctor = defineCommand({
     // A diagnostic says more than the same message without its place.
     const waiting = inventory.entries.filter(({ missingSettings }) => missingSettings !== undefined);
     const unexplained = broken.filter(({ id, error }) => error === undefined || !errors.some(({ pluginId }) => pluginId === id));
-    for (const entry of unexplained) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${printable(whyNot(entry, known(entry)) ?? "")}\n`);
-    for (const { id, error = "" } of waiting) io.out(`${style.yellow("warning")} ${id}: ${printable(error)}\n`);
+    for (const entry of unexplained) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${escapeLine(whyNot(entry, known(entry)) ?? "")}\n`);
+    for (const { id, error = "" } of waiting) io.out(`${style.yellow("warning")} ${id}: ${escapeLine(error)}\n`);
     for (const diagnostic of [...errors, ...warnings]) io.out(describeDiagnostic(diagnostic, style));
     const counts = {
       errors: errors.length + unexplained.length,

@@ -1,18 +1,101 @@
-import type { Group } from "../../command.ts";
+import { escapeLine } from "../../../base/printable.ts";
+import type { PluginEntry } from "../../../plugins/index.ts";
+import { defineCommand, JSON_OPTION, type Group } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { createStyle, type Style } from "../../output/style.ts";
+import { formatTable } from "../../output/table.ts";
+import { loadPlugins } from "../../plugin-source.ts";
+import { colored, describeDiagnostic, recordOf, stateOf, whyNot } from "./record.ts";
+import type { RunningPlugin } from "./running.ts";
+
+const STATES = ["loaded", "not checked", "needs configuration", "disabled", "error"] as const;
+
+export const list = defineCommand({
+  options: {
+    enabled: { type: "boolean", help: "only those that are on" },
+    verbose: { type: "boolean", help: "where each is, what it brings, and every remark" },
+    json: JSON_OPTION,
+  },
+  examples: [
+    { line: "openclaw plugins list --enabled", does: "what the gateway loads" },
+    { line: "openclaw plugins list --json", does: "the same for machines" },
+  ],
+  async run({ io, values }) {
+    const { inventory, loaded } = await loadPlugins(io);
+    // What asks a gateway is loaded only where there is something to ask it about.
+    const asking = inventory.entries.some(({ enabled }) => enabled) ? await import("./running.ts") : undefined;
+    const running = await asking?.runningPlugins(io, loaded.paths.state);
+    const known = (entry: PluginEntry): RunningPlugin | undefined => asking?.sameIn(running, entry);
+    const entries = values.enabled ? inventory.entries.filter((entry) => entry.enabled && entry.error === undefined) : inventory.entries;
+    if (values.json) {
+      printJson(io, {
+        workspaceDir: inventory.workspaceDir,
+        plugins: entries.map((entry) => recordOf(entry, known(entry))),
+        diagnostics: inventory.diagnostics,
+      });
+      return;
+    }
+    const style = createStyle(io.color);
+    if (inventory.entries.length === 0) io.out("no plugins are installed\n");
+    else if (entries.length === 0) io.out(`none of the ${inventory.entries.length} plugins is on\n`);
+    else if (values.verbose) for (const entry of entries) io.out(block(entry, known(entry), style));
+    else
+      io.out(
+        formatTable(
+          ["id", "status", "origin", "version", "about"],
+          entries.map((entry) => row(entry, known(entry), style)),
+          { style, columns: io.columns },
+        ),
+      );
+    const counts = STATES.map((state) => [state, inventory.entries.filter((entry) => stateOf(entry, known(entry)) === state).length] as const).filter(
+      ([, count]) => count > 0,
+    );
+    const untried = counts.some(([state]) => state === "not checked") ? ": no gateway runs; openclaw plugins doctor loads them in a process of its own" : "";
+    if (counts.length > 0) io.out(style.dim(`${counts.map(([state, count]) => `${count} ${state}`).join(", ")}${running ? "" : io.runnable(untried)}\n`));
+    const shown = values.verbose ? inventory.diagnostics : inventory.diagnostics.filter(({ level }) => level === "error");
+    for (const diagnostic of shown) io.out(describeDiagnostic(diagnostic, style));
+    const hidden = inventory.diagnostics.length - shown.length;
+    if (hidden > 0) io.out(io.runnable(style.dim(`${hidden} ${hidden === 1 ? "remark" : "remarks"}: openclaw plugins doctor\n`)));
+  },
+});
+
+function row(entry: PluginEntry, known: RunningPlugin | undefined, style: Style): string[] {
+  const state = stateOf(entry, known);
+  const isOn = state === "loaded" || state === "not checked";
+  const about = isOn ? (entry.description ?? entry.name) : (whyNot(entry, known) ?? "");
+  return [entry.id, colored(state, style), entry.origin, escapeLine(entry.version ?? "-"), escapeLine(about)];
+}
+
+function block(entry: PluginEntry, known: RunningPlugin | undefined, style: Style): string {
+  const { manifest } = entry;
+  const lines: (readonly [string, string | undefined])[] = [
+    ["name", entry.name === entry.id ? undefined : entry.name],
+    ["about", entry.description],
+    ["version", entry.version],
+    ["why", whyNot(entry, known)],
+    ["source", entry.source],
+    ["kind", [manifest.kind ?? []].flat().join(", ")],
+    ["channels", manifest.channels?.join(", ")],
+    ["providers", manifest.providers?.join(", ")],
+  ];
+  const shown = lines.filter((line): line is readonly [string, string] => line[1] !== undefined && line[1] !== "");
+  const head = `${style.bold(entry.id)} ${colored(stateOf(entry, known), style)} ${style.dim(entry.origin)}\n`;
+  return `${head}${shown.map(([name, value]) => `  ${style.dim(name.padEnd(9))} ${escapeLine(value)}\n`).join("")}`;
+}
 
 export const plugins: Group = {
   entries: [
-    { name: "list", summary: "all plugins: on or off, and why", load: async () => (await import("./list.ts")).list },
+    { name: "list", summary: "all plugins: on or off, and why", load: async () => list },
     { name: "info", summary: "everything known about one plugin", load: async () => (await import("./info.ts")).info },
-    { name: "enable", summary: "turn a plugin on", load: async () => (await import("./enable.ts")).enable },
-    { name: "disable", summary: "turn a plugin off", load: async () => (await import("./disable.ts")).disable },
+    { name: "enable", summary: "turn a plugin on", load: async () => (await import("./switch.ts")).enable },
+    { name: "disable", summary: "turn a plugin off", load: async () => (await import("./switch.ts")).disable },
     { name: "install", summary: "bring a plugin in: folder, archive or npm package", load: async () => (await import("./install.ts")).install },
-    { name: "update", summary: "newer versions of plugins from npm", load: async () => (await import("./update.ts")).update },
-    { name: "uninstall", summary: "take a plugin out", load: async () => (await import("./uninstall.ts")).uninstall },
+    { name: "update", summary: "newer versions of plugins from npm", load: async () => (await import("./install.ts")).update },
+    { name: "uninstall", summary: "take a plugin out", load: async () => (await import("./install.ts")).uninstall },
     { name: "create", summary: "begin a plugin of your own", load: async () => (await import("./create.ts")).create },
     { name: "doctor", summary: "what is wrong with plugins and their settings", load: async () => (await import("./doctor.ts")).doctor },
-    { name: "stats", summary: "calls, failures and times of the plugins that run", load: async () => (await import("./stats.ts")).stats },
-    { name: "reload", summary: "reload one plugin's code and settings", load: async () => (await import("./reload.ts")).reload },
+    { name: "stats", summary: "calls, failures and times of the plugins that run", load: async () => (await import("./running.ts")).stats },
+    { name: "reload", summary: "reload one plugin's code and settings", load: async () => (await import("./running.ts")).reload },
   ],
   fallback: "list",
   examples: [

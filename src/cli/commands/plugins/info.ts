@@ -1,3 +1,4 @@
+import { escapeLine } from "../../../base/printable.ts";
 import { isObject, valueAt } from "../../../config/index.ts";
 import type { PluginEntry } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
@@ -5,7 +6,7 @@ import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
 import { findPlugin, loadPlugins, type Plugins } from "../../plugin-source.ts";
-import { colored, describeDiagnostic, NOT_CHECKED, printable, recordOf, stateOf, whyNot } from "./record.ts";
+import { colored, describeDiagnostic, NOT_CHECKED, recordOf, stateOf, whyNot } from "./record.ts";
 import { registeredBy, runningPlugins, sameIn, type RunningPlugin } from "./running.ts";
 
 export const info = defineCommand({
@@ -25,7 +26,7 @@ export const info = defineCommand({
     }
     const style = createStyle(io.color);
     const facts = [...factsOf(entry, install, known), ...registeredFacts(entry, running)].map(
-      ([name, value]) => [name, printable(name === "why" ? io.runnable(value) : value)] as const,
+      ([name, value]) => [name, escapeLine(name === "why" ? io.runnable(value) : value)] as const,
     );
     io.out(formatFacts([["plugin", style.bold(entry.id)], ["status", colored(stateOf(entry, known), style)], ...facts], style));
     for (const diagnostic of diagnostics) io.out(describeDiagnostic(diagnostic, style));

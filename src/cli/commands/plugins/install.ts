@@ -1,12 +1,12 @@
+import { escapeLine } from "../../../base/printable.ts";
 import { AppError } from "../../../base/errors.ts";
 import { loadFor } from "../../config-source.ts";
-import { loadInstall, type Finding, type InstallResult, loadPluginTrial, type UnloadablePlugin } from "../../../plugins/index.ts";
+import { loadInstall, type Finding, type InstallResult, loadPluginTrial, type UnloadablePlugin, type UpdateOutcome } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { afterwards, fullAuthority, installing } from "../../plugin-install.ts";
 import { loadPlugins } from "../../plugin-source.ts";
-import { printable } from "./record.ts";
 import { installHooks, ownProgram, tryStaged } from "./trial.ts";
 
 export const install = defineCommand({
@@ -42,7 +42,7 @@ export const install = defineCommand({
     }
     tell(io, result, values.link ? "linked" : result.replaced ? "replaced" : "installed", afterwards(edited()));
     for (const { id, error = "no reason was given", because } of unloadable) {
-      io.out(because === "missing settings" ? `${id} ${printable(error)}\n` : `warning: ${id} is installed and cannot be loaded: ${printable(error)}\n`);
+      io.out(because === "missing settings" ? `${id} ${escapeLine(error)}\n` : `warning: ${id} is installed and cannot be loaded: ${escapeLine(error)}\n`);
     }
     return code;
   },
@@ -55,8 +55,8 @@ async function cannotLoad(io: Io, ids: readonly string[]): Promise<readonly Unlo
 
 function tell(io: Io, { ids, version, record, scan, notes, dryRun }: InstallResult, done: string, after: string): void {
   const style = createStyle(io.color);
-  for (const finding of scan.findings) io.out(describe(finding, style.yellow));
-  const what = `${ids.join(", ")}${version === undefined ? "" : ` ${printable(version)}`}`;
+  for (const finding of scan.findings) io.out(describeInstalled(finding, style.yellow));
+  const what = `${ids.join(", ")}${version === undefined ? "" : ` ${escapeLine(version)}`}`;
   if (dryRun) io.out(`would be ${done}: ${what} in ${record.installPath}; nothing was changed\n`);
   else io.out(`${done} ${what} in ${record.installPath}${after === "" ? "" : `; ${after}`}\n`);
   if (!dryRun) for (const note of notes) io.out(`${note}\n`);
@@ -64,7 +64,71 @@ function tell(io: Io, { ids, version, record, scan, notes, dryRun }: InstallResu
   io.out(`${fullAuthority()}\n`);
 }
 
-function describe({ severity, message, file, line }: Finding, color: (text: string) => string): string {
+function describeInstalled({ severity, message, file, line }: Finding, color: (text: string) => string): string {
   const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
-  return `${color(severity)} ${printable(`${place}${message}`)}\n`;
+  return `${color(severity)} ${escapeLine(`${place}${message}`)}\n`;
 }
+
+export const update = defineCommand({
+  positionals: "[id]",
+  options: {
+    all: { type: "boolean", help: "all that came from the npm registry" },
+    "dry-run": { type: "boolean", help: "say what would be done" },
+    yes: { type: "boolean", short: "y", help: "take other files under the same version without asking" },
+    json: JSON_OPTION,
+  },
+  examples: [{ line: "openclaw plugins update --all --dry-run", does: "which plugins have newer versions" }],
+  async run({ io, values, positionals }) {
+    const id = positionals[0];
+    if ((id === undefined) === (values.all !== true)) throw new AppError("INVALID_INPUT", "expected the id of a plugin, or --all");
+    const { updatePlugins } = await loadInstall();
+    const hooks = await installHooks(io);
+    const { deps, edited } = installing(io, "cli plugins update", { yes: values.yes, quiet: values.json, hooks, tryStaged: tryStaged(io) });
+    const outcomes = await updatePlugins({ id, dryRun: values["dry-run"] }, deps);
+    const failed = outcomes.some(({ status }) => status === "failed");
+    if (values.json) printJson(io, { ok: !failed, outcomes, gateway: afterwards(edited()) });
+    else {
+      if (outcomes.length === 0) io.out(io.runnable("no plugin was installed with openclaw plugins install\n"));
+      for (const outcome of outcomes) io.out(`${describeUpdate(outcome)}\n`);
+      const after = afterwards(edited());
+      if (after !== "") io.out(`${after}\n`);
+    }
+    return failed ? 1 : 0;
+  },
+});
+
+function describeUpdate({ id, status, from, to, reason }: UpdateOutcome): string {
+  const versions =
+    from === undefined && to === undefined ? "" : ` (${[from, to].filter((one, at) => one !== undefined && (at === 0 || one !== from)).join(" → ")})`;
+  return escapeLine(`${id}: ${status}${versions}${reason === undefined ? "" : `: ${reason}`}`);
+}
+
+export const uninstall = defineCommand({
+  positionals: "<id>",
+  options: {
+    "keep-files": { type: "boolean", help: "leave its folder where it is" },
+    "keep-config": { type: "boolean", help: "the old name of --keep-files" },
+    "dry-run": { type: "boolean", help: "say what would be removed" },
+    force: { type: "boolean", help: "do not ask" },
+    json: JSON_OPTION,
+  },
+  examples: [{ line: "openclaw plugins uninstall hello --dry-run", does: "what belongs to it" }],
+  async run({ io, values, positionals }) {
+    const id = positionals[0];
+    if (id === undefined) throw new AppError("INVALID_INPUT", "expected the id of a plugin; openclaw plugins list shows them");
+    const { inventory } = await loadPlugins(io);
+    const { uninstallPlugin } = await loadInstall();
+    const { deps, edited } = installing(io, "cli plugins uninstall", { quiet: true });
+    const keepFiles = values["keep-files"] ?? values["keep-config"];
+    const named = inventory.entries.filter((one) => one.id === id);
+    const entry = named.find(({ origin }) => origin === "global") ?? named[0];
+    const result = await uninstallPlugin({ id, entry, keepFiles, dryRun: values["dry-run"], force: values.force }, deps);
+    const after = afterwards(edited());
+    if (values.json) return printJson(io, { ok: true, ...result, gateway: after });
+    const would = result.dryRun ? "would remove" : "removed";
+    for (const what of result.removed) io.out(`${would} ${what}\n`);
+    if (result.deleted !== undefined) io.out(`${result.dryRun ? "would delete" : "deleted"} ${result.deleted}\n`);
+    if (result.kept !== undefined) io.out(`${result.kept} stays\n`);
+    if (!result.dryRun) io.out(`uninstalled ${id}${after === "" ? "" : `; ${after}`}\n`);
+  },
+});

@@ -58,9 +58,6 @@ export function recordOf(entry: PluginEntry, loaded?: Loaded): Record<string, un
   };
 }
 
-/** Manifest text made safe for a terminal: one line, no control characters. */
-export const printable = escapeLine;
-
 export function colored(state: PluginState, style: Style): string {
   return { loaded: style.green, disabled: style.dim, error: style.red, "not checked": style.yellow, "needs configuration": style.yellow }[state](state);
 }
@@ -70,5 +67,5 @@ export function describeDiagnostic({ level, message, pluginId, source, line, pat
   const place = source === undefined ? "" : `${source}${line === undefined ? "" : `:${line}`}: `;
   const about = path ?? pluginId;
   const label = level === "error" ? style.red("error") : style.yellow("warning");
-  return `${label}${level === "error" ? "  " : ""} ${printable(`${place}${about === undefined ? "" : `${about}: `}${message}`)}\n`;
+  return `${label}${level === "error" ? "  " : ""} ${escapeLine(`${place}${about === undefined ? "" : `${about}: `}${message}`)}\n`;
 }

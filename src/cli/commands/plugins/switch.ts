@@ -5,8 +5,10 @@ import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { findPlugin, loadPlugins } from "../../plugin-source.ts";
 import { describeDiagnostic, stateOf } from "./record.ts";
+import { switchPlugin } from "../../../plugins/index.ts";
+import { defineCommand, JSON_OPTION } from "../../command.ts";
 
-export interface Switch {
+interface Switch {
   readonly id: string;
   readonly edit: ConfigEdit;
   /** For people: `enabled plugin voice`. */
@@ -16,7 +18,7 @@ export interface Switch {
 }
 
 /** Changes the file, then looks again and tells what came of it. */
-export async function applySwitch(io: Io, { id, edit, what, by, notes }: Switch, json: boolean): Promise<void> {
+async function applySwitch(io: Io, { id, edit, what, by, notes }: Switch, json: boolean): Promise<void> {
   const result: EditResult = await editConfig(io, edit, by);
   const { inventory } = await loadPlugins(io);
   const entry = findPlugin(inventory, id);
@@ -31,3 +33,29 @@ export async function applySwitch(io: Io, { id, edit, what, by, notes }: Switch,
   for (const note of notes) io.out(io.runnable(`${note}\n`));
   for (const diagnostic of diagnostics) io.out(describeDiagnostic(diagnostic, style));
 }
+
+export const enable = defineCommand({
+  positionals: "<id>",
+  options: { json: JSON_OPTION },
+  examples: [{ line: "openclaw plugins enable hello", does: "sets plugins.entries.hello.enabled, and extends plugins.allow where there is one" }],
+  async run({ io, values, positionals }) {
+    const { inventory, loaded } = await loadPlugins(io);
+    const entry = findPlugin(inventory, positionals[0]);
+    const { path: file, resolved: written } = loaded.snapshot;
+    const switched = switchPlugin(entry, true, { written, file });
+    await applySwitch(io, { id: entry.id, ...switched, what: `enabled plugin ${entry.id}`, by: "cli plugins enable" }, values.json ?? false);
+  },
+});
+
+export const disable = defineCommand({
+  positionals: "<id>",
+  options: { json: JSON_OPTION },
+  examples: [{ line: "openclaw plugins disable hello", does: "its settings stay, its code is not loaded" }],
+  async run({ io, values, positionals }) {
+    const { inventory, loaded } = await loadPlugins(io);
+    const entry = findPlugin(inventory, positionals[0]);
+    const { path: file, resolved: written } = loaded.snapshot;
+    const switched = switchPlugin(entry, false, { written, file });
+    await applySwitch(io, { id: entry.id, ...switched, what: `disabled plugin ${entry.id}`, by: "cli plugins disable" }, values.json ?? false);
+  },
+});

@@ -9,9 +9,8 @@ import { findTarget } from "../../gateway-target.ts";
 import type { Io } from "../../io.ts";
 import { openLink, type Made } from "./gateway/link.ts";
 import { runTui } from "./run.ts";
-import { initialState } from "./state/initial.ts";
+import { initialState, type State } from "./state/state.ts";
 import { sendMessage } from "./state/sending.ts";
-import type { State } from "./state/state.ts";
 import { guardEndings } from "./terminal/endings.ts";
 import { hasTerminal, openTerminal } from "./terminal/terminal.ts";
 

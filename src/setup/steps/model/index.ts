@@ -7,8 +7,7 @@ import { catalogueFor, usualModel } from "../../key-check.ts";
 import { createLocalModels, localPatch } from "../../local-models.ts";
 import { providerLabel } from "../../providers.ts";
 import { askChoice, choiceFromFlags } from "./choice.ts";
-import { takeCustom, takeKey, takeToken } from "./credential.ts";
-import { takeLogin } from "./login.ts";
+import { takeCustom, takeKey, takeToken, takeLogin } from "./credential.ts";
 
 export interface ModelSummary {
   readonly authChoice: string;

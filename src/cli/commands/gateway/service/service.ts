@@ -1,13 +1,28 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { AppError, messageOf } from "../../../../base/errors.ts";
+import { packageFolder } from "../../../../base/program-name.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { AppError, messageOf } from "../../../../base/errors.ts";
 import { gatewayPort, homeFolder } from "../../../../config/index.ts";
 import { loadFor } from "../../../config-source.ts";
 import type { Io } from "../../../io.ts";
 import { describeService, type ServiceCommand, type ServiceDefinition } from "./definition.ts";
-import { serviceProgram } from "./program.ts";
 
-export interface ServiceFlags {
+function packageRoot(from: string): string {
+  const root = packageFolder(from);
+  if (root !== undefined) return root;
+  throw new AppError("NOT_FOUND", `bin/openclaw was not found above ${from}; a service can only run an installed openclaw`);
+}
+
+/** What a service runs: the package's own runtime, which no update of the system takes away, and its entry. */
+function serviceProgram(): { readonly node: string; readonly entry: string } {
+  const root = packageRoot(import.meta.dirname);
+  const { pinnedNode } = createRequire(import.meta.url)(join(root, "scripts", "runtime.cjs")) as { pinnedNode(): string | undefined };
+  return { node: pinnedNode() ?? process.execPath, entry: join(root, "bin", "openclaw") };
+}
+
+interface ServiceFlags {
   readonly port?: number | undefined;
   readonly token?: string | undefined;
 }

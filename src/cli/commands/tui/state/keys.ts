@@ -4,10 +4,9 @@ import { approvalKey, approvalText, focused } from "./approvals.ts";
 import { completions } from "./completion.ts";
 import { edit, editorWith, EMPTY, insert, vertical, type Editor } from "./editor.ts";
 import { pickerKey, pickerText, wantedItems } from "./picker.ts";
-import { chosen } from "./choices.ts";
+import { chosen, opened, runSlash } from "./slash.ts";
 import { submitted } from "./sending.ts";
 import { isBusy, reading } from "./session.ts";
-import { opened, runSlash } from "./slash.ts";
 import { and, only, type Context, type Next, type State } from "./state.ts";
 
 /** Twice within this time leaves. */

@@ -1,6 +1,6 @@
 import { HELP } from "./own-commands.ts";
 import { openPicker, type PickerItem } from "./picker.ts";
-import { sendMessage } from "./sending.ts";
+import { sendMessage, runShell } from "./sending.ts";
 import { agentOf, entered, keyFor, noted, shortKey } from "./session.ts";
 import { and, only, type Context, type Next, type State } from "./state.ts";
 
@@ -17,7 +17,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 
 const onOff = (on: boolean): string => (on ? "on" : "off");
 
-export function settingsItems({ show, preferences, mouse }: State): readonly PickerItem[] {
+function settingsItems({ show, preferences, mouse }: State): readonly PickerItem[] {
   return [
     { value: "tools", label: "tool output", detail: show.tools ? "whole" : "folded" },
     { value: "thinking", label: "reasoning", detail: show.thinking ? "shown" : "hidden" },
@@ -33,7 +33,7 @@ export function opened(state: State, kind: "models" | "agents" | "sessions"): Ne
   return and({ ...state, picker: openPicker(kind, kind, { current }), completion: undefined }, { kind: "pick", what: kind });
 }
 
-export function toAgent(state: State, id: string): Next {
+function toAgent(state: State, id: string): Next {
   return entered(state, keyFor("main", { ...state.naming }, id) ?? state.sessionKey);
 }
 
@@ -87,4 +87,29 @@ export function runSlash(state: State, text: string, context: Context): Next {
   // With more behind it the gateway reads it: a model, a first message.
   if ((command === "new" || command === "reset") && argument === "") return and(state, { kind: "reset", sessionKey: state.sessionKey, reason: command });
   return sendMessage(state, text, context);
+}
+
+function setting(state: State, value: string): Next {
+  const { show, preferences, mouse } = state;
+  const changed: State = {
+    ...state,
+    show: { tools: value === "tools" ? !show.tools : show.tools, thinking: value === "thinking" ? !show.thinking : show.thinking },
+    preferences: { ...preferences, deliver: value === "deliver" ? !preferences.deliver : preferences.deliver },
+    mouse: value === "mouse" ? !mouse : mouse,
+  };
+  const picker = state.picker && { ...state.picker, items: settingsItems(changed) };
+  return and({ ...changed, picker }, ...(value === "mouse" ? [{ kind: "mouse" as const, on: changed.mouse }] : []));
+}
+
+/** Something was chosen from a list. */
+export function chosen(state: State, item: PickerItem, _context: Context): Next {
+  const { picker } = state;
+  if (!picker) return only(state);
+  if (picker.kind === "settings") return setting(state, item.value);
+  const closed: State = { ...state, picker: undefined };
+  if (picker.kind === "agents") return toAgent(closed, item.value);
+  if (picker.kind === "sessions") return entered(closed, item.value);
+  if (picker.kind === "models") return and(closed, { kind: "patch", sessionKey: state.sessionKey, field: "model", value: item.value });
+  if (item.value !== "yes" || picker.command === undefined) return only(closed);
+  return runShell({ ...closed, shell: { ...closed.shell, allowed: true } }, picker.command);
 }

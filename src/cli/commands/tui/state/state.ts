@@ -1,7 +1,8 @@
 import type { SessionNaming } from "../../../../protocol/index.ts";
-import type { Editor } from "./editor.ts";
+import { type Editor, EMPTY } from "./editor.ts";
 import type { Entry } from "./entry.ts";
 import type { Picker } from "./picker.ts";
+import { GATEWAY_COMMANDS, mergeCommands } from "./own-commands.ts";
 
 /** The connection, as it is shown. */
 export type Link = { readonly kind: "connecting" } | { readonly kind: "open" } | { readonly kind: "lost"; readonly why: string; readonly retryAt: number };
@@ -192,3 +193,32 @@ export interface Context {
 
 export const only = (state: State): Next => ({ state, effects: [] });
 export const and = (state: State, ...effects: readonly Effect[]): Next => ({ state, effects });
+
+/** Before there is a connection. `sessionKey` as it was written; the gateway knows what it stands for. */
+export function initialState(start: { readonly url: string; readonly sessionKey: string; readonly preferences: Preferences }): State {
+  return {
+    ...start,
+    link: { kind: "connecting" },
+    connections: 0,
+    naming: { defaultAgentId: "main" },
+    methods: new Set(),
+    agents: [],
+    facts: {},
+    skew: 0,
+    history: [],
+    reads: 0,
+    read: 0,
+    sent: [],
+    runs: [],
+    notes: [],
+    approvals: [],
+    editor: EMPTY,
+    past: [],
+    commands: mergeCommands(GATEWAY_COMMANDS),
+    show: { tools: false, thinking: false },
+    mouse: false,
+    shell: { allowed: false },
+    aborting: false,
+    leaving: false,
+  };
+}

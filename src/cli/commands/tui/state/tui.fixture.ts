@@ -4,8 +4,7 @@ import { asWritten, type ReadMarkdown } from "../view/markdown.ts";
 import { createView } from "../view/view.ts";
 import { entriesOfHistory } from "./entry.ts";
 import type { TuiEvent } from "./event.ts";
-import { initialState } from "./initial.ts";
-import type { Effect, Preferences, State } from "./state.ts";
+import { initialState, type Effect, type Preferences, type State } from "./state.ts";
 import { update } from "./update.ts";
 
 export const KEY = "agent:main:main";

@@ -1,10 +1,9 @@
 import type { Frame, Size } from "../terminal/paint.ts";
 import { clipLine, span, type Line } from "../text/line.ts";
 import type { Context, State } from "../state/state.ts";
-import { approvalLines } from "./approval.ts";
+import { approvalLines, completionLines, pickerLines } from "./panels.ts";
 import { footerLine, headerLine, statusLine } from "./bars.ts";
 import { inputView } from "./input.ts";
-import { completionLines, pickerLines } from "./lists.ts";
 import { createLogView } from "./log.ts";
 import type { ReadMarkdown } from "./markdown.ts";
 

@@ -1,0 +1,223 @@
+/** Commands that have commands below them. A table loads none of them; `config`, `message` and `plugins` have theirs in their folders. */
+import type { Group } from "../command.ts";
+
+export const gateway: Group = {
+  entries: [
+    { name: "run", summary: "run the gateway in the foreground", load: async () => (await import("./gateway/run.ts")).run },
+    { name: "status", summary: "the service, the process and whether it answers", load: async () => (await import("./gateway/status.ts")).status },
+    { name: "health", summary: "how it is, in one line", load: async () => (await import("./gateway/calls.ts")).health },
+    { name: "probe", summary: "which gateways answer: the local one and the remote one", load: async () => (await import("./gateway/calls.ts")).probe },
+    { name: "call", summary: "call any method", load: async () => (await import("./gateway/calls.ts")).call },
+    { name: "install", summary: "let it start with the machine, as a service", load: async () => (await import("./gateway/install.ts")).install },
+    { name: "uninstall", summary: "remove the service", load: async () => (await import("./gateway/install.ts")).uninstall },
+    { name: "start", summary: "start the service", load: async () => (await import("./gateway/install.ts")).start },
+    { name: "stop", summary: "stop the gateway, or its service", load: async () => (await import("./gateway/stop.ts")).stop },
+    { name: "restart", summary: "restart the gateway, or its service", load: async () => (await import("./gateway/restart.ts")).restart },
+    { name: "usage-cost", summary: "what was used and what it cost, by day", load: async () => (await import("./gateway/calls.ts")).usageCost },
+    { name: "discover", summary: "which gateways the local network knows", load: async () => (await import("./gateway/discover.ts")).discover },
+  ],
+  fallback: "run",
+  examples: [
+    { line: "openclaw gateway", does: "run until Ctrl-C" },
+    { line: "openclaw gateway status", does: "is it there, does it answer" },
+  ],
+};
+
+export const security: Group = {
+  entries: [
+    { name: "audit", summary: "what an attacker could use: settings, files, chats, plugins", load: async () => (await import("./security.ts")).securityAudit },
+  ],
+  examples: [
+    { line: "openclaw security audit", does: "what is risky, and what to do about it" },
+    { line: "openclaw security audit --fix", does: "and the repairs that are safe to make" },
+  ],
+};
+
+export const devices: Group = {
+  entries: [
+    { name: "list", summary: "devices that wait and devices that are in", load: async () => (await import("./devices.ts")).list },
+    { name: "approve", summary: "let a waiting device in", load: async () => (await import("./devices.ts")).approve },
+    { name: "reject", summary: "turn a waiting device away", load: async () => (await import("./devices.ts")).reject },
+    { name: "remove", summary: "forget a device and its tokens", load: async () => (await import("./devices.ts")).remove },
+    { name: "rotate", summary: "give a device a new token", load: async () => (await import("./devices.ts")).rotate },
+    { name: "revoke", summary: "take a device's token away", load: async () => (await import("./devices.ts")).revoke },
+    { name: "clear", summary: "forget all other devices", load: async () => (await import("./devices.ts")).clear },
+  ],
+  examples: [{ line: "openclaw devices list", does: "who waits and who is in" }],
+};
+
+export const pairing: Group = {
+  entries: [
+    { name: "list", summary: "senders that wait to be let in", load: async () => (await import("./pairing/requests.ts")).list },
+    { name: "approve", summary: "let the sender in that holds a code", load: async () => (await import("./pairing/requests.ts")).approve },
+    { name: "reject", summary: "turn the sender away that holds a code", load: async () => (await import("./pairing/requests.ts")).reject },
+    { name: "owner", summary: "who may do everything from a chat", load: async () => (await import("./pairing/senders.ts")).owner },
+    { name: "allowed", summary: "who may write, and who says so", load: async () => (await import("./pairing/senders.ts")).allowed },
+    { name: "revoke", summary: "remove a sender from the approved ones", load: async () => (await import("./pairing/senders.ts")).revoke },
+  ],
+  examples: [{ line: "openclaw pairing approve telegram ABCD2345", does: "let in who was given this code" }],
+};
+
+const allowlist: Group = {
+  entries: [
+    { name: "add", summary: "a program that may run unasked", load: async () => (await import("./approvals/rules.ts")).add },
+    { name: "remove", summary: "take one off the list", load: async () => (await import("./approvals/rules.ts")).remove },
+  ],
+  examples: [{ line: "openclaw approvals allowlist add '/usr/bin/git' --agent main", does: "git without asking, for one agent" }],
+};
+
+export const approvals: Group = {
+  entries: [
+    { name: "get", summary: "the rules for commands", load: async () => (await import("./approvals/rules.ts")).get },
+    { name: "set", summary: "put other rules in their place", load: async () => (await import("./approvals/rules.ts")).set },
+    { name: "allowlist", summary: "programs that may run unasked", load: () => Promise.resolve(allowlist) },
+    { name: "remembered", summary: "commands that were allowed for good", load: async () => (await import("./approvals/questions.ts")).remembered },
+    { name: "forget", summary: "ask about a remembered command again", load: async () => (await import("./approvals/questions.ts")).forget },
+    { name: "pending", summary: "questions that wait for an answer", load: async () => (await import("./approvals/questions.ts")).pending },
+    { name: "resolve", summary: "answer one", load: async () => (await import("./approvals/questions.ts")).resolve },
+  ],
+  fallback: "get",
+  examples: [
+    { line: "openclaw approvals", does: "the rules on this machine" },
+    { line: "openclaw approvals pending", does: "what waits for an answer" },
+  ],
+};
+
+export const channels: Group = {
+  entries: [
+    { name: "list", summary: "the configured accounts, and the logins of model providers", load: async () => (await import("./channels/list.ts")).list },
+    { name: "status", summary: "how each account is, and what to do about it", load: async () => (await import("./channels/status.ts")).status },
+    { name: "add", summary: "set up an account", load: async () => (await import("./channels/add.ts")).add },
+    { name: "remove", summary: "turn an account off, or delete it", load: async () => (await import("./channels/accounts.ts")).remove },
+    { name: "login", summary: "sign an account in", load: async () => (await import("./channels/accounts.ts")).login },
+    { name: "logout", summary: "sign an account out", load: async () => (await import("./channels/accounts.ts")).logout },
+    { name: "start", summary: "start an account that was stopped", load: async () => (await import("./channels/accounts.ts")).start },
+    { name: "stop", summary: "stop an account; what is to be sent over it waits", load: async () => (await import("./channels/accounts.ts")).stop },
+    { name: "restart", summary: "reconnect an account", load: async () => (await import("./channels/accounts.ts")).restart },
+    { name: "capabilities", summary: "what each channel can do", load: async () => (await import("./channels/capabilities.ts")).capabilities },
+    { name: "logs", summary: "what channels logged", load: async () => (await import("./channels/status.ts")).logs },
+    { name: "resolve", summary: "ids of people and groups, by their names", load: async () => (await import("./channels/resolve.ts")).resolve },
+  ],
+  fallback: "status",
+  examples: [
+    { line: "openclaw channels status", does: "how each account is" },
+    { line: "openclaw channels list --no-usage", does: "what is configured" },
+  ],
+};
+
+const groups: Group = {
+  entries: [
+    { name: "list", summary: "groups that an account knows", load: async () => (await import("./directory.ts")).groupsList },
+    { name: "members", summary: "who is in a group", load: async () => (await import("./directory.ts")).groupMembers },
+  ],
+  fallback: "list",
+  examples: [],
+};
+
+const peers: Group = {
+  entries: [{ name: "list", summary: "people that an account knows", load: async () => (await import("./directory.ts")).peersList }],
+  fallback: "list",
+  examples: [],
+};
+
+export const directory: Group = {
+  entries: [
+    { name: "self", summary: "who the account itself is", load: async () => (await import("./directory.ts")).self },
+    { name: "peers", summary: "people", load: async () => peers },
+    { name: "groups", summary: "groups, and who is in them", load: async () => groups },
+  ],
+  examples: [],
+};
+
+export const route: Group = {
+  entries: [{ name: "explain", summary: "which agent answers a chat, in which session, and why", load: async () => (await import("./route.ts")).explain }],
+  examples: [{ line: "openclaw route explain --channel telegram --peer user:123", does: "who answers this person" }],
+};
+
+const order: Group = {
+  entries: [
+    { name: "get", summary: "the agent's order of profiles for a provider", load: async () => (await import("./models/auth/profiles.ts")).orderGet },
+    { name: "set", summary: "try these profiles, in this order", load: async () => (await import("./models/auth/profiles.ts")).orderSet },
+    { name: "clear", summary: "back to the configured or automatic order", load: async () => (await import("./models/auth/profiles.ts")).orderClear },
+  ],
+  examples: [{ line: "openclaw models auth order get --provider anthropic", does: "who is tried first" }],
+};
+
+export const auth: Group = {
+  entries: [
+    { name: "status", summary: "the stored credentials and how they are", load: async () => (await import("./models/auth/status.ts")).status },
+    {
+      name: "clear",
+      summary: "end rests: try credentials again that are left alone after failures",
+      load: async () => (await import("./models/auth/status.ts")).clear,
+    },
+    { name: "add", summary: "store an API key", load: async () => (await import("./models/auth/profiles.ts")).add },
+    { name: "login", summary: "log in to a provider: plugin, browser or device code", load: async () => (await import("./models/auth/login.ts")).login },
+    {
+      name: "login-github-copilot",
+      summary: "log in to GitHub Copilot with a device code",
+      load: async () => (await import("./models/auth/login.ts")).loginGithubCopilot,
+    },
+    { name: "setup-token", summary: "store a token made by `claude setup-token`", load: async () => (await import("./models/auth/profiles.ts")).setupToken },
+    { name: "paste-token", summary: "store a token that was made elsewhere", load: async () => (await import("./models/auth/profiles.ts")).pasteToken },
+    { name: "order", summary: "which profile is tried first", load: () => Promise.resolve(order) },
+  ],
+  fallback: "status",
+  examples: [{ line: "openclaw models auth status", does: "what is stored, masked" }],
+};
+
+const fallbacks = async (kind: "model" | "imageModel") => (await import("./models/fallbacks.ts")).fallbackCommands(kind);
+
+export const models: Group = {
+  entries: [
+    { name: "status", summary: "which model answers, why, and whether it can be reached", load: async () => (await import("./models/status.ts")).status },
+    { name: "list", summary: "the configured models, or all that are known", load: async () => (await import("./models/list.ts")).list },
+    { name: "set", summary: "choose the default model", load: async () => (await import("./models/set.ts")).set },
+    { name: "set-image", summary: "choose the model that looks at images", load: async () => (await import("./models/set.ts")).setImage },
+    { name: "aliases", summary: "short names of models", load: async () => (await import("./models/aliases.ts")).aliases },
+    { name: "fallbacks", summary: "models to go on with when the default fails", load: () => fallbacks("model") },
+    { name: "image-fallbacks", summary: "the same for the image model", load: () => fallbacks("imageModel") },
+    { name: "scan", summary: "find free models at OpenRouter and try them", load: async () => (await import("./models/scan.ts")).scan },
+    { name: "budgets", summary: "how much of each budget is used", load: async () => (await import("./models/budgets.ts")).budgets },
+    { name: "auth", summary: "credentials: store, log in, order", load: async () => auth },
+  ],
+  fallback: "status",
+  examples: [
+    { line: "openclaw models", does: "which model answers, and why" },
+    { line: "openclaw models list --all --provider anthropic", does: "every known model of one provider" },
+  ],
+};
+
+export const tools: Group = {
+  entries: [
+    { name: "explain", summary: "why a session has a tool, or not", load: async () => (await import("./tools.ts")).explain },
+    { name: "list", summary: "the tools there are, their groups and where they come from", load: async () => (await import("./tools.ts")).list },
+  ],
+  fallback: "explain",
+  examples: [
+    { line: "openclaw tools", does: "every tool of the main session, and what decided about it" },
+    { line: "openclaw tools list", does: "the tools there are" },
+  ],
+};
+
+export const sandbox: Group = {
+  entries: [
+    { name: "explain", summary: "whether a session's tools work inside, why, and what to change", load: async () => (await import("./sandbox.ts")).explain },
+    { name: "list", summary: "the containers that were made", load: async () => (await import("./sandbox.ts")).list },
+    { name: "recreate", summary: "remove containers; they are made again when they are used", load: async () => (await import("./sandbox.ts")).recreate },
+  ],
+  fallback: "explain",
+  examples: [{ line: "openclaw sandbox explain", does: "the main session of the default agent" }],
+};
+
+export const backup: Group = {
+  entries: [
+    { name: "create", summary: "make a backup, also while the gateway runs", load: async () => (await import("./backup/create.ts")).create },
+    { name: "verify", summary: "read a backup and compare every hash", load: async () => (await import("./backup/create.ts")).verify },
+    { name: "restore", summary: "bring a backup back; what was there is kept", load: async () => (await import("./backup/restore.ts")).restore },
+  ],
+  examples: [
+    { line: "openclaw backup create", does: "into the current folder" },
+    { line: "openclaw backup verify openclaw-backup-….tar.gz", does: "is it whole?" },
+  ],
+};

@@ -49,7 +49,7 @@ export const CHUNK_GROUPS = [
       "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|list|record))\\.ts",
     ),
   },
-  { name: "channel-text", test: files("src/channels/(?:text/|reactions/|rich-text/(?!parse))") },
+  { name: "channel-text", test: files("src/channels/(?:text/|rich-text/(?!parse))") },
   { name: "thread", test: files("src/store/(?:warm-up|lock-holders|sqlite/thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },
   { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
   {
@@ -82,7 +82,7 @@ export const CHUNK_GROUPS = [
       "src/tools/(?:authority/|approvals/shown-request|exec/(?:levels|settings)|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",
       "src/conversation/(?:create-conversation|index|inbound|item|closing|open-items|run-channels|approvals/pending-commands|intake/|lanes/|turns/|delivery/(?:lazy-delivery|shown-replies|sending-hooks|sent-hooks)\\.|commands/lazy-commands|commands/parsing/(?:pace|message)\\.)",
-      "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
+      "src/channels/(?:access/|inbound/|pairing/|manager/|settings)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",
       "src/sessions/",

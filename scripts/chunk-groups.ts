@@ -61,7 +61,7 @@ export const CHUNK_GROUPS = [
       "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|record))\\.ts",
     ),
   },
-  { name: "channel-text", test: files("src/channels/(?:text/|reactions/|rich-text/(?!parse))") },
+  { name: "channel-text", test: files("src/channels/(?:text/|rich-text/(?!parse))") },
   { name: "thread", test: files("src/store/(?:lock-holders|client/start-thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },
   { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
   {
@@ -94,7 +94,7 @@ export const CHUNK_GROUPS = [
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",
       "src/conversation/(?:create-conversation|index|inbound|items|closing|lanes|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:lazy-delivery|message-hooks)\\.|commands/lazy-commands|commands/parsing/message\\.)",
-      "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
+      "src/channels/(?:access/|inbound/|pairing/|manager/|settings)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!routes))",
       "src/sessions/",

@@ -2,7 +2,7 @@
 import { resolveTelegramAccount, type ResolvedTelegramAccount } from "openclaw/plugin-sdk";
 import { unfit } from "./api/failure.ts";
 import { fieldsOf, type Fields, listOf, numberOf, textOf } from "./fields.ts";
-import type { DraftChunk } from "./send/block-preview.ts";
+import type { DraftChunk } from "./send/preview.ts";
 
 type Config = Parameters<typeof resolveTelegramAccount>[0]["cfg"];
 

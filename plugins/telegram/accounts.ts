@@ -1,13 +1,35 @@
-/** What is kept for each account while the plugin is loaded: its connection, its name there, and which messages are ours. */
+/** State of the accounts while the plugin is loaded: settings, connections, names there, and which messages are ours. */
+import type * as RichTextLibrary from "openclaw/plugin-sdk/rich-text";
 import { readAccount, type TelegramAccount } from "./account.ts";
 import { createClient, type TelegramClient } from "./api/client.ts";
 import { unfit } from "./api/failure.ts";
 import type { Transport } from "./api/transport.ts";
 import type { Self } from "./inbound/text.ts";
-import { createRender } from "./rich.ts";
 import type { Sender } from "./send/sender.ts";
+import type { RichText } from "./types.ts";
 
 type Config = Parameters<typeof readAccount>[0];
+
+/** Text as Telegram shows it. */
+export interface Rendered {
+  readonly html: string;
+  /** The same without any marks. */
+  readonly plain: string;
+}
+
+type Tables = "off" | "bullets" | "code";
+export type Render = (text: string, rich: RichText | undefined, tables: Tables) => Promise<Rendered>;
+
+/** The code for rich text is loaded with the first text, the reader of Markdown with the first one that has not been read yet. */
+function createRender(): Render {
+  let library: typeof RichTextLibrary | undefined;
+  let tools: { parseMarkdown(markdown: string, options: { tables: Tables }): RichText } | undefined;
+  return async (text, rich, tables) => {
+    const { loadRichText, toTelegramHtml } = (library ??= await import("openclaw/plugin-sdk/rich-text"));
+    const parsed = rich ?? (tools ??= await loadRichText()).parseMarkdown(text, { tables });
+    return { html: toTelegramHtml(parsed), plain: parsed.text };
+  };
+}
 
 export interface AccountsOptions {
   readonly apiRoot?: string | undefined;
@@ -18,6 +40,8 @@ export interface AccountsOptions {
 }
 
 export interface Accounts extends Disposable {
+  /** The settings of an account. Read once for each configuration, which is immutable. */
+  account(cfg: Config, accountId?: string | null): TelegramAccount;
   client(account: TelegramAccount): TelegramClient;
   sender(cfg: Config, accountId?: string | null): Sender;
   known(accountId: string, self: Self): void;
@@ -35,10 +59,24 @@ interface Connection {
   readonly client: TelegramClient;
 }
 
-/** Messages whose text is remembered while an answer is written. */
+/** Messages whose text is known while an answer is written. */
 const MAX_PREVIEWS = 1000;
-/** Messages of ours that are remembered, for reactions to them. */
-const MAX_REMEMBERED = 5000;
+/** Our own messages that are known as such, for reactions to them. */
+const MAX_OURS = 5000;
+
+/** Accounts by configuration. */
+function createSettings(): Accounts["account"] {
+  const known = new WeakMap<Config, Map<string, TelegramAccount>>();
+  return (cfg, accountId) => {
+    const ofConfig = known.get(cfg) ?? new Map<string, TelegramAccount>();
+    const before = ofConfig.get(accountId ?? "");
+    if (before) return before;
+    const account = readAccount(cfg, accountId);
+    // A token in a file may change at any time.
+    if (account.tokenSource !== "tokenFile") known.set(cfg, ofConfig.set(accountId ?? "", account));
+    return account;
+  };
+}
 
 export function createAccounts(options: AccountsOptions): Accounts {
   const connections = new Map<string, Connection>();
@@ -48,6 +86,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const moved = new Map<string, string>();
   const previews = new Map<string, string>();
   const render = createRender();
+  const accountOf = createSettings();
 
   function client(account: TelegramAccount): TelegramClient {
     const { token, proxy, autoSelectFamily, timeoutMs, apiRoot = options.apiRoot } = account;
@@ -68,20 +107,16 @@ export function createAccounts(options: AccountsOptions): Accounts {
     return next;
   }
 
-  function remember(accountId: string, chatId: string, messageId: number): void {
-    ours.add(`${accountId}/${chatId}/${messageId}`);
-    if (ours.size > MAX_REMEMBERED) ours.delete(ours.values().next().value!);
-  }
-
   async function migrated(account: TelegramAccount, from: string, to: string): Promise<void> {
     moved.set(from, to);
     await options.moveGroup(account, from, to);
   }
 
   return {
+    account: accountOf,
     client,
     sender(cfg, accountId) {
-      const account = readAccount(cfg, accountId);
+      const account = accountOf(cfg, accountId);
       if (account.token === "") {
         throw unfit("send", `Telegram account "${account.accountId}" has no bot token; set channels.telegram.botToken, tokenFile or TELEGRAM_BOT_TOKEN`);
       }
@@ -92,7 +127,8 @@ export function createAccounts(options: AccountsOptions): Accounts {
         preview: {
           shown(chatId, id, text) {
             previews.set(`${account.accountId}/${chatId}/${id}`, text);
-            if (previews.size > MAX_PREVIEWS) previews.delete(previews.keys().next().value!);
+            const [oldest] = previews.keys();
+            if (previews.size > MAX_PREVIEWS && oldest !== undefined) previews.delete(oldest);
           },
           take(chatId, id) {
             const key = `${account.accountId}/${chatId}/${id}`;
@@ -101,7 +137,11 @@ export function createAccounts(options: AccountsOptions): Accounts {
             return text;
           },
         },
-        sent: (chatId, messageId) => remember(account.accountId, chatId, messageId),
+        sent(chatId, messageId) {
+          ours.add(`${account.accountId}/${chatId}/${messageId}`);
+          const [oldest] = ours;
+          if (ours.size > MAX_OURS && oldest !== undefined) ours.delete(oldest);
+        },
         currentId(chatId) {
           const to = moved.get(String(chatId));
           return to === undefined ? chatId : Number(to);

@@ -3,7 +3,6 @@ import {
   type ChannelMessageActionContext,
   type ChannelMessageActionName,
   type ChannelPlugin,
-  createActionGate,
   extractToolSend,
   jsonResult,
   listTelegramAccountIds,
@@ -11,7 +10,8 @@ import {
   readReactionParams,
   readStringParam,
 } from "openclaw/plugin-sdk";
-import { readAccount, type TelegramAccount } from "./account.ts";
+import type { TelegramAccount } from "./account.ts";
+import type { Accounts } from "./accounts.ts";
 import { unfit } from "./api/failure.ts";
 import { keyboardOf } from "./send/buttons.ts";
 import { sendMedia } from "./send/media.ts";
@@ -22,7 +22,7 @@ import { isDirect, messageId, parseTarget } from "./target.ts";
 type ActionAdapter = NonNullable<ChannelPlugin["actions"]>;
 type Handler = (sender: Sender, ctx: ChannelMessageActionContext) => Promise<Record<string, unknown>>;
 
-/** The switch of each action in `channels.telegram.actions`, and whether it is on where nothing is said. */
+/** The switch of each action in `channels.telegram.actions`, and whether it is on by default. */
 const GATES = {
   send: ["sendMessage", true],
   react: ["reactions", true],
@@ -39,7 +39,7 @@ const isKnown = (action: string): action is ActionName => Object.hasOwn(GATES, a
 export function isOn(account: TelegramAccount, action: ActionName): boolean {
   const [gate, otherwise] = GATES[action];
   if (action === "react" && !reacts(account)) return false;
-  return createActionGate(account.actions)(gate, otherwise);
+  return account.actions[gate] ?? otherwise;
 }
 
 /** Reactions of the agent's own; with `ack` there is only the gateway's sign that a message was seen. */
@@ -133,23 +133,25 @@ const sticker: Handler = async (sender, ctx) => {
 
 const HANDLERS: Readonly<Record<ActionName, Handler>> = { send, react, delete: remove, edit, "topic-create": createTopic, sticker };
 
-export function createActions(senderOf: (cfg: ChannelMessageActionContext["cfg"], accountId?: string | null) => Sender): ActionAdapter {
+export function createActions(accounts: Pick<Accounts, "account" | "sender">): ActionAdapter {
   const usable = (cfg: ChannelMessageActionContext["cfg"]): TelegramAccount[] =>
     listTelegramAccountIds(cfg)
-      .map((id) => readAccount(cfg, id))
+      .map((id) => accounts.account(cfg, id))
       .filter(({ enabled, token }) => enabled && token !== "");
   return {
     listActions({ cfg }) {
-      const accounts = usable(cfg);
-      return (Object.keys(GATES) as ActionName[]).filter((action) => accounts.some((account) => isOn(account, action)));
+      const usedBy = usable(cfg);
+      return Object.keys(GATES)
+        .filter(isKnown)
+        .filter((action) => usedBy.some((account) => isOn(account, action)));
     },
     supportsAction: ({ action }) => isKnown(action),
-    supportsButtons: ({ cfg, accountId }) => (accountId ? [readAccount(cfg, accountId)] : usable(cfg)).some(({ buttons }) => buttons !== "off"),
+    supportsButtons: ({ cfg, accountId }) => (accountId ? [accounts.account(cfg, accountId)] : usable(cfg)).some(({ buttons }) => buttons !== "off"),
     extractToolSend: ({ args }) => extractToolSend(args, "sendMessage"),
     async handleAction(ctx) {
       const { action } = ctx;
       if (!isKnown(action)) throw unfit("message", `Telegram has no action "${action}"; there are ${Object.keys(GATES).join(", ")}`);
-      const sender = senderOf(ctx.cfg, ctx.accountId);
+      const sender = accounts.sender(ctx.cfg, ctx.accountId);
       if (!isOn(sender.account, action)) throw unfit("message", `the action "${action}" is off; set ${switchOf(sender.account, action)}`);
       if (ctx.dryRun === true) return jsonResult({ ok: true, dryRun: true, action, to: chatIn(ctx) });
       return jsonResult(await HANDLERS[action](sender, ctx));

@@ -13,32 +13,28 @@ import {
   type TelegramProbe,
 } from "openclaw/plugin-sdk";
 import { bareEntry, groups, security } from "./access.ts";
-import { readAccount, type TelegramAccount } from "./account.ts";
+import type { TelegramAccount } from "./account.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { createActions, isOn } from "./actions.ts";
 import type { Transport } from "./api/transport.ts";
 import { registerCommands } from "./commands.ts";
-import { fetchFile } from "./files.ts";
 import { fieldsOf } from "./fields.ts";
-import { withMovedGroup } from "./migration.ts";
 import { onboarding } from "./onboarding.ts";
-import { createOffsets } from "./receive/offsets.ts";
+import { createOffsets } from "./receive/polling.ts";
 import { runAccount } from "./receive/start.ts";
 import { realWaiting, type Waiting } from "./receive/waiting.ts";
 import { keyboardOf } from "./send/buttons.ts";
-import { checkSend } from "./send/check.ts";
-import { sendMedia } from "./send/media.ts";
+import { fetchFile, sendMedia } from "./send/media.ts";
 import { MAX_POLL_OPTIONS, sendPoll } from "./send/poll.ts";
-import { inBlocks } from "./send/block-preview.ts";
-import { openPreview, PREVIEW } from "./send/preview.ts";
+import { inBlocks, openPreview, PREVIEW } from "./send/preview.ts";
 import type { Sender } from "./send/sender.ts";
-import { editPreview, sendText } from "./send/text.ts";
-import { config, setup, withoutToken } from "./setup.ts";
+import { checkSend, editPreview, sendText } from "./send/text.ts";
+import { config, setup, withMovedGroup, withoutToken } from "./setup.ts";
 import { createStatus } from "./status.ts";
 import { isDirect, messageId, parseTarget } from "./target.ts";
 
 export interface TelegramPluginOptions {
-  /** Where the Bot API is; another place for tests only. */
+  /** Where the Bot API is; another address for tests only. */
   readonly apiRoot?: string | undefined;
   /** Instead of real connections. */
   readonly transport?: Transport | undefined;
@@ -155,7 +151,7 @@ function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<TelegramChan
       open({ cfg, accountId, to, threadId, replyToId, previewId, signal }) {
         const sender = accounts.sender(cfg, accountId);
         if (sender.account.streamMode === "off") return undefined;
-        const preview = openPreview({ sender, now: () => waiting.now() }, { to, threadId, replyToId, previewId }, signal);
+        const preview = openPreview({ sender, now: waiting.now }, { to, threadId, replyToId, previewId }, signal);
         return sender.account.streamMode === "block" ? inBlocks(preview, sender.account.draftChunk) : preview;
       },
     },
@@ -179,7 +175,7 @@ function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<TelegramChan
 }
 
 /** Names, targets and hints. */
-function manners(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mentions" | "threading" | "messaging" | "agentPrompt" | "directory"> {
+function conventions(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mentions" | "threading" | "messaging" | "agentPrompt" | "directory"> {
   return {
     pairing: {
       idLabel: "telegramUserId",
@@ -195,7 +191,7 @@ function manners(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mention
       },
     },
     threading: {
-      resolveReplyToMode: ({ cfg, accountId }) => readAccount(cfg, accountId).replyToMode,
+      resolveReplyToMode: ({ cfg, accountId }) => accounts.account(cfg, accountId).replyToMode,
       allowExplicitReplyTagsWhenOff: true,
       buildToolContext: ({ context, hasRepliedRef }) => ({
         currentChannelId: context.To,
@@ -209,14 +205,14 @@ function manners(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mention
     },
     agentPrompt: {
       messageToolHints({ cfg, accountId }) {
-        const { buttons } = readAccount(cfg, accountId);
+        const { buttons } = accounts.account(cfg, accountId);
         if (buttons === "dm") return ["On Telegram buttons can be sent to direct chats only."];
         return buttons === "group" ? ["On Telegram buttons can be sent to groups only."] : [];
       },
       reactionGuidance({ cfg, accountId }) {
-        const account = readAccount(cfg, accountId);
+        const account = accounts.account(cfg, accountId);
         const { reactionLevel: level } = account;
-        return isOn(account, "react") && (level === "minimal" || level === "extensive") ? { level } : undefined;
+        return (level === "minimal" || level === "extensive") && isOn(account, "react") ? { level } : undefined;
       },
     },
     directory: {
@@ -235,7 +231,7 @@ export function createTelegramPlugin(options: TelegramPluginOptions = {}): Teleg
   const accounts = createAccounts({
     apiRoot: options.apiRoot,
     transport: options.transport,
-    now: options.waiting && (() => options.waiting!.now()),
+    now: options.waiting?.now,
     moveGroup: groupMover(options),
   });
   return {
@@ -261,10 +257,10 @@ export function createTelegramPlugin(options: TelegramPluginOptions = {}): Teleg
     groups,
     outbound: outboundOf(accounts),
     gateway: gatewayOf(accounts, options),
-    actions: createActions((cfg, accountId) => accounts.sender(cfg, accountId)),
-    status: createStatus((account) => accounts.client(account)),
+    actions: createActions(accounts),
+    status: createStatus(accounts.client),
     ...aroundMessages(accounts, options.waiting ?? realWaiting),
-    ...manners(accounts),
+    ...conventions(accounts),
     [Symbol.dispose]: () => accounts[Symbol.dispose](),
   };
 }

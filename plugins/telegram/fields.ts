@@ -24,6 +24,8 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /** Only the keys that have a value. */
-export function given<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+export function defined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const copy = { ...object };
+  for (const key in copy) if (copy[key] === undefined) delete copy[key];
+  return copy as { [K in keyof T]: Exclude<T[K], undefined> };
 }

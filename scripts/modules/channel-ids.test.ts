@@ -12,7 +12,7 @@ const ALLOWED = /^src\/(?:config\/(?:known-channels\.ts$|schema\/|migrate\/)|plu
 
 /** Where such a word is something else, or text for people. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "src/channels/rich-text/render/markers.ts": "slack: is a scheme of links",
+  "src/channels/rich-text/markers.ts": "slack: is a scheme of links",
   "src/cli/commands/channels/setup-input.ts": "imessage is a service of the Messages app, beside sms",
   "src/protocol/methods/channels.ts": "the description of send names the documented default",
   "src/protocol/vocabulary/channel/account.ts": "imessage is a service of the Messages app, beside sms",

@@ -1,9 +1,9 @@
 /** Calls of the Bot API for one token. */
+import { createRequire } from "node:module";
 import type { InputFile, RawApi } from "grammy";
+import type * as Grammy from "grammy/web";
 import { fieldsOf, textOf, wholeOf } from "../fields.ts";
 import { noAnswer, refusal, TelegramError } from "./failure.ts";
-import { type Library, loadLibrary } from "./library.ts";
-import { createPatience } from "./patience.ts";
 import { createTransport, type Transport, type TransportOptions, type TransportRequest } from "./transport.ts";
 
 export const API_ROOT = "https://api.telegram.org";
@@ -53,6 +53,61 @@ function filePath(path: string): string {
   return parts.map((part) => encodeURIComponent(part)).join("/");
 }
 
+type Library = Pick<typeof Grammy, "Api" | "GrammyError" | "HttpError" | "InputFile">;
+
+/**
+ * grammY in its portable build, which takes 3 MB where the build for Node, with an HTTP client of its own, takes 21. It looks once whether there is a
+ * `localStorage`, and Node prints a warning at that: for that moment there is none.
+ */
+function loadLibrary(): Library {
+  const before = Object.getOwnPropertyDescriptor(globalThis, "localStorage");
+  if (before?.configurable !== true) return createRequire(import.meta.url)("grammy/web") as Library;
+  Object.defineProperty(globalThis, "localStorage", { value: undefined, configurable: true, writable: true });
+  try {
+    return createRequire(import.meta.url)("grammy/web") as Library;
+  } finally {
+    Object.defineProperty(globalThis, "localStorage", before);
+  }
+}
+
+/** What people see as a message, new or changed. */
+const POSTS = /^(?:send|edit|copy|forward|stop(?:Poll|MessageLiveLocation))/;
+/** Telegram limits them on their own; they wait for the chat like all others. */
+const ACTION = "sendChatAction";
+
+/** How long Telegram asked to wait before a chat gets anything more. It holds for the whole chat, not only for the request that got the 429. */
+function createPatience(now: () => number) {
+  const until = new Map<string, number>();
+
+  /** The chat that a request posts to. No chat has the number 0: it stands where nothing shall be sent. */
+  function chatOf(method: string, payload: object): string | undefined {
+    if (!POSTS.test(method) || !("chat_id" in payload)) return undefined;
+    const { chat_id: id } = payload;
+    return (typeof id === "number" && id !== 0) || typeof id === "string" ? String(id) : undefined;
+  }
+
+  return {
+    /** Throws the refusal that a request would only meet again. */
+    check(method: string, payload: object): void {
+      const chat = until.size === 0 ? undefined : chatOf(method, payload);
+      if (chat === undefined) return;
+      const left = (until.get(chat) ?? 0) - now();
+      if (left <= 0) return void until.delete(chat);
+      throw new TelegramError(`Telegram asked for a pause in this chat: ${method} has to wait for ${Math.ceil(left / 1000)} s`, {
+        method,
+        status: 429,
+        delivery: { state: "retry", retryAfterMs: Math.ceil(left) },
+      });
+    },
+    /** A request was refused. */
+    learn(method: string, payload: object, failure: TelegramError): void {
+      const ms = failure.status === 429 ? failure.delivery.retryAfterMs : undefined;
+      const chat = method === ACTION ? undefined : chatOf(method, payload);
+      if (ms !== undefined && chat !== undefined) until.set(chat, Math.max(until.get(chat) ?? 0, now() + ms));
+    },
+  };
+}
+
 /** What went wrong, from whatever grammY threw. */
 function failureOf(error: unknown, method: string, library: Library, clean: (text: string) => string): TelegramError {
   if (error instanceof TelegramError) return error;
@@ -90,20 +145,18 @@ export function createClient(options: ClientOptions): TelegramClient {
     };
   }
 
-  function load(): { readonly library: Library; readonly raw: RawApi } {
-    if (loaded) return loaded;
+  function load(): NonNullable<typeof loaded> {
     const library = loadLibrary();
     // Times are bounded below, by call.
     const api = new library.Api(token, { apiRoot: root, timeoutSeconds: 86_400, fetch: request as never });
-    return (loaded = { library, raw: api.raw });
+    return { library, raw: api.raw };
   }
 
   return {
     botId: wholeOf(Number(/^(\d+):/.exec(token)?.[1])),
     async call(method, payload, { signal, timeoutMs } = {}) {
-      const refused = patience.refused(method, payload);
-      if (refused) throw refused;
-      const { library, raw } = load();
+      patience.check(method, payload);
+      const { library, raw } = (loaded ??= load());
       const bound = timeoutMs ?? Math.max(options.timeoutMs ?? TIMEOUT_MS, UPLOADS.has(method) ? UPLOAD_TIMEOUT_MS : 0);
       const timeout = AbortSignal.timeout(bound);
       const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
@@ -117,14 +170,14 @@ export function createClient(options: ClientOptions): TelegramClient {
         throw failure;
       }
     },
-    upload: (data, name) => new (load().library.InputFile)(data, name),
+    upload: (data, name) => new (loaded ??= load()).library.InputFile(data, name),
     async download(path, maxBytes, signal) {
       try {
         const answer = await transport.request(`${root}/file/bot${token}/${filePath(path)}`, signal ? { signal } : {});
         if (answer.status !== 200) throw refusal("download", answer.status, "the file is not there");
         return { data: await answer.bytes(maxBytes), mimeType: textOf(answer.headers["content-type"]) };
       } catch (error) {
-        throw failureOf(error, "download", load().library, clean);
+        throw failureOf(error, "download", (loaded ??= load()).library, clean);
       }
     },
     close: () => transport.close(),

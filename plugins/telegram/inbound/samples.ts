@@ -1,7 +1,7 @@
 /** People, chats and updates for tests. */
 import type { ChannelInboundEvent } from "../types.ts";
-import type { MappingFacts } from "./facts.ts";
-import { createLongTexts } from "./long-texts.ts";
+import type { MappingFacts } from "./chat.ts";
+import { createLongTexts } from "./text.ts";
 import { type MappedUpdate, mapUpdate } from "./update.ts";
 
 export const BOT = { id: 7_012_345_678, is_bot: true, first_name: "Claw", username: "claw_bot" };

@@ -1,5 +1,6 @@
-/** What was written: links that are hidden behind words become Markdown, and mentions are found by the platform's own marks. */
+/** What was written: links that are hidden behind words become Markdown, mentions and commands are found by the platform's own marks, and long texts are joined. */
 import { fieldsOf, type Fields, listOf, textOf, wholeOf } from "../fields.ts";
+import type { ChannelInboundEvent } from "../types.ts";
 
 /** Who we are there. */
 export interface Self {
@@ -7,9 +8,15 @@ export interface Self {
   readonly username: string | undefined;
 }
 
-export interface Mentions {
+export interface WrittenText {
+  /** The text with `[words](address)` where words are a link. */
+  readonly text: string;
+  /** We are named; `/command@name` names as well. */
   readonly mentioned: boolean;
+  /** Others are named. */
   readonly others: boolean;
+  /** The command that it begins with, if it is one for us: `/new`, `/new@our_name`. */
+  readonly command: string | undefined;
 }
 
 interface Entity {
@@ -38,43 +45,96 @@ function entitiesOf(text: string, raw: unknown): Entity[] {
 const escapedUrl = (url: string): string => url.replaceAll(/[()\s<>]/g, (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);
 const escapedLabel = (label: string): string => label.replaceAll(/[[\]\\]/g, String.raw`\$&`);
 
-/** The text with `[words](address)` where words are a link. */
-export function withLinks(text: string, rawEntities: unknown): string {
-  const parts: string[] = [];
-  let at = 0;
-  for (const { type, start, end, fields } of entitiesOf(text, rawEntities)) {
-    const url = type === "text_link" ? textOf(fields["url"]) : undefined;
-    if (url === undefined || start < at) continue;
-    const label = text.slice(start, end);
-    parts.push(text.slice(at, start), label === url ? label : `[${escapedLabel(label)}](${escapedUrl(url)})`);
-    at = end;
-  }
-  return parts.length === 0 ? text : parts.join("") + text.slice(at);
+/** Whether a mark names us; undefined where it names nobody. */
+function namesUs({ type, fields }: Entity, words: string, self: Self): boolean | undefined {
+  const name = self.username?.toLowerCase();
+  const at = words.indexOf("@");
+  if (type === "mention") return name !== undefined && words.slice(1).toLowerCase() === name;
+  if (type === "bot_command" && at > 0) return name !== undefined && words.slice(at + 1).toLowerCase() === name;
+  return type === "text_mention" ? wholeOf(fieldsOf(fields["user"])?.["id"]) === self.id : undefined;
 }
 
-/** Whether we or others are named. `/command@name` names as well. */
-export function mentionsIn(text: string, rawEntities: unknown, self: Self): Mentions {
-  const name = self.username?.toLowerCase();
+export function readText(written: string, rawEntities: unknown, self: Self): WrittenText {
+  const parts: string[] = [];
+  let linkEnd = 0;
   let mentioned = false;
   let others = false;
-  const isUs = (handle: string): boolean => name !== undefined && handle.toLowerCase() === name;
-  for (const { type, start, end, fields } of entitiesOf(text, rawEntities)) {
-    const words = text.slice(start, end);
-    const at = words.indexOf("@");
-    let us: boolean | undefined;
-    if (type === "mention") us = isUs(words.slice(1));
-    else if (type === "bot_command" && at > 0) us = isUs(words.slice(at + 1));
-    else if (type === "text_mention") us = wholeOf(fieldsOf(fields["user"])?.["id"]) === self.id;
+  let command: string | undefined;
+  for (const entity of entitiesOf(written, rawEntities)) {
+    const { type, start, end, fields } = entity;
+    const words = written.slice(start, end);
+    const url = type === "text_link" ? textOf(fields["url"]) : undefined;
+    if (url !== undefined && start >= linkEnd) {
+      parts.push(written.slice(linkEnd, start), words === url ? words : `[${escapedLabel(words)}](${escapedUrl(url)})`);
+      linkEnd = end;
+    }
+    const us = namesUs(entity, words, self);
     if (us === true) mentioned = true;
     else if (us === false) others = true;
+    if (type === "bot_command" && start === 0 && us !== false) command ??= words.slice(1).split("@", 1)[0]!.toLowerCase();
   }
-  return { mentioned, others };
+  return { text: parts.length === 0 ? written : parts.join("") + written.slice(linkEnd), mentioned, others, command };
 }
 
-/** The command that a text begins with, if it is one for us: `/new`, `/new@our_name`. */
-export function commandIn(text: string, rawEntities: unknown, self: Self): string | undefined {
-  const first = entitiesOf(text, rawEntities).find(({ type, start }) => type === "bot_command" && start === 0);
-  if (!first) return undefined;
-  const [name = "", to] = text.slice(1, first.end).split("@", 2);
-  return to === undefined || to.toLowerCase() === self.username?.toLowerCase() ? name.toLowerCase() : undefined;
+/** Telegram's apps cut a text at 4096 characters. From this length on, more may follow. */
+const LONG = 4000;
+const WAIT_MS = 1500;
+const LAST_WAIT_MS = 50;
+const MAX_PARTS = 12;
+const MAX_CHARS = 50_000;
+/** Most texts that wait for their next part. */
+const MAX_OPEN = 1000;
+/** Dates come in whole seconds. */
+const MAX_GAP_S = 2;
+
+interface Open {
+  readonly key: string;
+  readonly messageId: number;
+  readonly date: number;
+  readonly parts: number;
+  readonly chars: number;
+}
+
+export interface TextPart {
+  /** Chat, topic and sender. */
+  readonly source: string;
+  readonly messageId: number;
+  /** In seconds. */
+  readonly date: number;
+  readonly text: string;
+  /** Files, replies and forwards start a new text. */
+  readonly isPlain: boolean;
+}
+
+/** Parts of one text follow each other at once, with ids in a row. */
+export interface LongTexts {
+  /** What a part belongs to. Parts have to come in their order. */
+  joins(part: TextPart): ChannelInboundEvent["joins"];
+}
+
+export function createLongTexts(): LongTexts {
+  const open = new Map<string, Open>();
+  return {
+    joins({ source, messageId, date, text, isPlain }) {
+      const before = open.get(source);
+      open.delete(source);
+      const isLong = text.length >= LONG;
+      const follows =
+        before !== undefined &&
+        isPlain &&
+        messageId === before.messageId + 1 &&
+        date - before.date <= MAX_GAP_S &&
+        before.parts < MAX_PARTS &&
+        before.chars + text.length <= MAX_CHARS;
+      if (!follows && !isLong) return undefined;
+      const key = follows ? before.key : `text:${messageId}`;
+      if (isLong) {
+        open.set(source, { key, messageId, date, parts: (follows ? before.parts : 0) + 1, chars: (follows ? before.chars : 0) + text.length });
+        const [oldest] = open.keys();
+        if (open.size > MAX_OPEN && oldest !== undefined) open.delete(oldest);
+      }
+      // A short part is the last one.
+      return { key, waitMs: isLong ? WAIT_MS : LAST_WAIT_MS };
+    },
+  };
 }

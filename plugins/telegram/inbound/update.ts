@@ -1,11 +1,8 @@
 /** One update of the Bot API → the events for the host. */
-import { fieldsOf, type Fields, wholeOf } from "../fields.ts";
+import { defined, fieldsOf, type Fields, listOf, textOf, wholeOf } from "../fields.ts";
 import type { ChannelInboundEvent } from "../types.ts";
-import type { MappingFacts } from "./facts.ts";
+import { chatRefOf, MalformedUpdate, type MappingFacts, nameOf, senderOf } from "./chat.ts";
 import { editEvent, messageEvent } from "./message.ts";
-import { senderOf } from "./people.ts";
-import { MalformedUpdate, chatRefOf } from "./chat-ref.ts";
-import { announcedMembers, buttonEvent, membershipEvent, reactionEvent } from "./side-events.ts";
 
 /** What is asked for. Telegram leaves out reactions and members unless they are named. */
 export const ALLOWED_UPDATES = [
@@ -38,16 +35,16 @@ export function updateIdOf(update: unknown): number | undefined {
 /** The chat of an update: what happens in one is offered in order. */
 export function chatOf(update: unknown): string {
   const fields = fieldsOf(update) ?? {};
-  const inner = ALLOWED_UPDATES.map((kind) => fieldsOf(fields[kind])).find((found) => found !== undefined);
-  const chat = fieldsOf(inner?.["chat"]) ?? fieldsOf(fieldsOf(inner?.["message"])?.["chat"]);
-  return String(wholeOf(chat?.["id"]) ?? "");
+  for (const kind of ALLOWED_UPDATES) {
+    const content = fieldsOf(fields[kind]);
+    if (content) return String(wholeOf((fieldsOf(content["chat"]) ?? fieldsOf(fieldsOf(content["message"])?.["chat"]))?.["id"]) ?? "");
+  }
+  return "";
 }
 
 const events = (event: ChannelInboundEvent | undefined, why: string): MappedUpdate => (event ? { events: [event] } : { events: [], ignored: why });
 
-function migrationOf(message: Fields, facts: MappingFacts): MappedUpdate | undefined {
-  const to = wholeOf(message["migrate_to_chat_id"]);
-  if (to === undefined) return undefined;
+function migration(message: Fields, to: number, facts: MappingFacts): MappedUpdate {
   const ref = chatRefOf(message, facts.account.groups);
   const notice: ChannelInboundEvent = {
     kind: "notice",
@@ -61,49 +58,172 @@ function migrationOf(message: Fields, facts: MappingFacts): MappedUpdate | undef
   return { events: [notice], migration: { from: ref.chat.id, to: String(to) } };
 }
 
-function messageUpdate(message: Fields, facts: MappingFacts): MappedUpdate {
-  const migration = migrationOf(message, facts);
-  if (migration) return migration;
-  const members = announcedMembers(message, facts);
-  if (members.length > 0) return { events: members };
-  return events(messageEvent(message, facts), "it says nothing");
+/** A channel has no members who could be on a list: it is read only where the configuration names it. */
+function whyIgnored(post: Fields, { groups }: MappingFacts["account"]): string | undefined {
+  const { id } = chatRefOf(post, groups).chat;
+  const named = Object.hasOwn(groups, id) || Object.hasOwn(groups, "*");
+  return named ? undefined : `channel ${id} is not in channels.telegram.groups`;
 }
 
-/** A channel has no members who could be on a list: it is read only where the configuration names it. */
-function postUpdate(post: Fields, facts: MappingFacts, map: (post: Fields, facts: MappingFacts) => ChannelInboundEvent | undefined): MappedUpdate {
-  const { chat } = chatRefOf(post, facts.account.groups);
-  const named = Object.hasOwn(facts.account.groups, chat.id) || Object.hasOwn(facts.account.groups, "*");
-  if (!named) return { events: [], ignored: `channel ${chat.id} is not in channels.telegram.groups` };
-  return events(map(post, facts), "it says nothing");
-}
+const EMPTY = "it says nothing";
 
 /** Throws {@link MalformedUpdate} for what the Bot API would not send. */
 export function mapUpdate(update: unknown, facts: MappingFacts): MappedUpdate {
   const fields = fieldsOf(update);
   const updateId = updateIdOf(update);
   if (fields === undefined || updateId === undefined) throw new MalformedUpdate("it has no update_id");
-  const at = (kind: (typeof ALLOWED_UPDATES)[number]): Fields | undefined => {
-    const value = fieldsOf(fields[kind]);
-    if (value === undefined && fields[kind] !== undefined) throw new MalformedUpdate(`its ${kind} is no object`);
-    return value;
-  };
-  const message = at("message");
-  if (message) return messageUpdate(message, facts);
-  const edited = at("edited_message");
-  if (edited) return events(editEvent(edited, facts), "it says nothing");
-  const post = at("channel_post");
-  if (post) return postUpdate(post, facts, messageEvent);
-  const editedPost = at("edited_channel_post");
-  if (editedPost) return postUpdate(editedPost, facts, editEvent);
-  const query = at("callback_query");
-  if (query) {
-    const mapped = events(buttonEvent(query, facts), "the button is not for a chat where buttons are on");
-    return typeof query["id"] === "string" ? { ...mapped, callbackId: query["id"] } : mapped;
+  for (const kind of ALLOWED_UPDATES) {
+    if (fields[kind] === undefined) continue;
+    const content = fieldsOf(fields[kind]);
+    if (content === undefined) throw new MalformedUpdate(`its ${kind} is no object`);
+    return mapContent(kind, content, updateId, facts);
   }
-  const reaction = at("message_reaction");
-  if (reaction) return events(reactionEvent(reaction, updateId, facts), "reactions like this are not reported");
-  const membership = at("my_chat_member") ?? at("chat_member");
-  if (membership) return events(membershipEvent(membership, facts), "only rights changed");
   const kinds = Object.keys(fields).filter((key) => key !== "update_id");
   return { events: [], ignored: `updates of the kind ${kinds.join(", ").slice(0, 100) || "(none)"} are not read` };
+}
+
+function mapContent(kind: (typeof ALLOWED_UPDATES)[number], content: Fields, updateId: number, facts: MappingFacts): MappedUpdate {
+  switch (kind) {
+    case "message": {
+      const movedTo = wholeOf(content["migrate_to_chat_id"]);
+      if (movedTo !== undefined) return migration(content, movedTo, facts);
+      const isAnnouncement = content["new_chat_members"] !== undefined || content["left_chat_member"] !== undefined;
+      const members = isAnnouncement ? announcedMembers(content, facts) : [];
+      return members.length > 0 ? { events: members } : events(messageEvent(content, facts), EMPTY);
+    }
+    case "edited_message":
+      return events(editEvent(content, facts), EMPTY);
+    case "channel_post":
+    case "edited_channel_post": {
+      const ignored = whyIgnored(content, facts.account);
+      if (ignored !== undefined) return { events: [], ignored };
+      return events(kind === "channel_post" ? messageEvent(content, facts) : editEvent(content, facts), EMPTY);
+    }
+    case "callback_query": {
+      const mapped = events(buttonEvent(content, facts), "the button is not for a chat where buttons are on");
+      return typeof content["id"] === "string" ? { ...mapped, callbackId: content["id"] } : mapped;
+    }
+    case "message_reaction":
+      return events(reactionEvent(content, updateId, facts), "reactions like this are not reported");
+    default:
+      return events(membershipEvent(content, facts), "only rights changed");
+  }
+}
+
+/** A pressed button is answered as if its data had been written. Nothing where buttons are off in such chats. */
+function buttonEvent(query: Fields, facts: MappingFacts): ChannelInboundEvent | undefined {
+  const id = textOf(query["id"]);
+  const sender = senderOf(query["from"]);
+  const message = fieldsOf(query["message"]);
+  const data = textOf(query["data"]);
+  if (id === undefined || sender === undefined) throw new MalformedUpdate("its button has no id or nobody pressed it");
+  // One under a message that was sent by way of an inline query belongs to no chat that we know.
+  if (message === undefined || data === undefined) return undefined;
+  const ref = chatRefOf(message, facts.account.groups);
+  const scope = facts.account.buttons;
+  if (scope === "off" || (scope === "dm" && ref.chat.type !== "direct") || (scope === "group" && ref.chat.type === "direct")) return undefined;
+  const pressed = wholeOf(message["message_id"]);
+  return {
+    kind: "button",
+    id,
+    chat: ref.chat,
+    sender,
+    text: data,
+    to: ref.to,
+    mention: defined({ mentioned: true, botUsername: facts.self.username }),
+    ...ref.rules,
+    context: { ...ref.context, WasMentioned: true, MessageSid: id, ...(pressed === undefined ? {} : { ButtonMessageId: String(pressed) }) },
+  };
+}
+
+function emojis(reactions: unknown): Set<string> {
+  return new Set(
+    listOf(reactions).flatMap((entry) => textOf(fieldsOf(entry)?.["emoji"]) ?? (textOf(fieldsOf(entry)?.["custom_emoji_id"]) ? "custom emoji" : [])),
+  );
+}
+
+/** What was added and what was taken back. */
+function reactionEvent(update: Fields, updateId: number, facts: MappingFacts): ChannelInboundEvent | undefined {
+  const id = wholeOf(update["message_id"]);
+  const sender = senderOf(update["user"], update["actor_chat"]);
+  if (id === undefined || sender === undefined) throw new MalformedUpdate("its reaction has no message or no sender");
+  const ref = chatRefOf(update, facts.account.groups);
+  const notices = facts.account.reactionNotices;
+  if (notices === "off" || sender.id === String(facts.self.id)) return undefined;
+  if (notices === "own" && !facts.isOurs(ref.chat.id, id)) return undefined;
+  const [before, after] = [emojis(update["old_reaction"]), emojis(update["new_reaction"])];
+  const parts = [
+    ...[...after].filter((emoji) => !before.has(emoji)).map((emoji) => `added ${emoji}`),
+    ...[...before].filter((emoji) => !after.has(emoji)).map((emoji) => `took back ${emoji}`),
+  ];
+  if (parts.length === 0) return undefined;
+  const date = wholeOf(update["date"]);
+  // Reactions do not say which topic they belong to.
+  const { threadId: _threadId, ...chat } = ref.chat;
+  return defined({
+    kind: "reaction" as const,
+    id: `${id}:reaction:${updateId}`,
+    chat,
+    sender,
+    text: `Telegram reaction: ${sender.name ?? sender.id} ${parts.join(", ")} on message ${id}`,
+    to: ref.to,
+    at: date === undefined ? undefined : date * 1000,
+    context: { ...ref.context, ReplyToId: String(id) },
+  });
+}
+
+const PRESENT: ReadonlySet<unknown> = new Set(["creator", "administrator", "member"]);
+
+const isPresent = (member: Fields | undefined): boolean =>
+  PRESENT.has(member?.["status"]) || (member?.["status"] === "restricted" && member["is_member"] === true);
+
+interface Change {
+  readonly who: Fields;
+  readonly by: unknown;
+  readonly what: "joined" | "left";
+}
+
+/** The same change may come as an update and as a message of the group: both get one id. */
+function memberEvent(source: Fields, { who, by, what }: Change, facts: MappingFacts): ChannelInboundEvent {
+  const id = wholeOf(who["id"]);
+  const sender = senderOf(by) ?? senderOf(who);
+  if (id === undefined || sender === undefined) throw new MalformedUpdate("its member has no id");
+  const ref = chatRefOf(source, facts.account.groups);
+  const date = wholeOf(source["date"]) ?? 0;
+  const isUs = id === facts.self.id;
+  const name = isUs ? "the bot" : (nameOf(who) ?? String(id));
+  const there = ref.chat.type === "direct" ? (what === "joined" ? "can be written to again" : "was blocked") : what === "joined" ? "joined" : "left";
+  return {
+    kind: "member",
+    id: `member:${id}:${what}:${date}`,
+    chat: ref.chat,
+    sender,
+    text: `Telegram: ${name} ${there}${ref.chat.title === undefined ? "" : ` (${ref.chat.title})`}`,
+    to: ref.to,
+    at: date * 1000,
+    context: { ...ref.context, MemberId: String(id) },
+  };
+}
+
+/** `my_chat_member` and `chat_member`. Nothing where only rights changed. */
+function membershipEvent(update: Fields, facts: MappingFacts): ChannelInboundEvent | undefined {
+  const [before, after] = [fieldsOf(update["old_chat_member"]), fieldsOf(update["new_chat_member"])];
+  const who = fieldsOf(after?.["user"]);
+  if (who === undefined) throw new MalformedUpdate("its member is missing");
+  if (isPresent(before) === isPresent(after)) return undefined;
+  return memberEvent(update, { who, by: update["from"], what: isPresent(after) ? "joined" : "left" }, facts);
+}
+
+/** People whom a message of the group itself announces. */
+function announcedMembers(message: Fields, facts: MappingFacts): ChannelInboundEvent[] {
+  const came = listOf(message["new_chat_members"]).slice(0, 100);
+  const went = fieldsOf(message["left_chat_member"]);
+  const changes: Change[] = [
+    ...came.flatMap((entry) => {
+      const who = fieldsOf(entry);
+      return who ? [{ who, by: message["from"], what: "joined" as const }] : [];
+    }),
+    ...(went ? [{ who: went, by: message["from"], what: "left" as const }] : []),
+  ];
+  return changes.map((change) => memberEvent(message, change, facts));
 }

@@ -1,10 +1,9 @@
 /** Hands updates to the host, one after the other for each chat, and never lets go of one that it could not take. */
 import type { TelegramClient } from "../api/client.ts";
-import type { MappingFacts } from "../inbound/facts.ts";
-import { MalformedUpdate } from "../inbound/chat-ref.ts";
+import { MalformedUpdate, type MappingFacts } from "../inbound/chat.ts";
 import { mapUpdate, type MappedUpdate, updateIdOf } from "../inbound/update.ts";
 import type { ChannelInbound, ChannelInboundEvent } from "../types.ts";
-import { createBackoff, type Waiting } from "./waiting.ts";
+import { backoffMs, type Waiting } from "./waiting.ts";
 
 export interface IntakeLog {
   info(message: string): void;
@@ -40,8 +39,8 @@ export interface Intake {
 /** How often an event that the host calls wrong is offered. */
 const MAX_REFUSALS = 3;
 
-const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const isInvalid = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "INVALID_INPUT";
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function createIntake({ inbound, facts, client, log, waiting, signal, migrated, skipped }: IntakeDeps): Intake {
   function skip(update: unknown, why: string): void {
@@ -58,64 +57,60 @@ export function createIntake({ inbound, facts, client, log, waiting, signal, mig
       return mapped;
     } catch (error) {
       // Reading it again would end the same way.
-      skip(update, error instanceof MalformedUpdate ? error.message : `it could not be read (${wordsOf(error)})`);
+      skip(update, error instanceof MalformedUpdate ? error.message : `it could not be read (${messageOf(error)})`);
       return undefined;
     }
   }
 
   /** Whatever the answer is, a button has to stop waiting, and a message that is late is none of the sender's business. */
-  function answer(callbackId: string | undefined): void {
-    if (callbackId === undefined) return;
+  function answer(callbackId: string): void {
     client.call("answerCallbackQuery", { callback_query_id: callbackId }, { signal }).catch((error: unknown) => {
-      log.debug?.(`a pressed button could not be answered: ${wordsOf(error)}`);
+      log.debug?.(`a pressed button could not be answered: ${messageOf(error)}`);
     });
   }
 
   async function offer(update: unknown, event: ChannelInboundEvent): Promise<boolean> {
-    const backoff = createBackoff(waiting);
-    for (let refusals = 0; !signal.aborted;) {
+    for (let refusals = 0, failures = 1; !signal.aborted; failures += 1) {
       try {
         await inbound.accept(event);
         return true;
       } catch (error) {
-        if (codeOf(error) === "INVALID_INPUT" && (refusals += 1) >= MAX_REFUSALS) {
-          skip(update, `the host cannot take it (${wordsOf(error)})`);
+        if (isInvalid(error) && (refusals += 1) >= MAX_REFUSALS) {
+          skip(update, `the host cannot take it (${messageOf(error)})`);
           return true;
         }
-        const ms = backoff.next();
-        log.warn(`the host did not take update ${updateIdOf(update)} (${wordsOf(error)}); it is offered again in ${ms} ms`);
+        const ms = backoffMs(failures, waiting);
+        log.warn(`the host did not take update ${updateIdOf(update)} (${messageOf(error)}); it is offered again in ${ms} ms`);
         await waiting.sleep(ms, signal);
       }
     }
     return false;
   }
 
-  async function after({ migration }: MappedUpdate): Promise<void> {
-    if (migration) await migrated(migration.from, migration.to);
-  }
-
   return {
     async take(update, { backlog = false } = {}) {
       const mapped = read(update);
       if (!mapped) return true;
-      answer(mapped.callbackId);
-      for (const event of mapped.events) if (!(await offer(update, backlog ? { ...event, backlog } : event))) return false;
-      await after(mapped);
+      const { events, callbackId, migration } = mapped;
+      if (callbackId !== undefined) answer(callbackId);
+      for (const event of events) if (!(await offer(update, backlog ? { ...event, backlog } : event))) return false;
+      if (migration) await migrated(migration.from, migration.to);
       return true;
     },
     async takeNow(update) {
       const mapped = read(update);
       if (!mapped) return;
-      answer(mapped.callbackId);
-      for (const event of mapped.events) {
+      const { events, callbackId, migration } = mapped;
+      if (callbackId !== undefined) answer(callbackId);
+      for (const event of events) {
         try {
           await inbound.accept(event);
         } catch (error) {
-          if (codeOf(error) !== "INVALID_INPUT") throw error;
-          skip(update, `the host cannot take it (${wordsOf(error)})`);
+          if (!isInvalid(error)) throw error;
+          skip(update, `the host cannot take it (${messageOf(error)})`);
         }
       }
-      await after(mapped);
+      if (migration) await migrated(migration.from, migration.to);
     },
   };
 }

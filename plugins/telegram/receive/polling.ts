@@ -1,11 +1,38 @@
-/** Long polling. An update is confirmed by asking for those behind it, which happens only after the host has it on disk. */
+/** Long polling. An update is confirmed by asking for those behind it, which happens only after the host has stored it. */
 import type { TelegramClient } from "../api/client.ts";
 import { asTelegramError } from "../api/failure.ts";
-import { listOf } from "../fields.ts";
+import { listOf, wholeOf } from "../fields.ts";
 import { ALLOWED_UPDATES, chatOf, updateIdOf } from "../inbound/update.ts";
 import type { Intake, IntakeLog } from "./intake.ts";
-import type { OffsetStore } from "./offsets.ts";
-import { createBackoff, type Waiting } from "./waiting.ts";
+import { backoffMs, type Waiting } from "./waiting.ts";
+
+/** Where reading goes on after a restart. Telegram itself stores what was not confirmed, so this only saves reading it twice. */
+export interface OffsetStore {
+  /** The next update to ask for, if it is known. */
+  load(accountId: string): Promise<number | undefined>;
+  save(accountId: string, offset: number): Promise<void>;
+}
+
+interface KeyedStore {
+  lookup(key: string): Promise<unknown>;
+  register(key: string, value: unknown, options?: { ttlMs?: number }): Promise<void>;
+}
+
+/** Telegram keeps updates for a day; after a silent week the numbering restarts. An older offset would hide new ones. */
+const OFFSET_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** Offsets by account and bot, in a store of the host. */
+export function createOffsets(open: () => KeyedStore | undefined, botId: number | undefined): OffsetStore {
+  const keyOf = (accountId: string): string => `${accountId}:${botId ?? ""}`;
+  return {
+    async load(accountId) {
+      return wholeOf(await open()?.lookup(keyOf(accountId)));
+    },
+    async save(accountId, offset) {
+      await open()?.register(keyOf(accountId), offset, { ttlMs: OFFSET_LIFETIME_MS });
+    },
+  };
+}
 
 export interface PollingDeps {
   readonly accountId: string;
@@ -40,17 +67,21 @@ async function takeAll(updates: readonly unknown[], intake: Intake, backlog: boo
     return mine;
   });
   const results = await Promise.all(taken);
-  const ids = updates.map(updateIdOf);
-  const known = ids.filter((id) => id !== undefined);
-  const open = ids.filter((id, index) => id !== undefined && !results[index]) as number[];
-  if (open.length > 0) return Math.min(...open);
-  return known.length > 0 ? Math.max(...known) + 1 : undefined;
+  let open: number | undefined;
+  let last: number | undefined;
+  for (const [index, update] of updates.entries()) {
+    const id = updateIdOf(update);
+    if (id === undefined) continue;
+    last = Math.max(id, last ?? id);
+    if (!results[index]) open = Math.min(id, open ?? id);
+  }
+  return open ?? (last === undefined ? undefined : last + 1);
 }
 
 /** Runs until the signal fires. Rejects when going on is useless. */
 export async function poll(deps: PollingDeps): Promise<void> {
   const { accountId, client, intake, offsets, log, waiting, signal } = deps;
-  const backoff = createBackoff(waiting);
+  let failures = 0;
   const seconds = deps.pollSeconds ?? POLL_SECONDS;
   let offset = await offsets.load(accountId).catch(() => undefined);
   let saved = { offset, at: waiting.now() };
@@ -62,11 +93,10 @@ export async function poll(deps: PollingDeps): Promise<void> {
   async function save(): Promise<void> {
     if (offset === undefined || offset === saved.offset) return;
     saved = { offset, at: waiting.now() };
-    await offsets.save(accountId, offset).catch((error: unknown) => log.warn(`the offset could not be kept: ${String(error)}`));
+    await offsets.save(accountId, offset).catch((error: unknown) => log.warn(`the offset could not be stored: ${String(error)}`));
   }
 
-  /** One question; false when it is to be asked again later. */
-  async function ask(): Promise<boolean> {
+  async function ask(): Promise<void> {
     const timeout = answered ? seconds : 0;
     const payload = { ...(offset === undefined ? {} : { offset }), limit: LIMIT, timeout, allowed_updates: ALLOWED_UPDATES };
     const updates = listOf(await client.call("getUpdates", payload, { signal, timeoutMs: timeout * 1000 + GRACE_MS }));
@@ -77,13 +107,12 @@ export async function poll(deps: PollingDeps): Promise<void> {
     if (next !== undefined && next > (offset ?? -1)) offset = next;
     else if (updates.length > 0 && !signal.aborted) throw new Error("none of the updates that came has a number, or all came before");
     if (waiting.now() - saved.at >= SAVE_EVERY_MS) await save();
-    return true;
   }
 
   while (!signal.aborted) {
     try {
       await ask();
-      backoff.reset();
+      failures = 0;
     } catch (error) {
       if (signal.aborted) break;
       answered = false;
@@ -91,8 +120,9 @@ export async function poll(deps: PollingDeps): Promise<void> {
       const failure = asTelegramError(error);
       if (failure?.permanent) throw failure;
       const why = error instanceof Error ? error.message : String(error);
-      const ms = Math.max(backoff.next(), failure?.delivery.retryAfterMs ?? 0);
-      deps.failed(error, backoff.failures);
+      failures += 1;
+      const ms = Math.max(backoffMs(failures, waiting), failure?.delivery.retryAfterMs ?? 0);
+      deps.failed(error, failures);
       log.warn(`${why}; the next attempt is in ${ms} ms`);
       await waiting.sleep(ms, signal);
     }

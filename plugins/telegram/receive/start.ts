@@ -4,14 +4,12 @@ import type { TelegramAccount } from "../account.ts";
 import type { TelegramClient } from "../api/client.ts";
 import { asTelegramError, TelegramError } from "../api/failure.ts";
 import { textOf } from "../fields.ts";
-import { createLongTexts } from "../inbound/long-texts.ts";
-import type { Self } from "../inbound/text.ts";
+import { createLongTexts, type Self } from "../inbound/text.ts";
 import { ALLOWED_UPDATES } from "../inbound/update.ts";
-import { createIntake, type Intake, type IntakeLog, type SkippedUpdate } from "./intake.ts";
-import type { OffsetStore } from "./offsets.ts";
-import { poll } from "./polling.ts";
-import { createBackoff, type Waiting } from "./waiting.ts";
-import { openWebhook, requireSecret } from "./webhook.ts";
+import { createIntake, type IntakeLog, type SkippedUpdate } from "./intake.ts";
+import { poll, type OffsetStore } from "./polling.ts";
+import { backoffMs, type Waiting } from "./waiting.ts";
+import { openWebhook, requireSecret, type WebhookDeps } from "./webhook.ts";
 
 export interface StartDeps {
   readonly client: TelegramClient;
@@ -38,8 +36,7 @@ const silent: IntakeLog = { info: () => {}, warn: () => {} };
 
 /** Repeats until it succeeds, the account stops, or trying is useless. */
 async function persist<T>(ctx: Context, { waiting }: StartDeps, log: IntakeLog, act: () => Promise<T>): Promise<T | undefined> {
-  const backoff = createBackoff(waiting);
-  for (;;) {
+  for (let failures = 1; ; failures += 1) {
     if (ctx.abortSignal.aborted) return undefined;
     try {
       return await act();
@@ -48,9 +45,9 @@ async function persist<T>(ctx: Context, { waiting }: StartDeps, log: IntakeLog, 
       if (ctx.abortSignal.aborted) return undefined;
       // Whatever else Telegram refuses it will refuse again, except that another program may stop receiving.
       if (!failure || failure.permanent || (failure.delivery.state === "failed" && failure.status !== 409)) throw error;
-      const ms = Math.max(backoff.next(), failure.delivery.retryAfterMs ?? 0);
+      const ms = Math.max(backoffMs(failures, waiting), failure.delivery.retryAfterMs ?? 0);
       const { message } = failure;
-      ctx.setStatus({ accountId: ctx.accountId, connected: false, receiving: receivingOf(failure), reconnectAttempts: backoff.failures, lastError: message });
+      ctx.setStatus({ accountId: ctx.accountId, connected: false, receiving: receivingOf(failure), reconnectAttempts: failures, lastError: message });
       log.warn(`${failure.message}; the next attempt is in ${ms} ms`);
       await waiting.sleep(ms, ctx.abortSignal);
     }
@@ -103,10 +100,10 @@ function reporting({ accountId, setStatus }: Context, { waiting }: StartDeps) {
   };
 }
 
-async function receiveByWebhook(ctx: Context, deps: StartDeps, intake: Intake, log: IntakeLog, alive: (updates: number) => void): Promise<void> {
-  const settings = ctx.account.webhook!;
+async function receiveByWebhook(ctx: Context, deps: StartDeps, webhook: WebhookDeps): Promise<void> {
+  const { settings, log, alive } = webhook;
   const { url, secret } = settings;
-  await using listener = await openWebhook({ settings, intake, log, alive });
+  await using listener = await openWebhook(webhook);
   const set = await persist(ctx, deps, log, () =>
     deps.client.call("setWebhook", { url, secret_token: secret, allowed_updates: ALLOWED_UPDATES }, { signal: ctx.abortSignal }),
   );
@@ -135,7 +132,7 @@ export async function runAccount(ctx: Context, deps: StartDeps): Promise<void> {
     ctx.setStatus({ accountId, bot: self.bot, mode: account.webhook ? "webhook" : "polling", lastConnectedAt: deps.waiting.now() });
     const facts = { self, account, isOurs: deps.isOurs, offers: deps.offers, longTexts: createLongTexts() };
     const intake = createIntake({ inbound, facts, client: deps.client, log, waiting: deps.waiting, signal, migrated: deps.migrated, skipped });
-    if (account.webhook) return await receiveByWebhook(ctx, deps, intake, log, alive);
+    if (account.webhook) return await receiveByWebhook(ctx, deps, { settings: account.webhook, intake, log, alive });
     if ((await persist(ctx, deps, log, () => dropWebhook(deps.client, log, signal))) === undefined) return;
     await poll({
       accountId,

@@ -22,26 +22,8 @@ const FACTOR = 1.8;
 const LAST_MS = 30_000;
 const JITTER = 0.2;
 
-/** Delays that grow with each failure until something succeeds. */
-export interface Backoff {
-  readonly failures: number;
-  next(): number;
-  reset(): void;
-}
-
-export function createBackoff({ random }: Waiting): Backoff {
-  let failures = 0;
-  return {
-    get failures() {
-      return failures;
-    },
-    next() {
-      const ms = Math.min(FIRST_MS * FACTOR ** failures, LAST_MS);
-      failures += 1;
-      return Math.round(ms * (1 - JITTER / 2 + JITTER * random()));
-    },
-    reset() {
-      failures = 0;
-    },
-  };
+/** How long to wait after this many failures in a row, counted from 1. */
+export function backoffMs(failures: number, { random }: Waiting): number {
+  const ms = Math.min(FIRST_MS * FACTOR ** (failures - 1), LAST_MS);
+  return Math.round(ms * (1 - JITTER / 2 + JITTER * random()));
 }

@@ -1,6 +1,8 @@
-/** Files. */
+/** Files: those to send, and those that came with messages. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
-import { asTelegramError, TelegramError } from "../api/failure.ts";
+import type { TelegramClient } from "../api/client.ts";
+import { asTelegramError, TelegramError, unfit } from "../api/failure.ts";
+import { fieldsOf, textOf } from "../fields.ts";
 import type { Keyboard } from "./buttons.ts";
 import { type Detour, post, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
 import { cannotParse, removeStale, sendText, type TextContext } from "./text.ts";
@@ -61,14 +63,14 @@ interface MediaFields extends PostFields {
 
 const asDocument: Detour<MediaFields> = (failure, fields) => {
   if (fields.kind === "voice" && failure.says("VOICE_MESSAGES_FORBIDDEN")) return { ...fields, kind: "audio" };
-  const unfit = failure.says(
+  const isRefused = failure.says(
     "PHOTO_INVALID_DIMENSIONS",
     "PHOTO_SAVE_FILE_INVALID",
     "IMAGE_PROCESS_FAILED",
     "PHOTO_EXT_INVALID",
     "wrong type of the web page content",
   );
-  return fields.kind === "photo" && unfit ? { ...fields, kind: "document" } : undefined;
+  return fields.kind === "photo" && isRefused ? { ...fields, kind: "document" } : undefined;
 };
 
 const plainCaption =
@@ -120,7 +122,7 @@ export async function sendMedia(sender: Sender, ctx: MediaContext, keyboard?: Ke
     [asDocument, plainCaption(caption?.plain ?? "")],
   );
   if (!isSplit) {
-    await removeStale(sender, ctx, fields.chat_id);
+    if (ctx.stalePreviewId) await removeStale(sender, ctx, fields.chat_id);
     return receipt(posted, fields.chat_id);
   }
   const { replyToId: _reply, ...rest } = ctx;
@@ -130,4 +132,24 @@ export async function sendMedia(sender: Sender, ctx: MediaContext, keyboard?: Ke
   } catch (error) {
     throw afterFile(error);
   }
+}
+
+/** The Bot API offers no larger ones. */
+const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+
+/** Downloads a file of a message. */
+export async function fetchFile(client: TelegramClient, ref: unknown, maxBytes: number, signal: AbortSignal) {
+  const { fileId, mimeType, fileName } = fieldsOf(ref) ?? {};
+  const id = textOf(fileId);
+  if (id === undefined) throw unfit("getFile", "a file of Telegram is named by its fileId, and this one has none");
+  const limit = Math.min(maxBytes, MAX_DOWNLOAD_BYTES);
+  const file = await client.call("getFile", { file_id: id }, { signal });
+  const path = textOf(file.file_path);
+  if (path === undefined) throw unfit("getFile", "Telegram names no place to download the file from; send it again");
+  if ((file.file_size ?? 0) > limit)
+    throw unfit("getFile", `the file has ${file.file_size} bytes, and at most ${limit} are taken; raise channels.telegram.mediaMaxMb (up to 20)`);
+  const { data, mimeType: served } = await client.download(path, limit, signal);
+  const known = textOf(mimeType) ?? (served === "application/octet-stream" ? undefined : served);
+  const name = textOf(fileName) ?? path.split("/").at(-1);
+  return { data, ...(known === undefined ? {} : { mimeType: known }), ...(name ? { fileName: name } : {}) };
 }

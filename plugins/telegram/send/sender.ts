@@ -2,7 +2,7 @@
 import type { TelegramAccount } from "../account.ts";
 import type { TelegramClient } from "../api/client.ts";
 import { asTelegramError, type TelegramError } from "../api/failure.ts";
-import type { Render } from "../rich.ts";
+import type { Render } from "../accounts.ts";
 import { GENERAL_TOPIC, messageId, parseTarget, type Target } from "../target.ts";
 
 /** One account that can send. */
@@ -13,7 +13,7 @@ export interface Sender {
   /** What messages show while an answer is written. */
   readonly preview: {
     shown(chatId: number | string, messageId: number, text: string): void;
-    /** What it showed last, as far as that is known; forgotten with this. */
+    /** The text it showed last, as far as that is known; it is dropped with this. */
     take(chatId: number | string, messageId: number): string | undefined;
   };
   /** We sent this one. */
@@ -83,6 +83,16 @@ export async function post<T extends PostFields>(
   detours: readonly Detour<T>[] = [],
 ): Promise<Posted> {
   const left = new Set<Detour<T>>([...detours, withoutThread, withoutReply]);
+  /** The request in its next form. */
+  function changed(failure: TelegramError, refused: T): T | undefined {
+    for (const detour of left) {
+      const next = detour(failure, refused);
+      if (next === undefined) continue;
+      left.delete(detour);
+      return next;
+    }
+    return undefined;
+  }
   let current = fields;
   let mayMigrate = true;
   for (;;) {
@@ -99,10 +109,9 @@ export async function post<T extends PostFields>(
         current = { ...current, chat_id: failure.migratedTo };
         continue;
       }
-      const detour = [...left].find((way) => way(failure, current) !== undefined);
-      if (!detour) throw failure;
-      left.delete(detour);
-      current = detour(failure, current)!;
+      const next = changed(failure, current);
+      if (!next) throw failure;
+      current = next;
     }
   }
 }

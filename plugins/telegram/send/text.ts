@@ -1,8 +1,8 @@
 /** Texts: sent as HTML, as they are where Telegram cannot read that, or put into the message that showed them while they were written. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
 import { asTelegramError, TelegramError } from "../api/failure.ts";
-import type { Rendered } from "../rich.ts";
-import { messageId } from "../target.ts";
+import type { Rendered } from "../accounts.ts";
+import { messageId, parseTarget } from "../target.ts";
 import type { Keyboard } from "./buttons.ts";
 import { type Detour, post, type Posted, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
 
@@ -79,7 +79,7 @@ export async function sendText(sender: Sender, ctx: TextContext, keyboard?: Keyb
     ...(sender.account.linkPreview ? {} : { link_preview_options: { is_disabled: true } }),
   };
   const posted = await post(sender, fields, (current) => sender.client.call("sendMessage", current, { signal: ctx.signal }), [asPlain(rendered.plain)]);
-  await removeStale(sender, ctx, fields.chat_id);
+  if (ctx.stalePreviewId) await removeStale(sender, ctx, fields.chat_id);
   return receipt(posted, fields.chat_id);
 }
 
@@ -111,4 +111,26 @@ export async function removeStale(sender: Sender, { stalePreviewId }: Pick<TextC
 /** Takes a message away; one that stays is no failure of what was sent. */
 export async function removeQuietly(sender: Sender, chatId: number | string, id: number): Promise<void> {
   await sender.client.call("deleteMessage", { chat_id: chatId, message_id: id }).catch(() => {});
+}
+
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** A refusal is an answer: the API works, whatever it says about this call. */
+async function answered(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    const status = asTelegramError(error)?.status;
+    if (status === undefined || status >= 500 || status === 429) throw error;
+  }
+}
+
+/**
+ * Resolves when the chat can be reached, and the method that sends answers: `getMe` would answer from the API server alone while nothing can be sent.
+ * Nothing is sent: an empty text to no chat is always refused.
+ */
+export async function checkSend(sender: Sender, to: string, signal: AbortSignal): Promise<void> {
+  const options = { signal, timeoutMs: CHECK_TIMEOUT_MS };
+  await answered(sender.client.call("sendChatAction", { chat_id: sender.currentId(parseTarget(to).chatId), action: "typing" }, options));
+  await answered(sender.client.call("sendMessage", { chat_id: 0, text: "" }, options));
 }

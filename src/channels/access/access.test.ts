@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { accessRequest, inGroup, KINDS, inboundEvent } from "./access.fixture.ts";
-import { effectiveChannelConfig, decideAccess, type AccessDecision } from "./index.ts";
+import { effectiveChannelConfig, decideAccess, type AccessDecision } from "../index.ts";
 
 const telegram = (section: object) => ({ telegram: section });
 const brief = ({ allow, reason }: AccessDecision): string => `${allow ? "yes" : "no"} ${reason}`;

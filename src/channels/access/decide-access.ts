@@ -1,16 +1,12 @@
-import { directList, decideDirect } from "./direct.ts";
-import { factsOf, startsTurn, type Facts } from "./facts.ts";
-import { groupEntryOf, type GroupEntry } from "./group-entry.ts";
-import { decideGroup } from "./group.ts";
-import { isCommand, isForAnyone, decideMention } from "./mention.ts";
-import { firstOf, own } from "./section.ts";
-import type { AccessRequest, AccessRefused, AccessDecision, Step } from "./decision.ts";
-import { sectionOf } from "../sections.ts";
-import { NOBODY, admits, names, readEntries, type AllowEntries } from "./allow-entries.ts";
+import type { ChannelInboundChat, ChannelInboundKind } from "../../protocol/index.ts";
+import { sectionOf } from "../settings.ts";
+import type { AccessDecision, AccessRefused, AccessRequest, Facts, Step } from "./decision.ts";
+import { decideGroup, groupEntryOf, type GroupEntry } from "./group.ts";
+import { decideMention, isCommand, isForAnyone } from "./mention.ts";
 import { forChannel, ownersOf } from "./owners.ts";
+import { admits, directList, dmPolicyOf, firstOf, idsOf, isFalse, isFlag, layersOf, names, NOBODY, own, readEntries, type AllowEntries } from "./settings.ts";
 
 /** Who may give commands, and who is an owner. */
-
 interface CommandDecision {
   readonly authorized: boolean;
   readonly owner: boolean;
@@ -28,7 +24,7 @@ function soleList(facts: Facts): AllowEntries | undefined {
 /** `list`: who may write in the chat. */
 function decideCommands(facts: Facts, list: AllowEntries): CommandDecision {
   const { ids, cfg, isDirect, approved } = facts;
-  const owners = ownersOf(facts);
+  const owners = ownersOf(facts, facts.question.event?.context?.OwnerAllowFrom);
   const owner = names(owners.list.ids, ids);
   const decided = { owner, owners: [...owners.list.ids] };
   const sole = soleList(facts);
@@ -40,9 +36,6 @@ function decideCommands(facts: Facts, list: AllowEntries): CommandDecision {
   const admitted = admits(list, ids) || names(direct.ids, ids) || (isDirect && names(approved, ids));
   return { authorized: ownerRule && (admitted || !usesGroups), ...decided };
 }
-
-const isFalse = (value: unknown): value is false => value === false;
-const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
 
 function refused({ reason, why, path }: Step, pairing = false): AccessRefused {
   return { allow: false, reason, why, ...(path === undefined ? {} : { path }), pairing };
@@ -59,13 +52,47 @@ function refuseAll(facts: Facts, group: GroupEntry | undefined): Step | undefine
   return { allow: false, reason: "bot-sender", why: `${facts.who} is a bot, and ${path} is not true`, path };
 }
 
+interface DirectDecision extends Step {
+  readonly pairing: boolean;
+  /** The configured list, for commands and owners. */
+  readonly list: AllowEntries;
+}
+
+function decideDirect(facts: Facts): DirectDecision {
+  const { layers, channel, ids, approved, who } = facts;
+  const found = directList(facts);
+  const list = readEntries(found?.value, facts);
+  const policy = dmPolicyOf(layers, channel);
+  const listPath = found?.path ?? `channels.${channel}.allowFrom`;
+  const off = firstOf(layers, ["dm.enabled"], isFalse);
+  const says = `${policy.path} is "${policy.value}"`;
+  const answer = (step: Step, pairing = false): DirectDecision => ({ ...step, pairing, list });
+  if (policy.value === "disabled" || off) {
+    const path = off?.path ?? policy.path;
+    return answer({ allow: false, reason: "dm-disabled", why: `direct messages are off: ${off ? `${path} is false` : says}`, path });
+  }
+  if (policy.value === "open" && list.everybody) {
+    return answer({ allow: true, reason: "dm-open", why: `${says} and ${listPath} has "*": everybody may write`, path: policy.path });
+  }
+  if (admits(list, ids)) {
+    const why = list.everybody ? `${listPath} has "*": everybody may write` : `${listPath} names ${who}`;
+    return answer({ allow: true, reason: "dm-allowlist", why, path: listPath });
+  }
+  if (names(approved, ids)) return answer({ allow: true, reason: "dm-pairing", why: `${who} was let in by pairing, for this account`, path: policy.path });
+  if (policy.value === "pairing") {
+    return answer({ allow: false, reason: "dm-pairing", why: `${says}, and ${who} has not been approved`, path: policy.path }, facts.canAsk);
+  }
+  const isOpen = policy.value === "open";
+  const why = isOpen ? `${says}, but ${listPath} does not have "*": it is taken as closed, and ${who} is not on it` : `${listPath} does not name ${who}`;
+  return answer({ allow: false, reason: "dm-allowlist", why, path: isOpen ? policy.path : listPath });
+}
+
 function decideDirectAccess(facts: Facts): AccessDecision {
   const { pairing, list, ...step } = decideDirect(facts);
   if (!step.allow) return refused(step, pairing);
   const { authorized, owner, owners } = decideCommands(facts, list);
   const decided = { owner, commandAuthorized: authorized, wasMentioned: false, requireMention: false, ownerAllowFrom: owners };
-  const quiet = !startsTurn(facts.kind);
-  return { ...step, allow: true, trigger: !quiet, ...decided, ...(quiet ? { reason: "no-turn" as const } : {}) };
+  return { ...step, allow: true, trigger: facts.startsTurn, ...decided, ...(facts.startsTurn ? {} : { reason: "no-turn" }) };
 }
 
 function decideGroupAccess(facts: Facts, group: GroupEntry): AccessDecision {
@@ -78,10 +105,40 @@ function decideGroupAccess(facts: Facts, group: GroupEntry): AccessDecision {
   const mention = decideMention(facts, group, authorized);
   const { wasMentioned, requireMention } = mention;
   const decided = { owner, commandAuthorized: authorized, wasMentioned, requireMention, ownerAllowFrom: owners };
-  if (!startsTurn(facts.kind)) return { ...step, allow: true, trigger: false, ...decided, reason: "no-turn" };
+  if (!facts.startsTurn) return { ...step, allow: true, trigger: false, ...decided, reason: "no-turn" };
   if (mention.trigger) return { ...step, allow: true, trigger: true, ...decided };
   const why = `${step.why}, but nobody spoke to us, and ${mention.path} asks for it`;
   return { allow: true, trigger: false, ...decided, reason: "not-mentioned", why, path: mention.path };
+}
+
+const MAX_SHOWN = 80;
+const TURN_KINDS: ReadonlySet<string> = new Set(["message", "command", "button"] satisfies ChannelInboundKind[]);
+
+function factsOf(question: AccessRequest): Facts {
+  const { cfg, plugin, dock, channel, accountId, event, approved } = question;
+  const kind = event?.kind;
+  const chat: Partial<ChannelInboundChat> = event?.chat ?? {};
+  const ids = idsOf(event?.sender);
+  return {
+    question,
+    cfg,
+    plugin,
+    dock,
+    channel,
+    accountId,
+    approved,
+    layers: layersOf(cfg, channel, accountId),
+    kind,
+    isDirect: chat.type === "direct",
+    chat,
+    text: typeof event?.text === "string" ? event.text : "",
+    ids,
+    // Ids are foreign text: bounded, on one line, quoted.
+    who:
+      ids[0] === undefined ? "a sender without an id" : `the sender ${JSON.stringify(ids[0].length > MAX_SHOWN ? `${ids[0].slice(0, MAX_SHOWN)}…` : ids[0])}`,
+    startsTurn: TURN_KINDS.has(kind),
+    canAsk: (kind === "message" || kind === "command") && typeof event.sender?.id === "string" && idsOf({ id: event.sender.id }).length > 0,
+  };
 }
 
 /**

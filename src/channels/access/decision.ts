@@ -1,4 +1,5 @@
-import type { ChannelDock, ChannelInboundEvent, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
+import type { ChannelDock, ChannelInboundChat, ChannelInboundEvent, ChannelInboundKind, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
+import type { EntryContext, Layer } from "./settings.ts";
 
 /** An event in a chat, with everything that decides whether it may reach an agent. */
 export interface AccessRequest {
@@ -68,3 +69,22 @@ export type AccessDecision = AccessGranted | AccessRefused;
 
 /** The result of one step; undefined lets the next one decide. */
 export type Step = { readonly allow: boolean; readonly reason: AccessReason; readonly why: string; readonly path?: string };
+
+/** A request with everything the steps need, parsed once. Events come from plugins: nothing about them is trusted. */
+export interface Facts extends EntryContext {
+  readonly question: AccessRequest;
+  readonly layers: readonly Layer[];
+  readonly kind: ChannelInboundKind;
+  readonly isDirect: boolean;
+  readonly chat: Partial<ChannelInboundChat>;
+  readonly text: string;
+  /** Comparable ids of the sender. */
+  readonly ids: readonly string[];
+  /** The sender, for people. */
+  readonly who: string;
+  readonly approved: ReadonlySet<string>;
+  /** An event of this kind may start a turn at all. */
+  readonly startsTurn: boolean;
+  /** The event may request pairing: not a reaction or a button. */
+  readonly canAsk: boolean;
+}

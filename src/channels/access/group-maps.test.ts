@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChannelInboundEvent } from "../../protocol/index.ts";
 import { accessRequest, inboundEvent } from "./access.fixture.ts";
-import { decideAccess, type AccessDecision } from "./index.ts";
+import { decideAccess, type AccessDecision } from "../index.ts";
 
 const brief = (verdict: AccessDecision): string => `${verdict.allow ? "yes" : "no"} ${verdict.reason}`;
 const MENTIONED = { mentioned: true };

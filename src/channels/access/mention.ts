@@ -1,9 +1,9 @@
 /** Whether an event in a group is addressed to the agent. */
 import { hasControlCommand, isStopMessage, readCommand, shouldHandleTextCommands, type CommandTextOptions } from "../inbound/commands.ts";
 import { buildMentionRegexes, matchesMentionWithExplicit } from "../inbound/mentions.ts";
-import type { Facts } from "./facts.ts";
-import type { GroupEntry } from "./group-entry.ts";
-import { firstOf } from "./section.ts";
+import type { Facts } from "./decision.ts";
+import type { GroupEntry } from "./group.ts";
+import { firstOf, isFlag } from "./settings.ts";
 
 export interface MentionDecision {
   readonly trigger: boolean;
@@ -11,8 +11,6 @@ export interface MentionDecision {
   readonly requireMention: boolean;
   readonly path: string;
 }
-
-const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
 
 function fromPlugin({ plugin, dock, cfg, accountId, chat, question }: Facts): boolean | undefined {
   const { sender } = question.event ?? {};

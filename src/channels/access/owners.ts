@@ -1,16 +1,28 @@
 /** Owners of this gateway: they may relax the agent's restrictions, change the configuration and decide approvals. */
 import type { ChannelDock, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
-import { sectionOf } from "../sections.ts";
-import { EVERYBODY, isFilledList, names, readEntries, type AllowEntries } from "./allow-entries.ts";
-import { directList } from "./direct.ts";
-import { factsOf, type Facts } from "./facts.ts";
-import { accountKey, DEFAULT_ACCOUNT, layersOf, own } from "./section.ts";
+import { sectionOf } from "../settings.ts";
+import {
+  accountKey,
+  DEFAULT_ACCOUNT,
+  directList,
+  EVERYBODY,
+  idsOf,
+  isEntry,
+  isFilledList,
+  layersOf,
+  names,
+  own,
+  readEntries,
+  type AllowEntries,
+  type EntryContext,
+  type Layer,
+} from "./settings.ts";
 
 /** Entries of `commands.*` for this channel, without those that start with another channel's name. */
-export function forChannel(list: unknown, { cfg, channel }: Pick<Facts, "cfg" | "channel">): unknown {
+export function forChannel(list: unknown, { cfg, channel }: Pick<EntryContext, "cfg" | "channel">): unknown {
   if (!Array.isArray(list)) return undefined;
   const others = new Set(Object.keys(sectionOf(cfg?.channels) ?? {}).filter((id) => id !== channel && id !== "defaults"));
-  return list.filter((entry) => typeof entry !== "string" || !others.has(entry.trim().split(":", 1)[0]!.toLowerCase()) || !entry.includes(":"));
+  return list.filter((entry) => typeof entry !== "string" || !entry.includes(":") || !others.has(entry.slice(0, entry.indexOf(":")).trimStart().toLowerCase()));
 }
 
 interface Owners {
@@ -21,18 +33,17 @@ interface Owners {
   readonly open: boolean;
 }
 
-export function ownersOf(facts: Facts): Owners {
-  const { cfg, plugin, dock, question } = facts;
-  const named = forChannel(own(sectionOf(cfg?.commands), "ownerAllowFrom"), facts);
-  const isNamed = isFilledList(own(sectionOf(cfg?.commands), "ownerAllowFrom"));
-  const enforced = isNamed || (plugin?.commands ?? dock?.commands)?.enforceOwnerForCommands === true;
-  if (isNamed) {
-    const list = readEntries(named, facts);
-    return { list, enforced, open: list.everybody };
+/** `declared`: owners that the event names. */
+export function ownersOf(account: EntryContext & { readonly layers: readonly Layer[] }, declared: unknown): Owners {
+  const { cfg, plugin, dock } = account;
+  const named = own(sectionOf(cfg?.commands), "ownerAllowFrom");
+  if (isFilledList(named)) {
+    const list = readEntries(forChannel(named, account), account);
+    return { list, enforced: true, open: list.everybody };
   }
-  const declared = question.event?.context?.OwnerAllowFrom;
-  if (isFilledList(declared)) return { list: readEntries(declared, facts), enforced, open: false };
-  const configured = readEntries(directList(facts)?.value, facts);
+  const enforced = (plugin?.commands ?? dock?.commands)?.enforceOwnerForCommands === true;
+  if (isFilledList(declared)) return { list: readEntries(declared, account), enforced, open: false };
+  const configured = readEntries(directList(account)?.value, account);
   return { list: configured, enforced, open: configured.everybody || configured.ids.size === 0 };
 }
 
@@ -50,9 +61,8 @@ export function isOwner(
   platform: { readonly plugin: ChannelPlugin | undefined; readonly dock?: ChannelDock | undefined },
 ): boolean {
   const [id = "", ...otherIds] = senders;
-  const event = { kind: "message", id: "", text: "", to: "", sender: { id, otherIds }, chat: { type: "direct", id } } as const;
-  const facts = factsOf({ cfg, channel, accountId, approved: new Set(), event: { ...event, sender: { id, otherIds: [...otherIds] } }, ...platform });
-  return names(ownersOf(facts).list.ids, facts.ids);
+  const account = { cfg, channel, accountId, layers: layersOf(cfg, channel, accountId), ...platform };
+  return names(ownersOf(account, undefined).list.ids, idsOf({ id, otherIds }));
 }
 
 /** Owners that the configuration names, and the key that does. */
@@ -89,8 +99,6 @@ export function namedOwners(cfg: HostConfig, channel?: string): readonly NamedOw
 
 /** How an owner is written in `commands.ownerAllowFrom`. */
 export const ownerEntry = (channel: string, senderId: string): string => `${channel}:${senderId}`;
-
-const isEntry = (entry: unknown): entry is string | number => typeof entry === "string" || typeof entry === "number";
 
 /** The configuration with one owner added or removed. */
 export function withOwner(written: unknown, channel: string, senderId: string, wanted = true): unknown {

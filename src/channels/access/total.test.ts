@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ChannelInboundEvent, HostConfig } from "../../protocol/index.ts";
 import { KINDS, numericChannel } from "./access.fixture.ts";
-import { decideAccess } from "./index.ts";
+import { decideAccess } from "../index.ts";
 
 const id = fc.constantFrom("7", "8", "-100", "*", "", " ", "telegram:7", "__proto__", "constructor");
 const list = fc.oneof(fc.array(fc.oneof(id, fc.integer())), fc.anything());

@@ -1,7 +1,155 @@
-/** Recognizes commands in text. */
+/** The commands of the gateway, and recognizing them in text. */
 import { knownChannel } from "../../config/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
-import { ABORT_WORDS, commandNamed, type CommandFacts } from "./command-table.ts";
+
+export type CommandGroup = "session" | "options" | "status" | "management" | "media" | "tools";
+
+export interface CommandFacts {
+  /** The canonical name first. */
+  readonly names: readonly [string, ...string[]];
+  /** Whether arguments may follow. */
+  readonly args: boolean;
+  readonly group: CommandGroup;
+  readonly description: string;
+  /** Syntax of the arguments. */
+  readonly usage?: string;
+  /** Possible arguments. */
+  readonly choices?: readonly string[];
+  /** Key of `commands` that has to be true. */
+  readonly gate?: "config" | "debug" | "bash";
+  /** Not available in this version: it answers so, and no list or menu shows it. */
+  readonly unavailable?: true;
+  /** Also recognized inside of other text, as a setting. */
+  readonly directive?: true;
+  /** Also answered inside of other text. */
+  readonly inline?: true;
+  /** The following lines belong to it. */
+  readonly lines?: true;
+  /** It only shows something, or decides something outside the session: it need not wait for a long-running command. */
+  readonly quick?: true;
+  /**
+   * Every allowed sender may give it, as far as it stops or narrows something: the access rules let it through, and its arguments are checked later.
+   */
+  readonly anyone?: true;
+  /** Not in platforms' menus. */
+  readonly textOnly?: true;
+}
+
+const session = { group: "session" } as const;
+const options = { group: "options" } as const;
+const status = { group: "status" } as const;
+const management = { group: "management" } as const;
+
+/** The only list: parsing, menus and execution use it. */
+export const COMMANDS: readonly CommandFacts[] = [
+  { names: ["help"], args: false, inline: true, quick: true, ...status, description: "Show the most useful commands" },
+  { names: ["commands"], args: false, inline: true, quick: true, ...status, description: "List all commands" },
+  { names: ["status"], args: false, inline: true, quick: true, ...status, description: "Show model, tokens and settings of this session" },
+  { names: ["whoami", "id"], args: false, inline: true, quick: true, ...status, description: "Show who you are to the gateway" },
+  {
+    names: ["context"],
+    args: true,
+    usage: "[list|detail|json]",
+    choices: ["list", "detail", "json"],
+    quick: true,
+    ...status,
+    description: "Explain what fills the context",
+  },
+  { names: ["export-session", "export"], args: true, usage: "[path]", ...status, description: "Write this session to an HTML file" },
+  { names: ["trace"], args: true, quick: true, ...status, description: "Tell how the last message was answered" },
+  { names: ["stop"], args: false, anyone: true, ...session, description: "Stop what runs" },
+  { names: ["new"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Begin a new session" },
+  { names: ["reset"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Begin a new session" },
+  { names: ["compact"], args: true, usage: "[instructions]", lines: true, ...session, description: "Sum up the conversation" },
+  {
+    names: ["usage"],
+    args: true,
+    usage: "[off|tokens|full|cost]",
+    choices: ["off", "tokens", "full", "cost"],
+    ...options,
+    description: "Show usage below answers, or costs",
+  },
+  { names: ["model"], args: true, usage: "[name|list|status]", directive: true, ...options, description: "Show or choose the model" },
+  { names: ["models"], args: true, quick: true, usage: "[provider] [page]", ...options, description: "List models" },
+  {
+    names: ["think", "thinking", "t"],
+    args: true,
+    usage: "[level]",
+    choices: ["off", "minimal", "low", "medium", "high", "xhigh"],
+    directive: true,
+    ...options,
+    description: "How much the model thinks",
+  },
+  {
+    names: ["verbose", "v"],
+    args: true,
+    usage: "[on|full|off]",
+    choices: ["on", "full", "off"],
+    directive: true,
+    ...options,
+    description: "Show what tools do",
+  },
+  {
+    names: ["reasoning", "reason"],
+    args: true,
+    usage: "[on|off|stream]",
+    choices: ["on", "off", "stream"],
+    directive: true,
+    ...options,
+    description: "Show the model's reasoning",
+  },
+  {
+    names: ["elevated", "elev"],
+    args: true,
+    usage: "[on|off|ask|full]",
+    choices: ["on", "off", "ask", "full"],
+    directive: true,
+    anyone: true,
+    ...options,
+    description: "Whether commands leave the sandbox",
+  },
+  { names: ["exec"], args: true, usage: "[host= security= ask= node=]", directive: true, anyone: true, ...options, description: "Where and how commands run" },
+  {
+    names: ["queue"],
+    args: true,
+    usage: "[mode] [debounce: cap: drop:]",
+    choices: ["steer", "followup", "collect", "steer-backlog", "interrupt", "default"],
+    directive: true,
+    ...options,
+    description: "What becomes of messages during a run",
+  },
+  { names: ["send"], args: true, usage: "[on|off|inherit]", choices: ["on", "off", "inherit"], ...management, description: "Whether answers are sent" },
+  {
+    names: ["activation"],
+    args: true,
+    usage: "[mention|always]",
+    choices: ["mention", "always"],
+    ...management,
+    description: "When the agent answers in this group",
+  },
+  { names: ["config"], args: true, usage: "[show|set|unset]", gate: "config", ...management, description: "Show or change the configuration" },
+  { names: ["debug"], args: true, usage: "[show|set|unset|reset]", gate: "debug", ...management, description: "Overrides that last until a restart" },
+  { names: ["allowlist"], args: true, usage: "[list|add|remove]", textOnly: true, ...management, description: "Who may write to the agent" },
+  { names: ["approve"], args: true, quick: true, usage: "<id> <allow-once|allow-always|deny>", ...management, description: "Decide on a command that waits" },
+  { names: ["subagents"], unavailable: true, args: true, usage: "[list|kill|log|info|send|steer|spawn]", ...management, description: "Look after sub-agents" },
+  { names: ["kill"], unavailable: true, args: true, usage: "<target>", ...management, description: "End a sub-agent" },
+  { names: ["steer", "tell"], unavailable: true, args: true, usage: "<target> <text>", lines: true, ...management, description: "Tell a sub-agent something" },
+  { names: ["restart"], args: false, ...management, description: "Restart the gateway" },
+  { names: ["tts"], unavailable: true, args: true, usage: "[on|off|status|…]", group: "media", description: "Speak answers" },
+  { names: ["skill"], args: true, usage: "<name> [input]", lines: true, group: "tools", description: "Use a skill" },
+  { names: ["bash"], args: true, usage: "<command>", gate: "bash", textOnly: true, group: "tools", description: "Run a command on the host" },
+];
+
+const BY_NAME: ReadonlyMap<string, CommandFacts> = new Map(COMMANDS.flatMap((command) => command.names.map((name) => [name, command])));
+
+/** Messages that stop a run when they contain nothing else. */
+const ABORT_WORDS: ReadonlySet<string> = new Set(["stop", "esc", "abort", "wait", "exit", "interrupt"]);
+
+/** Finds a command by any of its names, case-insensitive. Some platforms' menus do not allow `-`: `_` stands for it. */
+export function commandNamed(name: string): CommandFacts | undefined {
+  const written = name.toLowerCase();
+  return BY_NAME.get(written) ?? BY_NAME.get(written.replaceAll("_", "-"));
+}
 
 export interface CommandTextOptions {
   /** The bot's name: `/status@name` is for us only with it. */

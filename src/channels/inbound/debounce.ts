@@ -1,6 +1,5 @@
 /** Batches messages that come in quick succession. */
 import type { Clock } from "../../base/clock.ts";
-import type { HostConfig } from "../../protocol/index.ts";
 
 export interface DebouncerOptions<T> {
   /** Quiet time before a batch is passed on; 0 passes on at once. */
@@ -56,12 +55,4 @@ export function createInboundDebouncer<T>(options: DebouncerOptions<T>, clock: P
     },
     flushKey,
   };
-}
-
-const isMs = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
-
-/** The override, the channel's value, the general one, 0. */
-export function resolveInboundDebounceMs(params: { readonly cfg: HostConfig; readonly channel: string; readonly overrideMs?: number | undefined }): number {
-  const inbound = params.cfg.messages?.["inbound"] as { debounceMs?: unknown; byChannel?: Readonly<Record<string, unknown>> } | undefined;
-  return [params.overrideMs, inbound?.byChannel?.[params.channel], inbound?.debounceMs].find(isMs) ?? 0;
 }

@@ -17,7 +17,7 @@ import {
   resolveInboundDebounceMs,
   shouldComputeCommandAuthorized,
   shouldHandleTextCommands,
-} from "./index.ts";
+} from "../index.ts";
 
 const AT = Date.UTC(2026, 0, 18, 5, 19);
 

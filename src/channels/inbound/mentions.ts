@@ -1,5 +1,6 @@
 /** Whether a message mentions an agent. */
 import type { AgentEntry, HostConfig } from "../../protocol/index.ts";
+import { sectionOf } from "../settings.ts";
 
 const INVISIBLE = /[\u200B-\u200F\u202A-\u202E\u2060-\u206F]/g;
 
@@ -10,7 +11,7 @@ export function normalizeMentionText(text: string): string {
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-const patternsOf = (section: unknown): unknown => (section as { groupChat?: { mentionPatterns?: unknown } } | undefined)?.groupChat?.mentionPatterns;
+const patternsOf = (section: unknown): unknown => sectionOf(sectionOf(section)?.["groupChat"])?.["mentionPatterns"];
 
 function agentOf(cfg: HostConfig, agentId: string | undefined): AgentEntry | undefined {
   const list = cfg.agents?.list ?? [];

@@ -1,12 +1,21 @@
 /** An account as its channel's plugin sees it in the configuration. */
 import type { Clock } from "../../base/clock.ts";
+import { isRecord } from "../../base/records.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { ChannelAccountSnapshot, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
-import { within } from "./within.ts";
 
 /** Time limit for a plugin to say whether an account is configured. */
 const LOOK_MS = 5000;
 const DEFAULT_ACCOUNT = "default";
+
+/** A plugin function's result, or `TIMEOUT` when it takes too long. Abandoned work may still reject: that is ignored. */
+export async function within<T>(clock: Clock, ms: number, what: string, call: () => T | PromiseLike<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const work = (async () => call())();
+  work.catch(() => {});
+  using _ = clock.after(ms, () => late.reject(new AppError("TIMEOUT", `${what} did not end within ${ms} ms`)));
+  return await Promise.race([work, late.promise]);
+}
 
 export interface AccountView {
   /** As the plugin resolved it. */
@@ -18,7 +27,7 @@ export interface AccountView {
   readonly description: Partial<ChannelAccountSnapshot>;
 }
 
-const isOn = (account: unknown): boolean => (account as { readonly enabled?: unknown } | null | undefined)?.enabled !== false;
+const isOn = (account: unknown): boolean => !isRecord(account) || account["enabled"] !== false;
 
 function reasonOf({ config }: ChannelPlugin, { account, cfg, enabled }: { account: unknown; cfg: HostConfig; enabled: boolean }): string {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createChannelActivity } from "../inbound/index.ts";
+import { createChannelActivity } from "./health.ts";
 import { manualClock } from "../../base/clock.ts";
 import { affectedAccounts } from "./channels.ts";
 import { CONFIGURED, fakeChannel, fakeManager, message, quiet, type FakeOptions } from "./fake-channel.fixture.ts";

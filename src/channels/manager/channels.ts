@@ -2,13 +2,69 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { createRedactor, type Redactor } from "../../base/redaction.ts";
 import type { ChannelGatewayAdapter, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import { accountIds, defaultAccount, viewAccount } from "./account.ts";
-import type { Connection } from "./connection.ts";
-import { copyOf, createConnections, type Connections } from "./connections.ts";
-import { readStatus } from "./status.ts";
+import { createConnection, type Connection, type Ready } from "./connection.ts";
+import { createChannelActivity } from "./health.ts";
+import { readStatus, shown } from "./status.ts";
 import type { AccountRun, ChannelLogout, ChannelTable, Channels, ChannelsDeps } from "./types.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { runtimeFor, sinkFor } from "./run.ts";
-import { shown } from "./shown.ts";
+
+interface AccountConnection {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly connection: Connection;
+}
+
+/** Connections by channel and account. One is created on first use, and stays: it holds the state of its account. */
+interface Connections {
+  all(): readonly AccountConnection[];
+  get(channel: string, accountId: string): Connection | undefined;
+  need(channel: string, accountId: string): Connection;
+}
+
+/** Plugins get copies, which they may change. */
+const copyOf = (config: HostConfig): HostConfig => structuredClone(config);
+
+function createConnections(deps: ChannelsDeps): Connections {
+  const { clock, random, table } = deps;
+  const activity = deps.activity ?? createChannelActivity(clock);
+  const connections = new Map<string, AccountConnection>();
+  const keyOf = (channel: string, accountId: string): string => `${channel}\0${accountId}`;
+
+  async function prepare(channel: string, accountId: string): Promise<Ready> {
+    const plugin = table.get(channel);
+    const cfg = copyOf(deps.config());
+    if (!plugin || !accountIds(plugin, cfg).includes(accountId)) return undefined;
+    return { plugin, cfg, view: await viewAccount(plugin, accountId, cfg, clock) };
+  }
+
+  function create(channel: string, accountId: string): AccountConnection {
+    const connection = createConnection({
+      channel,
+      accountId,
+      prepare: () => prepare(channel, accountId),
+      inbound: () => deps.inbound(channel, accountId),
+      clock,
+      random,
+      log: deps.log.subsystem(`channels/${channel}`),
+      onInbound: () => activity.record({ channel, accountId, direction: "inbound" }),
+      activity: activity.of({ channel, accountId }),
+      onChange: (health) => deps.onChange?.({ channel, accountId, ...health }),
+    });
+    return { channel, accountId, connection };
+  }
+
+  return {
+    all: () => [...connections.values()],
+    get: (channel, accountId) => connections.get(keyOf(channel, accountId))?.connection,
+    need(channel, accountId) {
+      const key = keyOf(channel, accountId);
+      const entry = connections.get(key) ?? create(channel, accountId);
+      connections.set(key, entry);
+      return entry.connection;
+    },
+  };
+}
 
 const covers = (prefix: string, path: string): boolean => path === prefix || path.startsWith(`${prefix}.`);
 /** A section that was removed or added as a whole, above a prefix. */
@@ -263,13 +319,13 @@ export function createChannels(deps: ChannelsDeps): Channels {
           redactor: state.redactor,
           plugins: table.list(),
           misconfigured: state.misconfigured,
-          runtime: (channel, accountId) => connections.get(channel, accountId)?.snapshot(),
+          runtime: (channel, accountId) => connections.get(channel, accountId)?.status(),
           health: (channel, accountId) => connections.get(channel, accountId)?.health(),
           directions: (channel, accountId) => connections.get(channel, accountId)?.directions() ?? {},
         },
         { probe, timeoutMs: Math.min(MOST_PROBE_MS, Math.max(LEAST_PROBE_MS, timeoutMs)) },
       ),
-    accounts: () => connections.all().map(({ channel, connection }) => ({ channel, snapshot: connection.snapshot() })),
+    accounts: () => connections.all().map(({ channel, connection }) => ({ channel, snapshot: connection.status() })),
     capabilities: (channel) => table.get(channel)?.capabilities ?? table.dock?.(channel)?.capabilities,
     logout: (channel, accountId) => logout(state, channel, accountId),
     ...logins(state),
@@ -280,14 +336,15 @@ export function createChannels(deps: ChannelsDeps): Channels {
       }),
     canSend(channel, accountId) {
       const connection = connections.get(channel, accountId);
-      const health = connection?.health();
-      if (connection?.isHeld) return false;
+      if (!connection) return true;
+      if (connection.isHeld) return false;
       // Receiving may be down while sending works; the attempt shows whether it does.
-      if (connection?.plugin?.outbound?.independent === true) return true;
+      if (connection.plugin?.outbound?.independent === true) return true;
+      const health = connection.health();
       // One that stays down is tried anyway: its error says what to do.
-      return !health || health.state === "down" || connection?.snapshot().connected !== false;
+      return !health || health.state === "down" || connection.snapshot.connected !== false;
     },
-    isReceiving: (channel, accountId) => connections.get(channel, accountId)?.snapshot().connected !== false,
+    isReceiving: (channel, accountId) => connections.get(channel, accountId)?.snapshot.connected !== false,
     async [Symbol.asyncDispose]() {
       state.closed = true;
       await each(

@@ -5,11 +5,20 @@ import type { Random } from "../../base/random.ts";
 import { formatDuration } from "../../base/text.ts";
 import type { ChannelAccountSnapshot, ChannelDirection, ChannelInbound, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import type { AccountView } from "./account.ts";
-import { receivingOf, sendingOf, type SendTrouble } from "./directions.ts";
-import type { Judgement } from "./health.ts";
-import { createRecord, type AccountRecord } from "./record.ts";
-import { startRun, type Run, type RunEnd } from "./run.ts";
-import { settledWithin } from "./within.ts";
+import {
+  judgeRun,
+  note,
+  noteInbound,
+  noteReport,
+  noteStart,
+  receivingOf,
+  sendingOf,
+  withTrouble,
+  type AccountActivity,
+  type AccountRecord,
+  type Judgement,
+} from "./health.ts";
+import { settledWithin, startRun, type Run, type RunEnd } from "./run.ts";
 
 const FIRST_MS = 5000;
 const MOST_MS = 5 * 60_000;
@@ -36,7 +45,7 @@ const DEPTH = 4;
 /** The error and what caused it. */
 function chain(error: unknown): Marked[] {
   const found: Marked[] = [];
-  for (let at: unknown = error; typeof at === "object" && at !== null && found.length < DEPTH; at = (at as Marked).cause) found.push(at);
+  for (let at: unknown = error; typeof at === "object" && at !== null && found.length < DEPTH; at = "cause" in at ? at.cause : undefined) found.push(at);
   return found;
 }
 
@@ -45,10 +54,10 @@ function isPermanent(error: unknown): boolean {
   return chain(error).some(({ permanent, delivery }) => permanent === true || delivery?.state === "failed");
 }
 
-/** The platform's retry delay; 0 when it gives none. */
+/** The platform's retry delay; 0 without one. */
 function retryAfterMs(error: unknown): number {
-  const given = chain(error).find(({ delivery }) => typeof delivery?.retryAfterMs === "number")?.delivery?.retryAfterMs;
-  return typeof given === "number" && given > 0 ? given : 0;
+  const ms = chain(error).find(({ delivery }) => typeof delivery?.retryAfterMs === "number")?.delivery?.retryAfterMs;
+  return typeof ms === "number" && ms > 0 ? ms : 0;
 }
 
 /** How long a connection may take to end when it is stopped. */
@@ -67,10 +76,8 @@ export interface ConnectionDeps {
   readonly random: Pick<Random, "float">;
   readonly log: Logger;
   readonly onInbound: () => void;
-  /** When something was last sent over the account, if known. */
-  readonly sentAt: () => number | null;
-  /** The error of the last send attempt. */
-  readonly trouble?: () => SendTrouble | undefined;
+  /** When something was last sent over the account, and the error of the last send attempt. */
+  readonly activity: Readonly<AccountActivity>;
   readonly onChange: (health: Judgement) => void;
 }
 
@@ -88,7 +95,10 @@ export interface Connection {
   hold(): Promise<void>;
   /** Stops it if it runs, then starts it. */
   restart(why: string): Promise<void>;
-  snapshot(): ChannelAccountSnapshot;
+  /** What its plugin and its connections reported. */
+  readonly snapshot: ChannelAccountSnapshot;
+  /** The snapshot with what is known about sending. */
+  status(): ChannelAccountSnapshot;
   /** Merged into the snapshot. */
   note(facts: Partial<ChannelAccountSnapshot>): void;
   /** Undefined: it is not meant to run. */
@@ -107,15 +117,14 @@ type Phase =
   | { readonly kind: "down"; readonly why: string };
 
 /** State of one account, shared by the functions below. */
-interface AccountState extends ConnectionDeps {
+interface AccountState extends ConnectionDeps, AccountRecord {
   readonly name: string;
-  readonly record: AccountRecord;
   /** Starts and stops run one after the other, in the order requested. */
   order(work: () => Promise<void>): Promise<void>;
   phase: Phase;
   plugin: ChannelPlugin | undefined;
-  wanted: boolean;
-  held: boolean;
+  isWanted: boolean;
+  isHeld: boolean;
   generation: number;
   /** Since the last good run. */
   restarts: number;
@@ -123,16 +132,18 @@ interface AccountState extends ConnectionDeps {
   reported: string;
 }
 
+/** Undefined: it is not meant to run. */
 function healthOf(account: AccountState): Judgement | undefined {
-  const judged = connectionHealth(account);
-  return judged && account.phase.kind === "running" ? withTrouble(judged, account.trouble?.(), account.clock.now()) : judged;
+  const health = connectionHealth(account);
+  return health && account.phase.kind === "running" ? withTrouble(health, account.activity.trouble, account.clock.now()) : health;
 }
 
 /** Of the connection alone, regardless of sending. */
-function connectionHealth({ phase, wanted, clock, record }: AccountState): Judgement | undefined {
+function connectionHealth(account: AccountState): Judgement | undefined {
+  const { phase, isWanted, clock } = account;
   switch (phase.kind) {
     case "off":
-      return wanted ? { state: "starting", why: "" } : undefined;
+      return isWanted ? { state: "starting", why: "" } : undefined;
     case "idle":
       return { state: "ok", why: "" };
     case "waiting":
@@ -144,17 +155,8 @@ function connectionHealth({ phase, wanted, clock, record }: AccountState): Judge
     case "stopping":
       return { state: "degraded", why: "stopping" };
     default:
-      return record.judge(phase.run);
+      return judgeRun(account, phase.run);
   }
-}
-
-/** An older failure says little about the present. */
-const TROUBLE_MS = 15 * 60_000;
-
-/** An account that receives but cannot send is degraded. */
-function withTrouble(judged: Judgement, trouble: SendTrouble | undefined, now: number): Judgement {
-  if (judged.state !== "ok" || judged.why !== "" || !trouble || now - trouble.at > TROUBLE_MS) return judged;
-  return { state: "degraded", why: `sending fails: ${trouble.why}` };
 }
 
 function change(account: AccountState, next: Phase = account.phase): void {
@@ -173,17 +175,17 @@ function giveUp(account: AccountState, why: string): void {
 
 /** A connection, or reading its settings, failed. */
 function fail(account: AccountState, error: unknown, why: string): void {
-  const { record, clock, name } = account;
-  record.note({ running: false, connected: false, lastStopAt: clock.now(), lastError: why });
-  const { lastDisconnect } = record.snapshot();
+  const { clock, name } = account;
+  note(account, { running: false, connected: false, lastStopAt: clock.now(), lastError: why });
+  const { lastDisconnect } = account.snapshot;
   if (typeof lastDisconnect === "object" && lastDisconnect?.loggedOut === true) return giveUp(account, `logged out: ${why}`);
   if (isPermanent(error)) return giveUp(account, why);
   if (account.restarts >= MAX_RESTARTS) return giveUp(account, `gave up after ${MAX_RESTARTS} restarts: ${why}`);
   account.restarts += 1;
   const delay = restartDelay(account.restarts, account.random, retryAfterMs(error));
-  const again = async (): Promise<void> => (account.wanted && account.phase.kind === "waiting" ? begin(account) : undefined);
+  const again = async (): Promise<void> => (account.isWanted && account.phase.kind === "waiting" ? begin(account) : undefined);
   const timer = clock.after(delay, () => void account.order(again).catch(() => {}));
-  record.note({ reconnectAttempts: account.restarts });
+  note(account, { reconnectAttempts: account.restarts });
   account.log.warn(`${name} has no connection and restarts in ${formatDuration(delay)} (${account.restarts} of ${MAX_RESTARTS}): ${why}`);
   change(account, { kind: "waiting", timer, dueAt: clock.monotonic() + delay, why });
 }
@@ -192,12 +194,12 @@ function ended(account: AccountState, run: Run, end: RunEnd): void {
   if (account.phase.kind !== "running" || account.phase.run !== run) return;
   if (account.clock.monotonic() - run.startedAt >= GOOD_RUN_MS) account.restarts = 0;
   const error = end.kind === "ended" ? end.error : undefined;
-  fail(account, error, error === undefined ? (account.record.snapshot().lastError ?? "it ended by itself, without an error") : messageOf(error));
+  fail(account, error, error === undefined ? (account.snapshot.lastError ?? "it ended by itself, without an error") : messageOf(error));
 }
 
 /** Starts a connection. Runs in the queue. */
 async function begin(account: AccountState): Promise<void> {
-  const { phase, record, name } = account;
+  const { phase, name } = account;
   if (phase.kind === "running" || phase.kind === "idle") return;
   if (phase.kind === "stuck") {
     throw new AppError("CONFLICT", `${name} was not started: its connection ${phase.run.generation} has not ended yet. It starts as soon as that one has`);
@@ -210,28 +212,28 @@ async function begin(account: AccountState): Promise<void> {
     return fail(account, error, messageOf(error));
   }
   if (!ready || !ready.view.enabled || !ready.view.configured) {
-    account.wanted = false;
-    record.note({ ...ready?.view.description, running: false, connected: false });
+    account.isWanted = false;
+    note(account, { ...ready?.view.description, running: false, connected: false });
     return change(account, { kind: "off" });
   }
   const { plugin, view } = ready;
   account.plugin = plugin;
-  record.note(view.description);
+  note(account, view.description);
   if (!plugin.gateway?.startAccount) return change(account, { kind: "idle" });
   account.generation += 1;
-  record.begin(plugin, account.restarts);
+  noteStart(account, plugin, account.restarts);
   const run = startRun({
     ...account,
     ...ready,
     account: view.account,
     inbound: account.inbound(),
-    getStatus: record.snapshot,
+    getStatus: () => ({ ...account.snapshot }),
     onStatus(next) {
-      record.reported(next);
+      noteReport(account, next);
       change(account);
     },
     onInbound() {
-      record.heard();
+      noteInbound(account);
       account.onInbound();
       change(account);
     },
@@ -242,7 +244,7 @@ async function begin(account: AccountState): Promise<void> {
 
 /** Ends the connection, if there is one. Runs in the queue. */
 async function halt(account: AccountState, why: string): Promise<void> {
-  const { phase, record, clock, log, name } = account;
+  const { phase, clock, log, name } = account;
   if (phase.kind === "stuck" || phase.kind === "off") return;
   if (phase.kind === "waiting") phase.timer[Symbol.dispose]();
   if (phase.kind !== "running") return change(account, { kind: "down", why });
@@ -250,13 +252,13 @@ async function halt(account: AccountState, why: string): Promise<void> {
   change(account, { kind: "stopping", run });
   const inTime = await settledWithin(clock, STOP_MS, [run.ended, run.stop(why)]);
   run.disown();
-  record.note({ running: false, connected: false, lastStopAt: clock.now() });
+  note(account, { running: false, connected: false, lastStopAt: clock.now() });
   if (run.isOver) {
     if (!inTime) log.warn(`${name}: stopAccount did not end within ${STOP_MS} ms; its connection has`);
     return change(account, { kind: "down", why });
   }
   log.error(`${name} did not stop within ${STOP_MS} ms: connection ${run.generation} still runs, and nothing is started in its place until it ends`);
-  record.note({ lastError: "did not stop" });
+  note(account, { lastError: "did not stop" });
   change(account, { kind: "stuck", run });
   void run.ended.then(() => account.order(() => freed(account, run)).catch(() => {}));
 }
@@ -265,59 +267,48 @@ async function halt(account: AccountState, why: string): Promise<void> {
 async function freed(account: AccountState, run: Run): Promise<void> {
   if (account.phase.kind !== "stuck" || account.phase.run !== run) return;
   account.log.warn(`${account.name}: connection ${run.generation} has ended after all`);
-  change(account, { kind: "down", why: account.held ? HELD : "stopped" });
-  if (account.wanted) await begin(account);
+  change(account, { kind: "down", why: account.isHeld ? HELD : "stopped" });
+  if (account.isWanted) await begin(account);
 }
 
 /** Started by hand: the restart counter starts over. */
 function startByHand(account: AccountState): Promise<void> {
-  account.wanted = true;
-  account.held = false;
+  account.isWanted = true;
+  account.isHeld = false;
   account.restarts = 0;
   return begin(account);
 }
 
 export function createConnection(deps: ConnectionDeps): Connection {
-  const record = createRecord(deps.accountId, deps.clock);
   let orders: Promise<unknown> = Promise.resolve();
-  const account: AccountState = {
+  const account: AccountState & Connection = {
     ...deps,
     name: `${deps.channel}:${deps.accountId}`,
-    record,
+    snapshot: { accountId: deps.accountId },
+    signs: {},
+    phase: { kind: "off" },
+    plugin: undefined,
+    isWanted: false,
+    isHeld: false,
+    generation: 0,
+    restarts: 0,
+    reported: "",
     order(work) {
       const next = orders.then(work);
       orders = next.catch(() => {});
       return next;
     },
-    phase: { kind: "off" },
-    plugin: undefined,
-    wanted: false,
-    held: false,
-    generation: 0,
-    restarts: 0,
-    reported: "",
-  };
-  return {
-    get plugin() {
-      return account.plugin;
-    },
-    get isWanted() {
-      return account.wanted;
-    },
-    get isHeld() {
-      return account.held;
-    },
     start: () => account.order(() => startByHand(account)),
     stop: (why) =>
       account.order(() => {
-        account.wanted = false;
+        account.isWanted = false;
         return halt(account, why);
       }),
     hold: () =>
       account.order(() => {
         // Nothing is sent from here on.
-        account.held = account.phase.kind !== "off";
-        account.wanted = false;
+        account.isHeld = account.phase.kind !== "off";
+        account.isWanted = false;
         return halt(account, HELD);
       }),
     restart: (why) =>
@@ -325,24 +316,25 @@ export function createConnection(deps: ConnectionDeps): Connection {
         await halt(account, why);
         await startByHand(account);
       }),
-    snapshot() {
-      const known = record.snapshot();
-      const sentAt = deps.sentAt();
-      const held = account.held ? { stoppedByHand: true } : {};
-      return sentAt === null ? { ...known, ...held } : { ...known, ...held, lastOutboundAt: Math.max(sentAt, known.lastOutboundAt ?? 0) };
+    status() {
+      const { snapshot, isHeld, activity } = account;
+      const sent = activity.outboundAt === null ? {} : { lastOutboundAt: Math.max(activity.outboundAt, snapshot.lastOutboundAt ?? 0) };
+      return { ...snapshot, ...(isHeld ? { stoppedByHand: true } : {}), ...sent };
     },
-    note: record.note,
+    note: (facts) => note(account, facts),
     health: () => healthOf(account),
     directions() {
+      const { snapshot, isHeld, plugin, activity, phase } = account;
       const facts = {
-        snapshot: record.snapshot(),
+        snapshot,
         health: connectionHealth(account),
-        held: account.held,
-        independent: account.plugin?.outbound?.independent === true,
-        trouble: deps.trouble?.(),
+        held: isHeld,
+        independent: plugin?.outbound?.independent === true,
+        trouble: activity.trouble,
       };
-      const [receiving, sending] = [account.phase.kind === "idle" ? undefined : receivingOf(facts), sendingOf(facts)];
+      const [receiving, sending] = [phase.kind === "idle" ? undefined : receivingOf(facts), sendingOf(facts)];
       return { ...(receiving ? { receiving } : {}), ...(sending ? { sending } : {}) };
     },
   };
+  return account;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createChannelActivity } from "../inbound/index.ts";
+import { createChannelActivity } from "./health.ts";
 import { fakeChannel, fakeManager, quiet, type FakeManager, type FakeOptions } from "./fake-channel.fixture.ts";
 
 const outbound = (independent: boolean): FakeOptions => ({

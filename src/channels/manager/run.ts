@@ -1,5 +1,6 @@
 /** One connection of an account, from `startAccount` until it has settled. */
 import type { Clock } from "../../base/clock.ts";
+import { isRecord } from "../../base/records.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -72,13 +73,11 @@ export const sinkFor = (log: Logger): ChannelLogSink => ({
   error: (message) => log.error(message),
 });
 
-type StopFunction = () => unknown;
-
 /** The stop function that `startAccount` returned, if any. */
-function stopOf(returned: unknown): StopFunction | undefined {
-  if (typeof returned === "function") return returned as StopFunction;
-  const stop = (returned as { readonly stop?: unknown } | null | undefined)?.stop;
-  return typeof stop === "function" ? () => (stop as StopFunction).call(returned) : undefined;
+function stopOf(returned: unknown): (() => unknown) | undefined {
+  if (typeof returned === "function") return () => Reflect.apply(returned, undefined, []);
+  const stop = isRecord(returned) ? returned["stop"] : undefined;
+  return typeof stop === "function" ? () => Reflect.apply(stop, returned, []) : undefined;
 }
 
 export function startRun(deps: RunDeps): Run {
@@ -90,7 +89,7 @@ export function startRun(deps: RunDeps): Run {
   signal.addEventListener("abort", () => leave.resolve(), { once: true });
   let counts = true;
   let over = false;
-  let says: Pick<ChannelAccountSnapshot, "running" | "connected"> = {};
+  let reported: Pick<ChannelAccountSnapshot, "running" | "connected"> = {};
 
   const context: ChannelGatewayContext = {
     cfg: deps.cfg,
@@ -102,7 +101,7 @@ export function startRun(deps: RunDeps): Run {
     getStatus: deps.getStatus,
     setStatus(next) {
       if (!counts) return;
-      says = { ...says, ...("running" in next ? { running: next.running } : {}), ...("connected" in next ? { connected: next.connected } : {}) };
+      reported = { ...reported, ...("running" in next ? { running: next.running } : {}), ...("connected" in next ? { connected: next.connected } : {}) };
       if (next.running === false) leave.resolve();
       deps.onStatus(next);
     },
@@ -126,7 +125,7 @@ export function startRun(deps: RunDeps): Run {
   async function live(): Promise<RunEnd> {
     try {
       const stop = stopOf(await plugin.gateway?.startAccount?.(context));
-      const stays = (says.connected === true || says.running === true) && clock.monotonic() - startedAt < CONNECT_MS;
+      const stays = (reported.connected === true || reported.running === true) && clock.monotonic() - startedAt < CONNECT_MS;
       if (stop || (!signal.aborted && stays)) await leave.promise;
       await stop?.();
     } catch (error) {
@@ -158,4 +157,11 @@ export function startRun(deps: RunDeps): Run {
     },
     disown: () => void (counts = false),
   };
+}
+
+/** Whether all promises settled in time. */
+export async function settledWithin(clock: Clock, ms: number, work: readonly Promise<unknown>[]): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  using _ = clock.after(ms, () => late.resolve(false));
+  return await Promise.race([Promise.allSettled(work).then(() => true), late.promise]);
 }

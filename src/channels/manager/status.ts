@@ -1,14 +1,60 @@
 /** The result of `channels.status`. A failing channel is reported, and does not affect the others. */
 import type { Clock } from "../../base/clock.ts";
-import type { Redactor } from "../../base/redaction.ts";
+import { isSecretKey, type Redactor } from "../../base/redaction.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { ChannelAccountSnapshot, ChannelDirection, ChannelPlugin, ChannelStatusIssue, HostConfig } from "../../protocol/index.ts";
-import { accountIds, defaultAccount, viewAccount, type AccountView } from "./account.ts";
+import { CHANNELS_LISTED_FIRST } from "../../config/index.ts";
+import type { ChannelAccountSnapshot, ChannelCapabilities, ChannelDirection, ChannelPlugin, ChannelStatusIssue, HostConfig } from "../../protocol/index.ts";
+import { accountIds, defaultAccount, viewAccount, within, type AccountView } from "./account.ts";
 import type { Judgement } from "./health.ts";
-import { inOrder, labelOf } from "./order.ts";
-import { shown } from "./shown.ts";
 import type { ChannelsStatus, Misconfiguration } from "./types.ts";
-import { within } from "./within.ts";
+
+const LAST = 999;
+
+/** What a channel says about its position, else where the catalogue lists it. */
+function positionOf({ id, meta }: ChannelPlugin): number {
+  const known = CHANNELS_LISTED_FIRST.indexOf(id);
+  return meta?.order ?? (known < 0 ? LAST : known);
+}
+
+/** In display order. */
+export function inOrder(plugins: readonly ChannelPlugin[]): ChannelPlugin[] {
+  return plugins.toSorted((a, b) => positionOf(a) - positionOf(b) || (a.id < b.id ? -1 : 1));
+}
+
+const labelOf = ({ id, meta }: ChannelPlugin): string => meta?.label ?? id;
+
+/** Capabilities that an agent can make use of. */
+export const AGENT_CAPABILITIES = [
+  "polls",
+  "reactions",
+  "edit",
+  "unsend",
+  "reply",
+  "effects",
+  "groupManagement",
+  "threads",
+  "media",
+] as const satisfies (keyof ChannelCapabilities)[];
+
+/** All that a channel can be able to; the last are the gateway's own business. */
+export const CAPABILITIES = [...AGENT_CAPABILITIES, "nativeCommands", "blockStreaming"] as const satisfies (keyof ChannelCapabilities)[];
+
+const MAX_DEPTH = 8;
+
+/** A JSON-safe copy: secret fields are left out, secrets in texts are masked. Throws when the value cannot be serialized. */
+export function shown(value: unknown, redactor: Pick<Redactor, "text">): unknown {
+  const text = JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
+  return text === undefined ? undefined : bare(JSON.parse(text), redactor, 0);
+}
+
+function bare(value: unknown, redactor: Pick<Redactor, "text">, depth: number): unknown {
+  if (typeof value === "string") return redactor.text(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) return value.map((item) => bare(item, redactor, depth + 1) ?? null);
+  const shownParts = Object.entries(value).filter(([key, part]) => typeof part !== "string" || !isSecretKey(key));
+  return Object.fromEntries(shownParts.map(([key, part]) => [key, bare(part, redactor, depth + 1)]));
+}
 
 type Row = ChannelsStatus["channelAccounts"][string][number];
 type Shown = ChannelAccountSnapshot & {

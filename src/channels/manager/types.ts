@@ -13,7 +13,7 @@ import type {
   HostConfig,
   MethodResult,
 } from "../../protocol/index.ts";
-import type { ChannelActivity } from "../inbound/index.ts";
+import type { ChannelActivity } from "./health.ts";
 
 /** The available channels. A reloaded plugin is another object. */
 export interface ChannelTable {

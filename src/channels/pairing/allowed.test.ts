@@ -9,7 +9,7 @@ import type { HostConfig } from "../../protocol/index.ts";
 import { openStore, type Store } from "../../store/index.ts";
 import { createAllowLists, type AllowLists } from "./allow-lists.ts";
 import { createAllowed, type Allowed } from "./allowed.ts";
-import { createPairing, type Pairing } from "./create-pairing.ts";
+import { createPairing, type Pairing } from "./pairing.ts";
 
 const clock = manualClock();
 let folder: string;

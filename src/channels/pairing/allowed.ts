@@ -1,11 +1,9 @@
 /** Who may write to an account, and why. */
 import { AppError } from "../../base/errors.ts";
 import type { HostConfig } from "../../protocol/index.ts";
-import { admits, readEntries } from "../access/allow-entries.ts";
-import { directList } from "../access/direct.ts";
-import { accountKey, DEFAULT_ACCOUNT, layersOf } from "../access/section.ts";
-import { sectionOf } from "../sections.ts";
-import type { AllowEntry, Pairing } from "./create-pairing.ts";
+import { accountKey, admits, DEFAULT_ACCOUNT, directList, layersOf, readEntries } from "../access/settings.ts";
+import { sectionOf } from "../settings.ts";
+import type { AllowEntry, Pairing } from "./pairing.ts";
 
 /** A sender who may write. `source` is `config` for one that the configuration names, under `path`. */
 export interface AllowedSender extends Omit<AllowEntry, "addedAt"> {
@@ -48,8 +46,9 @@ function accountsIn(cfg: HostConfig): readonly { readonly channel: string; reado
 function namedIn(cfg: HostConfig): readonly AllowedSender[] {
   return accountsIn(cfg).flatMap(({ channel, accountId }) => {
     const found = directList({ layers: layersOf(cfg, channel, accountId) });
-    const texts = (found?.value ?? []).map((entry) => String(entry).trim()).filter((entry) => entry !== "");
-    return [...new Set(texts)].map((senderId) => ({ channel, accountId, senderId, source: "config", path: found!.path }));
+    if (!found) return [];
+    const texts = found.value.map((entry) => String(entry).trim()).filter((entry) => entry !== "");
+    return [...new Set(texts)].map((senderId) => ({ channel, accountId, senderId, source: "config", path: found.path }));
   });
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../../base/random.ts";
-import { makeCode } from "./create-pairing.ts";
+import { makeCode } from "./pairing.ts";
 
 test("codes are drawn evenly from 32 characters", () => {
   const random = seededRandom(3);

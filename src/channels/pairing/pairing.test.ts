@@ -6,7 +6,7 @@ import { manualClock, type ManualClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { systemRandom, type Random } from "../../base/random.ts";
 import { openStore, type Store } from "../../store/index.ts";
-import { createAllowLists, createPairing, pairingReply, type AllowLists, type Pairing } from "./index.ts";
+import { createAllowLists, createPairing, pairingReply, type AllowLists, type Pairing } from "../index.ts";
 
 const HOUR = 60 * 60_000;
 const here = { channel: "telegram", accountId: "default" };

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RichStyle, RichText } from "../../protocol/index.ts";
-import { loadRichText, SLACK_MARKERS, splitRich, toMarkdown, toMarkers, toPlain, toStyleRanges, toTelegramHtml } from "./index.ts";
+import { loadRichText, SLACK_MARKERS, splitRich, toMarkdown, toMarkers, toPlain, toStyleRanges, toTelegramHtml } from "../index.ts";
 
 const { parseMarkdown } = await loadRichText();
 

@@ -1,12 +1,37 @@
 /** Loads the Markdown parser with the first formatted text: it takes longer to load than the rest of this module. */
 import type { RichText } from "../../protocol/index.ts";
-import type { MarkdownOptions } from "./parse/parse.ts";
-import { renderRichPieces, type PieceOptions, type RenderedPiece } from "./pieces.ts";
-import { toMarkdown } from "./render/markdown.ts";
-import { toMarkers } from "./render/markers.ts";
-import { expandLinks, toPlain, toStyleRanges } from "./render/plain.ts";
-import { toTelegramHtml } from "./render/telegram.ts";
-import { splitRich } from "./split/split.ts";
+import { toMarkdown } from "./markdown.ts";
+import { toMarkers } from "./markers.ts";
+import { expandLinks, toPlain, toStyleRanges } from "./plain.ts";
+import { toTelegramHtml } from "./telegram.ts";
+import type { MarkdownOptions } from "./parse.ts";
+import { splitRich, type SplitOptions } from "./split.ts";
+
+export interface PieceOptions<T> extends MarkdownOptions, SplitOptions {
+  /** Limit of a chunk's text, measured by `measure`. */
+  readonly limit: number;
+  readonly render: (rich: RichText) => T;
+  /** Size of the rendered chunk, where the platform counts the markup too. A chunk over `limit` is split further. */
+  readonly size?: ((rendered: T) => number) | undefined;
+}
+
+export interface RenderedPiece<T> {
+  readonly rich: RichText;
+  readonly rendered: T;
+}
+
+/** Splits and renders. */
+function renderPieces<T>(rich: RichText, options: PieceOptions<T>): RenderedPiece<T>[] {
+  const { limit, render, size } = options;
+  const renderWithin = (whole: RichText, space: number): RenderedPiece<T>[] =>
+    splitRich(whole, space, options).flatMap((piece) => {
+      const rendered = render(piece);
+      const tooLong = size !== undefined && limit > 0 && size(rendered) > limit;
+      if (!tooLong || space <= 1) return [{ rich: piece, rendered }];
+      return renderWithin(piece, Math.min(space - 1, Math.floor((Math.min(space, piece.text.length) * limit) / size(rendered))) || 1);
+    });
+  return renderWithin(rich, limit);
+}
 
 /** Everything about formatted text. Only the first two need the parser; the others are also exported by themselves. */
 export interface RichTextTools {
@@ -28,11 +53,11 @@ export interface RichTextTools {
 
 /** Cache the result: each call creates a parser. */
 export async function loadRichText(): Promise<RichTextTools> {
-  const { createMarkdownReader } = await import("./parse/parse.ts");
+  const { createMarkdownReader } = await import("./parse.ts");
   const parseMarkdown = createMarkdownReader();
   return {
     parseMarkdown,
-    renderRichPieces: (markdown, options) => renderRichPieces(parseMarkdown(markdown, options), options),
+    renderRichPieces: (markdown, options) => renderPieces(parseMarkdown(markdown, options), options),
     expandLinks,
     splitRich,
     toMarkdown,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chunkByNewline, chunkByParagraph, chunkMarkdownText, chunkMarkdownTextWithMode, chunkText, chunkTextWithMode } from "./index.ts";
+import { chunkByNewline, chunkByParagraph, chunkMarkdownText, chunkMarkdownTextWithMode, chunkText, chunkTextWithMode } from "../index.ts";
 
 const word = fc.stringMatching(/^[a-z(){}[\]*_.,é😀]{1,14}$/u);
 const line = fc.array(word, { maxLength: 12 }).map((words) => words.join(" "));

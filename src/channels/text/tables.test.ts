@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { HostConfig } from "../../protocol/index.ts";
-import { convertMarkdownTables, resolveChunkMode, resolveMarkdownTableMode, resolveTextChunkLimit } from "./index.ts";
+import { convertMarkdownTables, resolveChunkMode, resolveMarkdownTableMode, resolveTextChunkLimit } from "../index.ts";
 
 const TABLE = "Hi\n\n| Name | Age |\n|:-----|----:|\n| Ann | 3 |\n| Bob |\n\nbye";
 

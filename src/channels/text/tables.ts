@@ -1,6 +1,6 @@
 /** Markdown tables for platforms that have none. */
 import type { MarkdownTableMode } from "../../protocol/index.ts";
-import { fenceAt, findFences } from "./fences.ts";
+import { fenceAt, findFences } from "./chunks.ts";
 
 interface Table {
   readonly header: readonly string[];
@@ -17,7 +17,7 @@ function cells(line: string): string[] {
     .replace(/^\|/, "")
     .replace(/(?<!\\)\|$/, "");
   for (let index = 0; index < inner.length; index += 1) {
-    const sign = inner[index]!;
+    const sign = inner.charAt(index);
     if (sign === "\\" && inner[index + 1] === "|") {
       cell += "|";
       index += 1;
@@ -32,7 +32,7 @@ function cells(line: string): string[] {
   return [...found, cell.trim()];
 }
 
-const isRule = (line: string | undefined): boolean => line !== undefined && line.includes("-") && cells(line).every((cell) => /^:?-+:?$/.test(cell));
+const isRule = (line: string): boolean => line.includes("-") && cells(line).every((cell) => /^:?-+:?$/.test(cell));
 const isRow = (line: string | undefined): line is string => line !== undefined && line.includes("|") && line.trim() !== "";
 
 /** Characters that take two columns in a monospaced font: East Asian scripts, and emoji. */
@@ -121,22 +121,27 @@ export function convertMarkdownTables(markdown: string, mode: MarkdownTableMode)
   const lines = markdown.split("\n");
   const out: string[] = [];
   let offset = 0;
-  for (let index = 0; index < lines.length; index += 1) {
-    const line = lines[index]!;
-    const starts =
-      isRow(line) && isRule(lines[index + 1]) && !/^ {4}|^\t/.test(line) && !fenceAt(fences, offset) && cells(line).length === cells(lines[index + 1]!).length;
+  /** Takes the line at `index`, which is inside of the text. */
+  let index = 0;
+  const take = (): string => {
+    const line = lines[index] ?? "";
+    index += 1;
     offset += line.length + 1;
+    return line;
+  };
+  while (index < lines.length) {
+    const isOutside = !fenceAt(fences, offset);
+    const line = take();
+    const rule = lines[index];
+    const starts = isOutside && isRow(line) && rule !== undefined && isRule(rule) && !/^ {4}|^\t/.test(line) && cells(line).length === cells(rule).length;
     if (!starts) {
       out.push(line);
       continue;
     }
+    take();
     const header = cells(line);
     const rows: string[][] = [];
-    offset += lines[(index += 1)]!.length + 1;
-    while (isRow(lines[index + 1]) && !/^ {0,3}(?:`{3,}|~{3,})/.test(lines[index + 1]!)) {
-      offset += lines[(index += 1)]!.length + 1;
-      rows.push(cells(lines[index]!).slice(0, header.length));
-    }
+    while (isRow(lines[index]) && !/^ {0,3}(?:`{3,}|~{3,})/.test(lines[index] ?? "")) rows.push(cells(take()).slice(0, header.length));
     out.push(...(mode === "code" ? asCode({ header, rows }) : asBullets({ header, rows })));
   }
   return out.join("\n");

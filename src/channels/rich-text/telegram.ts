@@ -1,7 +1,6 @@
 /** Telegram's HTML. */
-import type { RichText } from "../../../protocol/index.ts";
-import { schemeOf } from "./address.ts";
-import { markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
+import type { RichText } from "../../protocol/index.ts";
+import { schemeOf, markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
 
 const SCHEMES: ReadonlySet<string> = new Set(["http", "https", "mailto", "tel", "tg"]);
 
@@ -30,8 +29,8 @@ function fileNames(text: string, spans: readonly Span[]): Span[] {
     const name = match[0].replace(/\.$/, "");
     if (!FILE_NAME.test(name) || name.includes("//") || /[:@]/.test(text[match.index - 1] ?? "")) continue;
     const end = match.index + name.length;
-    while (covered[next] && covered[next]!.end <= match.index) next += 1;
-    if (!covered[next] || covered[next]!.start >= end) found.push({ start: match.index, end, style: "code" });
+    while ((covered[next]?.end ?? Infinity) <= match.index) next += 1;
+    if ((covered[next]?.start ?? Infinity) >= end) found.push({ start: match.index, end, style: "code" });
   }
   return found;
 }
@@ -63,8 +62,10 @@ const HTML: Markup = {
 
 /** HTML for `parse_mode: "HTML"`. The visible text is exactly the text; links with unusual schemes become plain text. */
 export function toTelegramHtml(rich: RichText): string {
-  const spans = spansOf(rich);
+  const ranges = spansOf(rich);
+  const spans = [...ranges, ...fileNames(rich.text, ranges)];
+  if (spans.length === 0) return escapeText(rich.text);
   const parts: string[] = [];
-  markUp(rich.text, [...spans, ...fileNames(rich.text, spans)], HTML, (part) => parts.push(part));
+  markUp(rich.text, spans, HTML, (part) => parts.push(part));
   return parts.join("");
 }

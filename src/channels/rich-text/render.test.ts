@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RichText } from "../../../protocol/index.ts";
+import type { RichText } from "../../protocol/index.ts";
 import { GOOGLE_CHAT_MARKERS, loadRichText, SLACK_MARKERS, toMarkdown, toMarkers, toPlain, toStyleRanges, toTelegramHtml, WHATSAPP_MARKERS } from "../index.ts";
 
 const { parseMarkdown } = await loadRichText();

@@ -1,6 +1,6 @@
 /** Text without markup, for platforms that have none or take ranges beside it. */
-import type { RichStyle, RichText } from "../../../protocol/index.ts";
-import { saysAddress } from "./address.ts";
+import type { RichStyle, RichText } from "../../protocol/index.ts";
+import { saysAddress } from "./spans.ts";
 
 /** Adds the URL of each link after its text, unless the text already shows it: for platforms without links. Call it before splitting. */
 export function expandLinks(rich: RichText): RichText {
@@ -26,7 +26,8 @@ export function expandLinks(rich: RichText): RichText {
     let high = shifts.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (isEnd ? shifts[middle]!.at < offset : shifts[middle]!.at <= offset) low = middle + 1;
+      const { at } = shifts[middle] ?? { at: Infinity };
+      if (isEnd ? at < offset : at <= offset) low = middle + 1;
       else high = middle;
     }
     return offset + (shifts[low - 1]?.by ?? 0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inBlocks, pieceLength, type DraftChunk } from "./block-preview.ts";
+import { inBlocks, pieceLength, type DraftChunk } from "./preview.ts";
 
 const CHUNK: DraftChunk = { minChars: 10, maxChars: 40, breakPreference: "paragraph" };
 

@@ -1,8 +1,6 @@
 /** Renders Markdown, for platforms that understand it. */
-import type { RichText } from "../../../protocol/index.ts";
-import { saysAddress } from "./address.ts";
-import { createLineWriter, quotationsIn, spansByLine } from "./lines.ts";
-import { markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
+import type { RichText } from "../../protocol/index.ts";
+import { saysAddress, createLineWriter, quotationsIn, spansByLine, markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
 
 /** Mentions of one person or channel, emoji and times stay; roles and everything else in angle brackets are text. */
 const TOKEN = /(<(?:@!?\d{1,20}|#\d{1,20}|a?:\w{1,32}:\d{1,20}|t:-?\d{1,20}(?::[a-zA-Z])?)>)/;

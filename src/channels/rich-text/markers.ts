@@ -1,8 +1,6 @@
 /** Platforms that format with markers around words: `*bold*` `_italic_` `~struck~`. */
-import type { RichStyle, RichText } from "../../../protocol/index.ts";
-import { saysAddress, schemeOf } from "./address.ts";
-import { createLineWriter, quotationsIn, spansByLine } from "./lines.ts";
-import { markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
+import type { RichStyle, RichText } from "../../protocol/index.ts";
+import { saysAddress, schemeOf, createLineWriter, quotationsIn, spansByLine, markUp, once, spansOf, type Markup, type Span } from "./spans.ts";
 
 /** How a platform formats. */
 export interface MarkerTable {

@@ -3,9 +3,62 @@ import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import type { PairingRow, Store } from "../../store/index.ts";
-import { accountKey } from "../access/section.ts";
+import { accountKey } from "../access/settings.ts";
+import { sectionOf, type Section } from "../settings.ts";
 import type { AllowLists } from "./allow-lists.ts";
-import { KIND, LIFETIME_MS, MAX_PENDING, readMeta, requestOf, subjectOf, type PairingMeta, type PairingRequest } from "./request.ts";
+
+export const KIND = "channel";
+export const LIFETIME_MS = 60 * 60_000;
+export const MAX_PENDING = 3;
+
+/** A channel's information about a stranger: names, for people only. */
+export type PairingMeta = Readonly<Record<string, string>>;
+
+export interface PairingRequest {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly senderId: string;
+  readonly code: string;
+  readonly createdAt: number;
+  /** When this sender last wrote, as far as this process knows. */
+  readonly lastSeenAt: number;
+  readonly expiresAt: number;
+  readonly meta: PairingMeta;
+}
+
+const MAX_META = 16;
+const MAX_TEXT = 200;
+
+/** Texts of strangers, bounded. */
+export function readMeta(value: unknown): PairingMeta {
+  if (typeof value !== "object" || value === null) return {};
+  const texts = Object.entries(value).flatMap(([key, text]) => (typeof text === "string" && text !== "" ? [[key, text.slice(0, MAX_TEXT)] as const] : []));
+  return Object.fromEntries(texts.slice(0, MAX_META));
+}
+
+export const subjectOf = (channel: string, accountId: string, senderId: string): string => `${channel}:${accountId}:${senderId}`;
+
+/** Undefined for an invalid row. */
+function requestOf(row: PairingRow, lastSeenAt = row.createdAt): PairingRequest | undefined {
+  const { channel, accountId, senderId, meta }: Section = sectionOf(row.data) ?? {};
+  if (row.code === null || typeof channel !== "string" || typeof accountId !== "string" || typeof senderId !== "string") return undefined;
+  const { code, createdAt, expiresAt } = row;
+  return { channel, accountId, senderId, code, createdAt, lastSeenAt, expiresAt, meta: readMeta(meta) };
+}
+
+/** Sent to a stranger whose first message waits for approval. */
+export function pairingReply({ channel, idLine, code }: { readonly channel: string; readonly idLine: string; readonly code: string }): string {
+  return [
+    "OpenClaw: you are not allowed to write here yet.",
+    "",
+    idLine,
+    "",
+    `Pairing code: ${code}`,
+    "",
+    "Ask the owner of this bot to approve it with:",
+    `openclaw pairing approve ${channel} ${code}`,
+  ].join("\n");
+}
 
 /** 32 unambiguous characters: no 0, O, 1 and I. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -16,7 +69,7 @@ const TRIES = 500;
 export function makeCode(random: Pick<Random, "bytes">, taken: ReadonlySet<string>): string | undefined {
   for (let turn = 0; turn < TRIES; turn++) {
     // 32 characters: five bits of each byte are drawn evenly.
-    const code = Array.from(random.bytes(LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
+    const code = Array.from(random.bytes(LENGTH), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join("");
     if (!taken.has(code)) return code;
   }
   return undefined;

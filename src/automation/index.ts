@@ -1,5 +1,6 @@
 /**
- * Cron, heartbeat, boot, webhooks.
- * The entry point of the module. Nothing is built here yet, so nothing is exported.
+ * Work that starts by itself: scheduled jobs.
+ * The entry point: nothing else in this folder is imported from outside.
  */
-export {};
+export { createCron, type Cron, type CronDeps, type CronEntry, type CronEvent } from "./cron/cron.ts";
+export type { CronJob, JobPatch, NewJob } from "./cron/job.ts";

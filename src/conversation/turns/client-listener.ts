@@ -208,7 +208,7 @@ function inputOf(turn: Turn): TurnInput {
   const many = items.length > 1 ? [`[${items.length} messages that came while you were busy]`] : [];
   const message = [...summaryOf(summarised), ...many, ...items.map(textWithFiles)].join("\n\n");
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking ?? request.thinking;
-  const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model;
+  const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model ?? request.model;
   return {
     ...request,
     traceId: traceOf(lastMessage(main)),

@@ -2,5 +2,12 @@
  * Work that starts by itself: scheduled jobs.
  * The entry point: nothing else in this folder is imported from outside.
  */
-export { createCron, type Cron, type CronDeps, type CronEntry, type CronEvent } from "./cron/cron.ts";
+import type * as cron from "./cron/index.ts";
+
+export type { Cron, CronEvent } from "./cron/cron.ts";
+export type { CronToolDeps } from "./cron/tool.ts";
 export type { CronJob, JobPatch, NewJob } from "./cron/job.ts";
+export { createLazyCron, type LazyCron } from "./lazy-cron.ts";
+
+/** Scheduled jobs, loaded with the first. */
+export const loadCron = async (): Promise<typeof cron> => import("./cron/index.ts");

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCron, type Cron, type CronEvent, type NewJob } from "../../src/automation/index.ts";
+import { loadCron, type Cron, type CronEvent, type NewJob } from "../../src/automation/index.ts";
 import { manualClock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
@@ -38,6 +38,7 @@ const isolated = (message: string, more: Partial<NewJob> = {}): NewJob => ({
 async function open(): Promise<Cron> {
   const notify = async (note: { sessionKey: string; text: string }): Promise<void> => void notes.push({ sessionKey: note.sessionKey, text: note.text });
   const emit = (event: CronEvent): void => void events.push(event);
+  const { createCron } = await loadCron();
   const opened = createCron({ config, store, clock, ids, log: silentLogger, runs: responder, notify, emit, enabled: () => config.current.cron?.enabled !== false });
   await opened.start();
   return opened;

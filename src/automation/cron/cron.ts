@@ -38,6 +38,8 @@ export interface CronDeps {
 export interface Cron extends AsyncDisposable {
   /** Resumes what the previous process left, then runs jobs when they are due. */
   start(): Promise<void>;
+  /** The configuration changed: jobs may run now, or no longer. */
+  reconsider(): Promise<void>;
   list(filter: { readonly includeDisabled?: boolean | undefined }): Promise<readonly CronJob[]>;
   status(): Promise<{ readonly enabled: boolean; readonly jobs: number; readonly nextWakeAtMs: number | null }>;
   add(input: NewJob): Promise<CronJob>;
@@ -83,6 +85,7 @@ export function createCron(deps: CronDeps): Cron {
       for (const slot of left) void runner.run(slot);
       await planner.start();
     },
+    reconsider: () => planner.start(),
     list: async ({ includeDisabled = false }) => (await store.read("cron.job.list", includeDisabled ? {} : { enabled: true })).map(jobOf),
     async status() {
       const [rows, next] = await Promise.all([store.read("cron.job.list", {}), store.read("cron.job.earliest", {})]);

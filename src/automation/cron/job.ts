@@ -73,6 +73,26 @@ export function createJob(id: string, input: NewJob, now: number): CronJob {
   return job;
 }
 
+const timeOr = (value: unknown, otherwise: number): number => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise);
+
+/** A job that another program stored. `input` has been checked; what it did so far is taken over as far as it is known here. */
+export function readJob(id: string, input: unknown, stored: { readonly [Field in "state" | "createdAtMs" | "updatedAtMs"]: unknown }, now: number): CronJob {
+  // Checked against the schema of a new job.
+  const { schedule, ...rest } = input as NewJob;
+  const job = createJob(id, { ...rest, schedule: schedule.kind === "at" ? { kind: "every", everyMs: 1 } : schedule }, now);
+  const state = isRecord(stored.state) ? stored.state : {};
+  const times = ["nextRunAtMs", "lastRunAtMs", "lastDurationMs", "consecutiveErrors"].flatMap((field) => (typeof state[field] === "number" ? [[field, state[field]]] : []));
+  const createdAtMs = timeOr(stored.createdAtMs, now);
+  return {
+    ...job,
+    ...((input as NewJob).deleteAfterRun ?? schedule.kind === "at" ? { deleteAfterRun: true } : {}),
+    schedule: schedule.kind === "every" ? { anchorMs: createdAtMs, ...schedule } : schedule.kind === "at" ? schedule : job.schedule,
+    createdAtMs,
+    updatedAtMs: timeOr(stored.updatedAtMs, createdAtMs),
+    state: Object.fromEntries(times),
+  };
+}
+
 /** A patch without `anchorMs` starts the interval again; one without a stagger keeps it. */
 function patchedSchedule(old: Schedule, patch: Schedule, now: number): Schedule {
   const keepsStagger = patch.kind === "cron" && old.kind === "cron" && patch.staggerMs === undefined && old.staggerMs !== undefined;

@@ -94,3 +94,11 @@ export function timesOf(schedule: Schedule, jobId: string): Times {
     },
   };
 }
+
+/** The next times of a schedule, for previews. */
+export function nextTimes(schedule: Schedule, after: number, count: number): readonly number[] {
+  const times = timesOf(schedule, "");
+  const found: number[] = [];
+  for (let at = times.next(after); at !== undefined && found.length < count; at = times.next(at)) found.push(at);
+  return found;
+}

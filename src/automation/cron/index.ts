@@ -1,0 +1,5 @@
+/** Scheduled jobs: what is loaded with the first of them. */
+export { createCron } from "./cron.ts";
+export { createCronFiles } from "./files.ts";
+export { cronTool } from "./tool.ts";
+export { nextTimes } from "./schedule.ts";

@@ -1,5 +1,6 @@
 import { createLazyCron, loadCron, type CronEvent, type CronJob, type LazyCron } from "../automation/index.ts";
 import { lazy } from "../base/lazy.ts";
+import { isRecord } from "../base/records.ts";
 import type { Conversation } from "../conversation/index.ts";
 import { queueSystemEvent } from "../gateway/index.ts";
 import type { Plugins } from "../plugins/index.ts";
@@ -12,6 +13,8 @@ export interface AutomationDeps {
   readonly conversation: () => Pick<Conversation, "accept" | "outcome">;
   /** Announces what happens to jobs. */
   readonly broadcast: (event: CronEvent) => void;
+  /** The last messages of a session. */
+  readonly history: (sessionKey: string, limit: number) => Promise<{ readonly messages: readonly unknown[] }>;
 }
 
 export interface Automation {
@@ -22,16 +25,29 @@ export interface Automation {
 
 const WAKE_MESSAGE = "The line of the system above came up just now. Act on it if it needs something, and answer NO_REPLY if it does not.";
 
+/** A message of the history as a reminder quotes it. */
+function shownMessage(message: unknown): readonly { readonly role: string; readonly text: string }[] {
+  if (!isRecord(message) || (message["role"] !== "user" && message["role"] !== "assistant")) return [];
+  const { role, content } = message;
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [{ text: content }];
+  const text = parts
+    .map((part) => (isRecord(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join(" ")
+    .trim();
+  return text === "" ? [] : [{ role, text }];
+}
+
 /** Plugins are notified about jobs; nothing waits for them. */
-function notifyPlugins({ hooks }: AutomationDeps["plugins"], event: CronEvent, job: CronJob): void {
-  if (!hooks.has("cron_changed")) return;
+function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job: CronJob): void {
+  const hooks = plugins.hooks();
+  if (!hooks?.has("cron_changed")) return;
   const { action, jobId, status, nextRunAtMs } = event;
   const about = { ...(status === undefined ? {} : { status }), ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) };
   void hooks.run("cron_changed", { reason: action, action, jobId, job, ...about }, {});
 }
 
 /** Work that starts by itself. */
-export function openAutomation({ core, plugins, conversation, broadcast }: AutomationDeps, stack: AsyncDisposableStack): Automation {
+export function openAutomation({ core, plugins, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
   const notify = (event: Parameters<typeof queueSystemEvent>[1]): Promise<string> => queueSystemEvent({ config, store, ids }, event);
@@ -56,10 +72,18 @@ export function openAutomation({ core, plugins, conversation, broadcast }: Autom
     const { cronTool } = await loadCron();
     return cronTool({
       cron,
-      recent: async () => [],
+      recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
       async wake({ sessionKey, text, mode }) {
         if (mode === "next-heartbeat") await notify({ sessionKey, text });
-        else await conversation().accept({ runId: ids.uuid(), kind: "cron", sessionKey, message: WAKE_MESSAGE, events: [{ text, at: clock.now() }], channel: "webchat" });
+        else
+          await conversation().accept({
+            runId: ids.uuid(),
+            kind: "cron",
+            sessionKey,
+            message: WAKE_MESSAGE,
+            events: [{ text, at: clock.now() }],
+            channel: "webchat",
+          });
         return { ok: true };
       },
     });

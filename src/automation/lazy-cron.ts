@@ -4,8 +4,10 @@ import { jobsFile } from "./cron/jobs-file.ts";
 import type { Cron, CronDeps, CronEvent } from "./cron/cron.ts";
 import type { CronFilesDeps } from "./cron/files.ts";
 import type { CronJob } from "./cron/job.ts";
+import type { WebhookDeps } from "./cron/webhook.ts";
 
-export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, CronFilesDeps {
+export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, Omit<CronFilesDeps, "config"> {
+  readonly config: CronFilesDeps["config"] & WebhookDeps["config"];
   /** Called with everything that happens to jobs, once it is on disk. */
   readonly onEvent: (event: CronEvent, job: CronJob) => void;
 }
@@ -17,10 +19,14 @@ export interface LazyCron extends Cron {
 /** Scheduled jobs: their code is loaded when there is a job, or when one is asked for. */
 export function createLazyCron(deps: LazyCronDeps): LazyCron {
   const open = lazy(async () => {
-    const { createCron, createCronFiles } = await import("./cron/index.ts");
+    const { createCron, createCronFiles, postRun } = await import("./cron/index.ts");
     const files = createCronFiles(deps);
     const emit = (event: CronEvent, job: CronJob): void => {
-      if (event.action === "finished") files.finished({ ts: deps.clock.now(), ...event });
+      if (event.action === "finished") {
+        const entry = { ts: deps.clock.now(), ...event };
+        files.finished(entry);
+        void postRun(deps, job, entry);
+      }
       if (event.action !== "started") files.changed();
       deps.onEvent(event, job);
     };

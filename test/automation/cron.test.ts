@@ -39,7 +39,17 @@ async function open(): Promise<Cron> {
   const notify = async (note: { sessionKey: string; text: string }): Promise<void> => void notes.push({ sessionKey: note.sessionKey, text: note.text });
   const emit = (event: CronEvent): void => void events.push(event);
   const { createCron } = await loadCron();
-  const opened = createCron({ config, store, clock, ids, log: silentLogger, runs: responder, notify, emit, enabled: () => config.current.cron?.enabled !== false });
+  const opened = createCron({
+    config,
+    store,
+    clock,
+    ids,
+    log: silentLogger,
+    runs: responder,
+    notify,
+    emit,
+    enabled: () => config.current.cron?.enabled !== false,
+  });
   await opened.start();
   return opened;
 }
@@ -87,7 +97,14 @@ test("a job runs at each of its times, in a session of its own, and its runs are
   expect(first?.message).toMatch(new RegExp(`^\\[cron:${job.id} report\\] say hello @usage\\nCurrent time: Thursday, January 15, 2026`));
   const runs = await cron.runs(job.id, 10);
   expect(runs).toMatchObject([
-    { action: "finished", status: "ok", runAtMs: T0 + HOUR, model: "large", provider: "acme", usage: { input_tokens: 100, output_tokens: 20, total_tokens: 155 } },
+    {
+      action: "finished",
+      status: "ok",
+      runAtMs: T0 + HOUR,
+      model: "large",
+      provider: "acme",
+      usage: { input_tokens: 100, output_tokens: 20, total_tokens: 155 },
+    },
     { action: "finished", status: "ok", runAtMs: T0 + 2 * HOUR },
   ]);
   expect(runs[0]?.summary).toMatch(/^Echo: /);
@@ -172,7 +189,8 @@ test("a run that has not ended is not started again: its times are recorded as s
 test("slow jobs delay no other below the limit, and above it they wait for one to end", async () => {
   config.current = { cron: { maxConcurrentRuns: 2 } };
   const jobs = [];
-  for (const name of ["a", "b", "c"]) jobs.push(await cron.add(isolated(`${name} @hold`, { name, schedule: { kind: "at", at: new Date(T0 + 1000).toISOString() } })));
+  for (const name of ["a", "b", "c"])
+    jobs.push(await cron.add(isolated(`${name} @hold`, { name, schedule: { kind: "at", at: new Date(T0 + 1000).toISOString() } })));
   await pass(1000);
   await expect.poll(async () => (await pass(0), responder.requests.length)).toBe(2);
   await pass(60_000);
@@ -191,7 +209,9 @@ test("failures wait longer each time, and the main session is notified of three 
   await pass(60_000);
   await ended(3);
   expect((await cron.list({}))[0]?.state.nextRunAtMs).toBe(T0 + 1000 + 30_000 + 60_000 + 300_000);
-  await expect.poll(() => notes).toEqual([{ sessionKey: "agent:main:main", text: `The scheduled job "report" (${job.id}) failed 3 times in a row: the test asked for it` }]);
+  await expect
+    .poll(() => notes)
+    .toEqual([{ sessionKey: "agent:main:main", text: `The scheduled job "report" (${job.id}) failed 3 times in a row: the test asked for it` }]);
 });
 
 test("a reminder of the main session is asked of its agent, or waits for its next turn", async () => {
@@ -230,7 +250,10 @@ test("an answer goes to the chat that the job names, or to the one that was used
 
 test("jobs are changed, switched off, run by hand and removed", async () => {
   const job = await cron.add(isolated("hello"));
-  const changed = await cron.update(job.id, { schedule: { kind: "cron", expr: "0 9 * * 1-5", tz: "UTC" }, payload: { kind: "agentTurn", model: "acme/small" } });
+  const changed = await cron.update(job.id, {
+    schedule: { kind: "cron", expr: "0 9 * * 1-5", tz: "UTC" },
+    payload: { kind: "agentTurn", model: "acme/small" },
+  });
   expect(changed).toMatchObject({ payload: { kind: "agentTurn", message: "hello", model: "acme/small" }, state: { nextRunAtMs: Date.UTC(2026, 0, 16, 9) } });
   expect((await cron.update(job.id, { enabled: false })).state.nextRunAtMs).toBeUndefined();
   expect(await cron.list({})).toEqual([]);

@@ -82,7 +82,7 @@ export function createCron(deps: CronDeps): Cron {
     async start() {
       const left = await store.read("cron.slot.running", {});
       if (left.length > 0) log.info(`${left.length} runs of cron jobs continue from the previous process`);
-      for (const slot of left) void runner.run(slot);
+      for (const { jobId, scheduledAt } of left) void runner.run({ jobId, scheduledAt, isResumed: true });
       await planner.start();
     },
     reconsider: () => planner.start(),

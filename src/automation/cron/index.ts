@@ -3,3 +3,4 @@ export { createCron } from "./cron.ts";
 export { createCronFiles } from "./files.ts";
 export { cronTool } from "./tool.ts";
 export { nextTimes } from "./schedule.ts";
+export { postRun } from "./webhook.ts";

@@ -81,11 +81,13 @@ export function readJob(id: string, input: unknown, stored: { readonly [Field in
   const { schedule, ...rest } = input as NewJob;
   const job = createJob(id, { ...rest, schedule: schedule.kind === "at" ? { kind: "every", everyMs: 1 } : schedule }, now);
   const state = isRecord(stored.state) ? stored.state : {};
-  const times = ["nextRunAtMs", "lastRunAtMs", "lastDurationMs", "consecutiveErrors"].flatMap((field) => (typeof state[field] === "number" ? [[field, state[field]]] : []));
+  const times = ["nextRunAtMs", "lastRunAtMs", "lastDurationMs", "consecutiveErrors"].flatMap((field) =>
+    typeof state[field] === "number" ? [[field, state[field]]] : [],
+  );
   const createdAtMs = timeOr(stored.createdAtMs, now);
   return {
     ...job,
-    ...((input as NewJob).deleteAfterRun ?? schedule.kind === "at" ? { deleteAfterRun: true } : {}),
+    ...(((input as NewJob).deleteAfterRun ?? schedule.kind === "at") ? { deleteAfterRun: true } : {}),
     schedule: schedule.kind === "every" ? { anchorMs: createdAtMs, ...schedule } : schedule.kind === "at" ? schedule : job.schedule,
     createdAtMs,
     updatedAtMs: timeOr(stored.updatedAtMs, createdAtMs),
@@ -138,7 +140,18 @@ export function patchJob(job: CronJob, patch: JobPatch, now: number): CronJob {
   return next;
 }
 
-const PAYLOAD_FIELDS = ["message", "text", "model", "thinking", "timeoutSeconds", "allowUnsafeExternalContent", "deliver", "channel", "to", "bestEffortDeliver"];
+const PAYLOAD_FIELDS = [
+  "message",
+  "text",
+  "model",
+  "thinking",
+  "timeoutSeconds",
+  "allowUnsafeExternalContent",
+  "deliver",
+  "channel",
+  "to",
+  "bestEffortDeliver",
+];
 const lower = (value: unknown): unknown => (typeof value === "string" ? value.trim().toLowerCase() : value);
 
 function scheduleFrom(raw: unknown): unknown {
@@ -170,7 +183,9 @@ export function normalizeJob(input: unknown): unknown {
   const moved = Object.fromEntries(Object.entries(wrapped).filter(([key]) => PAYLOAD_FIELDS.includes(key)));
   const plain = Object.fromEntries(Object.entries(wrapped).filter(([key]) => !PAYLOAD_FIELDS.includes(key)));
   const payload = payloadFrom(plain, moved);
-  const delivery = isRecord(plain["delivery"]) ? { ...plain["delivery"], mode: { deliver: "announce" }[String(lower(plain["delivery"]["mode"]))] ?? lower(plain["delivery"]["mode"]) } : plain["delivery"];
+  const delivery = isRecord(plain["delivery"])
+    ? { ...plain["delivery"], mode: { deliver: "announce" }[String(lower(plain["delivery"]["mode"]))] ?? lower(plain["delivery"]["mode"]) }
+    : plain["delivery"];
   const kind = isRecord(payload) ? payload["kind"] : undefined;
   const target = lower(plain["sessionTarget"]) ?? (kind === "systemEvent" ? "main" : kind === "agentTurn" ? "isolated" : undefined);
   return {

@@ -86,7 +86,9 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
     const last = deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry);
     const { channel = "webchat", to, accountId = "default", threadId } = last ?? {};
     const isChat = channel !== "webchat" && to !== undefined && config.channels?.[channel] !== undefined;
-    const reply: ReplyAddress | undefined = isChat ? { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) } : undefined;
+    const reply: ReplyAddress | undefined = isChat
+      ? { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) }
+      : undefined;
     const message = `${REMINDER_NOTE}\n\n${payload.text}\n\n${timeLine(now, config)}`;
     return { runId, kind: "cron", sessionKey, message, channel, ...(reply ? { reply } : {}) };
   }

@@ -12,6 +12,8 @@ import { isolatedSession, recordOf, requestOf, runIdOf, sessionOf, type RunRecor
 export interface Slot {
   readonly jobId: string;
   readonly scheduledAt: number;
+  /** The previous process claimed it: its run may have been accepted. */
+  readonly isResumed?: boolean;
 }
 
 type Ended = RunRecord & { readonly durationMs: number };
@@ -56,7 +58,7 @@ function afterRun(job: CronJob, scheduledAt: number, { status, error, durationMs
 }
 
 /** Asks the agent. `left`: the gateway stops, and the run continues after the restart. */
-async function execute(deps: CronDeps, job: CronJob, scheduledAt: number, isClosed: () => boolean): Promise<RunRecord | "left"> {
+async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = false }: Slot, isClosed: () => boolean): Promise<RunRecord | "left"> {
   const { config, store, clock, runs } = deps;
   const isEvent = job.payload.kind === "systemEvent";
   const sessionKey = isEvent ? sessionOf(job, config.current) : isolatedSession(job, config.current);
@@ -66,12 +68,15 @@ async function execute(deps: CronDeps, job: CronJob, scheduledAt: number, isClos
       await deps.notify({ sessionKey, text, idempotencyKey: runIdOf(job.id, scheduledAt) });
       return { status: "ok", summary: text, sessionKey };
     }
-    const request = await requestOf(job, scheduledAt, clock.now(), config.current, store);
-    const { ended } = await accept(deps, request, isClosed);
-    failpoint("cron.accepted");
-    const outcome = ended ?? (await runs.outcome(request.runId));
+    const runId = runIdOf(job.id, scheduledAt);
+    let outcome = isResumed ? await runs.outcome(runId) : undefined;
+    if (!outcome) {
+      const { ended } = await accept(deps, await requestOf(job, scheduledAt, clock.now(), config.current, store), isClosed);
+      failpoint("cron.accepted");
+      outcome = ended ?? (await runs.outcome(runId));
+    }
     const isLeft = outcome === undefined ? isClosed() : outcome.status === "error" && outcome.failure?.kind === "restarting";
-    return isLeft ? "left" : recordOf(outcome, request.sessionKey);
+    return isLeft ? "left" : recordOf(outcome, sessionKey);
   } catch (error) {
     return isClosed() ? "left" : { status: "error", error: messageOf(error), sessionKey };
   }
@@ -140,11 +145,11 @@ export function createRunner(deps: CronDeps, planned: (at: number) => void): Run
     const { jobId, scheduledAt } = slot;
     const startedAt = clock.now();
     if (!(await store.read("cron.job.get", { id: jobId }))) {
-      return void (await store.write("cron.slot.finish", { ...slot, status: "skipped", detail: { error: "the job was removed" } }));
+      return void (await store.write("cron.slot.finish", { jobId, scheduledAt, status: "skipped", detail: { error: "the job was removed" } }));
     }
     const job = await changeJob(store, jobId, (old) => ({ ...old, state: { ...old.state, runningAtMs: startedAt } }));
     emit(job, { action: "started", runAtMs: scheduledAt });
-    const record = await execute(deps, job, scheduledAt, () => isClosed);
+    const record = await execute(deps, job, slot, () => isClosed);
     if (record !== "left") await finish(slot, { ...record, durationMs: clock.now() - startedAt });
   }
 

@@ -11,7 +11,8 @@ const next = (schedule: Schedule, after: string | number, id = "job"): string | 
 const nexts = (expr: string, tz: string, after: string, count: number): string[] => {
   const times = timesOf({ kind: "cron", expr, tz, staggerMs: 0 }, "job");
   const found: string[] = [];
-  for (let at = times.next(Date.parse(after)); at !== undefined && found.length < count; at = times.next(at)) found.push(new Date(at).toISOString().slice(0, 16));
+  for (let at = times.next(Date.parse(after)); at !== undefined && found.length < count; at = times.next(at))
+    found.push(new Date(at).toISOString().slice(0, 16));
   return found;
 };
 
@@ -42,7 +43,8 @@ test("intervals count from their anchor, strictly after the given time", () => {
 });
 
 test("bad expressions and zones are refused with their reason", () => {
-  for (const expr of ["61 * * * *", "* * *", "every day"]) expect(() => checkSchedule({ kind: "cron", expr }, NOW)).toThrow(`the schedule ${JSON.stringify(expr)} cannot be used: `);
+  for (const expr of ["61 * * * *", "* * *", "every day"])
+    expect(() => checkSchedule({ kind: "cron", expr }, NOW)).toThrow(`the schedule ${JSON.stringify(expr)} cannot be used: `);
   expect(() => checkSchedule({ kind: "cron", expr: "0 9 * * *", tz: "Mars/Phobos" }, NOW)).toThrow('in time zone "Mars/Phobos" cannot be used');
   expect(() => checkSchedule({ kind: "cron", expr: "0 9 31 2 *" }, NOW)).toThrow("matches no time after now");
 });
@@ -87,8 +89,7 @@ function modelNext([minute, hour, dom, month, dow]: readonly (readonly number[] 
 }
 
 test("generated expressions agree with an independent model of their rules", () => {
-  const field = (min: number, max: number) =>
-    fc.option(fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 3 }), { nil: undefined, freq: 2 });
+  const field = (min: number, max: number) => fc.option(fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 3 }), { nil: undefined, freq: 2 });
   const fields = fc.tuple(field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6));
   const written = (list: readonly number[] | undefined): string => (list === undefined ? "*" : list.join(","));
   fc.assert(

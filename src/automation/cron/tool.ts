@@ -16,7 +16,20 @@ export interface CronToolDeps {
 }
 
 const ACTIONS = ["status", "list", "add", "update", "remove", "run", "runs", "wake"] as const;
-const JOB_FIELDS = ["name", "description", "schedule", "payload", "delivery", "sessionTarget", "wakeMode", "enabled", "deleteAfterRun", "agentId", "sessionKey", "missed"];
+const JOB_FIELDS = [
+  "name",
+  "description",
+  "schedule",
+  "payload",
+  "delivery",
+  "sessionTarget",
+  "wakeMode",
+  "enabled",
+  "deleteAfterRun",
+  "agentId",
+  "sessionKey",
+  "missed",
+];
 const FLAT_FIELDS = [...JOB_FIELDS, "message", "text", "model", "thinking", "timeoutSeconds"];
 const MAX_CONTEXT = 10;
 const MESSAGE_CHARS = 220;
@@ -122,13 +135,16 @@ export function cronTool(deps: CronToolDeps): Tool {
       additionalProperties: true,
     },
     timeoutMs: RUN_TIMEOUT_MS,
-    run: (made) => async (call): Promise<ToolOutcome> => {
-      try {
-        return jsonOutcome(await carryOut(made, call));
-      } catch (error) {
-        if (error instanceof AppError && error.code !== "INTERNAL") return failedOutcome(error.message, { ok: false, code: error.code, error: error.message });
-        throw error;
-      }
-    },
+    run:
+      (made) =>
+      async (call): Promise<ToolOutcome> => {
+        try {
+          return jsonOutcome(await carryOut(made, call));
+        } catch (error) {
+          if (error instanceof AppError && error.code !== "INTERNAL")
+            return failedOutcome(error.message, { ok: false, code: error.code, error: error.message });
+          throw error;
+        }
+      },
   }).create(deps);
 }

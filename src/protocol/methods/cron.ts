@@ -63,7 +63,9 @@ const State = closed({
 
 /** Our own: what happens to runs that were missed while the gateway was not running, and when failures are reported. */
 const ownFields = {
-  missed: maybe(choice(["skip", "last", "all"], { description: "Which of the missed runs are made up for. Default last; a job with a fixed time always runs." })),
+  missed: maybe(
+    choice(["skip", "last", "all"], { description: "Which of the missed runs are made up for. Default last; a job with a fixed time always runs." }),
+  ),
   missedMaxAgeMs: maybe(amount({ description: "Missed runs that are older are not made up for. Default 6 hours." })),
   alertAfter: maybe(amount({ description: "Failures in a row after which the main session is notified; 0 never. Default 3." })),
 };

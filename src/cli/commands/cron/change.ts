@@ -84,7 +84,8 @@ function scheduleOf(values: JobValues, now: number): NewJob["schedule"] | undefi
 function turnOf(values: JobValues) {
   const { model, thinking, "timeout-seconds": seconds } = values;
   const timeoutSeconds = seconds === undefined ? undefined : Number(seconds);
-  if (timeoutSeconds !== undefined && (!Number.isInteger(timeoutSeconds) || timeoutSeconds < 0)) throw invalid(`--timeout-seconds takes a whole number, not "${seconds}"`);
+  if (timeoutSeconds !== undefined && (!Number.isInteger(timeoutSeconds) || timeoutSeconds < 0))
+    throw invalid(`--timeout-seconds takes a whole number, not "${seconds}"`);
   return {
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
@@ -145,7 +146,10 @@ function print(io: Io, json: boolean | undefined, job: Job, done: string): void 
 export const add = defineCommand({
   options: { ...JOB_OPTIONS, disabled: { type: "boolean", help: "do not run it yet" } },
   examples: [
-    { line: 'openclaw cron add --name "Stand-up" --cron "0 9 * * 1-5" --tz Europe/Berlin --message "Sum up my open tasks" --no-deliver', does: "every weekday at 9" },
+    {
+      line: 'openclaw cron add --name "Stand-up" --cron "0 9 * * 1-5" --tz Europe/Berlin --message "Sum up my open tasks" --no-deliver',
+      does: "every weekday at 9",
+    },
     { line: 'openclaw cron add --name Tea --at 20m --system-event "The tea is ready"', does: "a reminder in 20 minutes" },
   ],
   async run({ io, values }) {

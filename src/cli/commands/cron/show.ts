@@ -102,13 +102,26 @@ export const next = defineCommand({
   examples: [{ line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "the next five times" }],
   async run({ io, values, positionals: [expr, extra] }) {
     const count = Number(values.count ?? 5);
-    if (expr === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", 'expected one expression in quotes, such as openclaw cron next "0 9 * * 1-5"');
-    if (!Number.isInteger(count) || count < 1 || count > 1000) throw new AppError("INVALID_INPUT", `--count takes a number from 1 to 1000, not "${values.count}"`);
+    if (expr === undefined || extra !== undefined)
+      throw new AppError("INVALID_INPUT", 'expected one expression in quotes, such as openclaw cron next "0 9 * * 1-5"');
+    if (!Number.isInteger(count) || count < 1 || count > 1000)
+      throw new AppError("INVALID_INPUT", `--count takes a number from 1 to 1000, not "${values.count}"`);
     const { nextTimes } = await loadCron();
     const tz = values.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
     const times = nextTimes({ kind: "cron", expr, tz, staggerMs: 0 }, io.now(), count);
     if (values.json) return printJson(io, { expr, tz, times: times.map((at) => new Date(at).toISOString()) });
-    const format = new Intl.DateTimeFormat("en-GB", { weekday: "short", dateStyle: undefined, year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZone: tz, timeZoneName: "short" });
+    const format = new Intl.DateTimeFormat("en-GB", {
+      weekday: "short",
+      dateStyle: undefined,
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+      timeZone: tz,
+      timeZoneName: "short",
+    });
     for (const at of times) io.out(`${format.format(at)}  (${when(io, at)})\n`);
   },
 });

@@ -65,7 +65,9 @@ async function pass(ms: number): Promise<void> {
 }
 const finished = (): readonly (readonly [string | undefined, number])[] =>
   events.filter(({ action }) => action === "finished").map(({ status, runAtMs }) => [status, ((runAtMs ?? 0) - T0) / HOUR] as const);
-const ended = (count: number) => expect.poll(async () => (await pass(0), finished().length)).toBe(count);
+async function ended(count: number): Promise<void> {
+  await expect.poll(async () => (await pass(0), finished().length)).toBe(count);
+}
 
 beforeEach(async () => {
   stateDir = mkdtempSync(join(tmpdir(), "oc-cron-"));

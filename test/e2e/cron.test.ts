@@ -34,13 +34,13 @@ interface Job {
 }
 
 async function call<T>(method: string, params: object): Promise<T> {
-  const { ok, payload, error } = await gateway.operator.request(method, params as never);
+  const { ok, payload, error } = await gateway.operator.request(method, params);
   expect({ ok, error }).toMatchObject({ ok: true });
   return payload as T;
 }
 const runsOf = async (id: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   (await call<{ entries: readonly Readonly<Record<string, unknown>>[] }>("cron.runs", { id })).entries;
-const texts = (): readonly string[] => telegram.messages(telegram.me.id).map(({ text = "" }) => text);
+const texts = (): readonly string[] => telegram.messages(telegram.me.id).map(({ text }) => text);
 const asked = (word: string): number => gateway.model.requests.filter(({ user }) => user.includes(word)).length;
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
 

@@ -160,7 +160,7 @@ function scheduleFrom(raw: unknown): unknown {
   const at = rest["at"] ?? atMs;
   const inferred = at !== undefined ? "at" : rest["everyMs"] !== undefined ? "every" : rest["expr"] !== undefined ? "cron" : undefined;
   const kind = lower(rest["kind"]) ?? inferred;
-  return { ...rest, ...(at === undefined ? {} : { at: String(at) }), ...(kind === undefined ? {} : { kind }) };
+  return { ...rest, ...(at === undefined ? {} : { at: typeof at === "number" ? String(at) : at }), ...(kind === undefined ? {} : { kind }) };
 }
 
 function payloadFrom(raw: Record<string, unknown>, moved: Record<string, unknown>): unknown {
@@ -203,8 +203,7 @@ export function normalizeNewJob(input: unknown): unknown {
   if (!isRecord(job)) return job;
   const payload = isRecord(job["payload"]) ? job["payload"] : {};
   const text = payload["message"] ?? payload["text"];
-  const schedule = isRecord(job["schedule"]) ? job["schedule"] : {};
-  const fallback = typeof text === "string" && text.trim() !== "" ? firstLine(text) : `job ${String(schedule["expr"] ?? schedule["at"] ?? "every so often")}`;
+  const fallback = typeof text === "string" && text.trim() !== "" ? firstLine(text) : "Scheduled job";
   const name = typeof job["name"] === "string" && job["name"].trim() !== "" ? job["name"] : fallback;
   return { wakeMode: "now", ...job, name };
 }

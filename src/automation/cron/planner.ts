@@ -26,26 +26,26 @@ const RETRY_MS = 5000;
 const MAX_SCHEDULE_ERRORS = 3;
 const STILL_RUNNING = "the previous run had not ended";
 
+/** A schedule that cannot be computed ends its job after some attempts, instead of failing for ever. */
+async function unplannable({ store, clock, log, emit }: CronDeps, id: string, error: unknown): Promise<void> {
+  const text = `schedule error: ${messageOf(error)}`;
+  log.warn(text, { jobId: id });
+  const job = await changeJob(store, id, (old) => {
+    const { nextRunAtMs: _, ...state } = old.state;
+    const failures = (state.consecutiveErrors ?? 0) + 1;
+    const isOver = failures >= MAX_SCHEDULE_ERRORS;
+    const next = isOver ? {} : { nextRunAtMs: clock.now() + LOOK_AGAIN_MS };
+    return { ...old, enabled: !isOver, state: { ...state, ...next, consecutiveErrors: failures, lastError: text, lastStatus: "error" } };
+  });
+  emit({ jobId: id, action: "updated", error: text }, job);
+}
+
 export function createPlanner(deps: CronDeps, runner: Runner): Planner {
   const { store, clock, log } = deps;
   let timer: Disposable | undefined;
   let earliest: number | null = null;
   let isClosed = false;
   let ticking: Promise<void> = Promise.resolve();
-
-  /** A schedule that cannot be computed ends its job after some attempts, instead of failing for ever. */
-  async function unplannable(id: string, error: unknown): Promise<void> {
-    const text = `schedule error: ${messageOf(error)}`;
-    log.warn(text, { jobId: id });
-    const job = await changeJob(store, id, (old) => {
-      const { nextRunAtMs: _, ...state } = old.state;
-      const failures = (state.consecutiveErrors ?? 0) + 1;
-      const isOver = failures >= MAX_SCHEDULE_ERRORS;
-      const next = isOver ? {} : { nextRunAtMs: clock.now() + LOOK_AGAIN_MS };
-      return { ...old, enabled: !isOver, state: { ...state, ...next, consecutiveErrors: failures, lastError: text, lastStatus: "error" } };
-    });
-    deps.emit({ jobId: id, action: "updated", error: text }, job);
-  }
 
   async function claim(row: CronJobRow, now: number): Promise<void> {
     const { id: jobId, nextRunAt } = row;
@@ -55,7 +55,7 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
     try {
       due = dueRuns(job, timesOf(job.schedule, jobId), nextRunAt, now);
     } catch (error) {
-      return unplannable(jobId, error);
+      return unplannable(deps, jobId, error);
     }
     const { run, missed, next = null } = due;
     const isBusy = runner.isBusy(jobId);

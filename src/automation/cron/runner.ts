@@ -145,7 +145,8 @@ export function createRunner(deps: CronDeps, planned: (at: number) => void): Run
     const { jobId, scheduledAt } = slot;
     const startedAt = clock.now();
     if (!(await store.read("cron.job.get", { id: jobId }))) {
-      return void (await store.write("cron.slot.finish", { jobId, scheduledAt, status: "skipped", detail: { error: "the job was removed" } }));
+      await store.write("cron.slot.finish", { jobId, scheduledAt, status: "skipped", detail: { error: "the job was removed" } });
+      return;
     }
     const job = await changeJob(store, jobId, (old) => ({ ...old, state: { ...old.state, runningAtMs: startedAt } }));
     emit(job, { action: "started", runAtMs: scheduledAt });
@@ -155,7 +156,8 @@ export function createRunner(deps: CronDeps, planned: (at: number) => void): Run
 
   function begin(): void {
     const most = config.current.cron?.maxConcurrentRuns ?? MAX_CONCURRENT;
-    while (!isClosed && running.size < most) {
+    if (isClosed) return;
+    while (running.size < most) {
       const index = waiting.findIndex(({ slot }) => !running.has(slot.jobId));
       const [next] = index < 0 ? [] : waiting.splice(index, 1);
       if (!next) return;
@@ -186,7 +188,9 @@ export function createRunner(deps: CronDeps, planned: (at: number) => void): Run
       return promise;
     },
     isBusy: (jobId) => busy.has(jobId),
-    idle: async (jobId) => void (await Promise.all(busy.get(jobId) ?? [])),
+    async idle(jobId) {
+      await Promise.all([...(busy.get(jobId) ?? [])]);
+    },
     close() {
       isClosed = true;
     },

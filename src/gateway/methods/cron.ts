@@ -15,7 +15,7 @@ export function cronHandlers(cron: CronPort): HandlersOf<"cron"> {
   return {
     "cron.list": async (params) => ({ jobs: [...(await cron.list(params))] }),
     "cron.status": async () => ({ ...(await cron.status()), storePath: cron.path() }),
-    "cron.add": ({ idempotencyKey: _, ...job }) => cron.add(job),
+    "cron.add": ({ idempotencyKey: _key, ...job }) => cron.add(job),
     "cron.update": (params) => cron.update(idOf(params), params.patch),
     "cron.remove": async (params) => ({ ok: true, removed: await cron.remove(idOf(params)) }),
     "cron.run": async (params) => ({ ok: true, ...(await cron.run(idOf(params), params.mode ?? "force")) }),

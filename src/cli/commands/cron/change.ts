@@ -57,7 +57,7 @@ function durationOf(flag: string, text: string): number {
 }
 
 /** At most one of some flags. */
-function only<Flag extends keyof JobValues & string>(values: JobValues, flags: readonly Flag[]): Flag | undefined {
+function only<Flag extends keyof JobValues>(values: JobValues, flags: readonly Flag[]): Flag | undefined {
   const [first, second] = flags.filter((flag) => values[flag] !== undefined);
   if (first !== undefined && second !== undefined) throw invalid(`--${first} and --${second} cannot be used together`);
   return first;

@@ -30,6 +30,7 @@ export const CHUNK_GROUPS = [
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "src/(?:plugins|tools)/lazy\\.ts",
+      "src/automation/(?:index|lazy-cron|cron/jobs-file)\\.ts",
       "rolldown/runtime",
     ),
   },
@@ -61,6 +62,7 @@ export const CHUNK_GROUPS = [
       "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|record))\\.ts",
     ),
   },
+  { name: "cron", test: files("src/automation/cron/", "node_modules/croner/") },
   { name: "channel-text", test: files("src/channels/(?:text/|rich-text/(?!parse))") },
   { name: "thread", test: files("src/store/(?:lock-holders|client/start-thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },
   { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
@@ -89,7 +91,7 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:core|open-modules|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
+      "src/app/(?:core|open-modules|open-automation|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/plugins/running/(?:create-plugins|gateway-ports|names|channel-table)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",

@@ -33,6 +33,8 @@ export interface AnsweringDeps {
   readonly askable: () => boolean;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
+  /** The tool with which an owner's agent schedules work. */
+  readonly cronTool: () => Promise<Tool>;
 }
 
 /** What answers messages: the conversations with the agent behind them. */
@@ -104,10 +106,10 @@ async function messageToolFor({ config }: Core, { conversation, messages, mediaR
 }
 
 /** Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over. */
-function gatewayTools({ core, handlers }: AnsweringDeps, talk: Talk): () => Promise<readonly Tool[]> {
+function gatewayTools({ core, handlers, cronTool }: AnsweringDeps, talk: Talk): () => Promise<readonly Tool[]> {
   const gateway = lazy(() => gatewayToolFor(core, handlers));
   const message = lazy(() => messageToolFor(core, talk()));
-  return async () => (talk().channels.list().length === 0 ? [await gateway()] : Promise.all([gateway(), message()]));
+  return () => Promise.all([cronTool(), gateway(), ...(talk().channels.list().length === 0 ? [] : [message()])]);
 }
 
 /** Messages between sessions; loaded with the first. */

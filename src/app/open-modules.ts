@@ -7,6 +7,7 @@ import {
   createGateway,
   createHandlers,
   createLoginLink,
+  ownCaller,
   openAuth,
   sessionDefaults,
   type Auth,
@@ -20,6 +21,7 @@ import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins } from "../plugins/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
 import type { Core, Started } from "./core.ts";
+import { openAutomation, type Automation } from "./open-automation.ts";
 import {
   agentPort,
   lazyApprovals,
@@ -76,7 +78,17 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
   let handlers: Handlers | undefined;
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
-  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers }, stack));
+  const automation: Automation = openAutomation(
+    {
+      core,
+      plugins,
+      conversation: () => opened.talk.conversation,
+      broadcast: (event) => gateway.hub.broadcast("cron", event),
+      history: async (sessionKey, limit) => (handlers ? ownCaller(() => handlers, "cron-tool")("chat.history", { sessionKey, limit }) : { messages: [] }),
+    },
+    stack,
+  );
+  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers, cronTool: automation.tool }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const overview = openOverview(
@@ -96,12 +108,13 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const modules: Modules = { core, auth, plugins, models, answering: opened, channels, overview };
+  const modules: Modules = { core, auth, plugins, models, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => opened.sessions.stop(stopping));
   await resumeWork(core, opened, plugins);
+  await automation.cron.start();
   return {
     gateway,
     plugins,
@@ -182,6 +195,7 @@ interface Modules {
   readonly answering: Answering;
   readonly channels: RunningChannels;
   readonly overview: OverviewPort;
+  readonly automation: Automation;
 }
 
 const portDeps = ({ core, plugins, answering }: Modules): PortDeps => ({
@@ -223,7 +237,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, answering, channels, overview } = modules;
+  const { core, auth, plugins, models, answering, channels, overview, automation } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -260,6 +274,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       messages: messagesPort(talk),
       setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
       overview,
+      cron: automation.cron,
     },
     hub,
   );

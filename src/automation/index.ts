@@ -1,5 +1,13 @@
 /**
- * Cron, heartbeat, boot, webhooks.
- * The entry point of the module. Nothing is built here yet, so nothing is exported.
+ * Work that starts by itself: scheduled jobs.
+ * The entry point: nothing else in this folder is imported from outside.
  */
-export {};
+import type * as cron from "./cron/index.ts";
+
+export type { Cron, CronEvent } from "./cron/cron.ts";
+export type { CronToolDeps } from "./cron/tool.ts";
+export type { CronJob, JobPatch, NewJob } from "./cron/job.ts";
+export { createLazyCron, type LazyCron } from "./lazy-cron.ts";
+
+/** Scheduled jobs, loaded with the first. */
+export const loadCron = async (): Promise<typeof cron> => import("./cron/index.ts");

@@ -22,6 +22,8 @@ export interface RunRequest {
   readonly files?: readonly { readonly path: string; readonly mimeType: string }[];
   /** For this run only. */
   readonly thinking?: ThinkingLevel;
+  /** For this run only: a reference or an alias. */
+  readonly model?: string;
   /** Tools that the caller carries out itself: a run in which the model calls one ends with `calls`. */
   readonly clientTools?: readonly ToolSchema[];
   /** Most tokens of an answer. */
@@ -34,7 +36,7 @@ export interface RunRequest {
   /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
-  readonly kind?: "exec";
+  readonly kind?: "exec" | "cron";
   /** Whom the turn is for, where a channel's message began what it goes on with: policies hold as for that message. */
   readonly senderId?: string;
   readonly accountId?: string;

@@ -2,7 +2,7 @@
 import { editTool } from "./builtin/files/edit.ts";
 import { readTool } from "./builtin/files/read.ts";
 import { writeTool } from "./builtin/files/write.ts";
-import { DEVICES, GATEWAY, MESSAGE, OF_PLUGINS, SUBAGENTS, TTS } from "./builtin/elsewhere.ts";
+import { CRON, DEVICES, GATEWAY, MESSAGE, OF_PLUGINS, SUBAGENTS, TTS } from "./builtin/elsewhere.ts";
 import { imageTool, type ImageToolDeps } from "./builtin/image/image.ts";
 import { applyPatchTool, type ApplyPatchDeps } from "./builtin/patch/apply-patch.ts";
 import type { SearchToolsDeps } from "./builtin/search/effort.ts";
@@ -37,6 +37,7 @@ const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
   execTool,
   processTool,
   ...DEVICES,
+  CRON,
   MESSAGE,
   TTS,
   GATEWAY,

@@ -221,7 +221,7 @@ async function inputOf(turn: Turn): Promise<TurnInput> {
   const summary = summarised.length === 0 ? [] : [summaryOf(summarised)];
   const message = [...summary, ...many, ...items.map(textWithFiles)].join("\n\n");
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking ?? request.thinking;
-  const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model;
+  const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model ?? request.model;
   return {
     ...request,
     traceId: traceOf(last),

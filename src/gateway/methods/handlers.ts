@@ -13,6 +13,7 @@ import { chatHandlers } from "./chat.ts";
 import { createMessageOrder } from "./chat/incoming.ts";
 import { createRunRelay } from "../runs/relay.ts";
 import { channelsHandlers, type ChannelsPort } from "./channels.ts";
+import { cronHandlers, type CronPort } from "./cron.ts";
 import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts";
 import type { MethodDeps } from "./deps.ts";
 import { devicesHandlers, type DevicesDeps } from "./devices.ts";
@@ -57,6 +58,8 @@ export interface HandlersDeps
   readonly toolFacts?: ToolFactsPort | undefined;
   /** Without it `agents.create`, `.update`, `.delete`, `agents.files.*` and `skills.*` are not answered, and sessions are compacted by cutting lines. */
   readonly agent?: AgentPort | undefined;
+  /** Without it `cron.*` is not answered. */
+  readonly cron?: CronPort | undefined;
   /** Without it `overview` is not answered. */
   readonly overview?: OverviewPort | undefined;
   /** Without it `setup.*` and `wizard.*` are not answered. */
@@ -94,6 +97,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
       : unavailable("agents.create", "agents.update", "agents.delete")),
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
+    ...(deps.cron ? cronHandlers(deps.cron) : unavailable("cron")),
     ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : unavailable("skills")),
     ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node")),
@@ -102,7 +106,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
 }
 
 /** What this version does not have. */
-const notBuilt = () => unavailable("cron", "wake", "set-heartbeats", "update", "browser", "tts", "talk", "voicewake", "push");
+const notBuilt = () => unavailable("wake", "set-heartbeats", "update", "browser", "tts", "talk", "voicewake", "push");
 
 /** Every method of the protocol, with its handler or with `unavailable`. Runs are announced until the gateway stops. */
 export function createHandlers(

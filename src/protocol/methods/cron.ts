@@ -61,6 +61,15 @@ const State = closed({
   consecutiveErrors: maybe(amount()),
 });
 
+/** Our own: what happens to runs that were missed while the gateway was not running, and when failures are reported. */
+const ownFields = {
+  missed: maybe(
+    choice(["skip", "last", "all"], { description: "Which of the missed runs are made up for. Default last; a job with a fixed time always runs." }),
+  ),
+  missedMaxAgeMs: maybe(amount({ description: "Missed runs that are older are not made up for. Default 6 hours." })),
+  alertAfter: maybe(amount({ description: "Failures in a row after which the main session is notified; 0 never. Default 3." })),
+};
+
 /** A job as it is stored. */
 export const CronJobSchema = closed({
   id: filled(),
@@ -77,6 +86,7 @@ export const CronJobSchema = closed({
   wakeMode,
   payload: Payload,
   delivery: maybe(Delivery),
+  ...ownFields,
   state: State,
 });
 
@@ -86,6 +96,7 @@ const optionalFields = {
   description: maybe(text()),
   enabled: maybe(flag()),
   deleteAfterRun: maybe(flag()),
+  ...ownFields,
 };
 
 const Patch = closed({

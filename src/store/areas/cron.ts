@@ -19,8 +19,8 @@ export interface CronSlotRow {
   readonly owner: string | null;
   readonly claimedAt: number;
   readonly finishedAt: number | null;
-  /** `ok`, `error` or `skipped` once finished. */
-  readonly status: string | null;
+  /** Once finished. */
+  readonly status: "ok" | "error" | "skipped" | null;
   readonly detail: unknown;
 }
 
@@ -41,6 +41,22 @@ export interface CronWrites {
   "cron.job.next": { input: { readonly id: string; readonly nextRunAt: number | null }; result: void };
   /** Its slots stay until their retention ends, so that a deleted and restored job cannot run a slot twice. */
   "cron.job.delete": { input: { readonly id: string }; result: { readonly deleted: boolean } };
+  /**
+   * Plans the next time of a job and settles those that are due: `run` are claimed, `skipped` and `missed` are recorded. Returns the times that were claimed:
+   * none that has a row already.
+   */
+  "cron.job.due": {
+    input: {
+      readonly id: string;
+      readonly nextRunAt: number | null;
+      readonly run: readonly number[];
+      readonly missed: readonly number[];
+      /** Not run although it was their time; `why` is recorded with them. */
+      readonly skipped: readonly number[];
+      readonly why?: string | undefined;
+    };
+    result: { readonly claimed: readonly number[] };
+  };
   /** `claimed: false` when the slot was already claimed, finished or missed; `slot` is the existing row. */
   "cron.slot.claim": {
     input: { readonly jobId: string; readonly scheduledAt: number; readonly owner?: string | undefined };
@@ -58,7 +74,12 @@ export interface CronWrites {
 export interface CronReads {
   "cron.job.get": { input: { readonly id: string }; result: CronJobRow | undefined };
   /** By next run, jobs without one last. */
-  "cron.job.list": { input: { readonly enabled?: boolean | undefined; readonly dueUntil?: number | undefined }; result: readonly CronJobRow[] };
+  "cron.job.list": {
+    input: { readonly enabled?: boolean | undefined; readonly dueUntil?: number | undefined; readonly limit?: number | undefined };
+    result: readonly CronJobRow[];
+  };
+  /** The earliest next run of all enabled jobs; null without one. */
+  "cron.job.earliest": { input: NoInput; result: number | null };
   /** Newest first. */
   "cron.slot.list": {
     input: { readonly jobId: string; readonly limit?: number | undefined; readonly before?: number | undefined };

@@ -35,7 +35,19 @@ export const GATEWAY = {
   overHttp: "if-named",
 } satisfies ToolFacts;
 
-/** What a node, a browser or a schedule would be needed for. */
+/** Its code is in `automation/cron`. */
+export const CRON = {
+  name: "cron",
+  groups: ["automation", "openclaw"],
+  reach: { outbound: true },
+  promptLine: "reminders and scheduled jobs; word a reminder so that it makes sense when it fires, with the context it needs",
+  icon: "⏰",
+  ownerOnly: true,
+  inSandbox: "denied",
+  subagents: "never",
+} satisfies ToolFacts;
+
+/** What a node or a browser would be needed for. */
 export const DEVICES: readonly ToolFacts[] = [
   {
     ...notInThisVersion("browser"),
@@ -60,16 +72,6 @@ export const DEVICES: readonly ToolFacts[] = [
     promptLine: "paired devices: list, notify, camera, screen",
     icon: "📱",
     inSandbox: "denied",
-  },
-  {
-    ...notInThisVersion("cron"),
-    groups: ["automation", "openclaw"],
-    reach: { outbound: true },
-    promptLine: "reminders and scheduled jobs; word a reminder so that it makes sense when it fires, with the context it needs",
-    icon: "⏰",
-    ownerOnly: true,
-    inSandbox: "denied",
-    subagents: "never",
   },
 ];
 

@@ -33,6 +33,16 @@ export const cronWrites = {
     if (done.changes === 0) throw new AppError("NOT_FOUND", `there is no cron job ${id}`, { details: { id } });
   },
   "cron.job.delete": ({ sql }, { id }) => ({ deleted: sql("DELETE FROM cron_jobs WHERE id = ?").run(id).changes === 1 }),
+  "cron.job.due"({ sql, now }, { id, nextRunAt, run, missed, skipped, why }) {
+    const done = sql("UPDATE cron_jobs SET next_run_at = ? WHERE id = ?").run(nextRunAt, id);
+    if (done.changes === 0) throw new AppError("NOT_FOUND", `there is no cron job ${id}`, { details: { id } });
+    for (const at of missed) sql(ADD_SLOT).run(id, at, "missed", null, now, now);
+    for (const at of skipped) {
+      if (sql(ADD_SLOT).run(id, at, "finished", null, now, now).changes === 0) continue;
+      sql("UPDATE cron_slots SET status = 'skipped', detail = ? WHERE job_id = ? AND scheduled_at = ?").run(toJson({ error: why }), id, at);
+    }
+    return { claimed: run.filter((at) => sql(ADD_SLOT).run(id, at, "running", null, now, null).changes === 1) };
+  },
   "cron.slot.claim"(context, { jobId, scheduledAt, owner }) {
     const done = context.sql(ADD_SLOT).run(jobId, scheduledAt, "running", owner ?? null, context.now, null);
     return { claimed: done.changes === 1, slot: need(slotOf(context, jobId, scheduledAt)) };
@@ -53,16 +63,20 @@ export const cronWrites = {
 
 export const cronReads = {
   "cron.job.get": ({ sql }, { id }) => shape<CronJobRow>(sql(`SELECT ${JOB_COLUMNS} FROM cron_jobs WHERE id = ?`).get(id), ["job"], ["enabled"]),
-  "cron.job.list"({ sql }, { enabled, dueUntil }) {
+  "cron.job.list"({ sql }, { enabled, dueUntil, limit = -1 }) {
     const { text, values } = where([
       ["enabled = ?", enabled === undefined ? undefined : Number(enabled)],
       ["next_run_at <= ?", dueUntil],
     ]);
     return shapeAll<CronJobRow>(
-      sql(`SELECT ${JOB_COLUMNS} FROM cron_jobs WHERE ${text} ORDER BY next_run_at NULLS LAST, id`).all(...values),
+      sql(`SELECT ${JOB_COLUMNS} FROM cron_jobs WHERE ${text} ORDER BY next_run_at NULLS LAST, id LIMIT ?`).all(...values, limit),
       ["job"],
       ["enabled"],
     );
+  },
+  "cron.job.earliest"({ sql }) {
+    const row = sql("SELECT min(next_run_at) AS earliest FROM cron_jobs WHERE next_run_at IS NOT NULL AND enabled = 1").get();
+    return typeof row?.["earliest"] === "number" ? row["earliest"] : null;
   },
   "cron.slot.list": ({ sql }, { jobId, limit = 200, before = Number.MAX_SAFE_INTEGER }) =>
     shapeAll<CronSlotRow>(

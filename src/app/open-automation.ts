@@ -1,0 +1,92 @@
+import { createLazyCron, loadCron, type CronEvent, type CronJob, type LazyCron } from "../automation/index.ts";
+import { lazy } from "../base/lazy.ts";
+import { isRecord } from "../base/records.ts";
+import type { Conversation } from "../conversation/index.ts";
+import { queueSystemEvent } from "../gateway/index.ts";
+import type { Plugins } from "../plugins/index.ts";
+import type { Tool } from "../tools/index.ts";
+import type { Core } from "./core.ts";
+
+export interface AutomationDeps {
+  readonly core: Core;
+  readonly plugins: Pick<Plugins, "hooks">;
+  readonly conversation: () => Pick<Conversation, "accept" | "outcome">;
+  /** Announces what happens to jobs. */
+  readonly broadcast: (event: CronEvent) => void;
+  /** The last messages of a session. */
+  readonly history: (sessionKey: string, limit: number) => Promise<{ readonly messages: readonly unknown[] }>;
+}
+
+export interface Automation {
+  readonly cron: LazyCron;
+  /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
+  readonly tool: () => Promise<Tool>;
+}
+
+const WAKE_MESSAGE = "The line of the system above came up just now. Act on it if it needs something, and answer NO_REPLY if it does not.";
+
+/** A message of the history as a reminder quotes it. */
+function shownMessage(message: unknown): readonly { readonly role: string; readonly text: string }[] {
+  if (!isRecord(message) || (message["role"] !== "user" && message["role"] !== "assistant")) return [];
+  const { role, content } = message;
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [{ text: content }];
+  const text = parts
+    .map((part) => (isRecord(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join(" ")
+    .trim();
+  return text === "" ? [] : [{ role, text }];
+}
+
+/** Plugins are notified about jobs; nothing waits for them. */
+function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job: CronJob): void {
+  const hooks = plugins.hooks();
+  if (!hooks?.has("cron_changed")) return;
+  const { action, jobId, status, nextRunAtMs } = event;
+  const about = { ...(status === undefined ? {} : { status }), ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) };
+  void hooks.run("cron_changed", { reason: action, action, jobId, job, ...about }, {});
+}
+
+/** Work that starts by itself. */
+export function openAutomation({ core, plugins, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
+  const { config, store, clock, ids, env } = core;
+  const log = core.log.subsystem("automation");
+  const notify = (event: Parameters<typeof queueSystemEvent>[1]): Promise<string> => queueSystemEvent({ config, store, ids }, event);
+  const cron = stack.use(
+    createLazyCron({
+      config,
+      store,
+      clock,
+      ids,
+      log,
+      notify,
+      runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
+      enabled: () => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1",
+      onEvent(event, job) {
+        broadcast(event);
+        notifyPlugins(plugins, event, job);
+      },
+    }),
+  );
+  stack.use(config.onEvent(({ kind }) => void (kind === "changed" && cron.reconsider())));
+  const tool = lazy(async () => {
+    const { cronTool } = await loadCron();
+    return cronTool({
+      cron,
+      recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
+      async wake({ sessionKey, text, mode }) {
+        if (mode === "next-heartbeat") await notify({ sessionKey, text });
+        else
+          await conversation().accept({
+            runId: ids.uuid(),
+            kind: "cron",
+            sessionKey,
+            message: WAKE_MESSAGE,
+            events: [{ text, at: clock.now() }],
+            channel: "webchat",
+          });
+        return { ok: true };
+      },
+    });
+  });
+  return { cron, tool };
+}

@@ -1,0 +1,140 @@
+/**
+ * Jobs that run at set times. A slot, one time of one job, is a row in the store: it is claimed in the commit that plans the next time, its run enters the
+ * inbox under an id made of job and time, and it is finished with the outcome. When a process dies in between, the next one finds the claimed slot, and
+ * the inbox knows whether its run was accepted: it runs once.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Config } from "../../config/index.ts";
+import type { Responder } from "../../conversation/index.ts";
+import type { EventPayload } from "../../protocol/index.ts";
+import type { CronSlotRow, Store } from "../../store/index.ts";
+import { createJob, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
+import { changeJob, jobOf, putJob, rowOf } from "./jobs.ts";
+import { createPlanner } from "./planner.ts";
+import type { RunRecord } from "./run.ts";
+import { createRunner } from "./runner.ts";
+import { timesOf } from "./schedule.ts";
+
+export type CronEvent = EventPayload<"cron">;
+export type CronEntry = CronEvent & { readonly ts: number };
+
+export interface CronDeps {
+  readonly config: Pick<Config, "current">;
+  readonly store: Pick<Store, "read" | "write" | "commit">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly runs: Pick<Responder, "accept" | "outcome">;
+  /** Queues a line for the next turn of a session. */
+  readonly notify: (event: { readonly sessionKey: string; readonly text: string; readonly idempotencyKey: string }) => Promise<unknown>;
+  /** Called with everything that happens to jobs, once it is on disk. */
+  readonly emit: (event: CronEvent, job: CronJob) => void;
+  /** False where jobs only run by hand. */
+  readonly enabled: () => boolean;
+}
+
+export interface Cron extends AsyncDisposable {
+  /** Resumes what the previous process left, then runs jobs when they are due. */
+  start(): Promise<void>;
+  /** The configuration changed: jobs may run now, or no longer. */
+  reconsider(): Promise<void>;
+  list(filter: { readonly includeDisabled?: boolean | undefined }): Promise<readonly CronJob[]>;
+  status(): Promise<{ readonly enabled: boolean; readonly jobs: number; readonly nextWakeAtMs: number | null }>;
+  add(input: NewJob): Promise<CronJob>;
+  update(id: string, patch: JobPatch): Promise<CronJob>;
+  remove(id: string): Promise<boolean>;
+  /** Runs a job now and resolves when it has ended. */
+  run(id: string, mode: "due" | "force"): Promise<{ readonly ran: boolean; readonly reason?: "already-running" | "not-due" }>;
+  /** Finished and missed runs, oldest first. */
+  runs(id: string, limit: number): Promise<readonly CronEntry[]>;
+}
+
+/** When a job runs next. A fixed time within the last minute is due at once. */
+function withNext(job: CronJob, now: number): CronJob {
+  const { nextRunAtMs: _, ...state } = job.state;
+  const next = job.enabled ? (timesOf(job.schedule, job.id).next(now) ?? (job.schedule.kind === "at" ? now : undefined)) : undefined;
+  return { ...job, state: { ...state, ...(next === undefined ? {} : { nextRunAtMs: next }) } };
+}
+
+/** A finished slot as `cron.runs` and the file of a job's runs show it. */
+export function entryOf({ jobId, scheduledAt, state, status, finishedAt, detail }: CronSlotRow): CronEntry {
+  const { status: _, ...record } = (detail ?? {}) as Partial<RunRecord> & { readonly durationMs?: number };
+  const about = { ts: finishedAt ?? scheduledAt, jobId, action: "finished", runAtMs: scheduledAt } as const;
+  if (state === "missed") return { ...about, status: "skipped", error: "missed: the gateway was not running, or the time was too long ago" };
+  return { ...about, ...record, ...(status === null ? {} : { status }) };
+}
+
+export function createCron(deps: CronDeps): Cron {
+  const { store, clock, ids, log } = deps;
+  const runner = createRunner(deps, (at) => planner.planned(at));
+  const planner = createPlanner(deps, runner);
+
+  function changed(job: CronJob, action: "added" | "updated"): CronJob {
+    const { nextRunAtMs } = job.state;
+    if (nextRunAtMs !== undefined) planner.planned(nextRunAtMs);
+    deps.emit({ jobId: job.id, action, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, job);
+    return job;
+  }
+
+  return {
+    async start() {
+      const left = await store.read("cron.slot.running", {});
+      if (left.length > 0) log.info(`${left.length} runs of cron jobs continue from the previous process`);
+      for (const { jobId, scheduledAt } of left) void runner.run({ jobId, scheduledAt, isResumed: true });
+      await planner.start();
+    },
+    reconsider: () => planner.start(),
+    list: async ({ includeDisabled = false }) => (await store.read("cron.job.list", includeDisabled ? {} : { enabled: true })).map(jobOf),
+    async status() {
+      const [rows, next] = await Promise.all([store.read("cron.job.list", {}), store.read("cron.job.earliest", {})]);
+      return { enabled: deps.enabled(), jobs: rows.length, nextWakeAtMs: deps.enabled() ? next : null };
+    },
+    async add(input) {
+      const now = clock.now();
+      const job = withNext(createJob(ids.uuid(), input, now), now);
+      await store.commit([putJob(job, 0)]);
+      return changed(job, "added");
+    },
+    async update(id, patch) {
+      const now = clock.now();
+      const isReplanned = patch.schedule !== undefined || patch.enabled !== undefined;
+      const make = (old: CronJob): CronJob => (isReplanned ? withNext(patchJob(old, patch, now), now) : patchJob(old, patch, now));
+      return changed(await changeJob(store, id, make), "updated");
+    },
+    async remove(id) {
+      const row = await store.read("cron.job.get", { id });
+      if (!row || !(await store.write("cron.job.delete", { id })).deleted) return false;
+      deps.emit({ jobId: id, action: "removed" }, jobOf(row));
+      return true;
+    },
+    async run(id, mode) {
+      const { nextRunAt } = await rowOf(store, id);
+      const now = clock.now();
+      if (runner.isBusy(id)) return { ran: false, reason: "already-running" };
+      if (mode === "due") {
+        if (nextRunAt === null || nextRunAt > now) return { ran: false, reason: "not-due" };
+        await planner.tick();
+        await runner.idle(id);
+        return { ran: true };
+      }
+      let scheduledAt = now;
+      while (!(await store.write("cron.slot.claim", { jobId: id, scheduledAt })).claimed) scheduledAt += 1;
+      await runner.run({ jobId: id, scheduledAt });
+      return { ran: true };
+    },
+    async runs(id, limit) {
+      const slots = await store.read("cron.slot.list", { jobId: id, limit });
+      if (slots.length === 0) await rowOf(store, id);
+      return slots
+        .filter(({ state }) => state !== "running")
+        .map(entryOf)
+        .reverse();
+    },
+    async [Symbol.asyncDispose]() {
+      runner.close();
+      await planner.close();
+    },
+  };
+}

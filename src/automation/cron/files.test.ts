@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { manualClock, type ManualClock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { openStore, type Store } from "../../store/index.ts";
+import { createCronFiles, type CronFiles } from "./files.ts";
+import { jobOf } from "./jobs.ts";
+
+const T0 = Date.UTC(2026, 0, 15, 12);
+let state: string;
+let store: Store;
+let clock: ManualClock;
+let warnings: string[];
+let files: CronFiles;
+
+beforeEach(async () => {
+  state = mkdtempSync(join(tmpdir(), "oc-cron-files-"));
+  clock = manualClock(T0);
+  store = await openStore({ stateDir: state, clock });
+  warnings = [];
+  const note = (message: string): void => void warnings.push(message);
+  const log: Logger = { debug: note, info: () => undefined, warn: note, error: note, fatal: note, trace: note, subsystem: () => log };
+  files = createCronFiles({ config: { current: {}, paths: { home: state, state, file: join(state, "openclaw.json") } }, store, clock, log });
+});
+afterEach(async () => {
+  await files.close();
+  await store[Symbol.asyncDispose]();
+  rmSync(state, { recursive: true, force: true });
+});
+
+const path = (): string => join(state, "cron", "jobs.json");
+function write(text: string): void {
+  mkdirSync(join(state, "cron"), { recursive: true });
+  writeFileSync(path(), text);
+}
+const jobs = async () => (await store.read("cron.job.list", {})).map(jobOf);
+
+const OLD = `{
+  // JSON5, as another program writes it
+  version: 1,
+  jobs: [
+    { id: "a", name: "daily", enabled: true, createdAtMs: 1700000000000, updatedAtMs: 1700000000001, schedule: { kind: "cron", expr: "0 9 * * *", tz: "UTC" },
+      sessionTarget: "isolated", wakeMode: "now", payload: { kind: "agentTurn", message: "hi", deliver: true, channel: "telegram", to: "42" }, state: { lastStatus: "ok", lastRunAtMs: 1700000000002 } },
+    { id: "b", name: "past", enabled: false, schedule: { atMs: 1600000000000 }, payload: { text: "over" }, state: {} },
+    { id: "c", name: "broken", schedule: { kind: "cron", expr: "x" }, payload: { kind: "agentTurn", message: "hi" } },
+    { name: "nameless" },
+  ],
+}`;
+
+test("jobs of another program are read, with older forms of their fields; what is no job is named", async () => {
+  write(OLD);
+  await files.import();
+  expect(await jobs()).toMatchObject([
+    {
+      id: "a",
+      createdAtMs: 1700000000000,
+      payload: { kind: "agentTurn", message: "hi" },
+      delivery: { mode: "announce", channel: "telegram", to: "42" },
+      state: { lastRunAtMs: 1700000000002, nextRunAtMs: Date.UTC(2026, 0, 16, 9) },
+    },
+    { id: "b", enabled: false, schedule: { kind: "at", at: "1600000000000" }, sessionTarget: "main", payload: { kind: "systemEvent", text: "over" } },
+  ]);
+  expect(warnings).toEqual([expect.stringContaining('"broken": the schedule "x" cannot be used'), expect.stringContaining('"nameless": it has no id')]);
+});
+
+test("what was written here is not read again; what another program changed is", async () => {
+  write(OLD);
+  await files.import();
+  files.changed();
+  clock.advance(500);
+  await files.close();
+  const written = JSON.parse(readFileSync(path(), "utf8"));
+  expect(written).toMatchObject({ version: 1, jobs: [{ id: "a", state: { nextRunAtMs: expect.any(Number) } }, { id: "b" }] });
+  await store.write("cron.job.delete", { id: "b" });
+  await files.import();
+  expect((await jobs()).map(({ id }) => id)).toEqual(["a"]);
+  write(JSON.stringify({ version: 1, jobs: [{ ...written.jobs[0], name: "renamed", updatedAtMs: T0 }] }));
+  await files.import();
+  expect((await jobs()).map(({ name }) => name)).toEqual(["renamed"]);
+});
+
+test("a torn file, and one of a newer version, change nothing and are named", async () => {
+  write(OLD);
+  await files.import();
+  warnings.length = 0;
+  write(OLD.slice(0, 200));
+  await files.import();
+  write(`{ "version": 7, "jobs": [] }`);
+  await files.import();
+  expect((await jobs()).map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(warnings).toEqual([expect.stringContaining("cannot be read and were left out"), expect.stringContaining("newer version (7)")]);
+});
+
+test("finished runs are lines of a file, and only the last ones of a long file stay", async () => {
+  const summary = "x".repeat(1000);
+  for (let n = 0; n < 2010; n += 1) files.finished({ ts: T0 + n, jobId: "a", action: "finished", status: "ok", summary });
+  await files.close();
+  const file = join(state, "cron", "runs", "a.jsonl");
+  const lines = (): string[] => readFileSync(file, "utf8").trimEnd().split("\n");
+  expect(lines()).toHaveLength(2000);
+  expect(JSON.parse(lines()[0] ?? "")).toMatchObject({ ts: T0 + 10, jobId: "a", action: "finished", status: "ok" });
+});

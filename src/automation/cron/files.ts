@@ -1,0 +1,149 @@
+/**
+ * The documented files of jobs: `jobs.json`, and a file of runs for each job beside it. They are written for other programs and read when another program
+ * changed them while the gateway was not running; the store is what counts.
+ */
+import { createHash } from "node:crypto";
+import { appendFile, copyFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { isRecord } from "../../base/records.ts";
+import { parseDocument, type Config } from "../../config/index.ts";
+import { loadValidators } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { CronEntry } from "./cron.ts";
+import { normalizeNewJob, readJob, type CronJob } from "./job.ts";
+import { jobsFile } from "./jobs-file.ts";
+import { jobOf, putJob } from "./jobs.ts";
+import { timesOf } from "./schedule.ts";
+
+export interface CronFilesDeps {
+  readonly config: Pick<Config, "current" | "paths">;
+  readonly store: Pick<Store, "read" | "write" | "commit">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface CronFiles {
+  readonly path: string;
+  /** Imports what another program wrote. */
+  import(): Promise<void>;
+  /** Jobs changed: the file is written soon. */
+  changed(): void;
+  /** A run ended. */
+  finished(entry: CronEntry): void;
+  /** Resolves when everything is written. */
+  close(): Promise<void>;
+}
+
+const META = "cron.file";
+const VERSION = 1;
+const WRITE_AFTER_MS = 500;
+const MAX_RUNS_BYTES = 2_000_000;
+const RUNS_KEPT = 2000;
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+const isMissing = (error: unknown): boolean => isRecord(error) && error["code"] === "ENOENT";
+
+export function createCronFiles(deps: CronFilesDeps): CronFiles {
+  const { store, clock, log } = deps;
+  const path = jobsFile(deps.config);
+  let timer: Disposable | undefined;
+  let writing: Promise<unknown> = Promise.resolve();
+
+  const inOrder = (work: () => Promise<unknown>): void => {
+    writing = writing.then(work).catch((error: unknown) => log.warn(`the files of cron jobs could not be written: ${messageOf(error)}`, { path }));
+  };
+
+  async function write(): Promise<void> {
+    const jobs = (await store.read("cron.job.list", {})).map(jobOf);
+    const text = `${JSON.stringify({ version: VERSION, jobs }, undefined, 2)}\n`;
+    await mkdir(dirname(path), { recursive: true });
+    const next = `${path}.${process.pid}.tmp`;
+    await writeFile(next, text, { mode: 0o600 });
+    await copyFile(path, `${path}.bak`).catch(() => undefined);
+    await store.write("meta.set", { key: META, value: digest(text) });
+    await rename(next, path);
+  }
+
+  async function append(entry: CronEntry): Promise<void> {
+    const file = join(dirname(path), "runs", `${entry.jobId.replaceAll(/[^\w-]/g, "_")}.jsonl`);
+    await mkdir(dirname(file), { recursive: true });
+    await appendFile(file, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
+    if ((await stat(file)).size <= MAX_RUNS_BYTES) return;
+    const lines = (await readFile(file, "utf8")).trimEnd().split("\n").slice(-RUNS_KEPT);
+    await writeFile(`${file}.tmp`, `${lines.join("\n")}\n`, { mode: 0o600 });
+    await rename(`${file}.tmp`, file);
+  }
+
+  /** Takes over the jobs of a file: new and changed ones, and that some are gone. */
+  async function takeOver(jobs: readonly CronJob[]): Promise<void> {
+    const known = new Map((await store.read("cron.job.list", {})).map((row) => [row.id, row]));
+    for (const job of jobs) {
+      const row = known.get(job.id);
+      known.delete(job.id);
+      if (!row || jobOf(row).updatedAtMs < job.updatedAtMs) await store.commit([putJob(job, row?.version ?? 0)]);
+    }
+    for (const id of known.keys()) await store.write("cron.job.delete", { id });
+    log.info(`${jobs.length} cron jobs were read from ${path}, which another program wrote`);
+  }
+
+  return {
+    path,
+    async import() {
+      const text = await readFile(path, "utf8").catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)));
+      if (text === undefined || (await store.read("meta.get", { key: META })) === digest(text)) return;
+      const { value, issues } = parseDocument(text);
+      if (!isRecord(value) || !Array.isArray(value["jobs"]) || issues.some(({ severity }) => severity === "error")) {
+        log.warn(`the cron jobs in ${path} cannot be read and were left out: it is no list of jobs; repair it, or put ${path}.bak in its place`);
+        return;
+      }
+      if (typeof value["version"] === "number" && value["version"] > VERSION) {
+        log.warn(`the cron jobs in ${path} were written by a newer version (${value["version"]}) and were left out`);
+        return;
+      }
+      const read = await readJobs(value["jobs"], clock.now());
+      for (const problem of read.problems) log.warn(`a cron job in ${path} was left out: ${problem}`);
+      await takeOver(read.jobs);
+    },
+    changed() {
+      timer ??= clock.after(WRITE_AFTER_MS, () => {
+        timer = undefined;
+        inOrder(write);
+      });
+    },
+    finished: (entry) => inOrder(() => append(entry)),
+    async close() {
+      if (timer) inOrder(write);
+      timer?.[Symbol.dispose]();
+      timer = undefined;
+      await writing;
+    },
+  };
+}
+
+/** Jobs as other programs write them; what is none is named. */
+async function readJobs(list: readonly unknown[], now: number): Promise<{ readonly jobs: readonly CronJob[]; readonly problems: readonly string[] }> {
+  const validators = await loadValidators();
+  const jobs: CronJob[] = [];
+  const problems: string[] = [];
+  for (const [index, raw] of list.entries()) {
+    const name = isRecord(raw) && typeof raw["name"] === "string" ? JSON.stringify(raw["name"]) : `number ${index + 1}`;
+    const { id, state, createdAtMs, updatedAtMs, notify: _, ...rest } = isRecord(raw) ? raw : {};
+    const input = normalizeNewJob(rest);
+    const issues = validators.params("cron.add", input) ?? [];
+    if (typeof id !== "string" || id === "" || issues.length > 0) {
+      problems.push(`${name}: ${typeof id === "string" ? issues.join("; ") : "it has no id"}`);
+      continue;
+    }
+    try {
+      const job = readJob(id, input, { state, createdAtMs, updatedAtMs }, now);
+      const planned = job.state.nextRunAtMs ?? (job.enabled ? timesOf(job.schedule, id).next(now) : undefined);
+      jobs.push({ ...job, state: { ...job.state, ...(planned === undefined ? {} : { nextRunAtMs: planned }) } });
+    } catch (error) {
+      problems.push(`${name}: ${messageOf(error)}`);
+    }
+  }
+  return { jobs, problems };
+}

@@ -1,0 +1,6 @@
+/** Scheduled jobs: what is loaded with the first of them. */
+export { createCron } from "./cron.ts";
+export { createCronFiles } from "./files.ts";
+export { cronTool } from "./tool.ts";
+export { nextTimes } from "./schedule.ts";
+export { postRun } from "./webhook.ts";

@@ -1,0 +1,209 @@
+/** Jobs: how they are read, completed, checked and changed. */
+import { AppError } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
+import type { MethodParams, MethodResult } from "../../protocol/index.ts";
+import { checkSchedule, type Schedule } from "./schedule.ts";
+
+export type CronJob = MethodResult<"cron.add">;
+export type NewJob = Omit<MethodParams<"cron.add">, "idempotencyKey">;
+export type JobPatch = MethodParams<"cron.update">["patch"];
+
+const MAX_NAME = 60;
+
+const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
+const firstLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, MAX_NAME) ?? "";
+
+/** The text that a job's run begins with. */
+export const textOfJob = ({ payload }: Pick<CronJob, "payload">): string => (payload.kind === "systemEvent" ? payload.text : payload.message);
+
+function nameOf({ name, payload, schedule }: Pick<CronJob, "payload" | "schedule"> & { readonly name?: string | undefined }): string {
+  if (name !== undefined && name.trim() !== "") return name.trim();
+  const text = firstLine(textOfJob({ payload }));
+  if (text !== "") return text;
+  if (schedule.kind === "at") return `at ${schedule.at}`;
+  return schedule.kind === "every" ? `every ${schedule.everyMs} ms` : `cron ${schedule.expr}`;
+}
+
+/** Which payload goes with which session, and where a result may go. */
+function checkPairing({ sessionTarget, payload, delivery }: Pick<CronJob, "sessionTarget" | "payload" | "delivery">): void {
+  if (sessionTarget === "main" && payload.kind !== "systemEvent") throw invalid('main cron jobs require payload.kind="systemEvent"');
+  if (sessionTarget === "isolated" && payload.kind !== "agentTurn") throw invalid('isolated cron jobs require payload.kind="agentTurn"');
+  if (sessionTarget === "main" && delivery !== undefined && delivery.mode === "announce")
+    throw invalid('cron delivery to a chat is only supported for sessionTarget="isolated"; a main job answers in its own session');
+  if (delivery?.mode !== "webhook") return;
+  if (delivery.to === undefined || !URL.canParse(delivery.to) || !/^https?:$/.test(new URL(delivery.to).protocol))
+    throw invalid(`delivery.mode "webhook" needs delivery.to: an http or https address, got ${JSON.stringify(delivery.to)}`);
+}
+
+/** Older payloads carry where the answer goes; a job has it in one field. */
+function splitDelivery(payload: CronJob["payload"], delivery: CronJob["delivery"]): Pick<CronJob, "payload" | "delivery"> {
+  if (payload.kind !== "agentTurn") return { payload, ...(delivery ? { delivery } : {}) };
+  const { deliver, channel, to, bestEffortDeliver, ...rest } = payload;
+  const isOld = deliver !== undefined || channel !== undefined || to !== undefined || bestEffortDeliver !== undefined;
+  if (delivery || !isOld) return { payload: rest, delivery: delivery ?? { mode: "announce" } };
+  const mode = deliver === false ? "none" : "announce";
+  const bestEffort = bestEffortDeliver === undefined ? {} : { bestEffort: bestEffortDeliver };
+  return { payload: rest, delivery: { mode, ...(channel === undefined ? {} : { channel }), ...(to === undefined ? {} : { to }), ...bestEffort } };
+}
+
+/** A new job, complete and checked. */
+export function createJob(id: string, input: NewJob, now: number): CronJob {
+  const schedule = checkSchedule(input.schedule, now);
+  const { agentId, sessionKey, description, missed, missedMaxAgeMs, alertAfter } = input;
+  const job: CronJob = {
+    id,
+    name: nameOf({ name: input.name, payload: input.payload, schedule }),
+    enabled: input.enabled ?? true,
+    ...((input.deleteAfterRun ?? schedule.kind === "at") ? { deleteAfterRun: true } : {}),
+    createdAtMs: now,
+    updatedAtMs: now,
+    schedule,
+    sessionTarget: input.sessionTarget,
+    wakeMode: input.wakeMode,
+    ...splitDelivery(input.payload, input.delivery),
+    ...(typeof agentId === "string" ? { agentId } : {}),
+    ...(typeof sessionKey === "string" ? { sessionKey } : {}),
+    ...(description === undefined ? {} : { description }),
+    ...(missed === undefined ? {} : { missed }),
+    ...(missedMaxAgeMs === undefined ? {} : { missedMaxAgeMs }),
+    ...(alertAfter === undefined ? {} : { alertAfter }),
+    state: {},
+  };
+  checkPairing(job);
+  return job;
+}
+
+const timeOr = (value: unknown, otherwise: number): number => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise);
+
+/** A job that another program stored. `input` has been checked; what it did so far is taken over as far as it is known here. */
+export function readJob(id: string, input: unknown, stored: { readonly [Field in "state" | "createdAtMs" | "updatedAtMs"]: unknown }, now: number): CronJob {
+  // Checked against the schema of a new job.
+  const { schedule, ...rest } = input as NewJob;
+  const job = createJob(id, { ...rest, schedule: schedule.kind === "at" ? { kind: "every", everyMs: 1 } : schedule }, now);
+  const state = isRecord(stored.state) ? stored.state : {};
+  const times = ["nextRunAtMs", "lastRunAtMs", "lastDurationMs", "consecutiveErrors"].flatMap((field) =>
+    typeof state[field] === "number" ? [[field, state[field]]] : [],
+  );
+  const createdAtMs = timeOr(stored.createdAtMs, now);
+  return {
+    ...job,
+    ...(((input as NewJob).deleteAfterRun ?? schedule.kind === "at") ? { deleteAfterRun: true } : {}),
+    schedule: schedule.kind === "every" ? { anchorMs: createdAtMs, ...schedule } : schedule.kind === "at" ? schedule : job.schedule,
+    createdAtMs,
+    updatedAtMs: timeOr(stored.updatedAtMs, createdAtMs),
+    state: Object.fromEntries(times),
+  };
+}
+
+/** A patch without `anchorMs` starts the interval again; one without a stagger keeps it. */
+function patchedSchedule(old: Schedule, patch: Schedule, now: number): Schedule {
+  const keepsStagger = patch.kind === "cron" && old.kind === "cron" && patch.staggerMs === undefined && old.staggerMs !== undefined;
+  return checkSchedule(keepsStagger ? { ...patch, staggerMs: old.staggerMs } : patch, now);
+}
+
+function patchedPayload(old: CronJob["payload"], patch: NonNullable<JobPatch["payload"]>): CronJob["payload"] {
+  if (patch.kind === "systemEvent") {
+    const text = patch.text ?? (old.kind === "systemEvent" ? old.text : undefined);
+    if (text === undefined) throw invalid("payload.text is required when the payload becomes a systemEvent");
+    return { kind: "systemEvent", text };
+  }
+  const { message: changed, ...rest } = patch;
+  const message = changed ?? (old.kind === "agentTurn" ? old.message : undefined);
+  if (message === undefined) throw invalid("payload.message is required when the payload becomes an agentTurn");
+  return { ...(old.kind === "agentTurn" ? old : {}), ...rest, message };
+}
+
+/** The job after a change. Payload and delivery are merged by field; another kind of payload replaces it. Null removes a field. */
+export function patchJob(job: CronJob, patch: JobPatch, now: number): CronJob {
+  const { agentId = job.agentId, sessionKey = job.sessionKey, schedule, payload, delivery, state, name = job.name, ...plain } = patch;
+  const { agentId: _agent, sessionKey: _session, delivery: _delivery, ...rest } = job;
+  const merged = splitDelivery(
+    payload ? patchedPayload(job.payload, payload) : job.payload,
+    delivery ? { mode: "announce", ...job.delivery, ...delivery } : job.delivery,
+  );
+  const isMain = (patch.sessionTarget ?? job.sessionTarget) === "main";
+  // A main job answers in its session: where an isolated one sent its answer is dropped with the change.
+  const hasDelivery = merged.delivery !== undefined && (!isMain || merged.delivery.mode === "webhook");
+  const next: CronJob = {
+    ...rest,
+    ...plain,
+    name: name.trim(),
+    updatedAtMs: now,
+    ...(schedule ? { schedule: patchedSchedule(job.schedule, schedule, now) } : {}),
+    payload: merged.payload,
+    ...(hasDelivery ? { delivery: merged.delivery } : {}),
+    ...(typeof agentId === "string" ? { agentId } : {}),
+    ...(typeof sessionKey === "string" ? { sessionKey } : {}),
+    state: { ...job.state, ...state },
+  };
+  checkPairing(next);
+  return next;
+}
+
+const PAYLOAD_FIELDS = [
+  "message",
+  "text",
+  "model",
+  "thinking",
+  "timeoutSeconds",
+  "allowUnsafeExternalContent",
+  "deliver",
+  "channel",
+  "to",
+  "bestEffortDeliver",
+];
+const lower = (value: unknown): unknown => (typeof value === "string" ? value.trim().toLowerCase() : value);
+
+function scheduleFrom(raw: unknown): unknown {
+  if (!isRecord(raw)) return raw;
+  const { atMs, ...rest } = raw;
+  const at = rest["at"] ?? atMs;
+  const inferred = at !== undefined ? "at" : rest["everyMs"] !== undefined ? "every" : rest["expr"] !== undefined ? "cron" : undefined;
+  const kind = lower(rest["kind"]) ?? inferred;
+  return { ...rest, ...(at === undefined ? {} : { at: typeof at === "number" ? String(at) : at }), ...(kind === undefined ? {} : { kind }) };
+}
+
+function payloadFrom(raw: Record<string, unknown>, moved: Record<string, unknown>): unknown {
+  const given = isRecord(raw["payload"]) ? raw["payload"] : {};
+  const payload: Record<string, unknown> = { ...moved, ...given };
+  if (Object.keys(payload).length === 0) return raw["payload"];
+  const kinds: Readonly<Record<string, string>> = { systemevent: "systemEvent", agentturn: "agentTurn" };
+  const named = typeof payload["kind"] === "string" ? (kinds[payload["kind"].trim().toLowerCase()] ?? payload["kind"]) : undefined;
+  const kind = named ?? (payload["message"] !== undefined ? "agentTurn" : payload["text"] !== undefined ? "systemEvent" : undefined);
+  return { ...payload, ...(kind === undefined ? {} : { kind }) };
+}
+
+/**
+ * What clients and models send, in the form that the schema accepts: wrapped in `data` or `job`, kinds in any case or left out, `atMs`, fields of the payload
+ * at the top level. What cannot be a job comes back as it is, for the schema to refuse.
+ */
+export function normalizeJob(input: unknown): unknown {
+  if (!isRecord(input)) return input;
+  const wrapped = isRecord(input["data"]) ? input["data"] : isRecord(input["job"]) ? input["job"] : input;
+  const moved = Object.fromEntries(Object.entries(wrapped).filter(([key]) => PAYLOAD_FIELDS.includes(key)));
+  const plain = Object.fromEntries(Object.entries(wrapped).filter(([key]) => !PAYLOAD_FIELDS.includes(key)));
+  const payload = payloadFrom(plain, moved);
+  const delivery = isRecord(plain["delivery"])
+    ? { ...plain["delivery"], mode: { deliver: "announce" }[String(lower(plain["delivery"]["mode"]))] ?? lower(plain["delivery"]["mode"]) }
+    : plain["delivery"];
+  const kind = isRecord(payload) ? payload["kind"] : undefined;
+  const target = lower(plain["sessionTarget"]) ?? (kind === "systemEvent" ? "main" : kind === "agentTurn" ? "isolated" : undefined);
+  return {
+    ...plain,
+    ...(plain["schedule"] === undefined ? {} : { schedule: scheduleFrom(plain["schedule"]) }),
+    ...(payload === undefined ? {} : { payload }),
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(target === undefined ? {} : { sessionTarget: target }),
+  };
+}
+
+/** A job to add, as clients and models write it: normalised, with a name and a wake mode. */
+export function normalizeNewJob(input: unknown): unknown {
+  const job = normalizeJob(input);
+  if (!isRecord(job)) return job;
+  const payload = isRecord(job["payload"]) ? job["payload"] : {};
+  const text = payload["message"] ?? payload["text"];
+  const fallback = typeof text === "string" && text.trim() !== "" ? firstLine(text) : "Scheduled job";
+  const name = typeof job["name"] === "string" && job["name"].trim() !== "" ? job["name"] : fallback;
+  return { wakeMode: "now", ...job, name };
+}

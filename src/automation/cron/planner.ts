@@ -1,0 +1,124 @@
+/** Waits for the next due job and claims its slots. Nothing is read while nothing is due. */
+import { messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import type { CronJobRow } from "../../store/index.ts";
+import type { CronDeps } from "./cron.ts";
+import { dueRuns, type Due } from "./due.ts";
+import { changeJob, jobOf } from "./jobs.ts";
+import type { Runner } from "./runner.ts";
+import { timesOf } from "./schedule.ts";
+
+export interface Planner {
+  /** Looks for the next due job in the store, and waits for it. */
+  start(): Promise<void>;
+  /** A job is due at this time: it may be earlier than the one that is waited for. */
+  planned(at: number): void;
+  /** Claims what is due now. */
+  tick(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Jobs that are claimed at once. */
+const BATCH = 100;
+/** Timers count elapsed time: a clock that was set, or a machine that slept, is noticed within this. */
+const LOOK_AGAIN_MS = 60_000;
+const RETRY_MS = 5000;
+const MAX_SCHEDULE_ERRORS = 3;
+const STILL_RUNNING = "the previous run had not ended";
+
+/** A schedule that cannot be computed ends its job after some attempts, instead of failing for ever. */
+async function unplannable({ store, clock, log, emit }: CronDeps, id: string, error: unknown): Promise<void> {
+  const text = `schedule error: ${messageOf(error)}`;
+  log.warn(text, { jobId: id });
+  const job = await changeJob(store, id, (old) => {
+    const { nextRunAtMs: _, ...state } = old.state;
+    const failures = (state.consecutiveErrors ?? 0) + 1;
+    const isOver = failures >= MAX_SCHEDULE_ERRORS;
+    const next = isOver ? {} : { nextRunAtMs: clock.now() + LOOK_AGAIN_MS };
+    return { ...old, enabled: !isOver, state: { ...state, ...next, consecutiveErrors: failures, lastError: text, lastStatus: "error" } };
+  });
+  emit({ jobId: id, action: "updated", error: text }, job);
+}
+
+export function createPlanner(deps: CronDeps, runner: Runner): Planner {
+  const { store, clock, log } = deps;
+  let timer: Disposable | undefined;
+  let earliest: number | null = null;
+  let isClosed = false;
+  let ticking: Promise<void> = Promise.resolve();
+
+  async function claim(row: CronJobRow, now: number): Promise<void> {
+    const { id: jobId, nextRunAt } = row;
+    if (nextRunAt === null) return;
+    const job = jobOf(row);
+    let due: Due;
+    try {
+      due = dueRuns(job, timesOf(job.schedule, jobId), nextRunAt, now);
+    } catch (error) {
+      return unplannable(deps, jobId, error);
+    }
+    const { run, missed, next = null } = due;
+    const isBusy = runner.isBusy(jobId);
+    const plan = { id: jobId, nextRunAt: next, run: isBusy ? [] : run, skipped: isBusy ? run : [], missed, why: STILL_RUNNING };
+    const { claimed } = await store.write("cron.job.due", plan);
+    failpoint("cron.claimed");
+    const skip = (runAtMs: number, error: string): void => {
+      log.info(`a run of the cron job "${job.name}" did not take place: ${error}`, { jobId, runAtMs });
+      deps.emit({ jobId, action: "finished", status: "skipped", error, runAtMs }, job);
+    };
+    for (const at of missed) skip(at, "missed");
+    for (const at of plan.skipped) skip(at, STILL_RUNNING);
+    for (const scheduledAt of claimed) void runner.run({ jobId, scheduledAt });
+  }
+
+  async function claimDue(): Promise<void> {
+    const now = clock.now();
+    for (let count = BATCH; count === BATCH && !isClosed;) {
+      const due = await store.read("cron.job.list", { enabled: true, dueUntil: now, limit: BATCH });
+      // The commits of a batch reach the disk together.
+      await Promise.all(due.map((row) => claim(row, now)));
+      count = due.length;
+    }
+    earliest = await store.read("cron.job.earliest", {});
+  }
+
+  function tick(): Promise<void> {
+    ticking = ticking.then(async () => {
+      if (isClosed) return;
+      try {
+        await claimDue();
+      } catch (error) {
+        log.warn(`cron could not look for due jobs and tries again: ${messageOf(error)}`);
+        earliest = clock.now() + RETRY_MS;
+      }
+      arm();
+    });
+    return ticking;
+  }
+
+  function arm(): void {
+    timer?.[Symbol.dispose]();
+    timer = undefined;
+    const at = earliest;
+    if (isClosed || at === null || !deps.enabled()) return;
+    timer = clock.after(Math.min(Math.max(at - clock.now(), 0), LOOK_AGAIN_MS), () => void (clock.now() < at ? arm() : tick()));
+  }
+
+  return {
+    async start() {
+      earliest = await store.read("cron.job.earliest", {});
+      arm();
+    },
+    planned(at) {
+      if (earliest !== null && earliest <= at) return;
+      earliest = at;
+      arm();
+    },
+    tick,
+    async close() {
+      isClosed = true;
+      timer?.[Symbol.dispose]();
+      await ticking;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** One run of a job: what the agent is asked, where its answer goes, and how it ended. */
+import { AppError } from "../../base/errors.ts";
+import { clip } from "../../base/text.ts";
+import { defaultAgentId, type OpenClawConfig } from "../../config/index.ts";
+import type { ReplyAddress, RunOutcome, RunRequest } from "../../conversation/index.ts";
+import { resolveSessionKey, type ThinkingLevel } from "../../protocol/index.ts";
+import { deliveryOf } from "../../sessions/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { CronJob } from "./job.ts";
+
+/** What a finished run of a job is recorded with, besides its times. */
+export interface RunRecord {
+  readonly status: "ok" | "error" | "skipped";
+  readonly error?: string;
+  readonly summary?: string;
+  readonly sessionId?: string;
+  readonly sessionKey?: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number };
+}
+
+const DEFAULT_TIMEOUT_S = 600;
+const MAX_SUMMARY = 2000;
+const THINKING: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
+/** The id of the run for one time of a job. It is the same after a restart, so that the run is accepted once. */
+export const runIdOf = (jobId: string, scheduledAt: number): string => `cron:${jobId}:${scheduledAt}`;
+
+/** The agent that a job is for; one that is not configured any more is the default one. */
+function agentOf({ agentId }: CronJob, config: OpenClawConfig): string {
+  const named = agentId?.trim().toLowerCase();
+  const isKnown = named !== undefined && (config.agents?.list ?? []).some(({ id }) => id.toLowerCase() === named);
+  return isKnown ? named : defaultAgentId(config);
+}
+
+/** The session whose events and last chat a job uses. */
+export function sessionOf(job: CronJob, config: OpenClawConfig): string {
+  const agentId = agentOf(job, config);
+  const naming = { defaultAgentId: agentId, mainKey: "main", scope: config.session?.scope ?? "per-sender" } as const;
+  const written = job.sessionKey === undefined ? undefined : resolveSessionKey(job.sessionKey, naming, [agentId]);
+  if (written?.key !== undefined) return written.key;
+  return naming.scope === "global" ? "global" : `agent:${agentId}:main`;
+}
+
+/** The session of an isolated job. */
+export const isolatedSession = (job: CronJob, config: OpenClawConfig): string => `agent:${agentOf(job, config)}:cron:${job.id}`;
+
+/** The chat that the answer of a job is sent to; undefined when it is sent to none. Throws when there should be one and it is not known. */
+async function targetOf(job: CronJob, config: OpenClawConfig, store: Pick<Store, "read">): Promise<ReplyAddress | undefined> {
+  const { mode = "none", channel: asked = "last", to, bestEffort = false } = job.delivery ?? {};
+  if (mode !== "announce") return undefined;
+  const last = deliveryOf((await store.read("sessions.get", { key: sessionOf(job, config) }))?.entry);
+  const configured = Object.keys(config.channels ?? {}).filter((id) => id !== "defaults");
+  const named = asked.trim().toLowerCase();
+  const channel = named !== "last" && named !== "" ? named : (last?.channel ?? (configured.length === 1 ? configured[0] : undefined));
+  const isLast = channel !== undefined && channel === last?.channel;
+  const target = to?.trim() || (isLast ? last.to : undefined);
+  if (channel === undefined || channel === "webchat" || !target || !configured.includes(channel)) {
+    // Without a channel there is nothing to send over: the answer is in the job's session, and its summary goes to the main one.
+    if (bestEffort || (named === "last" && to === undefined && (channel === undefined || channel === "webchat"))) return undefined;
+    throw new AppError("INVALID_INPUT", "cron delivery target is missing: set delivery.channel and delivery.to, or write in that chat first");
+  }
+  const accountId = (isLast ? last.accountId : undefined) ?? "default";
+  const threadId = isLast && target === last.to ? last.threadId : undefined;
+  return { channel, accountId, to: target, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
+}
+
+/** The time as the agent's user reads it. */
+function timeLine(now: number, config: OpenClawConfig): string {
+  const zone = config.agents?.defaults?.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const text = new Intl.DateTimeFormat("en-US", { dateStyle: "full", timeStyle: "short", timeZone: zone }).format(now);
+  return `Current time: ${text} (${zone})`;
+}
+
+const SUMMARY_NOTE =
+  "Your final answer is delivered to the user as it is: write it as plain text for them, and do not send it with a tool. Answer NO_REPLY if there is nothing to report.";
+const REMINDER_NOTE = "This scheduled reminder is due now. Relay it to the user in a helpful way; do not mention how it was scheduled.";
+
+/** What the agent is asked. Throws when the job cannot be run as it is. */
+export async function requestOf(job: CronJob, scheduledAt: number, now: number, config: OpenClawConfig, store: Pick<Store, "read">): Promise<RunRequest> {
+  const runId = runIdOf(job.id, scheduledAt);
+  const { payload } = job;
+  if (payload.kind === "systemEvent") {
+    const sessionKey = sessionOf(job, config);
+    const last = deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry);
+    const { channel = "webchat", to, accountId = "default", threadId } = last ?? {};
+    const isChat = channel !== "webchat" && to !== undefined && config.channels?.[channel] !== undefined;
+    const reply: ReplyAddress | undefined = isChat
+      ? { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) }
+      : undefined;
+    const message = `${REMINDER_NOTE}\n\n${payload.text}\n\n${timeLine(now, config)}`;
+    return { runId, kind: "cron", sessionKey, message, channel, ...(reply ? { reply } : {}) };
+  }
+  const reply = await targetOf(job, config, store);
+  const seconds = payload.timeoutSeconds ?? DEFAULT_TIMEOUT_S;
+  const thinking = THINKING.find((level) => level === payload.thinking?.trim().toLowerCase());
+  if (payload.thinking !== undefined && thinking === undefined) throw new AppError("INVALID_INPUT", `payload.thinking must be one of ${THINKING.join(", ")}`);
+  return {
+    runId,
+    kind: "cron",
+    sessionKey: isolatedSession(job, config),
+    message: `[cron:${job.id} ${job.name}] ${payload.message}\n${timeLine(now, config)}${reply ? `\n\n${SUMMARY_NOTE}` : ""}`,
+    channel: reply?.channel ?? "webchat",
+    ...(seconds === 0 ? {} : { timeoutMs: seconds * 1000 }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(payload.model === undefined ? {} : { model: payload.model }),
+    ...(reply ? { reply } : {}),
+  };
+}
+
+/** How the run is recorded. */
+export function recordOf(outcome: RunOutcome | undefined, sessionKey: string): RunRecord {
+  if (!outcome) return { status: "error", error: "the run has no outcome", sessionKey };
+  if (outcome.status === "error") return { status: "error", error: outcome.error, sessionKey };
+  const { text, sessionId, provider, model, usage, silent } = outcome;
+  const tokens = usage && { usage: { input_tokens: usage.input, output_tokens: usage.output, total_tokens: usage.total } };
+  const about = { sessionId, sessionKey, ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }), ...tokens };
+  const summary = silent === true || text.trim() === "" ? {} : { summary: clip(text.trim(), MAX_SUMMARY) };
+  if (outcome.status === "ok") return { status: "ok", ...summary, ...about };
+  const error = outcome.abortedBy === "timeout" ? "cron: job execution timed out" : `the run was stopped (${outcome.abortedBy ?? "aborted"})`;
+  return { status: "error", error, ...summary, ...about };
+}

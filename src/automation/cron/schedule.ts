@@ -1,0 +1,104 @@
+/** When a job runs. Expressions, time zones and daylight saving are croner's; the rest is arithmetic. */
+import { createHash } from "node:crypto";
+import { Cron } from "croner";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { MethodParams } from "../../protocol/index.ts";
+
+export type Schedule = MethodParams<"cron.add">["schedule"];
+type Expression = Extract<Schedule, { kind: "cron" }>;
+
+/** The times of one job, in milliseconds since the epoch. */
+export interface Times {
+  /** The first time strictly after `after`; undefined when there is none. */
+  next(after: number): number | undefined;
+}
+
+/** Jobs at the full hour are spread over this long, so that not all of them start in the same second. */
+const DEFAULT_STAGGER_MS = 300_000;
+const MINUTE_MS = 60_000;
+const MAX_AHEAD_MS = 10 * 365.25 * 24 * 60 * MINUTE_MS;
+
+/** Whether an expression names full hours with a wildcard, such as `0 * * * *`. */
+function isHourly(expr: string): boolean {
+  const fields = expr.trim().split(/\s+/);
+  const [minute, hour] = fields.length === 5 ? fields : fields.slice(1);
+  return minute === "0" && hour !== undefined && hour.includes("*") && (fields.length === 5 || fields[0] === "0");
+}
+
+/** The delay after each match, the same for a job at all times: the first four bytes of SHA-256 of its id, modulo the stagger. */
+function staggerOf(jobId: string, { expr, staggerMs }: Expression): number {
+  const most = staggerMs ?? (isHourly(expr) ? DEFAULT_STAGGER_MS : 0);
+  return most === 0 ? 0 : createHash("sha256").update(jobId).digest().readUInt32BE(0) % most;
+}
+
+/** Parses an expression. A bad one, or an unknown zone, is refused with the reason. */
+function parseExpression({ expr, tz }: Expression): Cron {
+  try {
+    const cron = new Cron(expr, { paused: true, ...(tz === undefined ? {} : { timezone: tz }) });
+    // An unknown zone shows only when a time is computed.
+    cron.nextRun(new Date(0));
+    return cron;
+  } catch (error) {
+    const reason = messageOf(error).replace(/\s*Original error:.*$/s, "");
+    const where = tz === undefined ? "" : ` in time zone ${JSON.stringify(tz)}`;
+    throw new AppError("UNAVAILABLE", `the schedule ${JSON.stringify(expr)}${where} cannot be used: ${reason}`, { details: { expr, tz } });
+  }
+}
+
+/** Milliseconds since the epoch. Digits are milliseconds; a time without a zone is UTC. Undefined when it is neither. */
+export function parseAt(text: string): number | undefined {
+  const plain = text.trim();
+  if (/^\d{10,}$/.test(plain)) return Number(plain);
+  const isoTime = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?<zone>Z|[+-]\d{2}:?\d{2})?$/i.exec(plain);
+  if (!isoTime) return undefined;
+  const hasTime = plain.length > 10;
+  const time = Date.parse(plain.replace(" ", "T") + (isoTime.groups?.["zone"] === undefined && hasTime ? "Z" : ""));
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Completes a schedule as it is stored, and refuses one that can never run. */
+export function checkSchedule(schedule: Schedule, now: number): Schedule {
+  if (schedule.kind === "every") return { ...schedule, anchorMs: schedule.anchorMs ?? now };
+  if (schedule.kind === "cron") {
+    if (parseExpression(schedule).nextRun(new Date(now)) === null)
+      throw new AppError("UNAVAILABLE", `the schedule ${JSON.stringify(schedule.expr)} matches no time after now`, { details: { expr: schedule.expr } });
+    const staggerMs = schedule.staggerMs ?? (isHourly(schedule.expr) ? DEFAULT_STAGGER_MS : undefined);
+    return { ...schedule, ...(staggerMs === undefined ? {} : { staggerMs }) };
+  }
+  const at = parseAt(schedule.at);
+  const refused = (text: string): AppError => new AppError("INVALID_INPUT", text, { details: { at: schedule.at } });
+  if (at === undefined)
+    throw refused(`schedule.at is not a time: ${JSON.stringify(schedule.at)}; expected ISO 8601, such as 2026-01-31T09:00:00Z, or milliseconds since 1970`);
+  const written = new Date(at).toISOString();
+  if (at < now - MINUTE_MS) throw refused(`schedule.at is in the past: ${written} (now ${new Date(now).toISOString()})`);
+  if (at > now + MAX_AHEAD_MS) throw refused(`schedule.at is more than 10 years ahead: ${written}`);
+  return { kind: "at", at: written };
+}
+
+/** The times of a stored schedule. Throws when its expression or zone is not known here, as one of another version may be. */
+export function timesOf(schedule: Schedule, jobId: string): Times {
+  if (schedule.kind === "at") {
+    const at = parseAt(schedule.at);
+    return { next: (after) => (at !== undefined && at > after ? at : undefined) };
+  }
+  if (schedule.kind === "every") {
+    const { everyMs, anchorMs = 0 } = schedule;
+    return { next: (after) => (after < anchorMs ? anchorMs : anchorMs + (Math.floor((after - anchorMs) / everyMs) + 1) * everyMs) };
+  }
+  const cron = parseExpression(schedule);
+  const stagger = staggerOf(jobId, schedule);
+  return {
+    next(after) {
+      const match = cron.nextRun(new Date(after - stagger));
+      return match === null ? undefined : match.getTime() + stagger;
+    },
+  };
+}
+
+/** The next times of a schedule, for previews. */
+export function nextTimes(schedule: Schedule, after: number, count: number): readonly number[] {
+  const times = timesOf(schedule, "");
+  const found: number[] = [];
+  for (let at = times.next(after); at !== undefined && found.length < count; at = times.next(at)) found.push(at);
+  return found;
+}

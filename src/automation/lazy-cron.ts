@@ -1,0 +1,65 @@
+import { access } from "node:fs/promises";
+import { lazy } from "../base/lazy.ts";
+import { jobsFile } from "./cron/jobs-file.ts";
+import type { Cron, CronDeps, CronEvent } from "./cron/cron.ts";
+import type { CronFilesDeps } from "./cron/files.ts";
+import type { CronJob } from "./cron/job.ts";
+import type { WebhookDeps } from "./cron/webhook.ts";
+
+export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, Omit<CronFilesDeps, "config"> {
+  readonly config: CronFilesDeps["config"] & WebhookDeps["config"];
+  /** Called with everything that happens to jobs, once it is on disk. */
+  readonly onEvent: (event: CronEvent, job: CronJob) => void;
+}
+
+export interface LazyCron extends Cron {
+  readonly path: () => string;
+}
+
+/** Scheduled jobs: their code is loaded when there is a job, or when one is asked for. */
+export function createLazyCron(deps: LazyCronDeps): LazyCron {
+  const open = lazy(async () => {
+    const { createCron, createCronFiles, postRun } = await import("./cron/index.ts");
+    const files = createCronFiles(deps);
+    const emit = (event: CronEvent, job: CronJob): void => {
+      if (event.action === "finished") {
+        const entry = { ts: deps.clock.now(), ...event };
+        files.finished(entry);
+        void postRun(deps, job, entry);
+      }
+      if (event.action !== "started") files.changed();
+      deps.onEvent(event, job);
+    };
+    await files.import();
+    const cron = createCron({ ...deps, emit });
+    await cron.start();
+    return { cron, files };
+  });
+  const hasFile = (): Promise<boolean> =>
+    access(jobsFile(deps.config)).then(
+      () => true,
+      () => false,
+    );
+  const cron = async (): Promise<Cron> => (await open()).cron;
+  return {
+    path: () => jobsFile(deps.config),
+    async start() {
+      const [earliest, running] = await Promise.all([deps.store.read("cron.job.earliest", {}), deps.store.read("cron.slot.running", {})]);
+      if (earliest !== null || running.length > 0 || (await hasFile())) await open();
+    },
+    reconsider: async () => (open.started() ? (await cron()).reconsider() : undefined),
+    list: async (filter) => (await cron()).list(filter),
+    status: async () => (await cron()).status(),
+    add: async (input) => (await cron()).add(input),
+    update: async (id, patch) => (await cron()).update(id, patch),
+    remove: async (id) => (await cron()).remove(id),
+    run: async (id, mode) => (await cron()).run(id, mode),
+    runs: async (id, limit) => (await cron()).runs(id, limit),
+    async [Symbol.asyncDispose]() {
+      if (!open.started()) return;
+      const { cron: opened, files } = await open();
+      await opened[Symbol.asyncDispose]();
+      await files.close();
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import { AppError } from "../../../base/errors.ts";
+import { formatDuration } from "../../../base/text.ts";
+import { parseDuration } from "../../../config/index.ts";
+import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import { defineCommand, type Values } from "../../command.ts";
+import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
+import { printJson, type Io } from "../../io.ts";
+import { scheduleText } from "./show.ts";
+
+type Job = MethodResult<"cron.add">;
+type NewJob = MethodParams<"cron.add">;
+type Patch = MethodParams<"cron.update">["patch"];
+
+const JOB_OPTIONS = {
+  name: { type: "string", value: "text", help: "what the job is called" },
+  description: { type: "string", value: "text", help: "what it is for" },
+  at: { type: "string", value: "time", help: "once: ISO time (UTC without a zone), or a duration from now such as 20m" },
+  every: { type: "string", value: "duration", help: "again and again, such as 10m or 2h" },
+  cron: { type: "string", value: "expr", help: "a cron expression of 5, 6 or 7 fields" },
+  tz: { type: "string", value: "zone", help: "IANA time zone of --cron (default: the gateway's)" },
+  stagger: { type: "string", value: "duration", help: "spread --cron over this long" },
+  exact: { type: "boolean", help: "no spreading of --cron" },
+  "system-event": { type: "string", value: "text", help: "a reminder in the main session" },
+  message: { type: "string", value: "text", help: "what the agent is asked, in a session of the job's own" },
+  session: { type: "string", value: "main|isolated", help: "where it runs (default: as the payload needs)" },
+  wake: { type: "string", value: "now|next-heartbeat", help: "when the main session sees it (default now)" },
+  agent: { type: "string", value: "id", help: "which agent (default: the default one)" },
+  model: { type: "string", value: "ref", help: "model of these runs" },
+  thinking: { type: "string", value: "level", help: "thinking level of these runs" },
+  "timeout-seconds": { type: "string", value: "n", help: "limit of one run (default 600, 0 none)" },
+  announce: { type: "boolean", help: "send the answer to a chat (default of --message)" },
+  "no-deliver": { type: "boolean", help: "send the answer nowhere" },
+  deliver: { type: "boolean", help: "the older name of --announce" },
+  channel: { type: "string", value: "id", help: "channel of the answer (default last)" },
+  to: { type: "string", value: "target", help: "chat of the answer" },
+  "best-effort-deliver": { type: "boolean", help: "an answer that cannot be sent is no failure" },
+  missed: { type: "string", value: "skip|last|all", help: "runs missed while the gateway was down (default last)" },
+  "delete-after-run": { type: "boolean", help: "remove the job after it succeeded (default with --at)" },
+  "keep-after-run": { type: "boolean", help: "keep a job with --at, disabled" },
+  ...GATEWAY_OPTIONS,
+} as const;
+
+type JobValues = Values<typeof JOB_OPTIONS>;
+
+const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
+
+function oneOf<const Words extends readonly string[]>(flag: string, value: string | undefined, words: Words): Words[number] | undefined {
+  const found = words.find((word) => word === value);
+  if (value !== undefined && found === undefined) throw invalid(`--${flag} takes ${words.join(" or ")}, not "${value}"`);
+  return found;
+}
+
+function durationOf(flag: string, text: string): number {
+  const ms = parseDuration(text, "m");
+  if (ms === undefined || ms < 1) throw invalid(`--${flag} takes a duration such as 10m or 2h, not "${text}"`);
+  return ms;
+}
+
+/** At most one of some flags. */
+function only<Flag extends keyof JobValues>(values: JobValues, flags: readonly Flag[]): Flag | undefined {
+  const [first, second] = flags.filter((flag) => values[flag] !== undefined);
+  if (first !== undefined && second !== undefined) throw invalid(`--${first} and --${second} cannot be used together`);
+  return first;
+}
+
+function scheduleOf(values: JobValues, now: number): NewJob["schedule"] | undefined {
+  only(values, ["at", "every", "cron"]);
+  only(values, ["stagger", "exact"]);
+  const { at, every, cron: expr, tz, stagger } = values;
+  if (at !== undefined) {
+    const ms = /^\d+(?:\.\d+)?\s*[a-z]+$/i.test(at.trim()) ? parseDuration(at, "m") : undefined;
+    return { kind: "at", at: ms === undefined ? at : new Date(now + ms).toISOString() };
+  }
+  if (every !== undefined) return { kind: "every", everyMs: durationOf("every", every) };
+  if (expr === undefined) {
+    if (tz !== undefined || stagger !== undefined || values.exact) throw invalid("--tz, --stagger and --exact belong to --cron");
+    return undefined;
+  }
+  const staggerMs = values.exact ? 0 : stagger === undefined ? undefined : durationOf("stagger", stagger);
+  return { kind: "cron", expr, ...(tz === undefined ? {} : { tz }), ...(staggerMs === undefined ? {} : { staggerMs }) };
+}
+
+/** What the agent is asked, with the settings of its runs. */
+function turnOf(values: JobValues) {
+  const { model, thinking, "timeout-seconds": seconds } = values;
+  const timeoutSeconds = seconds === undefined ? undefined : Number(seconds);
+  if (timeoutSeconds !== undefined && (!Number.isInteger(timeoutSeconds) || timeoutSeconds < 0))
+    throw invalid(`--timeout-seconds takes a whole number, not "${seconds}"`);
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+  };
+}
+
+function deliveryOf(values: JobValues): NewJob["delivery"] {
+  only(values, ["announce", "no-deliver"]);
+  const { channel, to, "best-effort-deliver": bestEffort } = values;
+  if (values["no-deliver"]) return { mode: "none" };
+  if (!values.announce && !values.deliver && channel === undefined && to === undefined && bestEffort === undefined) return undefined;
+  return { mode: "announce", ...(channel === undefined ? {} : { channel }), ...(to === undefined ? {} : { to }), ...(bestEffort ? { bestEffort } : {}) };
+}
+
+/** Fields that a new job and a change of one share. */
+function commonOf(values: JobValues) {
+  only(values, ["delete-after-run", "keep-after-run"]);
+  const { agent, description } = values;
+  const missed = oneOf("missed", values.missed, ["skip", "last", "all"]);
+  const deletes = values["delete-after-run"] ? true : values["keep-after-run"] ? false : undefined;
+  return {
+    ...(agent === undefined ? {} : { agentId: agent }),
+    ...(description === undefined ? {} : { description }),
+    ...(missed === undefined ? {} : { missed }),
+    ...(deletes === undefined ? {} : { deleteAfterRun: deletes }),
+  };
+}
+
+function newJob(values: JobValues & { readonly disabled?: boolean }, now: number): NewJob {
+  const schedule = scheduleOf(values, now);
+  const kind = only(values, ["system-event", "message"]);
+  if (values.name === undefined) throw invalid("a job needs a --name");
+  if (!schedule) throw invalid("say when it runs: --at, --every or --cron");
+  if (kind === undefined) throw invalid("say what happens: --message for the agent, or --system-event for a reminder in the main session");
+  const { message = "", "system-event": text = "" } = values;
+  const payload: NewJob["payload"] = kind === "message" ? { kind: "agentTurn", message, ...turnOf(values) } : { kind: "systemEvent", text };
+  const delivery = deliveryOf(values);
+  return {
+    name: values.name,
+    schedule,
+    sessionTarget: oneOf("session", values.session, ["main", "isolated"]) ?? (kind === "message" ? "isolated" : "main"),
+    wakeMode: oneOf("wake", values.wake, ["now", "next-heartbeat"]) ?? "now",
+    payload,
+    ...(delivery ? { delivery } : {}),
+    ...commonOf(values),
+    ...(values.disabled ? { enabled: false } : {}),
+  };
+}
+
+function print(io: Io, json: boolean | undefined, job: Job, done: string): void {
+  if (json) return printJson(io, job);
+  const { nextRunAtMs: next } = job.state;
+  const due = next === undefined ? "it does not run" : `next run ${new Date(next).toISOString()}, in ${formatDuration(Math.max(0, next - io.now()))}`;
+  io.out(`${done} ${job.name} (${job.id}): ${scheduleText(job)}, ${due}\n`);
+}
+
+export const add = defineCommand({
+  options: { ...JOB_OPTIONS, disabled: { type: "boolean", help: "do not run it yet" } },
+  examples: [
+    {
+      line: 'openclaw cron add --name "Stand-up" --cron "0 9 * * 1-5" --tz Europe/Berlin --message "Sum up my open tasks" --no-deliver',
+      does: "every weekday at 9",
+    },
+    { line: 'openclaw cron add --name Tea --at 20m --system-event "The tea is ready"', does: "a reminder in 20 minutes" },
+  ],
+  async run({ io, values }) {
+    print(io, values.json, await callGateway(io, "cron.add", newJob(values, io.now()), values), "Added");
+  },
+});
+
+const idOf = ([id, extra]: readonly string[]): string => {
+  if (id === undefined || extra !== undefined) throw invalid("expected the id of one job; openclaw cron list shows them");
+  return id;
+};
+
+function patchOf(values: JobValues & { readonly "clear-agent"?: boolean; readonly "no-best-effort-deliver"?: boolean }, now: number): Patch {
+  const schedule = scheduleOf(values, now);
+  const kind = only(values, ["system-event", "message"]);
+  const turn = turnOf(values);
+  const { message, "system-event": text, name } = values;
+  const isTurn = kind === "message" || Object.keys(turn).length > 0;
+  const sessionTarget = oneOf("session", values.session, ["main", "isolated"]);
+  const wakeMode = oneOf("wake", values.wake, ["now", "next-heartbeat"]);
+  const delivery = values["no-best-effort-deliver"] ? { ...deliveryOf(values), bestEffort: false } : deliveryOf(values);
+  return {
+    ...commonOf(values),
+    ...(name === undefined ? {} : { name }),
+    ...(values["clear-agent"] ? { agentId: null } : {}),
+    ...(schedule ? { schedule } : {}),
+    ...(sessionTarget ? { sessionTarget } : {}),
+    ...(wakeMode ? { wakeMode } : {}),
+    ...(kind === "system-event" && text !== undefined ? { payload: { kind: "systemEvent", text } } : {}),
+    ...(isTurn ? { payload: { kind: "agentTurn", ...(message === undefined ? {} : { message }), ...turn } } : {}),
+    ...(delivery ? { delivery } : {}),
+  };
+}
+
+export const edit = defineCommand({
+  positionals: "<id>",
+  options: {
+    ...JOB_OPTIONS,
+    enable: { type: "boolean", help: "let it run again" },
+    disable: { type: "boolean", help: "stop running it" },
+    "clear-agent": { type: "boolean", help: "the default agent again" },
+    "no-best-effort-deliver": { type: "boolean", help: "an answer that cannot be sent is a failure" },
+  },
+  examples: [{ line: 'openclaw cron edit JOB_ID --cron "0 8 * * 1-5"', does: "run it an hour earlier" }],
+  async run({ io, values, positionals }) {
+    const enabled = values.enable ? true : values.disable ? false : undefined;
+    const patch: Patch = { ...patchOf(values, io.now()), ...(enabled === undefined ? {} : { enabled }) };
+    print(io, values.json, await callGateway(io, "cron.update", { id: idOf(positionals), patch }, values), "Changed");
+  },
+});
+
+const switching = (enabled: boolean, done: string) =>
+  defineCommand({
+    positionals: "<id>",
+    options: GATEWAY_OPTIONS,
+    examples: [{ line: `openclaw cron ${enabled ? "enable" : "disable"} JOB_ID`, does: enabled ? "let it run again" : "stop running it" }],
+    async run({ io, values, positionals }) {
+      print(io, values.json, await callGateway(io, "cron.update", { id: idOf(positionals), patch: { enabled } }, values), done);
+    },
+  });
+
+export const enable = switching(true, "Enabled");
+export const disable = switching(false, "Disabled");
+
+export const remove = defineCommand({
+  positionals: "<id>",
+  options: GATEWAY_OPTIONS,
+  examples: [{ line: "openclaw cron rm JOB_ID", does: "remove it for good" }],
+  async run({ io, values, positionals }) {
+    const id = idOf(positionals);
+    const done = await callGateway(io, "cron.remove", { id }, values);
+    if (values.json) printJson(io, done);
+    else io.out(done.removed ? `Removed ${id}\n` : `There is no job ${id}\n`);
+    return done.removed ? 0 : 1;
+  },
+});
+
+const RUN_TIMEOUT_MS = "600000";
+
+export const run = defineCommand({
+  positionals: "<id>",
+  options: { due: { type: "boolean", help: "only if it is due" }, force: { type: "boolean", help: "the default" }, ...GATEWAY_OPTIONS },
+  examples: [{ line: "openclaw cron run JOB_ID", does: "run it now and wait for its end" }],
+  async run({ io, values, positionals }) {
+    const flags = { ...values, timeout: values.timeout ?? RUN_TIMEOUT_MS };
+    const done = await callGateway(io, "cron.run", { id: idOf(positionals), mode: values.due ? "due" : "force" }, flags);
+    if (values.json) printJson(io, done);
+    else io.out(done.ran ? "Done.\n" : `It did not run: ${done.reason}\n`);
+  },
+});

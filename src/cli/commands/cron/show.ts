@@ -1,0 +1,127 @@
+import { AppError } from "../../../base/errors.ts";
+import { clip, formatDuration } from "../../../base/text.ts";
+import { loadCron } from "../../../automation/index.ts";
+import type { MethodResult } from "../../../protocol/index.ts";
+import { defineCommand, JSON_OPTION } from "../../command.ts";
+import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
+import { printJson, type Io } from "../../io.ts";
+import { createStyle, type Style } from "../../output/style.ts";
+import { formatTable } from "../../output/table.ts";
+
+type Job = MethodResult<"cron.add">;
+type Run = MethodResult<"cron.runs">["entries"][number];
+
+const SUMMARY_CHARS = 80;
+
+/** A schedule in one line. */
+export function scheduleText({ schedule }: Pick<Job, "schedule">): string {
+  if (schedule.kind === "at") return `at ${schedule.at.replace(/\.000Z$/, "Z")}`;
+  if (schedule.kind === "every") return `every ${formatDuration(schedule.everyMs)}`;
+  return `${schedule.expr}${schedule.tz === undefined ? "" : ` (${schedule.tz})`}`;
+}
+
+/** A time from now on, or ago. */
+function when(io: Io, at: number | undefined): string {
+  if (at === undefined) return "-";
+  const ms = at - io.now();
+  return ms >= 0 ? `in ${formatDuration(ms)}` : `${formatDuration(-ms)} ago`;
+}
+
+function statusText(style: Style, { status, error }: { readonly status?: Run["status"] | undefined; readonly error?: string | undefined }): string {
+  if (status === "error") return style.red(`error${error === undefined ? "" : `: ${clip(error, SUMMARY_CHARS)}`}`);
+  if (status === "skipped") return style.yellow(`skipped${error === undefined ? "" : `: ${clip(error, SUMMARY_CHARS)}`}`);
+  return status === undefined ? "-" : style.green(status);
+}
+
+export const status = defineCommand({
+  options: GATEWAY_OPTIONS,
+  examples: [{ line: "openclaw cron status --json", does: "for machines" }],
+  async run({ io, values }) {
+    const found = await callGateway(io, "cron.status", {}, values);
+    if (values.json) return printJson(io, found);
+    const next = found.nextWakeAtMs === null ? "none" : `${new Date(found.nextWakeAtMs).toISOString()} (${when(io, found.nextWakeAtMs)})`;
+    io.out(`Scheduler: ${found.enabled ? "on" : "off (cron.enabled)"}\nJobs:      ${found.jobs}\nNext run:  ${next}\nFile:      ${found.storePath}\n`);
+  },
+});
+
+export const list = defineCommand({
+  options: { all: { type: "boolean", help: "disabled jobs too" }, ...GATEWAY_OPTIONS },
+  examples: [
+    { line: "openclaw cron list", does: "jobs that are enabled" },
+    { line: "openclaw cron list --all --json", does: "every job, for machines" },
+  ],
+  async run({ io, values }) {
+    const found = await callGateway(io, "cron.list", { includeDisabled: values.all === true }, values);
+    if (values.json) return printJson(io, found);
+    const style = createStyle(io.color);
+    if (found.jobs.length === 0) return io.out(`No jobs. Add one with: openclaw cron add --name "Morning report" --cron "0 9 * * *" --message "…"\n`);
+    const rows = found.jobs.map((job) => [
+      job.id,
+      job.name,
+      scheduleText(job),
+      job.enabled ? when(io, job.state.nextRunAtMs) : style.dim("disabled"),
+      when(io, job.state.lastRunAtMs),
+      job.state.runningAtMs === undefined ? statusText(style, { status: job.state.lastStatus, error: job.state.lastError }) : "running",
+      job.agentId ?? "-",
+    ]);
+    io.out(formatTable(["Id", "Name", "Schedule", "Next", "Last", "Status", "Agent"], rows, { style, columns: io.columns }));
+  },
+});
+
+export const runs = defineCommand({
+  positionals: "[id]",
+  options: { id: { type: "string", value: "id", help: "the job" }, limit: { type: "string", value: "n", help: "how many (default 50)" }, ...GATEWAY_OPTIONS },
+  examples: [{ line: "openclaw cron runs --id JOB_ID --limit 10", does: "the last ten runs" }],
+  async run({ io, values, positionals: [named] }) {
+    const id = values.id ?? named;
+    const limit = Number(values.limit ?? 50);
+    if (id === undefined) throw new AppError("INVALID_INPUT", "name the job: openclaw cron runs --id <id> (openclaw cron list shows the ids)");
+    if (!Number.isInteger(limit) || limit < 1) throw new AppError("INVALID_INPUT", `--limit takes a whole number above 0, not "${values.limit}"`);
+    const found = await callGateway(io, "cron.runs", { id, limit }, values);
+    if (values.json) return printJson(io, found);
+    const style = createStyle(io.color);
+    if (found.entries.length === 0) return io.out("No runs yet.\n");
+    const rows = found.entries.map((run) => [
+      new Date(run.runAtMs ?? run.ts).toISOString(),
+      statusText(style, run),
+      run.durationMs === undefined ? "-" : formatDuration(run.durationMs),
+      run.model ?? "-",
+      clip(run.summary?.replaceAll(/\s+/g, " ") ?? "", SUMMARY_CHARS),
+    ]);
+    io.out(formatTable(["Time", "Status", "Took", "Model", "Summary"], rows, { style, columns: io.columns }));
+  },
+});
+
+export const next = defineCommand({
+  positionals: "<expression>",
+  options: {
+    tz: { type: "string", value: "zone", help: "IANA time zone (default: this machine's)" },
+    count: { type: "string", value: "n", help: "how many times (default 5)" },
+    json: JSON_OPTION,
+  },
+  examples: [{ line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "the next five times" }],
+  async run({ io, values, positionals: [expr, extra] }) {
+    const count = Number(values.count ?? 5);
+    if (expr === undefined || extra !== undefined)
+      throw new AppError("INVALID_INPUT", 'expected one expression in quotes, such as openclaw cron next "0 9 * * 1-5"');
+    if (!Number.isInteger(count) || count < 1 || count > 1000)
+      throw new AppError("INVALID_INPUT", `--count takes a number from 1 to 1000, not "${values.count}"`);
+    const { nextTimes } = await loadCron();
+    const tz = values.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const times = nextTimes({ kind: "cron", expr, tz, staggerMs: 0 }, io.now(), count);
+    if (values.json) return printJson(io, { expr, tz, times: times.map((at) => new Date(at).toISOString()) });
+    const format = new Intl.DateTimeFormat("en-GB", {
+      weekday: "short",
+      dateStyle: undefined,
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+      timeZone: tz,
+      timeZoneName: "short",
+    });
+    for (const at of times) io.out(`${format.format(at)}  (${when(io, at)})\n`);
+  },
+});

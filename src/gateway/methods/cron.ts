@@ -1,0 +1,24 @@
+import type { Cron } from "../../automation/index.ts";
+import type { HandlersOf } from "./handler.ts";
+
+/** Scheduled jobs, as the methods need them. */
+export interface CronPort extends Omit<Cron, "start" | typeof Symbol.asyncDispose> {
+  /** The documented file of jobs. */
+  readonly path: () => string;
+}
+
+const RUNS = 200;
+const idOf = (params: { readonly id: string } | { readonly jobId: string }): string => ("id" in params ? params.id : params.jobId);
+
+/** Jobs that run at set times. */
+export function cronHandlers(cron: CronPort): HandlersOf<"cron"> {
+  return {
+    "cron.list": async (params) => ({ jobs: [...(await cron.list(params))] }),
+    "cron.status": async () => ({ ...(await cron.status()), storePath: cron.path() }),
+    "cron.add": ({ idempotencyKey: _key, ...job }) => cron.add(job),
+    "cron.update": (params) => cron.update(idOf(params), params.patch),
+    "cron.remove": async (params) => ({ ok: true, removed: await cron.remove(idOf(params)) }),
+    "cron.run": async (params) => ({ ok: true, ...(await cron.run(idOf(params), params.mode ?? "force")) }),
+    "cron.runs": async (params) => ({ entries: [...(await cron.runs(idOf(params), params.limit ?? RUNS))] }),
+  };
+}

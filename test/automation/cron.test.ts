@@ -1,0 +1,298 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadCron, type Cron, type CronEvent, type NewJob } from "../../src/automation/index.ts";
+import { manualClock, type ManualClock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { silentLogger } from "../../src/base/log/logger.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { OpenClawConfig } from "../../src/config/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
+
+const HOUR = 3_600_000;
+const T0 = Date.UTC(2026, 0, 15, 12);
+
+let stateDir: string;
+let clock: ManualClock;
+let store: Store;
+let responder: MemoryResponder;
+let events: CronEvent[];
+let notes: { sessionKey: string; text: string }[];
+let config: { current: OpenClawConfig };
+let cron: Cron;
+
+const ids = createIds(seededRandom(7));
+const isolated = (message: string, more: Partial<NewJob> = {}): NewJob => ({
+  name: "report",
+  schedule: { kind: "every", everyMs: HOUR },
+  sessionTarget: "isolated",
+  wakeMode: "now",
+  payload: { kind: "agentTurn", message },
+  delivery: { mode: "none" },
+  ...more,
+});
+
+/** A process of the gateway, as far as jobs are concerned. */
+async function open(): Promise<Cron> {
+  const notify = async (note: { sessionKey: string; text: string }): Promise<void> => void notes.push({ sessionKey: note.sessionKey, text: note.text });
+  const emit = (event: CronEvent): void => void events.push(event);
+  const { createCron } = await loadCron();
+  const opened = createCron({
+    config,
+    store,
+    clock,
+    ids,
+    log: silentLogger,
+    runs: responder,
+    notify,
+    emit,
+    enabled: () => config.current.cron?.enabled !== false,
+  });
+  await opened.start();
+  return opened;
+}
+
+/** Moves time on, and lets everything that is due happen. */
+async function pass(ms: number): Promise<void> {
+  clock.advance(ms);
+  for (let round = 0; round < 8; round += 1) {
+    await store.read("cron.job.earliest", {});
+    await new Promise(setImmediate);
+    clock.advance(0);
+  }
+}
+const finished = (): readonly (readonly [string | undefined, number])[] =>
+  events.filter(({ action }) => action === "finished").map(({ status, runAtMs }) => [status, ((runAtMs ?? 0) - T0) / HOUR] as const);
+async function ended(count: number): Promise<void> {
+  await expect.poll(async () => (await pass(0), finished().length)).toBe(count);
+}
+
+beforeEach(async () => {
+  stateDir = mkdtempSync(join(tmpdir(), "oc-cron-"));
+  clock = manualClock(T0);
+  store = await openStore({ stateDir, clock });
+  responder = createMemoryResponder(clock);
+  events = [];
+  notes = [];
+  config = { current: {} };
+  cron = await open();
+});
+afterEach(async () => {
+  await cron[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+test("a job runs at each of its times, in a session of its own, and its runs are recorded", async () => {
+  const job = await cron.add(isolated("say hello @usage"));
+  expect(job.state.nextRunAtMs).toBe(T0 + HOUR);
+  await pass(HOUR - 1);
+  expect(responder.requests).toEqual([]);
+  await pass(1);
+  await ended(1);
+  await pass(HOUR);
+  await ended(2);
+  const [first] = responder.requests;
+  expect(first).toMatchObject({ runId: `cron:${job.id}:${T0 + HOUR}`, kind: "cron", sessionKey: `agent:main:cron:${job.id}`, timeoutMs: 600_000 });
+  expect(first?.message).toMatch(new RegExp(`^\\[cron:${job.id} report\\] say hello @usage\\nCurrent time: Thursday, January 15, 2026`));
+  const runs = await cron.runs(job.id, 10);
+  expect(runs).toMatchObject([
+    {
+      action: "finished",
+      status: "ok",
+      runAtMs: T0 + HOUR,
+      model: "large",
+      provider: "acme",
+      usage: { input_tokens: 100, output_tokens: 20, total_tokens: 155 },
+    },
+    { action: "finished", status: "ok", runAtMs: T0 + 2 * HOUR },
+  ]);
+  expect(runs[0]?.summary).toMatch(/^Echo: /);
+  expect(events.map(({ action }) => action)).toEqual(["added", "started", "finished", "started", "finished"]);
+  expect((await cron.list({}))[0]?.state).toMatchObject({ lastStatus: "ok", lastRunAtMs: T0 + 2 * HOUR, nextRunAtMs: T0 + 3 * HOUR, consecutiveErrors: 0 });
+});
+
+test("a fixed time runs once and its job is removed; one that failed stays, disabled", async () => {
+  const at = new Date(T0 + 5000).toISOString();
+  const once = await cron.add(isolated("once", { schedule: { kind: "at", at } }));
+  const failing = await cron.add(isolated("once @fail", { schedule: { kind: "at", at } }));
+  expect(once.deleteAfterRun).toBe(true);
+  await pass(5000);
+  await ended(2);
+  expect((await cron.list({ includeDisabled: true })).map(({ id, enabled }) => [id, enabled])).toEqual([[failing.id, false]]);
+  await pass(10 * HOUR);
+  expect(responder.requests).toHaveLength(2);
+  expect(await cron.runs(once.id, 10)).toHaveLength(1);
+});
+
+test("what was claimed before a crash runs after it, once", async () => {
+  const job = await cron.add(isolated("long @hold"));
+  await pass(HOUR);
+  await expect.poll(() => responder.requests.length).toBe(1);
+  await cron[Symbol.asyncDispose]();
+  // The next process finds the slot and the accepted run.
+  cron = await open();
+  await pass(0);
+  expect(responder.requests).toHaveLength(1);
+  responder.abort({ sessionKey: `agent:main:cron:${job.id}` }, "rpc");
+  await ended(1);
+  expect(finished()).toEqual([["error", 1]]);
+});
+
+test("a slot that was claimed and whose run was never accepted runs after the restart", async () => {
+  const job = await cron.add(isolated("hello"));
+  await cron[Symbol.asyncDispose]();
+  await store.write("cron.job.due", { id: job.id, nextRunAt: T0 + 2 * HOUR, run: [T0 + HOUR], missed: [], skipped: [] });
+  cron = await open();
+  await ended(1);
+  expect(responder.requests.map(({ runId }) => runId)).toEqual([`cron:${job.id}:${T0 + HOUR}`]);
+});
+
+test("of the times that passed while the gateway was down the last one runs, and the others are recorded", async () => {
+  const job = await cron.add(isolated("hello"));
+  const skipping = await cron.add(isolated("hello", { name: "skip", missed: "skip" }));
+  await cron[Symbol.asyncDispose]();
+  clock.advance(3.5 * HOUR);
+  cron = await open();
+  await ended(6);
+  expect((await cron.runs(job.id, 10)).map(({ status, runAtMs }) => [status, runAtMs])).toEqual([
+    ["skipped", T0 + HOUR],
+    ["skipped", T0 + 2 * HOUR],
+    ["ok", T0 + 3 * HOUR],
+  ]);
+  expect((await cron.runs(skipping.id, 10)).map(({ status }) => status)).toEqual(["skipped", "skipped", "skipped"]);
+  expect((await cron.runs(skipping.id, 1))[0]?.error).toMatch(/^missed: /);
+});
+
+test("a clock that is set back runs nothing twice", async () => {
+  await cron.add(isolated("hello"));
+  await pass(HOUR);
+  await ended(1);
+  clock.advance(-2 * HOUR);
+  await pass(2 * HOUR);
+  expect(responder.requests).toHaveLength(1);
+  await pass(HOUR);
+  await ended(2);
+});
+
+test("a run that has not ended is not started again: its times are recorded as skipped", async () => {
+  const job = await cron.add(isolated("long @hold"));
+  await pass(HOUR);
+  await expect.poll(() => responder.requests.length).toBe(1);
+  await pass(HOUR);
+  await ended(1);
+  expect(responder.requests).toHaveLength(1);
+  expect(events.at(-1)).toMatchObject({ status: "skipped", error: "the previous run had not ended", runAtMs: T0 + 2 * HOUR });
+  expect(await cron.run(job.id, "force")).toEqual({ ran: false, reason: "already-running" });
+});
+
+test("slow jobs delay no other below the limit, and above it they wait for one to end", async () => {
+  config.current = { cron: { maxConcurrentRuns: 2 } };
+  const jobs = [];
+  for (const name of ["a", "b", "c"])
+    jobs.push(await cron.add(isolated(`${name} @hold`, { name, schedule: { kind: "at", at: new Date(T0 + 1000).toISOString() } })));
+  await pass(1000);
+  await expect.poll(async () => (await pass(0), responder.requests.length)).toBe(2);
+  await pass(60_000);
+  expect(responder.requests).toHaveLength(2);
+  responder.abort({ sessionKey: responder.requests[0]?.sessionKey ?? "" }, "rpc");
+  await expect.poll(async () => (await pass(0), responder.requests.length)).toBe(3);
+});
+
+test("failures wait longer each time, and the main session is notified of three in a row", async () => {
+  const job = await cron.add(isolated("@fail", { schedule: { kind: "every", everyMs: 1000 } }));
+  await pass(1000);
+  await ended(1);
+  expect((await cron.list({}))[0]?.state).toMatchObject({ consecutiveErrors: 1, lastError: "the test asked for it", nextRunAtMs: T0 + 31_000 });
+  await pass(30_000);
+  await ended(2);
+  await pass(60_000);
+  await ended(3);
+  expect((await cron.list({}))[0]?.state.nextRunAtMs).toBe(T0 + 1000 + 30_000 + 60_000 + 300_000);
+  await expect
+    .poll(() => notes)
+    .toEqual([{ sessionKey: "agent:main:main", text: `The scheduled job "report" (${job.id}) failed 3 times in a row: the test asked for it` }]);
+});
+
+test("a reminder of the main session is asked of its agent, or waits for its next turn", async () => {
+  const main = { sessionTarget: "main", schedule: { kind: "at", at: new Date(T0 + 1000).toISOString() }, name: "tea" } as const;
+  await cron.add({ ...main, wakeMode: "now", payload: { kind: "systemEvent", text: "make tea" } });
+  await cron.add({ ...main, wakeMode: "next-heartbeat", payload: { kind: "systemEvent", text: "water plants" } });
+  await pass(1000);
+  await ended(2);
+  expect(responder.requests).toMatchObject([{ sessionKey: "agent:main:main", kind: "cron" }]);
+  expect(responder.requests[0]?.message).toContain("make tea");
+  expect(notes).toEqual([{ sessionKey: "agent:main:main", text: "water plants" }]);
+});
+
+test("an answer goes to the chat that the job names, or to the one that was used last", async () => {
+  config.current = { channels: { telegram: { botToken: "x" } } };
+  const soon = { kind: "at", at: new Date(T0 + 1000).toISOString() } as const;
+  await store.write("sessions.put", {
+    key: "agent:main:main",
+    agentId: "main",
+    entry: { sessionId: "s", updatedAt: T0, lastChannel: "telegram", lastTo: "42", lastAccountId: "work" },
+    version: 0,
+  });
+  await cron.add(isolated("to the last chat", { schedule: soon, delivery: { mode: "announce" } }));
+  await cron.add(isolated("to a chat", { schedule: soon, delivery: { mode: "announce", channel: "telegram", to: "77" } }));
+  await cron.add(isolated("nowhere", { schedule: soon, delivery: { mode: "announce", channel: "discord" } }));
+  await pass(1000);
+  await ended(3);
+  expect(responder.requests.map(({ reply }) => reply)).toEqual(
+    expect.arrayContaining([
+      { channel: "telegram", accountId: "work", to: "42", chatType: "direct" },
+      { channel: "telegram", accountId: "work", to: "77", chatType: "direct" },
+    ]),
+  );
+  expect(events.filter(({ status }) => status === "error")).toMatchObject([{ error: expect.stringContaining("cron delivery target is missing") }]);
+});
+
+test("jobs are changed, switched off, run by hand and removed", async () => {
+  const job = await cron.add(isolated("hello"));
+  const changed = await cron.update(job.id, {
+    schedule: { kind: "cron", expr: "0 9 * * 1-5", tz: "UTC" },
+    payload: { kind: "agentTurn", model: "acme/small" },
+  });
+  expect(changed).toMatchObject({ payload: { kind: "agentTurn", message: "hello", model: "acme/small" }, state: { nextRunAtMs: Date.UTC(2026, 0, 16, 9) } });
+  expect((await cron.update(job.id, { enabled: false })).state.nextRunAtMs).toBeUndefined();
+  expect(await cron.list({})).toEqual([]);
+  expect(await cron.run(job.id, "due")).toEqual({ ran: false, reason: "not-due" });
+  const running = cron.run(job.id, "force");
+  await ended(1);
+  expect(await running).toEqual({ ran: true });
+  expect(responder.requests).toMatchObject([{ model: "acme/small" }]);
+  expect(await cron.remove(job.id)).toBe(true);
+  expect(await cron.remove(job.id)).toBe(false);
+  await expect(cron.update(job.id, {})).rejects.toThrow(`unknown cron job id: ${job.id}`);
+});
+
+test("jobs that cannot be are refused", async () => {
+  await expect(cron.add(isolated("x", { sessionTarget: "main" }))).rejects.toThrow('main cron jobs require payload.kind="systemEvent"');
+  await expect(cron.add(isolated("x", { payload: { kind: "systemEvent", text: "x" } }))).rejects.toThrow('isolated cron jobs require payload.kind="agentTurn"');
+  await expect(cron.add(isolated("x", { delivery: { mode: "webhook", to: "ftp://x" } }))).rejects.toThrow("an http or https address");
+  expect(await cron.list({ includeDisabled: true })).toEqual([]);
+});
+
+test("with cron off nothing runs by itself", async () => {
+  config.current = { cron: { enabled: false } };
+  const job = await cron.add(isolated("hello"));
+  await pass(5 * HOUR);
+  expect(responder.requests).toEqual([]);
+  expect(await cron.status()).toEqual({ enabled: false, jobs: 1, nextWakeAtMs: null });
+  const running = cron.run(job.id, "force");
+  await ended(1);
+  expect(await running).toEqual({ ran: true });
+});
+
+test("a thousand jobs due in the same second all run once", async () => {
+  config.current = { cron: { maxConcurrentRuns: 50 } };
+  const at = new Date(T0 + 1000).toISOString();
+  await Promise.all(Array.from({ length: 1000 }, (_, n) => cron.add(isolated(`job ${n}`, { name: `job ${n}`, schedule: { kind: "at", at } }))));
+  await pass(1000);
+  await ended(1000);
+  expect(new Set(responder.requests.map(({ runId }) => runId)).size).toBe(1000);
+  expect(await cron.list({ includeDisabled: true })).toEqual([]);
+});

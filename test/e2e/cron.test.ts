@@ -1,0 +1,128 @@
+/** Scheduled jobs in a real gateway: over the command line, in a chat, and across kills. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
+import { startTelegram, type FakeTelegram } from "../fakes/telegram/index.ts";
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+let telegram: FakeTelegram;
+let gateway: LabGateway;
+
+beforeAll(async () => {
+  telegram = await startTelegram();
+  telegram.direct(telegram.me);
+  const own = { enabled: true, botToken: telegram.token, ackReaction: "", streamMode: "off", dmPolicy: "allowlist", allowFrom: [String(telegram.me.id)] };
+  gateway = await startLabGateway({
+    build: "dist-test",
+    sections: { channels: { telegram: own }, commands: { ownerAllowFrom: [`telegram:${telegram.me.id}`] } },
+    env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot },
+  });
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await telegram?.[Symbol.asyncDispose]();
+});
+beforeEach(() => gateway.model.answers(undefined));
+
+interface Job {
+  readonly id: string;
+  readonly name: string;
+  readonly schedule: Readonly<Record<string, unknown>>;
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+async function call<T>(method: string, params: object): Promise<T> {
+  const { ok, payload, error } = await gateway.operator.request(method, params);
+  expect({ ok, error }).toMatchObject({ ok: true });
+  return payload as T;
+}
+const runsOf = async (id: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+  (await call<{ entries: readonly Readonly<Record<string, unknown>>[] }>("cron.runs", { id })).entries;
+const texts = (): readonly string[] => telegram.messages(telegram.me.id).map(({ text }) => text);
+const asked = (word: string): number => gateway.model.requests.filter(({ user }) => user.includes(word)).length;
+const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+test("a job that the command line adds runs when it is due, and its answer reaches the chat it names", async () => {
+  const to = String(telegram.me.id);
+  const added = await gateway.cli("cron", "add", "--name", "Report", "--at", "1s", "--message", "say w-report", "--channel", "telegram", "--to", to, "--json");
+  expect(added.code).toBe(0);
+  const { id } = JSON.parse(added.output) as Job;
+  await expect.poll(() => texts(), PATIENCE).toContain("Heard w-report.");
+  await expect.poll(async () => (await runsOf(id)).map(({ status }) => status), PATIENCE).toEqual(["ok"]);
+  expect((await runsOf(id))[0]).toMatchObject({ summary: "Heard w-report.", model: "large", provider: "acme" });
+  expect(asked("w-report")).toBe(1);
+  const shown = await gateway.cli("cron", "runs", "--id", id);
+  expect(shown.output).toContain("Heard w-report.");
+});
+
+test("jobs are listed, changed, run by hand and removed on the command line", async () => {
+  const added = await gateway.cli(
+    "cron",
+    "add",
+    "--name",
+    "Nightly",
+    "--cron",
+    "0 3 * * *",
+    "--tz",
+    "UTC",
+    "--message",
+    "say w-nightly",
+    "--no-deliver",
+    "--json",
+  );
+  const { id } = JSON.parse(added.output) as Job;
+  expect((await gateway.cli("cron", "list")).output).toMatch(/Nightly.*0 3 \* \* \* \(UTC\)/);
+  expect((await gateway.cli("cron", "run", id)).output).toBe("Done.\n");
+  expect(asked("w-nightly")).toBe(1);
+  expect((await gateway.cli("cron", "disable", id)).output).toContain("it does not run");
+  expect((await gateway.cli("cron", "edit", id, "--every", "2h", "--enable")).output).toContain("every 2h");
+  expect(JSON.parse((await gateway.cli("cron", "status", "--json")).output)).toMatchObject({ enabled: true, nextWakeAtMs: expect.any(Number) });
+  const file = join(gateway.place.stateDir, "cron", "jobs.json");
+  await expect.poll(() => existsSync(file) && JSON.parse(readFileSync(file, "utf8")), PATIENCE).toMatchObject({ version: 1, jobs: [{ id, name: "Nightly" }] });
+  expect((await gateway.cli("cron", "rm", id)).code).toBe(0);
+  expect((await gateway.cli("cron", "rm", id)).code).toBe(1);
+  expect((await gateway.cli("cron", "add", "--name", "x", "--cron", "61 * * * *", "--message", "x")).output).toContain('"61 * * * *" cannot be used');
+  expect((await gateway.cli("cron", "add", "--name", "x", "--every", "1h")).output).toContain("--message for the agent");
+});
+
+test("the owner asks for a reminder in a chat, and the job is there with its schedule", async () => {
+  const schedule = { kind: "cron", expr: "0 9 * * 1-5", tz: "Europe/Berlin" };
+  gateway.model.answers(({ user, body }) => {
+    if (!user.includes("remind me")) return undefined;
+    if (body.includes('"role":"tool"')) return "It is scheduled.";
+    return { text: "", calls: [{ name: "cron", args: { action: "add", job: { name: "Stand-up", schedule, text: "stand-up" } } }] };
+  });
+  telegram.say("remind me every weekday at 9");
+  await expect.poll(() => texts(), PATIENCE).toContain("It is scheduled.");
+  const { jobs } = await call<{ jobs: readonly Job[] }>("cron.list", {});
+  expect(jobs).toMatchObject([
+    { name: "Stand-up", schedule, sessionTarget: "main", payload: { kind: "systemEvent", text: "stand-up" }, state: { nextRunAtMs: expect.any(Number) } },
+  ]);
+  await call("cron.remove", { id: jobs[0]?.id });
+});
+
+test.each(["cron.claimed", "cron.accepted", "cron.finished", "inbox.committed", "turn.started"])(
+  "killed at %s, a slot runs once and is recorded once",
+  async (failpoint) => {
+    const word = `w-${failpoint.replaceAll(".", "")}`;
+    await gateway.stop();
+    await gateway.start({ OPENCLAW_FAILPOINT: failpoint });
+    const job = {
+      name: failpoint,
+      schedule: { kind: "at", at: soon(300) },
+      sessionTarget: "isolated",
+      wakeMode: "now",
+      payload: { kind: "agentTurn", message: `say ${word}` },
+    };
+    const { id } = await call<Job>("cron.add", { ...job, deleteAfterRun: false, delivery: { mode: "none" } });
+    expect(await gateway.ended()).toMatchObject({ signal: "SIGKILL" });
+    await gateway.start();
+    await expect.poll(async () => (await runsOf(id)).map(({ status, summary }) => [status, summary]), PATIENCE).toEqual([["ok", `Heard ${word}.`]]);
+    expect(asked(word)).toBe(1);
+    const { jobs } = await call<{ jobs: readonly Job[] }>("cron.list", { includeDisabled: true });
+    expect(jobs.find((one) => one.id === id)).toMatchObject({ enabled: false, state: { lastStatus: "ok" } });
+    await call("cron.remove", { id });
+  },
+);

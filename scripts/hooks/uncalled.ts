@@ -5,8 +5,6 @@ export const UNCALLED: Readonly<Record<string, string>> = {
   subagent_spawned: "subagents are not built yet",
   subagent_progress: "subagents are not built yet",
   subagent_ended: "subagents are not built yet",
-  cron_changed: "the schedule is not built yet",
-  cron_reconciled: "the schedule is not built yet",
   heartbeat_prompt_contribution: "heartbeats are not built yet",
 };
 

@@ -317,14 +317,14 @@ function registerVariables(config: Config, register: (secret: string) => void): 
 /** Does what changes of the configuration need. */
 function followConfig(
   config: Config,
-  { plugins, channels }: OpenModules,
+  { plugins, channels, cron }: OpenModules,
   { log, logging, restarts }: { readonly log: Logger; readonly logging: Logging; readonly restarts: Restarts },
 ): Reload {
   return createReload({
     config,
     log: log.subsystem("config"),
     restarts,
-    modules: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload },
+    modules: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload, cron: cron.reload },
     channels: () =>
       plugins
         .registries()

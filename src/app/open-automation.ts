@@ -21,6 +21,10 @@ export interface Automation {
   readonly cron: LazyCron;
   /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
   readonly tool: () => Promise<Tool>;
+  /** Starts what is scheduled. */
+  start(): Promise<void>;
+  /** The configuration of jobs changed. */
+  reload(): Promise<void>;
 }
 
 const WAKE_MESSAGE = "The line of the system above came up just now. Act on it if it needs something, and answer NO_REPLY if it does not.";
@@ -60,14 +64,18 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
       log,
       notify,
       runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
-      enabled: () => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1",
+      enabled: () => isEnabled(),
       onEvent(event, job) {
         broadcast(event);
         notifyPlugins(plugins, event, job);
       },
     }),
   );
-  stack.use(config.onEvent(({ kind }) => void (kind === "changed" && cron.reconsider())));
+  const isEnabled = (): boolean => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1";
+  const reconciled = (reason: "startup" | "reload"): void => {
+    const hooks = plugins.hooks();
+    if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: isEnabled() }, {});
+  };
   const tool = lazy(async () => {
     const { cronTool } = await loadCron();
     return cronTool({
@@ -88,5 +96,16 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
       },
     });
   });
-  return { cron, tool };
+  return {
+    cron,
+    tool,
+    async start() {
+      await cron.start();
+      reconciled("startup");
+    },
+    async reload() {
+      await cron.reconsider();
+      reconciled("reload");
+    },
+  };
 }

@@ -43,6 +43,7 @@ const UI_FOLDER = join(import.meta.dirname, "..", "ui");
 /** The modules of a gateway that runs. */
 export interface OpenModules {
   readonly gateway: Gateway;
+  readonly cron: Pick<Automation, "reload">;
   /** What turns load. */
   readonly code: TurnCode;
   readonly plugins: Plugins;
@@ -114,10 +115,11 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => opened.sessions.stop(stopping));
   await resumeWork(core, opened, plugins);
-  await automation.cron.start();
+  await automation.start();
   return {
     gateway,
     plugins,
+    cron: automation,
     code: opened.code,
     channels,
     conversation,

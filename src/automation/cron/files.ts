@@ -37,7 +37,10 @@ export interface CronFiles {
   close(): Promise<void>;
 }
 
+/** The digest of the file as it was written here. */
 const META = "cron.file";
+/** Entries of another program's file that are no jobs here: they stay in the file. */
+const UNREADABLE = "cron.unreadable";
 const VERSION = 1;
 const WRITE_AFTER_MS = 500;
 const MAX_RUNS_BYTES = 2_000_000;
@@ -58,7 +61,8 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
 
   async function write(): Promise<void> {
     const jobs = (await store.read("cron.job.list", {})).map(jobOf);
-    const text = `${JSON.stringify({ version: VERSION, jobs }, undefined, 2)}\n`;
+    const unreadable = await store.read("meta.get", { key: UNREADABLE });
+    const text = `${JSON.stringify({ version: VERSION, jobs: [...jobs, ...(Array.isArray(unreadable) ? unreadable : [])] }, undefined, 2)}\n`;
     await mkdir(dirname(path), { recursive: true });
     const next = `${path}.${process.pid}.tmp`;
     await writeFile(next, text, { mode: 0o600 });
@@ -78,12 +82,12 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   }
 
   /** Takes over the jobs of a file: new and changed ones, and that some are gone. */
-  async function takeOver(jobs: readonly CronJob[]): Promise<void> {
+  async function takeOver(jobs: readonly CronJob[], isFirst: boolean): Promise<void> {
     const known = new Map((await store.read("cron.job.list", {})).map((row) => [row.id, row]));
     for (const job of jobs) {
       const row = known.get(job.id);
       known.delete(job.id);
-      if (!row || jobOf(row).updatedAtMs < job.updatedAtMs) await store.commit([putJob(job, row?.version ?? 0)]);
+      if (!row || isFirst || jobOf(row).updatedAtMs < job.updatedAtMs) await store.commit([putJob(job, row?.version ?? 0)]);
     }
     for (const id of known.keys()) await store.write("cron.job.delete", { id });
     log.info(`${jobs.length} cron jobs were read from ${path}, which another program wrote`);
@@ -93,7 +97,8 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
     path,
     async import() {
       const text = await readFile(path, "utf8").catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)));
-      if (text === undefined || (await store.read("meta.get", { key: META })) === digest(text)) return;
+      const written = await store.read("meta.get", { key: META });
+      if (text === undefined || written === digest(text)) return;
       const { value, issues } = parseDocument(text);
       if (!isRecord(value) || !Array.isArray(value["jobs"]) || issues.some(({ severity }) => severity === "error")) {
         log.warn(`the cron jobs in ${path} cannot be read and were left out: it is no list of jobs; repair it, or put ${path}.bak in its place`);
@@ -104,8 +109,9 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
         return;
       }
       const read = await readJobs(value["jobs"], clock.now());
-      for (const problem of read.problems) log.warn(`a cron job in ${path} was left out: ${problem}`);
-      await takeOver(read.jobs);
+      for (const { problem } of read.unreadable) log.warn(`a cron job in ${path} was left out: ${problem}`);
+      await store.write("meta.set", { key: UNREADABLE, value: read.unreadable.map(({ raw }) => raw) });
+      await takeOver(read.jobs, written === undefined);
     },
     changed() {
       timer ??= clock.after(WRITE_AFTER_MS, () => {
@@ -123,18 +129,23 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   };
 }
 
+interface ReadJobs {
+  readonly jobs: readonly CronJob[];
+  readonly unreadable: readonly { readonly raw: unknown; readonly problem: string }[];
+}
+
 /** Jobs as other programs write them; what is none is named. */
-async function readJobs(list: readonly unknown[], now: number): Promise<{ readonly jobs: readonly CronJob[]; readonly problems: readonly string[] }> {
+async function readJobs(list: readonly unknown[], now: number): Promise<ReadJobs> {
   const validators = await loadValidators();
   const jobs: CronJob[] = [];
-  const problems: string[] = [];
+  const unreadable: { raw: unknown; problem: string }[] = [];
   for (const [index, raw] of list.entries()) {
     const name = isRecord(raw) && typeof raw["name"] === "string" ? JSON.stringify(raw["name"]) : `number ${index + 1}`;
     const { id, state, createdAtMs, updatedAtMs, notify: _, ...rest } = isRecord(raw) ? raw : {};
     const input = normalizeNewJob(rest);
     const issues = validators.params("cron.add", input) ?? [];
     if (typeof id !== "string" || id === "" || issues.length > 0) {
-      problems.push(`${name}: ${typeof id === "string" ? issues.join("; ") : "it has no id"}`);
+      unreadable.push({ raw, problem: `${name}: ${typeof id === "string" ? issues.join("; ") : "it has no id"}` });
       continue;
     }
     try {
@@ -142,8 +153,8 @@ async function readJobs(list: readonly unknown[], now: number): Promise<{ readon
       const planned = job.state.nextRunAtMs ?? (job.enabled ? timesOf(job.schedule, id).next(now) : undefined);
       jobs.push({ ...job, state: { ...job.state, ...(planned === undefined ? {} : { nextRunAtMs: planned }) } });
     } catch (error) {
-      problems.push(`${name}: ${messageOf(error)}`);
+      unreadable.push({ raw, problem: `${name}: ${messageOf(error)}` });
     }
   }
-  return { jobs, problems };
+  return { jobs, unreadable };
 }

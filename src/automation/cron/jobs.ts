@@ -1,5 +1,6 @@
 /** Jobs in the store. */
 import { AppError } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import type { CronJobRow, Store, Write } from "../../store/index.ts";
 import type { CronJob } from "./job.ts";
 
@@ -7,9 +8,9 @@ type JobStore = Pick<Store, "read" | "commit">;
 
 /** The job of a row. Its next time is the row's. */
 export function jobOf({ job, enabled, nextRunAt }: CronJobRow): CronJob {
-  // Written by this module only, after its schema was checked.
+  // Written by this module after it was checked, or imported as another program wrote it: then a schedule that means nothing ends it when it is due.
   const stored = job as CronJob;
-  const { nextRunAtMs: _, ...state } = stored.state;
+  const { nextRunAtMs: _, ...state } = isRecord(stored.state) ? stored.state : {};
   return { ...stored, enabled, state: { ...state, ...(nextRunAt === null ? {} : { nextRunAtMs: nextRunAt }) } };
 }
 

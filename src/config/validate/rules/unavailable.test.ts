@@ -25,13 +25,13 @@ test.each(UNAVAILABLE.flatMap(({ name, paths }) => paths.map((path) => ({ name, 
 );
 
 test("several settings of one feature give one warning that counts them", () => {
-  expect(warnings({ cron: { enabled: true, store: "x", maxConcurrentRuns: 2 } })).toMatchObject([
-    { path: ["cron", "enabled"], message: "cron is not available in this version: this setting and 2 more have no effect" },
+  expect(warnings({ talk: { voiceId: "x", modelId: "y", outputFormat: "z" } })).toMatchObject([
+    { path: ["talk", "voiceId"], message: "talk mode is not available in this version: this setting and 2 more have no effect" },
   ]);
 });
 
 test.each([
-  { cron: { enabled: false, store: "x" } },
+  { cron: { enabled: true, store: "x", maxConcurrentRuns: 2 } },
   { browser: { enabled: false } },
   { hooks: { enabled: false, token: "x" } },
   { hooks: { internal: { enabled: true } } },

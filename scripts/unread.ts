@@ -170,7 +170,11 @@ const listed = (names: readonly string[]): string => names.map((name) => `- \`${
 const namesOn = (text: string): readonly string[] => [...text.matchAll(/(?<=[-,|] )`([^`]+)`/g)].map(([, name]) => name!);
 
 /** Names that the page before did not have. */
-export const added = (before: string, after: string): readonly string[] => namesOn(after).filter((name) => !namesOn(before).includes(name));
+export function added(before: string, after: string): readonly string[] {
+  const earlier = namesOn(before);
+  const isNew = (name: string): boolean => !earlier.some((known) => name === known || name.startsWith(`${known}.`));
+  return namesOn(after).filter(isNew);
+}
 
 export function page(): string {
   return `# Not supported

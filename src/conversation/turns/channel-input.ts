@@ -174,10 +174,11 @@ const DEFAULT_LIMIT = 50;
 const MOST = 500;
 const MAX_BODY = 2000;
 
-function limitOf(cfg: HostConfig, { channel, accountId }: Inbound): number {
+function limitOf(cfg: HostConfig, { channel, accountId, agentId }: Inbound): number {
   const own = effectiveChannelConfig(cfg, channel, accountId)["historyLimit"];
-  const general = sectionOf(cfg.messages?.["groupChat"])?.["historyLimit"];
-  const limit = [own, general].find((value): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0) ?? DEFAULT_LIMIT;
+  const groupChat = sectionOf(cfg.messages?.["groupChat"]);
+  const ofAgent = sectionOf(cfg.agents?.list?.find(({ id }) => id.toLowerCase() === agentId)?.["groupChat"]);
+  const limit = [own, ofAgent?.["historyLimit"], groupChat?.["historyLimit"]].find((value): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0) ?? DEFAULT_LIMIT;
   return Math.min(limit, MOST);
 }
 

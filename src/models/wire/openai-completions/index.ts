@@ -102,10 +102,10 @@ function compatOf({ provider, baseUrl, compat }: ModelEntry): Compat {
   };
 }
 
-function wireTools(tools: NonNullable<WireRequest["tools"]>, { supportsStrictMode }: Compat): readonly Json[] {
+function wireTools(tools: NonNullable<WireRequest["tools"]>, compat: Compat): readonly Json[] {
   return tools.map(({ name, description, parameters }) => ({
     type: "function",
-    function: { name, description, parameters: rootObject(parameters), ...(supportsStrictMode ? { strict: false } : {}) },
+    function: { name, description, parameters: rootObject(parameters), ...(compat.supportsStrictMode ? { strict: false } : {}) },
   }));
 }
 

@@ -30,7 +30,7 @@ const IN_TERMINAL = /^openclaw tui\b/;
 const WITH_CHANNEL = /^openclaw channels (?:start|stop|restart)\b/;
 /** These ask a gateway that runs. */
 const ASKING =
-  /^openclaw (?:agent|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
+  /^openclaw (?:agent|cron (?!next)|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
 /** These end it, or change what others ask for. */
 const ENDING = /^openclaw (?:gateway (?:restart|stop)|devices|plugins reload|approvals)\b/;
 const TOKEN = "a-token-of-this-test-0123456789";
@@ -103,6 +103,13 @@ async function withQuestion(line: string): Promise<string> {
   return line.replace("APPROVAL_ID", id.slice(0, 8));
 }
 
+/** The id of a job. */
+function withJob(line: string): string {
+  if (!line.includes("JOB_ID")) return line;
+  const added = place.cli("cron", "add", "--name", "example", "--every", "1h", "--message", "hello", "--no-deliver", "--json");
+  return line.replace("JOB_ID", (JSON.parse(added.stdout) as { readonly id: string }).id);
+}
+
 /** A line of the help as the user would run it, with a real backup's name in place of the sketched one. */
 function runnable(line: string): string {
   if (!line.includes("….tar.gz")) return line;
@@ -137,7 +144,8 @@ describe("every example of the help texts works as it stands there", () => {
   test("those that ask a gateway, one after the other", { timeout: 120_000 }, async () => {
     await prepare("");
     await using gateway = await place.gateway();
-    for (const line of examples.filter((one) => ASKING.test(one) && !ENDING.test(one)).sort()) run(await withQuestion(await withDevices(line, gateway.url!)));
+    for (const line of examples.filter((one) => ASKING.test(one) && !ENDING.test(one)).sort())
+      run(withJob(await withQuestion(await withDevices(line, gateway.url!))));
   });
 
   test.each(examples.filter((line) => ENDLESS.test(line)).sort())("%s (until Ctrl-C)", async (line) => {

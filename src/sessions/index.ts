@@ -30,8 +30,8 @@ export {
   type NewEntry,
   type PromptError,
   type Provenance,
-} from "./transcript/entries.ts";
-export { entryOfRow, leafForRun, nextState, pathState, readPath, readTranscript, type PathState, type ReadTranscript } from "./transcript/path.ts";
+} from "./transcript.ts";
+export { entryOfRow, leafForRun, nextState, pathState, readPath, readTranscript, type PathState, type ReadTranscript } from "./transcript.ts";
 export {
   contextSize,
   estimateTokens,

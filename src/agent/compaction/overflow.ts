@@ -1,13 +1,13 @@
 import type { ModelMessage } from "../../protocol/index.ts";
+import { contextOf, cutResult, entryOfRow, pathItem, resultsCutEntry, type EntryPlace, type NewEntry, type PathItem } from "../../sessions/index.ts";
 import { evenLimit } from "./fit.ts";
-import { contextOf, cutResult, pathItem, resultsCutEntry, type EntryPlace, type NewEntry, type PathItem } from "../../sessions/index.ts";
 
-/** Times that a conversation is made smaller in one call before it is given up; each time what is sent is at most half as long. */
+/** Times that a conversation is made smaller in one call before the turn fails; each time what is sent is at most half as long. */
 export const MAX_OVERFLOW_ROUNDS = 6;
 /** Of these, so many ask a model for a summary; after that it is put together by rule. */
 export const ROUNDS_WITH_MODEL = 2;
 
-/** What the user is told when the provider refuses even what cannot be made smaller. */
+/** What the user is shown when the provider refuses even what cannot be made smaller. */
 export const OVERFLOW_TEXT =
   "Context overflow: the request is too large for the model, even with the conversation cut to its last message. Start afresh with /new (or /reset), choose a model with a larger window, or use fewer tools and shorter workspace files.";
 
@@ -73,5 +73,6 @@ export function shrinkPath(
   const cut = sizes.filter((size) => size > maxChars).length;
   if (cut === 0) return undefined;
   const entry = resultsCutEntry(place, maxChars);
-  return { entry, path: [...path, pathItem(JSON.parse(entry.line) as PathItem["entry"])], cut };
+  const item = entryOfRow(entry);
+  return { entry, path: item ? [...path, pathItem(item)] : path, cut };
 }

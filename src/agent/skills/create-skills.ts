@@ -72,7 +72,7 @@ const MOST_REPORTED = 1000;
 
 export function createSkills(deps: SkillsDeps): Skills {
   const watches = new Map<string, SkillWatch>();
-  // A start counts as a change: nobody watched before it.
+  // A start counts as a change: nothing was watched before it.
   let version = deps.clock.now();
   let closed = false;
   const reported = new Set<string>();
@@ -114,7 +114,7 @@ export function createSkills(deps: SkillsDeps): Skills {
       });
       watches.set(workspace, watch);
     }
-    await watches.get(workspace)!.idle();
+    await watches.get(workspace)?.idle();
   }
 
   async function load(workspace: string): Promise<LoadedSkills & { readonly gates: SkillGates }> {

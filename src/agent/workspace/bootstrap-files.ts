@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
 import type { BootstrapFile } from "../prompt/injected-files.ts";
-import type { SessionFacts } from "../prompt/session-facts.ts";
+import type { SessionFacts } from "../prompt/facts.ts";
 import { BOOTSTRAP_NAMES, FEW_NAMES, MEMORY_NAMES } from "./bootstrap-names.ts";
 
 export interface ReadBootstrapOptions {
@@ -22,18 +22,18 @@ const END_BYTES = 262_144;
  */
 export type ReadBootstrapFiles = (options: ReadBootstrapOptions) => Promise<readonly BootstrapFile[]>;
 
-/** Reads them, and remembers each for as long as it is the same file with the same times. */
+/** Reads them, and caches each for as long as it is the same file with the same times. */
 export function createBootstrapReader(watching?: FolderWatching): ReadBootstrapFiles {
   const known = new Map<string, { readonly stamp: string; readonly read: Read }>();
   const quiet = watching && createQuiet(watching);
 
-  async function remembered(folder: string, name: string): Promise<Read> {
+  async function readCached(folder: string, name: string): Promise<Read> {
     const path = join(folder, name);
     const stamp = await stampOf(path);
-    const kept = known.get(path);
-    if (kept && stamp !== undefined && kept.stamp === stamp) return kept.read;
+    const before = known.get(path);
+    if (before && stamp !== undefined && before.stamp === stamp) return before.read;
     const read = await readFile(folder, name);
-    if (stamp !== undefined && known.size < MOST_KEPT) known.set(path, { stamp, read });
+    if (stamp !== undefined && known.size < MOST_CACHED) known.set(path, { stamp, read });
     return read;
   }
 
@@ -42,23 +42,23 @@ export function createBootstrapReader(watching?: FolderWatching): ReadBootstrapF
     if (last) return last;
     const names: readonly string[] = which === "few" ? BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)) : BOOTSTRAP_NAMES;
     const memoryNames = which === "all" ? MEMORY_NAMES : [];
-    const found = await Promise.all([...names, ...memoryNames].map((name) => remembered(folder, name)));
+    const found = await Promise.all([...names, ...memoryNames].map((name) => readCached(folder, name)));
     const [files, memory] = [found.slice(0, names.length), found.slice(names.length)];
     const shown = [...files, ...distinct(memory)].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
-    const links = found.some(({ identity }, index) => identity !== undefined && !known.has(join(folder, [...names, ...memoryNames][index]!)));
+    const links = found.some(({ identity, file }) => identity !== undefined && !known.has(file.path));
     if (!links) quiet?.remember(folder, which, shown);
     return shown;
   };
 }
 
 export interface FolderWatching {
-  /** Tells of changes in a folder; undefined where that is not possible. */
+  /** Reports changes in a folder; undefined where that is not possible. */
   readonly watch: (folder: string, onChange: () => void) => Disposable | undefined;
   /** Milliseconds that only go forward. */
   readonly now: () => number;
 }
 
-/** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are told by nobody. */
+/** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are not reported. */
 const QUIET_MS = 2_000;
 const MOST_WATCHED = 100;
 
@@ -81,26 +81,26 @@ function createQuiet({ watch, now }: FolderWatching): Quiet {
 
   return {
     unchanged(folder, which) {
-      const place = folders.get(folder);
-      const seen = place?.seen.get(which);
-      return seen && seen.changes === place!.changes && now() - seen.at < QUIET_MS ? seen.files : undefined;
+      const watching = folders.get(folder);
+      const seen = watching?.seen.get(which);
+      return seen && seen.changes === watching?.changes && now() - seen.at < QUIET_MS ? seen.files : undefined;
     },
     remember(folder, which, files) {
       // The watch begins with the second look, so that nothing can happen between the look and its beginning.
       const fresh = !folders.has(folder);
-      const place = watched(folder);
-      if (place && !fresh) place.seen.set(which, { at: now(), changes: place.changes, files });
+      const watching = watched(folder);
+      if (watching && !fresh) watching.seen.set(which, { at: now(), changes: watching.changes, files });
     },
   };
 }
 
-/** The same, without remembering. */
+/** The same, without a cache. */
 export const readBootstrapFiles: ReadBootstrapFiles = (options) => createBootstrapReader()(options);
 
 /** Files of this many workspaces, roughly; those beyond are read each time. */
-const MOST_KEPT = 1_000;
+const MOST_CACHED = 1_000;
 
-/** What tells that a file is as it was. Undefined for links: what they point to can change by itself. */
+/** What shows that a file is as it was. Undefined for links: what they point to can change by itself. */
 async function stampOf(path: string): Promise<string | undefined> {
   try {
     const { dev, ino, size, mtimeMs, ctimeMs, mode } = await lstat(path);

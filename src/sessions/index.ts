@@ -24,7 +24,7 @@ export {
   thinkingLevelEntry,
   ZERO_USAGE,
   type CompactionFields,
-  type EntryPlace,
+  type EntryPosition,
   type HeaderFields,
   type MessageExtras,
   type NewEntry,

@@ -12,7 +12,7 @@ import {
 import type { EntryInput, EntryRow } from "../store/index.ts";
 
 /** Where a line hangs and when it was made. */
-export interface EntryPlace {
+export interface EntryPosition {
   readonly ids: Pick<Ids, "hex">;
   /** Null: a root. */
   readonly parentId: string | null;
@@ -29,7 +29,7 @@ export interface NewEntry extends EntryInput {
 
 const FORMAT = 3;
 
-function entry(type: string, { ids, parentId, at }: EntryPlace, fields: object): NewEntry {
+function entry(type: string, { ids, parentId, at }: EntryPosition, fields: object): NewEntry {
   const id = ids.hex(4);
   return { id, parentId, type, at, line: JSON.stringify({ type, id, parentId, timestamp: new Date(at).toISOString(), ...fields }) };
 }
@@ -68,8 +68,8 @@ export interface Provenance {
 export const STORED_RESULT_CHARS = 400_000;
 
 /** A message of a person, the model or a tool. A tool's result is cut to what is stored at most. */
-export function messageEntry(place: EntryPlace, message: ModelMessage & MessageExtras): NewEntry {
-  return entry("message", place, { message: message.role === "toolResult" ? { ...message, content: cutContent(message.content) } : message });
+export function messageEntry(position: EntryPosition, message: ModelMessage & MessageExtras): NewEntry {
+  return entry("message", position, { message: message.role === "toolResult" ? { ...message, content: cutContent(message.content) } : message });
 }
 
 type ResultContent = Extract<ModelMessage, { role: "toolResult" }>["content"];
@@ -87,12 +87,12 @@ function cutContent(content: ResultContent): ResultContent {
   return [...shortened.filter((part) => part.type !== "text" || part.text !== ""), { type: "text", text: `[cut when stored: ${total} characters in all]` }];
 }
 
-export function modelChangeEntry(place: EntryPlace, provider: string, modelId: string): NewEntry {
-  return entry("model_change", place, { provider, modelId });
+export function modelChangeEntry(position: EntryPosition, provider: string, modelId: string): NewEntry {
+  return entry("model_change", position, { provider, modelId });
 }
 
-export function thinkingLevelEntry(place: EntryPlace, thinkingLevel: ThinkingLevel): NewEntry {
-  return entry("thinking_level_change", place, { thinkingLevel });
+export function thinkingLevelEntry(position: EntryPosition, thinkingLevel: ThinkingLevel): NewEntry {
+  return entry("thinking_level_change", position, { thinkingLevel });
 }
 
 export interface CompactionFields {
@@ -106,25 +106,25 @@ export interface CompactionFields {
   readonly fromHook?: boolean | undefined;
 }
 
-export function compactionEntry(place: EntryPlace, { summary, firstKeptEntryId, tokensBefore, details, fromHook }: CompactionFields): NewEntry {
-  return entry("compaction", place, { summary, firstKeptEntryId, tokensBefore, details, fromHook });
+export function compactionEntry(position: EntryPosition, { summary, firstKeptEntryId, tokensBefore, details, fromHook }: CompactionFields): NewEntry {
+  return entry("compaction", position, { summary, firstKeptEntryId, tokensBefore, details, fromHook });
 }
 
 export function branchSummaryEntry(
-  place: EntryPlace,
+  position: EntryPosition,
   { fromId, summary, details, fromHook }: { readonly fromId: string; readonly summary: string; readonly details?: unknown; readonly fromHook?: boolean },
 ): NewEntry {
-  return entry("branch_summary", place, { fromId, summary, details, fromHook });
+  return entry("branch_summary", position, { fromId, summary, details, fromHook });
 }
 
 /** A fact for programs; a model never sees it. */
-export function customEntry(place: EntryPlace, customType: string, data?: unknown): NewEntry {
-  return entry("custom", place, { customType, data });
+export function customEntry(position: EntryPosition, customType: string, data?: unknown): NewEntry {
+  return entry("custom", position, { customType, data });
 }
 
 /** Text for the model that no one wrote; it reads it as the user's. */
 export function customMessageEntry(
-  place: EntryPlace,
+  position: EntryPosition,
   fields: {
     readonly customType: string;
     readonly content: Extract<ModelMessage, { role: "user" }>["content"];
@@ -133,15 +133,15 @@ export function customMessageEntry(
   },
 ): NewEntry {
   const { customType, content, display, details } = fields;
-  return entry("custom_message", place, { customType, content, display, details });
+  return entry("custom_message", position, { customType, content, display, details });
 }
 
-export function labelEntry(place: EntryPlace, targetId: string, label: string | undefined): NewEntry {
-  return entry("label", place, { targetId, label });
+export function labelEntry(position: EntryPosition, targetId: string, label: string | undefined): NewEntry {
+  return entry("label", position, { targetId, label });
 }
 
-export function sessionInfoEntry(place: EntryPlace, name: string | undefined): NewEntry {
-  return entry("session_info", place, { name });
+export function sessionInfoEntry(position: EntryPosition, name: string | undefined): NewEntry {
+  return entry("session_info", position, { name });
 }
 
 /** `customType`s that programs read. */
@@ -155,23 +155,23 @@ export const CUSTOM = {
 } as const;
 
 /** The model of a run; written at the first one and whenever it differs from the last snapshot. */
-export function modelSnapshotEntry(place: EntryPlace, model: { readonly provider: string; readonly api: string; readonly id: string }): NewEntry {
-  return customEntry(place, CUSTOM.modelSnapshot, { timestamp: place.at, provider: model.provider, modelApi: model.api, modelId: model.id });
+export function modelSnapshotEntry(position: EntryPosition, model: { readonly provider: string; readonly api: string; readonly id: string }): NewEntry {
+  return customEntry(position, CUSTOM.modelSnapshot, { timestamp: position.at, provider: model.provider, modelApi: model.api, modelId: model.id });
 }
 
 /** The provider's prompt cache was used now: pruning counts its time from here. */
-export function cacheTouchEntry(place: EntryPlace, model: { readonly provider: string; readonly id: string }): NewEntry {
-  return customEntry(place, CUSTOM.cacheTouch, { timestamp: place.at, provider: model.provider, modelId: model.id });
+export function cacheTouchEntry(position: EntryPosition, model: { readonly provider: string; readonly id: string }): NewEntry {
+  return customEntry(position, CUSTOM.cacheTouch, { timestamp: position.at, provider: model.provider, modelId: model.id });
 }
 
 /** From here on a model sees at most so many characters of each tool result above. The results themselves stay as they are. */
-export function resultsCutEntry(place: EntryPlace, maxChars: number): NewEntry {
-  return customEntry(place, CUSTOM.resultsCut, { timestamp: place.at, maxChars });
+export function resultsCutEntry(position: EntryPosition, maxChars: number): NewEntry {
+  return customEntry(position, CUSTOM.resultsCut, { timestamp: position.at, maxChars });
 }
 
 /** From here on a model sees no image of the messages above: the provider refused them. The messages themselves stay as they are. */
-export function imagesLeftOutEntry(place: EntryPlace): NewEntry {
-  return customEntry(place, CUSTOM.imagesLeftOut, { timestamp: place.at });
+export function imagesLeftOutEntry(position: EntryPosition): NewEntry {
+  return customEntry(position, CUSTOM.imagesLeftOut, { timestamp: position.at });
 }
 
 export interface PromptError {
@@ -184,8 +184,8 @@ export interface PromptError {
 }
 
 /** A prompt failed or was aborted. */
-export function promptErrorEntry(place: EntryPlace, { runId, sessionId, provider, model, api, error }: PromptError): NewEntry {
-  return customEntry(place, CUSTOM.promptError, { timestamp: place.at, runId, sessionId, provider, model, api, error });
+export function promptErrorEntry(position: EntryPosition, { runId, sessionId, provider, model, api, error }: PromptError): NewEntry {
+  return customEntry(position, CUSTOM.promptError, { timestamp: position.at, runId, sessionId, provider, model, api, error });
 }
 
 export const ZERO_USAGE: Usage = {
@@ -219,10 +219,10 @@ export function gatewayMessage(
 }
 
 export function gatewayMessageEntry(
-  place: EntryPlace,
+  position: EntryPosition,
   ...[model, text, extras]: [Parameters<typeof gatewayMessage>[0], string, Parameters<typeof gatewayMessage>[3]?]
 ): NewEntry {
-  return messageEntry(place, gatewayMessage(model, text, place.at, extras));
+  return messageEntry(position, gatewayMessage(model, text, position.at, extras));
 }
 
 /** A transcript file taken apart. */

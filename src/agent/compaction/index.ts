@@ -11,7 +11,7 @@ export {
   memoryFlushDue,
   memoryFlushed,
   memoryFlushPrompts,
+  memoryFlushThreshold,
   windowCheck,
-  type CompactionSettings,
   type FlushInput,
 } from "./settings.ts";

@@ -138,13 +138,15 @@ function compactionsOf(entry: SessionEntry | undefined): number {
   return typeof count === "number" ? count : 0;
 }
 
+/** Tokens of a conversation from which on notes are to be written, before a compaction comes. Infinite when that is off. */
+export function memoryFlushThreshold(window: number, { memoryFlush, reserveTokensFloor }: CompactionSettings): number {
+  const threshold = window - Math.min(reserveTokensFloor, Math.floor(window * MOST_RESERVED)) - memoryFlush.softThresholdTokens;
+  return memoryFlush.enabled && threshold > 0 ? threshold : Number.POSITIVE_INFINITY;
+}
+
 /** True when a silent turn should write down what matters before a compaction comes: close to the limit, and once between two compactions. */
 export function memoryFlushDue({ entry, window, settings, heartbeat, cliBackend, workspaceWritable }: FlushInput): boolean {
-  const { enabled, softThresholdTokens } = settings.memoryFlush;
-  if (!enabled || heartbeat || cliBackend || !workspaceWritable) return false;
-  const tokens = knownTokens(entry);
-  const threshold = window - Math.min(settings.reserveTokensFloor, Math.floor(window * MOST_RESERVED)) - softThresholdTokens;
-  if (!tokens || threshold <= 0 || tokens < threshold) return false;
+  if (heartbeat || cliBackend || !workspaceWritable || (knownTokens(entry) ?? 0) < memoryFlushThreshold(window, settings)) return false;
   const flushed = entry?.["memoryFlushCompactionCount"];
   return typeof flushed !== "number" || flushed !== compactionsOf(entry);
 }

@@ -21,7 +21,7 @@ export interface SkillGates {
   readonly remote?: RemoteHosts | undefined;
 }
 
-export interface Verdict {
+export interface Eligibility {
   readonly eligible: boolean;
   readonly disabled: boolean;
   readonly blockedByAllowlist: boolean;
@@ -32,7 +32,7 @@ export interface Verdict {
 const ON_UNLESS_SET: ReadonlySet<string> = new Set(["browser.enabled", "browser.evaluateEnabled"]);
 
 /** Whether a skill can be offered, and if not, everything that stands in its way. */
-export function judge(skill: Skill, gates: SkillGates): Verdict {
+export function eligibilityOf(skill: Skill, gates: SkillGates): Eligibility {
   const { skills } = gates.config;
   const disabled = skills?.entries?.[skill.key]?.enabled === false;
   const allowed = skills?.allowBundled ?? [];
@@ -42,7 +42,7 @@ export function judge(skill: Skill, gates: SkillGates): Verdict {
   return { eligible: !disabled && !blockedByAllowlist && !lacks, disabled, blockedByAllowlist, missing };
 }
 
-function missingOf(skill: Skill, { config, env, platform, programs, remote }: SkillGates): Verdict["missing"] {
+function missingOf(skill: Skill, { config, env, platform, programs, remote }: SkillGates): Eligibility["missing"] {
   const { requires, os } = skill;
   const entry = config.skills?.entries?.[skill.key];
   const hasProgram = (name: string): boolean => programs.has(name) || (remote?.programs.has(name) ?? false);
@@ -75,7 +75,7 @@ export function neededPrograms(skills: readonly Skill[]): ReadonlySet<string> {
 
 const OF_WORKSPACES: readonly Skill["source"][] = ["openclaw-workspace", "agents-skills-project"];
 
-type OfferedSkill = Pick<Skill & Verdict, "eligible" | "baseDir" | "source" | "requires">;
+type OfferedSkill = Pick<Skill & Eligibility, "eligible" | "baseDir" | "source" | "requires">;
 
 /**
  * Programs that eligible skills say they need. Skills in the workspace do not count: the agent itself writes there, and would decide which programs run

@@ -1,5 +1,5 @@
 import { isObject, sameValue } from "../../config/index.ts";
-import { judge, type SkillGates } from "./eligibility.ts";
+import { eligibilityOf, type SkillGates } from "./eligibility.ts";
 import { skillLimits, type SkillLimits } from "./limits.ts";
 import type { Skill } from "./skill.ts";
 import { join, sep } from "node:path";
@@ -76,7 +76,7 @@ export interface SnapshotOptions {
 
 export function buildSnapshot(skills: readonly Skill[], { gates, home, version, filter }: SnapshotOptions): SkillsSnapshot {
   const names = filter === undefined ? undefined : filterOf(filter);
-  const eligible = skills.filter((skill) => (names?.includes(skill.name) ?? true) && judge(skill, gates).eligible);
+  const eligible = skills.filter((skill) => (names?.includes(skill.name) ?? true) && eligibilityOf(skill, gates).eligible);
   return {
     prompt: promptList(eligible, { home, limits: skillLimits(gates.config), note: gates.remote?.note }),
     skills: eligible.map(({ name, primaryEnv, key }) => {

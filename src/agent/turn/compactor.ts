@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { compactionEntry, contextOf, tokensOfChars, usageAfterCompaction, type NewEntry, type EntryPlace } from "../../sessions/index.ts";
+import { compactionEntry, contextOf, tokensOfChars, usageAfterCompaction, type NewEntry, type EntryPosition } from "../../sessions/index.ts";
 import type { AgentHookContext } from "../../hooks/index.ts";
 import type { ModelMessage } from "../../protocol/index.ts";
 import type { ModelEntry } from "../../models/index.ts";
@@ -75,7 +75,7 @@ export function createCompactor(deps: TurnDeps, options: CompactorOptions): Comp
       append: async (fields) => {
         const patch = usageAfterCompaction(entry, undefined);
         entry = { ...entry, ...patch };
-        await append([(place) => compactionEntry(place, fields)], [["sessions.patch", { key: input.sessionKey, patch }]]);
+        await append([(position) => compactionEntry(position, fields)], [["sessions.patch", { key: input.sessionKey, patch }]]);
       },
       clock,
       signal,
@@ -91,15 +91,15 @@ export function createCompactor(deps: TurnDeps, options: CompactorOptions): Comp
     const { items } = await session.path(file);
     const results = contextOf(items).pieces.reduce((sum, { message, chars }) => sum + (message.role === "toolResult" ? tokensOfChars(chars) : 0), 0);
     const tokens = Math.max(0, results - excess);
-    await appendCut((place) => cutResultsTo(items, window, tokens, place));
+    await appendCut((position) => cutResultsTo(items, window, tokens, position));
   }
 
   /** Appends a line that shows less of results, if there is one to append. */
-  async function appendCut(draft: (place: EntryPlace) => NewEntry | undefined): Promise<boolean> {
+  async function appendCut(draft: (position: EntryPosition) => NewEntry | undefined): Promise<boolean> {
     const line = draft({ ids: deps.ids, parentId: null, at: clock.now() });
     if (!line) return false;
     // The line itself is made again where it is appended, below the leaf.
-    await append([(place) => draft(place) ?? line], []);
+    await append([(position) => draft(position) ?? line], []);
     return true;
   }
 
@@ -112,7 +112,7 @@ export function createCompactor(deps: TurnDeps, options: CompactorOptions): Comp
       if (done.kind === "compacted") return true;
       deps.log.warn(`a conversation that is too long could not be summed up: ${done.why}`, { sessionKey: input.sessionKey });
       const path = await session.path(file);
-      return appendCut((place) => shrinkPath(path.items, window, place)?.entry);
+      return appendCut((position) => shrinkPath(path.items, window, position)?.entry);
     },
   };
 }

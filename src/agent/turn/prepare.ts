@@ -159,7 +159,7 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
     ...(senderId === undefined ? {} : { senderId }),
     ...(accountId === undefined ? {} : { accountId }),
     ...(choice ? { choice } : {}),
-    ...(skills && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
+    ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
   });
   const settings = viewSettings(deps.config.current, sessionKey);
   const seen = view({ path: target.path.items, model, settings, now: deps.clock.now(), memo: deps.session.view });

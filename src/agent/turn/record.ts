@@ -1,7 +1,7 @@
 import { failpoint } from "../../base/failpoints.ts";
 import { isRecord } from "../../base/records.ts";
 import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
-import { messageEntry, type EntryPlace, type MessageExtras, type NewEntry } from "../../sessions/index.ts";
+import { messageEntry, type EntryPosition, type MessageExtras, type NewEntry } from "../../sessions/index.ts";
 import type { StepKind, UsageInput, Write } from "../../store/index.ts";
 import { boundedDetails } from "../../tools/index.ts";
 import { batchesOf } from "../loop/batches.ts";
@@ -14,7 +14,7 @@ import { maskMessage } from "./masked.ts";
 import { isSilentReply, textOf } from "./reply.ts";
 
 /** A line of the transcript, once its parent is known. */
-export type Draft = (place: EntryPlace) => NewEntry;
+export type Draft = (position: EntryPosition) => NewEntry;
 
 const MAX_RETRIES = 5;
 

@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import type { Write } from "../../store/index.ts";
-import { compactionSettings, type CompactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts } from "../compaction/index.ts";
+import { compactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts, memoryFlushThreshold } from "../compaction/index.ts";
 import { userTimeZone } from "../prompt/facts.ts";
 import { transcriptOf } from "./begin.ts";
 import { createCompactor } from "./compactor.ts";
@@ -54,20 +54,15 @@ function inputFor(who: Pick<TurnInput, "agentId" | "sessionKey" | "runId">, entr
   return { ...who, message: "", channel: entry.lastChannel ?? "webchat", owner: false, inboxIds: [], resumed: false };
 }
 
-/** What the turn itself knows: far from the limit the store does not have to be asked. */
-function mayBeDue({ usage, window }: TurnEnd, settings: CompactionSettings): boolean {
-  const last = usage.at(-1);
-  if (!last || window === undefined) return false;
-  const tokens = last.input + last.cacheRead + last.cacheWrite;
-  return memoryFlushDue({ entry: { sessionId: "", updatedAt: 0, totalTokens: tokens }, window, settings, workspaceWritable: true });
-}
-
 /** A silent turn that writes down what matters, when a conversation will soon have to be summed up. */
 export async function flushMemory(deps: TurnDeps, input: TurnInput, end: TurnEnd, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void> {
   const { agentId, sessionKey } = input;
   const defaults = deps.config.current.agents?.defaults;
   const settings = compactionSettings(defaults?.compaction);
-  if (!settings.memoryFlush.enabled || ports.stopping.aborted || !mayBeDue(end, settings)) return;
+  const last = end.usage.at(-1);
+  const tokens = last ? last.input + last.cacheRead + last.cacheWrite : 0;
+  // Far from the limit, as the turn itself knows, the store does not have to be asked.
+  if (ports.stopping.aborted || end.window === undefined || tokens < memoryFlushThreshold(end.window, settings)) return;
   const session = await deps.store.read("sessions.get", { key: sessionKey });
   const window = session?.entry.contextTokens;
   if (!session || window === undefined) return;

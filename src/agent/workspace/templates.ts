@@ -106,7 +106,7 @@ const USER = `# Your user
 What they work on, care about, find funny, cannot stand. Add to it as you get to know them: enough to help, never a file on somebody.
 `;
 
-/** Headings and comments only: a heartbeat has nothing to do until somebody adds a line. */
+/** Headings and comments only: a heartbeat has nothing to do until the user adds a line. */
 const HEARTBEAT = `# HEARTBEAT.md
 
 # Nothing here, nothing to do. Add a line for each thing to look at now and then.

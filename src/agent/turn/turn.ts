@@ -36,9 +36,9 @@ export async function runTurn(deps: TurnDeps, input: TurnInput, ports: TurnPorts
   }
 }
 
-async function attemptTurn(all: TurnDeps, message: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
+async function attemptTurn(all: TurnDeps, asked: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
   const startedAt = all.clock.now();
-  const input = message.images ? await withFittingImages(all, message, message.images) : message;
+  const input = asked.images ? await withFittingImages(all, asked, asked.images) : asked;
   const hookLog = createHookLog(all.hooks, all.clock.now);
   hookLog.add(input.hookLog ?? []);
   const deps: TurnDeps = { ...all, hooks: hookLog.hooks };
@@ -92,6 +92,7 @@ async function endAtGate(run: TurnRun, gate: Gate): Promise<TurnEnd> {
   return end;
 }
 
+/** The loop, from the message to the end that is on disk. Undefined when the process stops first. */
 async function converse(run: TurnRun): Promise<TurnEnd | undefined> {
   const { deps, input, ports, turn, record, signal } = run;
   let isWritten = turn.prompt === undefined;

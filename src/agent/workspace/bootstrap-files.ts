@@ -22,10 +22,36 @@ const END_BYTES = 262_144;
  */
 export type ReadBootstrapFiles = (options: ReadBootstrapOptions) => Promise<readonly BootstrapFile[]>;
 
+/** The files of each kind of session, in their order. */
+const NAMES: Readonly<Record<SessionFacts["files"], readonly string[]>> = {
+  all: [...BOOTSTRAP_NAMES, ...MEMORY_NAMES],
+  shared: BOOTSTRAP_NAMES,
+  few: BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)),
+};
+const MEMORY: ReadonlySet<string> = new Set(MEMORY_NAMES);
+const OPTIONAL: ReadonlySet<string> = new Set(["BOOTSTRAP.md", ...MEMORY_NAMES]);
+
+export interface FolderWatching {
+  /** Reports changes in a folder; undefined where that is not possible. */
+  readonly watch: (folder: string, onChange: () => void) => Disposable | undefined;
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+}
+
+/** A folder that is watched: how often it changed, and what was shown of it then. */
+interface WatchedFolder {
+  changes: number;
+  readonly shown: Map<SessionFacts["files"], { readonly at: number; readonly changes: number; readonly files: readonly BootstrapFile[] }>;
+}
+
+/** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are not reported. */
+const QUIET_MS = 2_000;
+const MOST_WATCHED = 100;
+
 /** Reads them, and caches each for as long as it is the same file with the same times. */
 export function createBootstrapReader(watching?: FolderWatching): ReadBootstrapFiles {
   const known = new Map<string, { readonly stamp: string; readonly read: Read }>();
-  const quiet = watching && createQuiet(watching);
+  const folders = new Map<string, WatchedFolder>();
 
   async function readCached(folder: string, name: string): Promise<Read> {
     const path = join(folder, name);
@@ -37,61 +63,40 @@ export function createBootstrapReader(watching?: FolderWatching): ReadBootstrapF
     return read;
   }
 
-  return async ({ folder, which }) => {
-    const last = quiet?.unchanged(folder, which);
-    if (last) return last;
-    const names: readonly string[] = which === "few" ? BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)) : BOOTSTRAP_NAMES;
-    const memoryNames = which === "all" ? MEMORY_NAMES : [];
-    const found = await Promise.all([...names, ...memoryNames].map((name) => readCached(folder, name)));
-    const [files, memory] = [found.slice(0, names.length), found.slice(names.length)];
-    const shown = [...files, ...distinct(memory)].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
-    const links = found.some(({ identity, file }) => identity !== undefined && !known.has(file.path));
-    if (!links) quiet?.remember(folder, which, shown);
-    return shown;
-  };
-}
-
-export interface FolderWatching {
-  /** Reports changes in a folder; undefined where that is not possible. */
-  readonly watch: (folder: string, onChange: () => void) => Disposable | undefined;
-  /** Milliseconds that only go forward. */
-  readonly now: () => number;
-}
-
-/** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are not reported. */
-const QUIET_MS = 2_000;
-const MOST_WATCHED = 100;
-
-interface Quiet {
-  unchanged(folder: string, which: SessionFacts["files"]): readonly BootstrapFile[] | undefined;
-  remember(folder: string, which: SessionFacts["files"], files: readonly BootstrapFile[]): void;
-}
-
-function createQuiet({ watch, now }: FolderWatching): Quiet {
-  const folders = new Map<string, { changes: number; readonly seen: Map<string, { at: number; changes: number; files: readonly BootstrapFile[] }> }>();
-
-  function watched(folder: string) {
-    const known = folders.get(folder);
-    if (known || folders.size >= MOST_WATCHED) return known;
-    const made = { changes: 0, seen: new Map<string, { at: number; changes: number; files: readonly BootstrapFile[] }>() };
-    if (!watch(folder, () => (made.changes += 1))) return undefined;
-    folders.set(folder, made);
-    return made;
+  /** The watch begins with the first look and counts from the second, so that nothing can happen between a look and its beginning. */
+  function startWatching(folder: string): void {
+    if (folders.size >= MOST_WATCHED) return;
+    const watched: WatchedFolder = { changes: 0, shown: new Map() };
+    if (watching?.watch(folder, () => (watched.changes += 1))) folders.set(folder, watched);
   }
 
-  return {
-    unchanged(folder, which) {
-      const watching = folders.get(folder);
-      const seen = watching?.seen.get(which);
-      return seen && seen.changes === watching?.changes && now() - seen.at < QUIET_MS ? seen.files : undefined;
-    },
-    remember(folder, which, files) {
-      // The watch begins with the second look, so that nothing can happen between the look and its beginning.
-      const fresh = !folders.has(folder);
-      const watching = watched(folder);
-      if (watching && !fresh) watching.seen.set(which, { at: now(), changes: watching.changes, files });
-    },
+  return async ({ folder, which }) => {
+    const watched = folders.get(folder);
+    const { changes } = watched ?? {};
+    const last = watched?.shown.get(which);
+    if (watching && last && last.changes === changes && watching.now() - last.at < QUIET_MS) return last.files;
+    const found = await Promise.all(NAMES[which].map((name) => readCached(folder, name)));
+    const isCached = found.every(({ identity, file }) => identity === undefined || known.has(file.path));
+    const files = shownOf(found);
+    if (watching && isCached) {
+      if (changes === undefined) startWatching(folder);
+      else watched?.shown.set(which, { at: watching.now(), changes, files });
+    }
+    return files;
   };
+}
+
+/** Without what is missing and need not be there, and without a second name of the same memory. */
+function shownOf(found: readonly Read[]): readonly BootstrapFile[] {
+  const files: BootstrapFile[] = [];
+  const memories = new Set<string>();
+  for (const { file, identity } of found) {
+    const isSecond = MEMORY.has(file.name) && identity !== undefined && memories.has(identity);
+    if (isSecond || (file.missing && OPTIONAL.has(file.name))) continue;
+    if (MEMORY.has(file.name) && identity !== undefined) memories.add(identity);
+    files.push(file);
+  }
+  return files;
 }
 
 /** The same, without a cache. */
@@ -116,20 +121,13 @@ const S_IFREG = 0o100000;
 /** True when a session of this kind may see the file: what hooks add is held to the same rule. */
 export function belongsTo(which: SessionFacts["files"], name: string): boolean {
   if (which === "few") return FEW_NAMES.has(name);
-  return which === "all" || !MEMORY_NAMES.some((memory) => memory === name);
+  return which === "all" || !MEMORY.has(name);
 }
-
-const isOptional = (name: string): boolean => name === "BOOTSTRAP.md" || MEMORY_NAMES.some((memory) => memory === name);
 
 interface Read {
   readonly file: BootstrapFile;
   /** Device and inode: where case does not count, two names are one file. */
   readonly identity?: string;
-}
-
-/** Each file once, where two names mean the same one. */
-function distinct(found: readonly Read[]): readonly Read[] {
-  return found.filter((read, index) => read.identity === undefined || found.findIndex((other) => other.identity === read.identity) === index);
 }
 
 async function readFile(folder: string, name: string): Promise<Read> {

@@ -2,14 +2,14 @@ import type { Env } from "../config/index.ts";
 import { openSession, type OpenSession } from "../sessions/index.ts";
 import type { TurnDeps } from "./turn/deps.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./turn/input.ts";
-import { runTurn, type GIVEN_UP } from "./turn/run-turn.ts";
+import { runTurn, type GIVEN_UP } from "./turn/turn.ts";
 import { compactSession, flushMemory, type CompactionOutcome, type CompactionWish } from "./turn/upkeep.ts";
-import { createToday } from "./prompt/time-zone.ts";
+import { createToday } from "./prompt/facts.ts";
 import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
 import { seedWorkspace } from "./workspace/seed.ts";
 import { watch } from "node:fs";
 
-/** Tells of changes in a folder itself, not below it. Undefined where the system cannot. It does not keep the process alive. */
+/** Reports changes in a folder itself, not below it. Undefined where the system cannot. It does not keep the process alive. */
 function watchFolder(folder: string, onChange: () => void): Disposable | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);
@@ -51,13 +51,15 @@ export function createAgents(deps: AgentsDeps): Agents {
     readFiles: createBootstrapReader({ watch: watchFolder, now: deps.clock.monotonic }),
     today: createToday(),
   };
-  /** What a turn of a session works with. */
-  const depsFor = (key: string, session = openSession(key, deps.store)): TurnDeps => ({ ...shared, session });
-  const begin = <T>(work: () => Promise<T>): Promise<T> => deps.ready?.()?.then(work) ?? work();
+  /** What a turn of a session works with, once everything is ready. */
+  async function depsFor(key: string, session = openSession(key, deps.store)): Promise<TurnDeps> {
+    await deps.ready?.();
+    return { ...shared, session };
+  }
   return {
-    turn: (input, { session, ...ports }) => begin(() => runTurn(depsFor(input.sessionKey, session), input, ports)),
-    after: (input, end, { session, ...ports }) => begin(() => flushMemory(depsFor(input.sessionKey, session), input, end, ports)),
-    compact: ({ session, ...request }) => begin(() => compactSession(depsFor(request.sessionKey, session), request)),
+    turn: async (input, { session, ...ports }) => runTurn(await depsFor(input.sessionKey, session), input, ports),
+    after: async (input, end, { session, ...ports }) => flushMemory(await depsFor(input.sessionKey, session), input, end, ports),
+    compact: async ({ session, ...request }) => compactSession(await depsFor(request.sessionKey, session), request),
   };
 }
 
@@ -82,7 +84,7 @@ function workspaces({ workspaceOf, config, clock, ids, log, env }: AgentsDeps): 
 const repository =
   (log: AgentsDeps["log"], env: Env) =>
   async (folder: string): Promise<void> => {
-    // Nobody waits for it: the first turn does not need a repository.
+    // Nothing waits for it: the first turn does not need a repository.
     void import("./workspace/repository.ts")
       .then(({ initRepository }) => initRepository(folder, env))
       .then((made) => made || log.debug("the workspace is no repository: git is missing or refused", { folder }))

@@ -2,8 +2,8 @@
  * The turn, its prompt and its workspace. The entry point.
  */
 export { createAgents, type Agents, type AgentsDeps } from "./create-agents.ts";
-export { GIVEN_UP } from "./turn/run-turn.ts";
-export { isUnusableModel } from "./turn/choose-model.ts";
+export { GIVEN_UP } from "./turn/turn.ts";
+export { isUnusableModel } from "./turn/model.ts";
 export { isSilentReply } from "./turn/reply.ts";
 export type { ChannelFacts, ShownReplies, Spoken, Steered, TurnEnd, TurnEvent, TurnFailure, TurnInput, TurnPorts } from "./turn/input.ts";
 export type { CompactionOutcome, CompactionWish } from "./turn/upkeep.ts";
@@ -13,15 +13,15 @@ export { runLoop, type LoopOptions } from "./loop/loop.ts";
 export type { LoopEnd, LoopEvent, LoopPorts, LoopResult, ToolAnswer } from "./loop/ports.ts";
 export { injectFiles } from "./prompt/injected-files.ts";
 export type { SystemPromptReport } from "./prompt/report.ts";
-export { sessionFacts } from "./prompt/session-facts.ts";
+export { sessionFacts } from "./prompt/facts.ts";
 export { buildSystemPrompt } from "./prompt/system-prompt.ts";
 export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
-export { trustedPrograms } from "./skills/trusted-programs.ts";
+export { trustedPrograms } from "./skills/eligibility.ts";
 export { findPrograms } from "./skills/programs.ts";
 export { seedWorkspace } from "./workspace/seed.ts";
 export { initRepository } from "./workspace/repository.ts";
 
 /** Loads what the first turn in a workspace needs besides. */
 export async function loadWorkspaceCode(): Promise<void> {
-  await Promise.all([import("./skills/watch-skills.ts"), import("./workspace/templates/index.ts"), import("./workspace/repository.ts")]);
+  await Promise.all([import("./skills/watch-skills.ts"), import("./workspace/templates.ts"), import("./workspace/repository.ts")]);
 }

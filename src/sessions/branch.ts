@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { EntryInput, EntryRow, Store, TranscriptRow } from "../store/index.ts";
-import { entryOfRow, nextState, type PathState } from "./transcript/path.ts";
+import { entryOfRow, nextState, type PathState } from "./transcript.ts";
 import { heldItem, keptFrom, pathItem, type PathItem } from "./view/item.ts";
 
 /** The branch in use of one transcript. A value: what is appended later gives a new one. */

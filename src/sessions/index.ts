@@ -24,14 +24,14 @@ export {
   thinkingLevelEntry,
   ZERO_USAGE,
   type CompactionFields,
-  type EntryPlace,
+  type EntryPosition,
   type HeaderFields,
   type MessageExtras,
   type NewEntry,
   type PromptError,
   type Provenance,
-} from "./transcript/entries.ts";
-export { entryOfRow, leafForRun, nextState, pathState, readPath, readTranscript, type PathState, type ReadTranscript } from "./transcript/path.ts";
+} from "./transcript.ts";
+export { entryOfRow, leafForRun, nextState, pathState, readPath, readTranscript, type PathState, type ReadTranscript } from "./transcript.ts";
 export {
   contextSize,
   estimateTokens,

@@ -26,7 +26,7 @@ function memoryOf(options: Parameters<typeof createOpenSessions>[0]): Memory {
   const sessions = createOpenSessions(options);
   return {
     path: (file, row) => sessions.get(file).path(file, row),
-    held: (file) => sessions.get(file).held(),
+    held: (file) => sessions.get(file).held,
     appended: (file, ...args) => sessions.get(file).appended(file, ...args),
     get bytes() {
       return sessions.bytes;

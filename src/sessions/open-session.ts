@@ -21,7 +21,7 @@ export interface OpenSession {
    */
   path(file: string, row?: TranscriptRow): Promise<SessionPath>;
   /** The branch as it is held, and how its transcript stood then. Undefined when it is not held. */
-  held(): HeldPath | undefined;
+  readonly held: HeldPath | undefined;
   /** Carries the branch on with what was committed below `leafId`. What does not continue it is read with the next `path`. */
   appended(file: string, leafId: string | null, entries: readonly EntryInput[], done: { readonly firstSeq: number; readonly bytes: number }): void;
   /** What a model saw of the branch so far. */
@@ -56,8 +56,10 @@ const MOST_PROMPTS = 4;
 /** One conversation may be so many times larger than what all of them are bounded to. */
 const LARGEST_SHARE = 3;
 
-const isSame = (facts: readonly unknown[], others: readonly unknown[]): boolean =>
-  facts.length === others.length && facts.every((fact, at) => Object.is(fact, others[at]));
+function isSame(facts: readonly unknown[], others: readonly unknown[]): boolean {
+  for (const [at, fact] of facts.entries()) if (!Object.is(fact, others[at])) return false;
+  return facts.length === others.length;
+}
 
 /** The last few values, each with the facts it was built from. */
 function createPrompts(): OpenSession["prompt"] {
@@ -80,15 +82,14 @@ export function openSession(
   maxBytes = DEFAULT_MAX_BYTES,
   changed: (session: OpenSession) => void = () => {},
 ): OpenSession {
-  let branch: Branch | undefined;
-
   function hold(next: Branch | undefined): void {
     // One that is larger than all may be is held alone, up to a bound: to read it again for each turn would cost more than to hold it.
-    branch = next && next.weight <= maxBytes * LARGEST_SHARE ? next : undefined;
+    session.held = next && next.weight <= maxBytes * LARGEST_SHARE ? next : undefined;
+    session.bytes = session.held?.weight ?? 0;
     changed(session);
   }
 
-  const session: OpenSession = {
+  const session: Omit<OpenSession, "held" | "bytes"> & { held: Branch | undefined; bytes: number } = {
     key,
     row: undefined,
     isTouched: undefined,
@@ -96,32 +97,32 @@ export function openSession(
     encoded: {},
     prompt: createPrompts(),
     promptReport: undefined,
-    get bytes() {
-      return branch?.weight ?? 0;
-    },
+    held: undefined,
+    bytes: 0,
     async path(file, known) {
       const row = known ?? (await store.read("transcripts.get", { file }));
       if (!row) {
         hold(undefined);
         return { file, leafId: null, items: [], state: {} };
       }
-      const standing = branch?.standing;
+      const { held } = session;
+      const { standing } = held ?? {};
       const isSameFile = standing?.file === file && standing.sessionId === row.sessionId && standing.createdAt === row.createdAt;
-      const same = isSameFile ? branch : undefined;
+      const same = isSameFile ? held : undefined;
       if (same && same.path.leafId === row.leafId && same.standing.lines === row.lines && same.standing.bytes === row.bytes) return same.path;
       const fresh = (same && (await continueBranch(store, same, row))) ?? (await loadBranch(store, row));
       if (!fresh) return session.path(file);
       hold(fresh);
       return fresh.path;
     },
-    held: () => branch,
     appended(file, leafId, entries, { firstSeq, bytes }) {
-      if (branch?.path.file !== file) return;
-      const { standing, path } = branch;
+      const { held } = session;
+      if (held?.path.file !== file) return;
+      const { standing, path } = held;
       let added = 0;
       for (const { line } of entries) added += Buffer.byteLength(line) + 1;
       if (path.leafId !== leafId || standing.lines !== firstSeq || standing.bytes + added !== bytes) return;
-      const next = withLines(branch, entries, { lines: firstSeq + entries.length, bytes });
+      const next = withLines(held, entries, { lines: firstSeq + entries.length, bytes });
       if (next) hold(next);
     },
   };
@@ -147,7 +148,7 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
       return open
         .values()
         .toArray()
-        .filter((session) => session.held()?.path.file === input.file);
+        .filter((session) => session.held?.path.file === input.file);
     const key = kind === "injections.add" ? input.sessionKey : kind.startsWith("sessions.") && "key" in input ? input.key : undefined;
     const session = key === undefined ? undefined : open.get(key);
     return session ? [session] : [];
@@ -155,8 +156,10 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
 
   const totalBytes = (): number => open.values().reduce((sum, { bytes }) => sum + bytes, 0);
 
-  /** Makes a session the last to be dropped, and drops others while they are too many or too large. */
+  /** Makes an open session the last to be dropped, and drops others while they are too many or too large. */
   function use(session: OpenSession): void {
+    // One that was dropped while its turn ran is not held any more.
+    if (open.get(session.key) !== session) return;
     open.delete(session.key);
     open.set(session.key, session);
     let bytes = totalBytes();
@@ -167,16 +170,14 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
     }
   }
 
-  /** One that was dropped while its turn ran is not held any more. */
-  function changed(session: OpenSession): void {
-    if (open.get(session.key) === session) use(session);
-  }
-
   return {
     get(key) {
-      const held = open.get(key);
-      const session = held ?? openSession(key, store, maxBytes, changed);
-      if (!held && reports) session.isTouched = true;
+      let session = open.get(key);
+      if (!session) {
+        session = openSession(key, store, maxBytes, use);
+        if (reports) session.isTouched = true;
+        open.set(key, session);
+      }
       use(session);
       return session;
     },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/resume.ts";
+import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/tools.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
 import { openAgentFixture, said } from "../harness/agent-fixture.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/resume.ts";
+import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/tools.ts";
 import type { HookName } from "../../src/hooks/index.ts";
 import { textOutcome, type Tool } from "../../src/tools/index.ts";
 import { KEY, openAgentFixture, said, type AgentFixture, type AgentFixtureOptions } from "../harness/agent-fixture.ts";

@@ -10,7 +10,7 @@ import { buildSystemPrompt } from "../../src/agent/prompt/system-prompt.ts";
 import { skillLimits } from "../../src/agent/skills/limits.ts";
 import { skillRoots } from "../../src/agent/skills/roots.ts";
 import { parseSkill } from "../../src/agent/skills/skill.ts";
-import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/resume.ts";
+import { INTERRUPTED, NOT_STARTED } from "../../src/agent/turn/tools.ts";
 import { belongsTo } from "../../src/agent/workspace/bootstrap-files.ts";
 import { BOOTSTRAP_NAMES, MEMORY_NAMES } from "../../src/agent/workspace/bootstrap-names.ts";
 import { systemClock } from "../../src/base/clock.ts";

@@ -21,7 +21,7 @@ import {
   thinkingLevelEntry,
   view,
   ZERO_USAGE,
-  type EntryPlace,
+  type EntryPosition,
   type NewEntry,
 } from "../../src/sessions/index.ts";
 import { openStore, transcriptFile, type Store } from "../../src/store/index.ts";
@@ -47,7 +47,7 @@ const answer = { api: "x", provider: "p", model: "m", usage: ZERO_USAGE, timesta
 /** One entry of each kind, one below the other. */
 function conversation(): readonly NewEntry[] {
   const made: NewEntry[] = [];
-  const add = (build: (place: EntryPlace) => NewEntry): NewEntry => {
+  const add = (build: (place: EntryPosition) => NewEntry): NewEntry => {
     clock.advance(1000);
     const entry = build({ ids, parentId: made.at(-1)?.id ?? null, at: clock.now() });
     made.push(entry);

@@ -1,8 +1,7 @@
 import { clip } from "../../base/text.ts";
 import type { ModelMessage } from "../../protocol/index.ts";
 import type { PathItem } from "../../sessions/index.ts";
-import { plain } from "./blocks.ts";
-import { callsOf, textOf } from "./conversation.ts";
+import { callsOf, plain, textOf } from "./conversation.ts";
 
 /** Headings of a summary, as a model is asked for them. */
 export const HEADINGS = ["Goal", "Constraints & Preferences", "Progress", "Key Decisions", "Next Steps", "Critical Context"] as const;
@@ -14,7 +13,7 @@ type Draft = Map<Heading, string[]>;
 export const BY_RULE = "(Put together by rule from the transcript: no model could write this summary.)";
 
 const LINE_CHARS = 240;
-/** Share of the room for each heading; what one leaves is not given to others, so that none can crowd out the rest. */
+/** Share of the characters for each heading; what one leaves is not given to others, so that none can crowd out the rest. */
 const SHARES: Readonly<Record<Heading, number>> = {
   Goal: 0.22,
   "Constraints & Preferences": 0.08,
@@ -39,14 +38,14 @@ const firstSentence = (text: string): string =>
       .find((part) => part.trim() !== "") ?? "",
   );
 
-/** The bullets of an earlier summary by heading; words without headings become context. */
+/** The bullets of an earlier summary by heading; text without headings becomes context. */
 function draftOf(previous: string): Draft {
   const draft: Draft = new Map();
-  const headings: readonly string[] = [...HEADINGS, ...PARTS];
+  const headings: readonly Heading[] = [...HEADINGS.filter((heading) => heading !== "Progress"), ...PARTS];
   let at: Heading = "Critical Context";
   for (const raw of previous.split("\n")) {
     const title = /^#{1,4}\s+(.+?)\s*$/.exec(raw)?.[1];
-    if (title !== undefined && headings.includes(title) && title !== "Progress") at = title as Heading;
+    at = headings.find((heading) => heading === title) ?? at;
     const item = line(raw.replace(/^\s*(?:[-*]|\d{1,3}\.)\s+(?:\[[ x]\]\s+)?/, ""));
     if (title === undefined && item !== "" && item !== "(none)" && item !== line(BY_RULE)) add(draft, at, item);
   }
@@ -84,10 +83,10 @@ function note(draft: Draft, message: ModelMessage, tools: Map<string, number>): 
 /** Of what was asked first and last; of the rest the latest. */
 function bounded(items: readonly string[], chars: number, heading: Heading): readonly string[] {
   const fits = (list: readonly string[]): readonly string[] => {
-    let room = chars;
+    let left = chars;
     const out: string[] = [];
     for (const item of list)
-      if ((room -= item.length + 8) >= 0) out.push(item);
+      if ((left -= item.length + 8) >= 0) out.push(item);
       else break;
     return out;
   };

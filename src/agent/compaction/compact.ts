@@ -3,24 +3,22 @@ import { messageOf } from "../../base/errors.ts";
 import type { HookContext, Hooks } from "../../hooks/index.ts";
 import { pathItem, tokensOfChars, view, type CompactionFields, type PathItem } from "../../sessions/index.ts";
 import { planCompaction, type CompactionPlan } from "./plan.ts";
-import type { Ask, Desk } from "./question.ts";
+import type { Ask, Questions } from "./question.ts";
 import { compactionSizes, type CompactionSettings } from "./settings.ts";
 import { summariseHistory, summariseTurn, type SummaryWork } from "./summarise.ts";
 import { clip } from "../../base/text.ts";
-import { block } from "./blocks.ts";
-import type { TouchedFiles } from "./files.ts";
-import { textOf } from "./conversation.ts";
+import { block, textOf, type TouchedFiles } from "./conversation.ts";
 
-/** Words by which somebody says that something is to hold from now on. */
+/** Words by which a user says that something is to hold from now on. */
 const LASTING =
   /\b(?:always|never|remember|from now on|keep in mind|(?:don'?t|do not) (?:ever|forget)|at all times|under no circumstances|no matter what|immer|niemals|merk dir|toujours|jamais|siempre|nunca)\b/i;
 const MAX_SENTENCE_CHARS = 400;
-/** Longer ones are pasted text, not something a person said. */
+/** Longer ones are pasted text, not something a person wrote. */
 const MAX_MESSAGE_CHARS = 8_000;
 const MAX_SENTENCES = 60;
 
-/** What the gateway wrote around a person's words: event lines, metadata in fences, the time in front. */
-function spoken(text: string): string {
+/** A person's message without what the gateway put around it: event lines, metadata in fences, the time in front. */
+function ownText(text: string): string {
   return text
     .replaceAll(/^[^\n]*\(untrusted[^\n]*\):\n```[\s\S]*?(?:\n```|$)/gm, "")
     .replaceAll(/```[\s\S]*?(?:```|$)/g, "")
@@ -28,12 +26,12 @@ function spoken(text: string): string {
     .replaceAll(/^\[[^\]\n]{0,200}\]:? */gm, "");
 }
 
-/** Sentences of a person that are meant to last, word for word. Questions are none, and neither is what other sessions or programs said. */
+/** Sentences of a person that are meant to last, word for word. Questions are none, and neither is what other sessions or programs sent. */
 function lastingSentences({ byUser, message }: PathItem): readonly string[] {
   if (!byUser || !message) return [];
   const text = textOf(message);
   if (text.length > MAX_MESSAGE_CHARS) return [];
-  return spoken(text)
+  return ownText(text)
     .split(/(?<=[.!?。！？])\s+|\n+/)
     .map((sentence) => sentence.replaceAll(/\s+/g, " ").trim())
     .filter((sentence) => LASTING.test(sentence) && !sentence.endsWith("?"))
@@ -62,10 +60,10 @@ function sectionsOf(markdown: string, names: readonly string[]): readonly string
     let level = 0;
     let fenced = false;
     for (const line of lines) {
-      const heading = fenced ? null : HEADING.exec(line);
+      const [, marks = "", title = ""] = (fenced ? null : HEADING.exec(line)) ?? [];
       if (/^\s*(?:```|~~~)/.test(line)) fenced = !fenced;
-      if (heading && level > 0 && heading[1]!.length <= level) break;
-      if (heading && level === 0 && heading[2]!.toLowerCase() === name.trim().toLowerCase()) level = heading[1]!.length;
+      if (marks !== "" && level > 0 && marks.length <= level) break;
+      if (marks !== "" && level === 0 && title.toLowerCase() === name.trim().toLowerCase()) level = marks.length;
       if (level > 0) own.push(line);
     }
     const text = own.join("\n").trim();
@@ -83,36 +81,29 @@ interface Pins {
   readonly rules: readonly string[];
 }
 
-/** Shares of the room for each; what one does not need is left to the summary. */
+/** Shares of the characters for each; what one does not need is left to the summary. */
 const SHARES = { standing: 0.3, pending: 0.15, rules: 0.15, files: 0.1 } as const;
 const MAX_PENDING_CHARS = 400;
 
 /** The last lines that fit, and how many did not. */
-function lastLines(lines: readonly string[], chars: number): { readonly kept: readonly string[]; readonly left: number } {
-  let room = chars;
-  let from = lines.length;
-  while (from > 0 && room >= lines[from - 1]!.length + 1) room -= lines[(from -= 1)]!.length + 1;
-  return { kept: lines.slice(from), left: from };
-}
-
-function list(lines: readonly string[], chars: number, note: (left: number) => string): readonly string[] {
-  const { kept, left } = lastLines(lines, chars);
-  return left === 0 ? kept : [note(left), ...kept];
+function list(lines: readonly string[], chars: number): readonly string[] {
+  let left = chars;
+  const tooMany = lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1;
+  return tooMany === 0 ? lines : [`(${tooMany} earlier ones are in the transcript)`, ...lines.slice(tooMany)];
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
 /** The blocks behind a summary, within about 0.7 of `maxChars`. Of lists that are too long the latest stay, and the rest is counted. */
 function pinnedText({ files, standing, pending, rules }: Pins, maxChars: number): string {
-  const room = (share: number): number => Math.floor(maxChars * share);
-  const more = (left: number): string => `(${left} earlier ones are in the transcript)`;
+  const chars = (share: number): number => Math.floor(maxChars * share);
   const bullets = (lines: readonly string[]): readonly string[] => lines.map((line) => `- ${oneLine(line)}`);
-  const sections = clip(rules.join("\n\n"), room(SHARES.rules));
+  const sections = clip(rules.join("\n\n"), chars(SHARES.rules));
   return [
-    block("read-files", list(files.read, room(SHARES.files / 2), more)),
-    block("modified-files", list(files.modified, room(SHARES.files / 2), more)),
-    block("standing-instructions", list(bullets(standing), room(SHARES.standing), more)),
-    block("pending-work", list(bullets(pending.map((line) => clip(oneLine(line), MAX_PENDING_CHARS))), room(SHARES.pending), more)),
+    block("read-files", list(files.read, chars(SHARES.files / 2))),
+    block("modified-files", list(files.modified, chars(SHARES.files / 2))),
+    block("standing-instructions", list(bullets(standing), chars(SHARES.standing))),
+    block("pending-work", list(bullets(pending.map((line) => clip(oneLine(line), MAX_PENDING_CHARS))), chars(SHARES.pending))),
     block("workspace-rules", sections === "" ? [] : [sections]),
   ]
     .filter((text) => text !== "")
@@ -142,7 +133,7 @@ export interface CompactRequest {
   readonly hooks?: Pick<Hooks, "run"> | undefined;
   readonly hookContext?: HookContext<"before_compaction"> | undefined;
   readonly sessionFile?: string | undefined;
-  /** Makes the entry durable before `after_compaction` is told. Without it the caller appends what is returned. */
+  /** Makes the entry durable before `after_compaction` is run. Without it the caller appends what is returned. */
   readonly append?: ((entry: CompactionFields) => Promise<unknown>) | undefined;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
@@ -184,10 +175,10 @@ export async function compact(request: CompactRequest): Promise<CompactResult> {
   if (signal?.aborted) return ABORTED;
   const messages = plan.history.length + plan.turnStart.length;
   const { hooks, hookContext = {} } = request;
-  const place = request.sessionFile === undefined ? {} : { sessionFile: request.sessionFile };
+  const file = request.sessionFile === undefined ? {} : { sessionFile: request.sessionFile };
   const whileIt = signal ? { signal } : {};
-  const said = [...plan.history, ...plan.turnStart].flatMap(({ message }) => (message ? [message] : []));
-  const about = { messageCount: messages + plan.kept, compactingCount: messages, tokenCount: plan.tokensBefore, messages: said, ...place };
+  const going = [...plan.history, ...plan.turnStart].flatMap(({ message }) => (message ? [message] : []));
+  const about = { messageCount: messages + plan.kept, compactingCount: messages, tokenCount: plan.tokensBefore, messages: going, ...file };
   await hooks?.run("before_compaction", about, hookContext, whileIt);
   const { entry, byRule } = await written(request, plan, Math.max(LEAST_SUMMARY_CHARS, Math.floor(sizes.summary / scale) * CHARS_PER_TOKEN));
   if (signal?.aborted) return ABORTED;
@@ -199,7 +190,7 @@ export async function compact(request: CompactRequest): Promise<CompactResult> {
   } catch (error) {
     return { kind: "failed", why: `the summary could not be stored: ${messageOf(error)}` };
   }
-  const outcome = { messageCount: plan.kept + 1, tokenCount: tokensAfter, compactedCount: messages, ...place };
+  const outcome = { messageCount: plan.kept + 1, tokenCount: tokensAfter, compactedCount: messages, ...file };
   await hooks?.run("after_compaction", outcome, hookContext, whileIt);
   return { kind: "compacted", entry, tokensBefore: plan.tokensBefore, tokensAfter, messages, ...(byRule === undefined ? {} : { byRule }) };
 }
@@ -217,30 +208,29 @@ async function written(
   const pinned = pinnedText({ files: plan.files, standing, pending: request.pending ?? [], rules }, maxChars);
   const late = new AbortController();
   using _deadline = clock.after(DEADLINE_MS, () => late.abort());
-  const desk: Desk = {
+  const questions: Questions = {
     ask: request.ask,
     left: request.reason === "overflow" ? MAX_QUESTIONS_ON_OVERFLOW : MAX_QUESTIONS,
     signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
   };
-  const work: SummaryWork = { desk, settings, window: Math.min(window, budget), instructions };
-  const room = Math.max(LEAST_SUMMARY_CHARS, maxChars - pinned.length);
-  const { text, byRule } = await words(work, plan, room);
+  const work: SummaryWork = { questions, settings, window: Math.min(window, budget), instructions };
+  const { text, byRule } = await summaryText(work, plan, Math.max(LEAST_SUMMARY_CHARS, maxChars - pinned.length));
   const summary = [text, pinned].filter((part) => part !== "").join("\n\n");
   const details = { readFiles: plan.files.read, modifiedFiles: plan.files.modified, standing };
   const entry: CompactionFields = { summary, firstKeptEntryId: plan.firstKeptEntryId, tokensBefore: plan.tokensBefore, details };
-  return byRule ? { entry, byRule: desk.ended ?? "the history was too long" } : { entry };
+  return byRule ? { entry, byRule: questions.ended ?? "the history was too long" } : { entry };
 }
 
-/** Share of the room for the beginning of a turn that was split. */
+/** Share of the characters for the beginning of a turn that was split. */
 const TURN_SHARE = 0.35;
 
-async function words(work: SummaryWork, plan: CompactionPlan, room: number): Promise<{ readonly text: string; readonly byRule: boolean }> {
+async function summaryText(work: SummaryWork, plan: CompactionPlan, maxChars: number): Promise<{ readonly text: string; readonly byRule: boolean }> {
   const previous = plan.previous?.text || undefined;
   const split = plan.turnStart.length > 0;
   const hasHistory = plan.history.length > 0 || previous !== undefined;
-  const turnRoom = split ? Math.floor(hasHistory ? room * TURN_SHARE : room) : 0;
-  const history = hasHistory ? await summariseHistory(work, plan.history, previous, room - turnRoom) : undefined;
-  const turn = split ? await summariseTurn(work, plan.turnStart, turnRoom) : undefined;
+  const turnChars = split ? Math.floor(hasHistory ? maxChars * TURN_SHARE : maxChars) : 0;
+  const history = hasHistory ? await summariseHistory(work, plan.history, previous, maxChars - turnChars) : undefined;
+  const turn = split ? await summariseTurn(work, plan.turnStart, turnChars) : undefined;
   const text = [history?.text, turn && `**Turn Context (split turn):**\n\n${turn.text}`]
     .filter((part) => part !== undefined && part !== "")
     .join("\n\n---\n\n");

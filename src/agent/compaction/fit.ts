@@ -1,4 +1,4 @@
-import type { ImageContent, ModelMessage, TextContent, ThinkingContent, ToolCallContent } from "../../protocol/index.ts";
+import type { ModelMessage, TextContent } from "../../protocol/index.ts";
 import { estimateTokens } from "../../sessions/index.ts";
 
 /** What was left out so that a conversation fits. */
@@ -48,8 +48,8 @@ export function withoutImages(
 ): { readonly messages: readonly ModelMessage[]; readonly images: number } {
   let images = 0;
   const out = messages.map((message): ModelMessage => {
-    if (typeof message.content === "string" || !message.content.some(({ type }) => type === "image")) return message;
-    const content = (message.content as readonly (TextContent | ImageContent)[]).map((part) => {
+    if (message.role === "assistant" || typeof message.content === "string" || !message.content.some(({ type }) => type === "image")) return message;
+    const content = message.content.map((part) => {
       if (part.type !== "image") return part;
       images += 1;
       return note;
@@ -65,22 +65,25 @@ function shortened(
   tokens: number,
   may: (message: ModelMessage) => boolean,
 ): { readonly messages: readonly ModelMessage[]; readonly count: number } {
-  const sizes = messages.map((message) => (may(message) ? estimateTokens([message]) * CHARS_PER_TOKEN : 0));
-  const fixed = messages.reduce((sum, message, at) => sum + (sizes[at] === 0 ? estimateTokens([message]) : 0), 0);
-  const limit = evenLimit(sizes, (tokens - fixed) * CHARS_PER_TOKEN);
+  const sized = messages.map((message) => ({ message, chars: may(message) ? estimateTokens([message]) * CHARS_PER_TOKEN : 0 }));
+  const fixed = estimateTokens(sized.flatMap(({ message, chars }) => (chars === 0 ? [message] : [])));
+  const limit = evenLimit(
+    sized.map(({ chars }) => chars),
+    (tokens - fixed) * CHARS_PER_TOKEN,
+  );
   let count = 0;
-  const out = messages.map((message, at) => {
-    if (sizes[at]! <= limit) return message;
+  const out = sized.map(({ message, chars }) => {
+    if (chars <= limit) return message;
     count += 1;
     return cutMessage(message, limit);
   });
   return { messages: count === 0 ? messages : out, count };
 }
 
-/** The length to which all sizes have to be cut so that their sum is at most `room`; never less than what makes sense. */
-export function evenLimit(sizes: readonly number[], room: number): number {
+/** The length to which all sizes have to be cut so that their sum is at most `most`; never less than what makes sense. */
+export function evenLimit(sizes: readonly number[], most: number): number {
   const sorted = [...sizes].sort((a, b) => a - b);
-  let left = Math.max(0, room);
+  let left = Math.max(0, most);
   for (const [at, size] of sorted.entries()) {
     const share = Math.floor(left / (sorted.length - at));
     if (size > share) return Math.max(share, LEAST_CHARS);
@@ -93,25 +96,33 @@ export function evenLimit(sizes: readonly number[], room: number): number {
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const mark = `\n[… ${text.length - maxChars} of ${text.length} characters left out: they did not fit the model's window …]\n`;
-  const room = Math.max(maxChars - mark.length, 0);
-  const head = Math.ceil(room * HEAD_SHARE);
-  return `${text.slice(0, head)}${mark}${room - head > 0 ? text.slice(-(room - head)) : ""}`.toWellFormed();
+  const available = Math.max(maxChars - mark.length, 0);
+  const head = Math.ceil(available * HEAD_SHARE);
+  return `${text.slice(0, head)}${mark}${available - head > 0 ? text.slice(-(available - head)) : ""}`.toWellFormed();
 }
 
-type Part = TextContent | ImageContent | ThinkingContent | ToolCallContent;
+const LEFT_OUT: TextContent = { type: "text", text: "[left out]" };
 
 /** A message of at most about `maxChars`: thoughts go, long texts and arguments of calls are cut. */
 function cutMessage(message: ModelMessage, maxChars: number): ModelMessage {
-  if (typeof message.content === "string") return { ...message, content: cutText(message.content, maxChars) } as ModelMessage;
-  const parts = (message.content as readonly Part[]).filter(({ type }) => type !== "thinking");
-  const each = Math.max(Math.floor(maxChars / Math.max(1, parts.length)), Math.min(LEAST_CHARS, maxChars));
-  const content = parts.map((part): Part => {
-    if (part.type === "text") return { type: "text", text: cutText(part.text, each) };
-    if (part.type !== "toolCall" || JSON.stringify(part.arguments).length <= each) return part;
-    return { ...part, arguments: { shortened: cutText(JSON.stringify(part.arguments), each) } };
-  });
-  return { ...message, content: content.length > 0 ? content : [{ type: "text", text: "[left out]" }] } as ModelMessage;
+  if (message.role === "assistant") {
+    const parts = message.content.filter((part) => part.type !== "thinking");
+    const each = charsEach(parts, maxChars);
+    const content = parts.map((part) => {
+      if (part.type === "text") return { type: "text" as const, text: cutText(part.text, each) };
+      const json = JSON.stringify(part.arguments);
+      return json.length <= each ? part : { ...part, arguments: { shortened: cutText(json, each) } };
+    });
+    return { ...message, content: content.length > 0 ? content : [LEFT_OUT] };
+  }
+  if (typeof message.content === "string") return message.role === "user" ? { ...message, content: cutText(message.content, maxChars) } : message;
+  const each = charsEach(message.content, maxChars);
+  const content = message.content.map((part) => (part.type === "text" ? { type: "text" as const, text: cutText(part.text, each) } : part));
+  return { ...message, content: content.length > 0 ? content : [LEFT_OUT] };
 }
+
+const charsEach = (parts: readonly unknown[], maxChars: number): number =>
+  Math.max(Math.floor(maxChars / Math.max(1, parts.length)), Math.min(LEAST_CHARS, maxChars));
 
 /** Drops whole turns from the front, the last one never, until the rest fits. A note says so. */
 function withoutOldest(messages: readonly ModelMessage[], tokens: number): { readonly messages: readonly ModelMessage[]; readonly dropped: number } {
@@ -123,12 +134,14 @@ function withoutOldest(messages: readonly ModelMessage[], tokens: number): { rea
   }
   if (from === 0) return { messages, dropped: 0 };
   const [first, ...rest] = messages.slice(from);
+  // A turn begins with the user's message.
+  if (first?.role !== "user") return { messages, dropped: 0 };
   const note = `[${from} earlier messages are left out: they did not fit the model's window]`;
-  const content = typeof first!.content === "string" ? `${note}\n\n${first!.content}` : [{ type: "text" as const, text: note }, ...first!.content];
-  return { messages: [{ ...first!, content } as ModelMessage, ...rest], dropped: from };
+  const content = typeof first.content === "string" ? `${note}\n\n${first.content}` : [{ type: "text" as const, text: note }, ...first.content];
+  return { messages: [{ ...first, content }, ...rest], dropped: from };
 }
 
-/** What the user is told about it; undefined when nothing was left out. */
+/** What the user is shown about it; undefined when nothing was left out. */
 export function leftOutText({ shortened: cut, dropped, images }: LeftOut, promptChars = 0): string | undefined {
   const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
   const parts = [

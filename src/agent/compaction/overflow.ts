@@ -1,13 +1,13 @@
 import type { ModelMessage } from "../../protocol/index.ts";
+import { contextOf, cutResult, entryOfRow, pathItem, resultsCutEntry, type EntryPosition, type NewEntry, type PathItem } from "../../sessions/index.ts";
 import { evenLimit } from "./fit.ts";
-import { contextOf, cutResult, pathItem, resultsCutEntry, type EntryPlace, type NewEntry, type PathItem } from "../../sessions/index.ts";
 
-/** Times that a conversation is made smaller in one call before it is given up; each time what is sent is at most half as long. */
+/** Times that a conversation is made smaller in one call before the turn fails; each time what is sent is at most half as long. */
 export const MAX_OVERFLOW_ROUNDS = 6;
 /** Of these, so many ask a model for a summary; after that it is put together by rule. */
 export const ROUNDS_WITH_MODEL = 2;
 
-/** What the user is told when the provider refuses even what cannot be made smaller. */
+/** What the user is shown when the provider refuses even what cannot be made smaller. */
 export const OVERFLOW_TEXT =
   "Context overflow: the request is too large for the model, even with the conversation cut to its last message. Start afresh with /new (or /reset), choose a model with a larger window, or use fewer tools and shorter workspace files.";
 
@@ -50,11 +50,11 @@ export function shrinkToolResults(messages: readonly ModelMessage[], window: num
 /**
  * For a path: one entry to append, so that all results together have at most `tokens`, as far as that is possible. Undefined when they have.
  */
-export function cutResultsTo(path: readonly PathItem[], window: number, tokens: number, place: EntryPlace): NewEntry | undefined {
+export function cutResultsTo(path: readonly PathItem[], window: number, tokens: number, position: EntryPosition): NewEntry | undefined {
   const shown = Math.min(path.findLast(({ resultChars }) => resultChars !== undefined)?.resultChars ?? window, window);
   const sizes = contextOf(path).pieces.flatMap(({ message }) => (message.role === "toolResult" ? [Math.min(sizeOf(message), shown)] : []));
   const limit = Math.max(LEAST_CHARS, evenLimit(sizes, tokens * CHARS_PER_TOKEN));
-  return sizes.some((size) => size > limit) ? resultsCutEntry(place, limit) : undefined;
+  return sizes.some((size) => size > limit) ? resultsCutEntry(position, limit) : undefined;
 }
 
 /**
@@ -64,7 +64,7 @@ export function cutResultsTo(path: readonly PathItem[], window: number, tokens: 
 export function shrinkPath(
   path: readonly PathItem[],
   window: number,
-  place: EntryPlace,
+  position: EntryPosition,
 ): { readonly entry: NewEntry; readonly path: readonly PathItem[]; readonly cut: number } | undefined {
   // The view never shows more of a result than a character for each token of the window.
   const shown = Math.min(path.findLast(({ resultChars }) => resultChars !== undefined)?.resultChars ?? window, window);
@@ -72,6 +72,7 @@ export function shrinkPath(
   const maxChars = resultLimit(sizes, window);
   const cut = sizes.filter((size) => size > maxChars).length;
   if (cut === 0) return undefined;
-  const entry = resultsCutEntry(place, maxChars);
-  return { entry, path: [...path, pathItem(JSON.parse(entry.line) as PathItem["entry"])], cut };
+  const entry = resultsCutEntry(position, maxChars);
+  const item = entryOfRow(entry);
+  return { entry, path: item ? [...path, pathItem(item)] : path, cut };
 }

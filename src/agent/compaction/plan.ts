@@ -1,11 +1,11 @@
 import { contextOf, contextSize, tokensOfChars, type PathItem, type Piece } from "../../sessions/index.ts";
-import { filesOf, type TouchedFiles } from "./files.ts";
+import { isRecord } from "../../base/records.ts";
 import type { TranscriptEntry } from "../../protocol/index.ts";
-import { blockLines, withoutBlocks } from "./blocks.ts";
+import { blockLines, filesOf, withoutBlocks, type TouchedFiles } from "./conversation.ts";
 
 /** What an earlier compaction left. */
 interface PreviousSummary {
-  /** Its words, without what was added by rule. */
+  /** Its text, without what was added by rule. */
   readonly text: string;
   readonly files: TouchedFiles;
   /** What the user wants to hold for good, word for word. */
@@ -18,8 +18,7 @@ const texts = (value: unknown): readonly string[] | undefined =>
 /** Reads a compaction of any origin: lists come from `details`, else from the text. */
 function previousOf(entry: TranscriptEntry): PreviousSummary {
   const summary = typeof entry["summary"] === "string" ? entry["summary"].toWellFormed() : "";
-  const { details } = entry;
-  const known = (typeof details === "object" && details !== null ? details : {}) as Readonly<Record<string, unknown>>;
+  const known = isRecord(entry["details"]) ? entry["details"] : {};
   return {
     text: withoutBlocks(summary),
     files: {
@@ -31,7 +30,7 @@ function previousOf(entry: TranscriptEntry): PreviousSummary {
 }
 
 /**
- * For each message, the place of the last result that answers one of its calls; its own place when it has none. A result belongs to the nearest
+ * For each message, the position of the last result that answers one of its calls; its own position when it has none. A result belongs to the nearest
  * call before it with its id that has none yet. Open calls of the last answer reach beyond the end: their results are
  * yet to come.
  */
@@ -99,16 +98,20 @@ export function planCompaction(path: readonly PathItem[], { keepRecentTokens, ov
   const total = tokensOf(body);
   const keep = Math.max(1, overflow ? Math.min(keepRecentTokens, Math.floor(total / 2)) : keepRecentTokens);
   if (total < keep) return nothing("all of it is recent");
-  const named = namedPlaces(path);
-  const cut = cutPlace(named, body, keep);
-  if (cut === undefined) return nothing("it cannot be cut anywhere without parting a tool call from its result");
+  const named = namedPositions(path);
+  const cut = cutPosition(named, body, keep);
+  const first = cut === undefined ? undefined : body[cut];
+  const last = cut === undefined ? undefined : body[cut - 1];
+  const firstKeptEntryId = first && last && path[firstKept(path, named, last.at, first.at)]?.entry.id;
+  if (cut === undefined || !first || firstKeptEntryId === undefined) return nothing("it cannot be cut anywhere without parting a tool call from its result");
 
-  const turnAt = body[cut]!.message.role === "user" ? cut : body.findLastIndex(({ message }, at) => at < cut && message.role === "user");
+  const turnAt = first.message.role === "user" ? cut : body.findLastIndex(({ message }, at) => at < cut && message.role === "user");
   const turnStart = turnAt < 0 ? cut : turnAt;
   const messages = pieces.map(({ message }) => message);
   const since = compactedAt < 0 ? 0 : pieces.findLastIndex(({ at }) => at <= compactedAt) + 1;
-  const items = (some: readonly Piece[]): readonly PathItem[] => some.map(({ at }) => path[at]!);
-  const previous = compactedAt < 0 ? undefined : previousOf(path[compactedAt]!.entry);
+  const items = (some: readonly Piece[]): readonly PathItem[] => some.flatMap(({ at }) => path[at] ?? []);
+  const compaction = path[compactedAt];
+  const previous = compaction && previousOf(compaction.entry);
   const gone = items(body.slice(0, cut));
   return {
     kind: "plan",
@@ -116,7 +119,7 @@ export function planCompaction(path: readonly PathItem[], { keepRecentTokens, ov
     history: items(body.slice(0, turnStart)),
     turnStart: items(body.slice(turnStart, cut)),
     kept: body.length - cut,
-    firstKeptEntryId: path[firstKept(path, named, body[cut - 1]!.at, body[cut]!.at)]!.entry.id!,
+    firstKeptEntryId,
     tokensBefore: contextSize(messages, since).tokens,
     compactedTokens: tokensOf(pieces) - tokensOf(body.slice(cut)),
     keptTokens: tokensOf(body.slice(cut)),
@@ -124,23 +127,27 @@ export function planCompaction(path: readonly PathItem[], { keepRecentTokens, ov
   };
 }
 
-/** Places whose id names them and nothing after them. */
-function namedPlaces(path: readonly PathItem[]): ReadonlySet<number> {
-  const places = new Map<string, number>();
-  for (const [at, { entry }] of path.entries()) if (typeof entry.id === "string" && entry.id !== "") places.set(entry.id, at);
-  return new Set(places.values());
+/** Positions whose id names them and nothing after them. */
+function namedPositions(path: readonly PathItem[]): ReadonlySet<number> {
+  const positions = new Map<string, number>();
+  for (const [at, { entry }] of path.entries()) if (typeof entry.id === "string" && entry.id !== "") positions.set(entry.id, at);
+  return new Set(positions.values());
 }
 
-/** The first place after the part that goes where nothing is parted; else the last one before it. Undefined when there is none. */
-function cutPlace(named: ReadonlySet<number>, body: readonly Piece[], keep: number): number | undefined {
-  let from = body.length - 1;
-  for (let kept = tokensOfChars(body[from]!.chars); kept < keep && from > 0;) kept += tokensOfChars(body[(from -= 1)]!.chars);
+/** The first position after the part that goes where nothing is parted; else the last one before it. Undefined when there is none. */
+function cutPosition(named: ReadonlySet<number>, body: readonly Piece[], keep: number): number | undefined {
+  let left = keep;
+  const from = Math.max(
+    0,
+    body.findLastIndex(({ chars }) => (left -= tokensOfChars(chars)) <= 0),
+  );
   const reach = reachOfCalls(body);
   let open = -1;
   let before: number | undefined;
-  for (let at = 1; at < body.length; at += 1) {
-    open = Math.max(open, reach[at - 1]!);
-    if (open >= at || body[at]!.message.role === "toolResult" || !named.has(body[at]!.at)) continue;
+  for (const [at, piece] of body.entries()) {
+    const isParting = open >= at;
+    open = Math.max(open, reach[at] ?? at);
+    if (at === 0 || isParting || piece.message.role === "toolResult" || !named.has(piece.at)) continue;
     if (at >= from) return at;
     before = at;
   }
@@ -149,9 +156,8 @@ function cutPlace(named: ReadonlySet<number>, body: readonly Piece[], keep: numb
 
 /** With the facts for programs that stand directly before the first message that stays. */
 function firstKept(path: readonly PathItem[], named: ReadonlySet<number>, after: number, at: number): number {
-  let first = at;
-  while (first - 1 > after && isFact(path[first - 1]!) && named.has(first - 1)) first -= 1;
-  return first;
+  const facts = path.slice(after + 1, at);
+  return after + 1 + facts.findLastIndex((item, index) => !isFact(item) || !named.has(after + 1 + index)) + 1;
 }
 
 const isFact = ({ entry, message, firstKeptId }: PathItem): boolean =>

@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { plain } from "./blocks.ts";
+import { plain } from "./conversation.ts";
 import { HEADINGS } from "./by-rule.ts";
 
 export interface AskInput {
@@ -16,7 +16,7 @@ export type AskAnswer = { readonly ok: true; readonly text: string } | { readonl
 export type Ask = (input: AskInput) => Promise<AskAnswer>;
 
 /** Questions of one compaction: how many are left and why there are to be no more. */
-export interface Desk {
+export interface Questions {
   readonly ask: Ask | undefined;
   readonly signal: AbortSignal;
   left: number;
@@ -67,31 +67,34 @@ function cleaned(text: unknown): string {
 /** Cuts at the end of a line where there is one in the last fifth. */
 export function cutLines(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  const room = Math.max(maxChars - CUT_NOTE.length, 0);
-  const part = text.slice(0, room).replace(/[\uD800-\uDBFF]$/, "");
+  const available = Math.max(maxChars - CUT_NOTE.length, 0);
+  const part = text.slice(0, available).replace(/[\uD800-\uDBFF]$/, "");
   const end = part.lastIndexOf("\n");
-  return `${(end > room * 0.8 ? part.slice(0, end) : part).trimEnd()}${CUT_NOTE}`;
+  return `${(end > available * 0.8 ? part.slice(0, end) : part).trimEnd()}${CUT_NOTE}`;
 }
 
-/** The answer, `overflow` when the question was too long, undefined when no model answers: then `desk.ended` says why. */
-export async function put(desk: Desk, { system, prompt, maxChars, fault }: Question): Promise<{ readonly text: string } | "overflow" | undefined> {
+/** The answer, `overflow` when the question was too long, undefined when no model answers: then `questions.ended` says why. */
+export async function askQuestion(
+  questions: Questions,
+  { system, prompt, maxChars, fault }: Question,
+): Promise<{ readonly text: string } | "overflow" | undefined> {
   let complaint: string | undefined;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    if (!desk.ask || desk.ended !== undefined) break;
-    if (desk.left <= 0) {
-      desk.ended = "the conversation is too long to be summed up by a model in one go";
+    if (!questions.ask || questions.ended !== undefined) break;
+    if (questions.left <= 0) {
+      questions.ended = "the conversation is too long to be summed up by a model in one go";
       break;
     }
-    desk.left -= 1;
-    const answer = await answerOf(desk.ask, {
+    questions.left -= 1;
+    const answer = await answerOf(questions.ask, {
       system,
       prompt: prompt(complaint),
       maxTokens: Math.max(64, Math.ceil(maxChars / CHARS_PER_TOKEN)),
-      signal: desk.signal,
+      signal: questions.signal,
     });
     if (!answer.ok) {
       if (answer.kind === "context_overflow") return "overflow";
-      desk.ended = `the model failed (${answer.kind}): ${answer.text.slice(0, 300)}`;
+      questions.ended = `the model failed (${answer.kind}): ${answer.text.slice(0, 300)}`;
       break;
     }
     const text = cleaned(answer.text);
@@ -99,21 +102,21 @@ export async function put(desk: Desk, { system, prompt, maxChars, fault }: Quest
     if (wrong === undefined) return { text: cutLines(text, maxChars) };
     complaint = `Your last answer could not be used: ${wrong}.`;
   }
-  if (!desk.ask) desk.ended ??= "there is no model";
-  desk.ended ??= "the model's summary could not be used";
+  if (!questions.ask) questions.ended ??= "there is no model";
+  questions.ended ??= "the model's summary could not be used";
   return undefined;
 }
 
 const LEAST_LETTERS = 20;
 const LEAST_HEADINGS = 3;
 
-/** A text that says something. */
+/** What is wrong with a text that has to say something. */
 export function faultOfText(text: string): string | undefined {
   const letters = text.slice(0, 2_000).match(/\p{L}/gu)?.length ?? 0;
   return letters < LEAST_LETTERS ? "it says nothing" : undefined;
 }
 
-/** A summary in the form that was asked for. */
+/** What is wrong with a summary that has to have the form that was asked for. */
 export function faultOfSummary(text: string): string | undefined {
   const found = HEADINGS.filter((heading) => text.includes(`# ${heading}`)).length;
   return faultOfText(text) ?? (found < LEAST_HEADINGS ? "the headings are missing" : undefined);

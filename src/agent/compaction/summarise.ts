@@ -2,11 +2,11 @@ import type { PathItem } from "../../sessions/index.ts";
 import { summaryByRule } from "./by-rule.ts";
 import { stretches, type Stretch } from "./conversation.ts";
 import { SUMMARY_SYSTEM, summaryPrompt, turnPrompt } from "./prompts.ts";
-import { cutLines, faultOfSummary, faultOfText, put, type Desk } from "./question.ts";
+import { askQuestion, cutLines, faultOfSummary, faultOfText, type Questions } from "./question.ts";
 import type { CompactionSettings } from "./settings.ts";
 
 export interface SummaryWork {
-  readonly desk: Desk;
+  readonly questions: Questions;
   readonly settings: CompactionSettings;
   /** Tokens the model can see. */
   readonly window: number;
@@ -42,7 +42,7 @@ const itemsOf = (parts: readonly Stretch[]): readonly PathItem[] => parts.flatMa
  * the rest is added by rule.
  */
 export async function summariseHistory(work: SummaryWork, items: readonly PathItem[], previous: string | undefined, maxChars: number): Promise<Summary> {
-  const { desk, settings, instructions } = work;
+  const { questions, settings, instructions } = work;
   const all = stretches(items, stretchChars(work, maxChars));
   const older = all.slice(0, Math.max(0, all.length - MAX_STRETCHES));
   let queue = all.slice(older.length);
@@ -55,7 +55,7 @@ export async function summariseHistory(work: SummaryWork, items: readonly PathIt
   for (let next = queue[0]; next; next = queue[0]) {
     const { text: conversation } = next;
     const earlier = text;
-    const answer = await put(desk, {
+    const answer = await askQuestion(questions, {
       system: SUMMARY_SYSTEM,
       prompt: (complaint) => summaryPrompt({ conversation, previous: earlier, settings, instructions, maxChars, complaint }),
       maxChars,
@@ -79,11 +79,11 @@ export async function summariseHistory(work: SummaryWork, items: readonly PathIt
 
 /** Sums up the beginning of a turn whose rest stays. A beginning that is too long for one question keeps its first and last part. */
 export async function summariseTurn(work: SummaryWork, items: readonly PathItem[], maxChars: number): Promise<Summary> {
-  const { desk, settings } = work;
+  const { questions, settings } = work;
   const parts = stretches(items, Math.floor(stretchChars(work, maxChars) / 2));
-  const shown = parts.length <= 2 ? parts : [parts[0]!, parts.at(-1)!];
+  const shown = parts.length <= 2 ? parts : [...parts.slice(0, 1), ...parts.slice(-1)];
   const conversation = shown.map(({ text }) => text).join(parts.length <= 2 ? "\n\n" : "\n\n[…]\n\n");
-  const answer = await put(desk, {
+  const answer = await askQuestion(questions, {
     system: SUMMARY_SYSTEM,
     prompt: (complaint) => turnPrompt({ conversation, settings, maxChars, complaint }),
     maxChars,

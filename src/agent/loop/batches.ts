@@ -7,12 +7,12 @@ const MAX_AT_ONCE = 8;
  */
 export function batchesOf<C>(calls: readonly C[], isParallel: (call: C) => boolean): readonly (readonly C[])[] {
   const batches: C[][] = [];
-  let open = false;
+  let open: C[] | undefined;
   for (const call of calls) {
     const parallel = isParallel(call);
-    if (parallel && open) batches.at(-1)!.push(call);
-    else batches.push([call]);
-    open = parallel;
+    if (parallel && open) open.push(call);
+    else batches.push((open = [call]));
+    if (!parallel) open = undefined;
   }
   return batches;
 }
@@ -22,15 +22,12 @@ export function batchesOf<C>(calls: readonly C[], isParallel: (call: C) => boole
  * started have ended.
  */
 export async function* sideBySide<T, R>(items: readonly T[], run: (item: T) => Promise<R>): AsyncGenerator<R> {
-  const results = items.map(() => Promise.withResolvers<R>());
+  const results = items.map((item) => ({ item, ...Promise.withResolvers<R>() }));
   const settled = Promise.allSettled(results.map(({ promise }) => promise));
-  let next = 0;
+  // The workers share one iterator: each item is started by one of them.
+  const next = results.values();
   async function work(): Promise<void> {
-    while (next < items.length) {
-      const index = next;
-      next += 1;
-      await run(items[index]!).then(results[index]!.resolve, results[index]!.reject);
-    }
+    for (const { item, resolve, reject } of next) await run(item).then(resolve, reject);
   }
   for (let started = 0; started < Math.min(MAX_AT_ONCE, items.length); started += 1) void work();
   try {

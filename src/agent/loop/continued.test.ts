@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { CallResult } from "../../models/index.ts";
 import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
-import { wholeAnswer, type Heard } from "./continued.ts";
+import { wholeAnswer, type Heard } from "./loop.ts";
 
 const COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 const FACTS = {

@@ -38,15 +38,15 @@ export type LoopEvent =
 export interface LoopPorts {
   /** Asks the model with the conversation so far, and with what belongs to this question alone. The last event is `done`. */
   ask(messages: readonly ModelMessage[], only?: readonly ModelMessage[]): AsyncIterable<CallEvent>;
-  /** Counts what a part of an answer took that is kept with the rest of it. */
+  /** Counts what a part of an answer took that is stored with the rest of it. */
   spent(part: AssistantMessage): void;
   /** Carries out a call. Never rejects: whatever goes wrong is the answer. */
   runTool(call: ToolCallContent, update: (partial: unknown) => void): Promise<ToolAnswer>;
   /** Whether a call may run beside its neighbours that may, too. */
   isParallel(call: ToolCallContent): boolean;
-  /** Makes a step durable before the next one is taken: an answer with its calls, a result, a message that came in between. Gives what is to be used from now on. */
+  /** Makes a step durable before the next one is taken: an answer with its calls, a result, a message that came in between. Gives the message as it is used from now on. */
   keep<M extends AssistantMessage | ToolResultMessage | UserMessage>(message: M): Promise<M>;
-  /** What the user said since it was last asked. */
+  /** The user's messages since it was last called. */
   steered(): readonly UserMessage[];
   /** The natural end: undefined accepts it, messages ask for one more pass. */
   finalize(answer: AssistantMessage): Promise<readonly UserMessage[] | undefined>;
@@ -69,6 +69,6 @@ export interface LoopResult {
   readonly answers: readonly AssistantMessage[];
   /** What each call of the model took. */
   readonly usage: readonly Usage[];
-  /** What has been said in the answer that was not finished. */
+  /** The text of the answer that was not finished. */
   readonly partial: string;
 }

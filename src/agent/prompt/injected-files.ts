@@ -55,28 +55,28 @@ export function injectFiles(files: readonly BootstrapFile[], limits: InjectionLi
   return { files: injected, maxChars, totalMaxChars };
 }
 
-function shownPart(file: BootstrapFile, room: number): Pick<InjectedFile, "rawChars" | "truncated" | "text"> {
+function shownPart(file: BootstrapFile, max: number): Pick<InjectedFile, "rawChars" | "truncated" | "text"> {
   if (file.content === undefined) {
     const line = file.refused === undefined ? `[MISSING] Expected at: ${file.path}` : `[NOT READ] ${file.path}: ${file.refused}`;
-    return { rawChars: file.rawChars ?? 0, truncated: false, text: line.length <= room ? line : "" };
+    return { rawChars: file.rawChars ?? 0, truncated: false, text: line.length <= max ? line : "" };
   }
   const whole = file.content.trimEnd();
   const rawChars = file.rawChars ?? file.content.length;
   if (whole.trim() === "") return { rawChars, truncated: false, text: "" };
   const partial = rawChars > file.content.length;
-  if (whole.length <= room && !partial) return { rawChars, truncated: false, text: whole };
-  return { rawChars, truncated: true, text: cut(whole, room, rawChars, file) };
+  if (whole.length <= max && !partial) return { rawChars, truncated: false, text: whole };
+  return { rawChars, truncated: true, text: cut(whole, max, rawChars, file) };
 }
 
-/** The beginning, a marker and the end, within `room` characters. */
-function cut(text: string, room: number, rawChars: number, file: BootstrapFile): string {
-  const head = wholeEnd(text.slice(0, Math.floor(room * HEAD_SHARE)));
-  const tailStart = Math.max(head.length, text.length - Math.floor(room * TAIL_SHARE));
+/** The beginning, a marker and the end, within `max` characters. */
+function cut(text: string, max: number, rawChars: number, file: BootstrapFile): string {
+  const head = wholeEnd(text.slice(0, Math.floor(max * HEAD_SHARE)));
+  const tailStart = Math.max(head.length, text.length - Math.floor(max * TAIL_SHARE));
   const tail = wholeStart(text.slice(tailStart));
   const marker = `\n[… ${rawChars - head.length - tail.length} of ${rawChars} characters are left out here; read ${basename(file.path)} for all of it …]\n`;
-  if (head.length + marker.length + tail.length <= room) return head + marker + tail;
-  // Too little room for both ends: the beginning alone, and the marker if that fits.
-  return marker.length < room ? wholeEnd(text.slice(0, room - marker.length)) + marker : wholeEnd(text.slice(0, room));
+  if (head.length + marker.length + tail.length <= max) return head + marker + tail;
+  // Too short for both ends: the beginning alone, and the marker if that fits.
+  return marker.length < max ? wholeEnd(text.slice(0, max - marker.length)) + marker : wholeEnd(text.slice(0, max));
 }
 
 /** Without half of a surrogate pair at the end. */

@@ -1,7 +1,8 @@
+import { isRecord } from "../../base/records.ts";
 import type { PromptFacts } from "./facts.ts";
 import { listedTools, toolList, toolSummary } from "./sections/tools.ts";
 
-/** What takes how much room: the part of a session's `systemPromptReport` that follows from the facts. */
+/** How long each part is: the part of a session's `systemPromptReport` that follows from the facts. */
 export interface PromptReport {
   readonly workspaceDir: string;
   readonly bootstrapMaxChars: number;
@@ -44,7 +45,7 @@ export function promptReport(facts: PromptFacts, sizes: { readonly chars: number
     name: tool.name,
     summaryChars: toolSummary(tool).length,
     schemaChars: JSON.stringify(tool.parameters).length,
-    propertiesCount: Object.keys((tool.parameters["properties"] as object | undefined) ?? {}).length,
+    propertiesCount: isRecord(tool.parameters["properties"]) ? Object.keys(tool.parameters["properties"]).length : 0,
   }));
   return {
     workspaceDir: facts.workspaceDir,

@@ -3,9 +3,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { ToolSchema } from "../../protocol/index.ts";
 import type { PromptFacts } from "./facts.ts";
 import { injectFiles } from "./injected-files.ts";
-import { sessionFacts } from "./session-facts.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
-import { createToday, userTimeZone } from "./time-zone.ts";
+import { createToday, sessionFacts, userTimeZone } from "./facts.ts";
 
 const tool = (name: string, description = `${name} does it`): ToolSchema => ({
   name,

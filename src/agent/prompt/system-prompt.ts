@@ -1,9 +1,16 @@
 import type { PromptFacts } from "./facts.ts";
 import { promptReport, type PromptReport } from "./report.ts";
-import { cliSection, IDENTITY_LINE, modelAliasesSection, ownersSection, safetySection, selfUpdateSection } from "./sections/conduct.ts";
-import { docsSection, memorySection, skillsSection } from "./sections/knowledge.ts";
-import { sandboxSection, timeSection, workspaceSection } from "./sections/place.ts";
-import { filesNoticeSection, projectContextSection } from "./sections/project-context.ts";
+import {
+  cliSection,
+  docsSection,
+  IDENTITY_LINE,
+  memorySection,
+  modelAliasesSection,
+  ownersSection,
+  safetySection,
+  selfUpdateSection,
+  skillsSection,
+} from "./sections/agent.ts";
 import { heartbeatsSection, messagingSection, replyTagsSection, silentRepliesSection } from "./sections/replies.ts";
 import { toolingSection, toolStyleSection } from "./sections/tools.ts";
 import {
@@ -15,6 +22,7 @@ import {
   runtimeSection,
   voiceSection,
 } from "./sections/turn.ts";
+import { filesNoticeSection, projectContextSection, sandboxSection, timeSection, workspaceSection } from "./sections/workspace.ts";
 
 type Section = (facts: PromptFacts) => string | undefined;
 
@@ -24,7 +32,7 @@ const fullOnly =
   (facts) =>
     facts.mode === "full" ? section(facts) : undefined;
 
-/** All sections in their order: first what a session keeps, then its files, then what a turn may change; the runtime line is last. */
+/** All sections in their order: first what stays the same in a session, then its files, then what a turn may change; the runtime line is last. */
 const SECTIONS: readonly Section[] = [
   () => IDENTITY_LINE,
   toolingSection,
@@ -60,7 +68,7 @@ export interface SystemPrompt {
   readonly report: PromptReport;
 }
 
-/** The system prompt of a turn, and what in it takes how much room. The same facts give the same bytes. */
+/** The system prompt of a turn, and how long each part of it is. The same facts give the same bytes. */
 export function buildSystemPrompt(facts: PromptFacts): SystemPrompt {
   if (facts.mode === "none") return { text: IDENTITY_LINE, report: promptReport(facts, { chars: IDENTITY_LINE.length, projectContextChars: 0 }) };
   const text = SECTIONS.map((section) => section(facts))

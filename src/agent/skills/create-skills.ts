@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Env, OpenClawConfig } from "../../config/index.ts";
-import { judge, neededPrograms, type RemoteHosts, type SkillGates, type Verdict } from "./eligibility.ts";
+import { eligibilityOf, neededPrograms, type RemoteHosts, type SkillGates, type Eligibility } from "./eligibility.ts";
 import { skillLimits } from "./limits.ts";
 import { loadSkills, type LoadedSkills, type SkillProblem } from "./load-skills.ts";
 import { findPrograms } from "./programs.ts";
-import { skillRoots, type SkillPlaces } from "./roots.ts";
+import { skillRoots, type SkillLocations } from "./roots.ts";
 import type { Skill } from "./skill.ts";
 import { buildSnapshot, heldSnapshot, type SkillsSnapshot } from "./snapshot.ts";
 import type { SkillWatch, WatchFolder } from "./watch-skills.ts";
@@ -35,7 +35,7 @@ export interface SkillsDeps {
   /** The configuration as it is now. */
   readonly config: () => OpenClawConfig;
   /** Where the skills of a workspace are, plugins' folders included. Asked each time. */
-  readonly places: (workspace: string) => Omit<SkillPlaces, "workspace" | "extra">;
+  readonly places: (workspace: string) => Omit<SkillLocations, "workspace" | "extra">;
   readonly env: Env;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export interface SnapshotRequest {
   readonly filter?: readonly string[] | undefined;
 }
 
-export interface SkillStatus extends Skill, Verdict {}
+export interface SkillStatus extends Skill, Eligibility {}
 
 export interface Skills extends Disposable {
   /** The session's snapshot: the stored one while it holds, else a new one. The first call for a workspace starts watching it. */
@@ -72,7 +72,7 @@ const MOST_REPORTED = 1000;
 
 export function createSkills(deps: SkillsDeps): Skills {
   const watches = new Map<string, SkillWatch>();
-  // A start counts as a change: nobody watched before it.
+  // A start counts as a change: nothing was watched before it.
   let version = deps.clock.now();
   let closed = false;
   const reported = new Set<string>();
@@ -114,7 +114,7 @@ export function createSkills(deps: SkillsDeps): Skills {
       });
       watches.set(workspace, watch);
     }
-    await watches.get(workspace)!.idle();
+    await watches.get(workspace)?.idle();
   }
 
   async function load(workspace: string): Promise<LoadedSkills & { readonly gates: SkillGates }> {
@@ -138,7 +138,7 @@ export function createSkills(deps: SkillsDeps): Skills {
 
     async status(workspace) {
       const { skills, problems, gates } = await load(workspace);
-      return { skills: skills.map((skill) => ({ ...skill, ...judge(skill, gates) })), problems };
+      return { skills: skills.map((skill) => ({ ...skill, ...eligibilityOf(skill, gates) })), problems };
     },
 
     environment: (snapshot) => skillEnvironment(snapshot, deps.config(), deps.env),

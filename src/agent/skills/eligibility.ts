@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { isInside } from "../../base/files.ts";
 import { isObject, parsePath, valueAt, type Env, type OpenClawConfig } from "../../config/index.ts";
 import type { Skill, SkillRequirements } from "./skill.ts";
 
@@ -19,18 +21,18 @@ export interface SkillGates {
   readonly remote?: RemoteHosts | undefined;
 }
 
-export interface Verdict {
+export interface Eligibility {
   readonly eligible: boolean;
   readonly disabled: boolean;
   readonly blockedByAllowlist: boolean;
   readonly missing: SkillRequirements & { readonly os: readonly string[] };
 }
 
-/** Settings that count as on until somebody turns them off. */
+/** Settings that count as on until they are turned off. */
 const ON_UNLESS_SET: ReadonlySet<string> = new Set(["browser.enabled", "browser.evaluateEnabled"]);
 
 /** Whether a skill can be offered, and if not, everything that stands in its way. */
-export function judge(skill: Skill, gates: SkillGates): Verdict {
+export function eligibilityOf(skill: Skill, gates: SkillGates): Eligibility {
   const { skills } = gates.config;
   const disabled = skills?.entries?.[skill.key]?.enabled === false;
   const allowed = skills?.allowBundled ?? [];
@@ -40,7 +42,7 @@ export function judge(skill: Skill, gates: SkillGates): Verdict {
   return { eligible: !disabled && !blockedByAllowlist && !lacks, disabled, blockedByAllowlist, missing };
 }
 
-function missingOf(skill: Skill, { config, env, platform, programs, remote }: SkillGates): Verdict["missing"] {
+function missingOf(skill: Skill, { config, env, platform, programs, remote }: SkillGates): Eligibility["missing"] {
   const { requires, os } = skill;
   const entry = config.skills?.entries?.[skill.key];
   const hasProgram = (name: string): boolean => programs.has(name) || (remote?.programs.has(name) ?? false);
@@ -69,4 +71,26 @@ function isOn(config: unknown, path: string): boolean {
 /** Programs that any of these skills asks for. */
 export function neededPrograms(skills: readonly Skill[]): ReadonlySet<string> {
   return new Set(skills.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]));
+}
+
+const OF_WORKSPACES: readonly Skill["source"][] = ["openclaw-workspace", "agents-skills-project"];
+
+type OfferedSkill = Pick<Skill & Eligibility, "eligible" | "baseDir" | "source" | "requires">;
+
+/**
+ * Programs that eligible skills say they need. Skills in the workspace do not count: the agent itself writes there, and would decide which programs run
+ * without a question.
+ */
+export function trustedPrograms(skills: readonly OfferedSkill[], workspaceDir: string): readonly string[] {
+  const workspace = real(workspaceDir);
+  const trusted = skills.filter(({ eligible, source, baseDir }) => eligible && !OF_WORKSPACES.includes(source) && !isInside(workspace, real(baseDir)));
+  return [...new Set(trusted.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]))];
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

@@ -13,7 +13,10 @@ type Token = { readonly mark: string } | { readonly value: unknown };
 
 function parseLoose(text: string): unknown {
   const tokens = tokensOf(text);
-  if (!tokens) return undefined;
+  return tokens && readTokens(tokens);
+}
+
+function readTokens(tokens: readonly Token[]): unknown {
   let at = 0;
   const isMark = (mark: string): boolean => {
     const token = tokens[at];
@@ -26,7 +29,7 @@ function parseLoose(text: string): unknown {
     if (depth > MAX_DEPTH) return undefined;
     if (take("[")) return items(depth);
     if (take("{")) return members(depth);
-    const token = tokens![at];
+    const token = tokens[at];
     if (token === undefined || "mark" in token) return undefined;
     at += 1;
     return token.value;
@@ -65,11 +68,11 @@ function tokensOf(text: string): readonly Token[] | undefined {
   while (pattern.lastIndex < end) {
     const found = pattern.exec(text);
     if (!found) return undefined;
-    const [, mark, double, single, plain] = found;
+    const [, mark, double, single, plain = ""] = found;
     if (mark !== undefined) tokens.push({ mark });
     else if (double !== undefined) tokens.push({ value: unescapeDouble(double) });
     else if (single !== undefined) tokens.push({ value: single.replaceAll("''", "'") });
-    else tokens.push({ value: parsePlain(plain!.trim()) });
+    else tokens.push({ value: parsePlain(plain.trim()) });
   }
   return tokens;
 }

@@ -28,9 +28,9 @@ export function parseFrontMatter(text: string): FrontMatter | undefined {
   return { fields: readMap(reader, nextLine(reader)?.indent ?? 0), problems: reader.problems };
 }
 
-/** The next line that says something. */
+/** The next line with content. */
 function nextLine(reader: Reader): Line | undefined {
-  while (reader.at < reader.lines.length && BLANK.test(reader.lines[reader.at]!.text)) reader.at += 1;
+  for (let line = reader.lines[reader.at]; line && BLANK.test(line.text); line = reader.lines[reader.at]) reader.at += 1;
   return reader.lines[reader.at];
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { skillLimits, type SkillLimits } from "./limits.ts";
 import { loadSkills } from "./load-skills.ts";
 import { skillRoots } from "./roots.ts";
-import { parseSkill, type SkillPlace } from "./skill.ts";
+import { parseSkill, type SkillLocation } from "./skill.ts";
 
 let base: string;
 beforeEach(() => void (base = mkdtempSync(join(tmpdir(), "openclaw-skills-"))));
@@ -24,7 +24,7 @@ const load = (folders: readonly string[], limits: Partial<SkillLimits> = {}) =>
   );
 const names = async (folders: readonly string[], limits: Partial<SkillLimits> = {}) => (await load(folders, limits)).skills.map((found) => found.name);
 
-const PLACE: SkillPlace = { filePath: "/s/weather/SKILL.md", baseDir: "/s/weather", folderName: "weather", source: "openclaw-workspace" };
+const PLACE: SkillLocation = { filePath: "/s/weather/SKILL.md", baseDir: "/s/weather", folderName: "weather", source: "openclaw-workspace" };
 
 test("a skill is what its front matter says", () => {
   const text = `---

@@ -73,10 +73,8 @@ export async function loadSkills(roots: readonly SkillRoot[], limits: SkillLimit
 async function loadRoot(root: SkillRoot, limits: SkillLimits): Promise<LoadedSkills> {
   const problems: SkillProblem[] = [];
   const folders = await skillFolders(root.folder, limits.maxCandidatesPerRoot, problems);
-  const parsed = await Promise.all(folders.map((folder) => loadSkill(folder, root.source, limits)));
-  for (const [index, { problems: remarks }] of parsed.entries()) {
-    problems.push(...remarks.map((message) => ({ path: join(folders[index]!, SKILL_FILE), message })));
-  }
+  const parsed = await Promise.all(folders.map(async (folder) => ({ folder, ...(await loadSkill(folder, root.source, limits)) })));
+  for (const { folder, problems: remarks } of parsed) problems.push(...remarks.map((message) => ({ path: join(folder, SKILL_FILE), message })));
   return { skills: parsed.map(({ skill }) => skill).filter((skill) => skill !== undefined), problems };
 }
 

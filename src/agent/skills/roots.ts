@@ -8,7 +8,7 @@ export interface SkillRoot {
   readonly folder: string;
 }
 
-export interface SkillPlaces {
+export interface SkillLocations {
   readonly home: string;
   readonly stateFolder: string;
   readonly workspace: string;
@@ -20,14 +20,14 @@ export interface SkillPlaces {
   readonly plugins?: readonly string[] | undefined;
 }
 
-/** All places of skills for one workspace, the weakest first: of two skills with one name the later counts. */
-export function skillRoots(places: SkillPlaces): readonly SkillRoot[] {
-  const { home, workspace } = places;
-  const extra = [...(places.extra ?? []).map((folder) => folder.trim()).filter(Boolean), ...(places.plugins ?? [])];
+/** All locations of skills for one workspace, the weakest first: of two skills with one name the later counts. */
+export function skillRoots(locations: SkillLocations): readonly SkillRoot[] {
+  const { home, workspace } = locations;
+  const extra = [...(locations.extra ?? []).map((folder) => folder.trim()).filter(Boolean), ...(locations.plugins ?? [])];
   return [
     ...extra.map((folder): SkillRoot => ({ source: "openclaw-extra", folder: resolve(workspace, expandHome(folder, home)) })),
-    ...(places.bundled === undefined ? [] : [{ source: "openclaw-bundled", folder: places.bundled } as const]),
-    { source: "openclaw-managed", folder: join(places.stateFolder, "skills") },
+    ...(locations.bundled === undefined ? [] : [{ source: "openclaw-bundled", folder: locations.bundled } as const]),
+    { source: "openclaw-managed", folder: join(locations.stateFolder, "skills") },
     { source: "agents-skills-personal", folder: join(home, ".agents", "skills") },
     { source: "agents-skills-project", folder: join(workspace, ".agents", "skills") },
     { source: "openclaw-workspace", folder: join(workspace, "skills") },

@@ -53,7 +53,7 @@ export interface Skill {
   readonly install: readonly unknown[];
 }
 
-export interface SkillPlace {
+export interface SkillLocation {
   readonly filePath: string;
   readonly baseDir: string;
   /** Name when the file gives none. */
@@ -71,7 +71,7 @@ const NAME = /^[a-z0-9-]{1,64}$/;
 const DESCRIPTION_CHARS = 1024;
 
 /** Reads the head of a `SKILL.md`. */
-export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
+export function parseSkill(text: string, location: SkillLocation): ParsedSkill {
   const front = parseFrontMatter(text);
   if (!front) {
     const begun = /^\uFEFF?---[ \t]*\r?\n/.test(text);
@@ -82,12 +82,12 @@ export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
   }
   const { fields } = front;
   const problems = [...front.problems];
-  const name = textOf(fields["name"]) ?? place.folderName;
+  const name = textOf(fields["name"]) ?? location.folderName;
   const description = textOf(fields["description"]);
   if (description === undefined) return { problems: [...problems, "no description: without one no model knows when to use the skill"] };
   if (!NAME.test(name)) problems.push(`name ${JSON.stringify(name)}: expected up to 64 lower-case letters, digits and "-"`);
   if (description.length > DESCRIPTION_CHARS) problems.push(`the description has ${description.length} characters; ${DESCRIPTION_CHARS} are enough`);
-  const skill = { name, description, ...restOf(fields, name), filePath: place.filePath, baseDir: place.baseDir, source: place.source };
+  const skill = { name, description, ...restOf(fields, name), filePath: location.filePath, baseDir: location.baseDir, source: location.source };
   return { skill, problems };
 }
 
@@ -97,23 +97,22 @@ function restOf(fields: Readonly<Record<string, unknown>>, name: string): Omit<S
   const own = isObject(metadata) && isObject(metadata["openclaw"]) ? metadata["openclaw"] : {};
   const requires = isObject(own["requires"]) ? own["requires"] : {};
   const tool = fields["command-dispatch"] === "tool" ? textOf(fields["command-tool"]) : undefined;
+  const homepage = textOf(own["homepage"]) ?? textOf(fields["homepage"]);
+  const emoji = textOf(own["emoji"]);
+  const primaryEnv = textOf(own["primaryEnv"]);
   return {
     key: textOf(own["skillKey"]) ?? name,
     userInvocable: flagOf(fields["user-invocable"], true),
     disableModelInvocation: flagOf(fields["disable-model-invocation"], false),
     ...(tool === undefined ? {} : { dispatch: { tool, argMode: "raw" } as const }),
-    ...present("homepage", textOf(own["homepage"]) ?? textOf(fields["homepage"])),
-    ...present("emoji", textOf(own["emoji"])),
-    ...present("primaryEnv", textOf(own["primaryEnv"])),
+    ...(homepage === undefined ? {} : { homepage }),
+    ...(emoji === undefined ? {} : { emoji }),
+    ...(primaryEnv === undefined ? {} : { primaryEnv }),
     always: flagOf(own["always"], false),
     os: textsOf(own["os"]),
     requires: { bins: textsOf(requires["bins"]), anyBins: textsOf(requires["anyBins"]), env: textsOf(requires["env"]), config: textsOf(requires["config"]) },
     install: Array.isArray(own["install"]) ? own["install"] : [],
   };
-}
-
-function present<K extends string>(key: K, value: string | undefined): { readonly [P in K]?: string } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: string });
 }
 
 function textOf(value: unknown): string | undefined {

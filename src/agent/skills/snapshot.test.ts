@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { judge, type SkillGates } from "./eligibility.ts";
+import { eligibilityOf, type SkillGates } from "./eligibility.ts";
 import { skillEnvironment } from "./create-skills.ts";
 import { promptList } from "./snapshot.ts";
 import type { Skill } from "./skill.ts";
@@ -28,18 +28,18 @@ function skill(over: Partial<Omit<Skill, "requires">> & { requires?: Partial<Ski
 }
 
 const gates = (over: Partial<SkillGates> = {}): SkillGates => ({ config: {}, env: {}, platform: "linux", programs: new Set(), ...over });
-const isEligible = (one: Skill, over: Partial<SkillGates> = {}): boolean => judge(one, gates(over)).eligible;
+const isEligible = (one: Skill, over: Partial<SkillGates> = {}): boolean => eligibilityOf(one, gates(over)).eligible;
 
 test("a skill without needs is offered, unless it is turned off", () => {
   expect(isEligible(skill())).toBe(true);
   const off = { skills: { entries: { wx: { enabled: false } } } };
-  expect(judge(skill({ key: "wx", always: true }), gates({ config: off }))).toMatchObject({ eligible: false, disabled: true });
+  expect(eligibilityOf(skill({ key: "wx", always: true }), gates({ config: off }))).toMatchObject({ eligible: false, disabled: true });
   expect(isEligible(skill(), { config: off })).toBe(true);
 });
 
 test("a list of bundled skills leaves out bundled ones only", () => {
   const config = { skills: { allowBundled: ["github"] } };
-  expect(judge(skill({ source: "openclaw-bundled" }), gates({ config }))).toMatchObject({ eligible: false, blockedByAllowlist: true });
+  expect(eligibilityOf(skill({ source: "openclaw-bundled" }), gates({ config }))).toMatchObject({ eligible: false, blockedByAllowlist: true });
   expect(isEligible(skill({ name: "github", source: "openclaw-bundled" }), { config })).toBe(true);
   expect(isEligible(skill(), { config })).toBe(true);
   expect(isEligible(skill({ source: "openclaw-bundled" }), { config: { skills: { allowBundled: [] } } })).toBe(true);
@@ -47,7 +47,7 @@ test("a list of bundled skills leaves out bundled ones only", () => {
 
 test("a skill for another platform is out even if it says always; a paired computer helps", () => {
   const mac = skill({ os: ["darwin"], always: true });
-  expect(judge(mac, gates())).toMatchObject({ eligible: false, missing: { os: ["darwin"] } });
+  expect(eligibilityOf(mac, gates())).toMatchObject({ eligible: false, missing: { os: ["darwin"] } });
   expect(isEligible(mac, { remote: { platforms: ["darwin"], programs: new Set() } })).toBe(true);
 });
 
@@ -57,14 +57,14 @@ test("always passes over what is required", () => {
 
 test("all of bins and one of anyBins must be there, here or on a paired computer", () => {
   const one = skill({ requires: { bins: ["a", "b"], anyBins: ["c", "d"] } });
-  expect(judge(one, gates({ programs: new Set(["a"]) }))).toMatchObject({ eligible: false, missing: { bins: ["b"], anyBins: ["c", "d"] } });
+  expect(eligibilityOf(one, gates({ programs: new Set(["a"]) }))).toMatchObject({ eligible: false, missing: { bins: ["b"], anyBins: ["c", "d"] } });
   expect(isEligible(one, { programs: new Set(["a", "b", "d"]) })).toBe(true);
   expect(isEligible(one, { programs: new Set(["a"]), remote: { platforms: [], programs: new Set(["b", "c"]) } })).toBe(true);
 });
 
 test("a variable comes from the environment, the skill's settings, or its key", () => {
   const one = skill({ key: "wx", primaryEnv: "KEY", requires: { env: ["KEY", "OTHER"] } });
-  expect(judge(one, gates())).toMatchObject({ eligible: false, missing: { env: ["KEY", "OTHER"] } });
+  expect(eligibilityOf(one, gates())).toMatchObject({ eligible: false, missing: { env: ["KEY", "OTHER"] } });
   expect(isEligible(one, { env: { KEY: "1", OTHER: "2" } })).toBe(true);
   expect(isEligible(one, { config: { skills: { entries: { wx: { apiKey: "k", env: { OTHER: "o" } } } } } })).toBe(true);
   expect(isEligible(one, { config: { skills: { entries: { weather: { apiKey: "k", env: { OTHER: "o" } } } } } })).toBe(false);
@@ -74,7 +74,7 @@ test("settings a skill needs must be on; the browser is until it is turned off",
   expect(isEligible(skill({ requires: { config: ["browser.enabled"] } }))).toBe(true);
   expect(isEligible(skill({ requires: { config: ["browser.enabled"] } }), { config: { browser: { enabled: false } } })).toBe(false);
   const one = skill({ requires: { config: ["channels.irc"] } });
-  expect(judge(one, gates())).toMatchObject({ eligible: false, missing: { config: ["channels.irc"] } });
+  expect(eligibilityOf(one, gates())).toMatchObject({ eligible: false, missing: { config: ["channels.irc"] } });
   expect(isEligible(one, { config: { channels: { irc: {} } } })).toBe(true);
   expect(isEligible(skill({ requires: { config: ["__proto__", "["] } }))).toBe(false);
 });

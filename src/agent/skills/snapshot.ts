@@ -1,5 +1,5 @@
 import { isObject, sameValue } from "../../config/index.ts";
-import { judge, type SkillGates } from "./eligibility.ts";
+import { eligibilityOf, type SkillGates } from "./eligibility.ts";
 import { skillLimits, type SkillLimits } from "./limits.ts";
 import type { Skill } from "./skill.ts";
 import { join, sep } from "node:path";
@@ -54,7 +54,7 @@ function escapeXml(text: string): string {
     .replace(/[&<>"']/g, (char) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[char] ?? "&apos;");
 }
 
-/** The skills of a session as its first turn found them; kept in the session's entry. */
+/** The skills of a session as its first turn found them; stored in the session's entry. */
 export interface SkillsSnapshot {
   /** The list for the system prompt. */
   readonly prompt: string;
@@ -76,7 +76,7 @@ export interface SnapshotOptions {
 
 export function buildSnapshot(skills: readonly Skill[], { gates, home, version, filter }: SnapshotOptions): SkillsSnapshot {
   const names = filter === undefined ? undefined : filterOf(filter);
-  const eligible = skills.filter((skill) => (names?.includes(skill.name) ?? true) && judge(skill, gates).eligible);
+  const eligible = skills.filter((skill) => (names?.includes(skill.name) ?? true) && eligibilityOf(skill, gates).eligible);
   return {
     prompt: promptList(eligible, { home, limits: skillLimits(gates.config), note: gates.remote?.note }),
     skills: eligible.map(({ name, primaryEnv, key }) => {
@@ -92,11 +92,13 @@ export function buildSnapshot(skills: readonly Skill[], { gates, home, version, 
 
 /** The snapshot in a session's entry, if it still holds: nothing changed since, and the same skills are allowed. */
 export function heldSnapshot(stored: unknown, version: number, filter?: readonly string[]): SkillsSnapshot | undefined {
-  if (!isObject(stored) || typeof stored["prompt"] !== "string" || !Array.isArray(stored["skills"])) return undefined;
-  const { version: built } = stored;
-  if (typeof built !== "number" || built < version) return undefined;
-  if (!sameValue(stored["skillFilter"], filter === undefined ? undefined : filterOf(filter))) return undefined;
-  return stored as unknown as SkillsSnapshot;
+  if (!isSnapshot(stored) || stored.version < version) return undefined;
+  return sameValue(stored.skillFilter, filter === undefined ? undefined : filterOf(filter)) ? stored : undefined;
+}
+
+/** What an entry stores as `skillsSnapshot` was written by `buildSnapshot`. */
+function isSnapshot(stored: unknown): stored is SkillsSnapshot {
+  return isObject(stored) && typeof stored["prompt"] === "string" && Array.isArray(stored["skills"]) && typeof stored["version"] === "number";
 }
 
 const filterOf = (filter: readonly string[]): readonly string[] => [...new Set(filter.map((name) => name.trim()).filter(Boolean))].sort();

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { SKILL_FILE, skillFolders } from "./load-skills.ts";
 
-/** Tells changes of entries in a folder. `name` is undefined when the platform does not say. */
+/** Reports changes of entries in a folder. `name` is undefined when the platform does not say. */
 export type WatchFolder = (folder: string, onChange: (name: string | undefined) => void) => Disposable;
 
 export interface SkillWatchDeps {
@@ -33,7 +33,7 @@ export function watchSkills(deps: SkillWatchDeps): SkillWatch {
   let closed = false;
   let looking = look();
 
-  /** Looks again as long as there was something new to watch: what happened to it before it was watched told nobody. */
+  /** Looks again as long as there was something new to watch: what happened to it before it was watched was not reported. */
   async function look(): Promise<void> {
     const seen = await survey(deps.roots, deps.maxCandidates);
     const grew = follow(seen.folders);

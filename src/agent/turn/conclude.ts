@@ -1,22 +1,18 @@
-import type { AssistantMessage, ModelMessage } from "../../protocol/index.ts";
-import { messageEntry, promptErrorEntry, ZERO_USAGE } from "../../sessions/index.ts";
-import type { Write } from "../../store/index.ts";
+import { isRecord } from "../../base/records.ts";
+import type { AssistantMessage, ModelMessage, SessionEntry } from "../../protocol/index.ts";
+import { authProfileOverride, cacheTouchEntry, messageEntry, promptErrorEntry, usageAfterRun, ZERO_USAGE, type MessageExtras } from "../../sessions/index.ts";
+import { patchedEntry, type Outcome, type Write } from "../../store/index.ts";
 import type { LoopEnd, LoopResult } from "../loop/ports.ts";
-import { abortedDraft, finishTurn, type LastLines } from "./finish.ts";
-import type { TurnEnd } from "./input.ts";
-import { replyOf } from "./reply.ts";
-import type { Stage } from "./stage.ts";
-import { tellEnd } from "./session-hooks.ts";
-import { usageRow } from "./usage.ts";
+import type { TurnDeps, TurnRun } from "./deps.ts";
+import { reportEnd } from "./hooks.ts";
+import type { TurnEnd, TurnInput } from "./input.ts";
+import { usageRow } from "./model.ts";
+import type { PreparedTurn } from "./prepare.ts";
+import type { Draft } from "./record.ts";
+import { replyOf, textOf } from "./reply.ts";
 
-/** How the loop ended becomes the end of the turn, on disk. */
-export async function conclude(stage: Stage, result: LoopResult, before: readonly ModelMessage[]): Promise<TurnEnd> {
-  const { deps, input, turn } = stage;
-  const { end: made, lines } = endOf(stage, result, factsOf(stage, result));
-  const end = await finishTurn(stage, made, lines);
-  tellEnd(deps, input, turn, { end, answers: result.answers, messages: [...before, ...result.added] });
-  return end;
-}
+/** The last lines of a turn, with what is shown in place of their text. */
+export type LastLines = (shown: MessageExtras) => readonly Draft[];
 
 interface Ended {
   readonly end: TurnEnd;
@@ -25,57 +21,60 @@ interface Ended {
 
 type Facts = Pick<TurnEnd, "sessionId" | "startedAt" | "endedAt" | "usage" | "provider" | "model" | "window" | "profileId">;
 
-function factsOf({ deps, turn, asking, startedAt }: Stage, { answers, usage }: LoopResult): Facts {
-  const { provider, id } = turn.chosen.selection.entry;
-  const last = answers.at(-1);
-  return {
-    sessionId: turn.place.sessionId,
+/** How the loop ended becomes the end of the turn, on disk. */
+export async function conclude(run: TurnRun, result: LoopResult, before: readonly ModelMessage[]): Promise<TurnEnd> {
+  const { deps, input, turn, calls, startedAt } = run;
+  const { answers, usage } = result;
+  const { entry, contextWindow } = turn.chosen.selection;
+  const { provider, model } = answers.at(-1) ?? { provider: entry.provider, model: entry.id };
+  const facts: Facts = {
+    sessionId: turn.target.sessionId,
     startedAt,
     endedAt: deps.clock.now(),
     usage,
-    provider: last?.provider ?? provider,
-    model: last?.model ?? id,
-    window: turn.chosen.selection.contextWindow.tokens,
-    ...(asking.profileId === undefined ? {} : { profileId: asking.profileId }),
+    provider,
+    model,
+    window: contextWindow.tokens,
+    ...(calls.profileId === undefined ? {} : { profileId: calls.profileId }),
   };
+  const ended = endOf(run, result, facts);
+  const end = await finishTurn(run, ended.end, ended.lines);
+  reportEnd(deps, input, turn, { end, answers, texts: answers.map(textOf), messages: [...before, ...result.added] });
+  return end;
 }
 
-function endOf(stage: Stage, result: LoopResult, facts: Facts): Ended {
-  const { end } = result;
-  switch (end.kind) {
-    case "answered":
-      return answered(stage, result, end.answer, facts);
-    case "aborted":
-      return aborted(stage, result.partial, end.text, facts);
-    case "failed":
-      return failed(stage, end, facts);
-    default:
-      return {
-        end: { ...facts, status: "failed", text: "", texts: [], error: end.text, failure: { kind: "turn_limit" }, stopReason: "error" },
-        lines: () => [(at) => messageEntry(at, { ...unsaid(stage), stopReason: "error", errorMessage: end.text })],
-      };
+function endOf(run: TurnRun, { end, answers, partial }: LoopResult, facts: Facts): Ended {
+  const { tools } = run;
+  if (end.kind === "aborted") return aborted(run, partial, end.text, facts);
+  if (end.kind === "failed") return failed(run, end, facts);
+  if (end.kind === "limit") {
+    return {
+      end: { ...facts, status: "failed", text: "", texts: [], error: end.text, failure: { kind: "turn_limit" }, stopReason: "error" },
+      lines: () => [(at) => messageEntry(at, { ...emptyAnswer(run), stopReason: "error", errorMessage: end.text })],
+    };
   }
-}
-
-function answered({ tools }: Stage, { answers }: LoopResult, answer: AssistantMessage, facts: Facts): Ended {
   const { text, texts, silent } = replyOf(answers, tools.failed, tools.delivered);
-  const calls = tools.delegated.length === 0 ? {} : { calls: tools.delegated };
-  const stopReason = tools.delegated.length === 0 ? answer.stopReason : "toolUse";
-  return { end: { ...facts, status: "ok", text, texts, stopReason, ...calls, ...(silent ? { silent } : {}) }, lines: () => [] };
+  const delegated = tools.delegated.length === 0 ? { stopReason: end.answer.stopReason } : { stopReason: "toolUse", calls: tools.delegated };
+  return { end: { ...facts, status: "ok", text, texts, ...delegated, ...(silent ? { silent } : {}) }, lines: () => [] };
 }
 
-function aborted(stage: Stage, partial: string, said: string, facts: Facts): Ended {
-  const text = partial === "" ? said : partial;
-  const origin = stage.ports.origin();
+/** What was shown of an answer that was stopped stays, marked. */
+function aborted(run: TurnRun, partial: string, shownText: string, facts: Facts): Ended {
+  const text = partial === "" ? shownText : partial;
+  const origin = run.ports.origin();
+  const { runId } = run.input;
+  const content: AssistantMessage["content"] = partial === "" ? [] : [{ type: "text", text: partial }];
+  const message: AssistantMessage = { ...emptyAnswer(run), content, stopReason: "aborted" };
+  const mark: MessageExtras = { idempotencyKey: `${runId}:assistant`, openclawAbort: { aborted: true, origin, runId } };
   return {
     end: { ...facts, status: "aborted", text, texts: text === "" ? [] : [text], error: `aborted (${origin})`, abortedBy: origin, stopReason: "aborted" },
-    lines: (shown) => [abortedDraft(stage.input, unsaid(stage), { ...shown, text: partial, origin })],
+    lines: (shown) => [(at) => messageEntry(at, { ...message, ...shown, ...mark, timestamp: at.at })],
   };
 }
 
-function failed({ deps, input, record, asking }: Stage, { failure }: Extract<LoopEnd, { kind: "failed" }>, facts: Facts): Ended {
+function failed({ deps, input, record, calls }: TurnRun, { failure }: Extract<LoopEnd, { kind: "failed" }>, facts: Facts): Ended {
   const { text, message, kind, status, trouble, retryAfterMs } = failure;
-  const { attempts, ms } = asking.last;
+  const { attempts, ms } = calls.last;
   const tried: Write[] = attempts.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { attempts } }]];
   record.later([], [["usage.add", usageRow(input, message, ms, deps.clock.now())], ...tried]);
   const { provider, model, api } = message;
@@ -100,7 +99,92 @@ function failed({ deps, input, record, asking }: Stage, { failure }: Extract<Loo
 }
 
 /** An answer of the turn's model with nothing in it. */
-function unsaid({ deps, turn }: Stage): AssistantMessage {
+function emptyAnswer({ deps, turn }: TurnRun): AssistantMessage {
   const { provider, id, api } = turn.chosen.selection.entry;
   return { role: "assistant", content: [], provider, model: id, api, usage: ZERO_USAGE, stopReason: "stop", timestamp: deps.clock.now() };
+}
+
+/** The last commit of a turn: the answer, what is sent of it, the input's outcome, the session's fields. Gives the end as it is on disk. */
+export async function finishTurn({ deps, input, ports, turn, record, hookLog }: TurnRun, made: TurnEnd, lines: LastLines): Promise<TurnEnd> {
+  const sent = (await ports.replies?.(made)) ?? [];
+  const { writes: replies, shown, isWritten = false } = "shown" in sent ? sent : { writes: sent };
+  const inPlace = isWritten ? undefined : shown;
+  const drafts = lines(inPlace === undefined ? {} : { openclawShown: inPlace });
+  const end = shown === undefined ? made : { ...made, shown };
+  const outcome = outcomeOf(end);
+  const why = end.status === "ok" ? undefined : (end.error ?? end.status);
+  const pruned = deps.config.current.agents?.defaults?.contextPruning?.mode === "cache-ttl";
+  const touched: Draft[] = pruned && end.status === "ok" ? [(at) => cacheTouchEntry(at, turn.chosen.selection.entry)] : [];
+  const decided: Write[] = hookLog.entries.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { hooks: hookLog.entries } }]];
+  const patch = patchOf(deps, input, turn, end);
+  const writes: Write[] = [
+    ["sessions.merge", { key: input.sessionKey, patch }],
+    ...decided,
+    ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
+    ...replies,
+    // The text once: its pieces are in the transcript.
+    ["turns.end", { id: input.runId, outcome, why, detail: { ...end, texts: [] } }],
+  ];
+  const [merged] = await record.end([...drafts, ...touched], writes, inPlace);
+  const { row } = turn.target;
+  const version = row.version + 1;
+  // Saves the next turn reading it. Another version: someone else changed it while the turn ran, and it is read again.
+  const isOurs = isRecord(merged) && merged["version"] === version && deps.session.isTouched !== true;
+  deps.session.row = isOurs ? { ...row, version, entry: patchedEntry(row.entry, patch) } : undefined;
+  return end;
+}
+
+/** How the inputs of a turn end. */
+function outcomeOf({ status, text, texts, calls }: TurnEnd): Outcome {
+  if (status === "aborted") return "cancelled";
+  if (status === "failed") return "failed";
+  if (status === "blocked") return "refused";
+  return text === "" && texts.length === 0 && calls === undefined ? "silent" : "answered";
+}
+
+/** What of a session's entry follows from a turn. */
+function patchOf(deps: TurnDeps, input: TurnInput, turn: PreparedTurn, end: TurnEnd): Readonly<Record<string, unknown>> {
+  const { entry } = turn.target;
+  const { selection } = turn.chosen;
+  const { provider = selection.entry.provider, model = selection.entry.id, profileId } = end;
+  const pinned = authProfileOverride(entry);
+  // A session stays with the credential that worked, so that the provider's cache does; unless a person chose one.
+  const sticks = profileId !== undefined && pinned?.source !== "user" && pinned?.profile !== profileId;
+  const profile = sticks
+    ? { authProfileOverride: profileId, authProfileOverrideSource: "auto", authProfileOverrideCompactionCount: entry["compactionCount"] ?? 0 }
+    : {};
+  return {
+    updatedAt: end.endedAt,
+    systemSent: true,
+    abortedLastRun: end.status === "aborted",
+    ...(input.entryFields ?? { lastChannel: input.channel }),
+    ...(end.status === "ok" ? usageAfterRun({ provider, model, contextTokens: selection.contextWindow.tokens, calls: end.usage }) : {}),
+    ...(end.status === "ok" ? profile : {}),
+    ...changedSnapshots(deps, input, turn),
+  };
+}
+
+/** Snapshots are large and rarely change: they are written when they did. */
+function changedSnapshots(
+  { clock, session }: TurnDeps,
+  { sessionKey }: TurnInput,
+  { target, report, skills, chosen }: PreparedTurn,
+): Readonly<Record<string, unknown>> {
+  const { provider, id } = chosen.selection.entry;
+  const { entry } = target;
+  const changes: Record<string, unknown> = {};
+  if (session.promptReport !== report) {
+    const made = { source: "run", sessionId: target.sessionId, sessionKey, provider, model: id, ...report };
+    if (!isSameReport(entry, made)) changes["systemPromptReport"] = { ...made, generatedAt: clock.now() };
+    session.promptReport = report;
+  }
+  if (skills && entry["skillsSnapshot"] !== skills) changes["skillsSnapshot"] = skills;
+  return changes;
+}
+
+function isSameReport(entry: SessionEntry, made: object): boolean {
+  const stored = entry["systemPromptReport"];
+  if (!isRecord(stored)) return false;
+  const { generatedAt: _at, ...facts } = stored;
+  return JSON.stringify(facts) === JSON.stringify(made);
 }

@@ -3,17 +3,22 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Redactor } from "../../base/redaction.ts";
 import type { Config } from "../../config/index.ts";
-import type { Hooks, InternalHooks } from "../../hooks/index.ts";
+import type { HookLog, Hooks, InternalHooks } from "../../hooks/index.ts";
 import type { ImageFitter } from "../../media/index.ts";
 import type { Budgets, Models } from "../../models/index.ts";
 import type { OpenSession } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Broker } from "../../tools/index.ts";
 import type { HostFacts, SandboxFacts } from "../prompt/facts.ts";
-import type { ReadBootstrapFiles } from "../workspace/bootstrap-files.ts";
 import type { Skills } from "../skills/create-skills.ts";
+import type { ReadBootstrapFiles } from "../workspace/bootstrap-files.ts";
+import type { ModelCalls } from "./ask.ts";
+import type { TurnInput, TurnPorts } from "./input.ts";
+import type { PreparedTurn } from "./prepare.ts";
+import type { TurnRecord } from "./record.ts";
+import type { TurnTools } from "./tools.ts";
 
-/** What plugins may have to say. Nothing while none run. */
+/** Hooks of plugins. None while no plugins run. */
 export type TurnHooks = Pick<Hooks, "has" | "run">;
 
 /** What turns need of the rest. */
@@ -47,9 +52,25 @@ export interface TurnDeps {
   readonly today: (zone: string, now: number) => string;
   /** The machine's own zone. */
   readonly timezone: string;
-  /** What a session waits for, one line each: processes, approvals. Kept word for word when its conversation is summed up. */
+  /** What a session waits for, one line each: processes, approvals. It stays word for word when its conversation is summed up. */
   readonly pendingWork?: (sessionKey: string) => readonly string[];
   /** Folder of the documentation on this machine. */
   readonly docsPath?: string;
   readonly sandbox?: (facts: { readonly agentId: string; readonly sessionKey: string }) => SandboxFacts | undefined;
+}
+
+/** Everything one turn works with. */
+export interface TurnRun {
+  readonly deps: TurnDeps;
+  readonly input: TurnInput;
+  readonly ports: TurnPorts;
+  readonly turn: PreparedTurn;
+  readonly record: TurnRecord;
+  readonly tools: TurnTools;
+  readonly calls: ModelCalls;
+  /** What plugins decided. */
+  readonly hookLog: HookLog;
+  readonly startedAt: number;
+  /** Fires when the run is stopped, and when the process stops. */
+  readonly signal: AbortSignal;
 }

@@ -25,7 +25,7 @@ export interface TurnInput {
   readonly sessionKey: string;
   readonly agentId: string;
   readonly message: string;
-  /** What it is told before the message, as lines of the system. */
+  /** What stands before the message, as lines of the system. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   readonly images?: readonly ImageContent[];
   /** Where it came in. */
@@ -40,18 +40,18 @@ export interface TurnInput {
   readonly direct?: boolean;
   /** What the gateway knows of that chat, for the system prompt: one line of JSON in which nothing was written by a person. */
   readonly inbound?: string;
-  /** What the message tells of its session, as fields of the entry: where it came from, where answers go. */
+  /** What the message says about its session, as fields of the entry: where it came from, where answers go. */
   readonly entryFields?: Readonly<Record<string, unknown>>;
   /** Only these skills. */
   readonly skillFilter?: readonly string[];
-  /** Whoever sent it may do everything. */
+  /** The sender may do everything. */
   readonly owner: boolean;
   /** Stands in the system prompt of this turn. */
   readonly systemPrompt?: string;
   readonly thinking?: ThinkingLevel;
   /** The model for this turn only: a reference or an alias. One that may not be used is passed over. */
   readonly model?: string;
-  /** Tools that whoever asks carries out: a call of one ends the turn. */
+  /** Tools that the client carries out: a call of one ends the turn. */
   readonly clientTools?: readonly ToolSchema[];
   readonly maxTokens?: number;
   readonly temperature?: number;
@@ -59,7 +59,7 @@ export interface TurnInput {
   readonly inboxIds: readonly number[];
   /** It may have been begun by a process before this one. */
   readonly resumed: boolean;
-  /** What plugins said about it on its way here; kept with the turn. */
+  /** What plugins decided about it on its way here; stored with the turn. */
   readonly hookLog?: readonly HookLogEntry[];
 }
 
@@ -105,7 +105,7 @@ export interface Spoken {
 /** Replies that a client is shown, where plugins made something else of the answer. */
 export interface ShownReplies {
   readonly writes: readonly Write[];
-  /** What is shown in place of the answer; empty when it is kept back. */
+  /** What is shown in place of the answer; empty when it is withheld. */
   readonly shown: string;
   /** The text belongs to an answer that is in the transcript already, as it is shown. */
   readonly isWritten?: boolean;
@@ -122,19 +122,19 @@ export interface TurnFailure {
   readonly retryAfterMs?: number;
 }
 
-/** How a turn ended; on disk before it is told. */
+/** How a turn ended; on disk before it is reported. */
 export interface TurnEnd {
   readonly status: "ok" | "aborted" | "failed" | "blocked";
   /** What is shown. */
   readonly text: string;
   /** What the client is shown in place of `text`, where plugins changed or cancelled it. */
   readonly shown?: string;
-  /** What is said, one text for each answer that had any. */
+  /** What is sent, one text for each answer that had any. */
   readonly texts: readonly string[];
   readonly error?: string;
   /** Of a turn that was aborted: `rpc`, `stop-command`, `timeout`, `interrupt`. */
   readonly abortedBy?: string;
-  /** What kind of failure `error` tells of. */
+  /** What kind of failure `error` describes. */
   readonly failure?: TurnFailure;
   readonly sessionId: string;
   readonly startedAt: number;

@@ -13,18 +13,25 @@ export function maskMessage<M extends ModelMessage>(redactor: Masking, message: 
     const content = mask(message.content);
     return content === message.content ? message : { ...message, content };
   }
-  const parts: readonly Part[] = message.content;
-  const content = parts.map((part) => maskPart(part, mask));
+  const content: Part[] = [];
+  let isSame = true;
+  for (const part of message.content) {
+    const masked = maskPart(part, mask);
+    isSame &&= masked === part;
+    content.push(masked);
+  }
   const details = "details" in message ? maskValue(message.details, mask) : undefined;
   const sameDetails = !("details" in message) || details === message.details;
-  if (sameDetails && content.every((part, index) => part === parts[index])) return message;
-  return { ...message, content, ...(sameDetails ? {} : { details }) };
+  return isSame && sameDetails ? message : { ...message, content, ...(sameDetails ? {} : { details }) };
 }
 
 type Part = Exclude<ModelMessage["content"], string>[number];
 
 function maskPart(part: Part, mask: (text: string) => string): Part {
-  if (part.type === "text") return changed(part, { text: mask(part.text) }, part.text);
+  if (part.type === "text") {
+    const text = mask(part.text);
+    return text === part.text ? part : { ...part, text };
+  }
   if (part.type === "toolCall") {
     const [name, args] = [mask(part.name), maskValue(part.arguments, mask)];
     return name === part.name && args === part.arguments ? part : { ...part, name, arguments: args };
@@ -35,10 +42,6 @@ function maskPart(part: Part, mask: (text: string) => string): Part {
   // The signature is for the thought as it was; with another one it would be refused.
   const { thinkingSignature: _, ...rest } = part;
   return { ...rest, thinking };
-}
-
-function changed<P extends Part & { readonly text: string }>(part: P, next: { readonly text: string }, before: string): P {
-  return next.text === before ? part : { ...part, ...next };
 }
 
 /** An answer as it comes, without registered secrets: one that is spread over pieces is found as well. */

@@ -1,36 +1,39 @@
 import { messageOf } from "../../base/errors.ts";
-import type { HookLog } from "../../hooks/index.ts";
-import type { ModelMessage, SessionEntry, ToolSchema, UserMessage } from "../../protocol/index.ts";
+import { isRecord } from "../../base/records.ts";
+import type { AgentHookContext, HookLog } from "../../hooks/index.ts";
+import type { ToolSchema, UserMessage } from "../../protocol/index.ts";
 import { gatewayMessage, messageEntry, view, viewSettings, type View } from "../../sessions/index.ts";
 import type { StepRow } from "../../store/index.ts";
-import { failedOutcome, sessionChoice, type ToolContext, type Toolbox } from "../../tools/index.ts";
+import { failedOutcome, sessionChoice, type Toolbox } from "../../tools/index.ts";
+import { sessionFacts } from "../prompt/facts.ts";
 import type { BootstrapFile } from "../prompt/injected-files.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { SkillsSnapshot } from "../skills/snapshot.ts";
-import { chooseModel, withOverride, type AskedOnce, type ChosenModel } from "./choose-model.ts";
+import { beginTurn, isBeginningRefused, type Begun, type TurnTarget } from "./begin.ts";
 import type { TurnDeps } from "./deps.ts";
-import { hookContext, turnSpan, turnTrace, type AgentContext } from "./hook-context.ts";
+import { hookContext, turnSpan, turnTrace, withWindow } from "./hooks.ts";
 import type { TurnInput } from "./input.ts";
-import { beginTurn, overtaken, type Begun, type TurnPlace } from "./place.ts";
-import { createRecord } from "./record.ts";
-import { stepsOf } from "./resume.ts";
-import { bootstrapFiles, skillsFor, systemPromptFor, type PromptParts } from "./system-prompt.ts";
-import { shapePrompt, userMessage } from "./turn-prompt.ts";
+import { chooseModel, withOverride, type AskedOnce, type ChosenModel } from "./model.ts";
+import { bootstrapFiles, shapePrompt, skillsFor, systemPromptFor, userMessage, type PromptSession } from "./prompt.ts";
+import { TurnRecord } from "./record.ts";
 
 /** Everything that is known before the model is asked. */
 export interface PreparedTurn {
-  readonly place: TurnPlace;
-  readonly workspaceDir: string;
-  readonly context: AgentContext;
+  readonly target: TurnTarget;
+  readonly context: AgentHookContext;
   readonly chosen: ChosenModel;
   readonly toolbox: Toolbox;
+  /** Tools that the client carries out. */
+  readonly clientTools: readonly ToolSchema[];
+  /** The tools a model is shown: the host's and the client's. */
+  readonly tools: readonly ToolSchema[];
   readonly systemPrompt: string;
   readonly report: SystemPrompt["report"];
   readonly skills: SkillsSnapshot | undefined;
   readonly files: readonly BootstrapFile[];
-  /** The conversation before this turn; of a turn that goes on, with what it has so far. */
+  /** The conversation before this turn; of a turn that is resumed, with what it has so far. */
   readonly seen: View;
-  /** What is asked. Undefined when the turn goes on and it was asked before. */
+  /** What is asked. Undefined when the turn is resumed and it was asked before. */
   readonly prompt: UserMessage | undefined;
   /** Steps of the process before this one. */
   readonly steps: readonly StepRow[];
@@ -50,22 +53,22 @@ export async function prepareTurn(deps: TurnDeps, input: TurnInput, hookLog: Hoo
       return await gather(deps, input, { workspaceDir, begun, hookLog, once });
     } catch (error) {
       // The session was changed, or reset, since it was read: the turn belongs to the one that is there now.
-      const isOvertaken = overtaken(error, "key") || overtaken(error, "lines");
-      if (!isOvertaken && !input.resumed) await keepWords(deps, input, begun, error);
+      const isOvertaken = isBeginningRefused(error);
+      if (!isOvertaken && !input.resumed) await storeMessage(deps, input, begun, error);
       if (!isOvertaken || attempt === MAX_RETRIES) throw error;
     }
   }
 }
 
-/** A turn that cannot be prepared, for want of a model for instance: what was said stands in the conversation all the same, and what is wrong. */
-async function keepWords(deps: TurnDeps, input: TurnInput, { place, committed }: Begun, error: unknown): Promise<void> {
+/** A turn that cannot be prepared, for want of a model for instance: its message stands in the conversation all the same, and what is wrong. */
+async function storeMessage(deps: TurnDeps, input: TurnInput, { target, committed }: Begun, error: unknown): Promise<void> {
   try {
     await committed;
-    const record = createRecord(deps, input, place);
-    record.said(userMessage(input, { text: input.message }, deps.clock.now()));
+    const record = new TurnRecord(deps, input, target);
+    record.addUser(userMessage(input, { text: input.message }, deps.clock.now()));
     await record.now([(at) => messageEntry(at, { ...gatewayMessage("gateway-injected", "", at.at), stopReason: "error", errorMessage: messageOf(error) })]);
   } catch (problem) {
-    deps.log.warn(`what was said could not be kept in the conversation: ${messageOf(problem)}`, { runId: input.runId });
+    deps.log.warn(`a message could not be stored in its conversation: ${messageOf(problem)}`, { runId: input.runId });
   }
 }
 
@@ -78,116 +81,98 @@ interface Gathering {
 
 /** While the beginning is being written, the rest is looked up. */
 async function gather(deps: TurnDeps, input: TurnInput, { workspaceDir, begun, hookLog, once }: Gathering): Promise<PreparedTurn> {
-  const { place, committed } = begun;
-  const at = { entry: place.entry, workspaceDir };
-  const context = hookContext(input, { sessionId: place.sessionId, workspaceDir });
+  const { target, committed } = begun;
+  const session: PromptSession = { entry: target.entry, facts: sessionFacts(input.sessionKey, target.entry), workspaceDir };
+  const context = hookContext(input, target.sessionId, workspaceDir);
   const [model, files, skills, injections, steps] = await Promise.all([
-    chooseModel(deps, input, place.entry, { context, once }),
-    bootstrapFiles(deps, input, at),
-    skillsFor(deps, input, at),
+    chooseModel(deps, input, target.entry, { context, once }),
+    bootstrapFiles(deps, input, session),
+    skillsFor(deps, input, session),
     committed,
-    input.resumed ? stepsOf(deps.store, input.runId) : [],
+    input.resumed ? deps.store.read("journal.steps", { turnId: input.runId }) : [],
   ]);
-  const goesOn = steps.some(({ kind, data }) => kind === "model.result" || (kind === "note" && (data as { said?: boolean } | null)?.said === true));
-  const parts = { ...at, sessionId: place.sessionId, skills, files, hookLog };
-  let ready = await withModel(deps, input, place, { chosen: model, parts });
-  const ask = { context, messages: ready.seen.messages, systemPrompt: ready.prompt.text, injections, window: model.selection.contextWindow.tokens };
-  context.chosen(model.selection);
-  const shaped = await shapePrompt(deps, input, ask);
+  const parts = { target, session, files, skills, hookLog };
+  let ready = await withModel(deps, input, model, parts);
+  const shaped = await shapePrompt(deps, input, {
+    context: withWindow(context, model.selection),
+    messages: ready.seen.messages,
+    systemPrompt: ready.systemPrompt.text,
+    injections,
+    window: model.selection.contextWindow.tokens,
+  });
   if (shaped.override) {
-    const chosen = await withOverride(deps, input, place.entry, { models: model.models, asked: shaped.override });
-    context.chosen(chosen.selection);
-    ready = await withModel(deps, input, place, { chosen, parts });
+    ready = await withModel(deps, input, await withOverride(deps, input, target.entry, { models: model.models, asked: shaped.override }), parts);
   }
+  const { chosen, seen } = ready;
+  const toolbox = shaped.toolsAllow ? allowedOnly(ready.toolbox, shaped.toolsAllow) : ready.toolbox;
+  // Names of the host win.
+  const clientTools = input.clientTools?.filter(({ name }) => !toolbox.schemas.some((own) => own.name === name)) ?? [];
   return {
-    place,
-    workspaceDir,
-    context,
-    chosen: ready.chosen,
-    toolbox: allowedOnly(ready.toolbox, shaped.toolsAllow),
+    target,
+    context: withWindow(context, chosen.selection),
+    chosen,
+    toolbox,
+    clientTools,
+    tools: clientTools.length === 0 ? toolbox.schemas : [...toolbox.schemas, ...clientTools],
     systemPrompt: shaped.systemPrompt,
-    report: ready.prompt.report,
+    report: ready.systemPrompt.report,
     skills,
     files,
-    seen: ready.seen,
-    prompt: goesOn ? undefined : userMessage(input, shaped, deps.clock.now()),
+    seen,
+    prompt: steps.some(isAsked) ? undefined : userMessage(input, shaped, deps.clock.now()),
     steps,
   };
 }
 
-/** What depends on the model: tools, the system prompt, how much of the conversation it can see. */
-async function withModel(
-  deps: TurnDeps,
-  input: TurnInput,
-  place: TurnPlace,
-  { chosen, parts }: { readonly chosen: ChosenModel; readonly parts: Omit<PromptParts, "chosen" | "tools"> & { readonly hookLog: HookLog } },
-) {
-  const toolbox = await openToolbox(deps, input, place, chosen, parts);
-  const seen = view({
-    path: place.path.items,
-    model: chosen.selection.entry,
-    settings: viewSettings(deps.config.current, input.sessionKey),
-    now: deps.clock.now(),
-    memo: deps.session.view,
-  });
-  const prompt = systemPromptFor(deps, input, { ...parts, chosen, tools: toolbox.schemas });
-  return { chosen, toolbox, seen, prompt };
+/** A step after which the turn's message is in the transcript. */
+function isAsked({ kind, data }: StepRow): boolean {
+  return kind === "model.result" || (kind === "note" && isRecord(data) && data["said"] === true);
 }
 
-async function openToolbox(
-  deps: TurnDeps,
-  input: TurnInput,
-  place: TurnPlace,
-  { selection }: ChosenModel,
-  { workspaceDir, skills, hookLog }: Pick<PromptParts, "workspaceDir" | "skills"> & { readonly hookLog: HookLog },
-): Promise<Toolbox> {
+interface ModelParts {
+  readonly target: TurnTarget;
+  readonly session: PromptSession;
+  readonly files: readonly BootstrapFile[];
+  readonly skills: SkillsSnapshot | undefined;
+  readonly hookLog: HookLog;
+}
+
+/** What depends on the model: tools, the system prompt, how much of the conversation it can see. */
+async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, { target, session, files, skills, hookLog }: ModelParts) {
   const { agentId, sessionKey, runId, owner, channel, senderId, accountId } = input;
-  const context: ToolContext = {
+  const { entry: model, contextWindow } = chosen.selection;
+  const choice = sessionChoice(target.entry);
+  const broker = await deps.broker();
+  const toolbox = await broker.open({
     agentId,
     sessionKey,
-    sessionId: place.sessionId,
+    sessionId: target.sessionId,
     runId,
-    workspaceDir,
+    workspaceDir: session.workspaceDir,
     owner,
-    provider: selection.entry.provider,
-    modelId: selection.entry.id,
+    provider: model.provider,
+    modelId: model.id,
     channel,
-    contextWindow: selection.contextWindow.tokens,
+    contextWindow: contextWindow.tokens,
     hookLog,
     trace: { ...turnTrace(input), span: turnSpan(runId) },
     ...(senderId === undefined ? {} : { senderId }),
     ...(accountId === undefined ? {} : { accountId }),
-    ...chosenForSession(place.entry),
-    ...(skills && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
-  };
-  return (await deps.broker()).open(context);
+    ...(choice ? { choice } : {}),
+    ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
+  });
+  const settings = viewSettings(deps.config.current, sessionKey);
+  const seen = view({ path: target.path.items, model, settings, now: deps.clock.now(), memo: deps.session.view });
+  const systemPrompt = systemPromptFor(deps, input, { ...session, files, skills, chosen, tools: toolbox.schemas });
+  return { chosen, toolbox, seen, systemPrompt };
 }
 
-/** What was chosen for the session about commands. */
-function chosenForSession(entry: SessionEntry): Pick<ToolContext, "choice"> {
-  const choice = sessionChoice(entry);
-  return choice ? { choice } : {};
-}
-
-/** A plugin may take tools away for a turn, and not give any. */
-function allowedOnly(toolbox: Toolbox, names: readonly string[] | undefined): Toolbox {
-  if (names === undefined) return toolbox;
+/** A plugin may take tools away for a turn, and not add any. */
+function allowedOnly(toolbox: Toolbox, names: readonly string[]): Toolbox {
   const allowed = new Set(names.map((name) => name.toLowerCase()));
   return {
     ...toolbox,
     schemas: toolbox.schemas.filter((schema) => allowed.has(schema.name)),
     run: (call) => (allowed.has(call.name.toLowerCase()) ? toolbox.run(call) : Promise.resolve(failedOutcome(`Tool ${call.name} not found`))),
   };
-}
-
-/** The tools a model is shown: the host's and those that whoever asks carries out. Names of the host win. */
-export function shownTools(toolbox: Toolbox, { clientTools = [] }: TurnInput): readonly ToolSchema[] {
-  if (clientTools.length === 0) return toolbox.schemas;
-  const taken = new Set(toolbox.schemas.map(({ name }) => name));
-  return [...toolbox.schemas, ...clientTools.filter(({ name }) => !taken.has(name))];
-}
-
-/** The conversation that the model is asked with first. */
-export function firstMessages({ seen, prompt }: PreparedTurn): readonly ModelMessage[] {
-  return prompt ? [...seen.messages, prompt] : seen.messages;
 }

@@ -1,115 +1,87 @@
 import { failpoint } from "../../base/failpoints.ts";
+import { isRecord } from "../../base/records.ts";
 import type { AssistantMessage, ModelMessage, ToolCallContent, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
-import { messageEntry, type MessageExtras } from "../../sessions/index.ts";
+import { messageEntry, type EntryPosition, type MessageExtras, type NewEntry } from "../../sessions/index.ts";
 import type { StepKind, UsageInput, Write } from "../../store/index.ts";
+import { boundedDetails } from "../../tools/index.ts";
 import { batchesOf } from "../loop/batches.ts";
 import type { LastCall } from "./ask.ts";
-import { createAppend, type Draft } from "./append.ts";
+import { overtaken, type TurnTarget } from "./begin.ts";
 import type { TurnDeps } from "./deps.ts";
-import { turnTrace } from "./hook-context.ts";
-import type { Spoken, TurnInput } from "./input.ts";
-import type { TurnPlace } from "./place.ts";
+import { turnTrace } from "./hooks.ts";
+import type { Spoken, TurnInput, TurnPorts } from "./input.ts";
 import { maskMessage } from "./masked.ts";
 import { isSilentReply, textOf } from "./reply.ts";
-import { boundedDetails } from "../../tools/index.ts";
+
+/** A line of the transcript, once its parent is known. */
+export type Draft = (position: EntryPosition) => NewEntry;
+
+const MAX_RETRIES = 5;
+
+/** Appends lines with other writes in one commit. Gives what the store answered to the writes. */
+export type Append = (drafts: readonly Draft[], writes: readonly Write[]) => Promise<readonly unknown[]>;
+
+/** Each commit asserts the transcript's leaf; when another writer appended in between, the lines go below what it wrote. */
+export function createAppend({ store, clock, ids, session }: TurnDeps, { file, path }: Pick<TurnTarget, "file" | "path">): Append {
+  let { leafId } = path;
+  return async (drafts, writes) => {
+    if (drafts.length === 0) return writes.length > 0 ? store.commit(writes, { by: session }) : [];
+    for (let attempt = 0; ; attempt += 1) {
+      const entries: NewEntry[] = [];
+      const at = clock.now();
+      let parentId = leafId;
+      for (const draft of drafts) {
+        const entry = draft({ ids, parentId, at });
+        parentId = entry.id;
+        entries.push(entry);
+      }
+      try {
+        const [appended, ...answers] = await store.commit([["transcripts.append", { file, entries, expectLeaf: leafId }], ...writes], { by: session });
+        session.appended(file, leafId, entries, appended);
+        leafId = parentId;
+        return answers;
+      } catch (error) {
+        if (!overtaken(error, "leaf") || attempt === MAX_RETRIES) throw error;
+        leafId = (await store.read("transcripts.get", { file }))?.leafId ?? null;
+      }
+    }
+  };
+}
 
 /**
- * Plugins may change a message before it is written, or keep it out of the transcript: then undefined. Registered secrets are masked after they had
- * their say: what they add is stored too.
+ * Plugins may change a message before it is written, or keep it out of the transcript: then undefined. Registered secrets are masked after that: what
+ * plugins add is stored too.
  */
-function beforeWrite<M extends ModelMessage>(deps: TurnDeps, input: TurnInput, message: M): M | undefined {
-  const written = changedByPlugins(deps, input, message);
-  return written && maskMessage(deps.redactor, written);
-}
-
-function changedByPlugins<M extends ModelMessage>({ hooks }: TurnDeps, input: TurnInput, message: M): M | undefined {
-  if (!hooks.has("before_message_write")) return message;
+function beforeWrite<M extends ModelMessage>({ hooks, redactor }: TurnDeps, input: TurnInput, message: M): M | undefined {
+  if (!hooks.has("before_message_write")) return maskMessage(redactor, message);
   const { sessionKey, agentId } = input;
-  const said = hooks.run("before_message_write", { message: message as never, sessionKey, agentId }, { sessionKey, agentId, trace: turnTrace(input) });
-  if (said?.block) return undefined;
-  const changed: unknown = said?.message;
-  return isMessage(changed, message.role) ? (changed as M) : message;
+  const result = hooks.run("before_message_write", { message: message as never, sessionKey, agentId }, { sessionKey, agentId, trace: turnTrace(input) });
+  if (result?.block) return undefined;
+  const changed: unknown = result?.message;
+  return maskMessage(redactor, isMessageLike(changed, message) ? changed : message);
 }
 
-/** `details` as they are stored: bounded after plugins had their say. */
-function stored(message: ToolResultMessage): ToolResultMessage {
-  return message.details === undefined ? message : { ...message, details: boundedDetails(message.details) };
-}
-
-/** `tool_result_persist`: what is kept of a result. */
+/** `tool_result_persist`: what is stored of a result. */
 function persisted({ hooks }: TurnDeps, input: TurnInput, message: ToolResultMessage): ToolResultMessage {
   if (!hooks.has("tool_result_persist")) return message;
   const { toolName, toolCallId } = message;
-  const said = hooks.run(
+  const result = hooks.run(
     "tool_result_persist",
     { toolName, toolCallId, message: message as never, isSynthetic: false },
     { agentId: input.agentId, sessionKey: input.sessionKey, toolName, toolCallId, trace: turnTrace(input) },
   );
-  const changed: unknown = said?.message;
-  return isMessage(changed, "toolResult") ? (changed as ToolResultMessage) : message;
+  const changed: unknown = result?.message;
+  return isMessageLike(changed, message) ? changed : message;
 }
 
-function isMessage(value: unknown, role: string): boolean {
-  return typeof value === "object" && value !== null && (value as { role?: unknown }).role === role && "content" in value;
-}
-
-export type { Draft } from "./append.ts";
-
-/**
- * What a turn leaves on disk, step by step. Lines and writes that do not have to be there at once go with the next commit.
- */
-export interface TurnRecord {
-  /** Joins the next commit. */
-  later(drafts: readonly Draft[], writes?: readonly Write[]): void;
-  /** What somebody said; joins the next commit, after which `committed` is called. The message as it is kept, or undefined when a plugin keeps it out. */
-  said(message: UserMessage & MessageExtras, writes?: readonly Write[], committed?: () => void): UserMessage;
-  /** An answer with its calls, and what it cost. On disk when this resolves. */
-  answered(message: AssistantMessage, usage: UsageInput, facts: AnswerFacts): Promise<AssistantMessage>;
-  /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
-  concluded(message: AssistantMessage, usage: UsageInput, call?: LastCall): AssistantMessage;
-  /** The turn goes on after the answer that concluded it: its text is decided about before anything else is written. */
-  reopened(): Promise<void>;
-  /** A result. On disk when this resolves. */
-  result(message: ToolResultMessage): Promise<ToolResultMessage>;
-  /**
-   * The last commit of the turn: last lines, how it ended, and what follows from it. Gives what the store answered to the writes. `shown`: what a client
-   * was shown in place of the last answer.
-   */
-  end(drafts: readonly Draft[], writes: readonly Write[], shown?: string): Promise<readonly unknown[]>;
-  /** Puts what waits on disk, so that the transcript tells all that was said. */
-  flush(): Promise<void>;
-  /** An extra commit, for what must not wait for the next step. */
-  now(drafts: readonly Draft[], writes?: readonly Write[]): Promise<void>;
-  /** What was said and is not in the transcript yet, because it joins the next commit. */
-  readonly unwritten: readonly ModelMessage[];
-  /** A plugin kept a message out of the transcript: it does not tell the whole conversation of this turn. */
-  readonly withheld: boolean;
+/** Whether a plugin gave back a message of the same role. */
+function isMessageLike<M extends ModelMessage>(value: unknown, { role }: M): value is M {
+  return isRecord(value) && value["role"] === role && "content" in value;
 }
 
 interface AnswerFacts {
   readonly call?: LastCall;
   readonly isParallel: (call: ToolCallContent) => boolean;
-}
-
-/** What the journal keeps of an answer. `at` is that of its usage, so that the two are found together. */
-function resultNote(
-  { stopReason }: AssistantMessage,
-  withheld: AssistantMessage | undefined,
-  { at }: UsageInput,
-  call: LastCall | undefined,
-): Readonly<Record<string, unknown>> {
-  const { attempts = [], firstMs } = call ?? {};
-  return {
-    ...(withheld ? { message: withheld } : {}),
-    ...(attempts.length === 0 ? {} : { attempts }),
-    ...(at === undefined ? {} : { at, stopReason, ...(firstMs === undefined ? {} : { firstMs }) }),
-  };
-}
-
-/** Calls of one batch start together: after a crash, each of them may have run. */
-function intentsOf({ content }: AssistantMessage, isParallel: AnswerFacts["isParallel"]) {
-  const calls = content.filter((part) => part.type === "toolCall");
-  return batchesOf(calls, isParallel).flatMap((together, batch) => together.map(({ id, name }) => ({ id, name, batch })));
 }
 
 /** What joins the next commit. */
@@ -123,137 +95,163 @@ interface Waiting {
 
 const nothing = (): Waiting => ({ drafts: [], writes: [], unwritten: [], committed: [] });
 
-/** An answer that waits for the next commit, and what is shown in its place. */
-interface Concluded {
-  message: AssistantMessage;
-  openclawShown?: string;
-}
+/** What a turn leaves on disk, step by step. Lines and writes that do not have to be there at once go with the next commit. */
+export class TurnRecord {
+  readonly #deps: TurnDeps;
+  readonly #input: TurnInput;
+  readonly #begun: Promise<unknown> | undefined;
+  readonly #append: Append;
+  readonly #spoken: TurnPorts["spoken"];
+  #waiting: Waiting;
+  /** An answer that waits for the next commit, and what is shown in its place. */
+  #lastAnswer: { message: AssistantMessage; openclawShown?: string } | undefined;
+  /** A plugin kept a message out of the transcript: it does not have the whole conversation of this turn. */
+  withheld: boolean;
 
-/** What joins the next commit, and the commits. */
-function createPending(deps: TurnDeps, input: TurnInput, place: TurnPlace) {
-  const append = createAppend(deps, place);
-  let waiting = nothing();
-  let withheld = false;
+  constructor(deps: TurnDeps, input: TurnInput, target: Pick<TurnTarget, "file" | "path" | "begun">, spoken?: TurnPorts["spoken"]) {
+    this.#deps = deps;
+    this.#input = input;
+    this.#begun = target.begun;
+    this.#append = createAppend(deps, target);
+    this.#spoken = spoken;
+    this.#waiting = nothing();
+    this.withheld = false;
+  }
 
-  /** What waits and what is given, in one commit. */
-  async function commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
-    const { drafts, writes, committed } = waiting;
-    waiting = nothing();
-    const appending = append([...drafts, ...moreDrafts], [...writes, ...moreWrites]);
+  /** Messages that are not in the transcript yet, because they join the next commit. */
+  get unwritten(): readonly ModelMessage[] {
+    return this.#waiting.unwritten;
+  }
+
+  /** Joins the next commit. */
+  later(drafts: readonly Draft[], writes: readonly Write[] = []): void {
+    this.#waiting.drafts.push(...drafts);
+    this.#waiting.writes.push(...writes);
+  }
+
+  /** A user's message joins the next commit, after which `committed` is called. Gives the message as it is used from now on. */
+  addUser(message: UserMessage & MessageExtras, writes: readonly Write[] = [], committed?: () => void): UserMessage {
+    this.#waiting.writes.push(...writes);
+    if (committed) this.#waiting.committed.push(committed);
+    const checked = this.#checked(message);
+    if (!checked) return message;
+    this.#waiting.drafts.push((at) => messageEntry(at, checked));
+    this.#waiting.unwritten.push(checked);
+    return checked;
+  }
+
+  /** An answer with its calls, and what it cost. On disk when this resolves. */
+  async addAnswer(message: AssistantMessage, usage: UsageInput, { call, isParallel }: AnswerFacts): Promise<AssistantMessage> {
+    const checked = this.#checked(message);
+    const spoken = await this.#askSpoken(checked ?? message);
+    const shown: MessageExtras = spoken?.shown === undefined ? {} : { openclawShown: spoken.shown };
+    const lines: Draft[] = checked ? [(at) => messageEntry(at, { ...checked, ...shown })] : [];
+    const calls = (checked ?? message).content.filter((part) => part.type === "toolCall");
+    // Calls of one batch start together: after a crash, each of them may have run.
+    const intents = batchesOf(calls, isParallel).flatMap((together, batch) =>
+      together.map(({ id, name }) => this.#journal("tool.intent", { name, batch }, id)),
+    );
+    await this.#commit(lines, [this.#modelResult(message, !checked, usage, call), ...intents, ["usage.add", usage], ...(spoken?.writes ?? [])]);
+    spoken?.committed();
+    failpoint("model.result.committed");
+    if (intents.length > 0) failpoint("tool.intent.committed");
+    return checked ?? message;
+  }
+
+  /** An answer after which nothing is called: joins the next commit, which is the last one unless the turn goes on. */
+  addLastAnswer(message: AssistantMessage, usage: UsageInput, call?: LastCall): AssistantMessage {
+    const checked = this.#checked(message);
+    const own: { message: AssistantMessage; openclawShown?: string } = { message: checked ?? message };
+    this.#lastAnswer = own;
+    if (checked) {
+      this.#waiting.drafts.push((at) => messageEntry(at, own.openclawShown === undefined ? checked : { ...checked, openclawShown: own.openclawShown }));
+      this.#waiting.unwritten.push(checked);
+    }
+    this.#waiting.writes.push(this.#modelResult(message, this.withheld, usage, call), ["usage.add", usage]);
+    return own.message;
+  }
+
+  /** The turn goes on after its last answer: plugins decide about its text before anything else is written. */
+  async reopen(): Promise<void> {
+    const own = this.#lastAnswer;
+    this.#lastAnswer = undefined;
+    const spoken = own && (await this.#askSpoken(own.message));
+    if (!spoken) return;
+    if (spoken.shown !== undefined) own.openclawShown = spoken.shown;
+    this.#waiting.writes.push(...spoken.writes);
+    this.#waiting.committed.push(() => spoken.committed());
+  }
+
+  /** A result. On disk when this resolves. */
+  async addResult(message: ToolResultMessage): Promise<ToolResultMessage> {
+    const masked = maskMessage(this.#deps.redactor, persisted(this.#deps, this.#input, message));
+    const checked = this.#checked(masked);
+    // Bounded after plugins have changed them.
+    const stored = checked?.details === undefined ? checked : { ...checked, details: boundedDetails(checked.details) };
+    const data = checked ? { isError: message.isError } : { message: masked };
+    await this.#commit(stored ? [(at) => messageEntry(at, stored)] : [], [this.#journal("tool.result", data, message.toolCallId)]);
+    failpoint("tool.done");
+    return checked ?? masked;
+  }
+
+  /** Puts what waits on disk, so that the transcript has the whole conversation. */
+  async flush(): Promise<void> {
+    // A turn that is resumed after this finds its message in the transcript.
+    if (this.#waiting.drafts.length > 0) await this.#commit([], [this.#journal("note", { said: true })]);
+  }
+
+  /** An extra commit, for what must not wait for the next step. */
+  async now(drafts: readonly Draft[], writes: readonly Write[] = []): Promise<void> {
+    await this.#commit(drafts, writes);
+  }
+
+  /**
+   * The last commit of the turn: last lines, how it ended, and what follows from it. Gives what the store answered to the writes. `shown`: what a client
+   * was shown in place of the last answer.
+   */
+  async end(drafts: readonly Draft[], writes: readonly Write[], shown?: string): Promise<readonly unknown[]> {
+    if (shown !== undefined && this.#lastAnswer) this.#lastAnswer.openclawShown = shown;
+    const answers = await this.#commit(drafts, writes);
+    failpoint("outbox.committed");
+    return answers;
+  }
+
+  /** What waits and these, in one commit. */
+  async #commit(moreDrafts: readonly Draft[], moreWrites: readonly Write[]): Promise<readonly unknown[]> {
+    const { drafts, writes, committed } = this.#waiting;
+    this.#waiting = nothing();
+    const appending = this.#append([...drafts, ...moreDrafts], [...writes, ...moreWrites]);
     appending.catch(() => {});
     // A beginning that was refused is why the rest is, too.
-    await place.begun;
+    await this.#begun;
     const answers = await appending;
-    for (const tell of committed) tell();
+    for (const notify of committed) notify();
     return answers.slice(writes.length);
   }
 
-  function checked<M extends ModelMessage>(message: M): M | undefined {
-    const kept = beforeWrite(deps, input, message);
-    withheld ||= kept === undefined;
-    return kept;
+  /** The message as it is stored, or undefined when a plugin keeps it out. */
+  #checked<M extends ModelMessage>(message: M): M | undefined {
+    const checked = beforeWrite(this.#deps, this.#input, message);
+    this.withheld ||= checked === undefined;
+    return checked;
   }
 
-  /** Puts a message among what waits, unless a plugin keeps it out. */
-  function wait<M extends ModelMessage>(message: M, extras: () => MessageExtras = () => ({})): M {
-    const kept = checked(message);
-    if (!kept) return message;
-    waiting.drafts.push((at) => messageEntry(at, { ...kept, ...extras() }));
-    waiting.unwritten.push(kept);
-    return kept;
+  async #askSpoken(message: AssistantMessage): Promise<Spoken | undefined> {
+    const text = this.#spoken ? textOf(message) : "";
+    return text === "" || isSilentReply(text) ? undefined : this.#spoken?.(text);
   }
 
-  return {
-    commit,
-    checked,
-    wait,
-    get waiting() {
-      return waiting;
-    },
-    get withheld() {
-      return withheld;
-    },
-  };
-}
-
-export function createRecord(deps: TurnDeps, input: TurnInput, place: TurnPlace, ask?: (text: string) => Promise<Spoken | undefined>): TurnRecord {
-  const pending = createPending(deps, input, place);
-  const { commit, checked, wait } = pending;
-  let concluded: Concluded | undefined;
-
-  async function spoken(message: AssistantMessage): Promise<Spoken | undefined> {
-    const text = ask ? textOf(message) : "";
-    return text === "" || isSilentReply(text) ? undefined : ask?.(text);
+  #journal(kind: StepKind, data: unknown, callId?: string): Write {
+    return ["journal.append", { turnId: this.#input.runId, kind, data, callId }];
   }
 
-  const journal = (kind: StepKind, data: unknown, callId?: string): Write => ["journal.append", { turnId: input.runId, kind, data, callId }];
-  /** What the transcript does not hold, a resumed turn finds here. */
-  const resulted = (message: AssistantMessage, keepsWhole: boolean, usage: UsageInput, call?: LastCall): Write =>
-    journal("model.result", resultNote(message, keepsWhole ? maskMessage(deps.redactor, message) : undefined, usage, call));
-
-  return {
-    get unwritten() {
-      return pending.waiting.unwritten;
-    },
-    get withheld() {
-      return pending.withheld;
-    },
-    later(more, also = []) {
-      pending.waiting.drafts.push(...more);
-      pending.waiting.writes.push(...also);
-    },
-    said(message, also = [], committed?: () => void) {
-      pending.waiting.writes.push(...also);
-      if (committed) pending.waiting.committed.push(committed);
-      return wait(message);
-    },
-    concluded(message, usage, call) {
-      const own: Concluded = { message };
-      const kept = wait(message, () => (own.openclawShown === undefined ? {} : { openclawShown: own.openclawShown }));
-      own.message = kept;
-      concluded = own;
-      pending.waiting.writes.push(resulted(message, pending.withheld, usage, call), ["usage.add", usage]);
-      return kept;
-    },
-    async answered(message, usage, { call, isParallel }) {
-      const kept = checked(message);
-      const said = await spoken(kept ?? message);
-      const shown: MessageExtras = said?.shown === undefined ? {} : { openclawShown: said.shown };
-      const intents = intentsOf(kept ?? message, isParallel).map(({ id, ...intent }) => journal("tool.intent", intent, id));
-      const lines: Draft[] = kept ? [(at) => messageEntry(at, { ...kept, ...shown })] : [];
-      await commit(lines, [resulted(message, !kept, usage, call), ...intents, ["usage.add", usage], ...(said?.writes ?? [])]);
-      said?.committed();
-      failpoint("model.result.committed");
-      if (intents.length > 0) failpoint("tool.intent.committed");
-      return kept ?? message;
-    },
-    async reopened() {
-      const own = concluded;
-      concluded = undefined;
-      const said = own && (await spoken(own.message));
-      if (!said) return;
-      if (said.shown !== undefined) own.openclawShown = said.shown;
-      pending.waiting.writes.push(...said.writes);
-      pending.waiting.committed.push(() => said.committed());
-    },
-    async result(message) {
-      const told = maskMessage(deps.redactor, persisted(deps, input, message));
-      const kept = checked(told);
-      const data = kept ? { isError: message.isError } : { message: told };
-      await commit(kept ? [(at) => messageEntry(at, stored(kept))] : [], [journal("tool.result", data, message.toolCallId)]);
-      failpoint("tool.done");
-      return kept ?? told;
-    },
-    async flush() {
-      // A turn that is taken up after this finds its message in the transcript.
-      if (pending.waiting.drafts.length > 0) await commit([], [journal("note", { said: true })]);
-    },
-    now: async (more, also = []) => void (await commit(more, also)),
-    async end(more, also, shown) {
-      if (shown !== undefined && concluded) concluded.openclawShown = shown;
-      const answers = await commit(more, also);
-      failpoint("outbox.committed");
-      return answers;
-    },
-  };
+  /** What the journal has of an answer: a message that the transcript does not hold, a resumed turn finds here. */
+  #modelResult(message: AssistantMessage, isWithheld: boolean, { at }: UsageInput, { attempts = [], firstMs }: Partial<LastCall> = {}): Write {
+    return this.#journal("model.result", {
+      ...(isWithheld ? { message: maskMessage(this.#deps.redactor, message) } : {}),
+      ...(attempts.length === 0 ? {} : { attempts }),
+      // That of its usage, so that the two are found together.
+      ...(at === undefined ? {} : { at, stopReason: message.stopReason, ...(firstMs === undefined ? {} : { firstMs }) }),
+    });
+  }
 }

@@ -10,38 +10,36 @@ export function isSilentReply(text: string): boolean {
   return SILENT.test(text);
 }
 
-/** What an answer says, without its thoughts and calls. */
+/** The text of an answer, without its thoughts and calls. */
 export function textOf(message: AssistantMessage): string {
-  return message.content
-    .flatMap((part) => (part.type === "text" ? [part.text] : []))
-    .join("")
-    .trim();
+  let text = "";
+  for (const part of message.content) if (part.type === "text") text += part.text;
+  return text.trim();
 }
 
 export interface Reply {
   /** What is shown: the last text. */
   readonly text: string;
-  /** What is said. Of a reply that is silent, what names files: those are sent, their words are not. */
+  /** One for each answer. Of a reply that is silent, what names files: those are sent, the text is not. */
   readonly texts: readonly string[];
   readonly silent: boolean;
 }
 
-/** What is said at the end of a turn. When the model says nothing after a call that failed, the failure is told in its place. */
+/** What is sent at the end of a turn. When the model writes nothing after a call that failed, the failure is shown in its place. */
 export function replyOf(answers: readonly AssistantMessage[], failed: ToolResultMessage | undefined, delivered: boolean): Reply {
-  const said = answers.map(textOf).filter((text) => text !== "");
-  const last = answers.at(-1);
-  const final = last ? textOf(last) : "";
-  if (isSilentReply(final)) return { text: "", texts: filesOf(answers), silent: true };
-  const texts = said.filter((text) => !isSilentReply(text));
-  if (texts.length > 0) return { text: final === "" ? texts.at(-1)! : final, texts, silent: false };
+  const all = answers.map(textOf);
+  const final = all.at(-1) ?? "";
+  if (isSilentReply(final)) return { text: "", texts: filesOf(all), silent: true };
+  const texts = all.filter((text) => text !== "" && !isSilentReply(text));
+  const last = texts.at(-1);
+  if (last !== undefined) return { text: final === "" ? last : final, texts, silent: false };
   if (!failed || delivered) return { text: "", texts: [], silent: false };
-  const told = failureText(failed);
-  return { text: told, texts: [told], silent: false };
+  const failure = failureText(failed);
+  return { text: failure, texts: [failure], silent: false };
 }
 
 /** What silence lets through: the lines that name files, and the last answer whole where it has some, for what it says about them. */
-function filesOf(answers: readonly AssistantMessage[]): readonly string[] {
-  const texts = answers.map(textOf);
+function filesOf(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text, index) => {
     const lines = text.match(MEDIA_LINE) ?? [];
     if (lines.length === 0) return [];

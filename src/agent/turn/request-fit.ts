@@ -1,7 +1,7 @@
 import type { ModelMessage, ToolSchema } from "../../protocol/index.ts";
 import { estimateTokens, REFUSED_IMAGE, tokensOfChars } from "../../sessions/index.ts";
 import { cutText, fitMessages, leftOutText, withoutImages, type LeftOut } from "../compaction/index.ts";
-import type { Measure } from "./room-maker.ts";
+import type { Measure } from "./compactor.ts";
 
 /** The size of a conversation: what the provider counted at its last answer, and our guess. */
 export interface Size {
@@ -30,7 +30,7 @@ export interface RequestFit {
   takeNotice(): string | undefined;
 }
 
-/** Kept free for the answer. */
+/** Left free for the answer. */
 const ANSWER_SHARE = 0.08;
 /** So much of the window the system prompt and the tools may take together before the prompt is shortened. */
 const MOST_OVERHEAD = 0.6;
@@ -42,31 +42,31 @@ const CHARS_PER_TOKEN = 4;
 export function createRequestFit({
   window,
   tools,
-  ...given
+  systemPrompt: whole,
 }: {
   readonly window: number;
   readonly systemPrompt: string;
   readonly tools: readonly ToolSchema[];
 }): RequestFit {
-  const toolTokens = lazy(() => (tools.length === 0 ? 0 : tokensOfChars(JSON.stringify(tools).length)));
-  let { systemPrompt } = given;
+  const toolTokens = tools.length === 0 ? 0 : tokensOfChars(JSON.stringify(tools).length);
+  let systemPrompt = whole;
   let scale = 1;
   /** Tokens that the messages may have, after the provider refused more. */
   let allowed = Number.POSITIVE_INFINITY;
   let bare = false;
   let refusal: string | undefined;
   let left: LeftOut | undefined;
-  let told = "";
+  let reported = "";
 
-  const overhead = (): number => tokensOfChars(systemPrompt.length) + toolTokens();
+  const overhead = (): number => tokensOfChars(systemPrompt.length) + toolTokens;
 
-  /** The prompt is cut where it and the tools would leave no room to talk. */
+  /** The prompt is cut where it and the tools would leave no space for the conversation. */
   function shortenPrompt(maxChars: number): void {
     systemPrompt = cutText(systemPrompt, Math.max(LEAST_PROMPT_CHARS, maxChars));
   }
 
-  function room(): number {
-    if (overhead() * scale > window * MOST_OVERHEAD) shortenPrompt(Math.floor(((window * MOST_OVERHEAD) / scale - toolTokens()) * CHARS_PER_TOKEN));
+  function messageTokens(): number {
+    if (overhead() * scale > window * MOST_OVERHEAD) shortenPrompt(Math.floor(((window * MOST_OVERHEAD) / scale - toolTokens) * CHARS_PER_TOKEN));
     return Math.max(LEAST_MESSAGE_TOKENS, Math.floor((window * (1 - ANSWER_SHARE)) / scale) - overhead());
   }
 
@@ -77,7 +77,7 @@ export function createRequestFit({
     measure: () => ({ overhead: Math.ceil(overhead() * scale), scale }),
     total({ counted, estimated, whole }) {
       if (counted === 0) return Math.ceil((whole + overhead()) * scale);
-      // The provider's count tells how far off our guess is: other languages and data make more tokens of the same text.
+      // The provider's count shows how far off our guess is: other languages and data make more tokens of the same text.
       const guessed = overhead() + whole - estimated;
       if (guessed > 0) scale = Math.min(Math.max(counted / guessed, 1), MOST_SCALE);
       return counted + Math.ceil(estimated * scale);
@@ -85,7 +85,7 @@ export function createRequestFit({
     fit(messages, total) {
       const shown = bare ? withoutImages(messages, REFUSED_IMAGE).messages : messages;
       if (allowed === Number.POSITIVE_INFINITY && total <= window * (1 - ANSWER_SHARE)) return shown;
-      const fitted = fitMessages(shown, Math.max(LEAST_MESSAGE_TOKENS, Math.min(allowed, room())));
+      const fitted = fitMessages(shown, Math.max(LEAST_MESSAGE_TOKENS, Math.min(allowed, messageTokens())));
       left = fitted.left;
       return fitted.messages;
     },
@@ -103,16 +103,11 @@ export function createRequestFit({
       return true;
     },
     takeNotice() {
-      const fitted = left && leftOutText(left, given.systemPrompt.length - systemPrompt.length);
+      const fitted = left && leftOutText(left, whole.length - systemPrompt.length);
       const text = [refusal, fitted].filter((part) => part !== undefined).join("\n");
-      if (text === "" || text === told) return undefined;
-      told = text;
+      if (text === "" || text === reported) return undefined;
+      reported = text;
       return text;
     },
   };
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

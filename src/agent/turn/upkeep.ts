@@ -1,15 +1,16 @@
 import { messageOf } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
-import { compactionSettings, type CompactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts } from "../compaction/index.ts";
-import { userTimeZone } from "../prompt/time-zone.ts";
-import { chooseModel } from "./choose-model.ts";
+import type { Write } from "../../store/index.ts";
+import { compactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts, memoryFlushThreshold } from "../compaction/index.ts";
+import { userTimeZone } from "../prompt/facts.ts";
+import { transcriptOf } from "./begin.ts";
+import { createCompactor } from "./compactor.ts";
 import type { TurnDeps } from "./deps.ts";
-import { hookContext } from "./hook-context.ts";
+import { hookContext } from "./hooks.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./input.ts";
-import { transcriptOf } from "./place.ts";
-import { createRecord } from "./record.ts";
-import { createRoomMaker } from "./room-maker.ts";
-import { runTurn } from "./run-turn.ts";
+import { chooseModel } from "./model.ts";
+import { TurnRecord, type Draft } from "./record.ts";
+import { runTurn } from "./turn.ts";
 
 /** A session whose conversation is to be summed up. */
 export interface CompactionWish {
@@ -34,14 +35,15 @@ export async function compactSession(deps: TurnDeps, { agentId, sessionKey, inst
   const { sessionId } = entry;
   const workspaceDir = await deps.workspace(agentId);
   const input = inputFor({ agentId, sessionKey, runId: ids.uuid() }, entry);
-  const context = hookContext(input, { sessionId, workspaceDir });
+  const context = hookContext(input, sessionId, workspaceDir);
   const chosen = await chooseModel(deps, input, entry, { context });
-  const place = { sessionId, file: row.file, entry, row: session, path: await deps.session.path(row.file, row), resumptions: 0 };
-  const record = createRecord(deps, input, place);
+  const target = { sessionId, file: row.file, entry, path: await deps.session.path(row.file, row) };
+  const record = new TurnRecord(deps, input, target);
   const files = await deps.readFiles({ folder: workspaceDir, which: "few" });
   const agentsFile = files.find(({ name }) => name === "AGENTS.md")?.content;
-  const room = createRoomMaker(deps, { ...place, input, chosen, context, agentsFile, signal, append: (drafts, writes) => record.now(drafts, writes) });
-  const done = await room.compact("manual", instructions);
+  const append = (drafts: readonly Draft[], writes: readonly Write[]): Promise<void> => record.now(drafts, writes);
+  const compactor = createCompactor(deps, { target, input, chosen, context, agentsFile, signal, append });
+  const done = await compactor.compact("manual", instructions);
   if (done.kind !== "compacted") return { compacted: false, reason: done.why };
   const { tokensBefore, tokensAfter, byRule } = done;
   await store.write("sessions.patch", { key: sessionKey, patch: { totalTokens: tokensAfter, totalTokensFresh: true } });
@@ -52,20 +54,15 @@ function inputFor(who: Pick<TurnInput, "agentId" | "sessionKey" | "runId">, entr
   return { ...who, message: "", channel: entry.lastChannel ?? "webchat", owner: false, inboxIds: [], resumed: false };
 }
 
-/** What the turn itself knows: far from the limit nobody has to be asked. */
-function mayBeDue({ usage, window }: TurnEnd, settings: CompactionSettings): boolean {
-  const last = usage.at(-1);
-  if (!last || window === undefined) return false;
-  const tokens = last.input + last.cacheRead + last.cacheWrite;
-  return memoryFlushDue({ entry: { sessionId: "", updatedAt: 0, totalTokens: tokens }, window, settings, workspaceWritable: true });
-}
-
 /** A silent turn that writes down what matters, when a conversation will soon have to be summed up. */
 export async function flushMemory(deps: TurnDeps, input: TurnInput, end: TurnEnd, ports: Pick<TurnPorts, "signal" | "stopping">): Promise<void> {
   const { agentId, sessionKey } = input;
   const defaults = deps.config.current.agents?.defaults;
   const settings = compactionSettings(defaults?.compaction);
-  if (!settings.memoryFlush.enabled || ports.stopping.aborted || !mayBeDue(end, settings)) return;
+  const last = end.usage.at(-1);
+  const tokens = last ? last.input + last.cacheRead + last.cacheWrite : 0;
+  // Far from the limit, as the turn itself knows, the store does not have to be asked.
+  if (ports.stopping.aborted || end.window === undefined || tokens < memoryFlushThreshold(end.window, settings)) return;
   const session = await deps.store.read("sessions.get", { key: sessionKey });
   const window = session?.entry.contextTokens;
   if (!session || window === undefined) return;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
 import type { BootstrapFile } from "../prompt/injected-files.ts";
-import type { SessionFacts } from "../prompt/session-facts.ts";
+import type { SessionFacts } from "../prompt/facts.ts";
 import { BOOTSTRAP_NAMES, FEW_NAMES, MEMORY_NAMES } from "./bootstrap-names.ts";
 
 export interface ReadBootstrapOptions {
@@ -22,85 +22,90 @@ const END_BYTES = 262_144;
  */
 export type ReadBootstrapFiles = (options: ReadBootstrapOptions) => Promise<readonly BootstrapFile[]>;
 
-/** Reads them, and remembers each for as long as it is the same file with the same times. */
-export function createBootstrapReader(watching?: FolderWatching): ReadBootstrapFiles {
-  const known = new Map<string, { readonly stamp: string; readonly read: Read }>();
-  const quiet = watching && createQuiet(watching);
-
-  async function remembered(folder: string, name: string): Promise<Read> {
-    const path = join(folder, name);
-    const stamp = await stampOf(path);
-    const kept = known.get(path);
-    if (kept && stamp !== undefined && kept.stamp === stamp) return kept.read;
-    const read = await readFile(folder, name);
-    if (stamp !== undefined && known.size < MOST_KEPT) known.set(path, { stamp, read });
-    return read;
-  }
-
-  return async ({ folder, which }) => {
-    const last = quiet?.unchanged(folder, which);
-    if (last) return last;
-    const names: readonly string[] = which === "few" ? BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)) : BOOTSTRAP_NAMES;
-    const memoryNames = which === "all" ? MEMORY_NAMES : [];
-    const found = await Promise.all([...names, ...memoryNames].map((name) => remembered(folder, name)));
-    const [files, memory] = [found.slice(0, names.length), found.slice(names.length)];
-    const shown = [...files, ...distinct(memory)].filter((read) => !(read.file.missing && isOptional(read.file.name))).map((read) => read.file);
-    const links = found.some(({ identity }, index) => identity !== undefined && !known.has(join(folder, [...names, ...memoryNames][index]!)));
-    if (!links) quiet?.remember(folder, which, shown);
-    return shown;
-  };
-}
+/** The files of each kind of session, in their order. */
+const NAMES: Readonly<Record<SessionFacts["files"], readonly string[]>> = {
+  all: [...BOOTSTRAP_NAMES, ...MEMORY_NAMES],
+  shared: BOOTSTRAP_NAMES,
+  few: BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)),
+};
+const MEMORY: ReadonlySet<string> = new Set(MEMORY_NAMES);
+const OPTIONAL: ReadonlySet<string> = new Set(["BOOTSTRAP.md", ...MEMORY_NAMES]);
 
 export interface FolderWatching {
-  /** Tells of changes in a folder; undefined where that is not possible. */
+  /** Reports changes in a folder; undefined where that is not possible. */
   readonly watch: (folder: string, onChange: () => void) => Disposable | undefined;
   /** Milliseconds that only go forward. */
   readonly now: () => number;
 }
 
-/** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are told by nobody. */
+/** A folder that is watched: how often it changed, and what was shown of it then. */
+interface WatchedFolder {
+  changes: number;
+  readonly shown: Map<SessionFacts["files"], { readonly at: number; readonly changes: number; readonly files: readonly BootstrapFile[] }>;
+}
+
+/** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are not reported. */
 const QUIET_MS = 2_000;
 const MOST_WATCHED = 100;
 
-interface Quiet {
-  unchanged(folder: string, which: SessionFacts["files"]): readonly BootstrapFile[] | undefined;
-  remember(folder: string, which: SessionFacts["files"], files: readonly BootstrapFile[]): void;
-}
+/** Reads them, and caches each for as long as it is the same file with the same times. */
+export function createBootstrapReader(watching?: FolderWatching): ReadBootstrapFiles {
+  const known = new Map<string, { readonly stamp: string; readonly read: Read }>();
+  const folders = new Map<string, WatchedFolder>();
 
-function createQuiet({ watch, now }: FolderWatching): Quiet {
-  const folders = new Map<string, { changes: number; readonly seen: Map<string, { at: number; changes: number; files: readonly BootstrapFile[] }> }>();
-
-  function watched(folder: string) {
-    const known = folders.get(folder);
-    if (known || folders.size >= MOST_WATCHED) return known;
-    const made = { changes: 0, seen: new Map<string, { at: number; changes: number; files: readonly BootstrapFile[] }>() };
-    if (!watch(folder, () => (made.changes += 1))) return undefined;
-    folders.set(folder, made);
-    return made;
+  async function readCached(folder: string, name: string): Promise<Read> {
+    const path = join(folder, name);
+    const stamp = await stampOf(path);
+    const before = known.get(path);
+    if (before && stamp !== undefined && before.stamp === stamp) return before.read;
+    const read = await readFile(folder, name);
+    if (stamp !== undefined && known.size < MOST_CACHED) known.set(path, { stamp, read });
+    return read;
   }
 
-  return {
-    unchanged(folder, which) {
-      const place = folders.get(folder);
-      const seen = place?.seen.get(which);
-      return seen && seen.changes === place!.changes && now() - seen.at < QUIET_MS ? seen.files : undefined;
-    },
-    remember(folder, which, files) {
-      // The watch begins with the second look, so that nothing can happen between the look and its beginning.
-      const fresh = !folders.has(folder);
-      const place = watched(folder);
-      if (place && !fresh) place.seen.set(which, { at: now(), changes: place.changes, files });
-    },
+  /** The watch begins with the first look and counts from the second, so that nothing can happen between a look and its beginning. */
+  function startWatching(folder: string): void {
+    if (folders.size >= MOST_WATCHED) return;
+    const watched: WatchedFolder = { changes: 0, shown: new Map() };
+    if (watching?.watch(folder, () => (watched.changes += 1))) folders.set(folder, watched);
+  }
+
+  return async ({ folder, which }) => {
+    const watched = folders.get(folder);
+    const { changes } = watched ?? {};
+    const last = watched?.shown.get(which);
+    if (watching && last && last.changes === changes && watching.now() - last.at < QUIET_MS) return last.files;
+    const found = await Promise.all(NAMES[which].map((name) => readCached(folder, name)));
+    const isCached = found.every(({ identity, file }) => identity === undefined || known.has(file.path));
+    const files = shownOf(found);
+    if (watching && isCached) {
+      if (changes === undefined) startWatching(folder);
+      else watched?.shown.set(which, { at: watching.now(), changes, files });
+    }
+    return files;
   };
 }
 
-/** The same, without remembering. */
+/** Without what is missing and need not be there, and without a second name of the same memory. */
+function shownOf(found: readonly Read[]): readonly BootstrapFile[] {
+  const files: BootstrapFile[] = [];
+  const memories = new Set<string>();
+  for (const { file, identity } of found) {
+    const isSecond = MEMORY.has(file.name) && identity !== undefined && memories.has(identity);
+    if (isSecond || (file.missing && OPTIONAL.has(file.name))) continue;
+    if (MEMORY.has(file.name) && identity !== undefined) memories.add(identity);
+    files.push(file);
+  }
+  return files;
+}
+
+/** The same, without a cache. */
 export const readBootstrapFiles: ReadBootstrapFiles = (options) => createBootstrapReader()(options);
 
 /** Files of this many workspaces, roughly; those beyond are read each time. */
-const MOST_KEPT = 1_000;
+const MOST_CACHED = 1_000;
 
-/** What tells that a file is as it was. Undefined for links: what they point to can change by itself. */
+/** What shows that a file is as it was. Undefined for links: what they point to can change by itself. */
 async function stampOf(path: string): Promise<string | undefined> {
   try {
     const { dev, ino, size, mtimeMs, ctimeMs, mode } = await lstat(path);
@@ -116,20 +121,13 @@ const S_IFREG = 0o100000;
 /** True when a session of this kind may see the file: what hooks add is held to the same rule. */
 export function belongsTo(which: SessionFacts["files"], name: string): boolean {
   if (which === "few") return FEW_NAMES.has(name);
-  return which === "all" || !MEMORY_NAMES.some((memory) => memory === name);
+  return which === "all" || !MEMORY.has(name);
 }
-
-const isOptional = (name: string): boolean => name === "BOOTSTRAP.md" || MEMORY_NAMES.some((memory) => memory === name);
 
 interface Read {
   readonly file: BootstrapFile;
   /** Device and inode: where case does not count, two names are one file. */
   readonly identity?: string;
-}
-
-/** Each file once, where two names mean the same one. */
-function distinct(found: readonly Read[]): readonly Read[] {
-  return found.filter((read, index) => read.identity === undefined || found.findIndex((other) => other.identity === read.identity) === index);
 }
 
 async function readFile(folder: string, name: string): Promise<Read> {

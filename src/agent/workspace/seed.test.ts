@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { BOOTSTRAP_NAMES } from "./bootstrap-names.ts";
 import { initRepository } from "./repository.ts";
 import { seedWorkspace, type SeedOptions } from "./seed.ts";
-import { TEMPLATES } from "./templates/index.ts";
+import { TEMPLATES } from "./templates.ts";
 
 let root: string;
 let folder: string;

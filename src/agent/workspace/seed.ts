@@ -2,6 +2,7 @@ import { lstat, open, readdir, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { ensureFolder } from "../../base/files.ts";
+import { isRecord } from "../../base/records.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
 import { BOOTSTRAP_NAMES, type BootstrapName } from "./bootstrap-names.ts";
 
@@ -32,7 +33,9 @@ async function writeState(files: RootedFiles, folder: string, state: WorkspaceSt
 
 function parseState(text: string): WorkspaceState | undefined {
   try {
-    const { bootstrapSeededAt, onboardingCompletedAt } = JSON.parse(text) as Record<string, unknown>;
+    const stored: unknown = JSON.parse(text);
+    if (!isRecord(stored)) return stored === null ? undefined : { version: 1 };
+    const { bootstrapSeededAt, onboardingCompletedAt } = stored;
     return {
       version: 1,
       ...(typeof bootstrapSeededAt === "string" ? { bootstrapSeededAt } : {}),
@@ -66,14 +69,14 @@ type Templates = Readonly<Record<BootstrapName, string>>;
 
 /**
  * Makes the workspace and those of its first files that are missing. Nothing that is there is touched. `BOOTSTRAP.md` is made once: before
- * the first conversation, while nobody has filled in `IDENTITY.md` or `USER.md`; when it is gone, that conversation has taken place.
+ * the first conversation, while no one has filled in `IDENTITY.md` or `USER.md`; when it is gone, that conversation has taken place.
  */
 export async function seedWorkspace(options: SeedOptions): Promise<Seeded> {
   const { folder } = options;
   ensureFolder(folder);
   const brandNew = await isBrandNew(folder);
   if (options.skipBootstrap) return { made: [], brandNew };
-  const { TEMPLATES } = await import("./templates/index.ts");
+  const { TEMPLATES } = await import("./templates.ts");
   const made: BootstrapName[] = [];
   for (const name of BOOTSTRAP_NAMES) {
     if (name !== "BOOTSTRAP.md" && (await makeFile(folder, name, TEMPLATES))) made.push(name);
@@ -88,7 +91,7 @@ async function ritual(options: SeedOptions, templates: Templates): Promise<boole
   const { folder } = options;
   const files = createRootedFiles({ root: folder, unique: options.unique });
   const state = await readState(files, folder);
-  // A state that cannot be read says nothing, and asking again who somebody is would be worse than never asking.
+  // A state that cannot be read says nothing, and asking again who the user is would be worse than never asking.
   if (!state || state.onboardingCompletedAt !== undefined) return false;
   const stamp = new Date(options.now()).toISOString();
   const there = await exists(join(folder, "BOOTSTRAP.md"));
@@ -106,7 +109,7 @@ async function ritual(options: SeedOptions, templates: Templates): Promise<boole
   return made;
 }
 
-/** True while nobody has written down who the agent and its user are. */
+/** True while no one has written down who the agent and its user are. */
 async function isUntouched(files: RootedFiles, folder: string, templates: Templates): Promise<boolean> {
   for (const name of ["IDENTITY.md", "USER.md"] as const) {
     try {

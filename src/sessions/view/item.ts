@@ -1,7 +1,8 @@
+import { isRecord } from "../../base/records.ts";
 import type { AssistantMessage, ModelMessage, ToolResultMessage, TranscriptEntry } from "../../protocol/index.ts";
-import { CUSTOM } from "../transcript/entries.ts";
+import { CUSTOM } from "../transcript.ts";
 import { messageChars } from "../usage.ts";
-import { countOf, fieldsOf, filledText, readMessage, userMessage } from "./read-message.ts";
+import { countOf, filledText, readMessage, userMessage } from "./read-message.ts";
 
 /** One entry of a path, read once. What it means to a model does not depend on its neighbours, so it can be held from turn to turn. */
 export interface PathItem {
@@ -51,15 +52,15 @@ type Marks = Pick<PathItem, "firstKeptId" | "resultChars" | "byUser" | "leavesOu
 
 function marksOf(entry: TranscriptEntry, message: ModelMessage | undefined): Marks {
   if (entry.type === "compaction") return { firstKeptId: filledText(entry["firstKeptEntryId"]) ?? "" };
-  if (entry.type === "custom") return customMarks(entry["customType"], fieldsOf(entry["data"]) ?? {});
+  if (entry.type === "custom") return customMarks(entry["customType"], isRecord(entry["data"]) ? entry["data"] : {});
   if (entry.type !== "message" || !message) return {};
   if (message.role === "assistant") {
     // The gateway's own messages and failed calls touched no cache.
     const asked = message.usage.totalTokens > 0 && message.stopReason !== "error";
     return asked ? { touch: { at: message.timestamp, provider: message.provider, model: message.model } } : {};
   }
-  const stored = fieldsOf(entry["message"]);
-  return stored?.["role"] === "user" && stored["provenance"] === undefined ? { byUser: true } : {};
+  const stored = entry["message"];
+  return isRecord(stored) && stored["role"] === "user" && stored["provenance"] === undefined ? { byUser: true } : {};
 }
 
 /** Fewer would say nothing. */
@@ -119,6 +120,35 @@ export function imagesIn({ content }: ModelMessage): number {
   let images = 0;
   if (typeof content !== "string") for (const part of content) if (part.type === "image") images += 1;
   return images;
+}
+
+/** Share of the window, at two characters a token, that one result may take. */
+const RESULT_SHARE = 0.5;
+const RESULT_CHARS_PER_TOKEN = 2;
+/** Share of the window, at four characters a token, that all messages may take. */
+const TOTAL_SHARE = 0.75;
+const CHARS_PER_TOKEN = 4;
+/** What tool results count more than text, since code and data make more tokens. */
+const RESULT_WEIGHT = 2;
+const IMAGE_CHARS = 8_000;
+
+/** What fits a window: characters of one result, and the weight of all messages. */
+export function limitsOf(windowTokens: number): { readonly result: number; readonly total: number } {
+  return { result: Math.floor(windowTokens * RESULT_CHARS_PER_TOKEN * RESULT_SHARE), total: windowTokens * CHARS_PER_TOKEN * TOTAL_SHARE };
+}
+
+/** What a message weighs, in characters of text. */
+export function weightOf({ message, chars, images }: Piece): number {
+  // `chars` holds an image's price in tokens; here it has its own.
+  const text = images === 0 ? chars : textChars(message);
+  return (message.role === "toolResult" ? text * RESULT_WEIGHT : text) + images * IMAGE_CHARS;
+}
+
+export function textChars({ content }: ModelMessage): number {
+  if (typeof content === "string") return content.length;
+  let chars = 0;
+  for (const part of content) if (part.type === "text") chars += part.text.length;
+  return chars;
 }
 
 /** The part of a path that a model sees. */

@@ -25,7 +25,10 @@ export interface Paired {
   readonly used: UsedIds;
 }
 
-const hasCalls = ({ message }: Piece): boolean => message.role === "assistant" && message.content.some(({ type }) => type === "toolCall");
+/** Neither a result nor an answer with calls. */
+function isPlain({ message }: Piece): boolean {
+  return message.role === "user" || (message.role === "assistant" && !message.content.some(({ type }) => type === "toolCall"));
+}
 
 /**
  * Every result directly behind its call, every call with exactly one result. A result belongs to the nearest call before it with its id that has
@@ -33,7 +36,7 @@ const hasCalls = ({ message }: Piece): boolean => message.role === "assistant" &
  */
 export function pair(pieces: readonly Piece[], before: UsedIds = new Map()): Paired {
   const used = new Map<string, number>();
-  if (!pieces.some((piece) => isResult(piece) || hasCalls(piece))) return { pieces, results: 0, unanswered: 0, used };
+  if (pieces.every(isPlain)) return { pieces, results: 0, unanswered: 0, used };
   const calls = new Map<Piece, readonly Call[]>();
   // By id: the unanswered calls of each answer that used it, answers in order.
   const open = new Map<string, Call[][]>();

@@ -6,10 +6,6 @@ import type { AssistantMessage, ImageContent, ModelMessage, StopReason, TextCont
 /** Reading values that nothing has checked. */
 type Fields = Readonly<Record<string, unknown>>;
 
-export function fieldsOf(value: unknown): Fields | undefined {
-  return isRecord(value) ? value : undefined;
-}
-
 /** Well-formed Unicode: half a surrogate pair is refused by providers. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value.toWellFormed() : undefined;
@@ -104,11 +100,11 @@ const HALF_PAIR = /\\ud[89a-f]/i;
 
 /** Arguments as plain JSON data; undefined when they are none. */
 function readArguments(value: unknown): Fields | undefined {
-  if (!fieldsOf(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const json = JSON.stringify(value);
   if (json === undefined) return undefined;
   const read = HALF_PAIR.test(json) ? JSON.parse(json, (_, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part)) : JSON.parse(json);
-  return fieldsOf(read);
+  return isRecord(read) ? read : undefined;
 }
 
 /** Undefined for a call without an id, a name or arguments: a stream that broke off left it. */
@@ -152,8 +148,8 @@ function readThinking(fields: Fields): AnswerPart | undefined {
 }
 
 function readUsage(value: unknown): Usage {
-  const usage = fieldsOf(value) ?? {};
-  const cost = fieldsOf(usage["cost"]) ?? {};
+  const usage = isRecord(value) ? value : {};
+  const cost = isRecord(usage["cost"]) ? usage["cost"] : {};
   const input = countOf(usage["input"]);
   const output = countOf(usage["output"]);
   const cacheRead = countOf(usage["cacheRead"]);
@@ -220,9 +216,8 @@ function shellMessage(message: Fields, timestamp: number): ModelMessage | undefi
 }
 
 /** Anything that stands as a message in a transcript, as a model may see it. Undefined when there is nothing in it for a model. */
-export function readMessage(value: unknown, at: number): ModelMessage | undefined {
-  const message = fieldsOf(value);
-  if (!message) return undefined;
+export function readMessage(message: unknown, at: number): ModelMessage | undefined {
+  if (!isRecord(message)) return undefined;
   const timestamp = countOf(message["timestamp"]) || at;
   switch (message["role"]) {
     case "user":

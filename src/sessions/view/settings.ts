@@ -75,5 +75,9 @@ export function historyLimit(config: OpenClawConfig, sessionKey: string): number
 /** The settings for one session. */
 export function viewSettings(config: OpenClawConfig, sessionKey: string): ViewSettings {
   const defaults = config.agents?.defaults;
-  return { contextTokens: defaults?.contextTokens, historyLimit: historyLimit(config, sessionKey), pruning: pruningSettings(defaults?.contextPruning) };
+  return {
+    contextTokens: defaults?.contextTokens,
+    historyLimit: historyLimit(config, sessionKey),
+    pruning: defaults?.contextPruning && pruningSettings(defaults.contextPruning),
+  };
 }

@@ -1,6 +1,6 @@
 import type { ModelMessage, TextContent, ToolResultMessage } from "../../protocol/index.ts";
 import { messageChars } from "../usage.ts";
-import { imagesIn, isResult, type PathItem, type Piece } from "./item.ts";
+import { imagesIn, isResult, limitsOf, textChars, weightOf, type PathItem, type Piece } from "./item.ts";
 import { cut, OLDER_IMAGE, REFUSED_IMAGE } from "./read-message.ts";
 import type { PruningSettings } from "./settings.ts";
 
@@ -176,15 +176,6 @@ export function cutMarked(path: readonly PathItem[], pieces: readonly Piece[]): 
   return { pieces: count === 0 ? pieces : out, cut: count };
 }
 
-/** Share of the window, at two characters a token, that one result may take. */
-const RESULT_SHARE = 0.5;
-const RESULT_CHARS_PER_TOKEN = 2;
-/** Share of the window, at four characters a token, that all messages may take. */
-const TOTAL_SHARE = 0.75;
-/** What tool results count more than text, since code and data make more tokens. */
-const RESULT_WEIGHT = 2;
-const IMAGE_CHARS = 8_000;
-
 const REMOVED = "[tool result removed: the conversation would not fit the model's window]";
 
 export interface Guarded {
@@ -192,25 +183,6 @@ export interface Guarded {
   readonly guarded: number;
   /** False when there is nothing left to remove and it is still too much: only compaction helps. */
   readonly fits: boolean;
-}
-
-/** What fits a window: characters of one result, and the weight of all messages. */
-export function limitsOf(windowTokens: number): { readonly result: number; readonly total: number } {
-  return { result: Math.floor(windowTokens * RESULT_CHARS_PER_TOKEN * RESULT_SHARE), total: windowTokens * CHARS_PER_TOKEN * TOTAL_SHARE };
-}
-
-/** What a message weighs, in characters of text. */
-export function weightOf({ message, chars, images }: Piece): number {
-  // `chars` holds an image's price in tokens; here it has its own.
-  const text = images === 0 ? chars : textChars(message);
-  return (message.role === "toolResult" ? text * RESULT_WEIGHT : text) + images * IMAGE_CHARS;
-}
-
-function textChars({ content }: ModelMessage): number {
-  if (typeof content === "string") return content.length;
-  let chars = 0;
-  for (const part of content) if (part.type === "text") chars += part.text.length;
-  return chars;
 }
 
 /** Cuts what one result may not exceed, then removes the oldest results until all of it fits. */

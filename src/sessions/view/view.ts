@@ -1,10 +1,10 @@
 import type { ModelMessage } from "../../protocol/index.ts";
-import { readPath } from "../transcript/path.ts";
+import { readPath } from "../transcript.ts";
 import { contextSize, tokensOfChars, type ContextSize } from "../usage.ts";
-import { contextFrom, contextOf, isCompaction, pathItem, type PathItem, type Piece } from "./item.ts";
+import { contextFrom, contextOf, isCompaction, limitsOf, pathItem, weightOf, type PathItem, type Piece } from "./item.ts";
 import { pair, type UsedIds } from "./pairing.ts";
 import type { PruningSettings, ViewSettings } from "./settings.ts";
-import { cutMarked, guard, isPrunable, lastTurns, limitsOf, prune, prunedUpTo, weightOf, withNewestImages, withoutRefusedImages } from "./shorten.ts";
+import { cutMarked, guard, isPrunable, lastTurns, prune, prunedUpTo, withNewestImages, withoutRefusedImages } from "./shorten.ts";
 
 /** What the view has to know of a model. */
 export interface ViewModel {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { trustedPrograms } from "./trusted-programs.ts";
+import { trustedPrograms } from "./eligibility.ts";
 
 test("eligible skills from outside the workspace name the programs, whatever way leads to the workspace", () => {
   const base = mkdtempSync(join(tmpdir(), "skill-programs-"));

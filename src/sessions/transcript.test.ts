@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createIds } from "../../base/ids.ts";
-import { seededRandom } from "../../base/random.ts";
-import { leafForRun, messageEntry, pathState, readPath, readTranscript, STORED_RESULT_CHARS, view } from "../index.ts";
+import { createIds } from "../base/ids.ts";
+import { seededRandom } from "../base/random.ts";
+import { leafForRun, messageEntry, pathState, readPath, readTranscript, STORED_RESULT_CHARS, view } from "./index.ts";
 
 const said = (id: string | undefined, parentId: string | null | undefined, text: string, role = "user") => ({
   type: "message",

@@ -7,10 +7,10 @@ import { createIds } from "../../base/ids.ts";
 import { seededRandom } from "../../base/random.ts";
 import { createOpenSessions, messageEntry, openSession } from "../../sessions/index.ts";
 import { openStore, patchedEntry, type Store } from "../../store/index.ts";
-import { createAppend } from "./append.ts";
+import { createAppend } from "./record.ts";
 import type { TurnDeps } from "./deps.ts";
 import type { TurnInput } from "./input.ts";
-import { beginTurn, holdsAlready, type Begun } from "./place.ts";
+import { beginTurn, holdsAlready, type Begun } from "./begin.ts";
 
 const KEY = "agent:main:main";
 const clock = manualClock();
@@ -21,7 +21,7 @@ let reads: string[] = [];
 let deps: TurnDeps;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "turn-place-"));
+  folder = mkdtempSync(join(tmpdir(), "turn-target-"));
   store = await openStore({ stateDir: folder, clock });
   const counting = { ...store, read: (kind: string, input: unknown) => (reads.push(kind), store.read(kind as never, input as never)) } as unknown as Store;
   deps = { store: counting, clock, ids, session: openSession(KEY, counting), config: { current: {} } } as unknown as TurnDeps;
@@ -44,21 +44,21 @@ const line = (text: string) => (at: Parameters<typeof messageEntry>[0]) => messa
 /** A turn that says something and leaves its session with its owner, as turns do that end well. */
 async function turn(text: string): Promise<Begun> {
   const begun = await begin();
-  const { place, committed } = begun;
+  const { target, committed } = begun;
   await committed;
-  const [merged] = (await createAppend(deps, place)([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
-  expect(merged.version).toBe(place.row.version + 1);
-  deps.session.row = { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) };
+  const [merged] = (await createAppend(deps, target)([line(text)], [["sessions.merge", { key: KEY, patch: { said: text } }]])) as [{ version: number }];
+  expect(merged.version).toBe(target.row.version + 1);
+  deps.session.row = { ...target.row, version: merged.version, entry: patchedEntry(target.row.entry, { said: text }) };
   return begun;
 }
 
 test("the next turn of a session finds it as it was left, without reading", async () => {
   for (const text of ["one", "two", "three"]) await turn(text);
-  const { place, committed } = await begin();
+  const { target, committed } = await begin();
   expect(reads).toEqual([]);
-  expect([place.path.items.length, place.entry["said"]]).toEqual([3, "three"]);
+  expect([target.path.items.length, target.entry["said"]]).toEqual([3, "three"]);
   await committed;
-  expect(await store.read("sessions.get", { key: KEY })).toEqual(place.row);
+  expect(await store.read("sessions.get", { key: KEY })).toEqual(target.row);
 });
 
 test("what somebody else changed in the meantime is noticed, and read", async () => {
@@ -68,34 +68,34 @@ test("what somebody else changed in the meantime is noticed, and read", async ()
   await expect(late.committed).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
   const again = await begin();
   await again.committed;
-  expect(again.place.entry["modelOverride"]).toBe("other");
+  expect(again.target.entry["modelOverride"]).toBe("other");
 });
 
 test("what somebody else said in the meantime is noticed, and read", async () => {
   for (const text of ["one", "two", "three"]) await turn(text);
-  const { place } = await begin();
-  const entry = line("from elsewhere")({ ids, parentId: place.path.leafId, at: 0 });
+  const { target } = await begin();
+  const entry = line("from elsewhere")({ ids, parentId: target.path.leafId, at: 0 });
   for (const text of ["four"]) await turn(text);
-  const leaf = (await store.read("transcripts.get", { file: place.file }))!.leafId;
-  await store.write("transcripts.append", { file: place.file, entries: [{ ...entry, parentId: leaf }] });
+  const leaf = (await store.read("transcripts.get", { file: target.file }))!.leafId;
+  await store.write("transcripts.append", { file: target.file, entries: [{ ...entry, parentId: leaf }] });
   const late = await begin();
   expect(reads).toEqual([]);
-  await expect(late.committed).rejects.toMatchObject({ code: "CONFLICT", details: { file: place.file } });
+  await expect(late.committed).rejects.toMatchObject({ code: "CONFLICT", details: { file: target.file } });
   const again = await begin();
   await again.committed;
-  expect(again.place.path.items.at(-1)?.entry.id).toBe(entry.id);
+  expect(again.target.path.items.at(-1)?.entry.id).toBe(entry.id);
 });
 
 test("a message that tells nothing new of its session leaves it as it is; one that does changes it", async () => {
   for (const text of ["one", "two"]) await turn(text);
   const same = await begin({ entryFields: { lastChannel: "webchat", origin: undefined } });
   await same.committed;
-  expect((await store.read("sessions.get", { key: KEY }))?.version).toBe(same.place.row.version);
+  expect((await store.read("sessions.get", { key: KEY }))?.version).toBe(same.target.row.version);
   const moved = await begin({ entryFields: { lastChannel: "telegram", origin: { from: "me" } } });
   await moved.committed;
   const row = await store.read("sessions.get", { key: KEY });
-  expect(row).toEqual(moved.place.row);
-  expect([row?.version, row?.entry["origin"]]).toEqual([same.place.row.version + 1, { from: "me" }]);
+  expect(row).toEqual(moved.target.row);
+  expect([row?.version, row?.entry["origin"]]).toEqual([same.target.row.version + 1, { from: "me" }]);
 });
 
 test("what was put aside for a session is given to its next turn, and to no other", async () => {
@@ -115,11 +115,11 @@ test("a second owner of the session writes as well: each finds what the other wr
   deps = first;
   const late = await begin();
   await expect(late.committed).rejects.toMatchObject({ code: "CONFLICT" });
-  const { place } = await turn("four");
-  expect([place.path.items.length, place.entry["said"]]).toEqual([3, "three"]);
+  const { target } = await turn("four");
+  expect([target.path.items.length, target.entry["said"]]).toEqual([3, "three"]);
   deps = other;
   await expect((await begin()).committed).rejects.toMatchObject({ code: "CONFLICT" });
-  expect((await turn("five")).place.path.items).toHaveLength(4);
+  expect((await turn("five")).target.path.items).toHaveLength(4);
 });
 
 /** The same turns in a store that reports what is written: what they commit, and when. */
@@ -132,12 +132,12 @@ function reporting(): { readonly commits: (readonly string[])[]; turn(text: stri
     commits,
     async turn(text) {
       const begun = await begin();
-      const { place, committed } = begun;
+      const { target, committed } = begun;
       await committed;
       const writes = [["sessions.merge", { key: KEY, patch: { said: text } }]] as const;
-      const [[merged]] = (await Promise.all([createAppend(deps, place)([line(text)], writes), place.begun])) as unknown as [[{ version: number }]];
-      await deps.session.path(place.file);
-      deps.session.row = { ...place.row, version: merged.version, entry: patchedEntry(place.row.entry, { said: text }) };
+      const [[merged]] = (await Promise.all([createAppend(deps, target)([line(text)], writes), target.begun])) as unknown as [[{ version: number }]];
+      await deps.session.path(target.file);
+      deps.session.row = { ...target.row, version: merged.version, entry: patchedEntry(target.row.entry, { said: text }) };
       return begun;
     },
   };
@@ -147,13 +147,13 @@ test("a turn of a session that no one else touched begins with its first commit"
   const { commits, turn } = reporting();
   await turn("one");
   commits.length = 0;
-  const { place } = await turn("two");
+  const { target } = await turn("two");
   expect(commits).toEqual([
     ["turns.start", "inbox.claim", "transcripts.expect", "sessions.expect"],
     ["transcripts.append", "sessions.merge"],
   ]);
   expect(await store.read("turns.get", { id: `t${turns}` })).toMatchObject({ state: "running", sessionKey: KEY });
-  expect(place.path.items).toHaveLength(1);
+  expect(target.path.items).toHaveLength(1);
 });
 
 test("where the store reports what is written, too, what was put aside is given to the next turn, and to no other", async () => {
@@ -171,14 +171,14 @@ test("a turn notices what anyone in the process did to its session before it beg
   await deps.store.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
   const { committed } = await begin();
   await expect(committed).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
-  const { place } = await turn("three");
-  expect(place.entry["modelOverride"]).toBe("other");
-  const leaf = (await store.read("transcripts.get", { file: place.file }))!.leafId;
-  await deps.store.write("transcripts.append", { file: place.file, entries: [line("from elsewhere")({ ids, parentId: leaf, at: 0 })] });
-  await expect((await begin()).committed).rejects.toMatchObject({ code: "CONFLICT", details: { file: place.file } });
+  const { target } = await turn("three");
+  expect(target.entry["modelOverride"]).toBe("other");
+  const leaf = (await store.read("transcripts.get", { file: target.file }))!.leafId;
+  await deps.store.write("transcripts.append", { file: target.file, entries: [line("from elsewhere")({ ids, parentId: leaf, at: 0 })] });
+  await expect((await begin()).committed).rejects.toMatchObject({ code: "CONFLICT", details: { file: target.file } });
   await turn("four");
   commits.length = 0;
-  expect((await turn("five")).place.path.items).toHaveLength(5);
+  expect((await turn("five")).target.path.items).toHaveLength(5);
   expect(commits[0]).toEqual(["turns.start", "inbox.claim", "transcripts.expect", "sessions.expect"]);
 });
 
@@ -187,19 +187,19 @@ test("what another process did is noticed by the beginning that goes with the fi
   for (const text of ["one", "two"]) await turn(text);
   await using other = await openStore({ stateDir: folder, clock });
   await other.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
-  const { place, committed } = await begin();
+  const { target, committed } = await begin();
   await committed;
-  await expect(place.begun).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
-  await expect(createAppend(deps, place)([line("lost")], [["turns.note", { id: `t${turns}`, detail: {} }]])).rejects.toBeInstanceOf(Error);
-  expect((await turn("three")).place.entry["modelOverride"]).toBe("other");
+  await expect(target.begun).rejects.toMatchObject({ code: "CONFLICT", details: { key: KEY } });
+  await expect(createAppend(deps, target)([line("lost")], [["turns.note", { id: `t${turns}`, detail: {} }]])).rejects.toBeInstanceOf(Error);
+  expect((await turn("three")).target.entry["modelOverride"]).toBe("other");
 });
 
 test("a beginning that is refused is reported with the first commit", async () => {
   const { turn } = reporting();
   for (const text of ["one", "two"]) await turn(text);
-  const { place, committed } = await begin({ inboxIds: [4711] });
+  const { target, committed } = await begin({ inboxIds: [4711] });
   await committed;
-  await expect(place.begun).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(target.begun).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("a beginning that is refused is reported with its commit", async () => {

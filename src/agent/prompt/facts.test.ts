@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { repoRoot } from "./repo-root.ts";
+import { repoRoot } from "./facts.ts";
 
 test("the configured folder if it is there, else the repository that the workspace lies in", () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "repo-root-")));

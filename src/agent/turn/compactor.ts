@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { compactionEntry, contextOf, tokensOfChars, usageAfterCompaction, type SessionPath } from "../../sessions/index.ts";
-import type { ModelMessage, SessionEntry } from "../../protocol/index.ts";
+import { compactionEntry, contextOf, tokensOfChars, usageAfterCompaction, type NewEntry, type EntryPosition } from "../../sessions/index.ts";
+import type { AgentHookContext } from "../../hooks/index.ts";
+import type { ModelMessage } from "../../protocol/index.ts";
 import type { ModelEntry } from "../../models/index.ts";
 import type { Write } from "../../store/index.ts";
 import {
@@ -13,22 +14,17 @@ import {
   type CompactRequest,
   type CompactResult,
 } from "../compaction/index.ts";
-import type { ChosenModel } from "./choose-model.ts";
+import type { TurnTarget } from "./begin.ts";
 import type { TurnDeps } from "./deps.ts";
-import type { AgentContext } from "./hook-context.ts";
-import type { TurnInput } from "./input.ts";
+import { overspent, usageRow, type ChosenModel, type Payer } from "./model.ts";
 import type { Draft } from "./record.ts";
-import { overspent } from "./budget.ts";
-import { usageRow } from "./usage.ts";
 
 /** What a conversation is made smaller with. */
-export interface RoomMakerInput {
-  readonly input: Pick<TurnInput, "agentId" | "sessionKey" | "runId" | "channel" | "senderId">;
-  readonly entry: SessionEntry;
-  readonly sessionId: string;
-  readonly file: string;
+export interface CompactorOptions {
+  readonly input: Payer;
+  readonly target: Pick<TurnTarget, "entry" | "sessionId" | "file">;
   readonly chosen: ChosenModel;
-  readonly context: AgentContext;
+  readonly context: AgentHookContext;
   readonly agentsFile?: string | undefined;
   readonly signal: AbortSignal;
   /** Tokens of the system prompt and the tools, and how many times more the provider counts than we guess. Nothing when absent. */
@@ -42,8 +38,8 @@ export interface Measure {
   readonly scale: number;
 }
 
-/** Makes room in a conversation: sums up what is old, and at last shows less of long results. */
-export interface RoomMaker {
+/** Makes a conversation smaller: sums up what is old, and at last shows less of long results. */
+export interface Compactor {
   compact(reason: CompactRequest["reason"], instructions?: string): Promise<CompactResult>;
   /** After the provider refused a request of so many tokens. True when the transcript shows less of the conversation now. */
   afterOverflow(sentTokens: number): Promise<boolean>;
@@ -53,16 +49,17 @@ export interface RoomMaker {
 const FREE_SHARE = 0.25;
 const UNMEASURED: Measure = { overhead: 0, scale: 1 };
 
-export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
+export function createCompactor(deps: TurnDeps, options: CompactorOptions): Compactor {
   const { clock, session, hooks, config } = deps;
-  const { file, chosen, context, signal } = at;
+  const { input, target, chosen, context, signal, append } = options;
+  const { file } = target;
   const window = chosen.selection.contextWindow.tokens;
-  let { entry } = at;
+  let { entry } = target;
   let overflows = 0;
 
   async function make(reason: CompactRequest["reason"], over: Pick<CompactRequest, "instructions" | "budget" | "ask">): Promise<CompactResult> {
-    const path: SessionPath = await session.path(file);
-    const measure = at.measure?.() ?? UNMEASURED;
+    const path = await session.path(file);
+    const measure = options.measure?.() ?? UNMEASURED;
     const done = await compact({
       path: path.items,
       window,
@@ -70,15 +67,15 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
       reason,
       ...measure,
       ...over,
-      pending: deps.pendingWork?.(at.input.sessionKey),
-      agentsFile: at.agentsFile,
+      pending: deps.pendingWork?.(input.sessionKey),
+      agentsFile: options.agentsFile,
       hooks,
-      hookContext: context.agent(),
+      hookContext: { ...context },
       sessionFile: join(deps.stateDir, file),
       append: async (fields) => {
         const patch = usageAfterCompaction(entry, undefined);
         entry = { ...entry, ...patch };
-        await at.append([(place) => compactionEntry(place, fields)], [["sessions.patch", { key: at.input.sessionKey, patch }]]);
+        await append([(position) => compactionEntry(position, fields)], [["sessions.patch", { key: input.sessionKey, patch }]]);
       },
       clock,
       signal,
@@ -93,30 +90,35 @@ export function createRoomMaker(deps: TurnDeps, at: RoomMakerInput): RoomMaker {
     if (excess <= 0) return;
     const { items } = await session.path(file);
     const results = contextOf(items).pieces.reduce((sum, { message, chars }) => sum + (message.role === "toolResult" ? tokensOfChars(chars) : 0), 0);
-    const target = Math.max(0, results - excess);
-    if (!cutResultsTo(items, window, target, { ids: deps.ids, parentId: null, at: clock.now() })) return;
-    await at.append([(place) => cutResultsTo(items, window, target, place)!], []);
+    const tokens = Math.max(0, results - excess);
+    await appendCut((position) => cutResultsTo(items, window, tokens, position));
+  }
+
+  /** Appends a line that shows less of results, if there is one to append. */
+  async function appendCut(draft: (position: EntryPosition) => NewEntry | undefined): Promise<boolean> {
+    const line = draft({ ids: deps.ids, parentId: null, at: clock.now() });
+    if (!line) return false;
+    // The line itself is made again where it is appended, below the leaf.
+    await append([(position) => draft(position) ?? line], []);
+    return true;
   }
 
   return {
-    compact: (reason, instructions) => make(reason, { instructions, ask: asker(deps, at) }),
+    compact: (reason, instructions) => make(reason, { instructions, ask: asker(deps, options) }),
     async afterOverflow(sentTokens) {
       overflows += 1;
       const budget = Math.floor(Math.min(window, sentTokens) / 2);
-      const done = await make("overflow", { budget, ask: overflows <= ROUNDS_WITH_MODEL ? asker(deps, at) : undefined });
+      const done = await make("overflow", { budget, ask: overflows <= ROUNDS_WITH_MODEL ? asker(deps, options) : undefined });
       if (done.kind === "compacted") return true;
-      deps.log.warn(`a conversation that is too long could not be summed up: ${done.why}`, { sessionKey: at.input.sessionKey });
+      deps.log.warn(`a conversation that is too long could not be summed up: ${done.why}`, { sessionKey: input.sessionKey });
       const path = await session.path(file);
-      // Only whether it helps; the line itself is made where it is hung.
-      if (!shrinkPath(path.items, window, { ids: deps.ids, parentId: null, at: clock.now() })) return false;
-      await at.append([(place) => shrinkPath(path.items, window, place)!.entry], []);
-      return true;
+      return appendCut((position) => shrinkPath(path.items, window, position)?.entry);
     },
   };
 }
 
 /** Asks the turn's model for a summary, without tools and thoughts. */
-function asker(deps: TurnDeps, { chosen, input, sessionId }: RoomMakerInput): Ask {
+function asker(deps: TurnDeps, { chosen, input, target }: CompactorOptions): Ask {
   return async ({ system, prompt, maxTokens, signal }) => {
     const { clock, store, log } = deps;
     const started = clock.monotonic();
@@ -126,7 +128,7 @@ function asker(deps: TurnDeps, { chosen, input, sessionId }: RoomMakerInput): As
       runId,
       agentId,
       sessionKey,
-      sessionId,
+      sessionId: target.sessionId,
       models: chosen.tried,
       thinking: "off",
       systemPrompt: system,
@@ -139,7 +141,7 @@ function asker(deps: TurnDeps, { chosen, input, sessionId }: RoomMakerInput): As
       if (event.type !== "done") continue;
       const { result } = event;
       const row = usageRow(input, result.message, clock.monotonic() - started);
-      await store.write("usage.add", row).catch((error: unknown) => log.warn("the cost of a summary could not be kept", { error }));
+      await store.write("usage.add", row).catch((error: unknown) => log.warn("the cost of a summary could not be stored", { error }));
       if (!result.ok) return { ok: false, kind: result.kind, text: result.text };
       return { ok: true, text: result.message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("") };
     }

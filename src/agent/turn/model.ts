@@ -1,11 +1,12 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { ModelEntry, Models, ModelRequest, Selection } from "../../models/index.ts";
-import type { SessionEntry, ThinkingLevel } from "../../protocol/index.ts";
+import type { AgentHookContext } from "../../hooks/index.ts";
+import type { AssistantMessage, SessionEntry, ThinkingLevel } from "../../protocol/index.ts";
 import { authProfileOverride, modelOverride, thinkingLevel } from "../../sessions/index.ts";
+import type { UsageInput } from "../../store/index.ts";
 import { windowCheck } from "../compaction/index.ts";
 import type { TurnDeps } from "./deps.ts";
-import type { AgentContext } from "./hook-context.ts";
 import type { TurnInput } from "./input.ts";
 
 /** The model of a turn and how it is called. */
@@ -23,7 +24,7 @@ interface Override {
   readonly modelOverride?: string | undefined;
 }
 
-/** What plugins ask for, once in a run: a turn that has to be prepared again asks nobody again. */
+/** What plugins ask for, once in a run: a turn that has to be prepared again does not ask again. */
 export interface AskedOnce {
   asked?: Promise<Override | undefined>;
 }
@@ -33,16 +34,16 @@ export async function chooseModel(
   deps: TurnDeps,
   input: TurnInput,
   entry: SessionEntry,
-  { context, once = {} }: { readonly context: AgentContext; readonly once?: AskedOnce },
+  { context, once = {} }: { readonly context: AgentHookContext; readonly once?: AskedOnce },
 ): Promise<ChosenModel> {
   const models = await deps.models();
   const asked = deps.hooks.has("before_model_resolve") ? await (once.asked ??= askPlugins(deps, input, context)) : undefined;
   return withOverride(deps, input, entry, { models, asked: asked ?? (input.model === undefined ? undefined : { modelOverride: input.model }) });
 }
 
-async function askPlugins({ hooks }: TurnDeps, { message, images = [] }: TurnInput, context: AgentContext): Promise<Override | undefined> {
+async function askPlugins({ hooks }: TurnDeps, { message, images = [] }: TurnInput, context: AgentHookContext): Promise<Override | undefined> {
   const attachments = images.map(({ mimeType, data }) => ({ kind: "image", mimeType, size: Math.floor(data.length * 0.75) }));
-  return hooks.run("before_model_resolve", { prompt: message, ...(attachments.length === 0 ? {} : { attachments }) }, context.agent());
+  return hooks.run("before_model_resolve", { prompt: message, ...(attachments.length === 0 ? {} : { attachments }) }, { ...context });
 }
 
 const UNUSABLE = { unusableModel: true };
@@ -71,7 +72,7 @@ export async function withOverride(
 ): Promise<ChosenModel> {
   const session = modelOverride(entry);
   const wish = { agentId: input.agentId, ...(session ? { session } : {}) };
-  const wished = await selectWished(models, wish, asked, log);
+  const wished = asked && (await selectWished(models, wish, asked, log));
   const selection = wished ?? (await selectUsable(models, wish));
   const standard = wished?.entry.source === "generic" ? await standardModels(models, wish, wished, log) : [];
   const small = windowCheck(selection.contextWindow.tokens);
@@ -79,10 +80,12 @@ export async function withOverride(
   for (const warning of selection.warnings) log.debug(warning, { sessionKey: input.sessionKey });
   const thinking = thinkingLevel(config.current, entry, { run: input.thinking, modelDefault: selection.thinking }).value;
   const profile = authProfileOverride(entry);
+  // A model that reads no images is no use for them: the one that does answers instead.
+  const seeing = input.images && input.images.length > 0 && !selection.entry.input.includes("image") && selection.image ? selection.image : selection;
   return {
     models,
     selection,
-    tried: [...triedFor(input, selection), ...standard],
+    tried: [seeing.entry, ...seeing.fallbacks, ...standard],
     thinking,
     ...(profile ? { pin: { profileId: profile.profile, locked: profile.source === "user" } } : {}),
   };
@@ -96,16 +99,10 @@ async function standardModels(models: Models, wish: ModelRequest, { entry, fallb
   return usual ? [usual.entry, ...usual.fallbacks].filter(({ provider, id }) => !known.has(`${provider}/${id}`)) : [];
 }
 
-/** A model without eyes is no use for pictures: the one that has them answers instead. */
-function triedFor({ images = [] }: TurnInput, { entry, fallbacks, image }: Selection): readonly ModelEntry[] {
-  if (images.length === 0 || entry.input.includes("image") || !image) return [entry, ...fallbacks];
-  return [image.entry, ...image.fallbacks];
-}
-
-/** What a plugin asks for. A model that is not there or not allowed is told in the log, and the turn goes on without it. */
-async function selectWished(models: Models, wish: ModelRequest, asked: Override | undefined, log: Logger): Promise<Selection | undefined> {
-  const model = asked?.modelOverride?.trim();
-  const provider = asked?.providerOverride?.trim();
+/** What a plugin asks for. A model that is not there or not allowed is reported in the log, and the turn goes on without it. */
+async function selectWished(models: Models, wish: ModelRequest, asked: Override, log: Logger): Promise<Selection | undefined> {
+  const model = asked.modelOverride?.trim();
+  const provider = asked.providerOverride?.trim();
   if (!model && !provider) return undefined;
   try {
     const id = model || (await models.select(wish)).entry.id;
@@ -114,4 +111,45 @@ async function selectWished(models: Models, wish: ModelRequest, asked: Override 
     log.warn(`a plugin asked for a model that cannot be used: ${messageOf(error)}`, { agentId: wish.agentId });
     return undefined;
   }
+}
+
+/** Who pays for the calls of a turn. */
+export type Payer = Pick<TurnInput, "agentId" | "sessionKey" | "runId" | "channel" | "senderId">;
+
+/** Clients of the gateway (the page, the terminal, `/v1`, commands) have no sender id; they count together. */
+const CLIENTS = "webchat";
+
+/** Why a call may not be made: the money for it is spent. */
+export async function overspent(deps: TurnDeps, { agentId, sessionKey, senderId = CLIENTS }: Payer, { provider }: ModelEntry): Promise<string | undefined> {
+  const budget = await (await deps.budgets()).check({ agentId, provider, senderId });
+  if (budget.state === "warn") deps.log.warn(budget.text, { sessionKey });
+  return budget.state === "stop" ? budget.text : undefined;
+}
+
+/** A row for what one call of a model took. `at`: when the call was over; when it is written without it. */
+export function usageRow(
+  { agentId, sessionKey, runId, channel, senderId = CLIENTS }: Payer,
+  message: AssistantMessage,
+  durationMs: number,
+  at?: number,
+): UsageInput {
+  const { usage, provider, model } = message;
+  return {
+    sessionKey,
+    agentId,
+    provider,
+    model,
+    input: usage.input,
+    output: usage.output,
+    cacheRead: usage.cacheRead,
+    cacheWrite: usage.cacheWrite,
+    cost: usage.cost.total,
+    costs: usage.cost,
+    durationMs: Math.round(durationMs),
+    failed: message.stopReason === "error",
+    channel,
+    turnId: runId,
+    ...(at === undefined ? {} : { at }),
+    sender: senderId,
+  };
 }

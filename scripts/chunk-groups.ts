@@ -31,8 +31,8 @@ export const CHUNK_GROUPS = [
   {
     name: "config",
     test: files(
-      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|last-good|missing-file|names-plugins|origin|known-channels|path|source-files|tilde|version|sha256)\\.ts",
-      "src/config/(?:document/|migrate/|schema/index|validate/(?!hints|schema-export))",
+      "src/config/[a-z-]*(?:load|snapshot|dotenv|environment|include|last-good|missing-file|names-plugins|origin|json-schema|known-channels|path|source-files|tilde|version|sha256)\\.ts",
+      "src/config/(?:document/|migrate/|schema/index|validate/)",
       "src/cli/(?:config-source|commands/config/(?:index|validate))\\.ts",
     ),
   },
@@ -60,7 +60,7 @@ export const CHUNK_GROUPS = [
       "src/gateway/(?:server|listen|bind|certificate|address-budget|early|stop-reason|report-health|watchdog|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|instance-lock|random|ids|inherited-environment)",
       "src/media/index\\.ts",
-      "src/config/(?:config|state-lock|start-gates|reload|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
+      "src/config/(?:config|gateway-start|reload|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
       "src/store/(?:maintenance|messages|backup/restore-request|client/(?!start-thread)[a-z-]*)\\.ts",
     ),
   },
@@ -89,7 +89,7 @@ export const CHUNK_GROUPS = [
       "src/base/image-check\\.ts",
       "src/models/(?:answering-model|lazy-models)\\.ts",
       "src/overview/(?:index|open|runs)\\.ts",
-      "src/config/(?:default-agent|agent-workspace|describe-schema)",
+      "src/config/(?:agent-workspace|describe-schema)",
       "src/protocol/(?!client|validators|answers|schemas|check)",
       "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",
     ),

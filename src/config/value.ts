@@ -95,10 +95,9 @@ export function withoutPath(value: unknown, path: ValuePath): unknown {
     const index = Number(first);
     return rest.length === 0 ? value.toSpliced(index, 1) : value.with(index, withoutPath(value[index], rest));
   }
-  const key = String(first);
-  const { [key]: child, ...others } = value as PlainObject;
-  if (rest.length === 0) return others;
-  return { ...(value as PlainObject), [key]: withoutPath(child, rest) };
+  if (!isObject(value)) return value;
+  const { [String(first)]: child, ...others } = value;
+  return rest.length === 0 ? others : { ...value, [String(first)]: withoutPath(child, rest) };
 }
 
 /**

@@ -26,18 +26,23 @@ export interface ManualClock extends Clock {
   advance(ms: number): void;
 }
 
+interface Timer {
+  readonly due: number;
+  readonly fn: () => void;
+}
+
 /** A clock that only moves when `advance` is called. */
 export function manualClock(start = 1_700_000_000_000): ManualClock {
   let time = start;
   let order = 0;
-  const timers = new Map<number, { readonly due: number; readonly fn: () => void }>();
+  const timers = new Map<number, Timer>();
 
-  function next(limit: number): number | undefined {
-    let found: number | undefined;
-    for (const [id, timer] of timers) {
-      if (timer.due <= limit && (found === undefined || timer.due < timers.get(found)!.due)) found = id;
-    }
-    return found;
+  /** Takes the next timer that is due. */
+  function take(limit: number): Timer | undefined {
+    let [found, first]: [number, Timer | undefined] = [0, undefined];
+    for (const [id, timer] of timers) if (timer.due <= limit && (!first || timer.due < first.due)) [found, first] = [id, timer];
+    if (first) timers.delete(found);
+    return first;
   }
 
   return {
@@ -50,9 +55,7 @@ export function manualClock(start = 1_700_000_000_000): ManualClock {
     },
     advance(ms) {
       const end = time + ms;
-      for (let id = next(end); id !== undefined; id = next(end)) {
-        const timer = timers.get(id)!;
-        timers.delete(id);
+      for (let timer = take(end); timer; timer = take(end)) {
         time = Math.max(time, timer.due);
         timer.fn();
       }

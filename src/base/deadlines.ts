@@ -31,15 +31,19 @@ export function createDeadlines({ clock, tickMs = 10, onError }: DeadlinesDeps):
     let high = ticks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (ticks[middle]! > tick) low = middle + 1;
+      if ((ticks[middle] ?? 0) > tick) low = middle + 1;
       else high = middle;
     }
     ticks.splice(low, 0, tick);
   }
 
   function arm(): void {
-    while (ticks.length > 0 && buckets.get(ticks.at(-1)!)?.size === 0) buckets.delete(ticks.pop()!);
-    const soonest = ticks.at(-1);
+    let soonest = ticks.at(-1);
+    while (soonest !== undefined && buckets.get(soonest)?.size === 0) {
+      buckets.delete(soonest);
+      ticks.pop();
+      soonest = ticks.at(-1);
+    }
     if (soonest === armed?.tick) return;
     armed?.timer[Symbol.dispose]();
     armed = soonest === undefined ? undefined : { tick: soonest, timer: clock.after(soonest * tickMs - clock.monotonic(), fire) };
@@ -48,12 +52,12 @@ export function createDeadlines({ clock, tickMs = 10, onError }: DeadlinesDeps):
   function fire(): void {
     armed = undefined;
     const now = Math.floor(clock.monotonic() / tickMs);
-    while (ticks.length > 0 && ticks.at(-1)! <= now) {
-      const tick = ticks.pop()!;
-      const due = buckets.get(tick)!;
+    for (let tick = ticks.at(-1); tick !== undefined && tick <= now; tick = ticks.at(-1)) {
+      ticks.pop();
+      const due = buckets.get(tick);
       buckets.delete(tick);
-      size -= due.size;
-      for (const fn of due) {
+      size -= due?.size ?? 0;
+      for (const fn of due ?? []) {
         try {
           fn();
         } catch (error) {

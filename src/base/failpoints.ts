@@ -46,21 +46,15 @@ export const FAILPOINTS = [
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-const reached = new Map<string, number>();
 /** Bound before any plugin code loads: a failpoint may be reached inside a plugin's call, where ending the process is not allowed. */
 const kill = process.kill.bind(process);
 
-/** Kills the process when `OPENCLAW_FAILPOINT` names this point. */
+/** Kills the process when `OPENCLAW_FAILPOINT` names this point; until the nth time, the variable of this thread counts down. */
 export function failpoint(name: Failpoint): void {
-  if (typeof __FAILPOINTS__ === "undefined" || __FAILPOINTS__) killIfRequested(name);
-}
-
-function killIfRequested(name: Failpoint): void {
-  const asked = process.env["OPENCLAW_FAILPOINT"];
-  if (!asked) return;
-  const [wanted, nth = "1"] = asked.split(":");
-  if (wanted !== name) return;
-  const count = (reached.get(name) ?? 0) + 1;
-  reached.set(name, count);
-  if (count === Number(nth)) kill(process.pid, "SIGKILL");
+  if (typeof __FAILPOINTS__ === "undefined" || __FAILPOINTS__) {
+    const [wanted, nth = "1"] = process.env["OPENCLAW_FAILPOINT"]?.split(":") ?? [];
+    if (wanted !== name) return;
+    if (Number(nth) === 1) kill(process.pid, "SIGKILL");
+    process.env["OPENCLAW_FAILPOINT"] = `${name}:${Number(nth) - 1}`;
+  }
 }

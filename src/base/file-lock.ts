@@ -40,7 +40,7 @@ function look(path: string): Seen | undefined {
 
 function holderOf({ content }: Seen): Holder | undefined {
   try {
-    const value = JSON.parse(content) as Holder | null;
+    const value: Holder | null = JSON.parse(content);
     return typeof value?.pid === "number" ? value : undefined;
   } catch {
     return undefined;

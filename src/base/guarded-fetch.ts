@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { loadHttp, loadHttps } from "./builtin.ts";
 import { systemClock, type Clock } from "./clock.ts";
-import { AppError } from "./errors.ts";
+import { AppError, errorOf } from "./errors.ts";
 import { assertHostAllowed, bareHost, blocked, type HostPolicy } from "./host-rules.ts";
 
 /** An address of a host; `family` is 4 or 6. */
@@ -206,10 +206,11 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 export async function sendPinned(hop: Hop, body: string | Uint8Array | undefined): Promise<IncomingMessage> {
   const { url, method, addresses, signal } = hop;
   const { request: open } = url.protocol === "https:" ? loadHttps() : loadHttp();
-  const lookup = ((_host, options, callback) => {
-    if (options.all) callback(null, [...addresses]);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
-  }) as LookupFunction;
+  const [first] = addresses;
+  const lookup: LookupFunction = (_host, options, callback) => {
+    if (options.all || !first) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
   const payload = body === undefined || !hop.keepsBody ? undefined : Buffer.from(body);
   const headers: Record<string, string> = { "accept-encoding": "identity", ...hop.headers };
   if (payload) headers["content-length"] = String(payload.length);
@@ -240,11 +241,12 @@ async function unpacked(answer: IncomingMessage): Promise<Readable> {
 async function readBounded(body: Readable, maxBytes: number, signal: AbortSignal): Promise<BoundedBody> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const onAbort = (): void => void body.destroy(signal.reason as Error);
+  const onAbort = (): void => void body.destroy(errorOf(signal.reason));
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     signal.throwIfAborted();
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    const received: AsyncIterable<Buffer> = body;
+    for await (const chunk of received) {
       const remaining = maxBytes - size;
       chunks.push(chunk.length > remaining ? chunk.subarray(0, remaining) : chunk);
       size += chunk.length;

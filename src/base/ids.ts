@@ -27,8 +27,8 @@ export function createIds(random: Random): Ids {
   return {
     uuid() {
       const bytes = draw(16);
-      bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-      bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+      bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+      bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
       const hex = bytes.toString("hex");
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
     },

@@ -37,7 +37,7 @@ const ENDING_MS = 3000;
 export function lockHolder(path: string): LockHolder | undefined {
   let holder: LockHolder;
   try {
-    holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
+    holder = JSON.parse(readFileSync(path, "utf8"));
   } catch {
     return undefined;
   }

@@ -9,8 +9,7 @@ export interface MessageText {
 }
 
 /** Whether plugins added this part of a message for the model. */
-export const isContext = (part: unknown): boolean =>
-  typeof part === "object" && part !== null && (part as { readonly openclawContext?: unknown }).openclawContext === true;
+export const isContext = (part: unknown): boolean => typeof part === "object" && part !== null && "openclawContext" in part && part.openclawContext === true;
 
 /** All text of a message, blocks joined by line breaks. */
 export function textOf({ content }: MessageText): string {
@@ -58,7 +57,8 @@ export function shownMessage<M extends MessageText>(stored: M): Omit<M, "opencla
     if (role !== "user" || !Array.isArray(content) || !content.some(isContext)) return stored;
     return { ...message, content: content.filter((part) => !isContext(part)) };
   }
-  const others = Array.isArray(content) ? (content as readonly { readonly type?: unknown }[]).filter(({ type }) => type !== "text") : [];
+  const blocks: readonly { readonly type?: unknown }[] = Array.isArray(content) ? content : [];
+  const others = blocks.filter(({ type }) => type !== "text");
   const shown = [...others, ...(openclawShown === "" ? [] : [{ type: "text", text: openclawShown }])];
   return shown.length === 0 && !hasOutcome(stored) ? undefined : { ...message, content: shown };
 }

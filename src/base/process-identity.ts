@@ -21,7 +21,7 @@ function statOf(pid: number): ProcessStat | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name, in parentheses, may contain anything; the fields after it are separated by single spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0]!, startTime: Number(fields[19]), threads: Number(fields[17]) };
+    return { state: fields[0] ?? "", startTime: Number(fields[19]), threads: Number(fields[17]) };
   } catch {
     return undefined;
   }

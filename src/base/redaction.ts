@@ -1,4 +1,5 @@
 import { createSecretSearch, type SecretStream } from "./secret-search.ts";
+import { isRecord } from "./records.ts";
 
 /**
  * Keeps secrets out of everything that is printed or stored: by key (a field called `token`), by value (a secret that was registered
@@ -47,9 +48,9 @@ export function isSecretKey(key: string): boolean {
 
 /** `/text/flags`, or a text that is searched for whatever its case. */
 function patternOf(written: string): RegExp | undefined {
-  const [, source, flags] = /^\/(.+)\/([a-z]*)$/.exec(written) ?? [];
+  const [, source, flags = ""] = /^\/(.+)\/([a-z]*)$/.exec(written) ?? [];
   try {
-    return source === undefined ? new RegExp(written, "gi") : new RegExp(source, flags!.includes("g") ? flags : `${flags}g`);
+    return source === undefined ? new RegExp(written, "gi") : new RegExp(source, flags.includes("g") ? flags : `${flags}g`);
   } catch {
     return undefined;
   }
@@ -89,9 +90,9 @@ export function createRedactor(): Redactor {
 
   function copyError(error: Error, depth: number, path: readonly object[]): unknown {
     const { name, message, stack, cause } = error;
-    const own = copy(Object.fromEntries(Object.entries(error)), depth, path) as Record<string, unknown>;
+    const own = copy(Object.fromEntries(Object.entries(error)), depth, path);
     return {
-      ...own,
+      ...(isRecord(own) ? own : {}),
       name,
       message: text(message),
       ...(stack ? { stack: text(stack) } : {}),

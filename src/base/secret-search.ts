@@ -78,7 +78,7 @@ function tablesOf(forms: ReadonlySet<string>): Tables {
   for (const form of [...forms].sort((a, b) => b.length - a.length)) {
     for (let at = 1; at < LEAST_CHARS; at += 1) {
       const hash = hashOf(form.charCodeAt(at - 1), form.charCodeAt(at));
-      shifts[hash] = Math.min(shifts[hash]!, LEAST_CHARS - 1 - at);
+      shifts[hash] = Math.min(shifts[hash] ?? 0, LEAST_CHARS - 1 - at);
     }
     const last = hashOf(form.charCodeAt(LEAST_CHARS - 2), form.charCodeAt(LEAST_CHARS - 1));
     buckets.set(last, [...(buckets.get(last) ?? []), form]);
@@ -95,7 +95,7 @@ function rangesIn({ shifts, buckets }: Tables, text: string): readonly Range[] {
   const ranges: Range[] = [];
   for (let at = LEAST_CHARS - 1; at < text.length;) {
     const hash = hashOf(text.charCodeAt(at - 1), text.charCodeAt(at));
-    const shift = shifts[hash]!;
+    const shift = shifts[hash] ?? 0;
     if (shift > 0) {
       at += shift;
       continue;

@@ -42,7 +42,7 @@ export function run(command: string, options: SpawnOptions): Promise<SpawnResult
     detached: process.platform !== "win32",
     stdio: ["pipe", "pipe", "pipe"],
   });
-  const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const output: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };
   let size = 0;
   let ended: AppError | undefined;
 
@@ -158,13 +158,13 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
 
   function signal(name: "SIGTERM" | "SIGKILL"): boolean {
     try {
-      return process.platform === "win32" ? child.kill(name) : process.kill(-child.pid!, name);
+      return process.platform === "win32" || child.pid === undefined ? child.kill(name) : process.kill(-child.pid, name);
     } catch {
       return false;
     }
   }
 
-  child.on("spawn", () => resolve({ pid: child.pid!, exited: exited.promise, signal, write }));
+  child.on("spawn", () => resolve({ pid: child.pid ?? 0, exited: exited.promise, signal, write }));
   child.on("error", (error) => reject(new AppError("IO_ERROR", `${command} could not be started: ${messageOf(error)}`, { cause: error })));
   child.on("exit", () => {
     const timer = setInterval(() => {

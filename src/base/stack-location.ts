@@ -13,9 +13,9 @@ const FRAME = /^at (?:.*\(|async )?((?:file:\/\/)?\/[^()]+?):(\d+):\d+\)?$/;
 export function findStackLocation(error: unknown, folder?: string): StackLocation | undefined {
   if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
   const locations = error.stack.split("\n").flatMap((text) => {
-    const found = FRAME.exec(text.trim());
-    const file = found && pathOf(found[1]!);
-    return file ? [{ file, line: Number(found[2]) }] : [];
+    const [, written = "", line] = FRAME.exec(text.trim()) ?? [];
+    const file = pathOf(written);
+    return file ? [{ file, line: Number(line) }] : [];
   });
   return (folder === undefined ? undefined : locations.find(({ file }) => file.startsWith(`${folder}/`))) ?? locations[0];
 }

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Config } from "./config.ts";
-import { defaultAgentId } from "./default-agent.ts";
 import type { Env } from "./env.ts";
 import { workspaceFolder, type PathContext } from "./paths.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
@@ -29,4 +28,10 @@ export function agentWorkspaces(config: Config, env: Env): (agentId: string) => 
     known.set(agentId, folder);
     return folder;
   };
+}
+
+/** The agent that answers where nothing names one: the one marked so, else the first, else `main`. As ids are compared: without spaces, in lower case. */
+export function defaultAgentId(config: OpenClawConfig): string {
+  const list = config.agents?.list ?? [];
+  return (list.find((agent) => agent.default === true) ?? list[0])?.id.trim().toLowerCase() ?? "main";
 }

@@ -1,6 +1,5 @@
 import { sha256 } from "./sha256.ts";
-import type { BROUGHT as BROUGHT_AREAS } from "./schema/areas.ts";
-import type { UiHint } from "./validate/hints.ts";
+import type { BROUGHT as BROUGHT_AREAS, UiHint } from "./form-schema.ts";
 import { isSensitivePath, type ConfigSections, type JsonSchema } from "./validate/index.ts";
 import { isObject } from "./value.ts";
 
@@ -34,11 +33,7 @@ type Words = { readonly BROUGHT: typeof BROUGHT_AREAS; readonly labelOf: (key: s
 
 /** The whole schema with its texts. Loaded when asked for: validation needs none of them. */
 export async function describeSchema(sections: DescribedSections = {}): Promise<SchemaDescription> {
-  const [{ exportSchema }, { labelOf, uiHints }, { areaOf, BROUGHT }] = await Promise.all([
-    import("./validate/schema-export.ts"),
-    import("./validate/hints.ts"),
-    import("./schema/areas.ts"),
-  ]);
+  const { areaOf, BROUGHT, exportSchema, labelOf, uiHints } = await import("./form-schema.ts");
   const schema = exportSchema(withUnchecked(sections));
   const { channels = {}, plugins = {}, ...own } = schema.properties ?? {};
   // Ours come first, since plugins may have more than is described; and our own secrets are marked in the schema.

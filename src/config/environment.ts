@@ -13,7 +13,7 @@ const LINE = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*("(
  */
 export function parseDotenv(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  for (const match of text.replace(/^\uFEFF/, "").matchAll(LINE)) found.set(match[1]!, unquoted(match[2]!));
+  for (const [, name = "", value = ""] of text.replace(/^\uFEFF/, "").matchAll(LINE)) found.set(name, unquoted(value));
   return found;
 }
 

@@ -2,6 +2,8 @@
  * Configuration: the file, what it includes and the environment become one checked value; edits keep the user's text; changes become actions.
  * The entry point: nothing else in this folder is imported from outside.
  */
+import type * as InEffect from "./in-effect.ts";
+
 export { openConfig, type Config, type ConfigEvent, type ConfigOptions, type EditOptions } from "./config.ts";
 export { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
 export { formatLocated, type LocatedIssue, type Snapshot } from "./snapshot.ts";
@@ -22,9 +24,7 @@ export {
 } from "./validate/index.ts";
 export { CHANNEL_IDS, channelKey, CHANNELS_LISTED_FIRST, DEFAULT_CHANNEL, knownChannel, KNOWN_CHANNELS, type KnownChannel } from "./known-channels.ts";
 export { describeSchema, type DescribedSections, type SchemaDescription, type SectionText } from "./describe-schema.ts";
-export { loadInEffect } from "./load-in-effect.ts";
 export { dottedPath, formatPath, parsePath } from "./path.ts";
-export { parseValueText } from "./value-text.ts";
 export { hasPath, isObject, mergePatch, sameValue, valueAt, withoutPath, withValue } from "./value.ts";
 export { changesBetween, diffPaths } from "./diff.ts";
 export type { ConfigCheck, ConfigReview, ListedVersion, ReloadWords, ShownChange, TextEdit } from "./review/index.ts";
@@ -55,10 +55,11 @@ export {
   type PathContext,
 } from "./paths.ts";
 export { profileEnv, type ProfileResult } from "./profile.ts";
-export { parseDocument, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
-export { checkStart, startRefusal } from "./start-gates.ts";
-export { agentWorkspace, agentWorkspaces } from "./agent-workspace.ts";
-export { defaultAgentId } from "./default-agent.ts";
+export { parseDocument, parseValueText, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
+export { agentWorkspace, agentWorkspaces, defaultAgentId } from "./agent-workspace.ts";
 export { namesPlugins, touchesPluginSettings } from "./names-plugins.ts";
-export { stateLockPath, acquireStateLock, type StateLock } from "./state-lock.ts";
+export { acquireStateLock, checkStart, startRefusal, stateLockPath, type StateLock } from "./gateway-start.ts";
 export { createReload, type Reload } from "./reload.ts";
+
+/** Defaults for showing, loaded on demand: nothing that runs needs them. */
+export const loadInEffect = (): Promise<typeof InEffect> => import("./in-effect.ts");

@@ -30,9 +30,10 @@ export function keepLastGood(loaded: Loaded, deps: { readonly now: number; reado
 
 function readLastGood(state: string): LastGood | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(diskFiles.read(lastGoodFile(state))).toString("utf8"));
-    if (!isObject(value) || value["version"] !== 1 || typeof value["path"] !== "string" || !isObject(value["files"])) return undefined;
-    return Object.values(value["files"]).every((text) => typeof text === "string") ? (value as unknown as LastGood) : undefined;
+    const value: Partial<LastGood> | null = JSON.parse(Buffer.from(diskFiles.read(lastGoodFile(state))).toString("utf8"));
+    const { version, savedAt = 0, path, files } = value ?? {};
+    if (version !== 1 || typeof path !== "string" || !isObject(files)) return undefined;
+    return Object.values(files).every((text) => typeof text === "string") ? { version, savedAt, path, files } : undefined;
   } catch {
     return undefined; // None was kept, or it is damaged: then there is no last good configuration.
   }

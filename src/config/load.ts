@@ -31,8 +31,11 @@ function newerVersion(config: unknown, own: string | undefined): string | undefi
   if (own === undefined || typeof touched !== "string") return undefined;
   const [theirs, ours] = [parts(touched), parts(own)];
   if (!theirs || !ours) return undefined;
-  const at = theirs.findIndex((part, index) => part !== (ours[index] ?? 0));
-  return at >= 0 && theirs[at]! > (ours[at] ?? 0) ? touched : undefined;
+  for (const [at, part] of theirs.entries()) {
+    const ownPart = ours[at] ?? 0;
+    if (part !== ownPart) return part > ownPart ? touched : undefined;
+  }
+  return undefined;
 }
 
 function parts(version: string): number[] | undefined {

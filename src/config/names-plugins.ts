@@ -28,7 +28,8 @@ const isFilled = (value: unknown): boolean => typeof value === "object" && value
 export function mayHaveForeignPlugins(config: unknown, isInstalled: () => boolean): boolean {
   const at = (key: string): unknown => valueAt(config, ["plugins", key]);
   if (at("enabled") === false) return false;
-  const named = [...Object.keys(at("entries") ?? {}), ...(Array.isArray(at("allow")) ? (at("allow") as unknown[]) : [])];
+  const allow = at("allow");
+  const named: readonly unknown[] = [...Object.keys(at("entries") ?? {}), ...(Array.isArray(allow) ? allow : [])];
   return (
     named.some((id) => !OWN_PLUGINS.has(String(id))) || isFilled(valueAt(config, ["plugins", "load", "paths"])) || isFilled(at("installs")) || isInstalled()
   );

@@ -57,7 +57,8 @@ export function createOrigins(main: ConfigDocument, documents: ReadonlyMap<strin
   function itemOf(layers: readonly Source[], index: number): Source[] {
     let before = 0;
     for (const layer of layers) {
-      const { length } = valueOf(layer) as unknown[];
+      const value = valueOf(layer);
+      const length = Array.isArray(value) ? value.length : 0;
       if (index < before + length) return effective(expand({ document: layer.document, path: [...layer.path, index - before] }, 0));
       before += length;
     }

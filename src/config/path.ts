@@ -16,7 +16,7 @@ export function parsePath(text: string): PathSegment[] {
     pending = false;
   };
   for (let at = 0; at < text.length; at += 1) {
-    const char = text[at]!;
+    const char = text.charAt(at);
     if (char === "\\" && at + 1 < text.length) {
       key += text[(at += 1)];
       pending = true;

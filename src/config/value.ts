@@ -1,13 +1,12 @@
+import { isRecord as isObject } from "../base/records.ts";
 import type { PathSegment, ValuePath } from "./document/document.ts";
+
+export { isObject };
 
 export type PlainObject = Record<string, unknown>;
 
 /** Keys that a path, a patch or an included file may not bring into an object. */
 export const UNSAFE_KEYS: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
-
-export function isObject(value: unknown): value is PlainObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** A container with each value replaced by what `map` gives for it; the same container when nothing changed. Anything else as it is. */
 export function mapValues(value: unknown, map: (child: unknown, key: PathSegment) => unknown): unknown {
@@ -95,10 +94,9 @@ export function withoutPath(value: unknown, path: ValuePath): unknown {
     const index = Number(first);
     return rest.length === 0 ? value.toSpliced(index, 1) : value.with(index, withoutPath(value[index], rest));
   }
-  const key = String(first);
-  const { [key]: child, ...others } = value as PlainObject;
-  if (rest.length === 0) return others;
-  return { ...(value as PlainObject), [key]: withoutPath(child, rest) };
+  if (!isObject(value)) return value;
+  const { [String(first)]: child, ...others } = value;
+  return rest.length === 0 ? others : { ...value, [String(first)]: withoutPath(child, rest) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { AppError } from "../base/errors.ts";
+import { keysOf } from "../base/records.ts";
 import { agentHooks } from "./catalog/agent.ts";
 import { lifecycleHooks } from "./catalog/lifecycle.ts";
 import { messageHooks } from "./catalog/messages.ts";
@@ -16,10 +17,11 @@ export const HOOKS: Readonly<Record<HookName, HookSpec>> = { ...agentHooks, ...t
 export const HOOK_ALIASES = { deactivate: "gateway_stop" } as const satisfies Readonly<Record<string, HookName>>;
 export type HookAlias = keyof typeof HOOK_ALIASES;
 
+const NAMES: ReadonlyMap<string, HookName> = new Map([...keysOf(HOOKS).map((name) => [name, name] as const), ...Object.entries(HOOK_ALIASES)]);
+
 /** The hook of a name or an old name, if there is one. */
 export function resolveHookName(name: string): HookName | undefined {
-  if (Object.hasOwn(HOOKS, name)) return name as HookName;
-  return Object.hasOwn(HOOK_ALIASES, name) ? HOOK_ALIASES[name as HookAlias] : undefined;
+  return NAMES.get(name);
 }
 
 /** The same, but throws for an unknown name. */

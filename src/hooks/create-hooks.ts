@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { createDeadlines, type Deadlines } from "../base/deadlines.ts";
 import { AppError, messageOf } from "../base/errors.ts";
+import { keysOf } from "../base/records.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { checkHookAccess } from "./access.ts";
 import { HOOKS, requireHookName } from "./catalog.ts";
@@ -12,24 +13,25 @@ import { Decision } from "./runner/decide.ts";
 import { logOnce, isThenable, noteFailure, settleOnce, trace, type Engine } from "./runner/engine.ts";
 import { Entry, type AnyHandler } from "./runner/entry.ts";
 import { EntryList } from "./runner/entry-list.ts";
-import { PlainContextTemplate, type Fields } from "./runner/handler-input.ts";
+import { fieldsOf, PlainContextTemplate, type Fields } from "./runner/handler-input.ts";
 import { Observation } from "./runner/observe.ts";
 import { Tally, type Breaker, type HookCallOutcome } from "./runner/stats.ts";
 import { isBudget, type HookSettings } from "./settings.ts";
+import type { HookSpec } from "./spec.ts";
 import { Accumulator } from "./runner/accumulator.ts";
 
 /** One of this many calls is timed: reading the clock would cost more than the call. A power of two. */
 const TIMED_EVERY = 16;
 
 /** One dispatch of a synchronous hook. */
-function runSync(engine: Engine, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined): unknown {
-  const results = new Accumulator(engine, entries[0]!.spec, event);
+function runSync(engine: Engine, spec: HookSpec, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined): unknown {
+  const results = new Accumulator(engine, spec, event);
   const context = new PlainContextTemplate(ctx);
   const traced = options?.trace !== undefined;
   /** When the previous handler ended, if it was timed. */
   let ended = 0;
-  for (let i = 0; i < entries.length && !results.ended; i += 1) {
-    const entry = entries[i]!;
+  for (const entry of entries) {
+    if (results.ended) break;
     const { tally } = entry;
     if (entry.filter && !entry.filter(results.template.event, ctx)) {
       tally.filtered += 1;
@@ -103,7 +105,7 @@ export function readOptions(
 export function createHooks(deps: HooksDeps): Hooks {
   const engine = createEngine(deps);
   const { clock, log } = engine;
-  const lists = Object.fromEntries(Object.keys(HOOKS).map((name) => [name, new EntryList()])) as Record<HookName, EntryList>;
+  const lists = Object.fromEntries(keysOf(HOOKS).map((name) => [name, new EntryList()])) as Record<HookName, EntryList>;
   const tallies = new Map<string, { readonly pluginId: string; readonly hook: HookName; readonly tally: Tally }>();
 
   function tallyOf(pluginId: string, hook: HookName): Tally {
@@ -137,22 +139,23 @@ export function createHooks(deps: HooksDeps): Hooks {
   function run(hook: HookName, event: unknown, ctx: unknown, options?: HookRunOptions): unknown {
     const entries = lists[hook].sorted();
     if (entries.length === 0) return undefined;
-    const { mode } = entries[0]!.spec;
-    if (mode === "sync") return runSync(engine, entries, event as Fields, ctx as Fields, options);
-    if (mode === "decide") return new Decision(engine, entries, event as Fields, ctx as Fields, options).start();
-    return new Observation(engine, entries, event as Fields, ctx as Fields, options).start();
+    const spec = HOOKS[hook];
+    const [fields, context] = [fieldsOf(event), fieldsOf(ctx)];
+    if (spec.mode === "sync") return runSync(engine, spec, entries, fields, context, options);
+    if (spec.mode === "decide") return new Decision(engine, spec, entries, fields, context, options).start();
+    return new Observation(engine, spec, entries, fields, context, options).start();
   }
 
   function breakers(): Breaker[] {
     const now = clock.monotonic();
-    return (Object.keys(lists) as HookName[]).flatMap((hook) => lists[hook].sorted().flatMap((entry) => breakerOf(hook, entry, now, clock.now())));
+    return keysOf(lists).flatMap((hook) => lists[hook].sorted().flatMap((entry) => breakerOf(hook, entry, now, clock.now())));
   }
 
   return {
     on,
     has(hook, ctx) {
       if (ctx === undefined || lists[hook].size === 0) return lists[hook].size > 0;
-      return lists[hook].sorted().some(({ filter }) => filter === undefined || filter({}, ctx as Fields));
+      return lists[hook].sorted().some(({ filter }) => filter === undefined || filter({}, fieldsOf(ctx)));
     },
     run,
     runBounded: (hook, calls, totalMs) => bounded(engine.deadlines, calls, totalMs, ({ event, ctx }) => run(hook, event, ctx)),

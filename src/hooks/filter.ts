@@ -1,3 +1,4 @@
+import { keysOf } from "../base/records.ts";
 import type { HookFilter, HookOptions } from "./registration.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -24,7 +25,8 @@ export function compileFilter(options: HookOptions): FilterCheck | undefined {
     dispatchKinds: options.filter?.dispatchKinds ?? options.eligibleDispatchKinds,
   };
   const checks: FilterCheck[] = [];
-  for (const [name, list] of Object.entries(lists) as [keyof HookFilter, unknown][]) {
+  for (const name of keysOf(lists)) {
+    const list = lists[name];
     if (!Array.isArray(list)) continue;
     const wanted = new Set<unknown>(list);
     if (wanted.has("*")) continue;

@@ -1,7 +1,11 @@
+import { hash } from "node:crypto";
+import { isRecord } from "../base/records.ts";
 import type { HookName } from "./events/index.ts";
+import type { HookTrace } from "./events/values.ts";
 import type { HookRunOptions, Hooks } from "./hooks.ts";
-import { HOOKS } from "./catalog.ts";
+import { HOOKS, resolveHookName } from "./catalog.ts";
 import type { HookCallOutcome, HookTraceRecord } from "./runner/stats.ts";
+import type { HookSpec } from "./spec.ts";
 
 /** The result of one plugin's handler, small enough to be stored with its turn or message. */
 export interface HookLogEntry {
@@ -25,7 +29,7 @@ export interface HookLog {
 
 const MOST = 50;
 const SAID_CHARS = 200;
-const REASONS = ["blockReason", "cancelReason", "reason"] as const;
+const REASONS: readonly string[] = ["blockReason", "cancelReason", "reason"];
 
 /** Wraps hooks so that results of deciding handlers are logged. Costs nothing without handlers. */
 export function createHookLog(hooks: Pick<Hooks, "has" | "run">, now: () => number): HookLog {
@@ -61,15 +65,43 @@ export function hookLogEntries(trace: readonly HookTraceRecord[], outcome: unkno
   });
 }
 
-const isDecider = (outcome: unknown, pluginId: string): boolean => (outcome as { readonly decidedBy?: unknown } | undefined)?.decidedBy === pluginId;
+const isDecider = (outcome: unknown, pluginId: string): boolean => isRecord(outcome) && outcome["decidedBy"] === pluginId;
 
 /** Names of the fields that were set, and the reason if there is one. Texts of prompts and messages are never included. */
 function describeOutcome(hook: string, outcome: unknown): string {
-  const { sensitive, environment } = Object.hasOwn(HOOKS, hook) ? HOOKS[hook as HookName] : {};
-  if (typeof outcome !== "object" || outcome === null || environment) return "";
-  const fields = outcome as Readonly<Record<string, unknown>>;
-  const reason = sensitive ? undefined : REASONS.map((name) => fields[name]).find((value) => typeof value === "string");
-  const names = Object.keys(fields).filter((name) => name !== "decidedBy" && fields[name] !== false && !(REASONS as readonly string[]).includes(name));
-  const words = names.map((name) => (name === "outcome" && typeof fields[name] === "string" ? fields[name] : name)).join(", ");
+  const name = resolveHookName(hook);
+  const { sensitive, environment }: Partial<HookSpec> = name ? HOOKS[name] : {};
+  if (!isRecord(outcome) || environment) return "";
+  const reason = sensitive ? undefined : REASONS.map((field) => outcome[field]).find((value) => typeof value === "string");
+  const fields = Object.entries(outcome).filter(([field, value]) => field !== "decidedBy" && value !== false && !REASONS.includes(field));
+  const words = fields.map(([field, value]) => (field === "outcome" && typeof value === "string" ? value : field)).join(", ");
   return `${words}${typeof reason === "string" ? `: ${reason}` : ""}`.slice(0, SAID_CHARS).toWellFormed();
+}
+
+/** Ids in the W3C trace context format. They are derived from names: the same message has the same trace in every hook, also after a restart. */
+export const traceIdOf = (...names: readonly string[]): string => hash("sha256", names.join("\0"), "hex").slice(0, 32);
+
+const spanIdOf = (traceId: string, name: string): string => hash("sha256", `${traceId}\0${name}`, "hex").slice(0, 16);
+
+/** The span `span` of a trace, inside of `parent`. */
+export function hookTrace(traceId: string, span: string, parent?: string): { traceId: string; spanId: string; parentSpanId?: string } {
+  const spanId = spanIdOf(traceId, span);
+  return { traceId, spanId, ...(parent === undefined ? {} : { parentSpanId: spanIdOf(traceId, parent) }) };
+}
+
+/** The span of an inbound message: everything that follows from it is inside. */
+export const MESSAGE_SPAN = "message";
+
+/** The tracing fields of message hook contexts. A message from a person or a client has depth 0. */
+export function messageTrace(traceId: string, reply = false): HookTrace & { trace: HookTrace; callDepth: number } {
+  const trace = reply ? hookTrace(traceId, "reply", MESSAGE_SPAN) : hookTrace(traceId, MESSAGE_SPAN);
+  return { ...trace, trace: { ...trace }, callDepth: 0 };
+}
+
+/** The hooks of the plugins that run at the moment of each call: plugins come and go while the gateway runs. */
+export function currentHooks(current: () => Pick<Hooks, "has" | "run"> | undefined): Pick<Hooks, "has" | "run"> {
+  return {
+    has: (hook, ctx) => current()?.has(hook, ctx) ?? false,
+    run: (...args: Parameters<Hooks["run"]>) => current()?.run(...args),
+  };
 }

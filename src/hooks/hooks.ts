@@ -1,5 +1,5 @@
 import type { HookAlias } from "./catalog.ts";
-import type { ExecEnvironment } from "./exec-environment.ts";
+import type { ExecEnvironment } from "./limits.ts";
 import type { HookContext, HookEvent, HookHandler, HookName, HookResult, SyncHookName } from "./events/index.ts";
 import type { HookOptions } from "./registration.ts";
 import type { Breaker, HookStat, HookTraceRecord } from "./runner/stats.ts";

@@ -7,9 +7,8 @@ export { HOOK_ALIASES, HOOKS, resolveHookName, type HookAlias } from "./catalog.
 export { createHooks, type HooksDeps } from "./create-hooks.ts";
 export type * from "./events/index.ts";
 export { SESSION_END_REASONS } from "./events/sessions.ts";
-export { filterExecEnvironment, isExecVariable, type ExecEnvironment } from "./exec-environment.ts";
-export { createFinalizeRetries, type FinalizeRetries, type RetryDecision } from "./finalize-retries.ts";
-export { createHookLog, hookLogEntries, type HookLog, type HookLogEntry } from "./hook-log.ts";
+export { createFinalizeRetries, filterExecEnvironment, isExecVariable, type ExecEnvironment, type FinalizeRetries, type RetryDecision } from "./limits.ts";
+export { createHookLog, currentHooks, hookLogEntries, hookTrace, MESSAGE_SPAN, messageTrace, traceIdOf, type HookLog, type HookLogEntry } from "./hook-log.ts";
 export type { HookCall, HookOutcome, HookRegistration, HookRunOptions, Hooks } from "./hooks.ts";
 export {
   createInternalHooks,
@@ -23,6 +22,4 @@ export type { HookFilter, HookOptions } from "./registration.ts";
 export type { Breaker, HookCallOutcome, HookStat, HookTraceRecord } from "./runner/stats.ts";
 export { BUDGET_LIMITS, resolveHookSettings, type HookSettings } from "./settings.ts";
 export type { FieldMerge, FieldSpec, FieldType, FieldValue, HookArea, HookMode, HookSpec } from "./spec.ts";
-export { hookTrace, MESSAGE_SPAN, messageTrace, traceIdOf } from "./trace.ts";
 export { createToolPolicies, type ToolPolicies, type ToolPolicy, type ToolPolicyDecision, type ToolPolicyRegistration } from "./tool-policies.ts";
-export { currentHooks } from "./current-hooks.ts";

@@ -24,7 +24,7 @@ export const BUDGET_LIMITS = { min: 1, max: 600_000 } as const;
 
 /** Whether a value is a valid budget. */
 export function isBudget(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= BUDGET_LIMITS.min && (value as number) <= BUDGET_LIMITS.max;
+  return typeof value === "number" && Number.isInteger(value) && value >= BUDGET_LIMITS.min && value <= BUDGET_LIMITS.max;
 }
 
 const FLAGS = ["failClosed", "allowPromptInjection", "allowConversationAccess"] as const;
@@ -45,7 +45,7 @@ export function resolveHookSettings(entry: unknown, at = "plugins.entries.<id>")
   const budget = (value: unknown, path: string): number | undefined =>
     isBudget(value) ? value : wrong(path, `a whole number of milliseconds from ${BUDGET_LIMITS.min} to ${BUDGET_LIMITS.max}`, value);
 
-  const { config, hooks } = record(entry, at) as { config?: unknown; hooks?: unknown };
+  const { config, hooks } = record(entry, at);
   const given = record(hooks, `${at}.hooks`);
   const settings: { -readonly [K in keyof HookSettings]: HookSettings[K] } = {};
   if (config !== undefined) settings.pluginConfig = record(config, `${at}.config`);

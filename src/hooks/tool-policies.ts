@@ -7,7 +7,7 @@ import type { HookOutcome, HookRunOptions } from "./hooks.ts";
 import { Decision } from "./runner/decide.ts";
 import { Entry } from "./runner/entry.ts";
 import { EntryList } from "./runner/entry-list.ts";
-import type { Fields } from "./runner/handler-input.ts";
+import { fieldsOf } from "./runner/handler-input.ts";
 import { Tally, type HookStat } from "./runner/stats.ts";
 import { isRecord } from "./view/plain.ts";
 
@@ -77,7 +77,7 @@ export function createToolPolicies(deps: HooksDeps): ToolPolicies {
     evaluate(event, ctx, options) {
       const entries = list.sorted();
       if (entries.length === 0) return undefined;
-      const decision = new Decision(engine, entries, event as unknown as Fields, ctx as unknown as Fields, options);
+      const decision = new Decision(engine, TOOL_POLICY, entries, fieldsOf(event), fieldsOf(ctx), options);
       return decision.start() as ReturnType<ToolPolicies["evaluate"]>;
     },
     stats: () => [...known.values()].map((entry) => entry.tally.row(entry.pluginId, entry.hook)),

@@ -32,7 +32,7 @@ export function leaveExitNote(stateDir: string, note: ExitNote): void {
 /** The note of the previous process; undefined when there is no readable one. */
 export function readExitNote(stateDir: string): ExitNote | undefined {
   try {
-    const note = JSON.parse(readFileSync(fileIn(stateDir), "utf8")) as Partial<ExitNote> | null;
+    const note: Partial<ExitNote> | null = JSON.parse(readFileSync(fileIn(stateDir), "utf8"));
     return typeof note?.message === "string" && typeof note.at === "number" ? { pid: 0, ...note, at: note.at, message: note.message } : undefined;
   } catch {
     return undefined; // Usually there is none.

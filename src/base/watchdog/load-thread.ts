@@ -2,4 +2,5 @@
 import { workerData } from "node:worker_threads";
 import { endBlockedCommand, type LoadWatch } from "./watch-loading.ts";
 
-endBlockedCommand(workerData as LoadWatch);
+const watch: LoadWatch = workerData;
+endBlockedCommand(watch);

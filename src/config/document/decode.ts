@@ -53,7 +53,7 @@ function decodes(strict: TextDecoder, bytes: Uint8Array): boolean {
 /** Bytes at the end of the first `length` that begin a character but do not finish it. */
 function unfinished(bytes: Uint8Array, length: number): number {
   for (let back = 1; back <= 3 && back <= length; back += 1) {
-    const byte = bytes[length - back]!;
+    const byte = bytes[length - back] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;
     const size = byte >= 0xf0 && byte < 0xf5 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1;
     return byte >= 0xc2 && byte < 0xf5 && size > back ? back : 0;

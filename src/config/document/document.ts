@@ -2,6 +2,7 @@ import { BadText, decodeText } from "./decode.ts";
 import { linesOf } from "./lines.ts";
 import { evaluate, parseTree } from "./parse.ts";
 import { SyntaxProblem, type ContainerNode, type Element, type SyntaxNode, type SyntaxRemark } from "./syntax.ts";
+import { AppError } from "../../base/errors.ts";
 
 export type PathSegment = string | number;
 export type ValuePath = readonly PathSegment[];
@@ -94,4 +95,12 @@ export function elementAt(root: SyntaxNode, path: ValuePath, memberOf: MemberOf 
     if (!element) return undefined;
   }
   return element;
+}
+
+/** A value as typed on a command line: JSON5, or the text itself. With `strict`, what is not JSON5 is an error. */
+export function parseValueText(text: string, options: { readonly strict?: boolean } = {}): unknown {
+  const document = parseDocument(text);
+  if (document.root) return document.value;
+  if (options.strict) throw new AppError("INVALID_INPUT", document.issues[0]?.message ?? "not JSON5");
+  return text;
 }

@@ -120,10 +120,10 @@ function replace(edit: Edit, node: SyntaxNode, value: unknown): void {
 }
 
 function reconcileMembers(edit: Edit, node: ContainerNode, value: Record<string, unknown>): void {
-  const holding = new Map(node.elements.map((element) => [element.key!, element]));
+  const holding = new Map(node.elements.map((element) => [element.key ?? "", element]));
   holding.delete(FORBIDDEN_KEY);
   const isGone = (key: string): boolean => !Object.hasOwn(value, key) || value[key] === undefined;
-  const removed = new Set(node.elements.filter((element) => element.key !== FORBIDDEN_KEY && isGone(element.key!)));
+  const removed = new Set(node.elements.filter((element) => element.key !== FORBIDDEN_KEY && isGone(element.key ?? "")));
   for (const [key, element] of holding) if (!isGone(key)) reconcile(edit, element.node, value[key]);
   const added = Object.entries(value).filter(([key, child]) => child !== undefined && key !== FORBIDDEN_KEY && !holding.has(key));
   reshape(
@@ -144,7 +144,7 @@ function reconcileItems(edit: Edit, node: ContainerNode, value: readonly unknown
   let tail = 0;
   while (tail < shorter - head && sameValue(old[old.length - 1 - tail], value[value.length - 1 - tail])) tail += 1;
   const paired = shorter - head - tail;
-  for (let index = head; index < head + paired; index += 1) reconcile(edit, node.elements[index]!.node, value[index]);
+  for (const [index, element] of node.elements.slice(head, head + paired).entries()) reconcile(edit, element.node, value[head + index]);
   const removed = new Set(node.elements.slice(head + paired, old.length - tail));
   const added = value.slice(head + paired, value.length - tail).map((item) => [undefined, item] as const);
   reshape(edit, node, removed, node.elements[head + paired - 1], added);
@@ -210,7 +210,7 @@ function remove(edit: Edit, element: Element): void {
     if (text.slice(end, element.comma).trim() === "") end = element.comma + 1;
     else changes.push({ start: element.comma, end: element.comma + 1, text: "" });
   }
-  const rest = /^[ \t]*(\r\n|\n|\r)?/.exec(text.slice(end))!;
-  if (lines.isFirst(element.start) && rest[1] !== undefined) changes.push({ start: lines.start(element.start), end: end + rest[0].length, text: "" });
-  else changes.push({ start: element.start, end: end + (rest[1] === undefined ? rest[0].length : 0), text: "" });
+  const [rest = "", lineBreak] = /^[ \t]*(\r\n|\n|\r)?/.exec(text.slice(end)) ?? [];
+  if (lines.isFirst(element.start) && lineBreak !== undefined) changes.push({ start: lines.start(element.start), end: end + rest.length, text: "" });
+  else changes.push({ start: element.start, end: end + (lineBreak === undefined ? rest.length : 0), text: "" });
 }

@@ -24,14 +24,14 @@ export function linesOf(text: string): Lines {
     let high = known.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (known[middle]! <= offset) low = middle;
+      if ((known[middle] ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
     return low;
   }
 
   function startOf(line: number, offset: number): number {
-    return line === 0 ? (text.charCodeAt(0) === 0xfeff && offset > 0 ? 1 : 0) : known![line]!;
+    return line === 0 ? (text.charCodeAt(0) === 0xfeff && offset > 0 ? 1 : 0) : (known?.[line] ?? 0);
   }
 
   /** Each line is read once: one line may hold everything, behind as many blanks as its writer likes. */
@@ -40,7 +40,7 @@ export function linesOf(text: string): Lines {
     const found = cache.get(line);
     if (found !== undefined) return found;
     let at = startOf(line, offset);
-    while (at < text.length && blank.test(text[at]!)) at += 1;
+    while (at < text.length && blank.test(text.charAt(at))) at += 1;
     cache.set(line, at);
     return at;
   }

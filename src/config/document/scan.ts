@@ -16,7 +16,7 @@ export function skipBlank(text: string, from: number): number {
       const end = commentEnd(text, at);
       if (end === undefined) return at;
       at = end;
-    } else if (code >= 0x80 && isWideBlank(text[at]!)) at += 1;
+    } else if (code >= 0x80 && isWideBlank(text.charAt(at))) at += 1;
     else return at;
   }
 }
@@ -45,9 +45,10 @@ export function isLineBreak(code: number): boolean {
 
 /** How a character is named in a message. */
 export function nameOf(text: string, at: number): string {
-  if (at >= text.length) return "end of input";
-  const char = String.fromCodePoint(text.codePointAt(at)!);
-  return /[\p{C}\p{Z}]/u.test(char) ? `character U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}` : `character '${char}'`;
+  const code = text.codePointAt(at);
+  if (code === undefined) return "end of input";
+  const char = String.fromCodePoint(code);
+  return /[\p{C}\p{Z}]/u.test(char) ? `character U+${code.toString(16).toUpperCase().padStart(4, "0")}` : `character '${char}'`;
 }
 
 export function unexpected(text: string, at: number, expected: string): SyntaxProblem {
@@ -61,7 +62,7 @@ interface Scanned<T> {
 
 /** Reads the quoted string that starts at `start`. */
 export function scanString(text: string, start: number): Scanned<string> {
-  const quote = text[start]!;
+  const quote = text.charAt(start);
   const close = text.indexOf(quote, start + 1);
   const plain = text.slice(start + 1, Math.max(close, 0));
   if (close > 0 && !plain.includes("\\") && !plain.includes("\n") && !plain.includes("\r")) return { value: plain, end: close + 1 };
@@ -145,7 +146,7 @@ export function scanNumber(text: string, start: number): Scanned<number> | undef
   if (!found) return undefined;
   const end = start + found.length;
   const next = text.charCodeAt(end);
-  if (isAsciiWord(next, true) || next === 0x2e || (next >= 0x80 && ID_START.test(text[end]!))) throw unexpected(text, end, "the end of the number");
+  if (isAsciiWord(next, true) || next === 0x2e || (next >= 0x80 && ID_START.test(text.charAt(end)))) throw unexpected(text, end, "the end of the number");
   const digits = found.replace(/^[+-]/, "");
   const value = Number(digits);
   return { value: found.startsWith("-") ? -value : value, end };

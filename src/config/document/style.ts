@@ -44,11 +44,12 @@ function count(text: string, lines: Lines, node: SyntaxNode, counts: Counts): vo
     else if (text[node.start] === '"') counts.double += 1;
     return;
   }
+  const [first] = node.elements;
   const last = node.elements.at(-1);
-  if (last && isMultiline(text, node)) {
+  if (first && last && isMultiline(text, node)) {
     if (last.comma === undefined) counts.untrailed += 1;
     else counts.trailing += 1;
-    counts.indent ??= indentStep(lines, node);
+    counts.indent ??= indentStep(lines, node.start, first.start);
   }
   for (const element of node.elements) {
     if (element.key !== undefined) {
@@ -61,9 +62,9 @@ function count(text: string, lines: Lines, node: SyntaxNode, counts: Counts): vo
   }
 }
 
-function indentStep(lines: Lines, node: ContainerNode): string | undefined {
-  const outer = lines.indent(node.start);
-  const inner = lines.indent(node.elements[0]!.start);
+function indentStep(lines: Lines, container: number, element: number): string | undefined {
+  const outer = lines.indent(container);
+  const inner = lines.indent(element);
   return inner.length > outer.length && inner.startsWith(outer) ? inner.slice(outer.length) : undefined;
 }
 

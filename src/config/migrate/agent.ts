@@ -1,4 +1,4 @@
-import { isObject, type PlainObject } from "../value.ts";
+import { isObject } from "../value.ts";
 import { actingDefault } from "./agent-list.ts";
 import { fill, has, move, note, read, take, type MigrationTree } from "./tree.ts";
 
@@ -57,7 +57,8 @@ export function defaultModelStrings(tree: MigrationTree): void {
     const path = [...DEFAULTS, key];
     const value = read(tree, path);
     if (typeof value !== "string") continue;
-    (read(tree, DEFAULTS) as PlainObject)[key] = { primary: value };
+    const defaults = read(tree, DEFAULTS);
+    if (isObject(defaults)) defaults[key] = { primary: value };
     note(tree, path, [...path, "primary"]);
   }
 }

@@ -17,10 +17,10 @@ export function movedSections(tree: MigrationTree): void {
 
 export function ttsEnabled(tree: MigrationTree): void {
   const from = ["messages", "tts", "enabled"];
-  if (typeof read(tree, from) !== "boolean") return;
+  const enabled = read(tree, from);
+  if (typeof enabled !== "boolean") return;
   const to = ["messages", "tts", "auto"];
   const kept = has(tree, to);
-  const enabled = read(tree, from) as boolean;
   fill(tree, to, enabled ? "always" : "off");
   take(tree, from);
   note(tree, from, to, kept ? "dropped: messages.tts.auto is set and holds" : "");

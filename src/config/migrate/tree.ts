@@ -76,5 +76,5 @@ export function move(tree: MigrationTree, from: ValuePath, to: ValuePath): void 
 /** Objects of a list, each with its index. */
 export function objectsIn(value: unknown): [number, PlainObject][] {
   if (!Array.isArray(value)) return [];
-  return value.flatMap((item, index) => (isObject(item) ? [[index, item] as [number, PlainObject]] : []));
+  return value.flatMap((item, index) => (isObject(item) ? ([[index, item]] satisfies [number, PlainObject][]) : []));
 }

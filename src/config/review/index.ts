@@ -1,22 +1,17 @@
 /** Looking at a configuration before it is written, and going back to an earlier one. Loaded on demand. */
 import { AppError } from "../../base/errors.ts";
-import { diffPaths } from "../diff.ts";
+import { changesBetween, diffPaths } from "../diff.ts";
 import { parseDocument, type ConfigDocument } from "../document/document.ts";
 import { rewriteDocument } from "../document/edit.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "../load.ts";
 import { dottedPath, formatPath, parsePath } from "../path.ts";
-import { redactText, restoreRedacted } from "../redact.ts";
-import type { ReloadMode } from "../reload-rules.ts";
+import { redactAt, redactText, restoreRedacted } from "../redact.ts";
+import { actionsFor, planReload, type ReloadAction, type ReloadMode } from "../reload-rules.ts";
 import type { OpenClawConfig } from "../schema/index.ts";
 import type { LocatedIssue } from "../snapshot.ts";
 import type { ConfigSections } from "../validate/index.ts";
-import { hasPath, withoutPath, withValue } from "../value.ts";
-import { shownChanges, type ShownChange } from "./changes.ts";
-import { describeReload, type ReloadWords } from "./reload-words.ts";
+import { hasPath, valueAt, withoutPath, withValue } from "../value.ts";
 import { keptVersions, readVersion, type VersionPlace } from "./versions.ts";
-
-export type { ShownChange } from "./changes.ts";
-export type { ReloadWords } from "./reload-words.ts";
 
 /** What a text would mean as the configuration file. */
 export interface ConfigCheck {
@@ -155,5 +150,86 @@ export function createReview(deps: ReviewDeps): ConfigReview {
       const text = readVersion(place, id);
       return { text, reload: reloadTo(loadText(parseDocument(text, place.path))) };
     },
+  };
+}
+
+/** One key that differs between two configurations, as it may be shown. */
+export interface ShownChange {
+  /** Dotted. */
+  readonly path: string;
+  readonly kind: "added" | "removed" | "changed";
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** Every write sets these. */
+const STAMPS = ["meta.lastTouchedAt", "meta.lastTouchedVersion"];
+/** A stamp that comes alone brings its object with it. */
+const isStamp = (path: string, value: unknown): boolean =>
+  STAMPS.includes(path) ||
+  (path === "meta" && typeof value === "object" && value !== null && Object.keys(value).every((key) => STAMPS.includes(`meta.${key}`)));
+
+/** What differs, with secrets hidden: that one is another now is shown, what it is never. */
+function shownChanges(before: unknown, after: unknown, sections?: ConfigSections): ShownChange[] {
+  return changesBetween(before, after).flatMap(({ path, before: old, after: next }): ShownChange[] => {
+    const dotted = path.join(".");
+    if (isStamp(dotted, next ?? old)) return [];
+    const was = old === undefined ? {} : { before: redactAt(valueAt(before, path), path, sections) };
+    const is = next === undefined ? {} : { after: redactAt(next, path, sections) };
+    return [{ path: dotted, kind: old === undefined ? "added" : next === undefined ? "removed" : "changed", ...was, ...is }];
+  });
+}
+
+/** What a change makes happen, for people. */
+export interface ReloadWords {
+  readonly kind: "none" | "hot" | "restart";
+  readonly paths: readonly { readonly path: string; readonly does: string }[];
+}
+
+/** More paths than anybody reads. */
+const MOST_PATHS = 200;
+
+const RESTART = "The gateway restarts. Messages that wait are kept and answered afterwards.";
+const ON_USE = "Taken at the next use; nothing restarts.";
+
+const EFFECTS: Readonly<Record<string, string>> = {
+  auth: "Connections that were made with the old secret are closed.",
+  hooks: "Webhooks follow at once.",
+  gmail: "The Gmail watcher restarts.",
+  heartbeat: "Heartbeats are rescheduled.",
+  cron: "Scheduled jobs are rescheduled.",
+  browser: "The browser restarts.",
+};
+
+function words(action: ReloadAction): string {
+  if (action.kind === "process") return RESTART;
+  if (action.kind === "none") return ON_USE;
+  const id = action.kind === "restart" ? action.id : undefined;
+  if (action.module === "channels" && id !== undefined) return `The channel ${id} reconnects.`;
+  if (action.module === "plugins" && id !== undefined) return `The plugin ${id} reloads.`;
+  return EFFECTS[action.module] ?? `${action.module} restarts.`;
+}
+
+/** Why a mode leaves a change alone. */
+const IGNORED: Readonly<Partial<Record<ReloadMode, string>>> = {
+  off: "Counts from the gateway's next restart: gateway.reload.mode is off.",
+  hot: "Counts from the gateway's next restart: gateway.reload.mode is hot.",
+};
+
+/** What changes of `paths` make happen under a reload mode. `channels`: ids of loaded channels. */
+function describeReload(paths: readonly string[], mode: ReloadMode, channels: readonly string[]): ReloadWords {
+  const { actions, held = [] } = planReload(paths, mode, channels);
+  const restarts = actions.some(({ kind }) => kind === "process");
+  const doing = (path: string): string => {
+    if (held.includes(path)) return IGNORED[mode] ?? RESTART;
+    if (mode === "restart") return RESTART;
+    return [...new Set(actionsFor(path, channels).map(words))].join(" ");
+  };
+  return {
+    kind: restarts ? "restart" : actions.length > 0 ? "hot" : "none",
+    paths: paths
+      .filter((path) => path !== "meta" && !path.startsWith("meta."))
+      .slice(0, MOST_PATHS)
+      .map((path) => ({ path, does: doing(path) })),
   };
 }

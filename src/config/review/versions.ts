@@ -46,8 +46,8 @@ export function keptVersions(place: VersionPlace): readonly KeptVersion[] {
   const mark = markOf(place);
   return namesIn(folderOf(place))
     .flatMap((name) => {
-      const [, at, hash, own] = NAME.exec(name) ?? [];
-      return own === mark ? [{ id: name.slice(0, -".json5".length), at: Number(at), hash: hash! }] : [];
+      const [, at, hash = "", own] = NAME.exec(name) ?? [];
+      return own === mark ? [{ id: name.slice(0, -".json5".length), at: Number(at), hash }] : [];
     })
     .sort((a, b) => b.at - a.at);
 }

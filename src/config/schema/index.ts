@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { JsonSchema } from "../validate/json-schema.ts";
+import type { JsonSchema } from "../json-schema.ts";
 import { agents } from "./agents/agents.ts";
 import { auth } from "./auth.ts";
 import { browser } from "./browser.ts";

@@ -1,7 +1,7 @@
 import { configSchema } from "../schema/index.ts";
 import type { Issue, Path } from "./issue.ts";
 import { isObject } from "../value.ts";
-import type { ConfigSections } from "./json-schema.ts";
+import type { ConfigSections } from "../json-schema.ts";
 import { rules } from "./rules/list.ts";
 import { objectAt, valueAt } from "./rules/rule.ts";
 import { validate } from "./walk.ts";
@@ -43,7 +43,10 @@ function positions(value: unknown): (path: Path) => number[] {
 }
 
 function comparePositions(a: readonly number[], b: readonly number[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i += 1) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  for (const [at, position] of a.entries()) {
+    const other = b[at];
+    if (other !== undefined && position !== other) return position - other;
+  }
   return a.length - b.length;
 }
 

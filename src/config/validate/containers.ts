@@ -1,6 +1,6 @@
 import type { Walk } from "./context.ts";
 import { withSuggestion } from "./issue.ts";
-import type { JsonSchema, JsonSchemaNode } from "./json-schema.ts";
+import type { JsonSchema, JsonSchemaNode } from "../json-schema.ts";
 import { describeExpected, quoted } from "./words.ts";
 
 const own = <T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined => (map && Object.hasOwn(map, key) ? map[key] : undefined);
@@ -56,12 +56,15 @@ export function checkObject(walk: Walk, schema: JsonSchema, value: Record<string
   }
 }
 
+/** Items with a schema for each position. */
+export function isTuple(items: JsonSchema["items"]): items is readonly JsonSchemaNode[] {
+  return Array.isArray(items);
+}
+
 function itemSchema(schema: JsonSchema, index: number): JsonSchemaNode {
   const { items } = schema;
-  const tuple = schema.prefixItems ?? (Array.isArray(items) ? (items as readonly JsonSchemaNode[]) : undefined);
-  if (tuple && index < tuple.length) return tuple[index]!;
-  if (Array.isArray(items)) return schema.additionalItems ?? true;
-  return (items as JsonSchemaNode | undefined) ?? true;
+  const tuple = schema.prefixItems ?? (isTuple(items) ? items : []);
+  return tuple[index] ?? (isTuple(items) ? schema.additionalItems : items) ?? true;
 }
 
 export function checkArray(walk: Walk, schema: JsonSchema, value: readonly unknown[]): void {

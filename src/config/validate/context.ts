@@ -1,5 +1,5 @@
 import type { Issue } from "./issue.ts";
-import type { JsonSchema, JsonSchemaNode } from "./json-schema.ts";
+import type { JsonSchema, JsonSchemaNode } from "../json-schema.ts";
 
 export type Finding = Omit<Issue, "path" | "severity">;
 

@@ -1,6 +1,7 @@
 import { configSchema } from "../schema/index.ts";
-import { isObject } from "../value.ts";
-import type { ConfigSections, JsonSchema, JsonSchemaNode } from "./json-schema.ts";
+import { isObject, withValue } from "../value.ts";
+import { isTuple } from "./containers.ts";
+import type { ConfigSections, JsonSchema, JsonSchemaNode } from "../json-schema.ts";
 import { objectAt } from "./rules/rule.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
@@ -10,8 +11,8 @@ function filled(value: unknown, schema: JsonSchemaNode, isSkipped: (key: string)
   if (typeof schema === "boolean") return value;
   if (Array.isArray(value)) {
     const { items } = schema;
-    if (items === undefined || Array.isArray(items)) return value;
-    const next = value.map((item) => filled(item, items as JsonSchemaNode, never));
+    if (items === undefined || isTuple(items)) return value;
+    const next = value.map((item) => filled(item, items, never));
     return next.some((item, index) => item !== value[index]) ? next : value;
   }
   return isObject(value) ? filledObject(value, schema, isSkipped) : value;
@@ -43,11 +44,9 @@ function withSection(config: Keys, path: readonly string[], schema: JsonSchema, 
   const section = objectAt(config, ...path);
   if (!section) return config;
   const next = filledObject(section, schema, isSkipped);
-  const put = (node: Keys, [key, ...rest]: readonly string[]): Keys => {
-    if (key === undefined) return next;
-    return { ...node, [key]: put(node[key] as Keys, rest) };
-  };
-  return next === section ? config : put(config, path);
+  if (next === section) return config;
+  const changed = withValue(config, path, next)?.value;
+  return isObject(changed) ? changed : config;
 }
 
 /**

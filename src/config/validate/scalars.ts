@@ -1,7 +1,7 @@
 import { nearest } from "../../base/text.ts";
 import type { Walk } from "./context.ts";
 import { isObject, sameValue } from "../value.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "../json-schema.ts";
 import { describeExpected, describeFound, typesOf, wantsScalar } from "./words.ts";
 
 function hasType(value: unknown, type: string): boolean {

@@ -1,7 +1,7 @@
 import { configSchema } from "../schema/index.ts";
 import type { Path } from "./issue.ts";
 import { isObject } from "../value.ts";
-import { followRef, type ConfigSections, type JsonSchema, type JsonSchemaNode } from "./json-schema.ts";
+import { followRef, type ConfigSections, type JsonSchema, type JsonSchemaNode } from "../json-schema.ts";
 import { isSecretKey } from "./secret-keys.ts";
 
 /** Keys of a reference to a secret: they say where it is, not what it is. */
@@ -57,7 +57,8 @@ export function isSensitivePath(path: Path, sections: ConfigSections = {}): bool
 }
 
 function schemasOf(kind: "channels" | "plugins", id: string | number | undefined, { unchecked, ...sections }: ConfigSections): JsonSchema[] {
-  return [sections[kind], unchecked?.[kind]].flatMap((known = {}) => (typeof id === "string" && Object.hasOwn(known, id) ? [known[id]!] : []));
+  if (typeof id !== "string") return [];
+  return [sections[kind], unchecked?.[kind]].map((known = {}) => (Object.hasOwn(known, id) ? known[id] : undefined)).filter((schema) => schema !== undefined);
 }
 
 /** Whether hints of plugins call the value secret. */

@@ -2,7 +2,7 @@ import { nearest } from "../../base/text.ts";
 import type { Walk } from "./context.ts";
 import type { Issue } from "./issue.ts";
 import { isObject } from "../value.ts";
-import type { JsonSchema, JsonSchemaNode } from "./json-schema.ts";
+import type { JsonSchema, JsonSchemaNode } from "../json-schema.ts";
 import { describeExpected, describeFound, wantsScalar } from "./words.ts";
 
 interface Branch {

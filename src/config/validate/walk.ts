@@ -9,7 +9,7 @@ import { checkArray, checkObject } from "./containers.ts";
 import type { Finding, Walk } from "./context.ts";
 import type { Issue, Path } from "./issue.ts";
 import { isObject } from "../value.ts";
-import { followRef, type JsonSchema, type JsonSchemaNode } from "./json-schema.ts";
+import { followRef, type JsonSchema, type JsonSchemaNode } from "../json-schema.ts";
 import { checkListed, checkNumber, checkString, checkType } from "./scalars.ts";
 import { isSecretKey } from "./secret-keys.ts";
 import { checkUnion } from "./unions.ts";

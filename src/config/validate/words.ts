@@ -1,6 +1,6 @@
 import { clip } from "../../base/text.ts";
 import { isObject } from "../value.ts";
-import type { JsonSchema, JsonSchemaNode } from "./json-schema.ts";
+import type { JsonSchema, JsonSchemaNode } from "../json-schema.ts";
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: "a text",

@@ -1,11 +1,11 @@
-import { closeSync, fsyncSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { ensureFolder, writeAtomic } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
-import { parseDocument } from "../document/document.ts";
+import { parseDocument, type ConfigDocument } from "../document/document.ts";
 import { rewriteDocument } from "../document/edit.ts";
 import { invalidConfig } from "../last-good.ts";
 import { loadConfig, type Loaded, type LoadOptions } from "../load.ts";
@@ -14,9 +14,7 @@ import type { LocatedIssue } from "../snapshot.ts";
 import { diskFiles, overlayFiles, type ConfigFiles } from "../source-files.ts";
 import { isObject, withValue } from "../value.ts";
 import { appendAudit, auditEntry, type WriteResult } from "./audit.ts";
-import { keepBackup, temporaryName } from "./backup.ts";
-import { editedValue, restoredText, staleConfig, type ConfigEdit, type SimpleEdit } from "./edits.ts";
-import { placeChanges } from "./placement.ts";
+import { editedValue, placeChanges, restoredText, staleConfig, type ConfigEdit, type SimpleEdit } from "./edits.ts";
 
 export type { ConfigEdit } from "./edits.ts";
 
@@ -79,11 +77,15 @@ function finishWrite({ before, after, texts }: PreparedWrite, { by }: WriteReque
   return { before, after, files: [...texts.keys()] };
 }
 
+function mainDocument({ documents, snapshot: { path } }: Loaded): ConfigDocument {
+  return documents.get(path) ?? parseDocument("", path);
+}
+
 function prepareWrite(request: WriteRequest, deps: WriteDeps): PreparedWrite {
   const files = deps.load.files ?? diskFiles;
   const before = loadConfig(deps.load);
   checkBase(before, request);
-  const main = before.documents.get(before.snapshot.path)!;
+  const main = mainDocument(before);
   const edit = request.edit.kind === "from" ? request.edit.edit(before.snapshot) : request.edit;
   // A part of a configuration must not become all of it while the file is away.
   const isWhole = edit.kind === "text" || edit.kind === "replace";
@@ -110,7 +112,7 @@ function checkBase(before: Loaded, request: WriteRequest): void {
 }
 
 function editedTexts(before: Loaded, edit: Exclude<SimpleEdit, { kind: "text" }>, files: ConfigFiles): Map<string, string> {
-  const main = before.documents.get(before.snapshot.path)!;
+  const main = mainDocument(before);
   if (edit.kind === "replace" && !main.root) return new Map([[main.file, `${JSON.stringify(edit.value, null, 2)}\n`]]);
   const broken = before.snapshot.issues.filter((issue) => issue.code === "syntax" || issue.code === "include" || issue.code === "unreadable");
   if (broken.length > 0) throw invalidConfig("invalid config; fix before patching", broken);
@@ -120,7 +122,7 @@ function editedTexts(before: Loaded, edit: Exclude<SimpleEdit, { kind: "text" }>
 /** Notes version and time in the main file. */
 function stamp(texts: Map<string, string>, before: Loaded, deps: WriteDeps): void {
   const { path } = before.snapshot;
-  const document = parseDocument(texts.get(path) ?? before.documents.get(path)!.text, path);
+  const document = parseDocument(texts.get(path) ?? mainDocument(before).text, path);
   if (!document.root || !isObject(document.value)) return;
   const meta = isObject(document.value["meta"]) ? document.value["meta"] : {};
   const stamped = withValue(document.value, ["meta"], { ...meta, lastTouchedVersion: deps.version, lastTouchedAt: new Date(deps.clock.now()).toISOString() });
@@ -143,10 +145,10 @@ interface StoreContext {
 function store(texts: ReadonlyMap<string, string>, context: StoreContext): void {
   const { before, after, by, deps } = context;
   const { path } = before.snapshot;
-  const order = [...texts.keys()].sort((a, b) => Number(a === path) - Number(b === path));
+  const order = [...texts].sort(([a], [b]) => Number(a === path) - Number(b === path));
   let result: WriteResult = "failed";
   try {
-    for (const file of order) result = storeFile(file, texts.get(file)!, context);
+    for (const [file, text] of order) result = storeFile(file, text, context);
   } catch (error) {
     result = "failed";
     throw error;
@@ -202,4 +204,24 @@ function overwrite(path: string, text: string, mode: number): void {
   } catch (error) {
     throw fileError(path, "could not write", error);
   }
+}
+
+/** Earlier versions that are kept: `.bak` is the newest, then `.bak.1` to `.bak.4`. */
+const KEPT = 5;
+
+/** Keeps `content` as the newest backup of `path` and lets the oldest go. */
+function keepBackup(path: string, content: string | Uint8Array, ids: Ids): void {
+  const name = (age: number): string => (age === 0 ? `${path}.bak` : `${path}.bak.${age}`);
+  for (let age = KEPT - 2; age >= 0; age -= 1) {
+    try {
+      renameSync(name(age), name(age + 1));
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+    }
+  }
+  writeAtomic(name(0), content, { mode: 0o600, temporary: temporaryName(name(0), ids) });
+}
+
+function temporaryName(path: string, ids: Ids): string {
+  return `${path}.${process.pid}.${ids.uuid()}.tmp`;
 }

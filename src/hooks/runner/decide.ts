@@ -1,5 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import type { HookRunOptions } from "../hooks.ts";
+import type { HookSpec } from "../spec.ts";
 import { Accumulator } from "./accumulator.ts";
 import { Call, type Dispatch } from "./call.ts";
 import { isThenable, noteFailure, noteTimeout, settleOnce, trace, type Engine } from "./engine.ts";
@@ -20,11 +21,10 @@ export class Decision implements Dispatch {
   private resolve: ((outcome: unknown) => void) | undefined = undefined;
   private reject: ((error: unknown) => void) | undefined = undefined;
 
-  constructor(engine: Engine, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined) {
+  constructor(engine: Engine, spec: HookSpec, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined) {
     this.engine = engine;
     this.entries = entries;
     this.options = options;
-    const { spec } = entries[0]!;
     this.ctx = new ContextTemplate(spec, ctx, options?.signal);
     this.signal = this.ctx.signal;
     this.results = new Accumulator(engine, spec, event);
@@ -52,8 +52,10 @@ export class Decision implements Dispatch {
   /** Calls handlers until one has to be awaited. True when all are done. */
   private advance(): boolean {
     const { engine, entries, results } = this;
-    while (this.index < entries.length && !results.ended) {
-      const entry = entries[this.index++]!;
+    while (!results.ended) {
+      const entry = entries[this.index];
+      if (!entry) break;
+      this.index += 1;
       if (entry.filter && !entry.filter(results.template.event, this.ctx.ctx)) {
         entry.tally.filtered += 1;
         continue;

@@ -101,7 +101,7 @@ export function trace(options: HookRunOptions | undefined, entry: Entry, ms: num
 
 /** Whether a value has to be awaited. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 /** Uses the platform's own `then`: one that a plugin replaced could call back synchronously, or twice. */

@@ -1,10 +1,14 @@
 import type { EventCopies, HookSpec } from "../spec.ts";
 import { copyOf, isolateAs, isolationOf, type Isolation } from "../view/view.ts";
+import { isRecord as isObject } from "../../base/records.ts";
 import { isRecord } from "../view/plain.ts";
 import type { Call } from "./call.ts";
 import type { Entry } from "./entry.ts";
 
 export type Fields = Record<string, unknown>;
+
+/** An event or a context by its keys. */
+export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** A mutable value of an event or context, and how a handler gets its own copy. */
 interface Changeable {
@@ -32,10 +36,7 @@ function changeablesOf(fields: Fields): readonly Changeable[] {
 }
 
 function isolateIn(own: Fields, changeables: readonly Changeable[]): void {
-  for (let i = 0; i < changeables.length; i += 1) {
-    const { key, value, isolation } = changeables[i]!;
-    own[key] = isolateAs(isolation, value);
-  }
+  for (const { key, value, isolation } of changeables) own[key] = isolateAs(isolation, value);
 }
 
 /** The event of a dispatch, which every handler gets its own copy of. */
@@ -43,26 +44,27 @@ export class EventTemplate {
   readonly event: Fields;
   private readonly changeables: readonly Changeable[];
   private readonly context: Fields | undefined;
-  /** The hook's own copy function, where it fits this event. */
-  private readonly copies: EventCopies | undefined;
+  /** The hook's own copy function with the one value that it copies, where it fits this event. */
+  private readonly copied: (Changeable & { readonly copies: EventCopies }) | undefined;
 
   constructor(spec: HookSpec, event: Fields) {
     this.event = event;
     const changeables = changeablesOf(event);
     this.changeables = changeables;
     this.context = isRecord(event["context"]) ? event["context"] : undefined;
-    this.copies = changeables.length === 1 && changeables[0]!.key === spec.copies?.key ? spec.copies : undefined;
+    const [first] = changeables;
+    this.copied = first && changeables.length === 1 && first.key === spec.copies?.key ? { copies: spec.copies, ...first } : undefined;
   }
 
   /** A handler's own event, with its plugin's configuration. */
   for(entry: Entry): Fields {
-    if (this.copies) {
-      const { value, isolation } = this.changeables[0]!;
-      return this.copies.copy(this.event, isolateAs(isolation, value), { pluginConfig: entry.config });
+    if (this.copied) {
+      const { copies, value, isolation } = this.copied;
+      return copies.copy(this.event, isolateAs(isolation, value), { pluginConfig: entry.config });
     }
     const own = copyOf(this.event);
     isolateIn(own, this.changeables);
-    own["context"] = this.context ? { ...(own["context"] as Fields), pluginConfig: entry.config } : { pluginConfig: entry.config };
+    own["context"] = this.context ? { ...fieldsOf(own["context"]), pluginConfig: entry.config } : { pluginConfig: entry.config };
     return own;
   }
 }
@@ -98,7 +100,8 @@ export class ContextTemplate {
   constructor(spec: HookSpec, ctx: Fields, signal: AbortSignal | undefined) {
     this.ctx = ctx;
     this.live = spec.live ?? NO_KEYS;
-    this.signal = signal ?? ((ctx["abortSignal"] ?? ctx["signal"]) as AbortSignal | undefined);
+    const own = ctx["abortSignal"] ?? ctx["signal"];
+    this.signal = signal ?? (own instanceof AbortSignal ? own : undefined);
   }
 
   for(call: Call): unknown {
@@ -133,8 +136,9 @@ export class PlainContextTemplate {
 
 /** The event without fields that the catalog hides from handlers. */
 export function shownEvent(spec: HookSpec, event: Fields): Fields {
-  const value = spec.hides && event[spec.hides.in];
-  return isRecord(value) && spec.hides!.keys.some((key) => key in value) ? { ...event, [spec.hides!.in]: without(value, spec.hides!.keys) } : event;
+  const { hides } = spec;
+  const value = hides && event[hides.in];
+  return isRecord(value) && hides?.keys.some((key) => key in value) ? { ...event, [hides.in]: without(value, hides.keys) } : event;
 }
 
 export const without = (record: Fields, keys: readonly string[]): Fields => Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)));

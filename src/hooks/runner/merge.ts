@@ -1,6 +1,6 @@
-import { filterExecEnvironment } from "../exec-environment.ts";
+import { filterExecEnvironment } from "../limits.ts";
 import type { FieldSpec, HookSpec } from "../spec.ts";
-import type { Fields } from "./handler-input.ts";
+import { fieldsOf, type Fields } from "./handler-input.ts";
 import type { ReadResult } from "./results.ts";
 
 /** Separator between texts of several handlers. */
@@ -27,7 +27,8 @@ export class Merged {
     const fields = (this.fields ??= {});
     let rewritten: Fields | undefined;
     for (const name in result.fields) {
-      const field = this.spec.fields[name]!;
+      const field = this.spec.fields[name];
+      if (!field) continue;
       if (field.withTerminal && !result.terminal) continue;
       const owner = field.frozenBy && this.owners.get(field.frozenBy);
       if (owner !== undefined && owner !== pluginId) {
@@ -46,7 +47,7 @@ export class Merged {
 
   /** A block by the host, because a plugin failed. */
   block(reason: string, pluginId: string): void {
-    this.take({ ...(this.spec.whole ? {} : this.fields), ...this.spec.blocked!(reason) }, pluginId);
+    this.take({ ...(this.spec.whole ? {} : this.fields), ...this.spec.blocked?.(reason) }, pluginId);
   }
 
   outcome(): unknown {
@@ -60,20 +61,22 @@ export class Merged {
   }
 }
 
+const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
 function combine(field: FieldSpec, name: string, before: unknown, next: unknown, event: Fields, pluginId: string): unknown {
   switch (field.merge) {
     case "join":
       return [before, next].filter((text) => text !== undefined && text !== "").join(BLANK_LINE);
     case "append":
-      return [...((before as unknown[] | undefined) ?? []), ...(next as unknown[])];
+      return [...itemsOf(before), ...itemsOf(next)];
     case "narrow":
-      return before === undefined ? next : (before as unknown[]).filter((item) => (next as unknown[]).includes(item));
+      return before === undefined ? next : itemsOf(before).filter((item) => itemsOf(next).includes(item));
     case "assign":
-      return { ...((before ?? event[field.rewrites ?? name]) as Fields | undefined), ...(next as Fields) };
+      return { ...fieldsOf(before ?? event[field.rewrites ?? name]), ...fieldsOf(next) };
     case "any":
       return before === true || next === true;
     default:
-      return field.type === "approval" ? { ...(next as Fields), pluginId } : next;
+      return field.type === "approval" ? { ...fieldsOf(next), pluginId } : next;
   }
 }
 

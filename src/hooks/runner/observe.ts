@@ -1,4 +1,5 @@
 import type { HookRunOptions } from "../hooks.ts";
+import type { HookSpec } from "../spec.ts";
 import { Call, type Dispatch } from "./call.ts";
 import { isThenable, noteFailure, noteTimeout, settleOnce, trace, type Engine } from "./engine.ts";
 import type { Entry } from "./entry.ts";
@@ -16,11 +17,11 @@ export class Observation implements Dispatch {
   private open = 0;
   private resolve: ((outcome: undefined) => void) | undefined = undefined;
 
-  constructor(engine: Engine, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined) {
+  constructor(engine: Engine, spec: HookSpec, entries: readonly Entry[], event: Fields, ctx: Fields, options: HookRunOptions | undefined) {
     this.engine = engine;
     this.entries = entries;
-    this.event = new EventTemplate(entries[0]!.spec, event);
-    this.ctx = new ContextTemplate(entries[0]!.spec, ctx, options?.signal);
+    this.event = new EventTemplate(spec, event);
+    this.ctx = new ContextTemplate(spec, ctx, options?.signal);
     this.options = options;
     this.signal = this.ctx.signal;
   }

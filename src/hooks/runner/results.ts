@@ -1,6 +1,6 @@
 import type { FieldSpec, FieldType, FieldValue, HookSpec } from "../spec.ts";
 import { detach } from "../view/view.ts";
-import { without, type Fields } from "./handler-input.ts";
+import { fieldsOf, without, type Fields } from "./handler-input.ts";
 import { isRecord } from "../../base/records.ts";
 
 /** The valid part of a result, as the host's own data. */
@@ -63,9 +63,9 @@ export function readResult(spec: HookSpec, raw: unknown, injects: boolean, compl
   const fields: Fields = {};
   let any = false;
   for (const name in spec.fields) {
-    const field = spec.fields[name]!;
+    const field = spec.fields[name];
     const value = raw[name];
-    if (value === undefined || value === null) continue;
+    if (!field || value === undefined || value === null) continue;
     if (field.prompt && !injects) {
       complain.dropped(name);
       continue;
@@ -76,7 +76,7 @@ export function readResult(spec: HookSpec, raw: unknown, injects: boolean, compl
       if (spec.strict || field.wrong === "block") throw new UnfitResult(`its ${name} is not ${typeText(field.type)}`);
       continue;
     }
-    fields[name] = spec.hides && spec.hides.in === field.rewrites ? without(own as Fields, spec.hides.keys) : own;
+    fields[name] = spec.hides && spec.hides.in === field.rewrites ? without(fieldsOf(own), spec.hides.keys) : own;
     any = true;
   }
   const terminal = spec.terminal?.some((end) => says(fields, end)) ?? false;

@@ -9,7 +9,7 @@ const FLAT = 8;
 
 export function isolationOf(value: object): Isolation {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype) return isFlatRecord(value as Fields) ? "flatRecord" : "record";
+  if (prototype === Object.prototype) return isFlatRecord(value) ? "flatRecord" : "record";
   if (prototype === Array.prototype && Array.isArray(value)) return isFlatList(value) ? "flatList" : "list";
   return prototype === null && !Array.isArray(value) ? "bare" : "none";
 }
@@ -17,7 +17,8 @@ export function isolationOf(value: object): Isolation {
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 const isFlatList = (list: readonly unknown[]): boolean => list.length <= FLAT && !list.some(isObject);
 
-function isFlatRecord(record: Fields): boolean {
+function isFlatRecord(value: object): boolean {
+  const record = value as Fields;
   let count = 0;
   for (const key in record) if (++count > FLAT || key === "__proto__" || isObject(record[key])) return false;
   return true;
@@ -25,17 +26,18 @@ function isFlatRecord(record: Fields): boolean {
 
 /** `value` must be what {@link isolationOf} returned for it. */
 export function isolateAs(isolation: Isolation, value: object): object {
+  const fields = value as Fields;
   switch (isolation) {
     case "record":
-      return new Proxy<Fields>({}, new View(value as Fields));
+      return new Proxy<Fields>({}, new View(fields));
     case "flatRecord":
-      return copyOf(value as Fields);
+      return copyOf(value);
     case "list":
-      return new Proxy([] as unknown as Fields, new View(value as Fields));
+      return new Proxy([] as unknown as Fields, new View(fields));
     case "flatList":
-      return (value as unknown[]).slice();
+      return Array.isArray(value) ? value.slice() : value;
     case "bare":
-      return new Proxy(Object.create(null) as Fields, new View(value as Fields));
+      return new Proxy<Fields>(Object.create(null), new View(fields));
     default:
       return value;
   }
@@ -133,7 +135,7 @@ class View implements ProxyHandler<Fields> {
     if (!copy && !children) return this.source;
     const from = copy ? copy.target : this.source;
     const result: Fields = Array.isArray(from) ? ((from as unknown[]).slice() as unknown as Fields) : { ...from };
-    if (!copy) for (const [key, child] of children!) define(result, key, detach(child));
+    if (!copy) for (const [key, child] of children ?? []) define(result, key, detach(child));
     else for (const key of Object.keys(result)) if (copy.pending?.[Number(key)] !== 1) define(result, key, detach(result[key]));
     return result;
   }
@@ -187,7 +189,7 @@ function detachAt(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return prototype === Array.prototype ? value.map(deeper) : value;
   if (prototype !== Object.prototype && prototype !== null) return value;
   const result: Fields = {};
-  for (const key of Object.keys(value)) define(result, key, deeper((value as Fields)[key]));
+  for (const [key, child] of Object.entries(value)) define(result, key, deeper(child));
   return result;
 }
 

@@ -1,18 +1,16 @@
-import type { ApprovalsReads, ApprovalsWrites } from "./approvals.ts";
-import type { CommandsReads, CommandsWrites } from "./commands.ts";
+import type { ApprovalsReads, ApprovalsWrites, CommandsReads, CommandsWrites } from "./approvals.ts";
 import type { CronReads, CronWrites } from "./cron.ts";
 import type { DevicesReads, DevicesWrites } from "./devices.ts";
 import type { ExtensionsReads, ExtensionsWrites } from "./extensions.ts";
 import type { IdempotencyReads, IdempotencyWrites } from "./idempotency.ts";
 import type { InboxReads, InboxWrites } from "./inbox.ts";
-import type { JournalReads, JournalWrites } from "./journal.ts";
 import type { LeasesReads, LeasesWrites } from "./leases.ts";
 import type { MetaReads, MetaWrites } from "./meta.ts";
 import type { OutboxReads, OutboxWrites } from "./outbox.ts";
 import type { SessionsReads, SessionsWrites } from "./sessions.ts";
 import type { SubagentsReads, SubagentsWrites } from "./subagents.ts";
 import type { TranscriptsReads, TranscriptsWrites } from "./transcripts.ts";
-import type { TurnsReads, TurnsWrites } from "./turns.ts";
+import type { JournalReads, JournalWrites, TurnsReads, TurnsWrites } from "./turns.ts";
 import type { UsageReads, UsageWrites } from "./usage.ts";
 
 /** Every kind of write, with its input and result. */

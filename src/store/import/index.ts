@@ -4,7 +4,7 @@
  */
 export { importState, importTranscript } from "./import.ts";
 export type { ImportOptions, ImportReport, ImportStep } from "./types.ts";
-export { isObject, loadLooseJson } from "./loose-json.ts";
+export { loadLooseJson } from "./loose-json.ts";
 export { recordProgress } from "./progress.ts";
 export { rowOf, type IndexSource } from "./session-index.ts";
 export { agentOf, currentKey } from "./session-key.ts";

@@ -8,10 +8,6 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Reads a JSON file as the reference system does: JSON5 and a byte order mark are accepted. */
 export function loadLooseJson(path: string): unknown {
   let text: string;

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
-import { isObject, loadLooseJson, type Json } from "./loose-json.ts";
+import { loadLooseJson, type Json } from "./loose-json.ts";
 import { currentKey } from "./session-key.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** One file of records, read inside the caller's transaction. */
 export interface RecordSource {
@@ -18,15 +19,15 @@ const time = (value: unknown): number | undefined => (typeof value === "number" 
 
 /** A map by id or a list; anything else is refused. */
 function records(value: unknown, what: string): Json[] {
-  const all: readonly unknown[] | undefined = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : undefined;
+  const all: readonly unknown[] | undefined = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : undefined;
   if (!all) throw new AppError("INVALID_INPUT", `expected ${what}`);
-  return all.filter(isObject);
+  return all.filter(isRecord);
 }
 
 /** `cron/jobs.json`: `{ version, jobs: [] }`, or the bare list of old files. The job itself is stored unchanged. */
 export function importCronJobs(db: DatabaseSync, source: RecordSource): number {
   const file = loadLooseJson(source.path);
-  const jobs = records(isObject(file) ? file["jobs"] : file, "{ version, jobs: [ … ] }");
+  const jobs = records(isRecord(file) ? file["jobs"] : file, "{ version, jobs: [ … ] }");
   const put = db.prepare("INSERT OR IGNORE INTO cron_jobs (id, agent_id, enabled, next_run_at, version, updated_at, job) VALUES (?, ?, ?, ?, 1, ?, ?)");
   let written = 0;
   for (const job of jobs) {
@@ -36,7 +37,7 @@ export function importCronJobs(db: DatabaseSync, source: RecordSource): number {
       continue;
     }
     const enabled = job["enabled"] !== false;
-    const state = isObject(job["state"]) ? job["state"] : {};
+    const state = isRecord(job["state"]) ? job["state"] : {};
     const next = enabled ? (time(state["nextRunAtMs"]) ?? null) : null;
     const kept = JSON.stringify(job["id"] === id ? job : { ...job, id });
     written += Number(put.run(id, text(job["agentId"]) ?? null, enabled ? 1 : 0, next, time(job["updatedAtMs"]) ?? source.now(), kept).changes);
@@ -45,12 +46,12 @@ export function importCronJobs(db: DatabaseSync, source: RecordSource): number {
 }
 
 function importTokens(db: DatabaseSync, deviceId: string, tokens: unknown): void {
-  if (!isObject(tokens) && !Array.isArray(tokens)) return;
+  if (!isRecord(tokens) && !Array.isArray(tokens)) return;
   const put = db.prepare(
     "INSERT OR IGNORE INTO device_tokens (device_id, role, token, scopes, created_at, rotated_at, revoked_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const [key, value] of Object.entries(tokens)) {
-    if (!isObject(value)) continue;
+    if (!isRecord(value)) continue;
     const role = text(value["role"]) ?? (Array.isArray(tokens) ? undefined : key);
     const token = text(value["token"]);
     if (role === undefined || token === undefined) continue;
@@ -95,23 +96,23 @@ export function importPairingRequests(db: DatabaseSync, source: RecordSource): n
 /** `subagents/runs.json`. A finished run counts as announced: last week's results are not announced again. */
 export function importSubagentRuns(db: DatabaseSync, source: RecordSource): number {
   const file = loadLooseJson(source.path);
-  const runs = isObject(file) ? file["runs"] : undefined;
-  if (!isObject(runs)) throw new AppError("INVALID_INPUT", "expected { version, runs: { … } }");
+  const runs = isRecord(file) ? file["runs"] : undefined;
+  if (!isRecord(runs)) throw new AppError("INVALID_INPUT", "expected { version, runs: { … } }");
   const put = db.prepare(
     `INSERT OR IGNORE INTO subagents (run_id, child_session_key, requester_session_key, state, outcome, announced, created_at, started_at, ended_at, archive_at, data)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   let written = 0;
   for (const [runId, run] of Object.entries(runs)) {
-    const child = isObject(run) ? text(run["childSessionKey"]) : undefined;
-    const requester = isObject(run) ? text(run["requesterSessionKey"]) : undefined;
-    if (!isObject(run) || child === undefined || requester === undefined) {
+    const child = isRecord(run) ? text(run["childSessionKey"]) : undefined;
+    const requester = isRecord(run) ? text(run["requesterSessionKey"]) : undefined;
+    if (!isRecord(run) || child === undefined || requester === undefined) {
       source.problem(`the run ${JSON.stringify(runId)} names no sessions and was left out`);
       continue;
     }
     const [started, ended] = [time(run["startedAt"]) ?? null, time(run["endedAt"]) ?? null];
     const state = ended !== null ? "ended" : started !== null ? "running" : "queued";
-    const outcome = isObject(run["outcome"]) ? text(run["outcome"]["status"]) : text(run["outcome"]);
+    const outcome = isRecord(run["outcome"]) ? text(run["outcome"]["status"]) : text(run["outcome"]);
     const times = [time(run["createdAt"]) ?? source.now(), started, ended, time(run["archiveAtMs"]) ?? null] as const;
     written += Number(
       put.run(runId, currentKey(child), currentKey(requester), state, outcome ?? null, ended === null ? 0 : 1, ...times, JSON.stringify(run)).changes,

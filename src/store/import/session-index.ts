@@ -6,10 +6,11 @@ import { isInside } from "../../base/files.ts";
 import { isPathId, isTranscriptFile, transcriptFile } from "../projection/transcript-path.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import { isPrivateField } from "../private-fields.ts";
-import { isObject, loadLooseJson } from "./loose-json.ts";
+import { loadLooseJson } from "./loose-json.ts";
 import { progressOf, recordProgress } from "./progress.ts";
 import { agentKey, agentOf, currentKey } from "./session-key.ts";
 import { sourceName } from "./sources.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** One `sessions.json`. */
 export interface IndexSource {
@@ -79,7 +80,7 @@ export interface IndexRow {
 
 /** An index entry as a session row; undefined, with a problem reported, when it is invalid. */
 export function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, value: unknown, fallbackTime: number): IndexRow | undefined {
-  if (!isObject(value) || typeof value["sessionId"] !== "string") {
+  if (!isRecord(value) || typeof value["sessionId"] !== "string") {
     source.problem(`the entry ${JSON.stringify(oldKey)} has no sessionId and was left out`);
     return undefined;
   }
@@ -105,7 +106,7 @@ export function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, val
 /** Imports one index, inside the caller's transaction. Returns the number of entries written. */
 export function importIndex(db: DatabaseSync, source: IndexSource): number {
   const index = loadLooseJson(source.path);
-  if (!isObject(index)) throw new AppError("INVALID_INPUT", "expected an object of session keys");
+  if (!isRecord(index)) throw new AppError("INVALID_INPUT", "expected an object of session keys");
   const put = db.prepare(
     `INSERT INTO sessions (key, agent_id, session_id, updated_at, channel, chat_type, label, spawned_by, version, entry)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)

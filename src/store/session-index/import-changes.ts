@@ -2,7 +2,7 @@ import { closeSync, openSync, renameSync, type Stats } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
-import { currentKey, isObject, loadLooseJson, recordProgress, rowOf, sourceName, type IndexSource } from "../import/index.ts";
+import { currentKey, loadLooseJson, recordProgress, rowOf, sourceName, type IndexSource } from "../import/index.ts";
 import { transaction } from "../projection/rows.ts";
 import { extensionsWrites } from "../sqlite/areas/extensions.ts";
 import { sessionsWrites } from "../sqlite/areas/sessions.ts";
@@ -12,6 +12,7 @@ import { isPrivateField } from "../private-fields.ts";
 import { digestFile, forgetWritten, newRecord, recordOf, saveRecord, saveWritten, writtenSession, type FileRecord } from "./record.ts";
 import { readLines } from "../projection/lines.ts";
 import { firstRow, numberOf } from "../rows.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** The file does not have the gateway's layout and has to be read as a whole. */
 class OtherLayout extends Error {}
@@ -44,7 +45,7 @@ function* streamed(fd: number): Generator<readonly [key: string, value: unknown]
 
 function* whole(path: string): Generator<readonly [key: string, value: unknown]> {
   const read = loadLooseJson(path);
-  if (!isObject(read)) throw new AppError("INVALID_INPUT", "expected an object of session keys");
+  if (!isRecord(read)) throw new AppError("INVALID_INPUT", "expected an object of session keys");
   yield* Object.entries(read);
 }
 
@@ -104,7 +105,7 @@ interface FileSession {
   readonly value: unknown;
 }
 
-const timeOf = (value: unknown): number => (isObject(value) && typeof value["updatedAt"] === "number" ? value["updatedAt"] : 0);
+const timeOf = (value: unknown): number => (isRecord(value) && typeof value["updatedAt"] === "number" ? value["updatedAt"] : 0);
 
 function storedSession({ sql }: Run, key: string): StoredSession | undefined {
   const text = "SELECT key, agent_id AS agentId, session_id AS sessionId, version, updated_at AS updatedAt, entry FROM sessions WHERE key = ?";
@@ -143,7 +144,7 @@ function merge(run: Run, key: string, session: FileSession): boolean {
     if (save(run, key, session, digest, undefined)) outcome.added += 1;
     return false;
   }
-  const same = isObject(value) && value["sessionId"] === current.sessionId;
+  const same = isRecord(value) && value["sessionId"] === current.sessionId;
   const writtenAs = written === key ? undefined : written;
   if (same && digestOf(fileEntry(sql, run.stateDir, record, current)) === digest) {
     saveWritten(sql, record.n, record.pass, key, { writtenAs, version: current.version, digest });
@@ -155,7 +156,7 @@ function merge(run: Run, key: string, session: FileSession): boolean {
   } else {
     outcome.kept += 1;
     saveWritten(sql, record.n, record.pass, key, { writtenAs, version: 0, digest });
-    if (isObject(value) && typeof value["sessionId"] === "string") outcome.touched.push({ agentId: current.agentId, sessionId: value["sessionId"] });
+    if (isRecord(value) && typeof value["sessionId"] === "string") outcome.touched.push({ agentId: current.agentId, sessionId: value["sessionId"] });
   }
   return same;
 }

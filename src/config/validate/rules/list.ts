@@ -9,12 +9,18 @@ import {
   separateAgentDirs,
   uniqueAgentIds,
 } from "./agents.ts";
-import { forwardingHasRecipients, sessionFiltersAreReadable } from "./approvals.ts";
-import { cronWebhookIsHttp, profilesHaveAddress } from "./browser-and-cron.ts";
-import { channelsExist, heartbeatTargetsExist, openChannelsSayIt } from "./channels.ts";
+import { channelsExist, disabledPluginConfig, heartbeatTargetsExist, openChannelsSayIt, pluginsExist } from "./extensions.ts";
 import { customBindNeedsHost, openBindNeedsAuth, passwordModeNeedsPassword, portExists, tailscaleFitsBindAndAuth, trustedProxyIsComplete } from "./gateway.ts";
-import { hookModulesAreRelative, hookPrefixesAdmitDefault, hooksNeedToken, hooksPathIsBelowRoot, hooksTokenIsOwn } from "./hooks.ts";
-import { modelParamsAreKnown } from "./models.ts";
+import {
+  cronWebhookIsHttp,
+  hookModulesAreRelative,
+  hookPrefixesAdmitDefault,
+  hooksNeedToken,
+  hooksPathIsBelowRoot,
+  hooksTokenIsOwn,
+  profilesHaveAddress,
+} from "./automation.ts";
+import { budgetAgentsExist, budgetsLimitSomething, modelParamsAreKnown } from "./models.ts";
 import {
   bundledSkillsExist,
   chosenModelsExist,
@@ -26,12 +32,9 @@ import {
   namedSendersExist,
   toolsExist,
 } from "./names.ts";
-import { disabledPluginConfig, pluginsExist } from "./plugins.ts";
 import type { Rule } from "./rule.ts";
-import { sandboxStaysClosed } from "./sandbox.ts";
 import { heartbeatTimes, lenientDurations, sessionMaintenance } from "./times.ts";
-import { oneAllowList, risingLoopThresholds } from "./tools.ts";
-import { budgetAgentsExist, budgetsLimitSomething } from "./usage.ts";
+import { forwardingHasRecipients, oneAllowList, risingLoopThresholds, sandboxStaysClosed, sessionFiltersAreReadable } from "./tools.ts";
 
 export const rules: readonly Rule[] = [
   uniqueAgentIds,

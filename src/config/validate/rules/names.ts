@@ -204,7 +204,7 @@ export const namedPartnersExist: Rule = function* (config, { names }) {
     yield unknown(path, `no channel is called ${quoted(key)}`, [key.trim().toLowerCase(), channels], "warning");
   }
   for (const { path, key } of [...namedProviders(config), ...toolModels(config)]) {
-    const provider = key.split("/")[0]!.trim().toLowerCase();
+    const [provider = ""] = key.trim().toLowerCase().split(/\s*\//);
     if (provider !== "" && !providers.has(provider)) yield unknown(path, `no provider is called ${quoted(provider)}`, [provider, providers], "warning");
   }
 };
@@ -256,7 +256,8 @@ function* namedProviders(config: Readonly<Record<string, unknown>>): Generator<N
   for (const { path, value } of agentScopes(config)) {
     for (const part of [["model"], ["imageModel"], ["subagents", "model"]]) {
       const chosen = valueAt(value, ...part);
-      const refs = typeof chosen === "string" ? [{ path: [...path, ...part], value: chosen as unknown }] : modelRefs(config, [...path, ...part]);
+      const at = [...path, ...part];
+      const refs: readonly Placed<unknown>[] = typeof chosen === "string" ? [{ path: at, value: chosen }] : modelRefs(config, at);
       for (const ref of refs) if (typeof ref.value === "string" && ref.value.includes("/")) yield { path: ref.path, key: ref.value };
     }
   }
@@ -267,7 +268,7 @@ function* toolModels(config: Readonly<Record<string, unknown>>): Generator<Named
   const scopes: Path[] = [["tools"], ...[...itemsAt(config, "agents", "list")].map(({ path }) => [...path, "tools"])];
   for (const scope of scopes) {
     for (const { path, value } of itemsAt(config, ...scope, "exec", "applyPatch", "allowModels")) {
-      if (typeof value === "string" && value.includes("/") && !value.split("/")[0]!.includes("*")) yield { path, key: value };
+      if (typeof value === "string" && /^[^/*]*\//.test(value)) yield { path, key: value };
     }
   }
 }

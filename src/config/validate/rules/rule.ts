@@ -1,6 +1,6 @@
 import type { Issue, Path } from "../issue.ts";
 import { isObject, valueAt as follow } from "../../value.ts";
-import type { ConfigSections } from "../json-schema.ts";
+import type { ConfigSections } from "../../json-schema.ts";
 
 /**
  * Something that a schema cannot say: how keys must fit together. Rules run on any value, also on one with schema issues, so they look

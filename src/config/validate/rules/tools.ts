@@ -1,6 +1,7 @@
 import { ruleIssue, type Issue, type Path } from "../issue.ts";
 import { isObject } from "../../value.ts";
-import { entriesAt, itemsAt, objectAt, valueAt, type Placed, type Rule } from "./rule.ts";
+import { agentScopes, entriesAt, itemsAt, objectAt, valueAt, type Placed, type Rule } from "./rule.ts";
+import { describeFound, quoted } from "../words.ts";
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
@@ -60,6 +61,67 @@ export const risingLoopThresholds: Rule = function* (config) {
       const at = loop[key] === undefined ? lowerKey : key;
       const message = `${key} (${upper}) must be greater than ${lowerKey} (${lower})`;
       yield ruleIssue([...scope.path, "loopDetection", at], message, areBothGiven ? "error" : "warning");
+    }
+  }
+};
+
+const EXEC = ["approvals", "exec"] as const;
+
+/** A user who enabled it relies on being asked. */
+export const forwardingHasRecipients: Rule = function* (config) {
+  const exec = objectAt(config, ...EXEC);
+  if (exec?.["enabled"] !== true) return;
+  const mode = exec["mode"];
+  const targets = [...itemsAt(config, ...EXEC, "targets")];
+  if ((mode === "targets" || mode === "both") && targets.length === 0) {
+    yield ruleIssue(
+      [...EXEC, "mode"],
+      `${quoted(mode)} needs approvals.exec.targets: no chat is named, so ${mode === "both" ? "only the asking one" : "none"} is asked`,
+      "warning",
+    );
+  }
+  for (const { path, value } of mode === "targets" || mode === "both" ? targets : []) {
+    const channel = valueAt(value, "channel");
+    if (typeof channel !== "string" || channel.trim() === "" || objectAt(config, "channels", channel.trim())) continue;
+    yield ruleIssue([...path, "channel"], `channels.${channel.trim()} is not configured: this chat is not asked`, "warning");
+  }
+};
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+export const sessionFiltersAreReadable: Rule = function* (config) {
+  for (const { path, value } of itemsAt(config, ...EXEC, "sessionFilter")) {
+    if (typeof value !== "string" || isPattern(value)) continue;
+    yield ruleIssue(path, `${quoted(value)} is no regular expression; it only fits keys that have exactly these characters in them`, "warning");
+  }
+};
+
+const isWord = (value: unknown, word: string): boolean => typeof value === "string" && value.trim().toLowerCase() === word;
+
+/** What would open the container to the host again. */
+export const sandboxStaysClosed: Rule = function* (config) {
+  for (const scope of agentScopes(config)) {
+    const docker = [...scope.path, "sandbox", "docker"];
+    if (isWord(valueAt(config, ...docker, "network"), "host")) {
+      yield ruleIssue([...docker, "network"], 'the network "host" is refused: it gives the sandbox the host\'s network; use "bridge" or "none"');
+    }
+    for (const key of ["seccompProfile", "apparmorProfile"]) {
+      if (isWord(valueAt(config, ...docker, key), "unconfined")) {
+        yield ruleIssue([...docker, key], '"unconfined" is refused: it takes the sandbox\'s protection away; name a profile or remove the key');
+      }
+    }
+    for (const bindings of [docker, [...scope.path, "sandbox", "bwrap"], [...scope.path, "sandbox", "browser"]]) {
+      for (const { path, value } of itemsAt(config, ...bindings, "binds")) {
+        if (typeof value === "string" && !/^(\/|[a-z]:[\\/])/i.test(value.trim())) {
+          yield ruleIssue(path, `a mount must begin with an absolute folder of the host, as /data:/data:ro; found ${describeFound(value, false)}`);
+        }
+      }
     }
   }
 };

@@ -111,10 +111,11 @@ export function unavailableFeatures(config: Readonly<Record<string, unknown>>): 
         satisfiedBy ? (satisfiedBy.includes(value) ? [] : [path]) : [...asking(value, path)],
       ),
     );
-    if (found.length === 0) continue;
+    const [first] = found;
+    if (!first) continue;
     const others = found.length === 1 ? "this setting has" : `this setting and ${found.length - 1} more have`;
     const message = `${name} is not available in this version: ${others} no effect${instead === undefined ? "" : `; ${instead}`}`;
-    issues.push({ path: found[0]!, message, code: "unavailable", severity: "warning" });
+    issues.push({ path: first, message, code: "unavailable", severity: "warning" });
   }
   return issues;
 }

@@ -1,20 +1,18 @@
 import type { Reads, Writes } from "../../areas/index.ts";
 import type { ReadHandlers, WriteHandlers } from "../handlers.ts";
-import { approvalsReads, approvalsWrites } from "./approvals.ts";
-import { commandsReads, commandsWrites } from "./commands.ts";
+import { approvalsReads, approvalsWrites, commandsReads, commandsWrites } from "./approvals.ts";
 import { cronReads, cronWrites } from "./cron.ts";
 import { devicesReads, devicesWrites } from "./devices.ts";
 import { extensionsReads, extensionsWrites } from "./extensions.ts";
 import { idempotencyReads, idempotencyWrites } from "./idempotency.ts";
 import { inboxReads, inboxWrites } from "./inbox.ts";
-import { journalReads, journalWrites } from "./journal.ts";
 import { leasesReads, leasesWrites } from "./leases.ts";
 import { metaReads, metaWrites } from "./meta.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
 import { sessionsReads, sessionsWrites } from "./sessions.ts";
 import { subagentsReads, subagentsWrites } from "./subagents.ts";
 import { transcriptsReads, transcriptsWrites } from "./transcripts.ts";
-import { turnsReads, turnsWrites } from "./turns.ts";
+import { journalReads, journalWrites, turnsReads, turnsWrites } from "./turns.ts";
 import { usageReads, usageWrites } from "./usage.ts";
 
 export const WRITES: WriteHandlers<Writes> = {

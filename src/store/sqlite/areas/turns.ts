@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import type { TurnRow, TurnSpan, TurnsReads, TurnsWrites } from "../../areas/turns.ts";
+import type { JournalReads, JournalWrites, StepRow, TurnRow, TurnSpan, TurnsReads, TurnsWrites } from "../../areas/turns.ts";
 import { ofTurn } from "./inbox.ts";
 import { shape, shapeAll, toJson, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
@@ -18,7 +18,7 @@ const SPANS = `SELECT spans.id, started_at AS startedAt, ended_at AS endedAt, in
   LEFT JOIN inbox ON inbox.id = spans.input ORDER BY startedAt DESC, spans.id DESC`;
 
 /** Explains why a turn could not be changed as a running one. */
-export function notRunning({ sql }: Pick<WriteContext, "sql">, id: string): AppError {
+function notRunning({ sql }: Pick<WriteContext, "sql">, id: string): AppError {
   const row = sql("SELECT outcome FROM turns WHERE id = ?").get(id);
   if (!row) return new AppError("NOT_FOUND", `there is no turn ${id}; start it first`);
   return new AppError("CONFLICT", `turn ${id} has ended (${String(row["outcome"])})`, { details: { id, outcome: row["outcome"] } });
@@ -57,3 +57,46 @@ export const turnsReads = {
   "turns.ofSession": ({ sql }, { sessionKey, limit = 100 }) =>
     shapeAll<TurnRow>(sql(`SELECT ${COLUMNS} FROM turns WHERE session_key = ? ORDER BY started_at DESC, id DESC LIMIT ?`).all(sessionKey, limit), JSON_COLUMNS),
 } satisfies ReadHandlers<TurnsReads>;
+
+const STEP_COLUMNS = "j.turn_id AS turnId, j.step, j.kind, j.call_id AS callId, j.data, j.at";
+const STEP_JSON = ["data"] as const;
+const NO_RESULT = `j.kind = 'tool.intent' AND NOT EXISTS
+  (SELECT 1 FROM journal r WHERE r.turn_id = j.turn_id AND r.step > j.step AND r.kind = 'tool.result' AND r.call_id IS j.call_id)`;
+
+export const journalWrites = {
+  "journal.append"(context, { turnId, kind, callId, data }) {
+    const { sql, now } = context;
+    const turn = sql("UPDATE turns SET next_step = next_step + 1, touched_at = ? WHERE id = ? AND state = 'running' RETURNING next_step - 1 AS step").get(
+      now,
+      turnId,
+    );
+    if (!turn) throw notRunning(context, turnId);
+    const step = Number(turn["step"]);
+    sql("INSERT INTO journal (turn_id, step, kind, call_id, data, at) VALUES (?, ?, ?, ?, ?, ?)").run(
+      turnId,
+      step,
+      kind,
+      callId ?? null,
+      JSON.stringify(data ?? null),
+      now,
+    );
+    return { step };
+  },
+} satisfies WriteHandlers<JournalWrites>;
+
+export const journalReads = {
+  "journal.steps": ({ sql }, { turnId, after = -1, limit = 10_000 }) =>
+    shapeAll<StepRow>(
+      sql(`SELECT ${STEP_COLUMNS} FROM journal j WHERE j.turn_id = ? AND j.step > ? ORDER BY j.step LIMIT ?`).all(turnId, after, limit),
+      STEP_JSON,
+    ),
+  "journal.dangling"({ sql }, { turnId }) {
+    const rows =
+      turnId === undefined
+        ? sql(
+            `SELECT ${STEP_COLUMNS} FROM turns t JOIN journal j ON j.turn_id = t.id WHERE t.state = 'running' AND ${NO_RESULT} ORDER BY t.started_at, t.id, j.step`,
+          ).all()
+        : sql(`SELECT ${STEP_COLUMNS} FROM journal j WHERE j.turn_id = ? AND ${NO_RESULT} ORDER BY j.step`).all(turnId);
+    return shapeAll<StepRow>(rows, STEP_JSON);
+  },
+} satisfies ReadHandlers<JournalReads>;

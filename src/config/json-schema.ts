@@ -1,5 +1,5 @@
-import { isObject } from "../value.ts";
-import type { KnownNames } from "./known-names.ts";
+import { isObject } from "./value.ts";
+import type { KnownNames } from "./validate/known-names.ts";
 
 /**
  * The part of JSON Schema (draft-07, and the 2020-12 names that generators emit) that the walker understands. Plugins bring plain
@@ -80,7 +80,7 @@ export function followRef(root: JsonSchemaNode, ref: string): JsonSchemaNode | u
   for (const part of ref.slice(2).split("/")) {
     const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
     if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined;
-    node = (node as Record<string, unknown>)[key];
+    node = Reflect.get(node, key);
   }
   return isObject(node) || typeof node === "boolean" ? node : undefined;
 }

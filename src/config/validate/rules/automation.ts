@@ -1,6 +1,7 @@
 import { ruleIssue } from "../issue.ts";
 import { describeFound, quoted } from "../words.ts";
-import { isGiven, itemsAt, objectAt, valueAt, type Rule } from "./rule.ts";
+import { entriesAt, isGiven, itemsAt, objectAt, valueAt, type Rule } from "./rule.ts";
+import { isObject } from "../../value.ts";
 
 export const hooksNeedToken: Rule = function* (config) {
   const hooks = objectAt(config, "hooks");
@@ -47,4 +48,19 @@ export const hookPrefixesAdmitDefault: Rule = function* (config) {
     ["hooks", "allowedSessionKeyPrefixes"],
     `does not admit ${what} so that requests without a session key would be refused; add a prefix for it`,
   );
+};
+
+export const profilesHaveAddress: Rule = function* (config) {
+  for (const { key, path, value } of entriesAt(config, "browser", "profiles")) {
+    if (isObject(value) && value["cdpPort"] === undefined && value["cdpUrl"] === undefined) {
+      yield ruleIssue(path, `the browser profile ${quoted(key)} needs cdpPort or cdpUrl`);
+    }
+  }
+};
+
+export const cronWebhookIsHttp: Rule = function* (config) {
+  const webhook = valueAt(config, "cron", "webhook");
+  if (typeof webhook === "string" && URL.canParse(webhook) && !/^https?:/i.test(webhook)) {
+    yield ruleIssue(["cron", "webhook"], `expected an http or https address, found one with ${JSON.stringify(new URL(webhook).protocol)}`);
+  }
 };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { configSchema } from "../schema/index.ts";
-import { uiHints } from "./hints.ts";
-import { isSensitivePath, validate, type ConfigSections } from "./index.ts";
-import { exportSchema } from "./schema-export.ts";
+import { configSchema } from "./schema/index.ts";
+import { exportSchema, uiHints } from "./form-schema.ts";
+import { isSensitivePath, validate, type ConfigSections } from "./validate/index.ts";
 
 const hints = uiHints(configSchema);
 const sections: ConfigSections = {

@@ -1,6 +1,7 @@
-import { KNOWN_CHANNELS } from "../known-channels.ts";
-import { isObject } from "../value.ts";
-import { followRef, type JsonSchema } from "./json-schema.ts";
+import { KNOWN_CHANNELS } from "./known-channels.ts";
+import { isObject } from "./value.ts";
+import { followRef, type ConfigSections, type JsonSchema, type JsonSchemaNode } from "./json-schema.ts";
+import { describedSchema } from "./schema/described.ts";
 
 /** What a form shows for one key. */
 export interface UiHint {
@@ -142,4 +143,78 @@ export function uiHints(schema: JsonSchema, isSecret: IsSecret = () => false): R
     if ((seen += 1) >= MAX_HINTS) break;
   }
   return hints;
+}
+
+type Definitions = Record<string, JsonSchemaNode>;
+
+/** References of an embedded schema point to its own root, so they get a prefix and its definitions move to the root of the whole. */
+function rebased(node: unknown, prefix: string, level = 0): unknown {
+  if (level > 100) return node;
+  if (Array.isArray(node)) return node.map((item) => rebased(item, prefix, level + 1));
+  if (!isObject(node)) return node;
+  const entries = Object.entries(node).map(([key, value]) => {
+    if (key !== "$ref" || typeof value !== "string" || !value.startsWith("#")) return [key, rebased(value, prefix, level + 1)];
+    return [key, `#/definitions/${prefix}${value.slice(1)}`];
+  });
+  return Object.fromEntries(entries);
+}
+
+function embedded(schema: JsonSchema, prefix: string, definitions: Definitions): JsonSchema {
+  const { $schema: _schema, $id: _id, ...rest } = schema;
+  if (!JSON.stringify(rest).includes('"$ref"')) return rest;
+  const moved = rebased(rest, prefix);
+  if (isObject(moved)) definitions[prefix] = moved;
+  return { $ref: `#/definitions/${prefix}` };
+}
+
+const schemaIn = (node: JsonSchemaNode | undefined): JsonSchema => (typeof node === "object" ? node : {});
+
+function withProperties(schema: JsonSchema, properties: Record<string, JsonSchemaNode>): JsonSchema {
+  return Object.keys(properties).length === 0 ? schema : { ...schema, properties: { ...schema.properties, ...properties } };
+}
+
+/** The whole configuration as one draft-07 schema: ours with what plugins bring put in its place. */
+export function exportSchema(sections: ConfigSections = {}): JsonSchema {
+  const definitions: Definitions = {};
+  const top = describedSchema.properties ?? {};
+  const channels: Record<string, JsonSchemaNode> = {};
+  for (const [id, schema] of Object.entries(sections.channels ?? {})) channels[id] = embedded(schema, `channel-${id}`, definitions);
+  const plugins = schemaIn(top["plugins"]);
+  const entries = schemaIn(plugins.properties?.["entries"]);
+  const entry = schemaIn(entries.additionalProperties);
+  const named: Record<string, JsonSchemaNode> = {};
+  for (const [id, schema] of Object.entries(sections.plugins ?? {})) {
+    named[id] = withProperties(entry, { config: embedded(schema, `plugin-${id}`, definitions) });
+  }
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "OpenClawConfig",
+    ...withProperties(describedSchema, {
+      channels: withProperties(schemaIn(top["channels"]), channels),
+      plugins: withProperties(plugins, { entries: withProperties(entries, named) }),
+    }),
+    ...(Object.keys(definitions).length > 0 ? { definitions } : {}),
+  };
+}
+
+/** The areas of the configuration as forms show them: what one looks for first comes first. */
+const AREAS: readonly (readonly [group: string, keys: readonly string[]])[] = [
+  ["Answering", ["agents", "models", "auth", "memory", "skills", "tools", "usage"]],
+  ["Conversations", ["channels", "messages", "session", "commands", "bindings", "broadcast", "audio", "media", "talk", "approvals"]],
+  ["Automation", ["cron", "hooks", "browser", "web", "nodeHost", "canvasHost", "plugins"]],
+  ["Gateway", ["gateway", "security", "store", "env", "logging", "diagnostics", "update", "discovery", "ui"]],
+];
+const STEP = 10;
+
+/** Where forms show what plugins bring: after our own areas. */
+export const BROUGHT: Readonly<Record<"channels" | "plugins", Required<Pick<UiHint, "group" | "order">>>> = {
+  channels: { group: "Channels", order: 1000 },
+  plugins: { group: "Plugins", order: 2000 },
+};
+
+/** Group and order of a key at the top of the configuration. */
+export function areaOf(key: string): Required<Pick<UiHint, "group" | "order">> {
+  const areas = AREAS.flatMap(([group, keys]) => keys.map((name) => ({ group, name }))).map((area, index) => ({ ...area, order: (index + 1) * STEP }));
+  const { group, order } = areas.find(({ name }) => name === key) ?? { group: "Other", order: 9000 };
+  return { group, order };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
-import { acquireStateLock } from "./state-lock.ts";
+import { acquireStateLock } from "./gateway-start.ts";
 
 test("a gateway on the same configuration with another state folder is named as that, and both may run when asked for", async () => {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-state-lock-"));

@@ -158,7 +158,8 @@ interface Choice<T, R> {
 
 /** Where none or several match, nobody can tell whom it is for: it is refused. */
 function single<T, R>(matches: readonly T[], options: Choice<T, R>): T | null {
-  if (matches.length === 1) return matches[0]!;
+  const [only, ...others] = matches;
+  if (only !== undefined && others.length === 0) return only;
   if (matches.length === 0) refuse(options.res, options.unauthorizedStatusCode ?? 401, options.unauthorizedMessage ?? "unauthorized");
   else refuse(options.res, options.ambiguousStatusCode ?? 401, options.ambiguousMessage ?? "ambiguous webhook target");
   return null;

@@ -17,7 +17,6 @@ import { openTestTalk, type TestTalk } from "./talk.ts";
 import type { TestHost, TestHostOptions, TestPlugin } from "./types.ts";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { loadHttp } from "../base/builtin.ts";
 import type { PluginRoute } from "../gateway/index.ts";
 
@@ -37,7 +36,8 @@ async function testSettings(given: Readonly<Record<string, unknown>>, paths: rea
   const memory = found.find(({ manifest }) => [manifest.kind ?? []].flat().includes("memory"))?.id;
   const named = child(plugins, "entries");
   const entries = Object.fromEntries(found.map(({ id }) => [id, { enabled: true, ...child(named, id) }]));
-  const listed = child(plugins, "load")["paths"];
+  const { paths: written } = child(plugins, "load");
+  const listed: readonly unknown[] = Array.isArray(written) ? written : [];
   const agents = child(given, "agents");
   return {
     ...given,
@@ -45,7 +45,7 @@ async function testSettings(given: Readonly<Record<string, unknown>>, paths: rea
     plugins: {
       ...plugins,
       entries: { ...named, ...entries },
-      load: { ...child(plugins, "load"), paths: [...(Array.isArray(listed) ? (listed as unknown[]) : []), ...paths] },
+      load: { ...child(plugins, "load"), paths: [...listed, ...paths] },
       ...(memory !== undefined && plugins["slots"] === undefined ? { slots: { memory } } : {}),
     },
   };
@@ -71,12 +71,12 @@ function writeDefinition(plugin: Exclude<TestPlugin, string>, folder: string, ke
   if (!isObject(definition) || (typeof definition["register"] !== "function" && typeof definition["activate"] !== "function")) {
     throw new AppError("INVALID_INPUT", "createTestHost: a plugin must be a path, a function, or an object with register or activate");
   }
-  const { id = "test-plugin", manifest = {} } = definition as { id?: string; manifest?: object };
+  const { id = "test-plugin", manifest = {} }: { id?: unknown; manifest?: unknown } = definition;
   definitions().set(key, definition);
   stack.defer(() => void definitions().delete(key));
   mkdirSync(folder, { recursive: true });
   const schema = { type: "object", additionalProperties: true, properties: {} };
-  writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify({ id, configSchema: schema, ...manifest }));
+  writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify({ id, configSchema: schema, ...(isObject(manifest) ? manifest : {}) }));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: id, version: "0.0.0", type: "module", openclaw: { extensions: ["./index.mjs"] } }));
   writeFileSync(join(folder, "index.mjs"), `export default globalThis[Symbol.for(${JSON.stringify(WAITING.description)})].get(${JSON.stringify(key)});\n`);
   return folder;
@@ -111,10 +111,13 @@ function openHttp(token: string, unrouted: Unrouted): TestHttp {
   }
 
   async function open(): Promise<string> {
-    server = loadHttp().createServer((request, response) => void answer(request, response).catch((error: unknown) => response.destroy(error as Error)));
+    server = loadHttp().createServer(
+      (request, response) => void answer(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined)),
+    );
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
   }
 
   return {
@@ -136,7 +139,9 @@ function openHttp(token: string, unrouted: Unrouted): TestHttp {
 /** The host's version as plugins see it: that of its package. */
 function hostVersion(): string {
   const root = hostPackage(fileURLToPath(import.meta.url));
-  return root === undefined ? "0.0.0" : (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
+  if (root === undefined) return "0.0.0";
+  const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return version;
 }
 
 /** Real milliseconds after which time is moved for what does not end. */
@@ -279,7 +284,7 @@ function callers(
       const match = matchCommand(host.registries.commands, text);
       if (!match) throw new AppError("NOT_FOUND", `no plugin answers ${JSON.stringify(text)}`);
       const context = { isAuthorizedSender: true, channel: "test", senderId: "test-user", commandBody: text, ...given };
-      const { signal } = context as { readonly signal?: AbortSignal };
+      const signal = "signal" in context && context.signal instanceof AbortSignal ? context.signal : undefined;
       return (await runCommand(match, context, { onError: report, clock: systemClock, ...(signal ? { signal } : {}) })) ?? {};
     },
     async request(method, params = {}) {

@@ -8,7 +8,7 @@ const USAGE: Usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTo
 const WINDOW = 200_000;
 const OVER = "(the script has no more answers)";
 
-const MODEL = {
+const MODEL: ModelEntry = {
   provider: "test",
   id: "script",
   name: "Script",
@@ -20,19 +20,20 @@ const MODEL = {
   contextWindow: WINDOW,
   maxTokens: 8192,
   source: "builtin",
-} as unknown as ModelEntry;
+};
 
-const SELECTION = {
+const SELECTION: Selection = {
   ref: { provider: "test", id: "script" },
   entry: MODEL,
   reason: { source: "defaults", text: "" },
   fallbacks: [],
   image: undefined,
-  contextWindow: { tokens: WINDOW, source: "model", reference: WINDOW, verdict: "ok" },
+  contextWindow: { tokens: WINDOW, source: "model", reference: WINDOW, rating: "ok" },
   thinking: "off",
   params: undefined,
+  paramsOf: () => undefined,
   warnings: [],
-} as unknown as Selection;
+};
 
 /** A model that gives the scripted answers. */
 export interface ScriptedModel {

@@ -1,3 +1,4 @@
+import { isRecord } from "../base/records.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
@@ -82,8 +83,17 @@ function eventOf({ from, text, id, group, to, mentioned = true }: TestMessage, n
 }
 
 function replyOf({ channel, account, target, payload }: OutboxRow): TestReply {
-  const { text = "", mediaUrl, kind = "final" } = (payload ?? {}) as { readonly text?: string; readonly mediaUrl?: string; readonly kind?: string };
-  return { channel, accountId: account, to: target, text, kind, ...(mediaUrl === undefined ? {} : { mediaUrl }) };
+  const sent = isRecord(payload) ? payload : {};
+  const field = (name: string): string | undefined => (typeof sent[name] === "string" ? sent[name] : undefined);
+  const mediaUrl = field("mediaUrl");
+  return {
+    channel,
+    accountId: account,
+    to: target,
+    text: field("text") ?? "",
+    kind: field("kind") ?? "final",
+    ...(mediaUrl === undefined ? {} : { mediaUrl }),
+  };
 }
 
 interface AnsweringDeps {

@@ -9,7 +9,7 @@ const SHELL_WORDS = new Set(
   ).split(" "),
 );
 
-/** Programs whose arguments are programs: what they run cannot be told from their own name. */
+/** Programs whose arguments are programs: their own name does not say what they run. */
 const CARRIERS =
   /^(?:(?:ba|da|z|k|mk|pdk|c|tc|fi|a|r|ya|ela|el|nu|xon)?sh(?:[\d.]*)|nu|pwsh|powershell|cmd|env|busybox|toybox|coreutils|xargs|parallel|find|fd|fdfind|nice|ionice|chrt|taskset|nohup|setsid|stdbuf|timeout|gtimeout|time|watch|entr|script|expect|strace|ltrace|gdb|lldb|perf|sudo|doas|su|runuser|pkexec|chroot|unshare|nsenter|bwrap|firejail|systemd-run|flock|ssh|docker|podman|kubectl|screen|tmux|(?:python|pypy)[\d.]*w?|node|nodejs|deno|bun|bunx|npx|npm|pnpm|yarn|tsx|ts-node|uv|uvx|pipx|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh[\d.]*|wish|osascript|java|[gmn]?awk|g?sed|ed|ex|vi|vim|nvim|view|emacs|less|more|man|at|batch|crontab|ld(?:-linux[-\w.]*|\.so[\d.]*))$/i;
 

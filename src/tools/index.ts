@@ -1,6 +1,6 @@
 /**
- * The broker, which is the only place where a tool runs; policy, approvals, the sandbox and the built-in tools.
- * The door of the room.
+ * The broker, in which alone tools run; policy, approvals, the sandbox and the built-in tools.
+ * The entry point.
  */
 
 export type { ApprovalDecision, ApprovalQuestion, AskApproval } from "./broker/approval.ts";

@@ -13,7 +13,7 @@ export interface ToolContext {
   readonly runId: string;
   /** The agent's files; relative paths are meant from here. */
   readonly workspaceDir: string;
-  /** Whoever sent the message that is being answered is the owner. */
+  /** The sender of the message that is being answered is the owner. */
   readonly owner: boolean;
   readonly provider?: string;
   readonly modelId?: string;

@@ -151,7 +151,7 @@ export function createApi(parts: ApiParts): Readonly<Record<string, unknown>> {
       signal: lifecycle.signal,
       onDispose(fn: unknown) {
         if (typeof fn !== "function") return binding.tell("error", "bad-argument", "api.lifecycle.onDispose: fn must be a function");
-        lifecycle.onDispose(fn as () => unknown);
+        lifecycle.onDispose((): unknown => fn());
       },
     },
   };

@@ -122,8 +122,8 @@ export async function reloadSlot(house: House, id: string): Promise<PluginStatus
   const { entries } = await house.deps.inventory();
   const entry = entries.find((one) => one.id === id && (one.enabled || one.error !== undefined)) ?? entries.find((one) => one.id === id);
   const slot = house.slots.get(id);
-  if (!entry && !slot) throw new AppError("NOT_FOUND", `there is no plugin ${JSON.stringify(id)}: openclaw plugins list shows what there is`);
-  const known = slot ?? { entry: entry!, generation: undefined, error: undefined, tries: 0 };
+  const known = slot ?? (entry && { entry, generation: undefined, error: undefined, tries: 0 });
+  if (!known) throw new AppError("NOT_FOUND", `there is no plugin ${JSON.stringify(id)}: openclaw plugins list shows what there is`);
   house.slots.set(id, known);
   house.clear(id);
   if (!entry?.enabled) {
@@ -159,24 +159,26 @@ export async function startAll(house: House): Promise<void> {
   for (const slot of house.slots.values()) if (slot.entry.enabled && slot.entry.error === undefined) chosen.push(slot);
   // Code is imported side by side; it registers in order.
   const imported = await Promise.allSettled(chosen.map((slot) => importCode(house, slot)));
-  const loaded: Slot[] = [];
-  for (const [at, result] of imported.entries()) {
-    const slot = chosen[at]!;
+  const loaded: { readonly slot: Slot; readonly generation: NonNullable<Slot["generation"]> }[] = [];
+  for (const [at, slot] of chosen.entries()) {
+    const result = imported[at];
+    if (!result) continue;
     try {
       if (result.status === "rejected") throw result.reason;
-      slot.generation = await result.value.register();
-      slot.generation.ledger.commit();
-      checkId(house, slot, slot.generation);
-      loaded.push(slot);
+      const generation = await result.value.register();
+      slot.generation = generation;
+      generation.ledger.commit();
+      checkId(house, slot, generation);
+      loaded.push({ slot, generation });
     } catch (error) {
       fail(house, slot, result.status === "rejected" ? "load" : "register", error);
     }
   }
-  for (const slot of loaded) {
+  for (const { slot, generation } of loaded) {
     try {
-      await slot.generation!.activate();
+      await generation.activate();
     } catch (error) {
-      letGo(house, slot.generation!, 0);
+      letGo(house, generation, 0);
       slot.generation = undefined;
       fail(house, slot, "activate", error);
     }
@@ -192,7 +194,7 @@ export async function stopAll(house: House): Promise<void> {
   const loaded = [...house.slots.values()].filter((slot) => slot.generation).toReversed();
   await Promise.all([stopServices(house), ...loaded.map((slot) => house.sessions.left(slot.entry.id, "restart").catch(() => {}))]);
   for (const slot of loaded) {
-    letGo(house, slot.generation!, 0);
+    if (slot.generation) letGo(house, slot.generation, 0);
     slot.generation = undefined;
   }
   await within(clock, LEAVE_MS, "the plugins' end", () => Promise.all(house.leaving.values()), house.making.idle).catch(() => {});

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Registration, ServiceRegistration, Table } from "../registry/index.ts";
@@ -47,7 +48,7 @@ export function createServices({ table, clock, context, tell }: ServicesDeps): S
       running.push(service);
       await within(clock, START_MS, `the service ${value.id}'s start`, () => value.start(context(owner.pluginId)));
     } catch (error) {
-      const late = (error as { code?: unknown }).code === "TIMEOUT";
+      const late = isRecord(error) && error["code"] === "TIMEOUT";
       // One that is only slow is stopped in the end; one that failed is not.
       if (!late && running.includes(service)) running.splice(running.indexOf(service), 1);
       tell(
@@ -86,7 +87,7 @@ export function createServices({ table, clock, context, tell }: ServicesDeps): S
         if (!value.stop) continue;
         try {
           await within(clock, Math.min(each, Math.max(0, until - clock.monotonic())), `the service ${value.id}'s stop`, () =>
-            value.stop!(context(owner.pluginId)),
+            value.stop?.(context(owner.pluginId)),
           );
         } catch (error) {
           tell(owner.pluginId, "service-stop", `the service ${value.id} did not stop well: ${messageOf(error)}`, error);

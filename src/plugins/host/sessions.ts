@@ -46,11 +46,11 @@ export function createSessionExtensions({ table, store, clock, tell }: SessionEx
     which: (row: Registration<SessionExtensionRegistration>) => boolean,
     context: { reason: CleanupReason; sessionKey?: string },
   ): Promise<void> {
-    const told = table.list().filter((row) => row.value.cleanup && which(row));
+    const concerned = table.list().filter((row) => row.value.cleanup && which(row));
     await Promise.all(
-      told.map(async ({ owner, value }) => {
+      concerned.map(async ({ owner, value }) => {
         try {
-          await within(clock, CLEANUP_MS, `cleanup of ${value.namespace}`, () => value.cleanup!(context));
+          await within(clock, CLEANUP_MS, `cleanup of ${value.namespace}`, () => value.cleanup?.(context));
         } catch (error) {
           tell(owner.pluginId, "cleanup", `the cleanup of the session extension ${value.namespace} failed: ${messageOf(error)}`, error);
         }

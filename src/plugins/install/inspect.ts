@@ -13,7 +13,7 @@ import { checkTree, type TreeFacts } from "./tree.ts";
 /** What is known of a plugin before any of it is in use. */
 export interface Inspected {
   /** Its plugins: one, or several when the package has several entries. */
-  readonly entries: readonly PluginEntry[];
+  readonly entries: readonly [PluginEntry, ...PluginEntry[]];
   readonly version?: string | undefined;
   readonly packageName?: string | undefined;
   readonly dependencies: Dependencies;
@@ -25,7 +25,7 @@ export interface Inspected {
 const ABOUT_SETTINGS: ReadonlySet<string> = new Set(["config-invalid", "config-missing"]);
 
 /** Reads a plugin as discovery will read it. Throws when it is none. */
-async function readPlugins(root: string): Promise<readonly PluginEntry[]> {
+async function readPlugins(root: string): Promise<Inspected["entries"]> {
   const { entries, diagnostics } = await readInventory({
     config: { plugins: { load: { paths: [root] } } },
     stateDir: join(root, ".no-state"),
@@ -37,11 +37,12 @@ async function readPlugins(root: string): Promise<readonly PluginEntry[]> {
   const problem =
     diagnostics.find(({ level, code = "" }) => level === "error" && !ABOUT_SETTINGS.has(code))?.message ??
     entries.find(({ manifest }) => manifest.id === "unnamed")?.error;
-  if (entries.length === 0 || problem !== undefined) {
+  const [first, ...others] = entries;
+  if (!first || problem !== undefined) {
     const why = problem ?? `expected a package.json with "openclaw.extensions", or an index.ts or index.js`;
     throw new AppError("INVALID_INPUT", `this is no plugin: ${why.replaceAll(`${root}/`, "").replaceAll(root, "its folder")}`);
   }
-  return entries;
+  return [first, ...others];
 }
 
 /** Looks at a plugin's folder: its files, its manifest, its scripts, its code. `owned`: files that must not be there are taken away. */
@@ -69,7 +70,7 @@ export async function inspectPlugin(root: string, { owned, tree }: { readonly ow
   const text = (key: string): string | undefined => (typeof pkg[key] === "string" ? pkg[key] : undefined);
   return {
     entries,
-    version: text("version") ?? entries[0]!.version,
+    version: text("version") ?? entries[0].version,
     packageName: text("name"),
     dependencies: registryDependencies(pkg),
     facts,

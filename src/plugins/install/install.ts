@@ -98,7 +98,7 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   const { root } = fetched;
   deps.onStep?.("looking at it");
   const inspected = await inspectPlugin(root, { owned: true, tree: checkTree(root, deps.limits) });
-  const id = inspected.entries[0]!.manifest.id;
+  const { id } = inspected.entries[0].manifest;
   if (expected !== undefined && !inspected.entries.some((entry) => entry.id === expected)) {
     throw new AppError("INVALID_INPUT", `${request.spec} is the plugin ${id} now, not ${expected}; nothing was replaced`);
   }
@@ -121,7 +121,7 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   if (replaced) await keepWorking(request, result, root, deps);
   failpoint("plugins.staged");
   const { ids } = result;
-  const change = { folder, ids, target, staged: root, installedAt: record.installedAt!, token: deps.ids.hex(6), pid: deps.pid, now: deps.clock.now() };
+  const change = { folder, ids, target, staged: root, installedAt: record.installedAt, token: deps.ids.hex(6), pid: deps.pid, now: deps.clock.now() };
   deps.onStep?.(`putting it into ${at}`);
   await swapIn(change, () => deps.edit(edit));
   return result;
@@ -157,7 +157,7 @@ async function linkPlugin(request: InstallRequest, source: Source, deps: Install
 function ownFiles(path: string): string[] {
   const names = ["package.json", "openclaw.plugin.json", "index.ts", "index.js", "index.mjs", "index.cjs", "src/index.ts", "binding.gyp"];
   const read = readJsonFile(join(path, "package.json"));
-  const block = "file" in read ? (read.file.value as { openclaw?: { extensions?: unknown } } | null)?.openclaw?.extensions : undefined;
+  const block = "file" in read ? valueAt(read.file.value, ["openclaw", "extensions"]) : undefined;
   const entries = Array.isArray(block) ? block.filter((entry) => typeof entry === "string").map((entry) => join(".", entry)) : [];
   return [...new Set([...names, ...entries])].filter((name) => !name.startsWith("..") && existsSync(join(path, name)));
 }
@@ -194,7 +194,7 @@ function gateRequest(
 ) {
   return {
     targetType: "plugin" as const,
-    targetName: entries[0]!.manifest.id,
+    targetName: entries[0].manifest.id,
     version,
     source: kindOf(source),
     spec: request.spec,
@@ -215,16 +215,16 @@ function recordOf(
   { packed, integrity, shasum }: Fetched,
   at: string,
   deps: InstallDeps,
-): InstallRecord {
+): InstallRecord & { readonly installedAt: string } {
   const time = new Date(deps.clock.now()).toISOString();
-  const exact = packed && `${packed.name}@${packed.version}`;
+  const exact = packed ? `${packed.name}@${packed.version}` : undefined;
   return {
     source: kindOf(source),
-    spec: source.kind === "npm" ? (request.pin ? exact! : source.spec) : request.spec,
+    spec: source.kind === "npm" ? ((request.pin ? exact : undefined) ?? source.spec) : request.spec,
     ...(source.kind === "npm" ? {} : { sourcePath: source.path }),
     installPath: at,
     ...versionOf(inspected),
-    ...(packed ? { resolvedName: packed.name, resolvedVersion: packed.version, resolvedSpec: exact!, resolvedAt: time } : {}),
+    ...(packed && exact !== undefined ? { resolvedName: packed.name, resolvedVersion: packed.version, resolvedSpec: exact, resolvedAt: time } : {}),
     ...(integrity === undefined ? {} : { integrity }),
     ...(shasum === undefined ? {} : { shasum }),
     installedAt: time,
@@ -232,5 +232,5 @@ function recordOf(
 }
 
 function resultOf({ entries, version }: Inspected, record: InstallRecord, more: Pick<InstallResult, "scan" | "notes" | "dryRun" | "replaced">): InstallResult {
-  return { ids: entries.map(({ id }) => id), name: entries[0]!.name, version, record, ...more };
+  return { ids: entries.map(({ id }) => id), name: entries[0].name, version, record, ...more };
 }

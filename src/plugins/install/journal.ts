@@ -105,14 +105,17 @@ export function settle(folder: string, { kind, ids, target, backup, installedAt 
   return `${target}: the ${kind === "install" ? "install" : "uninstall"} that was interrupted was taken back`;
 }
 
+function isJournalEntry(value: unknown): value is JournalEntry {
+  if (!isObject(value) || (value["kind"] !== "install" && value["kind"] !== "remove")) return false;
+  const { target, backup, ids } = value;
+  const plain = (name: unknown): boolean => typeof name === "string" && name !== "" && basename(name) === name && name !== "." && name !== "..";
+  return plain(target) && (backup === undefined || plain(backup)) && Array.isArray(ids);
+}
+
 function readEntry(path: string): JournalEntry | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    if (!isObject(value) || (value["kind"] !== "install" && value["kind"] !== "remove")) return undefined;
-    const { target, backup, ids } = value;
-    const plain = (name: unknown): boolean => typeof name === "string" && name !== "" && basename(name) === name && name !== "." && name !== "..";
-    if (!plain(target) || (backup !== undefined && !plain(backup)) || !Array.isArray(ids)) return undefined;
-    return value as unknown as JournalEntry;
+    return isJournalEntry(value) ? value : undefined;
   } catch {
     return undefined; // It was being written: nothing had been moved.
   }

@@ -49,30 +49,33 @@ function parsePolicy(given: unknown): InstallPolicy | undefined {
   if (enabled === false) return undefined;
   const unknown = Object.keys(others)[0];
   if (unknown !== undefined) throw wrong(unknown, "one of enabled, targets, allow, deny, sources, block, exec");
-  if (block !== undefined && !SEVERITIES.includes(block as never)) throw wrong("block", "info, warn or critical");
+  const severity = SEVERITIES.find((one) => one === block);
+  if (block !== undefined && severity === undefined) throw wrong("block", "info, warn or critical");
   return {
     ...names("targets", targets),
     ...names("allow", allow),
     ...names("deny", deny),
     ...names("sources", sources),
-    ...(block === undefined ? {} : { block: block as "info" | "warn" | "critical" }),
+    ...(severity === undefined ? {} : { block: severity }),
     ...(exec === undefined ? {} : { exec: parseExec(exec) }),
   };
 }
 
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === "string");
+
 function names(key: string, value: unknown): Readonly<Record<string, readonly string[]>> {
   if (value === undefined) return {};
-  if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) throw wrong(key, "a list of texts");
-  return { [key]: value as string[] };
+  if (!isTexts(value)) throw wrong(key, "a list of texts");
+  return { [key]: value };
 }
 
 function parseExec(given: unknown): NonNullable<InstallPolicy["exec"]> {
   if (!isObject(given)) throw wrong("exec", "an object with a command");
   const { command, args = [], timeoutMs = EXEC_MS } = given;
   if (typeof command !== "string" || !command.startsWith("/")) throw wrong("exec.command", "the whole path of a program");
-  if (!Array.isArray(args) || args.some((arg) => typeof arg !== "string")) throw wrong("exec.args", "a list of texts");
+  if (!isTexts(args)) throw wrong("exec.args", "a list of texts");
   if (typeof timeoutMs !== "number" || !Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) throw wrong("exec.timeoutMs", "1 to 600000");
-  return { command, args: args as string[], timeoutMs };
+  return { command, args, timeoutMs };
 }
 
 const matches = (patterns: readonly string[], given: readonly (string | undefined)[]): boolean =>
@@ -82,7 +85,7 @@ const matches = (patterns: readonly string[], given: readonly (string | undefine
 function fits(pattern: string, name: string): boolean {
   const pieces = pattern.split("*");
   if (pieces.length === 1) return pattern === name;
-  const last = pieces.pop()!;
+  const last = pieces.pop() ?? "";
   let at = 0;
   for (const [index, piece] of pieces.entries()) {
     const found = index === 0 ? (name.startsWith(piece) ? 0 : -1) : name.indexOf(piece, at);

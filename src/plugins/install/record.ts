@@ -31,10 +31,13 @@ const FIELDS = [
   "installedAt",
 ] as const;
 
+/** Records are written by this program; the configuration's schema checks their fields. */
+const isInstallRecord = (found: unknown): found is InstallRecord => isObject(found) && typeof found["source"] === "string";
+
 /** What was kept of a plugin when it was installed. */
 export function installRecord(config: unknown, id: string): InstallRecord | undefined {
   const found = valueAt(config, ["plugins", "installs", id]);
-  return isObject(found) && typeof found["source"] === "string" ? (found as unknown as InstallRecord) : undefined;
+  return isInstallRecord(found) ? found : undefined;
 }
 
 export const installedIds = (config: unknown): string[] => {

@@ -68,8 +68,8 @@ const MARKS = ["package.json", "openclaw.plugin.json", "index.ts", "index.js", "
 /** Archives have their files at the top, or in one folder (`package/`). */
 function innerRoot(folder: string): string {
   if (MARKS.some((name) => existsSync(join(folder, name)))) return folder;
-  const names = readdirSync(folder);
-  const only = names.length === 1 ? join(folder, names[0]!) : undefined;
+  const [name, ...others] = readdirSync(folder);
+  const only = name !== undefined && others.length === 0 ? join(folder, name) : undefined;
   return only !== undefined && statSync(only).isDirectory() ? only : folder;
 }
 

@@ -58,7 +58,8 @@ async function updateOne(id: string, dryRun: boolean, deps: InstallDeps): Promis
   const source = parseSource(`npm:${spec}`, deps);
   using stage = openStage(deps);
   const fetched = await fetchInto(stage, source, deps);
-  const packed = fetched.packed!;
+  const { packed } = fetched;
+  if (!packed) throw new AppError("INTERNAL", `${spec} was fetched without what the registry says about it`);
   const to = packed.version;
   if (to === from && packed.integrity === record.integrity && !isMissing) return { id, status: "unchanged", from, to };
   if (to === from && record.integrity !== undefined && packed.integrity !== record.integrity) {

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Env } from "../../config/index.ts";
@@ -29,7 +30,8 @@ export function hostPackage(from: string): string | undefined {
 
 function isOurs(path: string): boolean {
   try {
-    return (JSON.parse(readFileSync(path, "utf8")) as { name?: unknown }).name === "openclaw";
+    const found: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isRecord(found) && found["name"] === "openclaw";
   } catch {
     return false; // Not there, or of somebody else.
   }

@@ -62,7 +62,7 @@ export function choose(found: readonly Found[], settings: PluginSettings): Reado
 /** What a user should know about one id in two places: which code runs. */
 export function* duplicates(found: readonly Found[], winners: ReadonlyMap<string, Found>): Generator<Remark> {
   for (const plugin of found) {
-    const winner = winners.get(plugin.id)!;
+    const winner = winners.get(plugin.id) ?? plugin;
     // A copy in a stronger place is there on purpose; two in one place, or a workspace's code instead of another, may not be.
     if (winner === plugin || plugin.issue || winner.issue || (winner.origin !== plugin.origin && winner.origin !== "workspace")) continue;
     const message = `duplicate plugin id "${plugin.id}": ${winner.source} (${winner.origin}) is used, ${plugin.source} (${plugin.origin}) is not`;

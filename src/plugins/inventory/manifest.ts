@@ -118,7 +118,8 @@ function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  return { string: "a text", number: "a number", boolean: "true or false", object: "an object" }[typeof value as string] ?? typeof value;
+  const kinds: Readonly<Record<string, string>> = { string: "a text", number: "a number", boolean: "true or false", object: "an object" };
+  return kinds[typeof value] ?? typeof value;
 }
 
 /** The manifest of a plugin whose own one cannot be used, so that it can still be listed. */

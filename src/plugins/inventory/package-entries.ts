@@ -28,15 +28,16 @@ export function readPackage(folder: string): { readonly info?: PackageInfo; read
 /** An entry that a package names. `file` is where it is, which nobody has checked yet. */
 export type PackageEntry = { readonly file: string } | { readonly problem: string; readonly key: "extensions" | "runtimeExtensions" };
 
+const isNames = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "string" && entry.trim() !== "");
+
 /** Entry files of a package, in order; none when it is no plugin. */
 export function packageEntries(folder: string, info: PackageInfo): readonly PackageEntry[] {
   const { extensions, runtimeExtensions } = info.block;
   if (extensions === undefined) return [];
-  if (!Array.isArray(extensions) || extensions.some((entry) => typeof entry !== "string" || entry.trim() === "")) {
-    return [{ problem: `"openclaw.extensions": expected a list of entry files`, key: "extensions" }];
-  }
+  if (!isNames(extensions)) return [{ problem: `"openclaw.extensions": expected a list of entry files`, key: "extensions" }];
   const built: readonly unknown[] = Array.isArray(runtimeExtensions) ? runtimeExtensions : [];
-  return (extensions as string[]).map((entry, index) => {
+  return extensions.map((entry, index) => {
     const runtime = built[index];
     if (typeof runtime === "string") {
       const file = join(folder, runtime);
@@ -53,7 +54,8 @@ function existingEntry(folder: string, entry: string): PackageEntry {
   const peers = builtPeers(folder, file);
   const found = peers.find(isFile);
   if (found !== undefined) return { file: found };
-  const also = peers.length === 0 ? "" : ", nor is a built file such as " + relative(folder, peers[0]!);
+  const [peer] = peers;
+  const also = peer === undefined ? "" : ", nor is a built file such as " + relative(folder, peer);
   return { problem: `"openclaw.extensions" names ${JSON.stringify(entry)}, which is not there${also}`, key: "extensions" };
 }
 

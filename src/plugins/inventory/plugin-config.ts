@@ -1,6 +1,5 @@
 import { formatPath, isObject, validate, type Issue, type JsonSchema } from "../../config/index.ts";
 import type { PluginManifest } from "../record.ts";
-import { child } from "./settings.ts";
 
 /** What is wrong with a plugin's settings. */
 export interface ConfigFinding {
@@ -41,10 +40,10 @@ function withSecret(schema: JsonSchema, [key, ...rest]: readonly string[]): Json
   if (key === undefined) return { ...schema, "x-sensitive": true };
   const inner = key === "[]" ? "items" : key === "*" ? "additionalProperties" : undefined;
   if (inner !== undefined) return isObject(schema[inner]) ? { ...schema, [inner]: withSecret(schema[inner], rest) } : schema;
-  const properties = child(schema, "properties");
-  const node = properties[key];
-  if (!Object.hasOwn(properties, key) || !isObject(node)) return schema;
-  return { ...schema, properties: { ...(properties as NonNullable<JsonSchema["properties"]>), [key]: withSecret(node, rest) } };
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const node = Object.hasOwn(properties, key) ? properties[key] : undefined;
+  if (!isObject(node)) return schema;
+  return { ...schema, properties: { ...properties, [key]: withSecret(node, rest) } };
 }
 
 /** Checks `plugins.entries.<id>.config` against the manifest; settings that are not there count as `{}`. */

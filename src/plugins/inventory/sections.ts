@@ -91,7 +91,7 @@ function textsOf({ id, name, description, manifest, enabled, channelCard = {} }:
 /** What a channel's code says of its section; nothing when that is no plain JSON. */
 function codedChannel({ id, plugin }: RegisteredChannel): { readonly text: SectionText; readonly schema: JsonSchema }[] {
   try {
-    const { schema, uiHints } = JSON.parse(JSON.stringify(child(plugin, "configSchema"))) as Fields;
+    const { schema, uiHints }: Fields = JSON.parse(JSON.stringify(child(plugin, "configSchema")));
     if (!isObject(schema)) return [];
     const hints = isObject(uiHints) ? uiHints : {};
     const meta = child(plugin, "meta");

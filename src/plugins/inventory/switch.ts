@@ -33,8 +33,9 @@ function switchOn(entry: PluginEntry, written: unknown, file: string): SwitchedP
   const { id } = entry;
   refuseBlocked(id, written, file);
   const extension = (config: unknown): { readonly allow?: readonly unknown[] } => {
-    const allow = valueAt(config, ["plugins", "allow"]);
-    return Array.isArray(allow) && allow.length > 0 && !allow.includes(id) ? { allow: [...(allow as unknown[]), id] } : {};
+    const written = valueAt(config, ["plugins", "allow"]);
+    const allow: readonly unknown[] = Array.isArray(written) ? written : [];
+    return allow.length > 0 && !allow.includes(id) ? { allow: [...allow, id] } : {};
   };
   const takesSlot = [entry.manifest.kind ?? []].flat().includes("memory") && valueAt(written, ["plugins", "slots", "memory"]) !== id;
   const fixed = { entries: { [id]: { enabled: true } }, ...(takesSlot ? { slots: { memory: id } } : {}) };

@@ -28,15 +28,15 @@ export async function explain(error: unknown, { entry, graph, graphs, namesOf }:
   if (missing.length > 0) {
     const first = graph.sdkNames.find(({ specifier, name }) =>
       missing.some((item) => item.specifier === specifier && (!item.known || item.names.includes(name ?? ""))),
-    )!;
+    );
     const list = missing
       .map(({ specifier, known, names }) => `${specifier}${known ? "" : " (no such sub-path)"}${names.length > 0 ? `: ${names.join(", ")}` : ""}`)
       .join("; ");
     const message = `plugin "${entry.id}" needs what this host's SDK does not have: ${list}; use a version of the plugin made for this host, or update the host`;
-    return pluginFailed(message, { pluginId: entry.id, file: first.file, line: first.line, phase: "link", missing }, error);
+    return pluginFailed(message, { pluginId: entry.id, ...(first ? { file: first.file, line: first.line } : at), phase: "link", missing }, error);
   }
-  const told = error instanceof ResolveFailure ? error.message : `plugin "${entry.id}" could not be loaded: ${messageOf(error)} (${where})`;
-  return pluginFailed(told, { pluginId: entry.id, ...at }, error);
+  const text = error instanceof ResolveFailure ? error.message : `plugin "${entry.id}" could not be loaded: ${messageOf(error)} (${where})`;
+  return pluginFailed(text, { pluginId: entry.id, ...at }, error);
 }
 
 async function missingNames(graph: Graph, namesOf: Circumstances["namesOf"]): Promise<MissingNames[]> {

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 
@@ -45,8 +46,8 @@ function indexOf(folder: string): string | undefined {
 
 function mainOf(folder: string): string | undefined {
   try {
-    const { main } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { main?: unknown };
-    return typeof main === "string" ? main : undefined;
+    const found: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return isRecord(found) && typeof found["main"] === "string" ? found["main"] : undefined;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { compileFunction } from "node:vm";
@@ -82,7 +83,8 @@ function formatOf(file: string, code: string, isModule: boolean): "module" | "co
 function packageType(file: string): unknown {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     try {
-      return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { type?: unknown } | null)?.type;
+      const found: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      return isRecord(found) ? found["type"] : undefined;
     } catch (error) {
       if (error instanceof SyntaxError || folder === dirname(folder)) return undefined;
     }

@@ -30,7 +30,7 @@ export function stripTypes(source: string, file: string): string {
 }
 
 function failure(error: unknown, file: string): SyntaxFailure {
-  const line = /^:(\d+)/.exec((error as Error).stack ?? "")?.[1];
+  const line = /^:(\d+)/.exec((error instanceof Error ? error.stack : undefined) ?? "")?.[1];
   const advice =
     systemCode(error) === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX"
       ? "; ship this file as JavaScript"

@@ -1,4 +1,4 @@
-import { closing, tokensOf, type Token } from "./tokens.ts";
+import { closing, tokenAt, tokensOf, type Token } from "./tokens.ts";
 
 /** Text to put in the place of `[start, end)`. */
 export interface Change {
@@ -25,8 +25,7 @@ export function withChanges(source: string, changes: readonly Change[]): string 
 export function withoutRuntimeTypeScript(source: string): string {
   const tokens = tokensOf(source);
   const changes: Change[] = [];
-  for (let i = 0; i < tokens.length; i += 1) {
-    const token = tokens[i]!;
+  for (const [i, token] of tokens.entries()) {
     if (token.kind !== "word" || tokens[i - 1]?.value === ".") continue;
     if (token.value === "constructor" && tokens[i + 1]?.value === "(") parameterProperties(tokens, i + 1, changes);
     else if (token.value === "enum" && tokens[i + 1]?.kind === "word" && tokens[i + 2]?.value === "{") enumeration(tokens, i, source, changes);
@@ -44,25 +43,27 @@ function parameterProperties(tokens: readonly Token[], open: number, changes: Ch
   const names: string[] = [];
   let depth = 0;
   for (let i = open; i < close; i += 1) {
-    const { value, kind } = tokens[i]!;
+    const { value, kind } = tokenAt(tokens, i);
     if (kind === "mark" && "({[".includes(value)) depth += 1;
     else if (kind === "mark" && ")}]".includes(value)) depth -= 1;
     if (depth !== 1 || !(value === "(" || value === "," || (value === ")" && tokens[i + 1]?.value !== ","))) continue;
     let next = i + 1;
     while (MODIFIERS.has(tokens[next]?.value ?? "") && tokens[next + 1]?.kind === "word") next += 1;
     if (next === i + 1 || !":?=,)".includes(tokens[next + 1]?.value ?? "\n")) continue;
-    names.push(tokens[next]!.value);
-    changes.push({ start: tokens[i + 1]!.start, end: tokens[next]!.start, text: "" });
+    const parameter = tokenAt(tokens, next);
+    names.push(parameter.value);
+    changes.push({ start: tokenAt(tokens, i + 1).start, end: parameter.start, text: "" });
   }
-  if (names.length === 0 || tokens[close + 1]?.value !== "{") return;
+  const body = tokenAt(tokens, close + 1);
+  if (names.length === 0 || body.value !== "{") return;
   const end = closing(tokens, close + 1);
-  let place = tokens[close + 1]!.end;
+  let position = body.end;
   for (let i = close + 2; i < end; i += 1) {
-    if (tokens[i]!.value !== "super" || tokens[i + 1]?.value !== "(") continue;
-    place = tokens[closing(tokens, i + 1)]?.end ?? place;
+    if (tokens[i]?.value !== "super" || tokens[i + 1]?.value !== "(") continue;
+    position = tokens[closing(tokens, i + 1)]?.end ?? position;
     break;
   }
-  changes.push({ start: place, end: place, text: `;${names.map((name) => `this.${name}=${name};`).join("")}` });
+  changes.push({ start: position, end: position, text: `;${names.map((name) => `this.${name}=${name};`).join("")}` });
 }
 
 /** Members become constants of a function, so that later initialisers may name them as TypeScript allows. */
@@ -70,30 +71,35 @@ function enumeration(tokens: readonly Token[], at: number, source: string, chang
   const isConst = tokens[at - 1]?.value === "const";
   const before = tokens[isConst ? at - 2 : at - 1]?.value;
   if (before === "declare") return;
-  const name = tokens[at + 1]!.value;
+  const name = tokenAt(tokens, at + 1).value;
   const open = at + 2;
   const close = closing(tokens, open);
   if (close >= tokens.length) return;
-  const start = tokens[isConst ? at - 1 : at]!.start;
-  changes.push({ start, end: tokens[open]!.end, text: `var ${name}=(($e)=>{const $p=(k,v)=>{$e[k]=v;if(typeof v==="number")$e[v]=k;return v;};let $n=-1;` });
+  const { start } = tokenAt(tokens, isConst ? at - 1 : at);
+  changes.push({
+    start,
+    end: tokenAt(tokens, open).end,
+    text: `var ${name}=(($e)=>{const $p=(k,v)=>{$e[k]=v;if(typeof v==="number")$e[v]=k;return v;};let $n=-1;`,
+  });
   let i = open + 1;
   while (i < close) {
-    const member = tokens[i]!;
+    const member = tokenAt(tokens, i);
     let end = i + 1;
-    while (end < close && tokens[end]!.value !== ",")
-      end = "({[".includes(tokens[end]!.value) || isOpenTemplate(tokens[end]!) ? closing(tokens, end) + 1 : end + 1;
+    for (let token = tokenAt(tokens, end); end < close && token.value !== ","; token = tokenAt(tokens, end))
+      end = "({[".includes(token.value) || isOpenTemplate(token) ? closing(tokens, end) + 1 : end + 1;
     const hasValue = tokens[i + 1]?.value === "=" && end > i + 2;
     const key = member.kind === "text" ? member.value : JSON.stringify(member.value);
     const bind = member.kind === "word" && !RESERVED.test(member.value) ? `const ${member.value}=` : "";
     const value = hasValue ? "" : "$n+1";
-    changes.push({ start: member.start, end: hasValue ? tokens[i + 1]!.end : member.end, text: `${bind}$n=$p(${key},${value}` });
-    const last = tokens[end - 1]!;
-    const comma = end < close ? tokens[end]! : undefined;
+    changes.push({ start: member.start, end: hasValue ? tokenAt(tokens, i + 1).end : member.end, text: `${bind}$n=$p(${key},${value}` });
+    const last = tokenAt(tokens, end - 1);
+    const comma = end < close ? tokens[end] : undefined;
     changes.push({ start: comma ? comma.start : last.end, end: comma ? comma.end : last.end, text: ");" });
     i = end + 1;
   }
   const merged = new RegExp(`\\b(?:enum|namespace)\\s+${name.replaceAll("$", "\\$")}\\b`).test(source.slice(0, start));
-  changes.push({ start: tokens[close]!.start, end: tokens[close]!.end, text: `return $e;})(${merged ? `${name}||{}` : "{}"});` });
+  const brace = tokenAt(tokens, close);
+  changes.push({ start: brace.start, end: brace.end, text: `return $e;})(${merged ? `${name}||{}` : "{}"});` });
 }
 
 const isOpenTemplate = (token: Token): boolean => token.kind === "template" && token.value.endsWith("${");
@@ -105,29 +111,33 @@ const DECLARED = new Set(["const", "let", "var", "function", "class", "enum", "n
 /** A namespace is a function's inside; what it exports are getters, so that later changes show. */
 function namespace(tokens: readonly Token[], at: number, changes: Change[]): void {
   if (tokens[at - 1]?.value === "declare") return;
-  const name = tokens[at + 1]!.value;
+  const name = tokenAt(tokens, at + 1).value;
   const open = at + 2;
   const close = closing(tokens, open);
   if (close >= tokens.length) return;
   const names: string[] = [];
   for (let i = open + 1; i < close; i += 1) {
-    const { value, start, end } = tokens[i]!;
-    if ("({[".includes(value) || isOpenTemplate(tokens[i]!)) i = closing(tokens, i);
+    const token = tokenAt(tokens, i);
+    const { value, start, end } = token;
+    if ("({[".includes(value) || isOpenTemplate(token)) i = closing(tokens, i);
     else if (value === "export") {
       changes.push({ start, end, text: "" });
       let next = i + 1;
       if (!DECLARED.has(tokens[next]?.value ?? "")) continue;
       while (DECLARED.has(tokens[next]?.value ?? "") || tokens[next]?.value === "*") next += 1;
-      if (tokens[next]?.kind === "word") names.push(tokens[next]!.value);
+      const declared = tokenAt(tokens, next);
+      if (declared.kind === "word") names.push(declared.value);
     }
   }
   const getters = names.map((key) => `get ${key}(){return ${key};}`).join(",");
-  changes.push({ start: tokens[at]!.start, end: tokens[open]!.end, text: `var ${name}=(()=>{const $x={${getters}};` });
-  changes.push({ start: tokens[close]!.start, end: tokens[close]!.end, text: "return $x;})();" });
+  const brace = tokenAt(tokens, close);
+  changes.push({ start: tokenAt(tokens, at).start, end: tokenAt(tokens, open).end, text: `var ${name}=(()=>{const $x={${getters}};` });
+  changes.push({ start: brace.start, end: brace.end, text: "return $x;})();" });
 }
 
 /** `import x = require("y")` and `import x = A.B`; with `type` it is left to the stripper. */
 function importEquals(tokens: readonly Token[], at: number, changes: Change[]): void {
   if (tokens[at + 1]?.value === "type") return;
-  changes.push({ start: tokens[at]!.start, end: tokens[at]!.end, text: "const " });
+  const { start, end } = tokenAt(tokens, at);
+  changes.push({ start, end, text: "const " });
 }

@@ -6,6 +6,11 @@ export interface Token {
   readonly value: string;
 }
 
+const NO_TOKEN: Token = { kind: "mark", start: 0, end: 0, value: "\n" };
+
+/** The token at an index; one that is like no other where there is none. */
+export const tokenAt = (tokens: readonly Token[], index: number): Token => tokens[index] ?? NO_TOKEN;
+
 const SPACE = /\s+|\/\/[^\n\r]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 const WORD = /#?[\p{ID_Start}$_\d][\p{ID_Continue}$\u200c\u200d]*/uy;
 const TEXT = /"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?/y;
@@ -56,7 +61,7 @@ export function tokensOf(source: string): Token[] {
       at = blank;
       continue;
     }
-    const char = source[at]!;
+    const char = source.charAt(at);
     const word = match(WORD);
     if (word >= 0) push("word", word);
     else if (char === '"' || char === "'") push("text", match(TEXT));
@@ -79,7 +84,7 @@ export function tokensOf(source: string): Token[] {
 export function closing(tokens: readonly Token[], index: number): number {
   let depth = 0;
   for (let i = index; i < tokens.length; i += 1) {
-    const { kind, value } = tokens[i]!;
+    const { kind, value } = tokenAt(tokens, i);
     if (kind === "template") {
       if (value.startsWith("}")) depth -= 1;
       if (value.endsWith("${")) depth += 1;

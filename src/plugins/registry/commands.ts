@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { checksFor } from "./arguments.ts";
@@ -47,10 +48,10 @@ export interface CommandMatch {
 /** Which plugin command a text is: `/name`, and after a blank its arguments, if the command takes any. */
 export function matchCommand(table: Table<CommandRegistration>, text: string): CommandMatch | undefined {
   if (table.size === 0) return undefined;
-  const found = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text.trim());
-  const command = found && table.get(found[1]!.toLowerCase());
+  const [, name = "", rest] = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const command = name === "" ? undefined : table.get(name.toLowerCase());
   if (!command) return undefined;
-  const args = found[2]?.trim();
+  const args = rest?.trim();
   if (args === undefined || args === "") return { command };
   return command.value.acceptsArgs ? { command, args: cleanArgs(args) } : undefined;
 }
@@ -123,7 +124,7 @@ export async function runCommand(
     const start = (signal: AbortSignal): unknown => value.handler({ ...context, ...(args === undefined ? {} : { args }), signal });
     const reply = await untilStopped(start, value.name, run, late);
     if (typeof reply === "string") return { text: reply };
-    if (typeof reply === "object" && reply !== null && !Array.isArray(reply)) return reply as Readonly<Record<string, unknown>>;
+    if (isRecord(reply)) return reply;
     if (reply === undefined || reply === null) return {};
     throw new TypeError(`the command /${value.name} must return a reply payload, but returned a ${typeof reply}`);
   } catch (error) {

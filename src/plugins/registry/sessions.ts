@@ -96,5 +96,6 @@ export function jsonOf(what: string, value: unknown, most = MOST_JSON): unknown 
   }
   if (text === undefined) throw new AppError("INVALID_INPUT", `${what} must be a value that JSON can hold`);
   if (text.length > most) throw new AppError("INVALID_INPUT", `${what} must be at most ${most} characters of JSON, but is ${text.length}`);
-  return JSON.parse(text) as unknown;
+  const copy: unknown = JSON.parse(text);
+  return copy;
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import type { Fields } from "./arguments.ts";
 
 /** Members of the contract with channels that this version never calls. The list may only get shorter; `scripts/unread.ts` compares it with the code. */
@@ -27,7 +28,7 @@ export const UNCALLED = [
 export function uncalledIn(plugin: Fields): readonly string[] {
   return UNCALLED.filter((path) => {
     let value: unknown = plugin;
-    for (const key of path.split(".")) value = typeof value === "object" && value !== null ? (value as Fields)[key] : undefined;
+    for (const key of path.split(".")) value = isRecord(value) ? value[key] : undefined;
     return value !== undefined && value !== null && value !== false;
   });
 }

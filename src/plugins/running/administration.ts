@@ -81,15 +81,15 @@ export function createAdministration(deps: PluginAdminDeps): PluginAdminPort {
       const unloadable = deps.program ? await unloadablePlugins({ args: deps.program, cwd: deps.cwd, env: deps.env }, found, ids) : [];
       await withdrawShadowing({ unloadable, inventory: found, before }, installDeps(deps, change.edit));
       const findings = scan.findings.map(({ severity, message, file, line }) => {
-        const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}: `;
-        return `${severity}: ${place}${message}`;
+        const position = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}: `;
+        return `${severity}: ${position}${message}`;
       });
       const source = record.resolvedSpec ?? record.sourcePath ?? record.spec ?? record.source;
       const problems = unloadable.map(({ id, error, because }) =>
         because === "missing settings" ? `${id} ${error}` : `${id} is installed and cannot be loaded: ${error ?? "no reason was given"}`,
       );
       return {
-        id: ids[0]!,
+        id: ids[0] ?? "",
         ...(version === undefined ? {} : { version }),
         source,
         warnings: [...problems, ...findings, ...notes],

@@ -17,8 +17,9 @@ const METHODS: PluginRoute["methods"] = ["GET", "POST", "PUT", "PATCH", "DELETE"
 
 /** The path that was checked is the one the plugin sees, whatever escapes the caller wrote. */
 function showCheckedPath(request: IncomingMessage, path: string): void {
-  const query = request.url?.indexOf("?") ?? -1;
-  request.url = encodeURI(path) + (query < 0 ? "" : request.url!.slice(query));
+  const { url = "" } = request;
+  const query = url.indexOf("?");
+  request.url = encodeURI(path) + (query < 0 ? "" : url.slice(query));
 }
 
 function failed(response: ServerResponse): void {

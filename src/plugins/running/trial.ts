@@ -83,7 +83,8 @@ export async function loadHere({ print, question, ...options }: HereOptions): Pr
 
 /** What a parent asks its child with `--ask`. */
 export function readQuestion(): InstallQuestion {
-  return JSON.parse(readFileSync(0, "utf8")) as InstallQuestion;
+  const question: InstallQuestion = JSON.parse(readFileSync(0, "utf8"));
+  return question;
 }
 
 /** What one child said. */
@@ -120,7 +121,9 @@ async function runChild(
         .split("\n")
         .findLast((text) => text.startsWith(mark))
         ?.slice(mark.length);
-    const [trial, answer] = [marked(TRIAL_MARK), marked(ANSWER_MARK)];
+    const [tried, answered] = [marked(TRIAL_MARK), marked(ANSWER_MARK)];
+    const trial: PluginTrial | undefined = tried === undefined ? undefined : JSON.parse(tried);
+    const answer: NonNullable<InstallOutcome> | undefined = answered === undefined ? undefined : JSON.parse(answered);
     const blocked = stderr
       .split("\n")
       .findLast((text) => text.startsWith(BLOCKED_MARK))
@@ -129,8 +132,8 @@ async function runChild(
     const culprit = blocked === undefined ? undefined : entries.find(({ id }) => blocked.startsWith(`the plugin ${id} has `))?.id;
     return {
       ended: blocked?.replace(/; run: .*$/, "") ?? `the process that loaded it ended with ${code ?? "a signal"}${last === "" ? "" : `: ${last}`}`,
-      ...(trial === undefined ? {} : { trial: JSON.parse(trial) as PluginTrial }),
-      ...(answer === undefined ? {} : { answer: JSON.parse(answer) as NonNullable<InstallOutcome> }),
+      ...(trial === undefined ? {} : { trial }),
+      ...(answer === undefined ? {} : { answer }),
       ...(culprit === undefined ? {} : { culprit }),
     };
   } catch (error) {

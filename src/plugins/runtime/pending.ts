@@ -161,7 +161,7 @@ export function pendingMembers(parts: PendingParts = {}): PendingMember {
   return (path) => {
     const given = parts[path];
     if (given) return given as never;
-    const { room, later, instead } = ROWS.get(path)!;
+    const { room = path, later = false, instead } = ROWS.get(path) ?? {};
     const why = instead ?? `needs "${room}", which this gateway does not have yet; a newer version may`;
     const refuse = (): never => {
       throw new AppError("UNAVAILABLE", `runtime.${path} ${why}`, { details: { path, room } });

@@ -65,11 +65,11 @@ export function getChildLogger(bindings: Record<string, unknown> = {}): RuntimeL
 /** Waits unless the signal fires first, in which case it rejects with the signal's reason. */
 export function sleepWithAbort(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason as Error);
+    if (signal?.aborted) return reject(signal.reason);
     const timer = setTimeout(done, Math.max(0, ms));
     function stop(): void {
       clearTimeout(timer);
-      reject(signal!.reason as Error);
+      reject(signal?.reason);
     }
     function done(): void {
       signal?.removeEventListener("abort", stop);

@@ -72,11 +72,11 @@ export interface Approvals {
   /** Keeps what became of a command that was asked about. */
   recordOutcome(id: string, sessionKey: string, outcome: CommandOutcome): Promise<void>;
   list(kind?: string): Promise<readonly ApprovalRow[]>;
-  /** What a session waits to be told, oldest first. */
+  /** Outcomes that a session is still to be notified about, oldest first. */
   open(sessionKey: string): readonly OpenApproval[];
   /** Ends what an earlier start left open. Returns how many there were. */
   denyFormer(): Promise<number>;
-  /** Told of every question and of how it ended. */
+  /** Receives every question and how it ended. */
   onNotice(listener: (notice: ApprovalNotice) => void): Disposable;
 }
 
@@ -152,7 +152,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
       notify({ type: "resolved", id, kind, request: asked.request, decision, by, at: clock.now() });
     }
 
-    /** Nobody decided. Whoever comes later finds it closed, here at once and in the store as soon as it is written. */
+    /** Nobody decided. A later decision finds it closed, here at once and in the store as soon as it is written. */
     async function close(decision: "timeout" | "cancelled"): Promise<void> {
       end(decision, null);
       try {

@@ -5,7 +5,7 @@ import { type Elevation } from "../exec/deps.ts";
 import { type ToolContext } from "../tool.ts";
 import type { IsOwner } from "../../channels/index.ts";
 
-/** Whether whoever granted a value may still do so: a client with the scope, an owner, or for `/elevated` whom `tools.elevated` names. */
+/** Whether the grantor of a value may still grant it: a client with the scope, an owner, or for `/elevated` whom `tools.elevated` names. */
 export function mayStillGrant(config: OpenClawConfig, agentId: string, isOwner: IsOwner): ChoiceUse["stillMay"] {
   return (grant, field) =>
     grant.by === "client" ||
@@ -61,7 +61,7 @@ export function execSettingsFor(context: ToolContext, facts: Facts): ExecSetting
   return execSettings(facts.config, context.agentId, heldExec(context.choice, useOf(context, facts)));
 }
 
-/** Whether whoever speaks may have commands leave the sandbox, and how. */
+/** Whether the sender may have commands leave the sandbox, and how. */
 export function elevationFor(context: ToolContext, facts: Facts): Elevation {
   const reason = elevationRefusal(facts.config, context);
   if (reason !== undefined) return { permitted: false, reason };

@@ -1,4 +1,4 @@
-/** Carries a change of a session's choice from whoever asks to what is stored. */
+/** Decides about a change of a session's choice, and what is stored of it. */
 import { AppError } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import { GRANTS, sessionChoice, type ChoiceField, type ExecGrant, type Grantor } from "./choice.ts";

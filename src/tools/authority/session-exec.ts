@@ -32,7 +32,7 @@ export interface ChoiceFacts {
 export interface ChoiceUse extends ChoiceFacts {
   /** Everybody whom the turn answers is an owner. */
   readonly owner: boolean;
-  /** Whoever granted a value may still do so. */
+  /** The grantor of a value may still grant it. */
   readonly stillMay: (grant: ExecGrant, field: ChoiceField) => boolean;
 }
 
@@ -112,10 +112,10 @@ export function heldElevated(choice: SessionChoice | undefined, use: ChoiceUse):
   return chosen ?? elevatedBase(use.config);
 }
 
-/** A change that somebody asks for. Null takes the choice away: the configuration holds again. */
+/** A change that is asked for. Null takes the choice away: the configuration holds again. */
 export type ChoiceChange = Readonly<Partial<Record<ChoiceField, string | null>>>;
 
-/** A change that goes past the configuration, for whoever asks. */
+/** A change that goes past the configuration, for the reply to it. */
 export interface Beyond {
   readonly field: ChoiceField;
   readonly value: string;
@@ -124,7 +124,7 @@ export interface Beyond {
 }
 
 export interface JudgedChange {
-  /** Somebody gets more than they have now: that is for the owner, or for a client with `operator.admin`. */
+  /** The session gets more than it has now: that is for the owner, or for a client with `operator.admin`. */
   readonly widens: boolean;
   /** Nobody may do this. */
   readonly beyond: readonly Beyond[];

@@ -3,7 +3,7 @@
  * methods and tools all ask `mayUse`, so that no entrance has a rule of its own.
  */
 
-/** Whoever asks: the sender of a message in a chat, or a client of the gateway, which is judged by its scopes alone. */
+/** The one who asks: the sender of a message in a chat, or a client of the gateway, which is judged by its scopes alone. */
 export interface Asker {
   /** An owner of this gateway, by `commands.ownerAllowFrom`. */
   readonly owner: boolean;
@@ -14,9 +14,9 @@ export interface Asker {
 }
 
 /**
- * - `anyone`: whoever may talk in the session, even where commands are for others. Only for what takes away from what runs.
- * - `talk`: whoever may give commands.
- * - `widen`: narrowing is free for whoever may talk; widening needs the owner, whom the configuration names for it, or `operator.admin`.
+ * - `anyone`: everyone who may talk in the session, even where commands are for others. Only for what takes away from what runs.
+ * - `talk`: everyone who may give commands.
+ * - `widen`: narrowing is free for everyone who may talk; widening needs the owner, whom the configuration names for it, or `operator.admin`.
  * - `owner`: the owner or `operator.admin`.
  * - `named`: the owner, whom the configuration names for it, or `operator.admin`.
  * - `approve`: like `named`; clients need `operator.approvals`.

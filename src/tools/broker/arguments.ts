@@ -5,7 +5,7 @@ import { isRecord } from "../../base/records.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Arguments that fit, or the text the model is told. */
+/** Arguments that fit, or the text for the model. */
 export type CheckedArguments = { readonly ok: true; readonly params: Params } | { readonly ok: false; readonly text: string };
 
 /** Longest part of arguments that a model is shown again, and most of what is wrong with them. */

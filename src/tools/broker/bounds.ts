@@ -6,7 +6,7 @@ import { isRecord } from "../../base/records.ts";
 
 /** Longest text of a result that is kept. */
 export const MAX_RESULT_CHARS = 400_000;
-/** Room for the notes about what was cut. */
+/** Characters left for the notes about what was cut. */
 const NOTE_CHARS = 200;
 /** Most that the images of a result have together, as base64. */
 const MAX_IMAGE_CHARS = 24 * 1024 * 1024;

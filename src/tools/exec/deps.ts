@@ -15,7 +15,7 @@ import type { WithheldHints } from "./withheld.ts";
 /** Whether commands may leave the sandbox at this sender's word, and how; the reason when they may not. */
 export type Elevation = { readonly permitted: true; readonly level: "off" | "on" | "ask" | "full" } | { readonly permitted: false; readonly reason: string };
 
-/** A command that somebody was asked about, and its session. */
+/** A command that needed approval, and its session. */
 export interface AskedCommand {
   readonly id: string;
   readonly sessionKey: string;
@@ -63,7 +63,7 @@ export interface ExecToolDeps {
   readonly announce: (context: ToolContext, text: string) => void;
   /** What a session needs to go on where it was asked, kept with the question. */
   readonly origin?: ((context: ToolContext) => Readonly<Record<string, unknown>>) | undefined;
-  /** Has a session go on with what became of a command: it is accepted, as a message is, when this resolves. Without it only the next turn is told. */
+  /** Has a session go on with what became of a command: it is accepted, as a message is, when this resolves. Without it only the next turn is notified. */
   readonly goOn?: ((asked: AskedCommand, outcome: CommandOutcome) => Promise<void>) | undefined;
   readonly show?: ((id: string, sessionKey: string, tail: () => string) => ShownOutput) | undefined;
 }

@@ -31,7 +31,7 @@ function outputKeeper({ clock, log }: ExecToolDeps, { workspaceDir, sessionKey }
     const whole = await output.whole();
     if (!whole) return undefined;
     const name = `${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, "-")}-${id}.txt`;
-    // Whoever works there may have put links in the way: nothing is written outside.
+    // The agent may have put links in the way: nothing is written outside.
     const files = createRootedFiles({ root: mount.host, unique: () => `${id}-${clock.now()}` });
     try {
       await files.write(join(mount.host, FOLDER, name), whole.content);

@@ -45,7 +45,7 @@ export interface ExecPlan {
   readonly sandbox?: string;
   /** It runs in a terminal: what is typed into it later is in no plan. */
   readonly pty?: true;
-  /** Programs and scripts that somebody could rewrite before it runs: it runs with these contents only. */
+  /** Programs and scripts that could be rewritten before it runs: it runs with these contents only. */
   readonly files?: readonly PinnedFile[];
   /** SHA-256 over everything above, in hexadecimal. */
   readonly hash: string;
@@ -103,7 +103,7 @@ export function planCommand(input: PlanInput): ExecPlan {
   return Object.freeze({ ...plan, hash: hashOf(plan) });
 }
 
-/** What the call itself sets: what plugins add was decided by whoever installed them. */
+/** What the call itself sets: what plugins add was decided by the operator who installed them. */
 export function ownEnvironment({ env, fromPlugins = [] }: Pick<ExecPlan, "env" | "fromPlugins">): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !fromPlugins.includes(name)));
 }
@@ -180,7 +180,7 @@ export const shellName = (shell: string | undefined, path = ""): string => basen
 /** A command as a person is shown it. */
 export const shownCommand = ({ command }: Pick<ExecPlan, "command">): string => shownText(command);
 
-/** The variables that a command is started with, for whoever is asked. Values of plugins may be secrets: their names are shown. */
+/** The variables that a command is started with, for the operator who is asked. Values of plugins may be secrets: their names are shown. */
 export function shownEnvironment({ env, fromPlugins = [] }: Pick<ExecPlan, "env" | "fromPlugins">): string | null {
   const shown = Object.entries(env).map(([name, value]) => (fromPlugins.includes(name) ? `${name} (set by plugins)` : `${name}=${value}`));
   return shown.length === 0 ? null : shownText(shown.join(", "));

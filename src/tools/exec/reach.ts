@@ -25,7 +25,7 @@ function segmentReaches(segment: PlannedSegment, cwd: string, { isSealed, holdsS
   return [...folders, ...(searchesWorkingFolder(segment, cwd) ? [cwd] : [])].some(holdsSealed);
 }
 
-/** Of a search that is told no folder or file. The first word that is no option is its pattern, unless an option brings that. */
+/** Of a search that names no folder or file. The first word that is no option is its pattern, unless an option brings that. */
 function searchesWorkingFolder({ argv }: PlannedSegment, cwd: string): boolean {
   if (!SEARCHERS.has(basename(argv[0]))) return false;
   const words = argv.slice(1).filter((word) => !word.startsWith("-"));

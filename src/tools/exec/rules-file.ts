@@ -53,7 +53,7 @@ export interface ExecRules {
    * given is no file of rules.
    */
   replace(file: unknown, baseHash: string | undefined): Promise<ExecRulesSnapshot>;
-  /** The stricter of the file and the tool's own values. Read anew each time: people edit the file. */
+  /** The stricter of the file and the tool's own values. Read again each time: people edit the file. */
   effective(agentId: string, tool: { readonly security: ExecSecurity; readonly ask: ExecAsk }): EffectiveRules;
   /** Notes that entries were used. */
   used(agentId: string, entries: readonly AllowEntry[], command: string): Promise<void>;
@@ -173,7 +173,7 @@ const hashOf = (text: string | undefined): string =>
     .update(text ?? "")
     .digest("hex");
 
-/** Rules that somebody gives. What would silently be left out of a file is refused here. */
+/** Rules from a client. What would silently be left out of a file is refused here. */
 function parsedRules(given: unknown, ids: Ids): ExecRulesFile {
   const refused = (text: string): AppError => new AppError("INVALID_INPUT", `invalid exec approvals: ${text}`);
   if (!isRecord(given) || given["version"] !== 1) throw refused("expected a file of version 1");

@@ -8,10 +8,10 @@ import { assertPlan, type ExecPlan } from "./plan.ts";
 import { changedFile } from "./remember/pins.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Streaming is told this often, in milliseconds. */
+/** Streamed output is reported this often, in milliseconds. */
 const UPDATE_EVERY_MS = 250;
 const NOTE_CHARS = 180;
-/** Whoever stops a run sees its command gone within two seconds. */
+/** A user who stops a run sees its command gone within two seconds. */
 const STOPPED_GRACE_MS = 1000;
 
 const FOLLOWING = "list/poll/log/kill/clear/remove";
@@ -44,7 +44,7 @@ export interface PlanRun {
   readonly yieldMs: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly cleanupMs: number | undefined;
-  /** Told the end of a command that was left in the background; `empty` when it succeeded and printed nothing. */
+  /** Receives the end of a command that was left in the background; `empty` when it succeeded and printed nothing. */
   readonly onBackgroundEnd?: (text: string, empty: boolean) => void;
 }
 
@@ -91,11 +91,11 @@ function outside(plan: ExecPlan, { sandbox, env, passEnv, skillEnv, terminal }: 
 export async function runPlan(plan: ExecPlan, approvedHash: string, run: PlanRun): Promise<ToolOutcome> {
   const { clock, signal, yieldMs } = run;
   if (signal.aborted) return failedOutcome("Command aborted before it started", { status: "error" });
-  let told = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   let process: CommandProcess | undefined;
   const tell = (): void => {
-    if (!process || process.backgrounded || clock.monotonic() - told < UPDATE_EVERY_MS) return;
-    told = clock.monotonic();
+    if (!process || process.backgrounded || clock.monotonic() - reportedAt < UPDATE_EVERY_MS) return;
+    reportedAt = clock.monotonic();
     run.update(textOutcome(process.output.tail(), runningDetails(process)));
   };
   process = await startPlan(plan, approvedHash, run, tell);

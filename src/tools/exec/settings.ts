@@ -16,7 +16,7 @@ export function stricterAsk(a: ExecAsk, b: ExecAsk): ExecAsk {
   return ASK_LEVELS.indexOf(a) > ASK_LEVELS.indexOf(b) ? a : b;
 }
 
-/** What somebody chose with `/exec` for one session. */
+/** What was chosen with `/exec` for one session. */
 export interface ExecOverride {
   readonly host?: ExecHost;
   readonly security?: ExecSecurity;

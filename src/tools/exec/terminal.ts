@@ -70,7 +70,7 @@ while select.select([fd], [], [], 0)[0] and copy():
 os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 `.trim();
 
-/** How each program is told to run a line of the shell in a terminal. */
+/** How each program is made to run a line of the shell in a terminal. */
 const HOLDERS: readonly { readonly program: string; readonly args: (line: string) => readonly string[] }[] = [
   // Of util-linux: quiet, written at once, ending as the command does, and nothing recorded. Others refuse these options when they are tried.
   { program: "script", args: (line) => ["-q", "-f", "-e", "-c", line, "/dev/null"] },

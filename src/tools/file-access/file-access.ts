@@ -41,7 +41,7 @@ export interface FileAccessDeps {
   readonly skillsDecide: (agentId: string) => boolean;
   readonly grants: FolderGrants;
   readonly approvals: Pick<Approvals, "request">;
-  /** Why nobody can be asked about a call of this session; undefined when somebody can. */
+  /** Why nobody can be asked about a call of this session; undefined when someone can. */
   readonly unasked: (context: ToolContext) => string | undefined;
   readonly log: Pick<Logger, "warn">;
   readonly ignoreCase: boolean;
@@ -111,7 +111,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
       const sealed = sealedFor(context, options.roots);
       const links = createHardLinks(tableNow(), sealed);
       const workspace = realName(context.workspaceDir);
-      /** Folders that somebody agreed to during this call. */
+      /** Folders that the operator agreed to during this call. */
       const agreed = new Set<string>();
       let reported = false;
       return async (path, access, stat) => {

@@ -21,7 +21,7 @@ interface GrantsFile {
 
 const isGrant = (value: unknown): value is Grant => isRecord(value) && typeof value["folder"] === "string";
 
-/** Folders outside of the workspace in which an agent may write, because somebody answered "always". */
+/** Folders outside of the workspace in which an agent may write, because the operator answered "always". */
 export interface FolderGrants {
   /** The folder whose grant covers a path. */
   covering(agentId: string, path: string): string | undefined;
@@ -39,7 +39,7 @@ export interface FolderGrantsDeps {
   readonly homes: readonly string[];
 }
 
-/** Folders this close to the root hold far more than whoever agrees can have in mind. */
+/** Folders this close to the root hold far more than one who agrees can have in mind. */
 const BROAD_DEPTH = 2;
 
 export function createFolderGrants({ path, clock, ids, log, homes }: FolderGrantsDeps): FolderGrants {

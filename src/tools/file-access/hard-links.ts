@@ -44,7 +44,7 @@ export function createHardLinks({ places, homes, states }: SealedTable, sealed: 
       try {
         visit(start, 0, { left: MOST_FILES_OF_PLACE });
       } catch {
-        // It may not be looked into; neither may whoever asks.
+        // It may not be looked into; neither may the caller.
       }
     }
     return { found, complete };

@@ -14,7 +14,7 @@ export interface SealedPlace {
 const HARMLESS_OF_PROCESS = /^(?:stat|statm|status|comm|limits|cgroup|mounts|mountinfo|mountstats|loginuid|oom_score|sched|schedstat|wchan|io|net|ns)(?:\/|$)/;
 const OF_PROCESS = /^\/proc\/(?:\d+|self|thread-self)(?:\/task\/\d+)?(?:\/(.*))?$/;
 
-/** Homes of people whom nobody told us about, also of a Windows system around this one. */
+/** Homes of people who are not configured, also of a Windows system around this one. */
 const SOME_HOME = /^(?:\/root|\/var\/root|\/(?:home|users|mnt\/[a-z]\/users)\/[^/]+)(?=\/|$)/i;
 /** State folders of this and of other profiles and of earlier names. */
 const SOME_STATE = /^\.(?:openclaw(?:-[^/]+)?|clawdbot|moldbot|moltbot)$/;
@@ -65,7 +65,7 @@ export function createMachinePatterns(same: (path: string) => string): FindPlace
   return (path) => names(path, "");
 }
 
-/** Finds the sealed places of a path below a home folder, whether or not somebody lives there. `same` makes two spellings of one name equal. */
+/** Finds the sealed places of a path below a home folder, whether or not it is in use. `same` makes two spellings of one name equal. */
 export function createHomeSeals(homes: readonly string[], same: (path: string) => string): FindPlaces {
   const names = createNames(placesOf(IN_HOME), same);
   /** `home` ends with a slash. */

@@ -64,7 +64,7 @@ export interface LoopAlarm {
 export interface LoopGuard {
   /** To be asked before a call. A warning comes when its threshold is reached and then with every tenth repetition. */
   check(call: WatchedCall): LoopAlarm | undefined;
-  /** To be told after it. Calls that were refused by the guard are not told. */
+  /** To be called after it, except for calls that the guard refused. */
   record(call: WatchedCall & { readonly outcome: ToolOutcome }): void;
 }
 
@@ -172,7 +172,7 @@ const MAX_SESSIONS = 512;
 export interface SessionLoopsDeps {
   readonly config: () => OpenClawConfig;
   readonly log: Logger;
-  /** Told every alarm, for diagnostics. */
+  /** Receives every alarm, for diagnostics. */
   readonly onAlarm?: (alarm: LoopAlarm & { readonly sessionKey: string; readonly tool: string }) => void;
 }
 

@@ -19,7 +19,7 @@ export interface PolicyVerdict {
 export interface PolicyOptions {
   readonly layers: readonly Layer[];
   readonly owner: boolean;
-  /** Told what in the lists means no tool. */
+  /** Receives what in the lists means no tool. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 
@@ -49,7 +49,7 @@ function verdict(tool: PolicySubject, layers: readonly Layer[], asked: readonly 
     if (!layer.allow) continue;
     const found = layer.allow.find(({ entry }) => allows(entry, tool));
     if (!found) return no(layer.name, layer.missing, { at: layer.allowAt });
-    // What somebody wrote says more than what holds by itself; of what was written the narrowest counts.
+    // What the configuration says counts more than what holds by itself; of what was written the narrowest counts.
     const isImplied = found.entry === "*" && found.why !== undefined;
     if (!isImplied && (found.why === undefined || !decisive)) decisive = { layer: layer.name, found };
   }

@@ -128,7 +128,7 @@ function controlOf(char: string): string | undefined {
   return code >= 0x40 && code < 0x60 ? String.fromCharCode(code & 0x1f) : undefined;
 }
 
-/** Text as if pasted: the program is told where it begins and ends, and nothing in the text can say so too early. */
+/** Text as if pasted: the program sees where it begins and ends, and nothing in the text can say so too early. */
 export function pasted(text: string, bracketed: boolean): string {
   return bracketed ? `${ESC}[200~${text.replaceAll(ESC, "")}${ESC}[201~` : text;
 }

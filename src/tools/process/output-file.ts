@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** Most of an output that is written to a file. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** With more than this waiting for the disk in memory, whoever writes has to wait. */
+/** With more than this waiting for the disk in memory, the writer has to wait. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 
 /** All that a command wrote, on disk: in a file without a name, which is gone with the process. */
@@ -34,9 +34,9 @@ export function createOutputFile(): OutputFile {
     add(text) {
       if (full || failed) return undefined;
       const data = Buffer.from(text);
-      const room = MAX_FILE_BYTES - bytes;
-      full = data.length > room;
-      const piece = full ? data.subarray(0, room) : data;
+      const left = MAX_FILE_BYTES - bytes;
+      full = data.length > left;
+      const piece = full ? data.subarray(0, left) : data;
       bytes += piece.length;
       waiting += piece.length;
       writing = writing

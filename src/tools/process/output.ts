@@ -78,7 +78,7 @@ class NewText {
 export interface OutputLimits {
   /** Characters kept of everything. */
   readonly kept: number;
-  /** Characters kept of each stream until somebody asks for them. */
+  /** Characters kept of each stream until they are asked for. */
   readonly pending: number;
   /** Whether all of a long output is written to a file. Default true. */
   readonly savesAll?: boolean;

@@ -23,7 +23,7 @@ export function logPage(text: string, offset?: number, limit?: number): { readon
 const MAX_WAIT_MS = 120_000;
 const RETRY_MS = [5000, 10_000, 30_000, 60_000] as const;
 const ACTIONS = ["list", "poll", "log", "write", "send-keys", "submit", "paste", "kill", "clear", "remove"] as const;
-/** Ends the input of whoever reads lines. */
+/** Ends the input of a program that reads lines. */
 const END_OF_INPUT = "\x04";
 const LABEL_CHARS = 120;
 

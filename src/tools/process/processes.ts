@@ -64,7 +64,7 @@ export interface CommandProcess {
   readonly terminal: boolean;
   /** Types into its terminal; false when there is none, it has ended, or it does not read. */
   write(data: string | Buffer): boolean;
-  /** Somebody had it ended before it was done. */
+  /** It was ended on purpose before it was done. */
   readonly killed: boolean;
   /** Ends it and everything it started: SIGTERM, then SIGKILL after the grace (3 s unless given, in milliseconds). */
   kill(graceMs?: number): void;
@@ -91,7 +91,7 @@ export interface StartInput {
   readonly timeoutMs?: number | undefined;
   /** How long it is remembered after its end. */
   readonly cleanupMs?: number | undefined;
-  /** Told after each piece of output. */
+  /** Called after each piece of output. */
   readonly onOutput?: () => void;
   /** Keeps all of an output that is too long to be shown, and gives the name under which it can be read. */
   readonly keepOutput?: ((id: string, output: CommandOutput) => Promise<string | undefined>) | undefined;
@@ -224,7 +224,7 @@ async function endAll(running: readonly CommandProcess[]): Promise<void> {
   await Promise.all(running.map((process) => process.ended));
 }
 
-/** Keeps an output that is too long to be shown, if somebody wants it; then nothing of it is on disk here any more. */
+/** Keeps an output that is too long to be shown, if it is wanted; then nothing of it is on disk here any more. */
 async function settled(id: string, output: CommandOutput, keep: StartInput["keepOutput"]): Promise<string | undefined> {
   const kept = output.isLong ? await keep?.(id, output).catch(() => undefined) : undefined;
   await output.release();

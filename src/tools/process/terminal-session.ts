@@ -11,7 +11,7 @@ interface Running {
 
 /**
  * Sends signals to everything that runs in the terminal that a child holds. A terminal is a session of its own, which the child's group does not
- * reach. The child itself is only killed: it ends when the command does, and told to end it would speak. False when nobody was reached.
+ * reach. The child itself is only killed: it ends when the command does, and on a signal to end it would print. False when nobody was reached.
  */
 export function terminalSignals(holder: Pick<Child, "pid" | "signal">): (name: Signal) => boolean {
   // Kept: after the holder's end nobody knows whose child the first one was, and what is left in its session must still be found.
@@ -25,8 +25,8 @@ export function terminalSignals(holder: Pick<Child, "pid" | "signal">): (name: S
   }
 
   return (name) => {
-    const told = signalInside(name);
-    return told && name === "SIGTERM" ? true : holder.signal("SIGKILL") || told;
+    const reached = signalInside(name);
+    return reached && name === "SIGTERM" ? true : holder.signal("SIGKILL") || reached;
   };
 }
 

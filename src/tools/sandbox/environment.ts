@@ -6,7 +6,7 @@ const SECRETS = new Set(["AWS_ACCESS_KEY_ID", "DATABASE_URL", "REDIS_URL", "SSH_
 const LONG_CHARS = 32_768;
 const ENCODED = /^[A-Za-z0-9+/=_-]{80,}$/;
 
-/** The configured variables without those that look like secrets; `warn` is told which were left out and which look odd. */
+/** The configured variables without those that look like secrets; `warn` gets which were left out and which look odd. */
 export function insideEnvironment(env: Env, warn: (text: string) => void): Env {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {

@@ -28,7 +28,7 @@ export interface MountFacts {
   readonly stateDir: string;
   /** Files that decide what an agent may do, wherever they lie and whether or not they are there yet: no sandbox may write them. */
   readonly ownFiles: readonly string[];
-  /** Mounts below the workspace inside would be made by a path that whoever works there can lead elsewhere. */
+  /** Mounts below the workspace inside would be made by a path that the agent can lead elsewhere. */
   readonly beside?: boolean;
 }
 

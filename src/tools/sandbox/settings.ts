@@ -100,7 +100,7 @@ export function mainKeyOf(config: OpenClawConfig, agentId: string): string {
   return config.session?.scope === "global" ? "global" : `agent:${agentId.toLowerCase()}:main`;
 }
 
-/** The same by the configuration alone, for whoever decides about a session and not in it. */
+/** The same by the configuration alone, for decisions about a session from outside of it. */
 export function isSessionSandboxed(config: OpenClawConfig, agentId: string, sessionKey: string): boolean {
   return isSandboxed(sandboxSettings(config, agentId, ""), sessionKey, mainKeyOf(config, agentId));
 }

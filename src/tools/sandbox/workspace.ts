@@ -25,7 +25,7 @@ export interface SandboxWorkspace {
 }
 
 /**
- * Makes a sandbox's own workspace ready. Whoever works inside may put links in our way at any moment: nothing is written, replaced or removed
+ * Makes a sandbox's own workspace ready. The agent inside may put links in the way at any moment: nothing is written, replaced or removed
  * outside of the folder.
  */
 export async function seedSandbox({ folder, workspaceDir, skills, unique }: SandboxWorkspace): Promise<void> {

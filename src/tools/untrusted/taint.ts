@@ -30,7 +30,7 @@ export interface Taint {
   /** Something else came in: a message of a stranger, a webhook, a memory. */
   mark(sessionKey: string, what: "private" | "untrusted"): void;
   flags(sessionKey: string): TaintFlags;
-  /** The session begins anew. */
+  /** The session is reset. */
   forget(sessionKey: string): void;
 }
 

@@ -1,4 +1,5 @@
 /** `runtime.channel`. */
+import { isRecord } from "../../../base/records.ts";
 import * as channels from "../../../channels/index.ts";
 import type { ChannelMessageActionAdapter } from "../../../protocol/index.ts";
 import { normalizeAccountId } from "../../sdk/account-ids.ts";
@@ -120,8 +121,7 @@ const noActions = (): ChannelMessageActionAdapter => ({ listActions: () => [] })
 /** Groups that are answered without a mention, which a bot must be allowed to read. */
 function collectUnmentionedGroupIds(groups: Record<string, unknown> | undefined): ReturnType<Transports["telegram"]["collectUnmentionedGroupIds"]> {
   const open = Object.entries(groups ?? {}).filter(([, group]) => {
-    const { enabled, requireMention } = (group ?? {}) as { enabled?: unknown; requireMention?: unknown };
-    return enabled !== false && requireMention === false;
+    return isRecord(group) && group["enabled"] !== false && group["requireMention"] === false;
   });
   const ids = open.map(([id]) => id.trim()).filter((id) => id !== "" && id !== "*");
   const groupIds = ids.filter((id) => /^-?\d+$/.test(id));

@@ -1,4 +1,5 @@
 /** `runtime.channel.session`: who wrote last in which session, over the store's index. */
+import { isRecord } from "../../../base/records.ts";
 import { sessionIndexFile } from "../../../config/index.ts";
 import type { MsgContext, SessionEntry } from "../../../protocol/index.ts";
 import type { RuntimeChannelSession } from "../../sdk/types/index.ts";
@@ -76,7 +77,7 @@ export function createChannelSession(ports: RuntimePorts): RuntimeChannelSession
         updatedAt.set(key, entry.updatedAt);
         return entry;
       } catch (error) {
-        if ((error as { code?: unknown }).code !== "CONFLICT" || attempt === MAX_ATTEMPTS) throw error;
+        if (!isRecord(error) || error["code"] !== "CONFLICT" || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }

@@ -85,7 +85,7 @@ export function createDispatching(deps: DispatchingDeps): Dispatching {
 
   /** Somebody else answers: nothing of it is kept here. */
   async function resolved(asked: Asked, dispatcher: ReplyDispatcher): Promise<DispatchResult> {
-    const replies = await asked.replyResolver!(asked.ctx, asked.replyOptions, asked.cfg ?? config());
+    const replies = await asked.replyResolver?.(asked.ctx, asked.replyOptions, asked.cfg ?? config());
     for (const payload of replies === undefined ? [] : [replies].flat()) dispatcher.sendFinalReply(payload);
     await dispatcher.waitForIdle();
     return resultOf({ counts: dispatcher.getQueuedCounts() });

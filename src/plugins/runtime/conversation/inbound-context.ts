@@ -54,14 +54,14 @@ const present = (fields: Readonly<Record<string, unknown>>): Record<string, unkn
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 function mediaFields(media: InboundFacts["media"] = []): Record<string, unknown> {
-  if (media.length === 0) return {};
+  const [first] = media;
+  if (!first) return {};
   const all = (key: "path" | "url" | "contentType"): string[] | undefined =>
     media.some((one) => one[key] !== undefined) ? media.map((one) => one[key] ?? "") : undefined;
-  const [first] = media;
   return present({
-    MediaPath: first!.path,
-    MediaUrl: first!.url ?? first!.path,
-    MediaType: first!.contentType,
+    MediaPath: first.path,
+    MediaUrl: first.url ?? first.path,
+    MediaType: first.contentType,
     MediaPaths: all("path"),
     MediaUrls: all("url") ?? all("path"),
     MediaTypes: all("contentType"),

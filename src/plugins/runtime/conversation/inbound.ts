@@ -1,4 +1,5 @@
 /** `runtime.channel.inbound`: a message from its arrival to the end of its reply, in steps that a plugin fills in. */
+import { isRecord } from "../../../base/records.ts";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import type { RuntimeChannelSession } from "../../sdk/types/index.ts";
@@ -69,7 +70,7 @@ export interface Inbound {
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<Admission["kind"]>(["dispatch", "observeOnly", "handled", "drop"]);
-const isAdmission = (value: unknown): value is Admission => KINDS.has((value as Partial<Admission> | null)?.kind);
+const isAdmission = (value: unknown): value is Admission => isRecord(value) && KINDS.has(value["kind"]);
 
 export function createInbound(dispatching: Dispatching, deps: { readonly recordInboundSession: RecordSession; readonly log: Logger }): Inbound {
   const keyOf = ({ routeSessionKey, route, ctxPayload }: AssembledMessage): string | undefined => routeSessionKey ?? route?.sessionKey ?? ctxPayload.SessionKey;

@@ -41,7 +41,7 @@ function jpeg(bytes: Buffer): ImageSize | undefined {
   let at = 2;
   while (at + 9 <= bytes.length) {
     if (bytes[at] !== 0xff) return undefined;
-    const marker = bytes[at + 1]!;
+    const marker = bytes.readUInt8(at + 1);
     if (marker === 0xff) at += 1;
     else if (standsAlone(marker)) at += 2;
     else if (isFrame(marker)) return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };

@@ -1,5 +1,5 @@
 /** Values by key that outlive the process. What a call wrote is on the disk when it returns. */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { Clock } from "../../../base/clock.ts";
 import { AppError, fileError } from "../../../base/errors.ts";
 
@@ -53,6 +53,14 @@ interface Row {
   readonly revision: number;
 }
 
+/** A row as it was written. */
+function rowOf(found: Record<string, SQLOutputValue> | undefined): Row | undefined {
+  if (!found) return undefined;
+  const { key, value, created_at, expires_at, revision } = found;
+  const expires = expires_at === null ? null : Number(expires_at);
+  return { key: String(key), value: String(value), created_at: Number(created_at), expires_at: expires, revision: Number(revision) };
+}
+
 const DEFAULT_MAX = 10_000;
 const MAX_VALUE_BYTES = 4 * 1024 * 1024;
 const GONE = "absent";
@@ -63,7 +71,7 @@ function checkedKey(key: unknown): string {
 }
 
 function encoded(value: unknown): string {
-  const text = JSON.stringify(value) as string | undefined;
+  const text: string | undefined = JSON.stringify(value);
   if (text === undefined) throw new AppError("INVALID_INPUT", "a value of plugin state must be something that JSON can hold");
   if (text.length > MAX_VALUE_BYTES)
     throw new AppError("INVALID_INPUT", `a value of plugin state may have ${MAX_VALUE_BYTES} bytes as JSON; this one has more: keep it in a file`);
@@ -87,8 +95,9 @@ export function openSyncKeyedStore<T>(database: DatabaseSync, options: KeyedStor
   );
   const all = database.prepare("SELECT * FROM entries WHERE namespace = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY revision");
 
-  const find = (key: string): Row | undefined => get.get(namespace, checkedKey(key), clock.now()) as Row | undefined;
-  const valueOf = (row: Row | undefined): T | undefined => (row ? (JSON.parse(row.value) as T) : undefined);
+  const find = (key: string): Row | undefined => rowOf(get.get(namespace, checkedKey(key), clock.now()));
+  const decoded = (row: Row): T => JSON.parse(row.value);
+  const valueOf = (row: Row | undefined): T | undefined => row && decoded(row);
 
   /** All of it or nothing, alone. */
   function atomically<R>(work: () => R): R {
@@ -118,7 +127,7 @@ export function openSyncKeyedStore<T>(database: DatabaseSync, options: KeyedStor
 
   function makeRoom(now: number): void {
     expire.run(namespace, now);
-    const { n } = count.get(namespace) as { n: number };
+    const n = Number(count.get(namespace)?.["n"] ?? 0);
     if (n < maxEntries) return;
     if (overflowPolicy === "reject-new")
       throw new AppError("OVERLOADED", `plugin state "${namespace}" holds ${maxEntries} entries, the most it may; delete some first`);
@@ -139,12 +148,11 @@ export function openSyncKeyedStore<T>(database: DatabaseSync, options: KeyedStor
       }),
     delete: (key) => atomically(() => Number(remove.run(namespace, checkedKey(key)).changes) > 0),
     entries: () =>
-      (all.all(namespace, clock.now()) as unknown as Row[]).map((row) => ({
-        key: row.key,
-        value: JSON.parse(row.value) as T,
-        createdAt: row.created_at,
-        ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
-      })),
+      all.all(namespace, clock.now()).flatMap((found) => {
+        const row = rowOf(found);
+        if (!row) return [];
+        return [{ key: row.key, value: decoded(row), createdAt: row.created_at, ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }) }];
+      }),
     clear: () => void database.prepare("DELETE FROM entries WHERE namespace = ?").run(namespace),
     observe: (key) => seen(find(key)),
     compareAndApply: (key, comparison, change) =>

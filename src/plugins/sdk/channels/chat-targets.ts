@@ -40,7 +40,7 @@ export function resolveServicePrefixedTarget<Service extends string, Target>(
 ): { kind: "handle"; to: string; service: Service } | Target | null {
   const entry = params.servicePrefixes.find(({ prefix }) => params.lower.startsWith(prefix));
   if (!entry) return null;
-  const to = rest(params, [entry.prefix])!;
+  const to = rest(params, [entry.prefix]);
   if (!to) throw new AppError("INVALID_INPUT", `${entry.prefix} names no target: write a handle or a chat behind it`);
   return params.isChatTarget(to.toLowerCase()) ? params.parseTarget(to) : { kind: "handle", to, service: entry.service };
 }
@@ -51,7 +51,7 @@ export function resolveServicePrefixedAllowTarget<Target>(
 ): Target | { kind: "handle"; handle: string } | null {
   const entry = params.servicePrefixes.find(({ prefix }) => params.lower.startsWith(prefix));
   if (!entry) return null;
-  const remainder = rest(params, [entry.prefix])!;
+  const remainder = rest(params, [entry.prefix]);
   return remainder ? params.parseAllowTarget(remainder) : { kind: "handle", handle: "" };
 }
 

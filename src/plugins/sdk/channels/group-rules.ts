@@ -55,7 +55,7 @@ function roomIn(rooms: ConfigSection | undefined, ...names: readonly (string | n
 
 function roomNames({ groupId, groupChannel }: ChannelGroupContext): string[] {
   const name = groupChannel?.trim().replace(/^#/, "");
-  return [groupId?.trim(), name && `#${name}`, name, name && normalizeChannelSlug(name)].filter((text) => text !== undefined && text !== "") as string[];
+  return [groupId?.trim(), name && `#${name}`, name, name && normalizeChannelSlug(name)].flatMap((text) => (text ? [text] : []));
 }
 
 const slugOf = (value: unknown) => (typeof value === "string" ? normalizeChannelSlug(value) : undefined);

@@ -18,10 +18,10 @@ function userOrRoom(raw: string, rules: UserAndRoomRules): string | undefined {
   if (!target) return undefined;
   const mentioned = rules.mention.exec(target)?.[1];
   if (mentioned) return `user:${mentioned}`.toLowerCase();
-  const prefixed = /^([a-z]+):(.*)$/i.exec(target);
-  const prefix = prefixed?.[1]?.toLowerCase();
+  const [, named, behind = ""] = /^([a-z]+):(.*)$/i.exec(target) ?? [];
+  const prefix = named?.toLowerCase();
   if (prefix === "user" || prefix === "channel" || prefix === rules.platform) {
-    const id = prefixed![2]!.trim();
+    const id = behind.trim();
     return id ? `${prefix === "channel" ? "channel" : "user"}:${id}`.toLowerCase() : undefined;
   }
   const sign = target[0];
@@ -62,11 +62,11 @@ export function normalizeSignalMessagingTarget(raw: string): string | undefined 
     .trim()
     .replace(/^signal:/i, "")
     .trim();
-  const prefixed = /^(group|username|u|uuid):(.*)$/is.exec(target);
-  if (!prefixed) return target.toLowerCase() || undefined;
-  const id = prefixed[2]!.trim();
+  const [, kind, behind = ""] = /^(group|username|u|uuid):(.*)$/is.exec(target) ?? [];
+  if (kind === undefined) return target.toLowerCase() || undefined;
+  const id = behind.trim();
   if (!id) return undefined;
-  switch (prefixed[1]!.toLowerCase()) {
+  switch (kind.toLowerCase()) {
     case "group":
       return `group:${id}`;
     case "uuid":
@@ -87,10 +87,10 @@ function iMessageHandle(raw: string): string {
 }
 
 export function normalizeIMessageMessagingTarget(raw: string): string | undefined {
-  const service = /^\s*(imessage|sms|auto):/i.exec(raw);
-  const handle = iMessageHandle(service ? raw.slice(service[0].length) : raw);
+  const [prefix = "", service] = /^\s*(imessage|sms|auto):/i.exec(raw) ?? [];
+  const handle = iMessageHandle(raw.slice(prefix.length));
   if (!handle) return undefined;
-  return service && !CHAT_TARGET.test(handle) ? `${service[1]!.toLowerCase()}:${handle}` : handle;
+  return service !== undefined && !CHAT_TARGET.test(handle) ? `${service.toLowerCase()}:${handle}` : handle;
 }
 
 const withoutWhatsApp = (value: string) => value.trim().replace(/^(?:whatsapp:\s*)+/i, "");
@@ -105,7 +105,7 @@ export function normalizeWhatsAppTarget(value: string): string | null {
   if (isWhatsAppGroupJid(target)) return target.toLowerCase();
   const user = /^(\d+)(?::\d+)?@s\.whatsapp\.net$|^(\d+)@lid$/i.exec(target);
   if (!user && target.includes("@")) return null;
-  const phone = normalizeE164(user ? (user[1] ?? user[2])! : target);
+  const phone = normalizeE164(user?.[1] ?? user?.[2] ?? target);
   return phone.length > 1 ? phone : null;
 }
 
@@ -114,15 +114,15 @@ export const normalizeWhatsAppMessagingTarget = (raw: string): string | undefine
 const UUID = /^[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}$/i;
 const PHONE = /^\+?\d{3,}$/;
 
-const LOOKS: Readonly<Record<string, readonly RegExp[]>> = {
+const LOOKS = {
   discord: [/^<@!?\d+>$/, /^(?:user|channel|discord):/i, /^\d{6,}$/],
   slack: [/^<@[A-Z0-9]+>$/i, /^(?:user|channel|slack):/i, /^[@#]/, /^[CUWGD][A-Z0-9]{8,}$/i],
   telegram: [/^(?:telegram|tg):/i, /^@/, /^-?\d{6,}$/],
   imessage: [/^(?:imessage|sms|auto):/i, CHAT_TARGET, /@/, PHONE],
   whatsapp: [/^whatsapp:/i, /@/, PHONE],
-};
+} satisfies Readonly<Record<string, readonly RegExp[]>>;
 
-const looksLike = (channel: string) => (raw: string) => raw.trim() !== "" && LOOKS[channel]!.some((shape) => shape.test(raw.trim()));
+const looksLike = (channel: keyof typeof LOOKS) => (raw: string) => raw.trim() !== "" && LOOKS[channel].some((shape) => shape.test(raw.trim()));
 
 /** Whether a text is an address already, and no name to look up. */
 export const looksLikeDiscordTargetId = looksLike("discord");

@@ -60,8 +60,8 @@ export function refineChannelDmPolicy(
 ): (value: { dmPolicy?: unknown; allowFrom?: unknown }, ctx: Parameters<typeof requireOpenAllowFrom>[0]["ctx"]) => void {
   return (value, ctx) =>
     requireOpenAllowFrom({
-      policy: value.dmPolicy as string | undefined,
-      allowFrom: value.allowFrom as (string | number)[] | undefined,
+      policy: typeof value.dmPolicy === "string" ? value.dmPolicy : undefined,
+      allowFrom: Array.isArray(value.allowFrom) ? value.allowFrom : undefined,
       ctx,
       path: ["allowFrom"],
       message: `channels.${params.channel}.dmPolicy="open" needs channels.${params.channel}.allowFrom to hold "*"`,

@@ -48,11 +48,11 @@ interface ConfigAdapter<A> {
 function access<A>(
   options: Accounts<A>,
 ): Pick<ConfigAdapter<A>, "listAccountIds" | "resolveAccount" | "defaultAccountId" | "resolveAllowFrom" | "formatAllowFrom"> & Partial<ConfigAdapter<A>> {
-  const { resolveDefaultTo } = options;
+  const { resolveDefaultTo, inspectAccount } = options;
   return {
     listAccountIds: (cfg) => options.listAccountIds?.(cfg) ?? [DEFAULT_ACCOUNT_ID],
     resolveAccount: (cfg, accountId) => options.resolveAccount(cfg, accountId),
-    ...(options.inspectAccount ? { inspectAccount: (cfg: HostConfig, accountId?: string | null) => options.inspectAccount!(cfg, accountId) } : {}),
+    ...(inspectAccount ? { inspectAccount: (cfg: HostConfig, accountId?: string | null) => inspectAccount.call(options, cfg, accountId) } : {}),
     defaultAccountId: (cfg) => options.defaultAccountId?.(cfg) ?? DEFAULT_ACCOUNT_ID,
     resolveAllowFrom: ({ cfg, accountId }) => mapAllowFromEntries(options.resolveAllowFrom?.(options.resolveAccount(cfg, accountId))),
     formatAllowFrom: ({ allowFrom }) => options.formatAllowFrom?.(allowFrom) ?? formatTrimmedAllowFromEntries(allowFrom),

@@ -133,11 +133,12 @@ export function createSimpleChannelSecretContract(
     secretTargetRegistryEntries: createChannelSecretTargetRegistryEntries({ channelKey, channel, account }),
     collectRuntimeConfigAssignments({ config, defaults, context }) {
       const found = getChannelSurface(config, channelKey);
-      for (const field of found ? new Set([...channel, ...account]) : [])
+      if (!found) return;
+      for (const field of new Set([...channel, ...account]))
         collectConditionalChannelFieldAssignments({
           channelKey,
           field,
-          ...found!,
+          ...found,
           defaults,
           context,
           topLevelActiveWithoutAccounts: true,

@@ -55,6 +55,10 @@ export const applySetupAccountConfigPatch = (params: {
   readonly patch: ConfigSection;
 }): HostConfig => patchScopedAccountConfig(params);
 
+/** The allow list of a section. */
+const entriesIn = (section: Readonly<Record<string, unknown>> | undefined): (string | number)[] | undefined =>
+  Array.isArray(section?.["allowFrom"]) ? section["allowFrom"] : undefined;
+
 type Setter<V> = (cfg: HostConfig, value: V) => HostConfig;
 
 /** `open` without `*` on the list would let nobody in: it is added. */
@@ -65,7 +69,7 @@ export function setTopLevelChannelDmPolicyWithAllowFrom(params: {
   getAllowFrom?(cfg: HostConfig): readonly (string | number)[] | undefined;
 }): HostConfig {
   const { cfg, channel, dmPolicy } = params;
-  const current = params.getAllowFrom?.(cfg) ?? (channelSection(cfg, channel)?.["allowFrom"] as (string | number)[] | undefined);
+  const current = params.getAllowFrom?.(cfg) ?? entriesIn(channelSection(cfg, channel));
   const patch = { dmPolicy, ...(dmPolicy === "open" ? { allowFrom: addWildcardAllowFrom(current) } : {}) };
   return patchTopLevelChannelConfigSection({ cfg, channel, patch });
 }
@@ -123,7 +127,7 @@ export function createChannelDmPolicy<A extends { readonly config?: ConfigSectio
     getCurrent: (cfg, accountId) => (params.resolveAccount(cfg, accountId).config?.["dmPolicy"] as DmPolicy | undefined) ?? defaultPolicy,
     setPolicy(cfg, dmPolicy, accountId) {
       const account = params.resolveAccount(cfg, accountId);
-      const current = account.config?.["allowFrom"] as (string | number)[] | undefined;
+      const current = entriesIn(account.config);
       return params.applyPatch({ cfg, account, patch: { dmPolicy, ...(dmPolicy === "open" ? { allowFrom: addWildcardAllowFrom(current) } : {}) } });
     },
     ...(promptAllowFrom ? { promptAllowFrom } : {}),
@@ -155,7 +159,7 @@ export function createTopLevelChannelParsedAllowFromPrompt(params: {
   mergeEntries?(params: { existing: (string | number)[]; parsed: string[] }): string[];
 }): PromptAllowFrom {
   return async ({ cfg, prompter }) => {
-    const existing = (channelSection(cfg, params.channel)?.["allowFrom"] as (string | number)[] | undefined) ?? [];
+    const existing = entriesIn(channelSection(cfg, params.channel)) ?? [];
     if (params.noteLines?.length) await prompter.note(params.noteLines.join("\n"), params.noteTitle);
     const answer = await prompter.text({
       message: params.message,

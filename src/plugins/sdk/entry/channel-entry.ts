@@ -12,13 +12,16 @@ export interface ExportPlace {
   readonly exportName?: string | undefined;
 }
 
+/** A member of a module, which may be a function. */
+const memberOf = (value: unknown, name: string): unknown =>
+  (typeof value === "object" && value !== null) || typeof value === "function" ? Reflect.get(value, name) : undefined;
+
 /** Loads a file beside the module `from`, at once. It is an instance of its own per generation of the plugin, as everything a plugin imports. */
 export function loadBundledEntryExportSync(from: string, { specifier, exportName }: ExportPlace): unknown {
-  const load = createRequire(from.split("?")[0]!);
+  const load = createRequire(from.replace(/\?.*$/s, ""));
   const module: unknown = load(specifier);
-  const names = module as Readonly<Record<string, unknown>>;
   if (exportName === undefined) return module;
-  const found = names[exportName] ?? (names["default"] as Readonly<Record<string, unknown>> | undefined)?.[exportName];
+  const found = memberOf(module, exportName) ?? memberOf(memberOf(module, "default"), exportName);
   if (found === undefined) throw new AppError("NOT_FOUND", `${specifier} has no export "${exportName}"; the plugin's entry and its files do not fit together`);
   return found;
 }

@@ -9,7 +9,7 @@ function kindOf(location: NormalizedLocation): { source: "pin" | "place" | "live
 /** One line with coordinates, and the caption below it. */
 export function formatLocationText(location: NormalizedLocation): string {
   const { isLive, source } = kindOf(location);
-  const accuracy = Number.isFinite(location.accuracy) ? ` ±${Math.round(location.accuracy!)}m` : "";
+  const accuracy = typeof location.accuracy === "number" && Number.isFinite(location.accuracy) ? ` ±${Math.round(location.accuracy)}m` : "";
   const where = `${location.latitude.toFixed(6)}, ${location.longitude.toFixed(6)}${accuracy}`;
   const name = [location.name, location.address].filter(Boolean).join(" — ");
   const line = isLive || source === "live" ? `🛰 Live location: ${where}` : name ? `📍 ${name} (${where})` : `📍 ${where}`;

@@ -1,4 +1,5 @@
 /** Parts of a channel's outbound side that are put together when it loads. */
+import { isRecord } from "../../../base/records.ts";
 import { join, resolve } from "node:path";
 import { buildPendingHistoryContextFromMap, clearHistoryEntriesIfEnabled, recordPendingHistoryEntryIfEnabled, type HistoryEntry } from "./history.ts";
 import { envValue, sdkHost } from "../host-binding.ts";
@@ -30,8 +31,7 @@ export const resolveOutboundSendDep = <T>(deps: Readonly<Record<string, T | unde
 
 type Streaming = { readonly streaming?: unknown; readonly blockStreaming?: unknown } | null | undefined;
 
-const streamingOf = (config: Streaming): Readonly<Record<string, unknown>> =>
-  typeof config?.streaming === "object" && config.streaming !== null ? (config.streaming as Record<string, unknown>) : {};
+const streamingOf = (config: Streaming): Readonly<Record<string, unknown>> => (isRecord(config?.streaming) ? config.streaming : {});
 
 /** How a reply is shown while it is written. */
 export function resolveChannelPreviewStreamMode(config: Streaming, fallback: string): string {
@@ -40,7 +40,8 @@ export function resolveChannelPreviewStreamMode(config: Streaming, fallback: str
 }
 
 export function resolveChannelStreamingBlockEnabled(config: Streaming): boolean | undefined {
-  const value = (streamingOf(config)["block"] as { enabled?: unknown } | undefined)?.enabled ?? config?.blockStreaming;
+  const { block } = streamingOf(config);
+  const value = (isRecord(block) ? block["enabled"] : undefined) ?? config?.blockStreaming;
   return typeof value === "boolean" ? value : undefined;
 }
 

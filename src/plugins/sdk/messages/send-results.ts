@@ -1,4 +1,5 @@
 /** What a channel says about what it sent. */
+import { isRecord } from "../../../base/records.ts";
 import type { OutboundDeliveryResult } from "../../../protocol/index.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
@@ -82,7 +83,7 @@ class ChannelPartialDeliveryError extends Error {
 }
 
 export const createChannelPartialDeliveryError = (cause: unknown, delivery: Loose): Error => new ChannelPartialDeliveryError(cause, delivery);
-export const isChannelPartialDeliveryError = (error: unknown): boolean => (error as { name?: unknown } | null)?.name === "ChannelPartialDeliveryError";
+export const isChannelPartialDeliveryError = (error: unknown): boolean => isRecord(error) && error["name"] === "ChannelPartialDeliveryError";
 
 /** The platform never saw the message: it may be sent again. */
 export class PlatformMessageNotDispatchedError extends Error {

@@ -33,7 +33,7 @@ interface ResponseHop extends HopAnswer {
 async function responseOf(answer: IncomingMessage, method: string): Promise<Response> {
   const { Readable } = await import("node:stream");
   const headers = new Headers();
-  for (let index = 0; index < answer.rawHeaders.length; index += 2) headers.append(answer.rawHeaders[index]!, answer.rawHeaders[index + 1]!);
+  for (let index = 0; index < answer.rawHeaders.length; index += 2) headers.append(answer.rawHeaders[index] ?? "", answer.rawHeaders[index + 1] ?? "");
   const status = answer.statusCode ?? 500;
   const empty = method === "HEAD" || [101, 204, 205, 304].includes(status);
   if (empty) answer.resume();

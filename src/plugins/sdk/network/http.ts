@@ -89,7 +89,7 @@ export async function readProviderJsonResponse<T = unknown>(
 /** A list in the answer's field; nothing there is an empty one. */
 export async function readProviderJsonArrayFieldResponse<T = unknown>(response: Response, label: string, field: string): Promise<T[]> {
   const value = (await readProviderJsonResponse<Record<string, unknown> | null>(response, label))?.[field];
-  return Array.isArray(value) ? (value as T[]) : [];
+  return Array.isArray(value) ? value : [];
 }
 
 export interface OperationDeadline {

@@ -5,6 +5,7 @@ import { BlockList, isIP } from "node:net";
 import { equalSecrets } from "../../../base/equal-secrets.ts";
 import type { OpenClawPluginHttpRouteHandler } from "../../../protocol/index.ts";
 import { isRequestBodyLimitError, readRequestBodyWithLimit, requestBodyErrorToText } from "./request-body.ts";
+import { pruneMapToMaxSize } from "../values/small.ts";
 import { registerPluginHttpRoute, registerWebhookTarget, resolveWebhookTargets, type RegisteredWebhookTarget } from "./webhooks.ts";
 
 export const WEBHOOK_RATE_LIMIT_DEFAULTS = Object.freeze({ windowMs: 60_000, maxRequests: 120, maxTrackedKeys: 4096 });
@@ -32,7 +33,7 @@ export function createFixedWindowRateLimiter(options: {
       window.count += 1;
       windows.delete(key);
       windows.set(key, window);
-      while (windows.size > Math.max(1, options.maxTrackedKeys)) windows.delete(windows.keys().next().value!);
+      pruneMapToMaxSize(windows, Math.max(1, options.maxTrackedKeys));
       return window.count > options.maxRequests;
     },
     size: () => windows.size,
@@ -58,7 +59,7 @@ export function createWebhookAnomalyTracker(
       const count = known && nowMs - known.at < ttlMs ? known.count + 1 : 1;
       counts.delete(key);
       counts.set(key, { count, at: nowMs });
-      while (counts.size > maxTrackedKeys) counts.delete(counts.keys().next().value!);
+      pruneMapToMaxSize(counts, maxTrackedKeys);
       if (count === 1 || count % logEvery === 0) log?.(message(count));
       return count;
     },
@@ -157,7 +158,8 @@ interface Choice<T, R> {
 
 /** Where none or several match, nobody can tell whom it is for: it is refused. */
 function single<T, R>(matches: readonly T[], options: Choice<T, R>): T | null {
-  if (matches.length === 1) return matches[0]!;
+  const [only, ...others] = matches;
+  if (only !== undefined && others.length === 0) return only;
   if (matches.length === 0) refuse(options.res, options.unauthorizedStatusCode ?? 401, options.unauthorizedMessage ?? "unauthorized");
   else refuse(options.res, options.ambiguousStatusCode ?? 401, options.ambiguousMessage ?? "ambiguous webhook target");
   return null;

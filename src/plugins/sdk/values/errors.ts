@@ -1,14 +1,15 @@
 /** Whatever was thrown. */
+import { isRecord } from "../../../base/records.ts";
 import { formatErrorMessage } from "../text.ts";
 
 /** The `code` of an error, as text. */
 export function extractErrorCode(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
+  const code = isRecord(error) ? error["code"] : undefined;
   return typeof code === "string" ? code : typeof code === "number" ? String(code) : undefined;
 }
 
 export function readErrorName(error: unknown): string {
-  const name = (error as { name?: unknown } | null | undefined)?.name;
+  const name = isRecord(error) ? error["name"] : undefined;
   return typeof name === "string" ? name : "";
 }
 

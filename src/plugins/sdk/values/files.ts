@@ -21,7 +21,7 @@ export interface FileLockHandle {
 
 async function isStale(lockPath: string, staleMs: number): Promise<boolean> {
   try {
-    const { pid } = JSON.parse(await readFile(lockPath, "utf8")) as { pid?: unknown };
+    const { pid }: { pid?: unknown } = JSON.parse(await readFile(lockPath, "utf8"));
     if (typeof pid === "number" && !isRunning({ pid })) return true;
   } catch (error) {
     if (systemCode(error) === "ENOENT") return false;
@@ -82,7 +82,8 @@ export async function readJsonFileWithFallback<T>(filePath: string, fallback: T)
     throw fileError(filePath, "could not read", error);
   }
   try {
-    return { value: JSON.parse(text) as T, exists: true };
+    const value: T = JSON.parse(text);
+    return { value, exists: true };
   } catch {
     return { value: fallback, exists: true };
   }
@@ -109,7 +110,7 @@ export function buildRandomTempFilePath(params: {
   now?: number | undefined;
   uuid?: string | undefined;
 }): string {
-  const now = Number.isFinite(params.now) ? Math.trunc(params.now!) : Date.now();
+  const now = params.now !== undefined && Number.isFinite(params.now) ? Math.trunc(params.now) : Date.now();
   return join(params.tmpDir ?? tmpdir(), `${safeName(params.prefix, "tmp")}-${now}-${params.uuid?.trim() || randomUUID()}${safeExtension(params.extension)}`);
 }
 

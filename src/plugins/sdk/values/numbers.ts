@@ -67,7 +67,7 @@ const TRANSIENT: ReadonlySet<string> = new Set([
 /** Whether the same request may well work later. */
 export function isTransientNetworkError(error: unknown, depth = 0): boolean {
   if (typeof error !== "object" || error === null || depth > 5) return false;
-  const { code, name, cause, errors } = error as { code?: unknown; name?: unknown; cause?: unknown; errors?: unknown };
+  const { code, name, cause, errors }: { code?: unknown; name?: unknown; cause?: unknown; errors?: unknown } = error;
   if (typeof code === "string" && TRANSIENT.has(code)) return true;
   if (name === "TimeoutError") return true;
   return isTransientNetworkError(cause, depth + 1) || (Array.isArray(errors) && errors.some((inner) => isTransientNetworkError(inner, depth + 1)));

@@ -186,7 +186,7 @@ async function collect(file: FileHandle, { offset, limit, budget, signal, encodi
 interface Reading {
   readonly most: number;
   readonly take: (line: string) => void;
-  /** Told how many bytes were read, and how long the line is that has not ended. */
+  /** Receives how many bytes were read, and how long the line is that has not ended. */
   readonly isEnough: (bytes: number, pending: number) => boolean;
   readonly signal: AbortSignal;
   readonly encoding: TextEncoding;

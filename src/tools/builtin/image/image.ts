@@ -119,7 +119,7 @@ type Loaded = { readonly ok: true; readonly images: readonly ImageContent[] } | 
 
 async function loadAll(names: readonly string[], options: Parameters<typeof loadImage>[1], deps: ImageToolDeps): Promise<Loaded> {
   const images: ImageContent[] = [];
-  let room = MAX_TOTAL_MB * MB;
+  let left = MAX_TOTAL_MB * MB;
   for (const name of names) {
     options.signal.throwIfAborted();
     const reference = parseReference(name);
@@ -128,10 +128,10 @@ async function loadAll(names: readonly string[], options: Parameters<typeof load
       return { ok: false, outcome: failedOutcome(text, { error: "unsupported_image_reference", image: shown(name) }) };
     }
     try {
-      const [image] = await fitted(await loadImage(reference, { ...options, maxBytes: Math.min(options.maxBytes, room) }, deps), deps);
+      const [image] = await fitted(await loadImage(reference, { ...options, maxBytes: Math.min(options.maxBytes, left) }, deps), deps);
       if (image.type === "text") return { ok: false, outcome: failedOutcome(`${shown(name)}: ${image.text}`, { error: "INVALID_INPUT", image: shown(name) }) };
       images.push(image);
-      room -= Math.floor((image.data.length * 3) / 4);
+      left -= Math.floor((image.data.length * 3) / 4);
     } catch (error) {
       options.signal.throwIfAborted();
       return { ok: false, outcome: failedOutcome(`Could not load ${shown(name)}: ${messageOf(error)}`, { error: codeOf(error), image: shown(name) }) };

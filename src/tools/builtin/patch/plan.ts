@@ -146,7 +146,7 @@ async function checkRemoval(files: RootedFiles, path: string, written: string): 
   return kind;
 }
 
-/** A file can be written there, as far as can be told before. */
+/** A file can be written there, as far as can be known before. */
 async function checkTarget(files: RootedFiles, path: string): Promise<void> {
   const kind = await kindAt(files, path);
   if (kind === "folder" || kind === "other") throw new AppError("INVALID_INPUT", `${path} is ${kind === "folder" ? "a folder" : "no regular file"}`);

@@ -88,7 +88,7 @@ async function startThread(workerData: Expression): Promise<Worker> {
   const { Worker } = await import("node:worker_threads");
   const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
   const worker = new Worker(THREAD, { eval: true, name: "grep", workerData, execArgv: [], env: {}, resourceLimits });
-  // Who waits is told; a failure after that concerns nobody.
+  // The caller that waits gets the failure; one after that concerns nobody.
   return worker.on("error", () => undefined);
 }
 

@@ -7,7 +7,7 @@ const MAX_BYTES = 50 * 1024;
 export interface Page {
   readonly lines: readonly string[];
   readonly full: boolean;
-  /** False when there was no room for it. */
+  /** False when it did not fit. */
   add(line: string): boolean;
   /** The lines and, below them, what was left out. */
   outcome(empty: string, notices: readonly (string | undefined)[], details?: Readonly<Record<string, unknown>>): ToolOutcome;

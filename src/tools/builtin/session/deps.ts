@@ -17,7 +17,7 @@ export interface SessionModel {
   readonly auth?: string;
 }
 
-/** What the session tools need of the room of models. */
+/** What the session tools need of the models module. */
 export interface SessionModels {
   describe(session: {
     readonly agentId: string;

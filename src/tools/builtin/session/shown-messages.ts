@@ -81,7 +81,7 @@ export async function readHistory(store: Pick<Store, "read">, session: SessionRo
   }
 }
 
-/** From the newest back, as many as fit; a single one that does not is told as such. */
+/** From the newest back, as many as fit; a single one that does not is marked as such. */
 function fitting(messages: readonly Fields[], { redact, maxBytes = MAX_BYTES }: HistoryOptions): History {
   const kept: ShownMessage[] = [];
   const screen = createScreen(redact);

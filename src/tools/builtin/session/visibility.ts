@@ -112,7 +112,7 @@ export function failure(error: string): ToolOutcome {
   return { ...jsonOutcome({ status: "error", error }), isError: true };
 }
 
-/** `global` is told as `main` where all main sessions are one. */
+/** `global` is shown as `main` where all main sessions are one. */
 export function shownKey(key: string): string {
   return key === "global" ? "main" : key;
 }

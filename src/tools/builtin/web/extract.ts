@@ -68,7 +68,7 @@ function decodeBody(bytes: Uint8Array, contentType: string | undefined, mime: st
   }
 }
 
-/** Markdown as somebody would read it aloud. */
+/** Markdown as one would read it aloud. */
 export function withoutMarkdown(markdown: string): string {
   return markdown
     .split("\n")

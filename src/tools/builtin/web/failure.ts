@@ -1,7 +1,7 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { failedOutcome, type ToolOutcome } from "../../tool.ts";
 
-/** What a model is told of a refused address. The address itself may come from a redirect, so it is not shown: it could be a sentence. */
+/** The text for the model about a refused address. The address itself may come from a redirect, so it is not shown: it could be a sentence. */
 const REFUSED: Readonly<Record<string, string>> = {
   url: "Blocked: not an http or https URL, or one with a user name or password",
   host: "Blocked hostname or private/internal IP address",

@@ -31,7 +31,7 @@ export interface SearchResult {
   readonly siteName: string | undefined;
 }
 
-/** A key is missing: what the model is told. */
+/** A key is missing: the text for the model. */
 export interface MissingKey {
   readonly error: string;
   readonly message: string;

@@ -45,7 +45,7 @@ export async function callService({ clock, network, mark }: WebToolsDeps, call: 
     const value: unknown = truncated ? undefined : JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // Told below, together with answers that are JSON but no object.
+    // Reported below, together with answers that are JSON but no object.
   }
   throw new AppError(
     "UNAVAILABLE",

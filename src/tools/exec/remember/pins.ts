@@ -6,13 +6,13 @@ import type { ExecPlan, PinnedFile, PlannedSegment } from "../plan.ts";
 import { readingShape } from "./readers.ts";
 import { runnerOf } from "./runners.ts";
 
-/** Larger files are told apart by size and times: reading them for each command would take too long. */
+/** Larger files are distinguished by size and times: reading them for each command would take too long. */
 const MOST_READ_BYTES = 8 * 1024 * 1024;
 const MOST_HOOKS = 100;
 const SNIFFED_BYTES = 8192;
 
 /**
- * The files that decide what a plan does and that whoever runs the gateway could write, as they are now: programs, scripts that a program is
+ * The files that decide what a plan does and that the gateway's user could write, as they are now: programs, scripts that a program is
  * given, and configuration that names programs. A plan made with them runs only as long as they stay the same.
  */
 export function pinnedFiles({ segments, cwd }: Pick<ExecPlan, "segments" | "cwd">, home: string): readonly PinnedFile[] {
@@ -90,7 +90,7 @@ function folderDigest(path: string): string {
   return `sha256:${hash.digest("hex")}`;
 }
 
-/** The file, or a folder on the way to it, by its name or behind links: whoever may write one can put another file there. */
+/** The file, or a folder on the way to it, by its name or behind links: who may write one can put another file there. */
 export function isWritable(path: string): boolean {
   return [path, realPath(path)].some((file) => {
     for (let at = file; ; at = dirname(at)) {

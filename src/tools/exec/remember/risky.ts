@@ -30,7 +30,7 @@ const ORDER: readonly RunnerKind[] = ["code", "project", "arguments"];
 
 /**
  * Entries of `exec-approvals.json` and `tools.exec.safeBins` that cover programs which can start others, so that any command can run unasked.
- * They stay valid: the user wrote them. Whoever audits the installation names them.
+ * They stay valid: the user wrote them. The security audit names them.
  */
 export function riskyAllowlistEntries({ file, safeBins = [], path, home }: RiskyInput): readonly RiskyEntry[] {
   const written = Object.entries(file.agents ?? {}).flatMap(([scope, { allowlist = [] }]) => allowlist.map(({ pattern }) => ({ scope, pattern })));

@@ -39,7 +39,7 @@ export interface Folders {
   readonly home: string;
 }
 
-/** For each segment of a plan what "always" would store. Empty when nothing in it could be told apart. */
+/** For each segment of a plan what "always" would store. Empty when nothing in it could be distinguished. */
 export function rememberable(plan: ExecPlan, folders: Folders): readonly Rememberable[] {
   if (wholeRefusal(plan) !== undefined) return [];
   return plan.segments.map((segment) => forSegment(segment, plan, folders));
@@ -124,7 +124,7 @@ export function describeRule({ program, rule }: ProgramRule): string {
   return `${fixed} with any names or files in ${rule.folder}${kept}`;
 }
 
-/** What "always" would do for a plan, for whoever decides. */
+/** What "always" would do for a plan, for the operator who decides. */
 export function describeAlways(plan: ExecPlan, folders: Folders): string {
   const whole = wholeRefusal(plan);
   if (whole !== undefined) return `Remembers nothing: ${whole}.`;

@@ -5,7 +5,7 @@ import { isWritable } from "./pins.ts";
 import { runnerNamed } from "./runners.ts";
 
 const SHELLS = new Set(["sh", "bash", "dash", "ash", "ksh", "zsh"]);
-/** Longer scripts do more than can be told here. */
+/** Longer scripts do more than can be seen here. */
 const MOST_BYTES = 64 * 1024;
 
 /**

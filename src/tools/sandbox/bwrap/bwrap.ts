@@ -99,7 +99,7 @@ function shown(folder: string): readonly string[] {
   return found.isSymbolicLink() ? ["--symlink", readlinkSync(folder), folder] : ["--ro-bind", folder, folder];
 }
 
-/** Who somebody is inside, whoever runs the gateway. */
+/** The user inside, whichever user runs the gateway. */
 const USER_ID = "1000";
 const DEFAULT_TMP_BYTES = 256 * 1024 * 1024;
 const SMALL_TMP_BYTES = 16 * 1024 * 1024;

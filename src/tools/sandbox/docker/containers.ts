@@ -8,7 +8,7 @@ import type { DockerCli } from "./docker-cli.ts";
 import type { ContainerRegistry } from "./registry.ts";
 
 const PRUNE_EVERY_MS = 5 * 60_000;
-/** A container that was used a moment ago is not taken away from whoever uses it. */
+/** A container that was used a moment ago is not taken away from its user. */
 const HOT_MS = 5 * 60_000;
 const SETUP_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
@@ -20,10 +20,10 @@ export interface ContainersDeps {
   readonly warn: (text: string) => void;
 }
 
-/** The life of containers: made at first use, started again, made anew for other settings, removed when they are idle or old. */
+/** The life of containers: made at first use, started again, made again for other settings, removed when they are idle or old. */
 export interface Containers {
   nameOf(plan: SandboxPlan): string;
-  /** Whoever asks at the same time waits for the same one. */
+  /** Callers at the same time wait for the same one. */
   ensure(plan: SandboxPlan): Promise<void>;
 }
 

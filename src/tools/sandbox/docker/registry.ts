@@ -23,7 +23,7 @@ export type ContainerKind = "containers" | "browsers";
 /** The list of containers, in the form that other versions read. */
 export interface ContainerRegistry {
   list(kind?: ContainerKind): readonly ContainerEntry[];
-  /** When and from which image it was made stays as it was first told. */
+  /** When and from which image it was made stays as it was first written. */
   put(entry: ContainerEntry): void;
   remove(containerName: string, kind?: ContainerKind): void;
 }

@@ -1,6 +1,6 @@
 export type Attributes = ReadonlyMap<string, string>;
 
-/** Told what stands in a page, in order. */
+/** Receives the parts of a page, in order. */
 export interface PageListener {
   /** As written: character references are not replaced. */
   text(raw: string): void;

@@ -120,7 +120,8 @@ function ofRequest({ status, text, code, phase, retryAfterMs }: ModelFailure, co
   if (known === "billing" && status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(lower))) return "rate_limit";
   if (known !== undefined) return known;
   if (status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(lower))) return "rate_limit";
-  const all = codes.length > 0 || code !== undefined ? `${(code ?? codes[0])!.toLowerCase()} ${lower}` : lower;
+  const first = code ?? codes[0];
+  const all = first === undefined ? lower : `${first.toLowerCase()} ${lower}`;
   const excluded = (status === undefined ? undefined : NOT_BY_TEXT[status]) ?? [];
   const matched = PATTERNS.find(({ kind, any }) => !excluded.includes(kind) && any.test(all))?.kind;
   if (matched !== undefined) return matched;

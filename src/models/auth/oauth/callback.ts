@@ -23,7 +23,7 @@ const PAGE = (title: string, text: string): string =>
 export function parseCallback(text: string): CallbackParams {
   const pasted = text.trim();
   const query = pasted.includes("?")
-    ? pasted.slice(pasted.indexOf("?") + 1).split("#")[0]!
+    ? pasted.slice(pasted.indexOf("?") + 1).replace(/#.*$/s, "")
     : /^[\w.~%+/-]+=/.test(pasted) && pasted.includes("code=")
       ? pasted
       : undefined;

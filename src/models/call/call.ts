@@ -179,8 +179,8 @@ const REASON_CHARS = 160;
 
 /** The stored reason of a cooldown. */
 function reasonOf({ status, text }: ModelFailure): string {
-  const words = text.replaceAll(/\s+/g, " ").trim();
-  const short = words.length > REASON_CHARS ? `${words.slice(0, REASON_CHARS).toWellFormed()}…` : words;
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  const short = line.length > REASON_CHARS ? `${line.slice(0, REASON_CHARS).toWellFormed()}…` : line;
   return status === undefined || short.startsWith(`HTTP ${status}`) ? short : `HTTP ${status}: ${short}`;
 }
 

@@ -113,7 +113,7 @@ function ofServer({ status, text, structured }: ModelFailure, codes: readonly st
 
 /** The request was refused, or an error came without a status. */
 function ofRequest({ status, text, code, phase, retryAfterMs }: ModelFailure, codes: readonly string[]): FailureClass {
-  // "Exceeded your current quota" means money at one provider and minutes at Google: its code tells which.
+  // "Exceeded your current quota" means money at one provider and minutes at Google: its code shows which.
   const lower = text.toLowerCase();
   const isGoogle = codes.includes("RESOURCE_EXHAUSTED");
   const known = isGoogle ? googleQuota(lower, codes) : specificCode(codes);

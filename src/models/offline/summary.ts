@@ -37,8 +37,8 @@ export function summarize(utterances: readonly Utterance[], previous: ReadonlyMa
   const found = pick(utterances);
   const items = (heading: Heading): string[] => {
     // Open items are replaced by the current ones; the rest accumulates.
-    const kept = heading === "In Progress" || heading === "Next Steps" ? [] : (previous.get(heading) ?? []);
-    const all = [...new Set([...kept, ...(found.get(heading) ?? [])])];
+    const earlier = heading === "In Progress" || heading === "Next Steps" ? [] : (previous.get(heading) ?? []);
+    const all = [...new Set([...earlier, ...(found.get(heading) ?? [])])];
     // The first goal is kept; of the others the latest count.
     const bounded = all.length <= MAX_ITEMS ? all : heading === "Goal" ? [...all.slice(0, 1), ...all.slice(1 - MAX_ITEMS)] : all.slice(-MAX_ITEMS);
     return bounded.length === 0 ? ["(none)"] : bounded;

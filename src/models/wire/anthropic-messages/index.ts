@@ -50,7 +50,7 @@ function betas(request: WireRequest, subscription: boolean): readonly string[] {
   return [...new Set([...own, ...(subscription ? ["oauth-2025-04-20"] : [])].map((name) => name.trim()).filter((name) => name !== ""))];
 }
 
-/** With reasoning on, the provider refuses another choice of words. */
+/** With reasoning on, the provider refuses other sampling. */
 const SAMPLING: ParamFields = { fields: { topP: "top_p", topK: "top_k" } };
 const PARAMS: ParamFields = { fields: { serviceTier: "service_tier", stop: "stop_sequences" }, fastTier: "auto" };
 

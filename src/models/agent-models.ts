@@ -104,7 +104,7 @@ async function findKeys(auth: AuthProfiles, config: OpenClawConfig, plugins: rea
   return new Map(found.flatMap(([name, first]) => (first ? [[name, first] as const] : [])));
 }
 
-/** A text that may be a secret; short ones are words. */
+/** A text that may be a secret; short ones are not. */
 const isLong = (value: string | undefined): value is string => value !== undefined && value.trim().length >= 8;
 
 /** The variable that holds a provider's key, or would. */

@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { type Models } from "./create-models.ts";
 
-/** Which model answers a message for which nobody chose one, and why it is that one. */
+/** Which model answers when none was chosen, and why it is that one. */
 export interface AnsweringModel {
   /** `provider/model`; null when none can be had, and `why` says what to change. */
   readonly model: string | null;
@@ -13,7 +13,7 @@ export interface AnsweringModel {
 type Candidate = Awaited<ReturnType<ReturnType<Models["auth"]>["candidates"]>>[number];
 
 /** Where the key comes from, for people. The key itself is not in it. */
-function keyPlace({ source, id }: Candidate): string {
+function keyLocation({ source, id }: Candidate): string {
   const name = id.replace(/^(?:env|config):/, "");
   if (source === "env") return `the key is in the variable ${name}`;
   if (source === "profile") return `the key is in the profile ${name}`;
@@ -31,7 +31,7 @@ export async function answeringModel(load: () => Promise<Pick<Models, "select" |
     const offline = entry.source === "builtin";
     if (offline || reason.source === "local") return { model, offline, why: reason.text };
     const first = (await models.auth(agentId).candidates(ref.provider, { modelId: ref.id }))[0];
-    if (first) return { model, offline, why: `${reason.text}; ${keyPlace(first)}` };
+    if (first) return { model, offline, why: `${reason.text}; ${keyLocation(first)}` };
     const { needsNoKey } = await import("./choice.ts");
     const missing = `but there is no key for ${ref.provider}: add one with openclaw models auth add --provider ${ref.provider}`;
     return { model, offline, why: needsNoKey(ref.provider) ? reason.text : `${reason.text}; ${missing}` };

@@ -6,7 +6,7 @@ import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { Redactor } from "../base/redaction.ts";
-import { agentFolder, mainAgentFolder, oauthFolder, type Config, type Env, type PathContext } from "../config/index.ts";
+import { agentFolder, mainAgentFolder, oauthFolder, type Config, type Env, type OpenClawConfig, type PathContext } from "../config/index.ts";
 import { currentHooks, type Hooks } from "../hooks/index.ts";
 import { type Budgets } from "./budgets/budgets.ts";
 import { type Models } from "./create-models.ts";
@@ -45,6 +45,7 @@ export function createLazyModels(deps: LazyModelsDeps): LazyModels {
     const agent = config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase());
     return agent ? agentFolder(paths, agent) : agentId === "main" ? mainAgentFolder(paths) : agentFolder(paths, { id: agentId });
   };
+  const current = (): OpenClawConfig => config.current;
   let raw: RawStream | undefined;
 
   async function openRaw(file: string): Promise<RawLog> {
@@ -59,7 +60,7 @@ export function createLazyModels(deps: LazyModelsDeps): LazyModels {
     return createModels({
       ...deps,
       ...(deps.rawStream === undefined ? {} : { rawLog: await openRaw(deps.rawStream) }),
-      config: () => config.current,
+      config: current,
       env: () => config.env(),
       secret: (input, path) => config.resolveSecret(input, path),
       agentDir,
@@ -74,7 +75,7 @@ export function createLazyModels(deps: LazyModelsDeps): LazyModels {
 
   return {
     models: lazy(openModels),
-    budgets: lazy(async () => (await import("./budgets/index.ts")).createBudgets({ store, clock, config: () => config.current })),
+    budgets: lazy(async () => (await import("./budgets/index.ts")).createBudgets({ store, clock, config: current })),
     [Symbol.asyncDispose]: async () => raw?.[Symbol.asyncDispose](),
   };
 }

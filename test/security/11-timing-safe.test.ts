@@ -65,7 +65,7 @@ function comparisonsIn(text: string): string[] {
 const HARMLESS: readonly (readonly [file: string, line: RegExp, reason: string])[] = [
   ["src/doctor/service-audit.ts", /token === configured/, "both are the operator's own files"],
   ["src/models/auth/candidates.ts", /secret === configured\.secret/, "two keys of the same configuration"],
-  ["src/models/catalogue/models-json.ts", /(?:given|value) !== apiKey/, "two texts of the same file"],
+  ["src/models/catalogue/models-json.ts", /(?:written|value) !== apiKey/, "two texts of the same file"],
   ["src/protocol/client/device-file.ts", /\?\.token !== token/, "a client's own file"],
   ["src/models/wire/openai-completions/index.ts", /thinkingSignature/, "the name of a field"],
   ["src/models/wire/openai-responses/index.ts", /signature\?\.startsWith/, "the kind of a provider's reference"],

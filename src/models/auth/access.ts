@@ -52,7 +52,8 @@ export function createAccess(deps: AuthProfilesDeps, stores: Stores, keysFor: (p
     return { ...(apiKey === "" ? {} : { apiKey }), type: credential.type, ...facts(credential) };
   }
 
-  async function ofOther(candidate: Candidate): Promise<Access> {
+  return async (candidate) => {
+    if (candidate.source === "profile") return ofProfile(candidate);
     if (candidate.source === "ambient") return { type: "ambient" };
     const key = keysFor(candidate.provider).find(({ id }) => id === candidate.id);
     const fetched = key?.input === undefined ? undefined : await deps.secret?.(key.input, candidate.id.replace(/^config:/, ""));
@@ -60,9 +61,7 @@ export function createAccess(deps: AuthProfilesDeps, stores: Stores, keysFor: (p
     if (key === undefined || apiKey === undefined) throw unusable(candidate, "it is no longer set");
     deps.redactor.register(apiKey);
     return { apiKey, type: key.type };
-  }
-
-  return (candidate) => (candidate.source === "profile" ? ofProfile(candidate) : ofOther(candidate));
+  };
 }
 
 /** Credential and base URL of a request: some logins are exchanged first, some provide the URL. */

@@ -232,7 +232,7 @@ function hasAwsCredentials(env: Env): boolean {
 const NEXT_KEY = /rate[_ -]?limit|quota exceeded|resource[_ ]exhausted|too many requests|\b429\b/i;
 
 /** Only after this kind of failure is the next key worth a try. */
-export const wantsNextKey = (words: string): boolean => NEXT_KEY.test(words);
+export const wantsNextKey = (error: string): boolean => NEXT_KEY.test(error);
 
 /**
  * All keys of a provider, for work that switches to the next key at a rate limit (transcription, vision, embeddings): the one for live tests alone,

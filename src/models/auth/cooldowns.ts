@@ -89,9 +89,9 @@ const latest = (values: readonly number[]): number => values.reduce((most, value
 function foreignCooldown(document: AuthDocument, id: string, now: number): Cooldown | undefined {
   const stats = document.usageStats?.[id];
   if (!stats) return undefined;
-  const ours = statesOf(document, id, now);
-  const billing = latest(ours.filter(({ kind }) => kind === "billing").map(({ state }) => state.until));
-  const others = latest(ours.filter(({ kind }) => kind !== "billing").map(({ state }) => state.until));
+  const own = statesOf(document, id, now);
+  const billing = latest(own.filter(({ kind }) => kind === "billing").map(({ state }) => state.until));
+  const others = latest(own.filter(({ kind }) => kind !== "billing").map(({ state }) => state.until));
   const disabled = stats.disabledUntil ?? 0;
   const cooling = stats.cooldownUntil ?? 0;
   if (disabled > now && disabled > billing) return { kind: stats.disabledReason ?? "billing", until: disabled };
@@ -149,9 +149,9 @@ function withModels(document: AuthDocument, id: string, models: ModelFailures[st
   return rest;
 }
 
-/** The documented counters, derived from ours; a cooldown that another program wrote stays. */
+/** The documented counters, derived from our own; a cooldown that another program wrote stays. */
 function projected(document: AuthDocument, id: string, now: number, foreign: Cooldown | undefined): UsageStats {
-  const { errorCount: _e, failureCounts: _f, cooldownUntil, disabledUntil, disabledReason, ...kept } = document.usageStats?.[id] ?? {};
+  const { errorCount: _e, failureCounts: _f, cooldownUntil, disabledUntil, disabledReason, ...others } = document.usageStats?.[id] ?? {};
   const states = statesOf(document, id, now);
   const failureCounts: Record<string, number> = {};
   for (const { kind, state } of states) failureCounts[kind] = (failureCounts[kind] ?? 0) + state.count;
@@ -159,7 +159,7 @@ function projected(document: AuthDocument, id: string, now: number, foreign: Coo
   const cooling = Math.max(until(false), foreign?.until === cooldownUntil ? (cooldownUntil ?? 0) : 0);
   const disabled = Math.max(until(true), foreign?.until === disabledUntil ? (disabledUntil ?? 0) : 0);
   return {
-    ...kept,
+    ...others,
     errorCount: states.reduce((sum, { state }) => sum + state.count, 0),
     ...(states.length > 0 ? { failureCounts } : {}),
     ...(cooling > now ? { cooldownUntil: cooling } : {}),

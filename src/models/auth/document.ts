@@ -1,4 +1,4 @@
-import type { ApiKeyCredential, AuthProfileCredential, OAuthCredential, TokenCredential } from "../../protocol/index.ts";
+import type { AuthProfileCredential } from "../../protocol/index.ts";
 import { isRecord } from "../../base/records.ts";
 
 /** The documented counters of one profile, for all its models together. */
@@ -62,19 +62,16 @@ export function parseAuthDocument(text: string): { readonly document: AuthDocume
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
+function isCredential(entry: unknown): entry is AuthProfileCredential {
+  if (!isRecord(entry) || !isText(entry["provider"])) return false;
+  const { type, key, token, access, refresh } = entry;
+  if (type === "api_key") return key === undefined || typeof key === "string";
+  return type === "token" ? isText(token) : type === "oauth" && (isText(access) || isText(refresh));
+}
+
 /** A credential, or undefined for an unknown entry. */
 export function credentialOf(entry: unknown): AuthProfileCredential | undefined {
-  if (!isRecord(entry) || !isText(entry["provider"])) return undefined;
-  switch (entry["type"]) {
-    case "api_key":
-      return entry["key"] === undefined || typeof entry["key"] === "string" ? (entry as unknown as ApiKeyCredential) : undefined;
-    case "token":
-      return isText(entry["token"]) ? (entry as unknown as TokenCredential) : undefined;
-    case "oauth":
-      return isText(entry["access"]) || isText(entry["refresh"]) ? (entry as unknown as OAuthCredential) : undefined;
-    default:
-      return undefined;
-  }
+  return isCredential(entry) ? entry : undefined;
 }
 
 /** Fields of a credential that are secret. */

@@ -46,6 +46,29 @@ export interface Outcomes extends Pick<AuthProfiles, "succeeded" | "failed" | "c
 const merge = (document: AuthDocument, unwritten: AuthDocument | undefined): AuthDocument =>
   unwritten === undefined ? document : { ...document, modelFailures: { ...document.modelFailures, ...unwritten.modelFailures } };
 
+/** The document with what this process knows and has not written. */
+function withUnwritten(document: AuthDocument, usedAt: ReadonlyMap<string, number>, unsaved: ReadonlyMap<AuthFile, AuthDocument>): AuthDocument {
+  const usageStats = { ...document.usageStats };
+  for (const [id, lastUsed] of usedAt) usageStats[id] = { ...usageStats[id], lastUsed: Math.max(lastUsed, usageStats[id]?.lastUsed ?? 0) };
+  const modelFailures = { ...document.modelFailures };
+  for (const unwritten of unsaved.values()) Object.assign(modelFailures, unwritten.modelFailures);
+  return { ...document, usageStats, modelFailures };
+}
+
+/** The document with current transient cooldowns added to its failures. Those that are over are removed from `transient`. */
+function withTransient(document: AuthDocument, transient: Map<string, TransientCooldown>, now: number): AuthDocument {
+  const modelFailures: Record<string, ModelFailures[string]> = { ...document.modelFailures };
+  for (const [key, { id, modelId, kind, state }] of transient) {
+    if (state.until <= now) {
+      transient.delete(key);
+      continue;
+    }
+    const models = modelFailures[id] ?? {};
+    modelFailures[id] = { ...models, [modelId]: { ...models[modelId], [kind]: state } };
+  }
+  return transient.size === 0 ? document : { ...document, modelFailures };
+}
+
 export function createOutcomes({ stores, clock, log, config, canonical }: OutcomesDeps): Outcomes {
   const usedAt = new Map<string, number>();
   /** Failures that could not be written: with a full disk a failing key must not be tried for ever, nor an answered call fail. */
@@ -57,32 +80,10 @@ export function createOutcomes({ stores, clock, log, config, canonical }: Outcom
     for (const [key, { id }] of transient) if (ids === undefined || ids.includes(id)) transient.delete(key);
   }
 
-  /** The state after a restart: the files, with what this process knows and has not written. */
-  function unwritten(document: AuthDocument): AuthDocument {
-    const usageStats = { ...document.usageStats };
-    for (const [id, lastUsed] of usedAt) usageStats[id] = { ...usageStats[id], lastUsed: Math.max(lastUsed, usageStats[id]?.lastUsed ?? 0) };
-    const modelFailures = Object.assign({}, document.modelFailures, ...[...unsaved.values()].map((unsaved) => unsaved.modelFailures));
-    return { ...document, usageStats, modelFailures };
-  }
-
-  /** The document with current transient cooldowns added to its failures. */
-  function withTransient(document: AuthDocument): AuthDocument {
-    const modelFailures: Record<string, ModelFailures[string]> = { ...document.modelFailures };
-    for (const [key, { id, modelId, kind, state }] of transient) {
-      if (state.until <= clock.now()) {
-        transient.delete(key);
-        continue;
-      }
-      const models = modelFailures[id] ?? {};
-      modelFailures[id] = { ...models, [modelId]: { ...models[modelId], [kind]: state } };
-    }
-    return transient.size === 0 ? document : { ...document, modelFailures };
-  }
-
   function view(): AuthDocument {
     const stored = stores.merged();
-    const document = usedAt.size === 0 && unsaved.size === 0 ? stored : unwritten(stored);
-    return transient.size === 0 ? document : withTransient(document);
+    const document = usedAt.size === 0 && unsaved.size === 0 ? stored : withUnwritten(stored, usedAt, unsaved);
+    return transient.size === 0 ? document : withTransient(document, transient, clock.now());
   }
 
   async function record(file: AuthFile, change: (document: AuthDocument) => AuthDocument): Promise<void> {

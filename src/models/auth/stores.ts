@@ -288,13 +288,13 @@ function newerLogins(home: string, document: AuthDocument, readAt: Map<string, n
   for (const { provider, id, file } of SOURCES) {
     const entry = document.profiles[id];
     const stored = entry === undefined ? undefined : credentialOf(entry);
-    const ours = stored?.type === "oauth" ? stored : undefined;
-    const nearEnd = ours !== undefined && (ours.expires ?? 0) <= now + NEAR_END_MS;
+    const copy = stored?.type === "oauth" ? stored : undefined;
+    const nearEnd = copy !== undefined && (copy.expires ?? 0) <= now + NEAR_END_MS;
     if (!nearEnd && now - (readAt.get(id) ?? -REREAD_MS) < REREAD_MS) continue;
     readAt.set(id, now);
     const login = readLogin(join(home, ...file), provider);
-    if (!login || (ours && (ours.expires ?? 0) >= login.expires)) continue;
-    found[id] = ours ? { ...ours, ...login } : login;
+    if (!login || (copy && (copy.expires ?? 0) >= login.expires)) continue;
+    found[id] = copy ? { ...copy, ...login } : login;
   }
   return found;
 }

@@ -30,15 +30,16 @@ export function createCalendar(timeZone: string | undefined): Calendar {
   /** The local wall-clock time, as if it were UTC. */
   function wall(at: number): number {
     const shown = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-    const part = (type: Intl.DateTimeFormatPartTypes): number => shown.get(type)!;
+    const part = (type: Intl.DateTimeFormatPartTypes): number => shown.get(type) ?? 0;
     return Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
   }
 
   /** The first moment at which the wall clock shows this time or, where it skips it, a later one. */
   function momentOf(shown: number): number {
-    const offsets = [shown - DAY_MS, shown + DAY_MS].map((at) => wall(at) - at);
-    const moments = offsets.map((offset) => shown - offset).filter((at) => wall(at) >= shown);
-    return moments.length === 0 ? shown - offsets[1]! : Math.min(...moments);
+    const before = wall(shown - DAY_MS) - (shown - DAY_MS);
+    const after = wall(shown + DAY_MS) - (shown + DAY_MS);
+    const moments = [shown - before, shown - after].filter((at) => wall(at) >= shown);
+    return moments.length === 0 ? shown - after : Math.min(...moments);
   }
 
   return {
@@ -177,7 +178,7 @@ export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
       const states = await Promise.all(
         listed().map(({ budget, path }) => {
           const named = SCOPES.filter((scope) => isNamed(budget[scope]));
-          const filter = Object.fromEntries(named.map((scope) => [scope, keyOf(scope, budget[scope]!)]));
+          const filter = Object.fromEntries(named.map((scope) => [scope, keyOf(scope, budget[scope] ?? "")]));
           return statesOf(
             budget,
             path,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, systemCode } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -179,8 +179,8 @@ const REASON_CHARS = 160;
 
 /** The stored reason of a cooldown. */
 function reasonOf({ status, text }: ModelFailure): string {
-  const words = text.replaceAll(/\s+/g, " ").trim();
-  const short = words.length > REASON_CHARS ? `${words.slice(0, REASON_CHARS).toWellFormed()}…` : words;
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  const short = line.length > REASON_CHARS ? `${line.slice(0, REASON_CHARS).toWellFormed()}…` : line;
   return status === undefined || short.startsWith(`HTTP ${status}`) ? short : `HTTP ${status}: ${short}`;
 }
 
@@ -252,7 +252,7 @@ async function* tryOnce(
     const failure = failureOf(error) ?? {
       phase: "connect" as const,
       text: error instanceof Error ? error.message : String(error),
-      code: (error as { code?: string }).code ?? "INTERNAL",
+      code: systemCode(error) ?? "INTERNAL",
     };
     const kind = classify(failure);
     const trouble = troubleOf(failure, kind);
@@ -352,8 +352,9 @@ function unusable(
 
 /** Milliseconds until the first of these models can be called again; undefined when one can be called now. */
 async function waitAfter({ credentials }: CallsDeps, models: readonly ModelEntry[]): Promise<number | undefined> {
-  const waits = await Promise.all(models.map(async (model) => credentials.cooldownLeft?.(model).catch(() => undefined)));
-  return waits.length === 0 || waits.includes(undefined) ? undefined : Math.min(...(waits as number[]));
+  const waits = await Promise.all(models.map(async (model) => (await credentials.cooldownLeft?.(model).catch(() => undefined)) ?? 0));
+  const shortest = Math.min(...waits);
+  return shortest > 0 && Number.isFinite(shortest) ? shortest : undefined;
 }
 
 function failed(

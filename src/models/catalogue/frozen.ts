@@ -30,7 +30,7 @@ export function createTables(rows: Readonly<Record<string, readonly Row[]>>): Fr
   return {
     of(provider) {
       let models = made.get(provider);
-      if (!models) made.set(provider, (models = (Object.hasOwn(rows, provider) ? rows[provider]! : []).map(modelOf)));
+      if (!models) made.set(provider, (models = ((Object.hasOwn(rows, provider) ? rows[provider] : undefined) ?? []).map(modelOf)));
       return models;
     },
   };

@@ -34,8 +34,8 @@ const DEFAULT_API = "openai-responses";
 
 /** Headers with text values. Others are unresolved secrets, and must not be sent as they are. */
 function textHeaders(...sets: (Readonly<Record<string, unknown>> | undefined)[]): Readonly<Record<string, string>> | undefined {
-  const kept = sets.flatMap((set) => Object.entries(set ?? {})).filter((pair): pair is [string, string] => typeof pair[1] === "string");
-  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+  const texts = sets.flatMap((set) => Object.entries(set ?? {})).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  return texts.length > 0 ? Object.fromEntries(texts) : undefined;
 }
 
 function addressOf(provider: string, settings: ProviderSettings | undefined, api: string): string {

@@ -81,12 +81,12 @@ const VARIABLE_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
 /** What may be written: names of variables, never their values, and no secrets from the configuration. */
 function withoutSecrets({ apiKey, headers, ...rest }: ProviderSettings, variableOf: ModelsFileInput["variableOf"]): ProviderSettings {
-  const given = typeof apiKey === "string" ? variableName(apiKey) : undefined;
-  const name = given === undefined ? undefined : (variableOf?.(given) ?? (given !== apiKey || VARIABLE_NAME.test(given) ? given : undefined));
-  const kept = Object.entries(headers ?? {}).filter(
+  const written = typeof apiKey === "string" ? variableName(apiKey) : undefined;
+  const name = written === undefined ? undefined : (variableOf?.(written) ?? (written !== apiKey || VARIABLE_NAME.test(written) ? written : undefined));
+  const shown = Object.entries(headers ?? {}).filter(
     ([header, value]) => typeof value === "string" && !SECRET_HEADER.test(header) && value !== apiKey && variableOf?.(value) === undefined,
   );
-  return { ...rest, ...(name === undefined ? {} : { apiKey: name }), ...(kept.length > 0 ? { headers: Object.fromEntries(kept) } : {}) };
+  return { ...rest, ...(name === undefined ? {} : { apiKey: name }), ...(shown.length > 0 ? { headers: Object.fromEntries(shown) } : {}) };
 }
 
 /** Explicit fields win, explicit models come first, implied ones are added by id. */

@@ -46,8 +46,9 @@ function modelOf(summary: unknown, makers: readonly string[], limits: Pick<Model
   const { modelId: id, modelName, providerName, inputModalities, outputModalities, modelLifecycle, responseStreamingSupported } = summary;
   const lifecycle = isRecord(modelLifecycle) ? modelLifecycle["status"] : undefined;
   if (responseStreamingSupported !== true || !has(outputModalities, "TEXT") || (lifecycle !== undefined && lifecycle !== "ACTIVE")) return [];
-  const maker = (typeof providerName === "string" ? providerName : id.split(".")[0]!).trim().toLowerCase();
-  if (makers.length > 0 && !makers.includes(maker) && !makers.includes(id.split(".")[0]!.toLowerCase())) return [];
+  const [prefix = ""] = id.split(".");
+  const maker = (typeof providerName === "string" ? providerName : prefix).trim().toLowerCase();
+  if (makers.length > 0 && !makers.includes(maker) && !makers.includes(prefix.toLowerCase())) return [];
   return [
     {
       id,

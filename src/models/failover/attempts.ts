@@ -49,12 +49,10 @@ export function failedText(attempts: readonly Attempt[]): string {
   const failed = attempts.filter((attempt) => attempt.outcome !== "ok");
   const last = failed.at(-1);
   if (!last) return "no model could be tried";
-  const models = new Set(failed.map(({ provider, model }) => `${provider}/${model}`));
+  /** The last attempt of each, in the order in which they were first tried. */
+  const models = new Map(failed.map((attempt) => [`${attempt.provider}/${attempt.model}`, attempt]));
   if (models.size === 1) return `${last.provider}/${last.model}: ${errorOf(last)}${tailOf(last, failed)}`;
-  const list = [...models].map((ref) => {
-    const attempt = failed.findLast(({ provider, model }) => `${provider}/${model}` === ref)!;
-    return `${ref}: ${errorOf(attempt)} (${attempt.trouble ?? attempt.outcome})`;
-  });
+  const list = [...models].map(([ref, attempt]) => `${ref}: ${errorOf(attempt)} (${attempt.trouble ?? attempt.outcome})`);
   return `All models failed (${models.size}): ${list.join(" | ")}`;
 }
 
@@ -65,7 +63,7 @@ const REGION_ADVICE =
 function tailOf(last: Attempt, failed: readonly Attempt[]): string {
   if (last.asked === false) return "";
   const alike = failed.filter(({ outcome }) => outcome === last.outcome).length;
-  const advice = last.region === true ? REGION_ADVICE : ADVICE[last.outcome as FailureClass];
+  const advice = last.region === true ? REGION_ADVICE : last.outcome === "ok" ? undefined : ADVICE[last.outcome];
   const parts = [...(alike > 1 ? [`tried ${alike} times`] : []), ...(advice === undefined ? [] : [advice])];
   return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
 }

@@ -113,14 +113,15 @@ function ofServer({ status, text, structured }: ModelFailure, codes: readonly st
 
 /** The request was refused, or an error came without a status. */
 function ofRequest({ status, text, code, phase, retryAfterMs }: ModelFailure, codes: readonly string[]): FailureClass {
-  // "Exceeded your current quota" means money at one provider and minutes at Google: its code tells which.
+  // "Exceeded your current quota" means money at one provider and minutes at Google: its code shows which.
   const lower = text.toLowerCase();
   const isGoogle = codes.includes("RESOURCE_EXHAUSTED");
   const known = isGoogle ? googleQuota(lower, codes) : specificCode(codes);
   if (known === "billing" && status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(lower))) return "rate_limit";
   if (known !== undefined) return known;
   if (status === 402 && (retryAfterMs !== undefined || COMES_BACK.test(lower))) return "rate_limit";
-  const all = codes.length > 0 || code !== undefined ? `${(code ?? codes[0])!.toLowerCase()} ${lower}` : lower;
+  const first = code ?? codes[0];
+  const all = first === undefined ? lower : `${first.toLowerCase()} ${lower}`;
   const excluded = (status === undefined ? undefined : NOT_BY_TEXT[status]) ?? [];
   const matched = PATTERNS.find(({ kind, any }) => !excluded.includes(kind) && any.test(all))?.kind;
   if (matched !== undefined) return matched;

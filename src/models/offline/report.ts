@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import { say, type Reply } from "./reply.ts";
 import type { Step } from "./turn.ts";
@@ -35,7 +36,7 @@ export function reportSteps(steps: readonly Step[]): Reply {
 export function jsonOf({ text }: Step): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

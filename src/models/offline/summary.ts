@@ -17,6 +17,7 @@ const LABELS: readonly (readonly [label: string, kind: Utterance["kind"] | "othe
 const SECTIONS = ["Goal", "Constraints & Preferences", "Progress", "Key Decisions", "Next Steps", "Critical Context"] as const;
 const PARTS = ["Done", "In Progress", "Blocked"] as const;
 type Heading = Exclude<(typeof SECTIONS)[number], "Progress"> | (typeof PARTS)[number];
+const HEADINGS: readonly Heading[] = [...SECTIONS.filter((section) => section !== "Progress"), ...PARTS];
 
 const MAX_ITEMS = 12;
 const MAX_ITEM_CHARS = 300;
@@ -36,10 +37,10 @@ export function summarize(utterances: readonly Utterance[], previous: ReadonlyMa
   const found = pick(utterances);
   const items = (heading: Heading): string[] => {
     // Open items are replaced by the current ones; the rest accumulates.
-    const kept = heading === "In Progress" || heading === "Next Steps" ? [] : (previous.get(heading) ?? []);
-    const all = [...new Set([...kept, ...(found.get(heading) ?? [])])];
+    const earlier = heading === "In Progress" || heading === "Next Steps" ? [] : (previous.get(heading) ?? []);
+    const all = [...new Set([...earlier, ...(found.get(heading) ?? [])])];
     // The first goal is kept; of the others the latest count.
-    const bounded = all.length <= MAX_ITEMS ? all : heading === "Goal" ? [all[0]!, ...all.slice(1 - MAX_ITEMS)] : all.slice(-MAX_ITEMS);
+    const bounded = all.length <= MAX_ITEMS ? all : heading === "Goal" ? [...all.slice(0, 1), ...all.slice(1 - MAX_ITEMS)] : all.slice(-MAX_ITEMS);
     return bounded.length === 0 ? ["(none)"] : bounded;
   };
   const list = (heading: Heading, mark = "- "): string =>
@@ -130,7 +131,7 @@ function parseSummary(text: string): ReadonlyMap<Heading, readonly string[]> {
   let heading: Heading | undefined;
   for (const line of text.split("\n")) {
     const title = /^#{2,3}\s+(.+?)\s*$/.exec(line)?.[1];
-    if (title !== undefined) heading = ([...SECTIONS, ...PARTS] as readonly string[]).includes(title) && title !== "Progress" ? (title as Heading) : undefined;
+    if (title !== undefined) heading = HEADINGS.find((known) => known === title);
     const item = line.replace(/^\s*(?:[-*]|\d{1,3}\.)\s+(?:\[[ x]\]\s+)?/, "").trim();
     if (title === undefined && heading !== undefined && item !== "" && item !== "(none)")
       found.set(heading, [...(found.get(heading) ?? []), clip(item, MAX_ITEM_CHARS)]);

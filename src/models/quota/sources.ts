@@ -211,5 +211,5 @@ export const zaiQuota: QuotaSource = {
   },
 };
 
-/** It has no such endpoint; listed so that nobody looks for it. */
+/** It has no such endpoint. */
 export const xiaomiQuota: QuotaSource = { provider: "xiaomi", displayName: "Xiaomi", types: ["api_key"], load: async () => ({ windows: [] }) };

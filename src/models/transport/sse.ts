@@ -1,7 +1,7 @@
 import { modelFailed } from "../failure.ts";
 import type { StreamEvent } from "../wire/format.ts";
 
-/** Longest event that is kept together; a provider that sends more in one piece is broken. */
+/** Longest event; a provider that sends more in one piece is broken. */
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 
 /** Takes a stream apart into events, however its bytes are split. */

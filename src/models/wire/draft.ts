@@ -1,4 +1,5 @@
 import type { AssistantMessage, StopReason, TextContent, ThinkingContent, ToolCallContent, Usage, UsageCost } from "../../protocol/index.ts";
+import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import type { ModelEntry } from "../entry.ts";
 import { modelFailed } from "../failure.ts";
@@ -210,14 +211,13 @@ const SHOWN_CHARS = 500;
 function readArguments(part: ToolPart, cut: boolean): Pick<ToolCallContent, "arguments" | "argumentsError"> {
   if (part.name === "") throw modelFailed({ phase: "answer", malformed: true, text: "the model called a tool without naming it" });
   const value = unwrapped(part.value === undefined ? parseJson(part.json) : part.value);
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (cut && (!isObject || (part.value === undefined && part.json.trim() === ""))) {
+  if (cut && (!isRecord(value) || (part.value === undefined && part.json.trim() === ""))) {
     return {
       arguments: {},
       argumentsError: "the answer reached its length limit inside this call. Make it again with shorter arguments, for instance a long file in several steps.",
     };
   }
-  if (isObject) return { arguments: value as Readonly<Record<string, unknown>> };
+  if (isRecord(value)) return { arguments: value };
   return { arguments: {}, argumentsError: `the arguments are no JSON object: ${clip(part.json === "" ? JSON.stringify(value) : part.json, SHOWN_CHARS)}` };
 }
 
@@ -235,7 +235,8 @@ function unwrapped(value: unknown): unknown {
 function parseJson(json: string): unknown {
   if (json.trim() === "") return {};
   try {
-    return JSON.parse(json) as unknown;
+    const value: unknown = JSON.parse(json);
+    return value;
   } catch {
     return undefined;
   }

@@ -197,8 +197,9 @@ export interface AnswerHeaders {
 }
 
 const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * 60_000;
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND_MS, m: 60 * SECOND_MS, h: 60 * 60 * SECOND_MS, d: DAY_MS };
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND_MS, m: MINUTE_MS, h: 60 * 60 * SECOND_MS, d: DAY_MS };
 
 /** When the provider may be called again, in milliseconds from `now`: from its headers, the fields of its answer, or its message. */
 export function retryHint(headers: AnswerHeaders | undefined, facts: Pick<ErrorFacts, "text" | "codes" | "retryAfterMs">, now: number): number | undefined {
@@ -244,7 +245,7 @@ function fromText(text: string, now: number): number | undefined {
   const spoken = DURATION.exec(spaced(text))?.[1];
   if (spoken !== undefined) {
     let ms = 0;
-    for (const [, number, unit] of spoken.matchAll(PART)) ms += Number(number) * (UNITS[unitOf(unit!)] ?? 0);
+    for (const [, number, unit = ""] of spoken.matchAll(PART)) ms += Number(number) * (UNITS[unitOf(unit)] ?? 0);
     return Math.ceil(ms);
   }
   const at =
@@ -261,7 +262,7 @@ const spaced = (text: string): string => text.replaceAll(/(\d(?:ms|h|m|s))(?=\d)
 
 function unitOf(word: string): string {
   const lower = word.toLowerCase();
-  return lower === "ms" || lower.startsWith("milli") ? "ms" : lower[0]!;
+  return lower === "ms" || lower.startsWith("milli") ? "ms" : lower.charAt(0);
 }
 
 const DAILY = /tokens per day|requests per day|per[- ]day\b|\(tpd\)|\(rpd\)|daily (?:limit|quota)/i;
@@ -275,5 +276,5 @@ function dayEnd({ text, codes }: Pick<ErrorFacts, "text" | "codes">, now: number
 /** How far California is behind UTC. */
 function pacificOffset(now: number): number {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: "America/Los_Angeles", dateStyle: "short", timeStyle: "medium" });
-  return Math.round((now - Date.parse(`${format.format(now).replace(" ", "T")}Z`)) / UNITS["m"]!) * UNITS["m"]!;
+  return Math.round((now - Date.parse(`${format.format(now).replace(" ", "T")}Z`)) / MINUTE_MS) * MINUTE_MS;
 }

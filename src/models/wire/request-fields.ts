@@ -41,7 +41,7 @@ export function paramFields(request: WireRequest, { fields, fastTier }: ParamFie
   return found;
 }
 
-/** `params.extraBody`: fields of the provider's own, which go into the body as they are and win over ours. */
+/** `params.extraBody`: fields of the provider's own, which go into the body as they are and win over our own. */
 export function extraBody(request: WireRequest): Readonly<Record<string, unknown>> {
   const extra = request.params && paramOf(request, "extraBody");
   return isRecord(extra) ? extra : {};

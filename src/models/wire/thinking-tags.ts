@@ -49,8 +49,9 @@ interface Code {
 function isUnfinished(rest: string): boolean {
   const found = UNFINISHED.exec(rest);
   if (!found || rest.length >= MOST_HELD) return false;
-  const name = found[2]!.toLowerCase();
-  return found[3]?.trim() ? NAMES.includes(name) : [...NAMES, "final"].some((known) => known.startsWith(name));
+  const [, , written = "", attributes] = found;
+  const name = written.toLowerCase();
+  return attributes?.trim() ? NAMES.includes(name) : [...NAMES, "final"].some((known) => known.startsWith(name));
 }
 
 const count = (text: string, tag: string): number => text.match(new RegExp(`<\\s*${tag}\\s*(?:${NAME})${ATTRIBUTES}\\s*>`, "gi"))?.length ?? 0;
@@ -88,7 +89,7 @@ function runAt(text: string, at: number): string {
  */
 function lineBeginning(code: Code, text: string, at: number, isEnd: boolean, spoke: boolean): number | undefined {
   PREFIX.lastIndex = at;
-  const [prefix] = PREFIX.exec(text)!;
+  const [prefix] = PREFIX.exec(text) ?? [""];
   const end = at + prefix.length;
   if (end === text.length && !isEnd && prefix.length < MOST_HELD) return undefined;
   const quoted = prefix.includes(">");
@@ -211,7 +212,7 @@ function step(state: State, text: string, at: number, isEnd: boolean, out: Tagge
     return take === undefined ? undefined : { take, show: true };
   }
   WORD.lastIndex = at;
-  const [word] = WORD.exec(text)!;
+  const [word] = WORD.exec(text) ?? [text.slice(at)];
   if (word === "<") {
     const rest = text.slice(at, at + MOST_HELD);
     const tag = tagAt(state, rest, out);
@@ -250,7 +251,7 @@ export function createThinkingTags(isInside = false): ThinkingTags {
       if (!next) break;
       if (next.show) shown(state, text.slice(at, at + next.take), out);
       at += next.take;
-      state.before = text[at - 1]!;
+      state.before = text.charAt(at - 1);
     }
     held = text.slice(at);
     return out;
@@ -290,7 +291,7 @@ export function untagged(message: AssistantMessage): AssistantMessage {
   const content = message.content.flatMap((part): AssistantMessage["content"] => {
     if (part.type !== "text" || !MAY_BE_TAGGED.test(part.text)) return [part];
     const pieces = piecesOf(part.text);
-    if (pieces.length === 1 && pieces[0]!.type === "text" && pieces[0]!.text === part.text) return [part];
+    if (pieces.length === 1 && pieces.every(({ type, text }) => type === "text" && text === part.text)) return [part];
     return pieces
       .filter(({ text }) => text.trim() !== "")
       .map(({ type, text }) => (type === "text" ? { type, text } : { type: "thinking", thinking: text.trimEnd() }));

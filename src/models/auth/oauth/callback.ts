@@ -23,7 +23,7 @@ const PAGE = (title: string, text: string): string =>
 export function parseCallback(text: string): CallbackParams {
   const pasted = text.trim();
   const query = pasted.includes("?")
-    ? pasted.slice(pasted.indexOf("?") + 1).split("#")[0]!
+    ? pasted.slice(pasted.indexOf("?") + 1).replace(/#.*$/s, "")
     : /^[\w.~%+/-]+=/.test(pasted) && pasted.includes("code=")
       ? pasted
       : undefined;
@@ -38,7 +38,7 @@ export function parseCallback(text: string): CallbackParams {
 
 /**
  * Listens on the loopback interface for one callback. Undefined when the port is taken: then the user pastes the URL. A callback with another
- * state is not ours and is refused without ending the wait.
+ * state is not of this login and is refused without ending the wait.
  */
 export async function listenForCallback(redirectUri: string, state: string): Promise<CallbackListener | undefined> {
   const redirect = new URL(redirectUri);
@@ -48,14 +48,14 @@ export async function listenForCallback(redirectUri: string, state: string): Pro
   const { promise, resolve } = Promise.withResolvers<CallbackParams>();
   const server = loadHttp().createServer((request, response) => {
     const url = new URL(request.url ?? "/", redirectUri);
-    const answer = (status: number, title: string, words: string): void => {
+    const answer = (status: number, title: string, text: string): void => {
       response.writeHead(status, {
         "content-type": "text/html; charset=utf-8",
         "cache-control": "no-store",
         connection: "close",
         "referrer-policy": "no-referrer",
       });
-      response.end(PAGE(title, words));
+      response.end(PAGE(title, text));
     };
     if (request.method !== "GET" || url.pathname !== redirect.pathname) return answer(404, "Nothing here", "This address waits for a login only.");
     const returned = parseCallback(url.search);

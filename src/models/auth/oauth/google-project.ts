@@ -9,7 +9,7 @@ export interface GoogleProjectDeps extends OAuthDeps {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** The API requires a client name from a list that does not include ours: these values mean "none of these". */
+/** The API requires a client name from a list that does not include this program: these values mean "none of these". */
 const METADATA = { ideType: "IDE_UNSPECIFIED", platform: "PLATFORM_UNSPECIFIED", pluginType: "PLUGIN_UNSPECIFIED" } as const;
 const FREE_TIER = "free-tier";
 const TIMEOUT_MS = 15_000;

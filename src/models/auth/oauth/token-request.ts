@@ -181,7 +181,7 @@ export interface Polling {
   readonly url: string;
   readonly body: Readonly<Record<string, string>>;
   readonly expiresAt: number;
-  /** Message when nobody used the code in time. */
+  /** Message when the code was not used in time. */
   readonly expired: string;
   readonly deps: OAuthDeps & { readonly pause: (ms: number) => Promise<void> };
 }

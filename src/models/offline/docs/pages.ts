@@ -58,7 +58,8 @@ export function sectionsOf(page: string, markdown: string): readonly DocSection[
       continue;
     }
     close();
-    headings = [...headings.slice(0, heading[1]!.length - 1), heading[2]!.trim()];
+    const [, marks = "", title = ""] = heading;
+    headings = [...headings.slice(0, marks.length - 1), title.trim()];
   }
   close();
   return sections;

@@ -110,16 +110,18 @@ function excerpt(text: string, asked: ReadonlySet<string>): string {
 
 /** Paragraphs, code fences, and table rows one by one without their bars. */
 function blocksOf(text: string): readonly string[] {
-  const blocks: string[][] = [[]];
+  let block: string[] = [];
+  const blocks = [block];
   let isFenced = false;
   for (const line of text.split("\n")) {
     if (line.startsWith("```")) isFenced = !isFenced;
-    if (line.trim() === "" && !isFenced) blocks.push([]);
-    else blocks.at(-1)!.push(line);
+    if (line.trim() === "" && !isFenced) blocks.push((block = []));
+    else block.push(line);
   }
   return blocks.flatMap((lines) => {
-    if (lines.length === 0) return [];
-    return lines[0]!.startsWith("|") ? lines.slice(2).map((row) => `- ${cellsOf(row).join(": ")}`) : [lines.join("\n")];
+    const [first] = lines;
+    if (first === undefined) return [];
+    return first.startsWith("|") ? lines.slice(2).map((row) => `- ${cellsOf(row).join(": ")}`) : [lines.join("\n")];
   });
 }
 

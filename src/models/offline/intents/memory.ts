@@ -28,8 +28,8 @@ const remember: Intent = {
     ]);
   },
   goOn({ steps }) {
-    const last = steps.at(-1)!;
-    if (last.isError) return undefined;
+    const last = steps.at(-1);
+    if (!last || last.isError) return undefined;
     const path = PATH.map((name) => last.arguments[name]).find((value) => typeof value === "string");
     return say(`Noted${path === undefined ? "" : ` in \`${path}\``}.`);
   },
@@ -79,14 +79,15 @@ const recall: Intent = {
     const found = foundIn(searched);
     if (!found) return undefined;
     const problem = jsonOf(searched)?.["error"];
-    if (found.length === 0) return say(typeof problem === "string" ? `My memory cannot be searched: ${problem}` : "I have nothing noted about that.");
+    const [best] = found;
+    if (!best) return say(typeof problem === "string" ? `My memory cannot be searched: ${problem}` : "I have nothing noted about that.");
     const got = turn.steps.find(({ name }) => name === "memory_get");
     if (got) {
       const text = got.isError ? undefined : (jsonOf(got)?.["text"] ?? got.text);
       return tellFound(found, typeof text === "string" && text.trim() !== "" ? text : undefined);
     }
     if (!offered(turn, "memory_get")) return tellFound(found, undefined);
-    const { path, from, lines } = found[0]!;
+    const { path, from, lines } = best;
     const next = call(turn, "memory_get", [
       { names: PATH, value: path },
       { names: ["from"], value: from, optional: true },

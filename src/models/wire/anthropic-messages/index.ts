@@ -44,13 +44,13 @@ export const anthropicMessages: WireFormat = {
 function betas(request: WireRequest, subscription: boolean): readonly string[] {
   const { model } = request;
   const asked = paramOf(request, "anthropicBeta");
-  const extra = typeof asked === "string" ? asked.split(",") : Array.isArray(asked) ? (asked as readonly string[]) : [];
+  const extra = typeof asked === "string" ? asked.split(",") : Array.isArray(asked) ? asked.map(String) : [];
   const long = paramOf(request, "context1m") === true && model.provider === "anthropic" && /claude-(?:opus|sonnet)-4/.test(model.id) ? [LONG_CONTEXT_BETA] : [];
   const own = extra.length + long.length > 0 ? [...long, ...extra] : DEFAULT_BETAS;
   return [...new Set([...own, ...(subscription ? ["oauth-2025-04-20"] : [])].map((name) => name.trim()).filter((name) => name !== ""))];
 }
 
-/** With reasoning on, the provider refuses another choice of words. */
+/** With reasoning on, the provider refuses other sampling. */
 const SAMPLING: ParamFields = { fields: { topP: "top_p", topK: "top_k" } };
 const PARAMS: ParamFields = { fields: { serviceTier: "service_tier", stop: "stop_sequences" }, fastTier: "auto" };
 

@@ -29,7 +29,7 @@ interface CalledFunction {
 }
 
 interface Delta {
-  readonly content?: string | ContentPart | readonly ContentPart[] | null;
+  readonly content?: string | ContentPart | (ContentPart | string)[] | null;
   readonly refusal?: string | null;
   readonly tool_calls?: readonly { readonly index?: number; readonly id?: string; readonly function?: CalledFunction | null }[] | null;
   /** The single call of an answer, from before there were several. */
@@ -87,19 +87,18 @@ export function completionsReader(request: WireRequest, { now }: { readonly now:
     return `${index}.${now.count}`;
   }
 
-  function content(given: string | ContentPart | readonly ContentPart[]): void {
-    if (typeof given === "string") return draft.text(given);
-    const parts = Array.isArray(given) ? (given as readonly (ContentPart | string)[]) : [given as ContentPart];
-    for (const part of parts) {
+  function content(received: NonNullable<Delta["content"]>): void {
+    if (typeof received === "string") return draft.text(received);
+    for (const part of Array.isArray(received) ? received : [received]) {
       const { type, text, thinking } = typeof part === "string" ? { text: part } : part;
       if (type === "thinking") draft.thinking(typeof thinking === "string" ? thinking : (thinking ?? []).map((part) => part.text ?? "").join(""));
       else draft.text(text ?? "");
     }
   }
 
-  function calledWith(key: string, given: unknown): void {
-    if (typeof given === "string") draft.arguments(key, given);
-    else if (given !== undefined && given !== null) draft.wholeArguments(key, given);
+  function calledWith(key: string, args: unknown): void {
+    if (typeof args === "string") draft.arguments(key, args);
+    else if (args !== undefined && args !== null) draft.wholeArguments(key, args);
   }
 
   function delta(part: Delta): void {

@@ -71,7 +71,7 @@ export const CHUNK_GROUPS = [
     test: files(
       "src/app/(?:create-app|index|lifetime)\\.ts",
       "src/gateway/restart/(?!sentinel)",
-      "src/gateway/(?:server|listen|bind|certificate|address-budget|early|stop-reason|report-health|watchdog|auth/settings)\\.ts",
+      "src/gateway/(?:server|bind|certificate|address-budget|stop-reason|report-health|watchdog|auth/settings)\\.ts",
       "src/base/(?:log/(?!read)|instance-lock|random|ids|inherited-environment)",
       "src/media/index\\.ts",
       "src/config/(?:config|gateway-start|reload|held|redact|diff|reload-rules|secrets|version-keeper|shell-environment)\\.ts",
@@ -102,7 +102,7 @@ export const CHUNK_GROUPS = [
       "src/sessions/",
       "src/base/image-check\\.ts",
       "src/models/(?:answering-model|lazy-models)\\.ts",
-      "src/overview/(?:index|open|runs)\\.ts",
+      "src/overview/(?:index|runs)\\.ts",
       "src/config/(?:agent-workspace|describe-schema)",
       "src/protocol/(?!client|answers|schemas|check)",
       "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",

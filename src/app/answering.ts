@@ -56,7 +56,7 @@ export interface Answering {
 type Talk = () => OpenConversation;
 type Turning = Pick<Agents, "turn" | "after">;
 
-/** Records which sessions had a turn, and that there was one. */
+/** Records which sessions had a turn, and that memory may be released after it. */
 function noting(agents: Turning, sessions: Pick<EndedSessions, "used">, care: Pick<MemoryCare, "touched">): Turning {
   return {
     after: agents.after,
@@ -105,13 +105,6 @@ async function messageToolFor({ config }: Core, { conversation, messages, mediaR
   });
 }
 
-/** Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over. */
-function gatewayTools({ core, handlers, cronTool }: AnsweringDeps, talk: Talk): () => Promise<readonly Tool[]> {
-  const gateway = lazy(() => gatewayToolFor(core, handlers));
-  const message = lazy(() => messageToolFor(core, talk()));
-  return () => Promise.all([cronTool(), gateway(), ...(talk().channels.list().length === 0 ? [] : [message()])]);
-}
-
 /** Messages between sessions; loaded with the first. */
 function lazySessionPost({ config, store, clock, log }: Core, talk: Talk): SessionPost {
   const announce = (address: ReplyAddress, text: string, sessionKey: string): Promise<unknown> =>
@@ -154,6 +147,9 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const notices: Answering["notices"] = new Set([approvalChats(core, () => talk)]);
   const followUps = lazyFollowUps(core, () => talk);
   const commands = createRunningCommands();
+  // Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over.
+  const gatewayTool = lazy(() => gatewayToolFor(core, handlers));
+  const messageTool = lazy(() => messageToolFor(core, talk));
   const announce = (sessionKey: string, text: string): Promise<string> => queueSystemEvent({ config, store, ids }, { sessionKey, text });
   const agent = stack.use(
     createLazyAgent({
@@ -166,7 +162,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       askable,
       isOwner: (sender) => ownersBy(() => config.current, talk.channels)(sender),
       channelOf: (id) => talk.channels.get(id),
-      gatewayTools: gatewayTools(deps, () => talk),
+      gatewayTools: () => Promise.all([deps.cronTool(), gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])]),
       sessionPost: lazySessionPost(core, () => talk),
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
@@ -179,10 +175,10 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const sessions = createEndedSessions({ store, hooks: plugins.hooks, stateDir: config.paths.state });
   const care: MemoryCare = stack.use(createMemoryCare({ clock, isBusy: () => talk.conversation.running() > 0 }));
   const code = createTurnCode({ clock, log, loaded: care.tidy, failed: core.failed });
-  const agents = async (): Promise<Turning> => {
+  const agents = lazy(async (): Promise<Turning> => {
     await code.ready();
     return noting(await agent.agents(), sessions, care);
-  };
+  });
   const talk: OpenConversation = openConversation({ core, models, plugins, handlers, agents, agent: agent.open }, stack);
   const startedAt = clock.now();
   return {

@@ -4,7 +4,7 @@ import type { OpenClawConfig, Snapshot } from "../config/index.ts";
 import { createBegunCommands, loadWhy, type ChannelTable, type CommandPorts, type Conversation } from "../conversation/index.ts";
 import { ownCaller, type OwnCaller } from "../gateway/index.ts";
 import { matchCommand, runCommand } from "../plugins/index.ts";
-import { parseTranscriptLine, type HostConfig, type SessionEntry, type TranscriptEntry } from "../protocol/index.ts";
+import { parseTranscriptLine, type HostConfig, type TranscriptEntry } from "../protocol/index.ts";
 import { modelOverride } from "../sessions/index.ts";
 import type { EntryRow, Store, UsageFilter } from "../store/index.ts";
 import { elevationRefusal, isSessionSandboxed, mayStillGrant, namedForElevated } from "../tools/index.ts";
@@ -126,7 +126,7 @@ function sessionPort(deps: CommandDeps, call: OwnCaller): CommandPorts["session"
     },
     async reset(key, _agentId, reason) {
       const { entry } = await call("sessions.reset", { key, reason });
-      return { sessionId: (entry as SessionEntry).sessionId };
+      return { sessionId: entry.sessionId };
     },
     async compact(key, _agentId, instructions, signal) {
       deps.conversation().interrupt(key);
@@ -161,7 +161,7 @@ async function entriesOf(store: Pick<Store, "read">, file: string): Promise<read
         return parsed?.kind === "entry" ? [parsed.entry] : [];
       }),
     );
-    const above = rows.length === PART ? rows[0]!.parentId : null;
+    const above = rows.length === PART ? (rows[0]?.parentId ?? null) : null;
     if (above === null) break;
     from = above;
   }
@@ -241,8 +241,7 @@ function pluginsPort({ plugins, core: { config, log, clock } }: CommandDeps): No
   };
 }
 
-type Strings = readonly (string | number)[] | undefined;
-const strings = (list: unknown): string[] => ((Array.isArray(list) ? list : []) as NonNullable<Strings>).map(String);
+const strings = (list: unknown): string[] => (Array.isArray(list) ? list.map(String) : []);
 
 function allowlistPort({ core: { config }, pairing, channels }: CommandDeps): NonNullable<CommandPorts["allowlist"]> {
   return {

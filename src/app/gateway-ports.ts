@@ -1,5 +1,6 @@
 import { AppError, messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
+import { isRecord } from "../base/records.ts";
 import { createAllowed, namedOwners, withOwner } from "../channels/index.ts";
 import type { Conversation } from "../conversation/index.ts";
 import type {
@@ -74,7 +75,8 @@ export function toolsPort(ports: PortDeps): ToolsPort {
       if (refused !== undefined) throw new AppError("UNAVAILABLE", refused);
       const schema = toolbox.schemas.find(({ name }) => name === tool);
       if (!schema) return undefined;
-      const takesAction = Object.hasOwn((schema.parameters["properties"] as object | undefined) ?? {}, "action");
+      const { properties } = schema.parameters;
+      const takesAction = isRecord(properties) && Object.hasOwn(properties, "action");
       const params = action !== undefined && takesAction && args["action"] === undefined ? { ...args, action } : args;
       return toolbox.run({ id: `invoke_${ports.core.ids.hex(4)}`, name: tool, arguments: params, signal });
     },

@@ -40,7 +40,7 @@ export function createAddressBudget(limits: AddressLimits): AddressBudget {
     if (key === undefined) return;
     held.delete(socket);
     socket.off("close", onClose);
-    const left = counts.get(key)! - 1;
+    const left = (counts.get(key) ?? 1) - 1;
     if (left === 0) counts.delete(key);
     else counts.set(key, left);
   }

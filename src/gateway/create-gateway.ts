@@ -13,7 +13,7 @@ import type { Client } from "./connections/connection.ts";
 import { createConnections } from "./connections/connections.ts";
 import type { HelloFacts } from "./connections/handshake.ts";
 import { createFanout, type Fanout } from "./fanout.ts";
-import { createHealthFeed, type HealthFeed } from "./health-feed.ts";
+import { createHealthFeed, startTicking, type HealthFeed } from "./health-feed.ts";
 import type { HealthReport } from "./health.ts";
 import { createHttpSurface, type HttpSurface, type HttpSurfaceDeps, type PluginRoute } from "./http/index.ts";
 import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
@@ -21,7 +21,6 @@ import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { refuseUpgrade, type GatewayServer } from "./server.ts";
 import { STOPPING, type StopReason } from "./stop-reason.ts";
-import { startTicking } from "./tick.ts";
 
 /** What handlers may use of the gateway they are part of. */
 export interface GatewayHub {

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log/logger.ts";
-import type { Health } from "../protocol/index.ts";
+import { LIMITS, type Health } from "../protocol/index.ts";
+import type { Fanout } from "./fanout.ts";
 
 /** The health that clients see: cached for a minute, refreshed when a client connects, broadcast to all. */
 export interface HealthFeed {
@@ -66,6 +67,40 @@ export function createHealthFeed({ clock, log, look, onLook }: HealthFeedDeps): 
     refresh,
     get version() {
       return version;
+    },
+  };
+}
+
+export interface TickDeps {
+  readonly clock: Pick<Clock, "now" | "after">;
+  readonly fanout: Pick<Fanout, "broadcast" | "size">;
+  /** Done every 60 s, half way between two ticks. */
+  readonly onMinute: () => void;
+}
+
+const TICKS_PER_MINUTE = 60_000 / LIMITS.tickIntervalMs;
+
+/**
+ * Sends all connections a sign of life every 30 s: one timer, one frame for all. To write to some thousand sockets takes tens of
+ * milliseconds, so other regular broadcasts have their own moment.
+ */
+export function startTicking({ clock, fanout, onMinute }: TickDeps): Disposable {
+  let timer: Disposable | undefined;
+  let between: Disposable | undefined;
+  let ticks = 0;
+  function arm(): void {
+    timer = clock.after(LIMITS.tickIntervalMs, () => {
+      arm();
+      if (fanout.size > 0) fanout.broadcast("tick", { ts: clock.now() });
+      ticks += 1;
+      if (ticks % TICKS_PER_MINUTE === 1) between = clock.after(LIMITS.tickIntervalMs / 2, onMinute);
+    });
+  }
+  arm();
+  return {
+    [Symbol.dispose]() {
+      timer?.[Symbol.dispose]();
+      between?.[Symbol.dispose]();
     },
   };
 }

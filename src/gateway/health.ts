@@ -20,3 +20,6 @@ export interface HealthReport {
   };
   readonly store: Readonly<Record<string, unknown>>;
 }
+
+/** True when messages are accepted and stored. */
+export const isReady = ({ ok, status }: HealthReport): boolean => ok && (status === "ok" || status === "degraded");

@@ -4,12 +4,11 @@
  */
 export { createGateway, type Gateway, type GatewayDeps, type GatewayHub } from "./create-gateway.ts";
 export { FAILED, RESTARTING, STOPPING, type StopReason } from "./stop-reason.ts";
-export { openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
+export { answerEarly, listen, openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";
 export { openAuth, settingsFrom, type Auth } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
 export { createLoginLink } from "./methods/login.ts";
-export { answerEarly } from "./early.ts";
 export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
 export type { EndingSession, RestartReport, RestartRequest, SentinelPayload, SessionEndings } from "./methods/deps.ts";
 export type { HealthReport, HealthState } from "./health.ts";
@@ -43,15 +42,13 @@ export type { MessagesPort } from "./methods/send.ts";
 export type { QuotaPort } from "./methods/usage.ts";
 export type { QuickSetupPort, SetupPort } from "./methods/setup.ts";
 export type { WizardPort } from "./methods/wizard.ts";
+export { ownCaller, type OwnCaller } from "./methods/handler.ts";
 export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";
 export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gateway-tool.ts";
 export { createEndedSessions, type EndedSessions } from "./session-endings.ts";
-export { ownCaller, type OwnCaller } from "./own-caller.ts";
 export { reportHealth, startedNow } from "./report-health.ts";
-export { listen } from "./listen.ts";
 export { endOf } from "./restart/close.ts";
-export { restartNotes } from "./restart/notes.ts";
-export { createRestarts, requestBySignal } from "./restart/schedule.ts";
+export { createRestarts, requestBySignal, restartNotes } from "./restart/schedule.ts";
 export { createWatchdog, readLastExit } from "./watchdog.ts";
 
 /** The tool with which an agent looks after the gateway. Loaded when the first message is answered. */

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { silentLogger } from "../base/log/logger.ts";
-import type { ServerSettings } from "./server.ts";
-import { listen, type Listening } from "./listen.ts";
+import { listen, type Listening, type ServerSettings } from "./server.ts";
 
 const open: Listening[] = [];
 let other: Server | undefined;

@@ -63,8 +63,8 @@ export function parsePresenceText(text: string): PresenceUpdate {
   if (host) found["host"] = host;
   if (ip) found["ip"] = ip;
   for (const part of parts) {
-    const field = /^(app|mode|reason)\s+(.+)$/.exec(part.trim());
-    if (field) found[field[1] === "app" ? "version" : field[1]!] = field[2]!.trim();
+    const [, name, value] = /^(app|mode|reason)\s+(.+)$/.exec(part.trim()) ?? [];
+    if (name !== undefined && value !== undefined) found[name === "app" ? "version" : name] = value.trim();
     const input = /^last input\s+(\d{1,9})s ago$/.exec(part.trim());
     if (input) found["lastInputSeconds"] = Number(input[1]);
   }

@@ -1,13 +1,15 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type * as Https from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { loadHttp } from "../base/builtin.ts";
 import { AppError, messageOf, systemCode } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
+import { isRecord } from "../base/records.ts";
 import { ADDRESS_LIMITS, createAddressBudget, type AddressBudget, type AddressLimits } from "./address-budget.ts";
 import { isLoopback, resolveBinding, type Binding, type BindMode } from "./bind.ts";
 import { loadCertificate, type Certificate, type TlsSettings } from "./certificate.ts";
+import type { HealthReport } from "./health.ts";
 
 /** Where and how the gateway listens. Read once: a change needs a restart. */
 export interface ServerSettings {
@@ -107,7 +109,8 @@ async function isGateway(host: string, port: number): Promise<boolean> {
   const [v4, v6] = [host === "0.0.0.0" ? "127.0.0.1" : host, host === "::" ? "[::1]" : `[${host}]`];
   try {
     const response = await fetch(`http://${host.includes(":") ? v6 : v4}:${port}/health`, { signal: AbortSignal.timeout(NEIGHBOUR_MS), redirect: "manual" });
-    const { ok, status } = (await response.json()) as { readonly ok?: unknown; readonly status?: unknown };
+    const answered: unknown = await response.json();
+    const { ok, status } = isRecord(answered) ? answered : {};
     return typeof ok === "boolean" && typeof status === "string";
   } catch {
     return false;
@@ -129,7 +132,7 @@ async function listenError(error: unknown, host: string, port: number): Promise<
   return new AppError("IO_ERROR", `could not listen on ${at}: ${messageOf(error)}`, options);
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
+async function listenOn(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
   server.listen({ port, host, ipv6Only: true }, resolve);
@@ -139,7 +142,8 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
     throw await listenError(error, host, port);
   }
   server.off("error", reject);
-  return (server.address() as AddressInfo).port;
+  const address = server.address();
+  return typeof address === "object" && address ? address.port : port;
 }
 
 function createServer(certificate: Certificate | undefined, times: RequestTimes): Server {
@@ -246,12 +250,12 @@ async function listenAll(binding: Binding, port: number, make: () => Server, log
   let address = first;
   let bound: number;
   try {
-    bound = await listen(server, first, port);
+    bound = await listenOn(server, first, port);
   } catch (error) {
     if (binding.fallback === undefined || !(error instanceof AppError) || error.code !== "NOT_FOUND") throw error;
     server = make();
     address = binding.fallback;
-    bound = await listen(server, address, port);
+    bound = await listenOn(server, address, port);
     others.length = 0;
   }
   const servers = [server];
@@ -259,7 +263,7 @@ async function listenAll(binding: Binding, port: number, make: () => Server, log
   for (const other of others) {
     const next = make();
     try {
-      await listen(next, other, bound);
+      await listenOn(next, other, bound);
       servers.push(next);
       addresses.push(other);
     } catch (error) {
@@ -306,7 +310,8 @@ export async function openServer(deps: ServerDeps): Promise<GatewayServer> {
     );
   }
   if (certificate) log.info(`certificate fingerprint (SHA-256) ${certificate.fingerprint}; clients pin it with gateway.remote.tlsFingerprint`);
-  const host = exposed.length > 0 && addresses.length === 1 && addresses[0] !== "0.0.0.0" ? addresses[0]! : "127.0.0.1";
+  const [only = "127.0.0.1"] = addresses;
+  const host = exposed.length > 0 && addresses.length === 1 && only !== "0.0.0.0" ? only : "127.0.0.1";
   return {
     url: `${secured ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
     port,
@@ -326,4 +331,46 @@ async function closeServer(server: Server): Promise<void> {
   server.close(() => resolve());
   server.closeAllConnections();
   await promise;
+}
+
+export interface Listening {
+  readonly server: GatewayServer;
+  /** Why it does not listen where the configuration says; undefined when it does. */
+  readonly problem?: string;
+}
+
+const whereOf = ({ port, bind = "loopback", host }: ServerSettings): string => `port ${port} (gateway.bind "${bind}"${host === undefined ? "" : ` ${host}`})`;
+
+/**
+ * Listens as the settings say. When a restarted gateway cannot, because its new port is taken or its new address is not there, it listens as it did
+ * before: a change of the configuration must not end a gateway that works.
+ */
+export async function listen(deps: ServerDeps, lifetime: { listening: ServerSettings | undefined }): Promise<Listening> {
+  const { settings, log } = deps;
+  const before = lifetime.listening;
+  try {
+    const server = await openServer(deps);
+    lifetime.listening = { ...settings, port: server.port };
+    return { server };
+  } catch (error) {
+    if (!before || !(error instanceof AppError)) throw error;
+    // Who may connect is decided by the settings as they are now.
+    const fallback = { ...before, authMode: settings.authMode };
+    const server = await openServer({ ...deps, settings: fallback }).catch(() => {
+      throw error;
+    });
+    const problem = `the gateway still listens on ${whereOf(before)}, because it could not change to ${whereOf(settings)}: ${messageOf(error)}`;
+    log.error(problem);
+    return { server, problem };
+  }
+}
+
+/** Answers before the gateway is wired: health reports that it is starting, everything else gets a retry response. */
+export function answerEarly(health: () => HealthReport): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const { ok, status } = health();
+    const asked = (request.url ?? "").split("?")[0];
+    response.writeHead(503, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store", "retry-after": "1" });
+    response.end(JSON.stringify(asked === "/health" || asked === "/readyz" ? { ok, status } : { error: "the gateway is starting; try again in a moment" }));
+  };
 }

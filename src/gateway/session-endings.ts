@@ -1,3 +1,4 @@
+import { isRecord } from "../base/records.ts";
 import { join } from "node:path";
 import type { EndingSession, SessionEndings } from "./methods/deps.ts";
 import type { Hooks } from "../hooks/index.ts";
@@ -29,7 +30,10 @@ export function createEndedSessions({ store, hooks, stateDir }: EndedSessionsDep
   async function messagesOf(file: string | undefined): Promise<unknown[]> {
     if (file === undefined) return [];
     const rows = await store.read("transcripts.tail", { file, limit: MOST_MESSAGES });
-    return rows.flatMap(({ type, line }) => (type === "message" ? [(JSON.parse(line) as { message: unknown }).message] : []));
+    return rows.flatMap(({ type, line }) => {
+      const entry: unknown = type === "message" ? JSON.parse(line) : undefined;
+      return isRecord(entry) ? [entry["message"]] : [];
+    });
   }
 
   const fileOf = (file: string | undefined): { readonly sessionFile?: string } => (file === undefined ? {} : { sessionFile: join(stateDir, file) });

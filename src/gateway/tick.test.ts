@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { manualClock } from "../base/clock.ts";
 import type { Fanout } from "./fanout.ts";
-import { startTicking } from "./tick.ts";
+import { startTicking } from "./health-feed.ts";
 
 /** What was done at which second. */
 function ticking(size: number) {

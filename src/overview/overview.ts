@@ -64,7 +64,10 @@ async function storeFacts({ store, config }: OverviewDeps, admin: boolean): Prom
 async function namesOf(store: OverviewDeps["store"], of: readonly { readonly sessionKey: string }[]): Promise<(key: string) => { readonly name?: string }> {
   const keys = [...new Set(of.map(({ sessionKey }) => sessionKey))];
   const names = new Map(keys.length === 0 ? [] : (await store.read("sessions.names", { keys })).map(({ key, name }) => [key, name]));
-  return (key) => (names.has(key) ? { name: names.get(key)! } : {});
+  return (key) => {
+    const name = names.get(key);
+    return name === undefined ? {} : { name };
+  };
 }
 
 const shortHash = (text: string): string => createHash("sha1").update(text).digest("hex").slice(0, 12);

@@ -3,7 +3,7 @@ import type { MethodResult } from "../protocol/index.ts";
 /** Something that went wrong, and what to do about it. */
 export type Problem = MethodResult<"overview">["problems"][number];
 
-/** A problem as a source tells it. Without `at` it counts from when it was first seen; told several times under one id it is one. */
+/** A problem as a source reports it. Without `at` it counts from when it was first seen; reported several times under one id it is one. */
 export interface Trouble extends Omit<Problem, "at" | "count"> {
   readonly at?: number | undefined;
   readonly count?: number | undefined;
@@ -24,10 +24,10 @@ export function createProblemList(shown: (text: string) => string): ProblemList 
     of(troubles, now) {
       const still = new Map<string, number>();
       const found = new Map<string, Problem>();
-      for (const { at: told, count = 1, text, ...trouble } of troubles) {
+      for (const { at: happenedAt, count = 1, text, ...trouble } of troubles) {
         const { id } = trouble;
-        if (told === undefined) still.set(id, seen.get(id) ?? now);
-        const at = told ?? still.get(id)!;
+        const at = happenedAt ?? seen.get(id) ?? now;
+        if (happenedAt === undefined) still.set(id, at);
         const known = found.get(id);
         if (known && known.at >= at) found.set(id, { ...known, count: known.count + count });
         else found.set(id, { ...trouble, text: shown(text).slice(0, MOST_TEXT), at, count: count + (known?.count ?? 0) });

@@ -1,9 +1,8 @@
-import type { Conversation, Responder } from "../conversation/index.ts";
+import type { Conversation } from "../conversation/index.ts";
 import { agentOfKey, type MethodResult } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
 
 type ShownRun = MethodResult<"overview">["runs"][number];
-type RunEvent = Parameters<Parameters<Responder["onEvent"]>[0]>[1];
 
 /** What runs now. */
 export interface RunBoard extends Disposable {
@@ -25,16 +24,6 @@ export interface RunBoardDeps {
 
 const MOST_RUNS = 100;
 
-function follow(run: Followed, event: Exclude<RunEvent, { stream: "lifecycle" }>): void {
-  if (event.stream === "tool") {
-    const { phase, toolCallId, name } = event.data;
-    if (phase === "result") run.tools.delete(toolCallId);
-    else run.tools.set(toolCallId, name);
-    run.doing = "waits for the model";
-  } else if (event.stream === "compaction") run.doing = event.data.phase === "start" ? "sums up the conversation" : "waits for the model";
-  else run.doing = event.stream === "thinking" ? "thinks" : "writes";
-}
-
 /** Follows runs from their beginning to their end. */
 export function createRunBoard({ conversation, store, defaultAgentId }: RunBoardDeps): RunBoard {
   const runs = new Map<string, Followed>();
@@ -46,11 +35,18 @@ export function createRunBoard({ conversation, store, defaultAgentId }: RunBoard
       return;
     }
     const run = runs.get(runId);
-    if (run) follow(run, event);
+    if (!run) return;
+    if (event.stream === "tool") {
+      const { phase, toolCallId, name } = event.data;
+      if (phase === "result") run.tools.delete(toolCallId);
+      else run.tools.set(toolCallId, name);
+      run.doing = "waits for the model";
+    } else if (event.stream === "compaction") run.doing = event.data.phase === "start" ? "sums up the conversation" : "waits for the model";
+    else run.doing = event.stream === "thinking" ? "thinks" : "writes";
   });
 
   async function shown([runId, { sessionKey, startedAt, doing, tools }]: readonly [string, Followed]): Promise<ShownRun> {
-    const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry as { readonly model?: unknown; readonly modelProvider?: unknown } | undefined;
+    const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
     const channel = conversation.chatOf(runId)?.address.channel;
     const named = typeof entry?.model === "string" ? entry.model : undefined;
     const provider = typeof entry?.modelProvider === "string" ? `${entry.modelProvider}/` : "";

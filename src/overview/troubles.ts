@@ -11,7 +11,7 @@ const AMONG = 500;
 const MOST_FAILURES = 50;
 /** Kinds of failures whose story is told. */
 const MOST_STORIES = 10;
-const MOST_KEPT = 200;
+const MOST_TRACED = 200;
 const MB = 1024 * 1024;
 
 /** Accounts that are not well. */
@@ -79,20 +79,21 @@ export interface FailureTroubles {
 /** Messages that failed and answers that did not arrive, with what `why` says about them. */
 export function createFailureTroubles({ store, now }: { readonly store: Store; readonly now: () => number }): FailureTroubles {
   /** What has ended does not change. */
-  const told = new Map<string, { readonly text: string; readonly todo?: string }>();
+  const traced = new Map<string, { readonly text: string; readonly todo?: string }>();
   let why: Why | undefined;
 
   async function story(what: string): Promise<{ readonly text: string; readonly todo?: string } | undefined> {
-    const known = told.get(what);
+    const known = traced.get(what);
     if (known) return known;
     why ??= (await loadWhy()).createWhy({ store, now });
     const verdict = (await why.tell(what).catch(() => []))[0]?.verdict;
     if (!verdict) return undefined;
     const { text, todo } = verdict;
-    if (told.size >= MOST_KEPT) told.delete(told.keys().next().value!);
-    const kept = { text, ...(todo === undefined ? {} : { todo }) };
-    told.set(what, kept);
-    return kept;
+    const [oldest] = traced.keys();
+    if (oldest !== undefined && traced.size >= MOST_TRACED) traced.delete(oldest);
+    const summary = { text, ...(todo === undefined ? {} : { todo }) };
+    traced.set(what, summary);
+    return summary;
   }
 
   return {

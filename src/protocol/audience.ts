@@ -1,3 +1,4 @@
+import { isRecord } from "../base/records.ts";
 import { covers, type Role, type Scope } from "./scopes.ts";
 
 /**
@@ -28,5 +29,5 @@ export function isFor(audience: Audience, client: { readonly role: Role; readonl
 /** True when a slow reader may miss this one. */
 export function isDroppable(facts: EventFacts, payload: unknown): boolean {
   if (facts.droppable !== "delta") return facts.droppable === "always";
-  return typeof payload === "object" && payload !== null && (payload as { state?: unknown }).state === "delta";
+  return isRecord(payload) && payload["state"] === "delta";
 }

@@ -12,15 +12,13 @@ export { EVENTS, METHODS, type EventName, type EventPayload, type MethodName, ty
 export { CAPABILITIES } from "./capabilities.ts";
 export type { ClientInfo, ConnectParams, HelloOk } from "./connect.ts";
 export type { AgentDelta } from "./events.ts";
-export { PROTOCOL_ERROR_CODES, type ProtocolErrorCode } from "./errors.ts";
 export type { ErrorShape, EventFrame, RequestFrame, ResponseFrame, StateVersion } from "./frames.ts";
 export type { Health } from "./health.ts";
 export type { GatewayClient, NodeConnectOptions, RequestOptions } from "./client/node.ts";
-export { CLOSE, LIMITS, PROTOCOL_VERSION } from "./limits.ts";
+export { CLOSE, LIMITS, PROTOCOL_ERROR_CODES, PROTOCOL_VERSION, type ProtocolErrorCode } from "./limits.ts";
 export type { MethodFacts } from "./method.ts";
 export type { Presence } from "./presence.ts";
 export { covers, SCOPES, type Access, type Role, type Scope } from "./scopes.ts";
-export type { SessionEntry } from "./session-entry.ts";
 export {
   agentOfKey,
   canonicalSessionKey,
@@ -32,7 +30,7 @@ export {
   type SessionNaming,
 } from "./session-key.ts";
 export type { SessionRow } from "./session-row.ts";
-export { parseTranscriptLine, type TranscriptLine, type TranscriptHeader, type TranscriptEntry } from "./transcript.ts";
+export { parseTranscriptLine, type TranscriptLine, type TranscriptHeader, type TranscriptEntry, type SessionEntry } from "./transcript.ts";
 export type { AnswerChecks } from "./answers.ts";
 export type * from "./model-messages.ts";
 export type * from "./vocabulary/index.ts";

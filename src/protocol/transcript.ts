@@ -24,6 +24,9 @@ export interface TranscriptEntry {
 
 export type TranscriptLine = { readonly kind: "header"; readonly header: TranscriptHeader } | { readonly kind: "entry"; readonly entry: TranscriptEntry };
 
+const isTyped = (value: unknown): value is TranscriptEntry => isRecord(value) && typeof value["type"] === "string";
+const isHeader = (value: TranscriptEntry): value is TranscriptEntry & TranscriptHeader => value.type === "session" && typeof value.id === "string";
+
 /** Reads one line of a transcript file. Undefined when it is not a JSON object with a `type`. */
 export function parseTranscriptLine(line: string): TranscriptLine | undefined {
   let value: unknown;
@@ -32,7 +35,36 @@ export function parseTranscriptLine(line: string): TranscriptLine | undefined {
   } catch {
     return undefined;
   }
-  if (!isRecord(value) || typeof value["type"] !== "string") return undefined;
-  if (value["type"] !== "session") return { kind: "entry", entry: value as TranscriptEntry };
-  return typeof value["id"] === "string" ? { kind: "header", header: value as unknown as TranscriptHeader } : undefined;
+  if (!isTyped(value)) return undefined;
+  if (value.type !== "session") return { kind: "entry", entry: value };
+  return isHeader(value) ? { kind: "header", header: value } : undefined;
+}
+
+/**
+ * One row of the session index, as the documented `sessions.json` holds it. `sessionId` and `updatedAt` are always there. Fields that this
+ * version does not know are kept as they are: an entry that passes through here loses nothing.
+ */
+export interface SessionEntry {
+  readonly sessionId: string;
+  /** Milliseconds since the epoch. */
+  readonly updatedAt: number;
+  readonly sessionFile?: string;
+  readonly label?: string;
+  readonly displayName?: string;
+  /** Session key of the session that spawned this one. */
+  readonly spawnedBy?: string;
+  readonly spawnDepth?: number;
+  readonly systemSent?: boolean;
+  readonly abortedLastRun?: boolean;
+  readonly chatType?: string;
+  readonly channel?: string;
+  readonly lastChannel?: string;
+  readonly model?: string;
+  readonly modelProvider?: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly totalTokens?: number;
+  readonly totalTokensFresh?: boolean;
+  readonly contextTokens?: number;
+  readonly [field: string]: unknown;
 }

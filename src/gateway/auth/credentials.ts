@@ -60,7 +60,7 @@ function createLocalFailures({ settings, clock }: Omit<AttemptsDeps, "budget">):
     },
     count() {
       const since = clock.monotonic() - settings().rateLimit.windowMs;
-      while (times.length > 0 && times[0]! <= since) times.shift();
+      while ((times[0] ?? Infinity) <= since) times.shift();
       return times.length;
     },
   };

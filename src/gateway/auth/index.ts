@@ -1,6 +1,5 @@
-/** Who may connect: peers, secrets, devices, pairing. The door of this folder. */
-export { createAuth, type AuthDeps } from "./create-auth.ts";
-export { openAuth, type OpenAuthDeps } from "./open-auth.ts";
+/** Who may connect: peers, secrets, devices, pairing. The entry point of this folder. */
+export { createAuth, openAuth, type AuthDeps, type OpenAuthDeps } from "./create-auth.ts";
 export type { Admission, Admitted, AdmitInput, Auth, AuthMethod } from "./auth.ts";
 export type { PeerRequest } from "./peer/peer.ts";
 export { isRevoked, type Revocation } from "./revocation.ts";

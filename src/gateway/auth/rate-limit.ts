@@ -36,7 +36,7 @@ export function createFailureBudget(settings: () => RateLimitSettings, clock: Pi
       const now = clock.monotonic();
       const account = find(key) ?? { failures: [], lockedUntil: 0 };
       if (account.lockedUntil > now) return;
-      while (account.failures.length > 0 && account.failures[0]! <= now - windowMs) account.failures.shift();
+      while ((account.failures[0] ?? Infinity) <= now - windowMs) account.failures.shift();
       account.failures.push(now);
       if (account.failures.length >= maxAttempts) {
         account.lockedUntil = now + lockoutMs;

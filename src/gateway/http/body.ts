@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import { isRecord } from "../../base/records.ts";
 
 export type BodyFailure = { readonly status: 400 | 408 | 413 | 503; readonly message: string };
 export type BodyResult = { readonly ok: true; readonly body: Buffer } | ({ readonly ok: false } & BodyFailure);
@@ -103,6 +104,5 @@ export function parseJsonObject(
   } catch {
     return { ok: false, message: "Invalid JSON: the body must be one JSON object in UTF-8" };
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return { ok: false, message: "Invalid body: expected a JSON object" };
-  return { ok: true, value: value as Readonly<Record<string, unknown>> };
+  return isRecord(value) ? { ok: true, value } : { ok: false, message: "Invalid body: expected a JSON object" };
 }

@@ -12,12 +12,11 @@ import { checkBasePath } from "../base-path.ts";
 import { createControlUi, type ControlUi } from "./control-ui/routes.ts";
 import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
 import { checkHooks, createHookAuth, hookRoutes } from "./hooks.ts";
-import { openAiRoutes } from "./openai/routes.ts";
 import { apiErrorOfThrown, RESTARTING } from "./failures.ts";
 import { errorBody, refuse, retryAfter, sendError, setCommonHeaders, type ApiError } from "./reply.ts";
 import type { PluginRoute, Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
-import { canvasRoutes, statusRoutes } from "./status-routes.ts";
+import { canvasRoutes, openAiRoutes, statusRoutes } from "./own-routes.ts";
 import type { ToolRouteDeps } from "./tools-invoke.ts";
 
 export interface HttpSurfaceDeps {

@@ -1,5 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { isRecord } from "../../base/records.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { toolFacts, toolName } from "../../tools/index.ts";
 import { keySettings, mainSessionKey, resolveKey } from "../methods/sessions/keys.ts";
@@ -36,11 +37,11 @@ function parseInvocation(value: Readonly<Record<string, unknown>>): Invocation |
   const { tool, action, args, sessionKey } = value;
   if (typeof tool !== "string" || tool.trim() === "") return "tools.invoke requires body.tool";
   if (action !== undefined && typeof action !== "string") return "body.action must be a string";
-  if (args !== undefined && (typeof args !== "object" || args === null || Array.isArray(args))) return "body.args must be an object";
+  if (args !== undefined && !isRecord(args)) return "body.args must be an object";
   if (sessionKey !== undefined && typeof sessionKey !== "string") return "body.sessionKey must be a string";
   return {
     tool,
-    args: (args ?? {}) as Readonly<Record<string, unknown>>,
+    args: args ?? {},
     ...(action === undefined ? {} : { action }),
     ...(sessionKey === undefined ? {} : { sessionKey }),
   };
@@ -66,7 +67,7 @@ const headerOf = ({ request }: Exchange, name: string): string | undefined => {
 /** What a tool says when it refuses. */
 function textOf(content: readonly unknown[]): string {
   const texts = content.flatMap((part) => {
-    const { text } = (part ?? {}) as { readonly text?: unknown };
+    const text = isRecord(part) ? part["text"] : undefined;
     return typeof text === "string" ? [text] : [];
   });
   return texts.join("\n") || "the tool refused the call";

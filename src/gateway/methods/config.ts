@@ -1,13 +1,41 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
 import { describeSchema, type Config, type DescribedSections } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { changeFile, editOf } from "./config/change.ts";
 import { configReviewHandlers, type PluginIssues } from "./config-review.ts";
 import { currentSnapshot, shownConfig } from "./config/shown.ts";
-import type { WriteBudget } from "./config/write-budget.ts";
 import type { MethodDeps, RestartReport, RestartRequest, SentinelPayload } from "./deps.ts";
-import type { CallContext, Handlers } from "./handler.ts";
+import type { CallContext, Caller, Handlers } from "./handler.ts";
 
-export { createWriteBudget, type WriteBudget } from "./config/write-budget.ts";
+const CALLS = 3;
+const WINDOW_MS = 60_000;
+
+/** Calls that restart the gateway are rare: a few a minute for each caller, failed ones counted. */
+export interface WriteBudget {
+  /** Takes one call of the caller's budget, or refuses with the time to wait. */
+  take(method: string, caller: Pick<Caller, "deviceId" | "remoteIp">): void;
+}
+
+export function createWriteBudget(clock: Pick<Clock, "now">): WriteBudget {
+  const calls = new Map<string, number[]>();
+  return {
+    take(method, { deviceId, remoteIp }) {
+      const now = clock.now();
+      for (const [caller, times] of calls) if (times.every((time) => now - time >= WINDOW_MS)) calls.delete(caller);
+      const key = `${deviceId ?? ""}|${remoteIp ?? ""}`;
+      const recent = (calls.get(key) ?? []).filter((time) => now - time < WINDOW_MS);
+      const [first = now] = recent;
+      if (recent.length >= CALLS) {
+        const retryAfterMs = first + WINDOW_MS - now;
+        throw new AppError("UNAVAILABLE", `rate limit exceeded for ${method}; retry after ${Math.ceil(retryAfterMs / 1000)}s`, {
+          details: { method, limit: `${CALLS} per 60s`, retryable: true, retryAfterMs },
+        });
+      }
+      calls.set(key, [...recent, now]);
+    },
+  };
+}
 
 /** What plugins say about their sections of the configuration in use. */
 export interface PluginSectionsPort {

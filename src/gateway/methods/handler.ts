@@ -1,3 +1,4 @@
+import { AppError } from "../../base/errors.ts";
 import { METHODS, type MethodName, type MethodParams, type MethodResult, type Role } from "../../protocol/index.ts";
 
 /** Who calls: what the handshake established. */
@@ -48,4 +49,23 @@ export function unavailable<Area extends string>(...areas: readonly Area[]): { r
   const isMeant = (name: string): boolean => areas.some((area) => name === area || name.startsWith(`${area}.`));
   const names = Object.keys(METHODS).filter(isMeant);
   return Object.fromEntries(names.map((name) => [name, undefined])) as { readonly [M in MethodsOf<Area>]: undefined };
+}
+
+/** Calls the gateway's methods from inside, with all rights: its user has made sure that the caller may. */
+export type OwnCaller = <M extends MethodName>(method: M, params: MethodParams<M>, signal?: AbortSignal) => Promise<MethodResult<M>>;
+
+export function ownCaller(handlers: () => Handlers | undefined, name: string): OwnCaller {
+  const caller = {
+    connId: name,
+    role: "operator",
+    scopes: new Set(["operator.admin"]),
+    client: { id: name, mode: "backend", version: "", platform: process.platform },
+    caps: new Set<string>(),
+    local: true,
+  } as const;
+  return async (method, params, signal = new AbortController().signal) => {
+    const handler = handlers()?.[method] as ((params: object, context: object) => unknown) | undefined;
+    if (!handler) throw new AppError("UNAVAILABLE", `the gateway does not answer ${method} yet`);
+    return handler(params, { caller, signal, accepted: () => {} }) as Promise<MethodResult<typeof method>>;
+  };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import type { Store } from "../../store/index.ts";
 import { invalidRequest, type Answer } from "./protocol-error.ts";
 
@@ -25,7 +26,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 function hashOf(params: unknown): string {
-  const { idempotencyKey: _, ...rest } = (params ?? {}) as Record<string, unknown>;
+  const { idempotencyKey: _, ...rest } = isRecord(params) ? params : {};
   return createHash("sha256").update(canonicalJson(rest)).digest("hex");
 }
 

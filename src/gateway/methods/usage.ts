@@ -19,7 +19,7 @@ async function cost(params: MethodParams<"usage.cost">, { store, clock }: UsageD
     store.read("usage.totals", { fromDay, toDay, by: [] }),
     store.read("usage.totals", { fromDay, toDay, by: ["day"] }),
   ]);
-  return { updatedAt: now, days: count, daily: daily.map((row) => ({ ...totalsOf(row), date: row.day! })), totals: whole ? totalsOf(whole) : NO_USAGE };
+  return { updatedAt: now, days: count, daily: daily.map((row) => ({ ...totalsOf(row), date: row.day ?? "" })), totals: whole ? totalsOf(whole) : NO_USAGE };
 }
 
 /** What was used and what it cost. */

@@ -1,7 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { RestartReport, RestartRequest } from "../methods/deps.ts";
+import type { RestartReport, RestartRequest, SentinelPayload } from "../methods/deps.ts";
+import type { SentinelDeps } from "./sentinel.ts";
 import { waitUntil } from "./wait.ts";
 
 /** Requests to restart, made one: the earliest decides when, the others are answered with it. */
@@ -74,4 +78,20 @@ export function createRestarts({ clock, log, pid, restartedAt, runs }: RestartsD
 export function requestBySignal(restarts: Pick<Restarts, "request">, { commands }: OpenClawConfig, log: Logger): void {
   if (commands?.restart !== false) restarts.request({ reason: "SIGUSR1", delayMs: 0 }, { urgent: true });
   else log.warn("SIGUSR1 is ignored: commands.restart is false");
+}
+
+/** Notes from a gateway to the one after its restart. Most starts find none: what reads and writes them is loaded when there is one. */
+export interface RestartNotes {
+  leave(payload: SentinelPayload, deps: { readonly ids: Ids; readonly log: Logger }): Promise<string | null>;
+  take(deps: SentinelDeps): Promise<void>;
+}
+
+export function restartNotes(stateDir: string): RestartNotes {
+  const path = join(stateDir, "restart-sentinel.json");
+  return {
+    leave: async (payload, deps) => (await import("./sentinel.ts")).leaveSentinel(path, payload, deps),
+    async take(deps) {
+      if (existsSync(path)) await (await import("./sentinel.ts")).takeSentinel(path, deps);
+    },
+  };
 }

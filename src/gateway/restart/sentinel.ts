@@ -3,6 +3,7 @@ import { messageOf, systemCode } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import { isRecord } from "../../base/records.ts";
 import type { Config } from "../../config/index.ts";
 import { queueSystemEvent } from "../system-events.ts";
 import { type SentinelPayload } from "../methods/deps.ts";
@@ -26,12 +27,13 @@ export function leaveSentinel(path: string, payload: SentinelPayload, deps: { re
 }
 
 function parseSentinel(text: string): SentinelPayload {
-  const { version, payload } = JSON.parse(text) as { version?: unknown; payload?: Partial<Record<keyof SentinelPayload, unknown>> };
+  const sentinel: unknown = JSON.parse(text);
+  const { version, payload } = isRecord(sentinel) ? sentinel : {};
   if (version !== VERSION) throw new Error(`version ${VERSION} was expected, not ${String(version)}`);
-  const { kind, status, ts, sessionKey, message, stats } = payload ?? {};
+  const { kind, status, ts, sessionKey, message, stats } = isRecord(payload) ? payload : {};
   if (typeof kind !== "string" || typeof status !== "string" || typeof ts !== "number")
     throw new Error("payload.kind, payload.status and payload.ts are needed");
-  const mode = (stats as { mode?: unknown } | null | undefined)?.mode;
+  const mode = isRecord(stats) ? stats["mode"] : undefined;
   return {
     kind,
     status,

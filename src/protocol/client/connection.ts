@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import { CAPABILITIES } from "../capabilities.ts";
 import type { ConnectParams, HelloOk } from "../connect.ts";
 import type { EventFrame, RequestFrame, ResponseFrame } from "../frames.ts";
@@ -47,8 +48,8 @@ export function parseFrame(text: string): ResponseFrame | EventFrame | undefined
   } catch {
     return undefined;
   }
-  if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return undefined;
-  const { type, id, ok, event, seq } = frame as Record<string, unknown>;
+  if (!isRecord(frame)) return undefined;
+  const { type, id, ok, event, seq } = frame;
   if (type === "res") return typeof id === "string" && typeof ok === "boolean" && onlyHas(frame, RESPONSE_KEYS) ? (frame as ResponseFrame) : undefined;
   if (type !== "event" || typeof event !== "string" || !onlyHas(frame, EVENT_KEYS)) return undefined;
   return seq === undefined || Number.isSafeInteger(seq) ? (frame as EventFrame) : undefined;
@@ -112,7 +113,7 @@ async function connectParams(deps: ConnectionDeps, challenge: Challenge | undefi
 
 function challengeIn(frame: ResponseFrame | EventFrame): Challenge | undefined {
   if (frame.type !== "event" || frame.event !== "connect.challenge") return undefined;
-  const { nonce, ts } = (frame.payload ?? {}) as Partial<Challenge>;
+  const { nonce, ts } = isRecord(frame.payload) ? frame.payload : {};
   return typeof nonce === "string" && typeof ts === "number" ? { nonce, ts } : undefined;
 }
 

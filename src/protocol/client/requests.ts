@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import type { RequestFrame, ResponseFrame } from "../frames.ts";
 import type { ClientClock } from "./ports.ts";
 import { refusal } from "./refusal.ts";
@@ -39,8 +40,8 @@ export interface Requests {
 /** Requests that may wait for a connection. */
 const MAX_WAITING = 1000;
 
-const hasKey = (params: unknown): boolean => typeof (params as { idempotencyKey?: unknown } | undefined)?.idempotencyKey === "string";
-const isAccepted = (payload: unknown): boolean => (payload as { status?: unknown } | undefined)?.status === "accepted";
+const hasKey = (params: unknown): boolean => isRecord(params) && typeof params["idempotencyKey"] === "string";
+const isAccepted = (payload: unknown): boolean => isRecord(payload) && payload["status"] === "accepted";
 
 export function createRequests(deps: { readonly clock: ClientClock; readonly timeoutMs: number }): Requests {
   const pending = new Map<string, Pending>();

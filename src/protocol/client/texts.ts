@@ -45,7 +45,8 @@ export function createTexts(onMissing: (gap: { readonly expected: number; readon
     const text = (before.length === at ? before : before.slice(0, at)) + delta;
     held.delete(key);
     held.set(key, text);
-    if (held.size > MOST_TEXTS) held.delete(held.keys().next().value!);
+    const [oldest = key] = held.keys();
+    if (held.size > MOST_TEXTS) held.delete(oldest);
     const whole = { ...frame, payload: { ...payload, data: { text, delta } } };
     const chat = stream === "assistant" ? chatDelta(payload, text) : undefined;
     return chat ? [whole, chat] : [whole];
@@ -61,7 +62,7 @@ export function createTexts(onMissing: (gap: { readonly expected: number; readon
       const payload = frame.payload as Payload | undefined;
       if (payload === undefined || (frame.event !== "agent" && frame.event !== "chat")) return [frame];
       if (frame.event === "agent" && isDelta(payload)) return put(frame, payload);
-      const { state } = payload as { readonly state?: string };
+      const state = "state" in payload ? payload.state : undefined;
       if (frame.event === "chat" && state !== "delta") forget(payload.runId);
       return [frame];
     },

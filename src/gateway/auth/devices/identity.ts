@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 import type { ConnectParams } from "../../../protocol/index.ts";
 
@@ -33,7 +34,7 @@ export function deviceIdOf(key: Uint8Array): string {
 
 /** The key of a device that says who it is and proves it later; undefined when it is no key, or another device's. */
 export function deviceKey(device: unknown): { readonly deviceId: string; /** In its one spelling. */ readonly publicKey: string } | undefined {
-  const { id, publicKey } = (typeof device === "object" && device !== null ? device : {}) as { readonly id?: unknown; readonly publicKey?: unknown };
+  const { id, publicKey } = isRecord(device) ? device : {};
   if (typeof id !== "string" || typeof publicKey !== "string") return undefined;
   const bytes = publicKeyBytes(publicKey);
   if (!bytes || !keyObject(bytes) || deviceIdOf(bytes) !== id) return undefined;

@@ -10,6 +10,7 @@ import { equalSecrets } from "../../../base/equal-secrets.ts";
 import { createListeners } from "../listeners.ts";
 import { createTurns } from "../../turns.ts";
 import { printableName } from "../../../base/printable.ts";
+import { isRecord } from "../../../base/records.ts";
 
 export type NodeRequest = EventPayload<"node.pair.requested">;
 export type PairedNode = MethodResult<"node.pair.list">["paired"][number];
@@ -40,7 +41,7 @@ const ROLE = "node";
 const MAX_PENDING = 500;
 
 type Fields = Readonly<Record<string, unknown>>;
-const fieldsOf = (data: unknown): Fields => (typeof data === "object" && data !== null ? (data as Fields) : {});
+const fieldsOf = (data: unknown): Fields => (isRecord(data) ? data : {});
 
 function requestFrom(row: PairingRow): NodeRequest {
   return { ...(fieldsOf(row.data) as Omit<NodeRequest, "requestId" | "nodeId" | "ts">), requestId: row.id, nodeId: row.subject, ts: row.createdAt };

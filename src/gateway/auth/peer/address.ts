@@ -52,7 +52,7 @@ function parseV6(text: string): number[] | undefined {
 const isMapped = (bytes: readonly number[]): boolean => bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
 
 function formatV6(bytes: readonly number[]): string {
-  const groups = Array.from({ length: 8 }, (_, index) => ((bytes[index * 2]! << 8) | bytes[index * 2 + 1]!).toString(16));
+  const groups = Array.from({ length: 8 }, (_, index) => (((bytes[index * 2] ?? 0) << 8) | (bytes[index * 2 + 1] ?? 0)).toString(16));
   const text = groups.join(":");
   const zeros = [...text.matchAll(/(?<=^|:)0(?::0)+(?=:|$)/g)].map((found) => found[0]).sort((a, b) => b.length - a.length)[0];
   if (zeros === undefined) return text;
@@ -98,7 +98,7 @@ export function inRange(address: Address, { address: base, bits }: AddressRange)
   return base.bytes.every((byte, index) => {
     const covered = Math.min(Math.max(bits - index * 8, 0), 8);
     const mask = (0xff << (8 - covered)) & 0xff;
-    return (byte & mask) === (address.bytes[index]! & mask);
+    return (byte & mask) === ((address.bytes[index] ?? 0) & mask);
   });
 }
 

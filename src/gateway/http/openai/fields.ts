@@ -12,8 +12,8 @@ export function positive(body: Fields, ...names: readonly string[]): number | un
   const name = names.find((known) => body[known] !== undefined && body[known] !== null);
   if (name === undefined) return undefined;
   const value = body[name];
-  if (!Number.isSafeInteger(value) || (value as number) <= 0) throw invalid(`\`${name}\` must be a positive integer`, name);
-  return value as number;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0) throw invalid(`\`${name}\` must be a positive integer`, name);
+  return value;
 }
 
 /** How freely the model chooses its words: 0 to 2. */

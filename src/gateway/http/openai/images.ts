@@ -61,8 +61,9 @@ export async function loadImages(sources: readonly ImageSource[], signal: AbortS
   const { allowUrl = true, urlAllowlist = [], timeoutMs = TIMEOUT_MS, maxRedirects = MAX_REDIRECTS, maxBytes = MAX_BYTES } = images ?? {};
   const settings = { maxBytes, mimes: images?.allowedMimes?.map((mime) => mime.toLowerCase()) ?? MIMES };
   const addresses = sources.filter((source) => "url" in source);
-  if (addresses.length > maxUrlParts) throw invalid(`${addresses.length} images are to be fetched, more than the ${maxUrlParts} that are`, addresses[0]!.at);
-  if (addresses.length > 0 && !allowUrl) throw invalid(`${addresses[0]!.at}: images are not fetched; send them as data: URLs`, addresses[0]!.at);
+  const [first] = addresses;
+  if (first && addresses.length > maxUrlParts) throw invalid(`${addresses.length} images are to be fetched, more than the ${maxUrlParts} that are`, first.at);
+  if (first && !allowUrl) throw invalid(`${first.at}: images are not fetched; send them as data: URLs`, first.at);
   const isAllowed = (url: URL): boolean => urlAllowlist.length === 0 || isListed(url.hostname, urlAllowlist);
 
   async function load(source: ImageSource): Promise<ImageContent> {

@@ -15,7 +15,7 @@ export function agentIds(config: OpenClawConfig): readonly [string, ...string[]]
     ?.find((agent) => agent.default === true)
     ?.id.trim()
     .toLowerCase();
-  const first = ids.length === 0 || ids.includes("main") ? "main" : (chosen ?? ids[0]!);
+  const first = ids.length === 0 || ids.includes("main") ? "main" : (chosen ?? ids[0] ?? "main");
   return [first, ...ids.filter((id) => id !== first)];
 }
 

@@ -20,13 +20,13 @@ const BODY_KEYS: readonly string[] =
   "model input instructions tools tool_choice stream max_output_tokens user max_tool_calls temperature top_p metadata store previous_response_id reasoning truncation".split(
     " ",
   );
-const PART_KEYS: Fields = {
+const PART_KEYS: Readonly<Record<string, readonly string[]>> = {
   input_text: ["type", "text"],
   output_text: ["type", "text", "annotations", "logprobs"],
   refusal: ["type", "refusal"],
   input_image: ["type", "image_url", "detail", "file_id", "source"],
 };
-const ITEM_KEYS: Fields = {
+const ITEM_KEYS: Readonly<Record<string, readonly string[]>> = {
   message: ["type", "role", "content", "id", "status", "phase"],
   function_call: ["type", "id", "call_id", "name", "arguments", "status"],
   function_call_output: ["type", "id", "call_id", "output", "status"],
@@ -34,8 +34,8 @@ const ITEM_KEYS: Fields = {
   item_reference: ["type", "id"],
 };
 
-function checkKeys(value: Fields, allowed: unknown, at: string): void {
-  const unknown = Object.keys(value).find((key) => !(allowed as readonly string[]).includes(key));
+function checkKeys(value: Fields, allowed: readonly string[] | undefined, at: string): void {
+  const unknown = Object.keys(value).find((key) => !allowed?.includes(key));
   if (unknown !== undefined) throw invalid(`${at}: unexpected property '${unknown.slice(0, 80)}'`, at === "at root" ? unknown : at);
 }
 

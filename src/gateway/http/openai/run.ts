@@ -7,7 +7,7 @@ import type { Responder, RunOutcome } from "../../ports.ts";
 import { turnLimitMs } from "../../../sessions/index.ts";
 import { checkSendPolicy, cleanMessage, type SendPolicyDeps } from "../../methods/chat/incoming.ts";
 import { apiErrorOfRun, INTERNAL, timedOut } from "../failures.ts";
-import { isReady } from "../status-routes.ts";
+import { isReady } from "../../health.ts";
 import type { Conversation, RunSettings } from "./conversation.ts";
 import { loadImages, type ImageDeps } from "./images.ts";
 import { RequestRefused } from "./refusal.ts";

@@ -1,9 +1,10 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, fileError, systemCode } from "../../../base/errors.ts";
-import { expandHome, type ConfigEdit, type LocatedIssue, type OpenClawConfig } from "../../../config/index.ts";
+import { expandHome, type ConfigEdit, type OpenClawConfig } from "../../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { AgentPort } from "../../ports.ts";
 import type { MethodDeps } from "../deps.ts";
+import { shownIssues } from "../config/change.ts";
 import type { CallContext } from "../handler.ts";
 import { agentList } from "../sessions/keys.ts";
 import { alreadyExists, idFromName, notFound, withAgent, withChangedAgent, withoutAgent } from "./roster.ts";
@@ -78,8 +79,7 @@ async function write(
     await config.edit({ kind: "change", change }, { by: `${method} (${caller.client.id})` });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "CONFIG_INVALID") throw error;
-    const { issues = [] } = error.details as { readonly issues?: readonly LocatedIssue[] };
-    throw new AppError("INVALID_INPUT", error.message, { cause: error, details: { issues: issues.map(({ path, message }) => ({ path, message })) } });
+    throw new AppError("INVALID_INPUT", error.message, { cause: error, details: { issues: shownIssues(error.details) } });
   }
 }
 

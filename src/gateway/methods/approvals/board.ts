@@ -1,5 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { EventPayload, MethodResult } from "../../../protocol/index.ts";
 import { SHOWN_REQUEST_CHARS, shownRequest, type ApprovalNotice, type OperatorDecision } from "../../../tools/index.ts";
 import type { ApprovalsPort } from "../../ports.ts";
@@ -38,9 +39,9 @@ const textOf = (value: unknown): string | null => (typeof value === "string" && 
 const RESTART = "restart";
 const SEVERITIES = ["info", "warning", "critical"] as const;
 
-/** A question of a plugin, or of a tool about itself, as clients are told it. */
+/** A question of a plugin, or of a tool about itself, as clients get it. */
 function pluginQuestion(asked: unknown, allowed: readonly OperatorDecision[]): PluginQuestion {
-  const facts = (typeof asked === "object" && asked !== null ? asked : {}) as Readonly<Record<string, unknown>>;
+  const facts = isRecord(asked) ? asked : {};
   return {
     title: textOf(facts["title"]) ?? "(not told)",
     description: textOf(facts["description"])?.slice(0, SHOWN_REQUEST_CHARS) ?? "",

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import { type EntryRow, type Store } from "../../../store/index.ts";
 import { entryOf, messageOfRow, newestEntries, withoutEnvelope, type Message } from "../sessions/transcripts.ts";
 
@@ -20,8 +21,8 @@ function cutWithin(value: unknown): unknown {
 }
 
 function shownBlock(block: unknown, user: boolean, first: boolean): unknown {
-  if (typeof block !== "object" || block === null) return block;
-  const { thinkingSignature: _signature, ...shown } = block as Shown;
+  if (!isRecord(block)) return block;
+  const { thinkingSignature: _signature, ...shown }: Shown = block;
   if (shown["type"] === "image" && typeof shown["data"] === "string") {
     const { data, ...rest } = shown;
     return { ...rest, omitted: true, bytes: Buffer.byteLength(data, "base64") };

@@ -20,15 +20,16 @@ export function editOf(method: "config.set" | "config.apply" | "config.patch", r
   return method === "config.patch" ? { kind: "patch", value } : { kind: "text", text: raw };
 }
 
+/** The issues of a configuration that was refused, as clients get them. */
+export function shownIssues({ issues = [] }: { readonly issues?: readonly LocatedIssue[] }): { path: string; message: string }[] {
+  return issues.map(({ path, message }) => ({ path, message }));
+}
+
 /** A broken file cannot be merged into. */
 function checkPatchable(config: Config): void {
   const snapshot = currentSnapshot(config);
   if (snapshot.exists && !snapshot.valid)
-    throw new AppError("INVALID_INPUT", "invalid config; fix before patching", { details: { issues: shownIssues(snapshot.issues) } });
-}
-
-function shownIssues(issues: readonly LocatedIssue[]): { path: string; message: string }[] {
-  return issues.map(({ path, message }) => ({ path, message }));
+    throw new AppError("INVALID_INPUT", "invalid config; fix before patching", { details: { issues: shownIssues(snapshot) } });
 }
 
 /** Writes the file, and takes it in use. The errors are the documented ones. */
@@ -38,11 +39,10 @@ export async function changeFile(config: Config, edit: ConfigEdit, options: Edit
     await config.edit(edit, { ...options, requireBaseHash: true });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "CONFIG_INVALID") throw error;
-    const { issues } = error.details as { readonly issues?: readonly LocatedIssue[] };
     const fixFirst = error.message.startsWith("invalid config; fix");
     throw new AppError("INVALID_INPUT", fixFirst ? "invalid config; fix before patching" : "invalid config", {
       cause: error,
-      details: { issues: shownIssues(issues ?? []) },
+      details: { issues: shownIssues(error.details) },
     });
   }
 }

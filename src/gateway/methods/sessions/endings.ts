@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
 import { entryAfterReset } from "../../../sessions/index.ts";
 import type { SessionRow, Store, TranscriptRow, Write } from "../../../store/index.ts";
@@ -116,6 +117,12 @@ export async function compactSession(
   return inTurn(key, params.key, deps, () => shortened(key, params.maxLines ?? 400, deps));
 }
 
+/** The line of an entry that becomes the first one. */
+function withoutParent(line: string): string {
+  const entry: unknown = JSON.parse(line);
+  return JSON.stringify(isRecord(entry) ? { ...entry, parentId: null } : entry);
+}
+
 async function shortened(key: string, maxLines: number, { config, store, clock }: EndingDeps): Promise<MethodResult<"sessions.compact">> {
   const session = await store.read("sessions.get", { key });
   checkAgent(key, session, config.current);
@@ -132,7 +139,7 @@ async function shortened(key: string, maxLines: number, { config, store, clock }
     ...(id === null ? {} : { id }),
     parentId: index === 0 ? null : parentId,
     type,
-    line: index === 0 ? JSON.stringify({ ...(JSON.parse(line) as object), parentId: null }) : line,
+    line: index === 0 ? withoutParent(line) : line,
   }));
   const { file } = transcript;
   const { sessionId } = session.entry;

@@ -107,20 +107,20 @@ export async function previewSessions(params: MethodParams<"sessions.preview">, 
 }
 
 export async function resolveSession(params: MethodParams<"sessions.resolve">, deps: Deps): Promise<MethodResult<"sessions.resolve">> {
-  const given = [params.key, params.sessionId, params.label].filter((value) => value !== undefined);
-  if (given.length !== 1) throw new AppError("INVALID_INPUT", "give exactly one of key, sessionId and label");
-  const [wanted] = given as [string];
+  const [wanted, ...others] = [params.key, params.sessionId, params.label].filter((value) => value !== undefined);
+  if (wanted === undefined || others.length > 0) throw new AppError("INVALID_INPUT", "give exactly one of key, sessionId and label");
   const fits = ({ key, agentId, entry }: SessionRow): boolean =>
     (params.agentId === undefined || agentId === params.agentId.toLowerCase()) &&
     (params.spawnedBy === undefined || entry.spawnedBy === canonicalKey(params.spawnedBy, deps.config.current)) &&
     (key !== "global" || params.includeGlobal === true || params.key !== undefined) &&
     (key !== "unknown" || params.includeUnknown === true || params.key !== undefined);
   const found = (await candidates(params, wanted, deps)).filter(fits);
-  if (found.length === 0) throw new AppError("INVALID_INPUT", `No session found: ${wanted}`);
+  const [first] = found;
+  if (!first) throw new AppError("INVALID_INPUT", `No session found: ${wanted}`);
   if (found.length > 1 && params.label !== undefined) {
     throw new AppError("INVALID_INPUT", `several sessions have the label ${wanted}: ${found.map((row) => row.key).join(", ")}; use a key`);
   }
-  return { ok: true, key: found[0]!.key };
+  return { ok: true, key: first.key };
 }
 
 async function candidates(params: MethodParams<"sessions.resolve">, wanted: string, { config, store }: Deps): Promise<readonly SessionRow[]> {

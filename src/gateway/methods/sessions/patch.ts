@@ -11,6 +11,8 @@ import { inTurn, type SessionTurns } from "./turns.ts";
 
 type Params = MethodParams<"sessions.patch">;
 type Fields = Record<string, unknown>;
+/** Fields with their new texts; null takes one away. */
+type Changes = Record<string, string | null>;
 
 /** Fields that take one of a few words. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -29,8 +31,8 @@ const MAX_LABEL = 64;
 
 const invalid = (message: string): AppError => new AppError("INVALID_INPUT", message);
 
-function words(params: Readonly<Fields>): Fields {
-  const changes: Fields = {};
+function words(params: Readonly<Fields>): Changes {
+  const changes: Changes = {};
   for (const [field, known] of Object.entries(WORDS)) {
     const value = params[field];
     if (value === undefined) continue;
@@ -79,10 +81,10 @@ function modelFields({ model }: Params, { config }: MethodDeps): Fields {
 }
 
 /** How commands run: the same table decides as for `/exec` and `/elevated`. */
-function choiceFields(changes: Fields, { execNode }: Params, key: string, row: SessionRow | undefined, { config, scopes }: PatchDeps): Fields {
+function choiceFields(changes: Changes, { execNode }: Params, key: string, row: SessionRow | undefined, { config, scopes }: PatchDeps): Fields {
   const node = execNode === undefined ? {} : { execNode: execNode === null ? null : execNode.trim() };
-  const wanted: Fields = { ...changes, ...node };
-  const change = Object.fromEntries(CHOICE_FIELDS.flatMap((field) => (wanted[field] === undefined ? [] : [[field, wanted[field] as string | null]])));
+  const wanted: Changes = { ...changes, ...node };
+  const change = Object.fromEntries(CHOICE_FIELDS.flatMap((field) => (wanted[field] === undefined ? [] : [[field, wanted[field]]])));
   if (Object.keys(change).length === 0) return {};
   const agentId = row?.agentId ?? agentOf(key, config.current);
   const sandboxed = isSessionSandboxed(config.current, agentId, key);
@@ -116,7 +118,8 @@ export async function patchSession(params: Params, deps: PatchDeps & SessionTurn
   const key = canonicalKey(params.key, config.current);
   const attempt = (): Promise<SessionEntry> => patched(params, key, deps);
   // Two sessions that ask for one label at once must not both find it free.
-  const labelled = typeof params.label === "string" ? () => turns(`label ${params.label!.trim()}`, attempt) : attempt;
+  const { label } = params;
+  const labelled = typeof label === "string" ? () => turns(`label ${label.trim()}`, attempt) : attempt;
   const entry = await inTurn(key, params.key, deps, labelled);
   const { modelProvider, model } = sessionModel(entry, modelDefaults(config.current));
   const resolved = { ...(modelProvider === null ? {} : { modelProvider }), ...(model === null ? {} : { model }) };

@@ -81,5 +81,5 @@ export async function sessionRows(sessions: readonly ListedSession[], { defaults
   }));
   if (!extensions) return rows;
   const shown = await Promise.all(rows.map((row) => extensions(row.key, row.sessionId)));
-  return rows.map((row, at) => (shown[at]!.length === 0 ? row : { ...row, pluginExtensions: shown[at]! }));
+  return rows.map((row, at) => (shown[at]?.length ? { ...row, pluginExtensions: shown[at] } : row));
 }

@@ -1,6 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import type { Ids } from "../../../base/ids.ts";
 import { shownMessage, type MessageText } from "../../../base/message-text.ts";
+import { isRecord } from "../../../base/records.ts";
 import { parseTranscriptLine, type TranscriptEntry } from "../../../protocol/index.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store, type TranscriptRow, type Write } from "../../../store/index.ts";
 
@@ -37,7 +38,7 @@ export function messageOfRow(row: EntryRow): Message | undefined {
 
 /** A stored message as people are shown it. */
 export function shownWords(stored: unknown): Message | undefined {
-  return typeof stored === "object" && stored !== null ? shownMessage(stored as Message) : undefined;
+  return isRecord(stored) ? shownMessage<Message>(stored) : undefined;
 }
 
 export function messagesOf(rows: readonly EntryRow[]): readonly Message[] {

@@ -1,4 +1,5 @@
 /** Channels in overviews of the gateway. */
+import { isRecord } from "../../../base/records.ts";
 import type { Health } from "../../../protocol/index.ts";
 import type { ChannelsPort } from "../channels.ts";
 
@@ -32,7 +33,7 @@ export async function channelsHealth(port: Port): Promise<Pick<Health, "channels
   const entries = channelOrder.map((id) => {
     const accounts = channelAccounts[id] ?? [];
     const configured = accounts.some((account) => account.configured === true);
-    const summary = channels[id] as Readonly<Record<string, unknown>> | undefined;
+    const summary = isRecord(channels[id]) ? channels[id] : {};
     return [id, { ...summary, configured, accounts: Object.fromEntries(accounts.map((account) => [account.accountId, brief(account)])) }] as const;
   });
   return { channels: Object.fromEntries(entries), channelOrder, channelLabels };

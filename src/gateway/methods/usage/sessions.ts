@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { Store, UsageDimension, UsageGroup, UsageOfMany } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
@@ -141,11 +142,9 @@ export async function readUsageLogs(params: MethodParams<"sessions.usage.logs">,
     const message = messageOfRow(row);
     const content = message ? shownText(message) : "";
     if (!message || content === "") return [];
-    const usage = message["usage"] as { readonly totalTokens?: number; readonly cost?: { readonly total?: number } } | undefined;
-    const used = {
-      ...(usage?.totalTokens === undefined ? {} : { tokens: usage.totalTokens }),
-      ...(usage?.cost?.total === undefined ? {} : { cost: usage.cost.total }),
-    };
+    const { totalTokens: tokens, cost } = isRecord(message["usage"]) ? message["usage"] : {};
+    const total = isRecord(cost) ? cost["total"] : undefined;
+    const used = { ...(typeof tokens === "number" ? { tokens } : {}), ...(typeof total === "number" ? { cost: total } : {}) };
     return [{ timestamp: Number(message["timestamp"] ?? 0), role: String(message.role), content: content.slice(0, MAX_CONTENT), ...used }];
   });
   return { logs: logs.slice(-limit) };

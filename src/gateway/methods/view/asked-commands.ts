@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import type { AskedCommandView, ChatEntry } from "../../../protocol/index.ts";
 import type { ApprovalRow, Store } from "../../../store/index.ts";
 
@@ -10,8 +11,8 @@ export interface RunningPort {
 
 /** The approval that a result says is waited for. */
 export function askedId({ kind, details }: Pick<ChatEntry, "kind" | "details">): string | undefined {
-  if (kind !== "tool" || typeof details !== "object" || details === null) return undefined;
-  const { status, approvalId } = details as { readonly status?: unknown; readonly approvalId?: unknown };
+  if (kind !== "tool" || !isRecord(details)) return undefined;
+  const { status, approvalId } = details;
   return status === "approval-pending" && typeof approvalId === "string" ? approvalId : undefined;
 }
 

@@ -38,7 +38,7 @@ function touchedBy(
   sessionOf: (runId: string) => string | undefined,
 ): readonly string[] {
   const { sessionKey, key, file, ids = [], id } = input as Named;
-  const one = BY_SESSION.has(kind) ? sessionKey : BY_KEY.has(kind) ? key : kind === "turns.end" ? sessionOf(id!) : undefined;
+  const one = BY_SESSION.has(kind) ? sessionKey : BY_KEY.has(kind) ? key : kind === "turns.end" && id !== undefined ? sessionOf(id) : undefined;
   if (one !== undefined) return [one];
   const found: string[] = [];
   if (!kind.startsWith("transcripts.") && !BY_ID.has(kind)) return found;

@@ -1,8 +1,7 @@
 import { splitSystemLines } from "../../../base/message-text.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { EntryRow, SessionRow } from "../../../store/index.ts";
 import { entryOf, messageOfRow, withoutEnvelope, type Message } from "../sessions/transcripts.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A fence that what it holds cannot end. */
 function fenced(text: string, language = ""): string {
@@ -15,10 +14,10 @@ const json = (value: unknown): string => JSON.stringify(value, null, 2) ?? "";
 
 function blockMarkdown(block: unknown): string {
   if (typeof block === "string") return block;
-  const { type, text, thinking, name, arguments: given, mimeType } = (block ?? {}) as Fields;
+  const { type, text, thinking, name, arguments: args, mimeType } = isRecord(block) ? block : {};
   if (type === "text" && typeof text === "string") return text;
   if (type === "thinking" && typeof thinking === "string") return thinking.replaceAll(/^/gm, "> ");
-  if (type === "toolCall") return `Calls \`${String(name)}\`:\n\n${fenced(json(given), "json")}`;
+  if (type === "toolCall") return `Calls \`${String(name)}\`:\n\n${fenced(json(args), "json")}`;
   return type === "image" ? `_(picture, ${String(mimeType)})_` : "";
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { ChatEntry, MethodParams, MethodResult, PendingMessage } from "../../../protocol/index.ts";
 import { reasoningLevel } from "../../../sessions/index.ts";
 import type { EntryRow, SessionRow, Store, TranscriptRow, UntranscribedRow } from "../../../store/index.ts";
@@ -125,11 +126,9 @@ export async function chatImage({ sessionKey, seq, index }: MethodParams<"chat.i
   const file = session && (await liveFile(store, session));
   const [row] = file === undefined ? [] : await store.read("transcripts.page", { file, after: seq - 1, before: seq + 1, limit: 1 });
   const content = row && messageOfRow(row)?.content;
-  const block = (Array.isArray(content) ? content[index] : undefined) as
-    | { readonly type?: unknown; readonly data?: unknown; readonly mimeType?: unknown }
-    | undefined;
-  const { data, mimeType } = block ?? {};
-  if (block?.type !== "image" || typeof data !== "string" || typeof mimeType !== "string" || data === "" || mimeType === "") {
+  const block: unknown = Array.isArray(content) ? content[index] : undefined;
+  const { type, data, mimeType } = isRecord(block) ? block : {};
+  if (type !== "image" || typeof data !== "string" || typeof mimeType !== "string" || data === "" || mimeType === "") {
     throw new AppError("INVALID_INPUT", `there is no picture at block ${index} of entry ${seq}; take both from chat.page`);
   }
   return { mimeType, data };

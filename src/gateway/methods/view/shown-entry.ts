@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import type { ChatEntry, Usage } from "../../../protocol/index.ts";
 import { CUSTOM } from "../../../sessions/index.ts";
 import type { EntryRow, TurnSpan } from "../../../store/index.ts";
@@ -12,7 +13,7 @@ const CUT = "\n...(truncated)...";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields | undefined => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined);
+const fieldsOf = (value: unknown): Fields | undefined => (isRecord(value) ? value : undefined);
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 /** True when there is a text in it that is not shown whole. Pictures are not: they are left out on purpose. */
@@ -59,15 +60,18 @@ const DONE = { toolCallId: "toolCallId", toolName: "toolName" } as const;
 
 /** What is left of a message that is too large to be shown: which calls it made. */
 function skeleton(message: Message): readonly unknown[] {
-  const blocks = Array.isArray(message.content) ? (message.content as unknown[]) : [];
-  const calls = blocks.map(fieldsOf).filter((block) => block?.["type"] === "toolCall");
+  const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+  const calls = blocks.filter((block) => isRecord(block)).filter(({ type }) => type === "toolCall");
   return [
     { type: "text", text: "[too large to be shown]" },
-    ...calls.slice(0, 100).map((call) => ({ type: "toolCall", id: call!["id"], name: call!["name"], arguments: {} })),
+    ...calls.slice(0, 100).map((call) => ({ type: "toolCall", id: call["id"], name: call["name"], arguments: {} })),
   ];
 }
 
-const runOf = (fields: Fields | undefined): Pick<ChatEntry, "runId"> => (textOf(fields?.["runId"]) === undefined ? {} : { runId: textOf(fields!["runId"])! });
+function runOf(fields: Fields | undefined): Pick<ChatEntry, "runId"> {
+  const runId = textOf(fields?.["runId"]);
+  return runId === undefined ? {} : { runId };
+}
 
 type Body = Omit<ChatEntry, "seq" | "id" | "ts">;
 
@@ -75,7 +79,7 @@ function messageBody(message: Message): Body {
   const kind = KINDS[String(message.role)] ?? "note";
   const shown = shownMessage(message);
   const oversized = "__openclaw" in shown;
-  const content = oversized ? skeleton(message) : Array.isArray(shown["content"]) ? (shown["content"] as readonly unknown[]) : [];
+  const content: readonly unknown[] = oversized ? skeleton(message) : Array.isArray(shown["content"]) ? shown["content"] : [];
   return {
     kind,
     content: [...content],

@@ -23,19 +23,19 @@ const withoutHeader = (rows: readonly EntryRow[]): readonly EntryRow[] => rows.f
 function olderInTree(store: Reads, file: string, before: number | undefined): Stretch {
   /** The entry at which the next chunk begins; undefined is the leaf, null the end. */
   let from: string | null | undefined;
-  let begun = before === undefined;
+  let begun = false;
 
-  async function begin(place: number): Promise<void> {
-    begun = true;
-    const [child] = await store.read("transcripts.page", { file, after: place - 1, before: place + 1, limit: 1 });
-    // A place behind the end is no entry's: there the newest is meant.
+  async function begin(position: number): Promise<void> {
+    const [child] = await store.read("transcripts.page", { file, after: position - 1, before: position + 1, limit: 1 });
+    // A position behind the end is no entry's: there the newest is meant.
     if (child) from = child.parentId;
   }
 
   return {
     direction: "older",
     async next(size) {
-      if (!begun) await begin(before!);
+      if (!begun && before !== undefined) await begin(before);
+      begun = true;
       if (from === null) return [];
       const rows = await store.read("transcripts.path", { file, limit: size, ...(from === undefined ? {} : { from }) });
       from = rows[0]?.parentId ?? null;
@@ -52,15 +52,17 @@ function newerInTree(store: Reads, file: string, after: number): Stretch {
 
   /** The lines at the next places. Between them stands what belongs to other branches. */
   async function atPlaces(size: number, at: number): Promise<readonly EntryRow[]> {
-    const wanted = new Set(places.slice(0, size));
-    const end = places[wanted.size - 1]! + 1;
+    const next = places.slice(0, size);
+    const wanted = new Set(next);
+    const end = (next.at(-1) ?? at) + 1;
     places = places.slice(size);
     const found: EntryRow[] = [];
     for (let place = at; found.length < wanted.size;) {
       const page = await store.read("transcripts.page", { file, after: place, before: end, limit: size });
-      if (page.length === 0) break;
+      const last = page.at(-1);
+      if (!last) break;
       found.push(...page.filter(({ seq }) => wanted.has(seq)));
-      place = page.at(-1)!.seq;
+      place = last.seq;
     }
     return found;
   }
@@ -68,7 +70,8 @@ function newerInTree(store: Reads, file: string, after: number): Stretch {
   async function chunk(size: number, at: number): Promise<readonly EntryRow[]> {
     if (places.length > 0) return atPlaces(size, at);
     const rows = await store.read("transcripts.path", { file, limit: size });
-    if (rows.length < size || rows[0]!.seq <= at) return rows.filter(({ seq }) => seq > at);
+    const [oldest] = rows;
+    if (!oldest || rows.length < size || oldest.seq <= at) return rows.filter(({ seq }) => seq > at);
     places = await store.read("transcripts.positions", { file, after: at, limit: MOST_PLACES });
     return places.length === 0 ? [] : atPlaces(size, at);
   }

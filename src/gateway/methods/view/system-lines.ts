@@ -1,13 +1,15 @@
 import { splitSystemLines } from "../../../base/message-text.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { ChatEntry } from "../../../protocol/index.ts";
 import type { TurnSpan } from "../../../store/index.ts";
 
 /** An entry in which nothing stands as somebody's words that nobody wrote. On disk both are one text. */
 export function withoutSystemLines<Entry extends Pick<ChatEntry, "kind" | "content" | "told">>(entry: Entry): Entry {
   if (entry.kind !== "user") return entry;
-  const at = entry.content.findIndex((block) => (block as { readonly type?: unknown } | null)?.type === "text");
-  const block = entry.content[at] as { readonly text?: unknown } | undefined;
-  const { systemLines, text } = splitSystemLines(typeof block?.text === "string" ? block.text : "");
+  const at = entry.content.findIndex((part) => isRecord(part) && part["type"] === "text");
+  const found = entry.content[at];
+  const block = isRecord(found) ? found : {};
+  const { systemLines, text } = splitSystemLines(typeof block["text"] === "string" ? block["text"] : "");
   if (systemLines.length === 0) return entry;
   return { ...entry, told: [...systemLines], content: text === "" ? entry.content.toSpliced(at, 1) : entry.content.with(at, { ...block, text }) };
 }

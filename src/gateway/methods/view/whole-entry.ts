@@ -14,7 +14,7 @@ const isText = (block: unknown): block is { readonly text: string } =>
 
 /** The texts of a message as a page shows them: in blocks, the first one of a user without its envelope and the lines of the system. */
 function saidIn({ role, content }: Message): string {
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? (content as readonly unknown[]) : [];
+  const blocks: readonly unknown[] = typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? content : [];
   const texts = blocks.flatMap((block, at) =>
     isText(block) ? [role === "user" && at === 0 ? withoutEnvelope(splitSystemLines(block.text).text) : block.text] : [],
   );

@@ -88,7 +88,7 @@ async function probe({ probe: ask, cfg }: AuditContext): Promise<{ readonly repo
         checkId: "gateway.probe_failed",
         severity: "warn",
         title: "the running gateway does not answer",
-        detail: why!,
+        detail: error ?? "it did not answer",
         remediation: "openclaw gateway status, then openclaw logs",
       },
     ],

@@ -40,8 +40,8 @@ export interface Draft {
 
 /** `path` → `value` as a patch. */
 function patchOf(path: readonly string[], value: unknown): Patch {
-  const [first, ...rest] = path;
-  return { [first!]: rest.length === 0 ? value : patchOf(rest, value) };
+  const [first = "", ...rest] = path;
+  return { [first]: rest.length === 0 ? value : patchOf(rest, value) };
 }
 
 export function createDraft(place: SetupPlace): Draft {
@@ -83,8 +83,10 @@ export function createDraft(place: SetupPlace): Draft {
     async commit(by) {
       const removed = scope === undefined ? [] : await (await import("./reset.ts")).putAway(place, scope);
       if (removed.length > 0) place.config.reload();
-      const auth = credentials.size === 0 ? undefined : await place.auth();
-      for (const [id, credential] of credentials) await auth!.add(id, credential);
+      if (credentials.size > 0) {
+        const auth = await place.auth();
+        for (const [id, credential] of credentials) await auth.add(id, credential);
+      }
       const { files } = await place.config.edit({ kind: "patch", value: patch }, { by });
       [patch, scope, credentials] = [{}, undefined, new Map()];
       return { files, removed };

@@ -46,7 +46,7 @@ export interface ProgramsPort {
   /** Which of these are on the path. */
   find(names: Iterable<string>): Promise<ReadonlySet<string>>;
   /** Never rejects. */
-  run(line: readonly string[], signal: AbortSignal): Promise<Done>;
+  run(line: readonly [program: string, ...args: string[]], signal: AbortSignal): Promise<Done>;
 }
 
 /** Where the setup works: a command's process, or a running gateway. */

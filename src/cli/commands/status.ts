@@ -122,15 +122,16 @@ async function failedPlugins(io: Io, stateDir: string): Promise<readonly { reado
 function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): void {
   const style = createStyle(io.color);
   const health = probe.health;
+  const healthFacts: [string, string][] = health
+    ? [
+        ["Health", health.status === "ok" ? style.green("ok") : style.red(health.status)],
+        ["Up", formatDuration(health.uptimeMs)],
+      ]
+    : [];
   const facts: [string, string][] = [
     ["Version", io.version],
     ["Gateway", gatewayText(probe, style)],
-    ...(health
-      ? ([
-          ["Health", health.status === "ok" ? style.green("ok") : style.red(health.status)],
-          ["Up", formatDuration(health.uptimeMs)],
-        ] as [string, string][])
-      : []),
+    ...healthFacts,
     ["Config", configText(snapshot, inUse(probe, snapshot, stateDir), style)],
     ["State", `${stateDir}${state.bytes === undefined ? style.dim(" (empty)") : `, database ${formatBytes(state.bytes)}`}`],
     ["Sessions", state.count === undefined ? style.yellow("unknown") : String(state.count)],

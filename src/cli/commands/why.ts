@@ -107,12 +107,12 @@ export function timeline(
   const { about, verdict, others } = story;
   const steps = verbose ? story.steps : story.steps.filter(isTelling);
   const started = steps[0]?.at;
-  const tooks = steps.map(({ ms }) => (ms === undefined ? "" : formatDuration(ms)));
-  const wide = Math.max(4, ...tooks.map((took) => took.length));
+  const tookOf = ({ ms }: (typeof steps)[number]): string => (ms === undefined ? "" : formatDuration(ms));
+  const wide = Math.max(4, ...steps.map((step) => tookOf(step).length));
   const available = Math.max(20, columns - 12 - 10 - wide - 6);
-  const lines = steps.flatMap((step, index) => {
+  const lines = steps.flatMap((step) => {
     const text = shown(stepText(step));
-    const line = `${style.dim(timeOf(step.at))}  ${style.cyan(STEP_NAMES[step.kind].padEnd(10))}  ${tooks[index]!.padStart(wide)}  ${paint(step, style)(verbose ? text : clip(text, available - 1))}`;
+    const line = `${style.dim(timeOf(step.at))}  ${style.cyan(STEP_NAMES[step.kind].padEnd(10))}  ${tookOf(step).padStart(wide)}  ${paint(step, style)(verbose ? text : clip(text, available - 1))}`;
     return verbose && step.details ? [line, style.dim(`${" ".repeat(14)}${shown(JSON.stringify(step.details))}`)] : [line];
   });
   const session = about.sessionKey === undefined ? "" : `, session ${about.sessionKey}`;

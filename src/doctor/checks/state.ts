@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { accessSync, chmodSync, constants, existsSync, readdirSync, realpathSync, statSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileError, messageOf, systemCode } from "../../base/errors.ts";
@@ -222,7 +223,8 @@ function isStale(path: string, now: number): boolean {
   if (!stat?.isFile()) return false;
   let holder: { readonly pid?: unknown; readonly host?: unknown } | null;
   try {
-    holder = JSON.parse(readFileSync(path, "utf8")) as typeof holder;
+    const parsed: unknown = JSON.parse(readFileSync(path, "utf8"));
+    holder = isRecord(parsed) ? parsed : null;
   } catch {
     holder = null;
   }

@@ -140,8 +140,8 @@ async function keyOf(
   const auth = await place.auth();
   const [first] = await auth.candidates(provider);
   const secret = first && (await auth.credential(first)).apiKey;
-  if (secret === undefined) throw new AppError("NOT_FOUND", `there is no key for ${providerLabel(provider)} yet; give one`);
-  return { credential: first!.type === "token" ? { type: "token", provider, token: secret } : { type: "api_key", provider, key: secret } };
+  if (!first || secret === undefined) throw new AppError("NOT_FOUND", `there is no key for ${providerLabel(provider)} yet; give one`);
+  return { credential: first.type === "token" ? { type: "token", provider, token: secret } : { type: "api_key", provider, key: secret } };
 }
 
 async function addKey(quick: Quick, { provider: named, key, model, check = true }: Given<"key">): Promise<Answer<"key">> {

@@ -22,7 +22,8 @@ type Policy = NonNullable<NonNullable<ChannelPlugin["onboarding"]>["dmPolicy"]>;
 
 /** Asks for the people. The configuration as it was when none is named. */
 async function named(setup: Setup, plugin: ChannelPlugin, policy: Policy, { next, accountId }: MadeAccount): Promise<HostConfig> {
-  const cfg = await policy.promptAllowFrom!({ cfg: next, prompter: setup.ask!, accountId });
+  if (!setup.ask || !policy.promptAllowFrom) return next;
+  const cfg = await policy.promptAllowFrom({ cfg: next, prompter: setup.ask, accountId });
   const people = plugin.config.resolveAllowFrom?.({ cfg, accountId }) ?? valueAt(cfg, parsePath(policy.allowFromKey));
   if (Array.isArray(people) && people.length > 0) return chooseOwner(setup, plugin, policy.setPolicy(cfg, "allowlist"), people as (string | number)[]);
   const current = policy.getCurrent(next);
@@ -65,21 +66,23 @@ const RUNTIME: RuntimeEnv = {
 
 /** The fields that the plugin declares, where its own questions cannot be asked. */
 async function byFields({ ask, draft }: Setup, offer: ChannelOffer): Promise<void> {
+  if (!ask) return;
   const fields: Record<string, unknown> = {};
   for (const { path, label, help, secret, required, placeholder } of offer.fields) {
     const message = help === undefined ? label : `${label}: ${help}`;
     const validate = (text: string): string | undefined => (required && text.trim() === "" ? "something has to stand here" : undefined);
-    fields[path] = secret ? await ask!.password({ message, placeholder, validate }) : await ask!.text({ message, placeholder, validate });
+    fields[path] = secret ? await ask.password({ message, placeholder, validate }) : await ask.text({ message, placeholder, validate });
   }
   draft.merge({ channels: { [offer.id]: sectionWith(offer, draft.config, "default", fields) } });
 }
 
 async function byQuestions(setup: Setup, plugin: ChannelPlugin): Promise<void> {
   const { ask, draft } = setup;
+  if (!ask) return;
   const cfg = structuredClone(draft.config) as HostConfig;
   const forceAllowFrom = namesPeople(setup, plugin);
   const asked = await guardedSetup(plugin, async () => {
-    const made = await accountFromQuestions(plugin, cfg, { account: "default", prompter: ask!, runtime: RUNTIME, forceAllowFrom });
+    const made = await accountFromQuestions(plugin, cfg, { account: "default", prompter: ask, runtime: RUNTIME, forceAllowFrom });
     return chooseSenders(setup, plugin, made);
   });
   draft.become(asked);
@@ -104,10 +107,9 @@ export async function setUpChannels(setup: Setup): Promise<readonly string[]> {
     options: offers.map(({ id, label, help }) => ({ value: id, label, hint: isThere(id) ? "set up; choose it to change it" : help })),
     initialValues: [],
   });
-  for (const id of chosen)
-    await setUpOne(
-      setup,
-      offers.find((offer) => offer.id === id)!,
-    );
+  for (const id of chosen) {
+    const offer = offers.find((one) => one.id === id);
+    if (offer) await setUpOne(setup, offer);
+  }
   return chosen;
 }

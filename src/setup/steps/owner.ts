@@ -14,14 +14,15 @@ export async function chooseOwner({ ask, draft }: Setup, plugin: ChannelPlugin, 
     .map((id) => String(id).trim())
     .filter((id) => id !== "" && id !== "*")
     .slice(0, MOST_OFFERED);
-  if (!ask || offered.length === 0 || (draft.config.commands?.ownerAllowFrom ?? []).length > 0) return cfg;
+  const [first] = offered;
+  if (!ask || first === undefined || (draft.config.commands?.ownerAllowFrom ?? []).length > 0) return cfg;
   const chosen = await ask.select<string>({
     message: "Who owns this gateway? An owner may give every command in a chat; others only chat, unless commands.allowFrom names them",
     options: [
       ...offered.map((id) => ({ value: id, label: ownerEntry(plugin.id, id) })),
       { value: "", label: "Nobody in particular", hint: "everybody named here counts as an owner" },
     ],
-    initialValue: offered[0]!,
+    initialValue: first,
   });
   return chosen === "" ? cfg : (withOwner(cfg, plugin.id, chosen) as HostConfig);
 }

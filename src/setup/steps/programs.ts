@@ -40,11 +40,12 @@ export async function choosePrograms({ ask, place, draft }: Setup, skills: reado
 /** Runs what was agreed to. A failure ends nothing: it is told, and the next one runs. */
 export async function installPrograms({ ask, place, tell }: Setup, plans: readonly Plan[]): Promise<readonly Installed[]> {
   const results: Installed[] = [];
+  const { programs } = place;
   for (const plan of plans) {
-    if (place.signal.aborted) break;
+    if (!programs || !plan.line || place.signal.aborted) break;
     const command = commandOf(plan);
     const progress = ask?.progress(command);
-    const { ok, text } = await place.programs!.run(plan.line!, place.signal);
+    const { ok, text } = await programs.run(plan.line, place.signal);
     progress?.stop(ok ? `Done: ${command}` : `Failed: ${command}`);
     results.push({ skill: plan.skill, command, ok, ...(ok ? {} : { text }) });
   }

@@ -7,16 +7,16 @@ const FILE_OTHER = "a service is installed that says something else, and stays; 
 
 /** Whether the gateway shall start with the machine. Nobody is asked for what this machine cannot do. */
 export async function chooseService({ ask, given, place, flow, tell }: Setup): Promise<ServiceWish> {
-  if (given.installDaemon === false || (given.installDaemon === undefined && (!ask || !place.service))) return "none";
-  if (given.installDaemon) return "install";
-  const { state, unavailable } = await place.service!.look();
+  if (given.installDaemon !== undefined) return given.installDaemon ? "install" : "none";
+  if (!ask || !place.service) return "none";
+  const { state, unavailable } = await place.service.look();
   if (unavailable !== undefined) {
     await tell(`no service is offered: ${unavailable}`);
     return "none";
   }
   if (state === "absent") {
     const message = "Let the gateway start with this machine, as a service?";
-    return (await ask!.confirm({ message, initialValue: flow === "advanced" })) ? "install" : "none";
+    return (await ask.confirm({ message, initialValue: flow === "advanced" })) ? "install" : "none";
   }
   // A file that nobody changed may be written anew: the port may be another one by then.
   const ways = {
@@ -26,7 +26,7 @@ export async function chooseService({ ask, given, place, flow, tell }: Setup): P
       { value: "replace", label: "Write it anew and restart it", hint: "what was changed in its file by hand is lost" },
     ],
   } as const;
-  return ask!.select<ServiceWish>({
+  return ask.select<ServiceWish>({
     message: "The gateway is a service already. What shall happen?",
     options: [...ways[state], { value: "none", label: "Leave it as it is" }],
     initialValue: state === "same" ? "replace" : "none",

@@ -5,8 +5,8 @@ import { choosePrograms } from "./programs.ts";
 
 async function chooseNodeManager({ ask, given, flow, keep, draft }: Setup): Promise<void> {
   const known = draft.config.skills?.install?.nodeManager;
-  if (given.nodeManager || flow !== "advanced" || (keep && known !== undefined)) return;
-  const nodeManager = await ask!.select<NodeManager>({
+  if (!ask || given.nodeManager || flow !== "advanced" || (keep && known !== undefined)) return;
+  const nodeManager = await ask.select<NodeManager>({
     message: "With what are Node programs of skills installed?",
     options: NODE_MANAGERS.map((value) => ({ value, label: value })),
     initialValue: known === "pnpm" || known === "bun" ? known : "npm",

@@ -39,16 +39,18 @@ export const pending = defineCommand({
   },
 });
 
-const DECISIONS: Readonly<Record<string, string>> = {
-  "allow-once": "allow-once",
-  allow: "allow-once",
-  once: "allow-once",
-  "allow-always": "allow-always",
-  always: "allow-always",
-  deny: "deny",
-  reject: "deny",
-  block: "deny",
-};
+const DECISIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "allow-once": "allow-once",
+    allow: "allow-once",
+    once: "allow-once",
+    "allow-always": "allow-always",
+    always: "allow-always",
+    deny: "deny",
+    reject: "deny",
+    block: "deny",
+  }),
+);
 
 /** The question that an id, or the beginning of one as sessions show it, means. */
 async function meant(client: GatewayClient, given: string): Promise<string> {
@@ -67,7 +69,7 @@ export const resolve = defineCommand({
   examples: [{ line: "openclaw approvals resolve APPROVAL_ID allow-once", does: "let a command run this time; the first eight characters of its id will do" }],
   async run({ io, values, positionals }) {
     const [given, word, extra] = positionals;
-    const decision = Object.hasOwn(DECISIONS, word ?? "") ? DECISIONS[word!] : undefined;
+    const decision = DECISIONS.get(word ?? "");
     if (given === undefined || decision === undefined || extra !== undefined)
       throw new AppError("INVALID_INPUT", "expected an id and allow-once, allow-always or deny, such as: openclaw approvals resolve 25e15b1e allow-once");
     const id = await withGateway(io, values, async (client) => {

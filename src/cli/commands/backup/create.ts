@@ -25,7 +25,7 @@ export function passphraseFrom(io: Io, given: string | undefined): string | unde
   } catch (error) {
     throw fileError(path, "could not read the passphrase", error);
   }
-  const passphrase = text.split(/\r?\n/, 1)[0]!;
+  const [passphrase = ""] = text.split(/\r?\n/, 1);
   if (passphrase === "") throw new AppError("INVALID_INPUT", `${path}: expected a passphrase in the first line, and it is empty`);
   return passphrase;
 }

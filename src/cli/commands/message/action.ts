@@ -46,7 +46,8 @@ function valueOf(name: string, { as }: ActionFlag, value: NonNullable<Given[stri
     return number;
   }
   try {
-    return JSON.parse(value) as unknown;
+    const parsed: unknown = JSON.parse(value);
+    return parsed;
   } catch {
     throw invalid(`--${name} takes JSON, found ${JSON.stringify(value.slice(0, 80))}`);
   }

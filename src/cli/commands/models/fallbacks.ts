@@ -42,8 +42,9 @@ function indexOfModel({ choice, config }: Pick<ModelsView, "choice" | "config">,
 }
 
 const one = (positionals: readonly string[]): string => {
-  if (positionals.length !== 1) throw new AppError("INVALID_INPUT", `expected one model, got ${positionals.length} words`);
-  return positionals[0]!;
+  const [model] = positionals;
+  if (model === undefined || positionals.length > 1) throw new AppError("INVALID_INPUT", `expected one model, got ${positionals.length} words`);
+  return model;
 };
 
 const list = (kind: Kind): Command =>

@@ -37,7 +37,7 @@ function programsOf(io: Io): ProgramsPort {
       const { run } = await import("../../../base/spawn.ts");
       try {
         const options = { args, cwd: homedir(), env, timeoutMs: INSTALL_MS, maxOutputBytes: MOST_OUTPUT_BYTES, signal };
-        const { code, stdout, stderr } = await run(program!, options);
+        const { code, stdout, stderr } = await run(program, options);
         const said = (stderr.trim() || stdout.trim()).slice(-SHOWN_CHARS);
         return { ok: code === 0, text: code === 0 ? "" : `exit code ${code}${said === "" ? "" : `: ${said}`}` };
       } catch (error) {

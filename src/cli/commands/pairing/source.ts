@@ -148,7 +148,8 @@ export async function chosen(
     throw new AppError("INVALID_INPUT", "expected a channel and a code, such as: openclaw pairing approve telegram ABCD2345");
   const account = flags.account === undefined ? {} : { accountId: flags.account };
   if (channel !== undefined) return { channel: channel.trim().toLowerCase(), code, ...account };
-  const found = (await source.list(account)).filter((request) => request.code === code.trim().toUpperCase());
-  if (found.length !== 1) throw new AppError("NOT_FOUND", `nobody waits with the code ${JSON.stringify(code)}; see: openclaw pairing list`);
-  return { channel: found[0]!.channel, code, ...account };
+  const found = (await source.list(account)).filter((waiting) => waiting.code === code.trim().toUpperCase());
+  const [request, ...others] = found;
+  if (!request || others.length > 0) throw new AppError("NOT_FOUND", `nobody waits with the code ${JSON.stringify(code)}; see: openclaw pairing list`);
+  return { channel: request.channel, code, ...account };
 }

@@ -2,6 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/text.ts";
 import { loadChoice } from "../../../models/index.ts";
 import { AUTH_CHOICES, choiceOfFlag, findChoice, type AuthChoice } from "../../auth-choices.ts";
+import type { Asker } from "../../asker.ts";
 import type { Setup } from "../../context.ts";
 import type { Given } from "../../given.ts";
 import { providerLabel } from "../../providers.ts";
@@ -46,13 +47,12 @@ export async function foundCredential({ place }: Setup): Promise<{ readonly prov
 export const credentialSource = (candidateId: string): string => candidateId.replace(/^(?:env|config):/, "");
 
 /** Which of all the ways it shall be. Logins are offered where there is a way to make them. */
-export async function askChoice(setup: Setup): Promise<AuthChoice> {
-  const ask = setup.ask!;
+export async function askChoice(setup: Setup, ask: Asker): Promise<AuthChoice> {
   const found = await foundCredential(setup);
   const skip = found ? { ...SKIP, label: "Use what is there", hint: `the key of ${providerLabel(found.provider)} (${found.from})` } : SKIP;
   const usable = AUTH_CHOICES.filter(
     (choice) => choice.id !== "skip" && choice.id !== "setup-token" && (choice.kind !== "login" || setup.place.logins !== undefined),
   );
   const options = (found ? [skip, ...usable] : [...usable, skip]).map(({ id, label, hint }) => ({ value: id, label, hint }));
-  return findChoice(await ask.select({ message: "Which model answers?", options, initialValue: options[0]!.value }))!;
+  return findChoice(await ask.select({ message: "Which model answers?", options, initialValue: options[0]?.value })) ?? skip;
 }

@@ -1,8 +1,8 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
-import { isLeft, left } from "../../asker.ts";
+import { isLeft, left, type Asker } from "../../asker.ts";
 import type { LoginChoice, KeyChoice } from "../../auth-choices.ts";
 import type { Setup } from "../../context.ts";
-import type { LoginResult } from "../../place.ts";
+import type { LoginPort, LoginResult, SetupPlace } from "../../place.ts";
 import { providerLabel, keyHelp } from "../../providers.ts";
 import { credentialSource } from "./choice.ts";
 import { parseDuration } from "../../../config/index.ts";
@@ -19,12 +19,12 @@ interface Login {
 const isAborted = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
 
 /** Logs in. Undefined: it did not work, the person knows why, and may choose something else. */
-async function tryLogin({ ask, place }: Setup, provider: string): Promise<LoginResult | undefined> {
+async function tryLogin(place: SetupPlace, ask: Asker, logins: LoginPort, provider: string): Promise<LoginResult | undefined> {
   try {
-    return await place.logins!.login(provider);
+    return await logins.login(provider);
   } catch (error) {
     if (isLeft(error) || isAborted(error) || place.signal.aborted) throw left();
-    await ask!.note(place.redactor.text(messageOf(error)), `${providerLabel(provider)}: not logged in`);
+    await ask.note(place.redactor.text(messageOf(error)), `${providerLabel(provider)}: not logged in`);
     return undefined;
   }
 }
@@ -41,7 +41,7 @@ export async function takeLogin(setup: Setup, { id, provider }: LoginChoice): Pr
     await ask.note(advice, providerLabel(provider));
     return undefined;
   }
-  const made = await tryLogin(setup, provider);
+  const made = await tryLogin(place, ask, place.logins, provider);
   if (!made) return undefined;
   for (const { profileId, credential } of made.profiles) draft.credential(profileId, credential);
   if (made.configPatch) draft.merge(made.configPatch);
@@ -112,7 +112,7 @@ export async function takeKey(setup: Setup, choice: KeyChoice): Promise<KeyCheck
     throw new AppError("INVALID_INPUT", `--auth-choice ${choice.id} needs --${flag}-api-key, or a key that is there already (openclaw models auth add)`);
   const metadata = provider === "cloudflare-ai-gateway" ? await cloudflare(setup) : undefined;
   const help = keyHelp(provider, undefined);
-  if (!fromFlag && help) await ask!.note(help, providerLabel(provider));
+  if (!fromFlag && help) await ask?.note(help, providerLabel(provider));
   return keepGood(
     setup,
     async () => {

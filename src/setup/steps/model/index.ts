@@ -26,7 +26,7 @@ async function modelOf(setup: Setup, provider: string, wanted: string | undefine
   if (ask && flow === "advanced" && models.length > 1) {
     const first = usual ? [usual, ...models.filter(({ id }) => id !== usual.id)] : models;
     const options = first.slice(0, MOST_SHOWN).map(({ id, name }) => ({ value: id, label: id, ...(name === id ? {} : { hint: name }) }));
-    return `${provider}/${await ask.select({ message: "Default model", options, initialValue: options[0]!.value })}`;
+    return `${provider}/${await ask.select({ message: "Default model", options, initialValue: options[0]?.value })}`;
   }
   if (usual) return `${provider}/${usual.id}`;
   return named(setup, provider, wanted);
@@ -69,7 +69,7 @@ async function takeLocal(setup: Setup, provider: string | undefined): Promise<st
         initialValue: 0,
       })
     : found.indexOf(first);
-  const { server, model } = found[at]!;
+  const { server, model } = found[at] ?? first;
   const { ref, patch } = await localPatch({ provider: server.id, model, url: server.url, contextWindow: local.entry(server.id, model)?.contextWindow });
   draft.merge(patch);
   return ref;
@@ -106,11 +106,13 @@ export async function setUpModel(setup: Setup): Promise<ModelSummary> {
   const { ask, given, keep, draft } = setup;
   let fromFlags = choiceFromFlags(given);
   const before = await chosenModel(draft.config);
-  if (fromFlags === undefined && (!ask || (keep && before !== undefined))) return { authChoice: "skip", ...(before === undefined ? {} : { model: before }) };
+  const unchanged = (authChoice: string): ModelSummary => ({ authChoice, ...(before === undefined ? {} : { model: before }) });
+  if (fromFlags === undefined && keep && before !== undefined) return unchanged("skip");
   for (;;) {
-    const choice = fromFlags ?? (await askChoice(setup));
+    const choice = fromFlags ?? (ask && (await askChoice(setup, ask)));
+    if (!choice) return unchanged("skip");
     const ref = await follow(setup, choice);
-    if (ref === null) return { authChoice: choice.id, ...(before === undefined ? {} : { model: before }) };
+    if (ref === null) return unchanged(choice.id);
     if (ref === undefined) {
       fromFlags = undefined;
       continue;

@@ -56,7 +56,11 @@ function readName(packet: Buffer, start: number): { readonly name: DnsName; read
 
 function readTexts(data: Buffer): readonly string[] {
   const texts: string[] = [];
-  for (let at = 0; at < data.length; at += 1 + data[at]!) texts.push(data.toString("utf8", at + 1, Math.min(data.length, at + 1 + data[at]!)));
+  for (let at = 0; at < data.length;) {
+    const end = at + 1 + data.readUInt8(at);
+    texts.push(data.toString("utf8", at + 1, Math.min(data.length, end)));
+    at = end;
+  }
   return texts;
 }
 

@@ -72,7 +72,7 @@ export function openLink(deps: LinkDeps): Link {
         why = await once();
         failures = 0;
       } catch (error) {
-        why = messageOf(error).split("\n")[0]!;
+        [why = ""] = messageOf(error).split("\n");
         failures = Math.min(failures + 1, 10);
       }
     }

@@ -9,7 +9,7 @@ import { agentItems, approvalOf, commandInfos, factsOf, modelItems, sessionItems
 type Dispatch = (event: TuiEvent) => void;
 type Of<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
 /** What the gateway is asked for. The others are this machine's. */
-export type GatewayEffect = Exclude<Effect, { kind: "shell" | "stop-shell" | "mouse" | "suspend" | "redraw" | "exit" }>;
+type GatewayEffect = Exclude<Effect, { kind: "shell" | "stop-shell" | "mouse" | "suspend" | "exit" }>;
 
 /** The gateway said no, as opposed to nothing. */
 const isRefusal = (error: unknown): boolean => error instanceof AppError && typeof error.details["protocolCode"] === "string";

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../../base/records.ts";
 import type { MethodResult } from "../../../../protocol/index.ts";
 
 /** One thing in the log that the gateway knows. */
@@ -26,7 +27,7 @@ export type Entry =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
+const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The text of content in any of its forms; what is no text is named. */

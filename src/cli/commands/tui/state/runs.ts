@@ -54,11 +54,11 @@ export function agentCame(state: State, payload: AgentEvent): Next {
   );
 }
 
-function ended(run: Run, { state: kind, message, errorMessage }: ChatEvent, reads: number): Run {
+function ended(run: Run, kind: Exclude<ChatEvent["state"], "delta">, { message, errorMessage }: ChatEvent, reads: number): Run {
   const text = contentText(message?.content);
   const isShown = text === "" || run.segments.some((segment) => segment.kind === "text" && segment.text === text);
   const segments = isShown ? run.segments : withText(run, "text", text).segments;
-  return { ...run, segments, outcome: { kind: kind as "final" | "aborted" | "error", text: errorMessage }, ended: reads };
+  return { ...run, segments, outcome: { kind, text: errorMessage }, ended: reads };
 }
 
 const isCommand = ({ text }: Sent): boolean => /^\s*\//.test(text);
@@ -74,7 +74,7 @@ export function chatCame(state: State, payload: ChatEvent): Next {
   const at = message?.timestamp ?? own?.at ?? 0;
   if (kind === "delta") return only(withRun(state, runId, at, (run) => withText(run, "text", contentText(message?.content))));
   const silent = kind === "final" && message === undefined;
-  const next = withRun(state, runId, at, (run) => ended(run, payload, state.reads));
+  const next = withRun(state, runId, at, (run) => ended(run, kind, payload, state.reads));
   // Nothing was said, as when a message waits for the end of another run: only the history can tell that it is through.
   const through = !silent || own === undefined || isCommand(own);
   const sent = next.sent.map((one) => (one === own ? { ...one, state: "accepted" as const, ...(through ? { ended: state.reads } : {}) } : one));

@@ -173,7 +173,6 @@ export type Effect =
   | { readonly kind: "stop-shell" }
   | { readonly kind: "mouse"; readonly on: boolean }
   | { readonly kind: "suspend" }
-  | { readonly kind: "redraw" }
   | { readonly kind: "exit" };
 
 /** A state, and what is to be done because of it. */

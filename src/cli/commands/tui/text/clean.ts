@@ -36,7 +36,7 @@ export function cleanLine(text: string): string {
   return clean(text).replace(/\s+/g, " ").trim();
 }
 
-const named = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`;
+const named = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 
 /** Text of which nothing may be hidden: what could not be seen is written out. For commands that await approval. */
 export function reveal(text: string): string {

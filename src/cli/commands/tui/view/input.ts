@@ -57,7 +57,7 @@ export function inputView(editor: Editor, columns: number, mostRows: number): In
 
 /** Two columns of text, the second dim. */
 export function pairLine(label: string, detail: string, columns: number, selected: boolean): Line {
-  const [line] = wrap([span(selected ? "› " : "  ", PROMPT), span(label, selected ? { bold: true } : undefined)], columns, { exact: true });
+  const [line = []] = wrap([span(selected ? "› " : "  ", PROMPT), span(label, selected ? { bold: true } : undefined)], columns, { exact: true });
   const used = textWidth(label) + 2;
-  return detail === "" || used + 4 > columns ? line! : [...line!, span(`${" ".repeat(Math.max(2, 26 - used))}${detail}`, { dim: true })];
+  return detail === "" || used + 4 > columns ? line : [...line, span(`${" ".repeat(Math.max(2, 26 - used))}${detail}`, { dim: true })];
 }

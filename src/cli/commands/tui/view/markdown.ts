@@ -41,9 +41,9 @@ function spansOf(text: string, from: number, to: number, marks: readonly Mark[])
   const cuts = new Set([from, to, ...touching.flatMap(({ start, end }) => [Math.max(from, start), Math.min(to, end)])]);
   const places = [...cuts].sort((a, b) => a - b);
   return places.slice(0, -1).map((start, index) => {
-    const end = places[index + 1]!;
+    const end = places[index + 1] ?? to;
     const styles = touching.filter((mark) => mark.start <= start && mark.end >= end).map(({ style }) => style);
-    return span(text.slice(start, end), styles.length === 0 ? undefined : (Object.assign({}, ...styles) as Style));
+    return span(text.slice(start, end), styles.length === 0 ? undefined : styles.reduce((all, style) => ({ ...all, ...style })));
   });
 }
 
@@ -129,7 +129,7 @@ export function piecesOf(text: string): readonly string[] {
     const line = text.slice(at, end);
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     if (mark !== undefined && fence === undefined) fence = mark;
-    else if (mark !== undefined && mark.startsWith(fence!)) fence = undefined;
+    else if (fence !== undefined && mark?.startsWith(fence)) fence = undefined;
     if (fence === undefined && line.trim() === "" && at - from >= PIECE_LENGTH && /^\S/.test(text.slice(end + 1, end + 2))) {
       pieces.push(text.slice(from, at));
       from = end + 1;
@@ -155,7 +155,8 @@ export function createMarkdown(): DrawMarkdown {
     const lines = blockLines(piece, columns, read);
     drawn.delete(piece);
     drawn.set(piece, { columns, read, lines });
-    if (drawn.size > MOST_PIECES) drawn.delete(drawn.keys().next().value!);
+    const [oldest] = drawn.keys();
+    if (oldest !== undefined && drawn.size > MOST_PIECES) drawn.delete(oldest);
     return lines;
   }
 

@@ -74,8 +74,9 @@ const MOST_OFFERED = 8;
 
 /** What the input may become. */
 export function completionLines(state: State, columns: number): Line[] {
-  if (!state.completion) return [];
+  const { completion } = state;
+  if (!completion) return [];
   const offered = completions(state);
-  const { from, shown } = windowOf(offered, state.completion.selected, MOST_OFFERED);
-  return shown.map(({ label, detail }, index) => pairLine(cleanLine(label), cleanLine(detail), columns, from + index === state.completion!.selected));
+  const { from, shown } = windowOf(offered, completion.selected, MOST_OFFERED);
+  return shown.map(({ label, detail }, index) => pairLine(cleanLine(label), cleanLine(detail), columns, from + index === completion.selected));
 }

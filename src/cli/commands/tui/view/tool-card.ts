@@ -1,3 +1,4 @@
+import { isRecord } from "../../../../base/records.ts";
 import { formatDuration } from "../../../../base/text.ts";
 import { clean, cleanLine } from "../text/clean.ts";
 import { clipLine, DIM, span, wrap, wrapText, type Line, type Style } from "../text/line.ts";
@@ -28,10 +29,10 @@ const shown = (value: unknown): string => (typeof value === "string" ? value : (
 /** One line about what a call was given. */
 export function argsSummary(args: unknown): string {
   if (typeof args !== "object" || args === null) return args === undefined ? "" : cleanLine(shown(args));
-  const fields = args as Readonly<Record<string, unknown>>;
+  const fields = isRecord(args) ? args : {};
   const telling = TELLING.find((name) => typeof fields[name] === "string" && fields[name] !== "");
   if (telling !== undefined) return cleanLine(String(fields[telling]).slice(0, 2000));
-  return Object.keys(fields).length === 0 ? "" : cleanLine(shown(fields).slice(0, 2000));
+  return Object.keys(args).length === 0 ? "" : cleanLine(shown(args).slice(0, 2000));
 }
 
 function argsLines(args: unknown, columns: number): Line[] {

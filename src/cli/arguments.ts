@@ -11,13 +11,13 @@ export interface ParsedArguments<O extends OptionSpecs> {
 
 function unknownOption(error: unknown, options: OptionSpecs): AppError | undefined {
   if (systemCode(error) !== "ERR_PARSE_ARGS_UNKNOWN_OPTION") return undefined;
-  const given = /'(--?[^'\s]+)/.exec(messageOf(error))?.[1] ?? "";
-  const close = nearest(given.replace(/^-+/, ""), Object.keys(options));
+  const option = /'(--?[^'\s]+)/.exec(messageOf(error))?.[1] ?? "";
+  const close = nearest(option.replace(/^-+/, ""), Object.keys(options));
   const known = Object.keys(options).map((name) => `--${name}`);
-  return new AppError("INVALID_INPUT", `unknown option ${given}; ${close ? `did you mean --${close}?` : `known are ${[...known, "--help"].join(", ")}`}`);
+  return new AppError("INVALID_INPUT", `unknown option ${option}; ${close ? `did you mean --${close}?` : `known are ${[...known, "--help"].join(", ")}`}`);
 }
 
-/** Reads a command's own arguments. A value that begins with a dash is given as `--name=value`, or after `--`. */
+/** Reads a command's own arguments. A value that begins with a dash is written as `--name=value`, or after `--`. */
 export function parseArguments<O extends OptionSpecs>(args: readonly string[], options: O): ParsedArguments<O> {
   try {
     const parsed = parseArgs({

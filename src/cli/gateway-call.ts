@@ -47,7 +47,7 @@ function unreachable(target: Target, why: string, cause?: unknown): AppError {
   );
 }
 
-/** Says what to do about a refused connection. */
+/** Adds what to do about a refused connection. */
 function explained(target: Target, error: unknown): unknown {
   if (!(error instanceof AppError)) return error;
   const { protocolCode, details } = error.details;
@@ -62,7 +62,7 @@ function explained(target: Target, error: unknown): unknown {
 
 /**
  * Connects as this machine's command line. It always asks for the same scopes: one that asks for more later would have to be approved again.
- * `over`: what a program that stays connected says about itself.
+ * `over`: how a program that stays connected identifies itself.
  */
 export async function connectTo(
   io: Io,

@@ -13,7 +13,7 @@ export interface RecordLine {
   readonly raw: string;
 }
 
-/** One line of a log file: a record of ours, or text that something else wrote there. */
+/** One line of a log file: a record, or other text. */
 export type LogLine = RecordLine | { readonly type: "raw"; readonly raw: string };
 
 function parseFields(raw: string): Readonly<Record<string, unknown>> {
@@ -27,7 +27,7 @@ export function parseLogLine(raw: string): LogLine {
     if (typeof time === "string" && typeof level === "string" && typeof message === "string")
       return { type: "log", time, level, subsystem: typeof subsystem === "string" ? subsystem : "", message, raw };
   } catch {
-    // Not one of ours.
+    // Not a record.
   }
   return { type: "raw", raw };
 }

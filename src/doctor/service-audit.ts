@@ -8,7 +8,7 @@ export interface ServiceIssue {
   readonly text: string;
 }
 
-/** What a service file says, whatever its form. */
+/** The content of a service file, whatever its form. */
 export interface ParsedService {
   readonly command: readonly string[];
   readonly environment: ReadonlyMap<string, string>;
@@ -115,7 +115,7 @@ export function auditService({ kind, content, installed }: ServiceFacts & { read
   ];
 }
 
-/** Somebody wrote it, or added to it: what this version installs would take that away. */
+/** It was written or changed by hand: what this version installs would remove that. */
 export function isCustom({ kind, content, installed }: ServiceFacts & { readonly installed: string }): boolean {
   const [is, ours] = [parseService(kind, installed), parseService(kind, content)];
   if (is.environment.get("OPENCLAW_SERVICE_MARKER") !== "openclaw") return true;

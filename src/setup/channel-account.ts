@@ -24,15 +24,15 @@ function byHand({ id, configSchema }: ChannelPlugin): AppError {
   return new AppError("UNAVAILABLE", `the plugin of ${id} has no setup; set it up by hand with: openclaw config set channels.${id}.<setting> <value>${known}`);
 }
 
-/** The configuration with the account in it, from what was given. */
+/** The configuration with the account in it, from values of flags or fields. */
 export function accountFromInput(
   plugin: ChannelPlugin,
   cfg: HostConfig,
-  given: { readonly account?: string | undefined; readonly input: ChannelSetupInput },
+  params: { readonly account?: string | undefined; readonly input: ChannelSetupInput },
 ): MadeAccount {
   const { setup } = plugin;
   if (!setup) throw byHand(plugin);
-  const { account, input } = given;
+  const { account, input } = params;
   const accountId = checkedAccount(setup.resolveAccountId?.({ cfg, accountId: account }) ?? account ?? "default");
   const wrong = setup.validateInput?.({ cfg, accountId, input });
   if (wrong) throw new AppError("INVALID_INPUT", `${plugin.id}: ${wrong}`);

@@ -8,7 +8,7 @@ import { knownSecret } from "../../tools/index.ts";
 
 /** Folders of the machine that decide what it does, or show what it does. */
 const KEPT = /^\/(?:etc|proc|sys|dev|root|boot|run|var\/run|private\/(?:etc|var\/run))(?:\/|$)/;
-/** Whoever can talk to one of these runs anything on this machine. */
+/** A client of one of these can run anything on this machine. */
 const CONTROL_SOCKET = /(?:^|\/)(?:(?:docker|podman|crio|buildkitd)\.sock|containerd(?:\/|\.sock|$)|dockerd(?:\/|$)|dbus(?:\/|$))/;
 /** Where a runtime of containers keeps all of them. */
 const CONTAINERS = /^\/var\/lib\/(?:docker|containers|containerd|kubelet|rancher)(?:\/|$)/;

@@ -21,16 +21,16 @@ const OPTIONS = {
 } as const;
 
 function count(values: Values<typeof OPTIONS>, name: "limit" | "max-bytes" | "interval", fallback: number): number {
-  const given = values[name];
-  if (given === undefined) return fallback;
-  if (!/^\d+$/.test(given) || Number(given) < 1) throw new AppError("INVALID_INPUT", `--${name} takes a whole number above 0, not "${given}"`);
-  return Number(given);
+  const text = values[name];
+  if (text === undefined) return fallback;
+  if (!/^\d+$/.test(text) || Number(text) < 1) throw new AppError("INVALID_INPUT", `--${name} takes a whole number above 0, not "${text}"`);
+  return Number(text);
 }
 
-function levelOf(given: string | undefined): number {
-  if (given === undefined) return LOG_LEVELS.length;
-  const rank = LOG_LEVELS.findIndex((level) => level === given);
-  if (rank < 1) throw new AppError("INVALID_INPUT", `--level takes one of ${LOG_LEVELS.slice(1).join(", ")}, not "${given}"`);
+function levelOf(text: string | undefined): number {
+  if (text === undefined) return LOG_LEVELS.length;
+  const rank = LOG_LEVELS.findIndex((level) => level === text);
+  if (rank < 1) throw new AppError("INVALID_INPUT", `--level takes one of ${LOG_LEVELS.slice(1).join(", ")}, not "${text}"`);
   return rank;
 }
 

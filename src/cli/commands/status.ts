@@ -92,7 +92,7 @@ function gatewayText({ reachable, url, holder, latencyMs, error }: Probe, style:
   return `${style.dim("not running")} (start it with: openclaw gateway)`;
 }
 
-/** Which configuration holds: as the running gateway says it, or what the next start would take. */
+/** Which configuration is in effect: as the running gateway reports, or what the next start would use. */
 function inUse({ health }: Probe, { path, exists, valid }: Snapshot, stateDir: string): "file" | "last-good" | "defaults" {
   if (health) return health.config.source;
   if (exists && valid) return "file";

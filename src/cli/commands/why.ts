@@ -19,14 +19,14 @@ function lastOf(value: string | undefined): number {
 /** From the gateway, or from the state folder while none runs or the one that runs does not answer. */
 async function stories(io: Io, flags: GatewayFlags, what: string, last: number): Promise<readonly Story[]> {
   const target = await findTarget(io, flags);
-  const given = flags.token !== undefined || flags.password !== undefined;
-  if (target.kind !== "local" || target.holder || given) {
+  const hasCredentials = flags.token !== undefined || flags.password !== undefined;
+  if (target.kind !== "local" || target.holder || hasCredentials) {
     try {
       await using client = await connectTo(io, target, timeoutOf(flags));
       return (await client.request("why", { what, last })).stories as readonly Story[];
     } catch (error) {
       const isSilent = error instanceof AppError && (error.code === "UNAVAILABLE" || error.code === "TIMEOUT") && error.details["protocolCode"] === undefined;
-      if (!isSilent || target.kind !== "local" || given) throw error;
+      if (!isSilent || target.kind !== "local" || hasCredentials) throw error;
       io.err(`process ${target.holder?.pid} does not answer; this is from its state folder\n`);
     }
   }

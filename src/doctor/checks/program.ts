@@ -103,7 +103,7 @@ function isZone(name: string): boolean {
   }
 }
 
-/** A time zone that nobody knows is UTC without a word. */
+/** An unknown time zone is silently read as UTC. */
 export const timeZone: Check = {
   id: "program.time-zone",
   topic: "program",

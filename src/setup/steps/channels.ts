@@ -31,7 +31,7 @@ async function named(setup: Setup, plugin: ChannelPlugin, policy: Policy, { next
     current === "pairing"
       ? `strangers get a code; let them in with: openclaw pairing approve ${plugin.id} <code> (yourself with --owner)`
       : `it stays "${current}"`;
-  await setup.tell(`nobody is named for ${policy.label}: ${how}`);
+  await setup.notify(`nobody is named for ${policy.label}: ${how}`);
   return next;
 }
 
@@ -89,7 +89,7 @@ async function byQuestions(setup: Setup, plugin: ChannelPlugin): Promise<void> {
 }
 
 async function setUpOne(setup: Setup, offer: ChannelOffer): Promise<void> {
-  await setup.place.withChannel(offer.id, (plugin) => (plugin?.onboarding ? byQuestions(setup, plugin) : byFields(setup, offer)));
+  await setup.host.withChannel(offer.id, (plugin) => (plugin?.onboarding ? byQuestions(setup, plugin) : byFields(setup, offer)));
   // An operator's list of plugins has to name it.
   const { allow } = setup.draft.config.plugins ?? {};
   if (allow && allow.length > 0 && !allow.includes(offer.pluginId)) setup.draft.merge({ plugins: { allow: [...allow, offer.pluginId] } });
@@ -97,9 +97,9 @@ async function setUpOne(setup: Setup, offer: ChannelOffer): Promise<void> {
 
 /** Which chat platforms people can write on. Gives the ids. */
 export async function setUpChannels(setup: Setup): Promise<readonly string[]> {
-  const { ask, given, draft, place } = setup;
-  if (!ask || given.skip?.channels) return [];
-  const offers = channelOffers(await place.inventory()).filter(({ off }) => off === undefined);
+  const { ask, answers, draft, host } = setup;
+  if (!ask || answers.skip?.channels) return [];
+  const offers = channelOffers(await host.inventory()).filter(({ off }) => off === undefined);
   if (offers.length === 0) return [];
   const isThere = (id: string): boolean => isObject(draft.config.channels?.[id]);
   const chosen = await ask.multiselect<string>({

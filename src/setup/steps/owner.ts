@@ -28,19 +28,19 @@ export async function chooseOwner({ ask, draft }: Setup, plugin: ChannelPlugin, 
 }
 
 /** What `--owner` says: `telegram:123456789`. */
-export async function giveOwner({ given, draft, place }: Setup): Promise<void> {
-  if (given.owner === undefined) return;
-  const [, channel, senderId] = /^([a-z][\w-]*):(\S+)$/i.exec(given.owner.trim()) ?? [];
+export async function giveOwner({ answers, draft, host }: Setup): Promise<void> {
+  if (answers.owner === undefined) return;
+  const [, channel, senderId] = /^([a-z][\w-]*):(\S+)$/i.exec(answers.owner.trim()) ?? [];
   if (channel === undefined || senderId === undefined || senderId === "*") {
-    throw new AppError("INVALID_INPUT", `expected --owner as channel:id, such as telegram:123456789; got ${JSON.stringify(given.owner)}`);
+    throw new AppError("INVALID_INPUT", `expected --owner as channel:id, such as telegram:123456789; got ${JSON.stringify(answers.owner)}`);
   }
   const id = channel.toLowerCase();
-  const { entries } = await place.inventory();
+  const { entries } = await host.inventory();
   const known = new Set([...CHANNEL_IDS, ...entries.flatMap(({ manifest }) => manifest.channels ?? []), ...Object.keys(draft.config.channels ?? {})]);
   if (!known.has(id)) {
     const close = nearest(id, known);
     const meant = close === undefined ? "name one that is configured or comes with a plugin" : `did you mean ${close}?`;
-    throw new AppError("INVALID_INPUT", `--owner ${given.owner.trim()}: there is no channel ${JSON.stringify(id)}; ${meant}`);
+    throw new AppError("INVALID_INPUT", `--owner ${answers.owner.trim()}: there is no channel ${JSON.stringify(id)}; ${meant}`);
   }
   draft.become(withOwner(draft.config, id, senderId) as object);
 }

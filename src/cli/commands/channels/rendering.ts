@@ -27,7 +27,7 @@ function healthOf({ health }: Account): { readonly state?: unknown; readonly why
   return isRecord(health) ? health : {};
 }
 
-/** What a gateway says of it, else what the configuration does. */
+/** The state that a gateway reports, else the one in the configuration. */
 export function stateText(account: Account, style: Style): string {
   const { state } = healthOf(account);
   const paint = PAINT.get(state);

@@ -7,7 +7,7 @@ import type { PluginEntry } from "../../../plugins/index.ts";
 
 const flag = (value: string, help: string) => ({ type: "string", value, help }) as const;
 
-/** Flags of `channels add`; which of them a channel takes, its plugin says. */
+/** Flags of `channels add`. A channel's plugin declares which of them it takes. */
 export const SETUP_OPTIONS = {
   token: flag("text", "the bot's token"),
   "token-file": flag("path", "a file with the token"),
@@ -66,7 +66,7 @@ function serviceOf(text: string | undefined): ChannelSetupInput["service"] {
   throw new AppError("INVALID_INPUT", `--service takes imessage, sms or auto, not "${text}"`);
 }
 
-/** What was given, as plugins take it; keys that were not given are absent. */
+/** The values as plugins take them; flags that were not set are absent. */
 export function setupInput(values: SetupValues & { readonly name?: string }): ChannelSetupInput {
   const plain = Object.entries(values).filter(([name]) => name in SETUP_OPTIONS && !SPECIAL.has(name));
   const discover = values["auto-discover-channels"] ? true : values["no-auto-discover-channels"] ? false : undefined;

@@ -53,10 +53,10 @@ type Totals = MethodResult<"usage.cost">["totals"];
 
 const DAYS = 30;
 
-function daysOf(given: string | undefined): number {
-  if (given === undefined) return DAYS;
-  if (!/^\d+$/.test(given) || Number(given) < 1) throw new AppError("INVALID_INPUT", `--days takes a whole number above 0, not "${given}"`);
-  return Number(given);
+function daysOf(text: string | undefined): number {
+  if (text === undefined) return DAYS;
+  if (!/^\d+$/.test(text) || Number(text) < 1) throw new AppError("INVALID_INPUT", `--days takes a whole number above 0, not "${text}"`);
+  return Number(text);
 }
 
 const row = (name: string, { totalCost, input, output, cacheRead, cacheWrite, totalTokens }: Totals): string[] => [

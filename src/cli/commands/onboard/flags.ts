@@ -1,4 +1,4 @@
-import type { Given } from "../../../setup/index.ts";
+import type { SetupAnswers } from "../../../setup/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Values } from "../../command.ts";
 import { JSON_OPTION } from "../../command.ts";
@@ -89,7 +89,7 @@ function daemonOf(values: OnboardValues): boolean | undefined {
 }
 
 /** What the flags say. Throws for values that none of them takes. */
-export async function givenBy(values: OnboardValues): Promise<Given> {
+export async function answersFrom(values: OnboardValues): Promise<SetupAnswers> {
   const { KEY_FLAGS, BINDS, TAILSCALE_MODES, NODE_MANAGERS, RESET_SCOPES } = await import("../../../setup/index.ts");
   const flags: Readonly<Record<string, unknown>> = values;
   const keys = KEY_FLAGS.flatMap((name) => {

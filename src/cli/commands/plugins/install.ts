@@ -124,8 +124,8 @@ function tell(io: Io, { ids, version, record, scan, notes, dryRun }: InstallResu
 }
 
 function describeInstalled({ severity, message, file, line }: Finding, color: (text: string) => string): string {
-  const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
-  return `${color(severity)} ${escapeLine(`${place}${message}`)}\n`;
+  const position = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
+  return `${color(severity)} ${escapeLine(`${position}${message}`)}\n`;
 }
 
 export const update = defineCommand({

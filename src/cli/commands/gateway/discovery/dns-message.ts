@@ -32,7 +32,7 @@ export function encodeName(name: DnsName): Buffer {
   return Buffer.concat([...labels.flatMap((label) => [Buffer.from([label.length]), label]), Buffer.from([0])]);
 }
 
-/** The name at a place, and where what follows it begins. Throws a `RangeError` where the packet ends too soon or points forward. */
+/** The name at an offset, and the offset after it. Throws a `RangeError` where the packet ends too soon or points forward. */
 function readName(packet: Buffer, start: number): { readonly name: DnsName; readonly end: number } {
   const name: string[] = [];
   let at = start;

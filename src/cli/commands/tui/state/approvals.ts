@@ -32,7 +32,7 @@ export function listed(state: State, approvals: readonly Approval[]): State {
   );
 }
 
-/** Nobody answered in time. */
+/** There was no answer in time. */
 export function expired(state: State, now: number): State {
   const over = state.approvals.filter(({ expiresAt }) => expiresAt <= now + state.skew);
   if (over.length === 0) return state;

@@ -39,9 +39,9 @@ function marksOf({ styles, links }: RichText): Mark[] {
 function spansOf(text: string, from: number, to: number, marks: readonly Mark[]): Span[] {
   const touching = marks.filter(({ start, end }) => start < to && end > from);
   const cuts = new Set([from, to, ...touching.flatMap(({ start, end }) => [Math.max(from, start), Math.min(to, end)])]);
-  const places = [...cuts].sort((a, b) => a - b);
-  return places.slice(0, -1).map((start, index) => {
-    const end = places[index + 1] ?? to;
+  const positions = [...cuts].sort((a, b) => a - b);
+  return positions.slice(0, -1).map((start, index) => {
+    const end = positions[index + 1] ?? to;
     const styles = touching.filter((mark) => mark.start <= start && mark.end >= end).map(({ style }) => style);
     return span(text.slice(start, end), styles.length === 0 ? undefined : styles.reduce((all, style) => ({ ...all, ...style })));
   });
@@ -142,10 +142,10 @@ export function piecesOf(text: string): readonly string[] {
 /** Draws Markdown as lines: headings, lists, quotations, code in frames, tables. What others wrote is cleaned here. */
 export type DrawMarkdown = (text: string, columns: number, read: ReadMarkdown) => Line[];
 
-/** Parts that are remembered. */
+/** Parts that are cached. */
 const MOST_PIECES = 100;
 
-/** Makes the function that draws Markdown. It remembers the parts that it drew last. */
+/** Makes the function that draws Markdown. It caches the parts that it drew last. */
 export function createMarkdown(): DrawMarkdown {
   const drawn = new Map<string, { readonly columns: number; readonly read: ReadMarkdown; readonly lines: Line[] }>();
 

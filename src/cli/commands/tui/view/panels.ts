@@ -52,7 +52,7 @@ function windowOf<T>(items: readonly T[], selected: number, height: number): { r
   return { from, shown: items.slice(from, from + height) };
 }
 
-/** A list to choose from, in the place of the end of the log. */
+/** A list to choose from, shown instead of the end of the log. */
 export function pickerLines(picker: Picker, columns: number, height: number): Line[] {
   const items = shownItems(picker);
   const visible = Math.max(1, height - 3);

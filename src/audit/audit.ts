@@ -79,7 +79,7 @@ async function probe({ probe: ask, cfg }: AuditContext): Promise<{ readonly repo
   const { holder, url = null, reachable, error } = await ask(PROBE_MS);
   const why = reachable ? null : holder ? (error ?? "it did not answer") : "it is not running";
   const report: DeepReport = { gateway: { attempted: true, url: url ?? null, ok: reachable, error: why } };
-  // A gateway that is not running can be attacked by nobody.
+  // A gateway that is not running cannot be attacked.
   if (reachable || !holder) return { report, findings: [] };
   return {
     report,
@@ -88,7 +88,7 @@ async function probe({ probe: ask, cfg }: AuditContext): Promise<{ readonly repo
         checkId: "gateway.probe_failed",
         severity: "warn",
         title: "the running gateway does not answer",
-        detail: why!,
+        detail: error ?? "it did not answer",
         remediation: "openclaw gateway status, then openclaw logs",
       },
     ],

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { AppError, systemCode } from "../base/errors.ts";
+import { AppError, messageOf, systemCode } from "../base/errors.ts";
 import { nearest } from "../base/text.ts";
 import type { OptionSpecs, Values } from "./command.ts";
 
@@ -11,13 +11,13 @@ export interface ParsedArguments<O extends OptionSpecs> {
 
 function unknownOption(error: unknown, options: OptionSpecs): AppError | undefined {
   if (systemCode(error) !== "ERR_PARSE_ARGS_UNKNOWN_OPTION") return undefined;
-  const given = /'(--?[^'\s]+)/.exec((error as Error).message)?.[1] ?? "";
-  const close = nearest(given.replace(/^-+/, ""), Object.keys(options));
+  const option = /'(--?[^'\s]+)/.exec(messageOf(error))?.[1] ?? "";
+  const close = nearest(option.replace(/^-+/, ""), Object.keys(options));
   const known = Object.keys(options).map((name) => `--${name}`);
-  return new AppError("INVALID_INPUT", `unknown option ${given}; ${close ? `did you mean --${close}?` : `known are ${[...known, "--help"].join(", ")}`}`);
+  return new AppError("INVALID_INPUT", `unknown option ${option}; ${close ? `did you mean --${close}?` : `known are ${[...known, "--help"].join(", ")}`}`);
 }
 
-/** Reads a command's own arguments. A value that begins with a dash is given as `--name=value`, or after `--`. */
+/** Reads a command's own arguments. A value that begins with a dash is written as `--name=value`, or after `--`. */
 export function parseArguments<O extends OptionSpecs>(args: readonly string[], options: O): ParsedArguments<O> {
   try {
     const parsed = parseArgs({
@@ -31,8 +31,8 @@ export function parseArguments<O extends OptionSpecs>(args: readonly string[], o
         help: { type: "boolean", short: "h" },
       },
     });
-    const { help, ...values } = parsed.values as Record<string, unknown>;
-    return { values: values as Values<O>, positionals: parsed.positionals, help: help === true };
+    const { help, ...values } = parsed.values;
+    return { values, positionals: parsed.positionals, help: help === true };
   } catch (error) {
     throw unknownOption(error, options) ?? new AppError("INVALID_INPUT", error instanceof Error ? error.message : String(error), { cause: error });
   }
@@ -48,13 +48,13 @@ export interface GlobalArguments {
 /** Takes `--no-color`, `--version` and `--help` that stand before the command. The configuration module reads profiles. */
 export function parseGlobals(args: readonly string[]): GlobalArguments {
   const found = { noColor: false, version: false, help: false };
-  let index = 0;
-  for (; index < args.length; index += 1) {
-    const arg = args[index]!;
+  let taken = 0;
+  for (const arg of args) {
     if (arg === "--no-color") found.noColor = true;
     else if (arg === "--version" || arg === "-V" || arg === "-v") found.version = true;
     else if (arg === "--help" || arg === "-h") found.help = true;
     else break;
+    taken += 1;
   }
-  return { ...found, rest: args.slice(index) };
+  return { ...found, rest: args.slice(taken) };
 }

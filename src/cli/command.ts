@@ -14,7 +14,7 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 type ValueOf<S extends OptionSpec> = S extends { type: "boolean" } ? boolean : S extends { multiple: true } ? readonly string[] : string;
 
-/** What the user gave, typed by the command's own option table. */
+/** Values of flags, typed by the command's own option table. */
 export type Values<O extends OptionSpecs> = { readonly [K in keyof O]?: ValueOf<O[K]> };
 
 export interface Invocation<O extends OptionSpecs> {
@@ -40,7 +40,7 @@ export interface Example {
   readonly does: string;
 }
 
-/** A command's place in the table: enough to list it without loading it. */
+/** A command in the table: enough to list it without loading it. */
 export interface Entry {
   readonly name: string;
   readonly summary: string;

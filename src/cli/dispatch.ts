@@ -37,11 +37,11 @@ function step(group: Group, args: readonly string[], path: string): { readonly e
 
 /** Finds the command that `args` name, loads it and nothing else, and runs it. Gives the exit code. */
 export async function dispatch(entries: readonly Entry[], args: readonly string[], io: Io, plugins = NO_PLUGINS): Promise<number> {
-  if (args.length === 0 || args[0] === "help") {
+  const [name] = args;
+  if (name === undefined || name === "help") {
     io.out(rootHelp(entries, io, await plugins.listed()));
     return 0;
   }
-  const name = args[0]!;
   const known = entries.some((one) => one.name === name);
   const code = known || name.startsWith("-") ? undefined : await plugins.run(args);
   if (code !== undefined) return code;

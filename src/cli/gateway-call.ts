@@ -1,4 +1,5 @@
 import { AppError, messageOf } from "../base/errors.ts";
+import { isRecord } from "../base/records.ts";
 import { loadNodeClient, type GatewayClient, type MethodName, type MethodParams, type MethodResult, type NodeConnectOptions } from "../protocol/index.ts";
 import { JSON_OPTION, type Values } from "./command.ts";
 import { findTarget, type Target } from "./gateway-target.ts";
@@ -46,12 +47,12 @@ function unreachable(target: Target, why: string, cause?: unknown): AppError {
   );
 }
 
-/** Says what to do about a refused connection. */
+/** Adds what to do about a refused connection. */
 function explained(target: Target, error: unknown): unknown {
   if (!(error instanceof AppError)) return error;
-  const { protocolCode, details } = error.details as { protocolCode?: string; details?: { requestId?: string } };
+  const { protocolCode, details } = error.details;
   if (protocolCode === undefined) return error.code === "INVALID_INPUT" ? error : unreachable(target, error.message, error);
-  const requestId = details?.requestId;
+  const requestId = isRecord(details) && typeof details["requestId"] === "string" ? details["requestId"] : undefined;
   const advice =
     protocolCode === "NOT_PAIRED" && requestId !== undefined
       ? `let this machine in, on the gateway's: openclaw devices approve ${requestId}`
@@ -61,7 +62,7 @@ function explained(target: Target, error: unknown): unknown {
 
 /**
  * Connects as this machine's command line. It always asks for the same scopes: one that asks for more later would have to be approved again.
- * `over`: what a program that stays connected says about itself.
+ * `over`: how a program that stays connected identifies itself.
  */
 export async function connectTo(
   io: Io,

@@ -9,7 +9,7 @@ import { systemRandom } from "../base/random.ts";
 import { gatewayPort, openConfig, type Config, type SecretInput, stateLockPath } from "../config/index.ts";
 import type { Io } from "./io.ts";
 
-/** What the user says about which gateway is meant. */
+/** Flags that choose the gateway. */
 export interface TargetFlags {
   readonly url?: string | undefined;
   readonly token?: string | undefined;
@@ -53,9 +53,9 @@ export async function secretAt(config: Config, input: SecretInput | undefined, p
   return input === undefined || input === "" ? undefined : config.resolveSecret(input, path);
 }
 
-type Place = Pick<Target, "stateDir" | "configPath" | "bind">;
+type Location = Pick<Target, "stateDir" | "configPath" | "bind">;
 
-const configuredTarget = (config: Config): Place => ({
+const configuredTarget = (config: Config): Location => ({
   stateDir: config.paths.state,
   configPath: config.paths.file,
   bind: config.current.gateway?.bind ?? "loopback",
@@ -85,15 +85,15 @@ export async function localTarget(io: Io, config: Config, flags: TargetFlags = {
   const holder = lockHolder(stateLockPath(config.paths.state));
   const encrypted = config.current.gateway?.tls?.enabled === true;
   const port = holder?.port ?? gatewayPort(io.env, { config: config.current.gateway?.port });
-  const given = flags.token !== undefined || flags.password !== undefined;
+  const hasCredentials = flags.token !== undefined || flags.password !== undefined;
   return {
     url: `${encrypted ? "wss" : "ws"}://127.0.0.1:${port}`,
     kind: "local",
     source: holder?.port === undefined ? portSource(config, port) : `the lock of process ${holder.pid}`,
-    ...(given ? { token: flags.token, password: flags.password } : { token: holder?.runSecret }),
+    ...(hasCredentials ? { token: flags.token, password: flags.password } : { token: holder?.runSecret }),
     ...(encrypted && holder ? { tlsFingerprint: await ownFingerprint(config) } : {}),
     holder,
-    storedTokens: !given,
+    storedTokens: !hasCredentials,
     ...configuredTarget(config),
   };
 }
@@ -103,15 +103,15 @@ export async function remoteTarget(config: Config, flags: TargetFlags = {}): Pro
   const remote = config.current.gateway?.remote;
   const url = remote?.url?.trim();
   if (!remote || !url) return undefined;
-  const given = flags.token !== undefined || flags.password !== undefined;
+  const hasCredentials = flags.token !== undefined || flags.password !== undefined;
   return {
     url,
     kind: "remote",
     source: "gateway.remote.url",
-    token: given ? flags.token : await secretAt(config, remote.token, "gateway.remote.token"),
-    password: given ? flags.password : await secretAt(config, remote.password, "gateway.remote.password"),
+    token: hasCredentials ? flags.token : await secretAt(config, remote.token, "gateway.remote.token"),
+    password: hasCredentials ? flags.password : await secretAt(config, remote.password, "gateway.remote.password"),
     tlsFingerprint: remote.tlsFingerprint,
-    storedTokens: !given,
+    storedTokens: !hasCredentials,
     ...configuredTarget(config),
   };
 }

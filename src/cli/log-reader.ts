@@ -1,26 +1,39 @@
+import type { LogLevel, LogRecord } from "../base/log/logger.ts";
+import { isRecord } from "../base/records.ts";
+
 export { readLog, type LogChunk } from "../base/log/read-log.ts";
 
-/** One line of a log file: a record of ours, or text that something else wrote there. */
-export type LogLine =
-  | { readonly type: "log"; readonly time: string; readonly level: string; readonly subsystem: string; readonly message: string; readonly raw: string }
-  | { readonly type: "raw"; readonly raw: string };
+/** A line of a log file that the gateway wrote. */
+export interface RecordLine {
+  readonly type: "log";
+  readonly time: string;
+  readonly level: string;
+  readonly subsystem: string;
+  readonly message: string;
+  readonly raw: string;
+}
+
+/** One line of a log file: a record, or other text. */
+export type LogLine = RecordLine | { readonly type: "raw"; readonly raw: string };
+
+function parseFields(raw: string): Readonly<Record<string, unknown>> {
+  const parsed: unknown = JSON.parse(raw);
+  return isRecord(parsed) ? parsed : {};
+}
 
 export function parseLogLine(raw: string): LogLine {
   try {
-    const record = JSON.parse(raw) as Record<string, unknown>;
-    const { time, level, subsystem, message } = record;
-    if ([time, level, message].every((field) => typeof field === "string")) {
-      return {
-        type: "log",
-        time: time as string,
-        level: level as string,
-        subsystem: typeof subsystem === "string" ? subsystem : "",
-        message: message as string,
-        raw,
-      };
-    }
+    const { time, level, subsystem, message } = parseFields(raw);
+    if (typeof time === "string" && typeof level === "string" && typeof message === "string")
+      return { type: "log", time, level, subsystem: typeof subsystem === "string" ? subsystem : "", message, raw };
   } catch {
-    // Not one of ours.
+    // Not a record.
   }
   return { type: "raw", raw };
+}
+
+/** The record of a line, with all of its fields. */
+export function logRecordOf({ time, level, subsystem, message, raw }: RecordLine): LogRecord {
+  const { time: _time, level: _level, subsystem: _subsystem, message: _message, ...fields } = parseFields(raw);
+  return { time: Date.parse(time), level: level as LogLevel, subsystem, message, fields };
 }

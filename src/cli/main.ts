@@ -27,16 +27,16 @@ function pluginCommands(io: Io): PluginCommands {
   };
 }
 
-/** Two looks at the disk: something is installed, or the configuration says something about plugins. */
+/** Two reads of the disk: something is installed, or the configuration mentions plugins. */
 function seemsToHavePlugins({ env, cwd }: Io): boolean {
-  const place = { env, cwd, exists: existsSync, osHome: homedir() };
+  const paths = { env, cwd, exists: existsSync, osHome: homedir() };
   try {
-    if (readdirSync(join(stateFolder(place), "extensions")).length > 0) return true;
+    if (readdirSync(join(stateFolder(paths), "extensions")).length > 0) return true;
   } catch {
     // Nothing was ever installed.
   }
   try {
-    return /plugins|\$include/.test(readFileSync(configFile(place), "utf8"));
+    return /plugins|\$include/.test(readFileSync(configFile(paths), "utf8"));
   } catch {
     return false; // No configuration, or none that can be read: commands say so.
   }
@@ -122,7 +122,7 @@ function createIo(env: Io["env"], noColor: boolean): Io {
   };
 }
 
-/** A restore that died between its two moves left no state folder: what it had ready is put in place before anything makes a new one. */
+/** A restore that died between its two moves left no state folder: it is completed before anything creates a new one. */
 async function endRestore({ env, cwd }: Io): Promise<void> {
   const state = stateFolder({ env, cwd, exists: existsSync, osHome: homedir() });
   if (existsSync(state) || !namesIn(dirname(state)).some((name) => name.startsWith(`${basename(state)}.restore-`))) return;
@@ -134,7 +134,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // Not there, or not for this user to see: then nobody restored into it.
+    return []; // Missing or unreadable: then nothing was restored into it.
   }
 }
 

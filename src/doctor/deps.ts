@@ -13,7 +13,7 @@ export interface ModelFacts {
   readonly reason: string;
   /** Why it cannot answer, or not as it was asked for. */
   readonly warnings: readonly string[];
-  /** Providers in use that nobody has a key for. */
+  /** Providers in use without a key. */
   readonly missing: readonly string[];
   readonly resting: readonly {
     readonly profileId: string;
@@ -43,7 +43,7 @@ export interface ServiceFacts {
   readonly installed: string | undefined;
   /** Folders in which services of the user, or of the machine, are described. */
   readonly folders: { readonly user: readonly string[]; readonly system: readonly string[] };
-  /** Puts `content` in place, keeps what stood there beside it, and has the platform read it. Says what is left to do. */
+  /** Writes `content`, keeps a copy of the previous file beside it, and has the platform read it. Returns what is left to do. */
   renew(): Promise<string>;
 }
 
@@ -57,7 +57,7 @@ export interface GatewayAnswer {
   readonly error?: string;
 }
 
-/** An account of a channel that the running gateway says is not well. */
+/** An account of a channel that the running gateway reports as not working. */
 export interface AccountTrouble {
   readonly channel: string;
   readonly accountId: string;

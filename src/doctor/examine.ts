@@ -73,11 +73,11 @@ export interface Outcome {
 
 interface ExamineOptions {
   readonly checks: readonly Check[];
-  /** Told of each check that found something, before anything is repaired. */
+  /** Called for each check that found something, before anything is repaired. */
   readonly onFound?: (check: Check, findings: readonly Finding[]) => void;
   /** Whether to repair this. */
   readonly decide: (repair: Repair, check: Check) => boolean | Promise<boolean>;
-  /** Told of each repair that was tried. */
+  /** Called for each repair that was tried. */
   readonly onTried?: (outcome: Outcome) => void;
 }
 

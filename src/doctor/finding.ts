@@ -9,18 +9,18 @@ export interface Repair {
   readonly summary: string;
   /** It moves or adds, and takes nothing away: done without asking by `--non-interactive` too. */
   readonly safe: boolean;
-  /** It replaces what somebody wrote by hand: done with `--force` only. */
+  /** It replaces what was written by hand: done with `--force` only. */
   readonly force?: boolean;
-  /** Says what it did. One that is killed on the way has lost nothing, and the next run goes on. */
+  /** Returns what it did. When it is killed on the way nothing is lost, and the next run goes on. */
   apply(): string | Promise<string>;
 }
 
 export interface Finding {
-  /** Tells findings of one check apart; part of the id that is shown. */
+  /** Distinguishes findings of one check; part of the id that is shown. */
   readonly part?: string;
   readonly level: Level;
   readonly text: string;
-  /** What somebody can do about it. */
+  /** What the user can do about it. */
   readonly todo?: string;
   readonly repair?: Repair;
 }

@@ -8,7 +8,7 @@ export interface ServiceIssue {
   readonly text: string;
 }
 
-/** What a service file says, whatever its form. */
+/** The content of a service file, whatever its form. */
 export interface ParsedService {
   readonly command: readonly string[];
   readonly environment: ReadonlyMap<string, string>;
@@ -22,9 +22,8 @@ function parseUnit(text: string): ParsedService {
   const directives = new Map<string, string>();
   const environment = new Map<string, string>();
   for (const line of text.split("\n")) {
-    const match = /^\s*([A-Za-z]+)\s*=\s*(.*)$/.exec(line);
-    if (!match) continue;
-    const [, name, value] = match as unknown as [string, string, string];
+    const [, name, value] = /^\s*([A-Za-z]+)\s*=\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) continue;
     if (name === "Environment") {
       for (const word of value.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []) {
         const pair = unquoted(word);
@@ -43,10 +42,10 @@ function parsePlist(text: string): ParsedService {
     new RegExp(`<key>${key}</key>\\s*(<(array|dict)>[\\s\\S]*?</\\2>|<[^>]+/>|<string>[\\s\\S]*?</string>)`).exec(text)?.[1];
   const variables = [...(after("EnvironmentVariables") ?? "").matchAll(/<key>([^<]*)<\/key>\s*<string>([^<]*)<\/string>/g)];
   const inner = text.replace(/<key>EnvironmentVariables<\/key>\s*<dict>[\s\S]*?<\/dict>/, "<key>EnvironmentVariables</key>");
-  const keys = [...inner.matchAll(/<key>([^<]*)<\/key>/g)].map((match) => match[1]!);
+  const keys = [...inner.matchAll(/<key>([^<]*)<\/key>/g)].map(([, key = ""]) => key);
   return {
-    command: [...(after("ProgramArguments") ?? "").matchAll(/<string>([^<]*)<\/string>/g)].map((match) => plain(match[1]!)),
-    environment: new Map(variables.map(([, name, value]) => [plain(name!), plain(value!)])),
+    command: [...(after("ProgramArguments") ?? "").matchAll(/<string>([^<]*)<\/string>/g)].map(([, word = ""]) => plain(word)),
+    environment: new Map(variables.map(([, name = "", value = ""]) => [plain(name), plain(value)])),
     directives: new Map(keys.map((key) => [key, after(key) ?? ""])),
   };
 }
@@ -116,7 +115,7 @@ export function auditService({ kind, content, installed }: ServiceFacts & { read
   ];
 }
 
-/** Somebody wrote it, or added to it: what this version installs would take that away. */
+/** It was written or changed by hand: what this version installs would remove that. */
 export function isCustom({ kind, content, installed }: ServiceFacts & { readonly installed: string }): boolean {
   const [is, ours] = [parseService(kind, installed), parseService(kind, content)];
   if (is.environment.get("OPENCLAW_SERVICE_MARKER") !== "openclaw") return true;

@@ -2,7 +2,7 @@ import { AppError } from "../base/errors.ts";
 import type { WizardPrompter, WizardTextParams } from "../protocol/index.ts";
 
 /**
- * Questions to a person, wherever that person sits: at a terminal, or behind a connection. Plugins are given the same. Leaving a question rejects with
+ * Asks the user questions, at a terminal or over a connection. Plugins use the same interface. Leaving a question rejects with
  * `CANCELLED`.
  */
 export interface Asker extends WizardPrompter {

@@ -6,7 +6,7 @@ interface Common {
   readonly hint?: string;
 }
 
-/** A key that is pasted or given as a flag. */
+/** A key that is pasted, or the value of a flag. */
 export interface KeyChoice extends Common {
   readonly kind: "key";
   readonly provider: string;

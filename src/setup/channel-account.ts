@@ -1,3 +1,4 @@
+import { isRecord } from "../base/records.ts";
 /** An account of a channel in the configuration, as the channel's plugin makes it. */
 import { AppError, messageOf } from "../base/errors.ts";
 import type { ChannelPlugin, ChannelSetupInput, HostConfig, RuntimeEnv, WizardPrompter } from "../protocol/index.ts";
@@ -17,21 +18,21 @@ export function checkedAccount(accountId: string): string {
 
 /** What to write by hand where the plugin has no setup. */
 function byHand({ id, configSchema }: ChannelPlugin): AppError {
-  const properties = (configSchema?.schema["properties"] ?? {}) as Readonly<Record<string, unknown>>;
-  const keys = Object.keys(properties);
+  const properties = configSchema?.schema["properties"];
+  const keys = isRecord(properties) ? Object.keys(properties) : [];
   const known = keys.length > 0 ? `; its settings are ${keys.join(", ")}` : "; its documentation names the settings";
   return new AppError("UNAVAILABLE", `the plugin of ${id} has no setup; set it up by hand with: openclaw config set channels.${id}.<setting> <value>${known}`);
 }
 
-/** The configuration with the account in it, from what was given. */
+/** The configuration with the account in it, from values of flags or fields. */
 export function accountFromInput(
   plugin: ChannelPlugin,
   cfg: HostConfig,
-  given: { readonly account?: string | undefined; readonly input: ChannelSetupInput },
+  params: { readonly account?: string | undefined; readonly input: ChannelSetupInput },
 ): MadeAccount {
   const { setup } = plugin;
   if (!setup) throw byHand(plugin);
-  const { account, input } = given;
+  const { account, input } = params;
   const accountId = checkedAccount(setup.resolveAccountId?.({ cfg, accountId: account }) ?? account ?? "default");
   const wrong = setup.validateInput?.({ cfg, accountId, input });
   if (wrong) throw new AppError("INVALID_INPUT", `${plugin.id}: ${wrong}`);

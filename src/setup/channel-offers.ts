@@ -105,8 +105,8 @@ function valueFor(schema: Fields, path: string, value: unknown): unknown {
 export function sectionWith(offer: ChannelOffer, config: OpenClawConfig, accountId: string, fields: Fields): Fields {
   const section = at(config.channels, offer.id);
   const accounts = at(section, "accounts");
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  const keys = Object.fromEntries(given.map(([path, value]) => [path, valueFor(offer.schema ?? {}, path, value)]));
+  const filled = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const keys = Object.fromEntries(filled.map(([path, value]) => [path, valueFor(offer.schema ?? {}, path, value)]));
   const inSection = accountId === "default" && accounts["default"] === undefined;
   const next: Fields = inSection
     ? { ...section, ...keys, enabled: true }

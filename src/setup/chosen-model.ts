@@ -1,7 +1,7 @@
 import type { OpenClawConfig } from "../config/index.ts";
 import { loadChoice } from "../models/index.ts";
 
-/** The model that agents use when nothing more specific is said; undefined while nobody chose one. */
+/** The default model of agents; undefined when none is configured. */
 export async function chosenModel(config: OpenClawConfig): Promise<string | undefined> {
   const { choiceOf } = await loadChoice();
   return choiceOf(config.agents?.defaults?.model).primary;

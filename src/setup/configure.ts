@@ -2,7 +2,7 @@
 import { left, type Asker } from "./asker.ts";
 import type { Setup } from "./context.ts";
 import { createDraft, type Committed } from "./draft.ts";
-import type { SetupPlace } from "./place.ts";
+import type { SetupHost } from "./host.ts";
 import { stampRun } from "./stamp.ts";
 import { requireValidFile } from "./steps/begin.ts";
 import { setUpChannels } from "./steps/channels.ts";
@@ -43,24 +43,24 @@ export interface ConfigureResult {
 }
 
 /** Each section is written when it is done: who leaves in the middle of one keeps those before it. */
-export async function configure(place: SetupPlace, ask: Asker, wanted: readonly Section[], command = "configure"): Promise<ConfigureResult> {
-  requireValidFile(place, {});
-  const tell = (text: string): Promise<void> => ask.note(text);
+export async function configure(host: SetupHost, ask: Asker, wanted: readonly Section[], command = "configure"): Promise<ConfigureResult> {
+  requireValidFile(host, {});
+  const notify = (text: string): Promise<void> => ask.note(text);
   const done: Section[] = [];
   const files = new Set<string>();
   for (const section of wanted.length > 0 ? wanted : await chooseSections(ask)) {
-    const draft = createDraft(place);
-    const setup: Setup = { place, draft, ask, given: {}, flow: "advanced", keep: false, tell };
+    const draft = createDraft(host);
+    const setup: Setup = { host, draft, ask, answers: {}, flow: "advanced", keep: false, notify };
     if (section === "daemon") {
       await applyService(setup, await chooseService(setup));
-    } else if (section === "health") await tell((await place.health?.()) ?? "no gateway answers; start it with: openclaw gateway");
+    } else if (section === "health") await notify((await host.health?.()) ?? "no gateway answers; start it with: openclaw gateway");
     else {
-      const programs = section === "skills" ? await setUpSkills(setup, workspaceOf(place, draft.config)) : [];
+      const programs = section === "skills" ? await setUpSkills(setup, workspaceOf(host, draft.config)) : [];
       if (section !== "skills") await STEPS[section](setup);
       stampRun(setup, command, draft.config.gateway?.mode ?? "local");
       for (const file of (await draft.commit(`setup ${command}`)).files) files.add(file);
       await installPrograms(setup, programs);
-      if (section === "workspace") await seedFolders(place, workspaceOf(place));
+      if (section === "workspace") await seedFolders(host, workspaceOf(host));
     }
     done.push(section);
   }

@@ -1,18 +1,18 @@
 import type { Asker } from "./asker.ts";
 import type { Draft } from "./draft.ts";
-import type { Flow, Given } from "./given.ts";
-import type { SetupPlace } from "./place.ts";
+import type { Flow, SetupAnswers } from "./answers.ts";
+import type { SetupHost } from "./host.ts";
 
 /** What every step works on. */
 export interface Setup {
-  readonly place: SetupPlace;
+  readonly host: SetupHost;
   readonly draft: Draft;
-  /** Absent: nobody is there, and what was given decides. */
+  /** Absent: no user can be asked, and `answers` decides. */
   readonly ask: Asker | undefined;
-  readonly given: Given;
+  readonly answers: SetupAnswers;
   readonly flow: Flow;
   /** What is set already stays as it is, and is not asked for. */
   readonly keep: boolean;
-  /** Something that the person should know; shown where somebody asks, at the end where nobody does. */
-  readonly tell: (text: string) => Promise<void>;
+  /** Shows a message to the user: at once where questions are asked, else at the end. */
+  readonly notify: (text: string) => Promise<void>;
 }

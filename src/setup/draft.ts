@@ -1,7 +1,7 @@
 import { changesBetween, formatPath, mergePatch, type ConfigReview, type OpenClawConfig, type ReloadWords } from "../config/index.ts";
 import type { AuthProfileCredential } from "../protocol/index.ts";
-import type { ResetScope } from "./given.ts";
-import type { SetupPlace } from "./place.ts";
+import type { ResetScope } from "./answers.ts";
+import type { SetupHost } from "./host.ts";
 import { isRecord } from "../base/records.ts";
 
 type Patch = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export interface Draft {
   readonly config: OpenClawConfig;
   /** Adds to it; `null` takes a key away. */
   merge(patch: Patch): void;
-  /** Takes over what somebody else made of `config`. */
+  /** Takes over a changed copy of `config`. */
   become(config: object): void;
   /** Stores a credential, and names it in the configuration. */
   credential(profileId: string, credential: AuthProfileCredential): void;
@@ -40,15 +40,15 @@ export interface Draft {
 
 /** `path` → `value` as a patch. */
 function patchOf(path: readonly string[], value: unknown): Patch {
-  const [first, ...rest] = path;
-  return { [first!]: rest.length === 0 ? value : patchOf(rest, value) };
+  const [first = "", ...rest] = path;
+  return { [first]: rest.length === 0 ? value : patchOf(rest, value) };
 }
 
-export function createDraft(place: SetupPlace): Draft {
+export function createDraft(host: SetupHost): Draft {
   let patch: Patch = {};
   let scope: ResetScope | undefined;
   let credentials = new Map<string, AuthProfileCredential>();
-  const base = (): unknown => (scope === undefined ? place.config.current : {});
+  const base = (): unknown => (scope === undefined ? host.config.current : {});
   const current = (): OpenClawConfig => mergePatch(base(), patch) as OpenClawConfig;
   /** Patches are put together so that what a later one takes away stays away. */
   const add = (next: Patch): void => void (patch = joined(patch, next));
@@ -75,17 +75,19 @@ export function createDraft(place: SetupPlace): Draft {
       return scope !== undefined;
     },
     reload(review) {
-      const changes = changesBetween(place.config.current, current());
+      const changes = changesBetween(host.config.current, current());
       const set = changes.flatMap(({ path, after }) => (after === undefined ? [] : [{ path: formatPath(path), value: after }]));
       const { kind, paths } = review.check(review.edit({ set })).reload;
       return { kind, paths: paths.map((path) => ({ ...path })) };
     },
     async commit(by) {
-      const removed = scope === undefined ? [] : await (await import("./reset.ts")).putAway(place, scope);
-      if (removed.length > 0) place.config.reload();
-      const auth = credentials.size === 0 ? undefined : await place.auth();
-      for (const [id, credential] of credentials) await auth!.add(id, credential);
-      const { files } = await place.config.edit({ kind: "patch", value: patch }, { by });
+      const removed = scope === undefined ? [] : await (await import("./reset.ts")).putAway(host, scope);
+      if (removed.length > 0) host.config.reload();
+      if (credentials.size > 0) {
+        const auth = await host.auth();
+        for (const [id, credential] of credentials) await auth.add(id, credential);
+      }
+      const { files } = await host.config.edit({ kind: "patch", value: patch }, { by });
       [patch, scope, credentials] = [{}, undefined, new Map()];
       return { files, removed };
     },

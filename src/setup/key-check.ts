@@ -2,7 +2,7 @@ import { clip } from "../base/text.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { loadChoice, loadProbe, loadProfiles, type Catalogue, type ModelEntry } from "../models/index.ts";
 import type { AuthProfileCredential } from "../protocol/index.ts";
-import type { SetupPlace } from "./place.ts";
+import type { SetupHost } from "./host.ts";
 
 export interface KeyCheck {
   /** `unreachable`: nobody could be asked, so nothing is known about the key. */
@@ -26,10 +26,10 @@ const CHECK_MS = 8000;
 const CHECK_TOKENS = 16;
 
 /** Everything that is known about models under a configuration, as if there were a key for each. */
-export async function catalogueFor(place: SetupPlace, config: OpenClawConfig): Promise<Catalogue> {
+export async function catalogueFor(host: SetupHost, config: OpenClawConfig): Promise<Catalogue> {
   const { openCatalogue } = await loadChoice();
-  const plugins = place.providers?.();
-  return openCatalogue({ config, agentDir: place.agentDir, hasCredential: () => true, ...(plugins ? { plugins } : {}) });
+  const plugins = host.providers?.();
+  return openCatalogue({ config, agentDir: host.agentDir, hasCredential: () => true, ...(plugins ? { plugins } : {}) });
 }
 
 /** The model that answers for a provider when nobody chose one. */
@@ -45,11 +45,11 @@ const secretOf = (credential: AuthProfileCredential): string =>
   credential.type === "api_key" ? (credential.key ?? "") : credential.type === "token" ? credential.token : credential.access;
 
 /** Asks the provider one short question with the key. Never rejects. */
-export async function checkKey(place: SetupPlace, { provider, credential, model: wanted, config }: KeyToCheck): Promise<KeyCheck> {
-  const { clock, ids, redactor, version, signal, config: live } = place;
+export async function checkKey(host: SetupHost, { provider, credential, model: wanted, config }: KeyToCheck): Promise<KeyCheck> {
+  const { clock, ids, redactor, version, signal, config: live } = host;
   const secret = secretOf(credential);
   redactor.register(secret);
-  const model = await usualModel(await catalogueFor(place, config), provider, wanted);
+  const model = await usualModel(await catalogueFor(host, config), provider, wanted);
   if (!model) return { checked: "skipped", detail: `no model of ${provider} is known to ask; name one in models.providers` };
   const [{ probeModel }, { createRequestAccess }] = await Promise.all([loadProbe(), loadProfiles()]);
   const access = createRequestAccess({ clock, ids, redactor, version });
@@ -65,7 +65,7 @@ export async function checkKey(place: SetupPlace, { provider, credential, model:
   }
 }
 
-/** Somebody who has no money left, or asks too often, has been recognised; so has one who is told that the model is wrong. */
+/** A provider that reports no credit, too many requests or a wrong model has accepted the key. */
 function verdict(status: string, detail: string | undefined): KeyCheck {
   const words = detail === undefined ? {} : { detail };
   if (status === "ok") return { checked: "accepted" };

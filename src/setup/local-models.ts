@@ -14,7 +14,7 @@ export interface LocalServer {
 
 /** A server on this machine answers at once, or it is busy with something else. */
 const LOOK_MS = 1500;
-/** A page asks again and again; somebody who has just started a server should see it. */
+/** Short, because the page polls and a server that was just started should appear. */
 const KEEP_MS = 20_000;
 
 export interface LocalModels {
@@ -58,7 +58,7 @@ export async function createLocalModels(deps: { readonly clock: Clock; readonly 
 export interface LocalChoice {
   readonly provider: string;
   readonly model: string;
-  /** Where it listens, when that is not its usual place. */
+  /** Its address, when that is not the usual one. */
   readonly url?: string | undefined;
   readonly contextWindow?: number | undefined;
 }

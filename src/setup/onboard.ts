@@ -2,8 +2,8 @@
 import type { Asker } from "./asker.ts";
 import type { Setup } from "./context.ts";
 import { createDraft, type Committed } from "./draft.ts";
-import type { Given } from "./given.ts";
-import type { SetupPlace } from "./place.ts";
+import type { SetupAnswers } from "./answers.ts";
+import type { SetupHost } from "./host.ts";
 import { stampRun, writeUsual } from "./stamp.ts";
 import { acceptRisk, chooseFlow, handleExisting, requireValidFile } from "./steps/begin.ts";
 import { setUpChannels } from "./steps/channels.ts";
@@ -22,14 +22,14 @@ interface RemoteResult {
   readonly auth: "token" | "none";
 }
 
-async function chooseMode({ ask, given, flow, draft, place }: Setup): Promise<"local" | "remote"> {
-  if (place.insideGateway && given.mode === "remote")
+async function chooseMode({ ask, answers, flow, draft, host }: Setup): Promise<"local" | "remote"> {
+  if (host.insideGateway && answers.mode === "remote")
     throw new AppError(
       "INVALID_INPUT",
       "this gateway would not start again as remote; run openclaw onboard --mode remote on the machine that is to use another one",
     );
-  if (given.mode) return given.mode;
-  if (!ask || flow === "quickstart" || place.insideGateway) return "local";
+  if (answers.mode) return answers.mode;
+  if (!ask || flow === "quickstart" || host.insideGateway) return "local";
   return ask.select<"local" | "remote">({
     message: "Where does the gateway run?",
     options: [
@@ -44,17 +44,17 @@ const wrongUrl = (url: string): string | undefined =>
   /^wss?:\/\/[^\s/]+/.test(url.trim()) ? undefined : "an address that begins with ws:// or wss://, such as wss://gateway.example:18789";
 
 /** Where the gateway is that this machine uses. */
-async function setUpRemote({ ask, given, draft, place }: Setup): Promise<RemoteResult> {
+async function setUpRemote({ ask, answers, draft, host }: Setup): Promise<RemoteResult> {
   const known = draft.config.gateway?.remote;
   const url =
-    given.remote?.url ??
+    answers.remote?.url ??
     (ask ? await ask.text({ message: "Its address", initialValue: known?.url, placeholder: "wss://gateway.example:18789", validate: wrongUrl }) : undefined);
   if (url === undefined)
     throw new AppError("INVALID_INPUT", "--mode remote needs --remote-url: the address of the gateway, such as wss://gateway.example:18789");
   const wrong = wrongUrl(url);
   if (wrong !== undefined) throw new AppError("INVALID_INPUT", `expected ${wrong}; got ${JSON.stringify(url)}`);
-  const token = given.remote?.token ?? (ask ? (await ask.password({ message: "Its token (empty: this machine is paired, or none is needed)" })).trim() : "");
-  if (token !== "") place.redactor.register(token);
+  const token = answers.remote?.token ?? (ask ? (await ask.password({ message: "Its token (empty: this machine is paired, or none is needed)" })).trim() : "");
+  if (token !== "") host.redactor.register(token);
   draft.merge({ gateway: { mode: "remote", remote: { url: url.trim(), ...(token === "" ? {} : { token }) } } });
   return { mode: "remote", remoteUrl: url.trim(), auth: token === "" && known?.token === undefined ? "none" : "token" };
 }
@@ -80,24 +80,24 @@ export type OnboardResult = (LocalResult | RemoteResult) & { readonly committed:
 
 export interface OnboardOptions {
   readonly ask?: Asker | undefined;
-  readonly given?: Given;
+  readonly answers?: SetupAnswers;
   /** For the file: `onboard`, `wizard.start`, … */
   readonly command: string;
 }
 
 /** Sets everything up. Rejects with `CANCELLED` when the person leaves; then nothing was written. */
-export async function onboard(place: SetupPlace, { ask, given = {}, command }: OnboardOptions): Promise<OnboardResult> {
+export async function onboard(host: SetupHost, { ask, answers = {}, command }: OnboardOptions): Promise<OnboardResult> {
   const notes: string[] = [];
-  const tell = async (text: string): Promise<void> => {
+  const notify = async (text: string): Promise<void> => {
     if (ask) await ask.note(text);
     else notes.push(text);
   };
-  await acceptRisk(ask, given);
-  requireValidFile(place, given);
-  const flow = await chooseFlow(ask, given);
-  const draft = createDraft(place);
-  const keep = await handleExisting(place, draft, ask, given);
-  const setup: Setup = { place, draft, ask, given, flow, keep, tell };
+  await acceptRisk(ask, answers);
+  requireValidFile(host, answers);
+  const flow = await chooseFlow(ask, answers);
+  const draft = createDraft(host);
+  const keep = await handleExisting(host, draft, ask, answers);
+  const setup: Setup = { host, draft, ask, answers, flow, keep, notify };
   const by = `setup ${command}`;
   if ((await chooseMode(setup)) === "remote") {
     const result = await setUpRemote(setup);
@@ -109,7 +109,7 @@ export async function onboard(place: SetupPlace, { ask, given = {}, command }: O
 }
 
 async function local(setup: Setup, command: string, by: string): Promise<LocalResult & { readonly committed: Committed }> {
-  const { place, draft, given } = setup;
+  const { host, draft, answers } = setup;
   const workspace = await chooseWorkspace(setup);
   const { authChoice, model } = await setUpModel(setup);
   const gateway = await setUpGateway(setup);
@@ -121,11 +121,11 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
   stampRun(setup, command, "local");
   // Nothing is asked after this: who leaves has changed nothing.
   const committed = await draft.commit(by);
-  await seedFolders(place, workspace);
+  await seedFolders(host, workspace);
   const installedPrograms = await installPrograms(setup, programs);
   const wanted = service !== "none";
   const installed = await applyService(setup, service);
-  const healthy = given.skip?.health || place.insideGateway || !installed ? true : await checkHealth(setup, wanted);
+  const healthy = answers.skip?.health || host.insideGateway || !installed ? true : await checkHealth(setup, wanted);
   return {
     mode: "local",
     workspace,
@@ -136,17 +136,17 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
     programs: installedPrograms,
     installDaemon: wanted,
     ok: installed && (healthy || !wanted),
-    skipSkills: given.skip?.skills ?? false,
-    skipHealth: given.skip?.health ?? false,
+    skipSkills: answers.skip?.skills ?? false,
+    skipHealth: answers.skip?.health ?? false,
     committed,
   };
 }
 
 /** Whether the gateway answers, where one should. */
-async function checkHealth({ place, tell }: Setup, expected: boolean): Promise<boolean> {
-  if (!expected && !place.isRunning()) return true;
-  const health = await place.health?.();
-  if (health !== undefined) await tell(`the gateway answers: ${health}`);
-  else if (expected) await tell("the service is installed, but its gateway does not answer yet; look with: openclaw gateway status");
+async function checkHealth({ host, notify }: Setup, expected: boolean): Promise<boolean> {
+  if (!expected && !host.isRunning()) return true;
+  const health = await host.health?.();
+  if (health !== undefined) await notify(`the gateway answers: ${health}`);
+  else if (expected) await notify("the service is installed, but its gateway does not answer yet; look with: openclaw gateway status");
   return health !== undefined;
 }

@@ -53,6 +53,6 @@ const KEY_PAGES: Readonly<Record<string, string>> = {
   moonshot: "https://platform.moonshot.ai/console/api-keys",
 };
 
-/** What to tell somebody who is asked for a key. */
+/** Help for a user who is asked for a key. */
 export const keyHelp = (id: string, note: string | undefined): string | undefined =>
   [KEY_PAGES[id] === undefined ? undefined : `Keys are made at ${KEY_PAGES[id]}`, note].filter(Boolean).join("; ") || undefined;

@@ -18,6 +18,6 @@ export function writeUsual({ draft }: Setup): void {
 }
 
 /** Notes when and how the setup ran. */
-export function stampRun({ draft, place }: Setup, command: string, mode: "local" | "remote"): void {
-  draft.merge({ wizard: { lastRunAt: new Date(place.clock.now()).toISOString(), lastRunVersion: place.version, lastRunCommand: command, lastRunMode: mode } });
+export function stampRun({ draft, host }: Setup, command: string, mode: "local" | "remote"): void {
+  draft.merge({ wizard: { lastRunAt: new Date(host.clock.now()).toISOString(), lastRunVersion: host.version, lastRunCommand: command, lastRunMode: mode } });
 }

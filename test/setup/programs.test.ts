@@ -29,7 +29,7 @@ async function machine(programs: Readonly<Record<string, string>>, skills: Reado
 }
 
 const run = ({ place, home }: Room, ask: ReturnType<typeof person>["ask"], given: object = {}) =>
-  onboard(place, { ask, given: { ...GIVEN, workspace: join(home, "files"), ...given }, command: "test" });
+  onboard(place, { ask, answers: { ...GIVEN, workspace: join(home, "files"), ...given }, command: "test" });
 const installs = ({ calls }: Room): readonly string[] => calls().filter((call) => !/^(?:systemctl|loginctl) /.test(call));
 
 describe("programs of skills", () => {
@@ -94,7 +94,7 @@ describe("programs of skills", () => {
     await run(here, ask, { skip: { ...GIVEN.skip, skills: true } });
     expect(asked).not.toContain(QUESTION);
     const other = await machine({ npm: "exit 0" });
-    await onboard(other.place, { given: { ...GIVEN, acceptRisk: true, workspace: join(other.home, "files"), nodeManager: "npm" }, command: "test" });
+    await onboard(other.place, { answers: { ...GIVEN, acceptRisk: true, workspace: join(other.home, "files"), nodeManager: "npm" }, command: "test" });
     expect([installs(here), installs(other)]).toEqual([[], []]);
   });
 

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { left, type Asker } from "../../src/setup/asker.ts";
-import type { Given } from "../../src/setup/given.ts";
+import type { SetupAnswers } from "../../src/setup/answers.ts";
 import { onboard } from "../../src/setup/onboard.ts";
-import type { SetupPlace } from "../../src/setup/place.ts";
-import { openPlace } from "../../src/cli/commands/onboard/place.ts";
+import type { SetupHost } from "../../src/setup/host.ts";
+import { openSetupHost } from "../../src/cli/commands/onboard/host.ts";
 import { fakePrograms, systemctl } from "./fake-programs.ts";
 
 export const LEAVE = Symbol("leave");
@@ -50,13 +50,13 @@ export function person(answers: Readonly<Record<string, unknown>>) {
 }
 
 export interface Room {
-  readonly place: SetupPlace;
+  readonly place: SetupHost;
   readonly home: string;
   /** What was run. */
   calls(): readonly string[];
   text(): string | undefined;
   config(): Record<string, unknown>;
-  run(answers: Readonly<Record<string, unknown>>, given?: Given): ReturnType<typeof onboard>;
+  run(answers: Readonly<Record<string, unknown>>, given?: SetupAnswers): ReturnType<typeof onboard>;
 }
 
 export async function room(config?: string, env: Readonly<Record<string, string>> = {}, programs: Readonly<Record<string, string>> = {}): Promise<Room> {
@@ -64,7 +64,7 @@ export async function room(config?: string, env: Readonly<Record<string, string>
   const path = join(home, "openclaw.json");
   if (config !== undefined) writeFileSync(path, config);
   const machine = fakePrograms(home, { systemctl: systemctl(), loginctl: "echo Linger=yes", ...programs });
-  const place = await openPlace({
+  const place = await openSetupHost({
     env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path, PATH: machine.folder, ...env },
     cwd: home,
     version: "9.9.9",
@@ -90,7 +90,7 @@ export async function room(config?: string, env: Readonly<Record<string, string>
     calls: machine.calls,
     text,
     config: () => structuredClone(place.config.current),
-    run: (answers, given = {}) => onboard(place, { ask: person(answers).ask, given: { skip: { health: true }, ...given }, command: "test" }),
+    run: (answers, given = {}) => onboard(place, { ask: person(answers).ask, answers: { skip: { health: true }, ...given }, command: "test" }),
   };
 }
 

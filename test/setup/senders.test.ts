@@ -12,7 +12,7 @@ const GIVEN = { skip: { health: true, skills: true } };
 describe("QuickStart", () => {
   test("lets in the people who are named, and nobody else", async () => {
     const { place, config } = await room();
-    await onboard(place, { ask: person({ ...TELEGRAM, "Telegram user ids": "12345, tg:678" }).ask, given: GIVEN, command: "test" });
+    await onboard(place, { ask: person({ ...TELEGRAM, "Telegram user ids": "12345, tg:678" }).ask, answers: GIVEN, command: "test" });
     expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN, dmPolicy: "allowlist", allowFrom: ["12345", "678"] });
     expect(at(config(), "commands.ownerAllowFrom")).toEqual(["telegram:12345"]);
   });
@@ -20,7 +20,7 @@ describe("QuickStart", () => {
   test("offers those who are named as owners, and nobody", async () => {
     const { place, config } = await room();
     const { ask, offered } = person({ ...TELEGRAM, "Telegram user ids": "12345, 678", "Who owns": "" });
-    await onboard(place, { ask, given: GIVEN, command: "test" });
+    await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect(Object.entries(offered).find(([message]) => message.startsWith("Who owns"))?.[1]).toEqual(["12345", "678", ""]);
     expect(at(config(), "commands.ownerAllowFrom")).toBeUndefined();
   });
@@ -28,21 +28,21 @@ describe("QuickStart", () => {
   test("takes the owner from --owner, as channel:id", async () => {
     const { place, config } = await room();
     const { ask, asked } = person({ ...TELEGRAM, "Telegram user ids": "" });
-    await onboard(place, { ask, given: { ...GIVEN, owner: "Telegram:12345" }, command: "test" });
+    await onboard(place, { ask, answers: { ...GIVEN, owner: "Telegram:12345" }, command: "test" });
     expect(at(config(), "commands.ownerAllowFrom")).toEqual(["telegram:12345"]);
     expect(asked.some((message) => message.startsWith("Who owns"))).toBe(false);
     for (const owner of ["12345", "telegram:", "telegram:*"]) {
       const given = { ...GIVEN, owner };
-      await expect(onboard((await room()).place, { ask: person({ ...TELEGRAM, "Telegram user ids": "" }).ask, given, command: "test" })).rejects.toThrow(
-        "channel:id",
-      );
+      await expect(
+        onboard((await room()).place, { ask: person({ ...TELEGRAM, "Telegram user ids": "" }).ask, answers: given, command: "test" }),
+      ).rejects.toThrow("channel:id");
     }
   });
 
   test("does not take an owner on a channel that there is not", async () => {
     const { place } = await room();
     const { ask } = person({ ...TELEGRAM, "Telegram user ids": "" });
-    await expect(onboard(place, { ask, given: { ...GIVEN, owner: "telegramm:12" }, command: "test" })).rejects.toThrow(
+    await expect(onboard(place, { ask, answers: { ...GIVEN, owner: "telegramm:12" }, command: "test" })).rejects.toThrow(
       'there is no channel "telegramm"; did you mean telegram?',
     );
   });
@@ -50,14 +50,14 @@ describe("QuickStart", () => {
   test("does not take names: they change hands", async () => {
     const { place, config } = await room();
     const { ask } = person({ ...TELEGRAM, "Telegram user ids": "@ada" });
-    await expect(onboard(place, { ask, given: GIVEN, command: "test" })).rejects.toThrow("numbers such as");
+    await expect(onboard(place, { ask, answers: GIVEN, command: "test" })).rejects.toThrow("numbers such as");
     expect(at(config(), "channels")).toBeUndefined();
   });
 
   test("stays with codes when nobody is named, and says how to let people in", async () => {
     const { place, config } = await room();
     const { ask, notes } = person({ ...TELEGRAM, "Telegram user ids": "" });
-    await onboard(place, { ask, given: GIVEN, command: "test" });
+    await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN });
     expect(notes.join("\n")).toContain("openclaw pairing approve telegram <code>");
   });
@@ -65,7 +65,7 @@ describe("QuickStart", () => {
   test("asks nobody about a policy that is set already", async () => {
     const { place, config } = await room(`{ channels: { telegram: { dmPolicy: "disabled", botToken: "${TOKEN}" } } }`);
     const { ask, asked } = person({ ...TELEGRAM, "There is a configuration": "modify", "Keep it?": true });
-    await onboard(place, { ask, given: GIVEN, command: "test" });
+    await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect([asked.includes("Telegram user ids"), at(config(), "channels.telegram.dmPolicy")]).toEqual([false, "disabled"]);
   });
 
@@ -73,7 +73,7 @@ describe("QuickStart", () => {
     const { place, config } = await room();
     const irc = { "Which channels": ["irc"], Server: "irc.example", "Encrypted (TLS)": true, Nick: "claw", "Channels to join": "#help" };
     const { ask, asked } = person({ ...TELEGRAM, ...irc });
-    await onboard(place, { ask, given: GIVEN, command: "test" });
+    await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect(asked.some((message) => message.includes("Who may write"))).toBe(false);
     expect(at(config(), "channels.irc.dmPolicy")).toBeUndefined();
   });

@@ -12,7 +12,7 @@ describe("the first setup, asked", () => {
   test("QuickStart asks for the model and the channels, and nothing about the gateway", async () => {
     const { place, config } = await room();
     const { ask, asked } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "OpenAI API key": KEY });
-    const result = await onboard(place, { ask, given: { skip: { health: true } }, command: "test" });
+    const result = await onboard(place, { ask, answers: { skip: { health: true } }, command: "test" });
     expect(asked.filter((message) => !message.startsWith("note"))).toEqual([
       "I know what this can do. Go on?",
       "How much do you want to decide?",
@@ -60,7 +60,7 @@ describe("the first setup, asked", () => {
   test("a key that is there already is offered first, and is not stored again", async () => {
     const { place } = await room(undefined, { OPENAI_API_KEY: KEY });
     const { ask, offered } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "Use it?": true });
-    expect(await onboard(place, { ask, given: { skip: { health: true } }, command: "test" })).toMatchObject({ model: "openai/gpt-5.2" });
+    expect(await onboard(place, { ask, answers: { skip: { health: true } }, command: "test" })).toMatchObject({ model: "openai/gpt-5.2" });
     expect(offered["Which model answers?"]![0]).toBe("skip");
     expect(await (await place.auth()).list()).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe("a configuration that is there", () => {
   test("kept: only what is missing is asked for, and remarks stay", async () => {
     const { place, text } = await room(MINE);
     const { ask, asked } = person({ ...GOES_ON, "There is a configuration": "keep" });
-    expect(await onboard(place, { ask, given: { flow: "advanced", mode: "local", skip: { health: true, skills: true } }, command: "test" })).toMatchObject({
+    expect(await onboard(place, { ask, answers: { flow: "advanced", mode: "local", skip: { health: true, skills: true } }, command: "test" })).toMatchObject({
       gateway: { port: 4321 },
     });
     expect(asked.some((message) => /Which model|Port|Who can/.test(message))).toBe(false);
@@ -113,7 +113,7 @@ describe("a configuration that is there", () => {
       "OpenAI API key": KEY,
     };
     const { ask, asked } = person(answers);
-    await onboard(place, { ask, given: { flow: "advanced", skip: { health: true } }, command: "test" });
+    await onboard(place, { ask, answers: { flow: "advanced", skip: { health: true } }, command: "test" });
     const questions = asked.filter((message) => !message.startsWith("note"));
     expect(questions.length).toBeGreaterThan(10);
     for (const question of questions) {

@@ -69,7 +69,7 @@ function isNumericId(channel: string, entry: string): boolean {
   return /^-?\d+$/.test(entry.slice(prefix.length));
 }
 
-/** Where ids are numbers, a user name means nobody: it can be given to another user. */
+/** Where ids are numbers, a user name identifies no one: another user can take it. */
 function numericIds(scope: ChannelScope, { cfg }: AuditContext): readonly AuditFinding[] {
   const { channel, path, section } = scope;
   if (!knownChannel(channel).numericIds) return [];

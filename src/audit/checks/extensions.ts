@@ -30,15 +30,15 @@ async function codeFindings(kind: "plugins" | "skills", id: string, folder: stri
   try {
     const { scanCode } = await loadInstall();
     const { findings } = scanCode(folder, filesIn(folder));
-    const told = findings.filter(({ severity }) => severity !== "info");
-    if (told.length === 0) return [];
-    const worst = told.some(({ severity }) => severity === "critical");
+    const reported = findings.filter(({ severity }) => severity !== "info");
+    if (reported.length === 0) return [];
+    const worst = reported.some(({ severity }) => severity === "critical");
     return [
       {
         checkId: `${kind}.code_safety`,
         severity: worst ? "critical" : "warn",
         title: `${kind === "plugins" ? "plugin" : "skill"} ${id}: look at its code`,
-        detail: listed(told.map(({ message, file, line }) => `${message}${file === undefined ? "" : ` (${file}${line === undefined ? "" : `:${line}`})`}`)),
+        detail: listed(reported.map(({ message, file, line }) => `${message}${file === undefined ? "" : ` (${file}${line === undefined ? "" : `:${line}`})`}`)),
         remediation: `read ${folder} before you trust it`,
       },
     ];

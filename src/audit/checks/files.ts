@@ -106,7 +106,7 @@ function modeFindings(context: AuditContext): readonly AuditFinding[] {
 const SYNCED =
   /(?:^|\/)(?:Dropbox|Google ?Drive|GoogleDrive|OneDrive[^/]*|iCloud ?Drive|Mobile Documents|Nextcloud|ownCloud|Syncthing|Sync|pCloudDrive|Box)(?:\/|$)/i;
 
-/** Who can read and change what decides about the agent, and what it said. */
+/** Who can read and change the files that control the agent, and its messages. */
 export const files: AuditCheck = (context) => {
   const { config, platform } = context;
   const { state, file } = config.paths;

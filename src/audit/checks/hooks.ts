@@ -10,7 +10,7 @@ export function installFindings(
   installedVersion: (id: string) => string | undefined,
 ): readonly AuditFinding[] {
   return Object.entries(installs).flatMap(([id, value]): AuditFinding[] => {
-    const record = (value ?? {}) as Record<string, unknown>;
+    const record = sectionAt(value) ?? {};
     if (record["source"] !== "npm") return [];
     const text = (key: string): string => (typeof record[key] === "string" ? record[key] : "");
     const spec = text("spec");

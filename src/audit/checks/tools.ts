@@ -8,7 +8,7 @@ import { knownSecret } from "../../tools/index.ts";
 
 /** Folders of the machine that decide what it does, or show what it does. */
 const KEPT = /^\/(?:etc|proc|sys|dev|root|boot|run|var\/run|private\/(?:etc|var\/run))(?:\/|$)/;
-/** Whoever can talk to one of these runs anything on this machine. */
+/** A client of one of these can run anything on this machine. */
 const CONTROL_SOCKET = /(?:^|\/)(?:(?:docker|podman|crio|buildkitd)\.sock|containerd(?:\/|\.sock|$)|dockerd(?:\/|$)|dbus(?:\/|$))/;
 /** Where a runtime of containers keeps all of them. */
 const CONTAINERS = /^\/var\/lib\/(?:docker|containers|containerd|kubelet|rancher)(?:\/|$)/;
@@ -121,7 +121,8 @@ function exec(context: AuditContext): readonly AuditFinding[] {
   for (const { path, section, isDefaults } of agentsOf(cfg)) {
     const own = isDefaults ? sectionAt(cfg, "tools", "exec") : sectionAt(section, "tools", "exec");
     const key = isDefaults ? "tools.exec" : `${path}.tools.exec`;
-    const { host, security, ask } = { ...(isDefaults ? {} : sectionAt(cfg, "tools", "exec")), ...own } as Record<string, unknown>;
+    const merged: Readonly<Record<string, unknown>> = { ...(isDefaults ? {} : sectionAt(cfg, "tools", "exec")), ...own };
+    const { host, security, ask } = merged;
     const mode = modeOf(section) ?? modeOf(sectionAt(cfg, "agents", "defaults"));
     if (own && host !== "sandbox" && security === "full" && ask === "off")
       found.push({
@@ -140,9 +141,10 @@ function exec(context: AuditContext): readonly AuditFinding[] {
         remediation: `openclaw config set agents.defaults.sandbox.mode non-main`,
       });
   }
-  const boxed = agentsOf(cfg).every(
-    ({ section }) => ![undefined, "off"].includes((modeOf(section) ?? modeOf(sectionAt(cfg, "agents", "defaults"))) as string | undefined),
-  );
+  const boxed = agentsOf(cfg).every(({ section }) => {
+    const mode = modeOf(section) ?? modeOf(sectionAt(cfg, "agents", "defaults"));
+    return mode !== undefined && mode !== "off";
+  });
   if (open.length > 0 && !boxed && !denied && cfg.tools?.exec?.security !== "deny")
     found.push({
       checkId: "security.exposure.open_chats_without_sandbox",

@@ -5,11 +5,11 @@ import { nearest } from "../../base/text.ts";
 import { diffPaths, stateLockPath } from "../../config/index.ts";
 import { defineCommand } from "../command.ts";
 import { describeAnswer, gatewayAnswer } from "../gateway-answer.ts";
-import { inPlace, openAsker } from "./onboard/place.ts";
+import { withSetupHost, openAsker } from "./onboard/host.ts";
 
-async function sectionsOf(given: readonly string[]): Promise<readonly Section[]> {
+async function sectionsOf(answers: readonly string[]): Promise<readonly Section[]> {
   const { SECTIONS } = await import("../../setup/index.ts");
-  return given.map((name) => {
+  return answers.map((name) => {
     const found = SECTIONS.find((section) => section === name.trim().toLowerCase());
     if (found) return found;
     const close = nearest(name, SECTIONS);
@@ -29,15 +29,15 @@ export const configure = defineCommand({
         "INVALID_INPUT",
         "configure asks questions and there is no terminal; without one use: openclaw config set, or openclaw onboard --non-interactive",
       );
-    return inPlace(io, async (place) => {
+    return withSetupHost(io, async (host) => {
       const setup = await import("../../setup/index.ts");
       const ask = await openAsker(io);
       await ask.intro("openclaw configure");
-      const before = place.config.current;
-      const { sections, committed } = await setup.configure(place, ask, wanted);
+      const before = host.config.current;
+      const { sections, committed } = await setup.configure(host, ask, wanted);
       await ask.outro(committed.files.length > 0 ? `Written: ${committed.files.join(", ")}` : "Nothing had to be written.");
-      const pid = committed.files.length > 0 ? lockHolder(stateLockPath(place.config.paths.state))?.pid : undefined;
-      const answer = gatewayAnswer(pid, diffPaths(before, place.config.current), place.config.current);
+      const pid = committed.files.length > 0 ? lockHolder(stateLockPath(host.config.paths.state))?.pid : undefined;
+      const answer = gatewayAnswer(pid, diffPaths(before, host.config.current), host.config.current);
       io.out(`set: ${sections.join(", ")}${pid === undefined ? "" : `; ${io.runnable(describeAnswer(answer))}`}\n`);
       return 0;
     });

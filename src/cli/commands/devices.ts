@@ -61,9 +61,9 @@ export const approve = defineCommand({
     { line: "openclaw devices approve REQUEST_ID", does: "let a certain one in" },
   ],
   async run({ io, values, positionals }) {
-    const [given, extra] = positionals;
-    if (extra !== undefined || (given !== undefined && values.latest)) throw new AppError("INVALID_INPUT", "expected one request id, or --latest");
-    const done = await withGateway(io, values, async (client) => client.request("device.pair.approve", { requestId: given ?? (await newestRequest(client)) }));
+    const [named, extra] = positionals;
+    if (extra !== undefined || (named !== undefined && values.latest)) throw new AppError("INVALID_INPUT", "expected one request id, or --latest");
+    const done = await withGateway(io, values, async (client) => client.request("device.pair.approve", { requestId: named ?? (await newestRequest(client)) }));
     if (values.json) printJson(io, done);
     else io.out(`let in: ${done.device.deviceId}${done.device.displayName === undefined ? "" : ` (${done.device.displayName})`}\n`);
   },

@@ -39,13 +39,15 @@ function chosen(view: ChannelsView, channel: string | undefined): ChannelPlugin 
   );
 }
 
+type Listed = () => Promise<ChannelDirectoryEntry[]> | undefined;
+
 /** Asks the platform where the plugin can; else, or where it does not answer, what the configuration names. */
-async function listed(live: (() => Promise<ChannelDirectoryEntry[]>) | undefined, stored: (() => Promise<ChannelDirectoryEntry[]>) | undefined) {
+async function listed(live: Listed, stored: Listed): Promise<ChannelDirectoryEntry[]> {
   const found = new Map<string, ChannelDirectoryEntry>();
   let failure: unknown;
   for (const ask of [stored, live]) {
     try {
-      for (const entry of (await ask?.()) ?? []) found.set(entry.id, { ...found.get(entry.id), ...entry });
+      for (const entry of (await ask()) ?? []) found.set(entry.id, { ...found.get(entry.id), ...entry });
     } catch (error) {
       failure = error;
     }
@@ -102,7 +104,10 @@ export const peersList = defineCommand({
   examples: [],
   async run({ io, values }) {
     const entries = await asking(io, values, ({ adapter, params }) =>
-      listed(adapter.listPeersLive && (() => adapter.listPeersLive!(params)), adapter.listPeers && (() => adapter.listPeers!(params))),
+      listed(
+        () => adapter.listPeersLive?.(params),
+        () => adapter.listPeers?.(params),
+      ),
     );
     show(io, values, entries);
   },
@@ -113,7 +118,10 @@ export const groupsList = defineCommand({
   examples: [],
   async run({ io, values }) {
     const entries = await asking(io, values, ({ adapter, params }) =>
-      listed(adapter.listGroupsLive && (() => adapter.listGroupsLive!(params)), adapter.listGroups && (() => adapter.listGroups!(params))),
+      listed(
+        () => adapter.listGroupsLive?.(params),
+        () => adapter.listGroups?.(params),
+      ),
     );
     show(io, values, entries);
   },

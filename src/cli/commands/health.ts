@@ -10,7 +10,7 @@ type Health = MethodResult<"health">;
 
 const SHOWN = 5;
 
-/** An older gateway says nothing about its state: that it answers is all that is known. */
+/** An older gateway does not report its state: only that it answers is known. */
 export function formatState({ status = "ok" }: Pick<Health, "status">, style: ReturnType<typeof createStyle>): string {
   return status === "ok" ? style.green(status) : status === "failed" ? style.red(status) : style.yellow(status);
 }

@@ -1,11 +1,33 @@
-import type { Entry } from "../command.ts";
+import type { Entry, Group } from "../command.ts";
+
+const gateway: Group = {
+  entries: [
+    { name: "run", summary: "run the gateway in the foreground", load: async () => (await import("./gateway/run.ts")).run },
+    { name: "status", summary: "the service, the process and whether it answers", load: async () => (await import("./gateway/status.ts")).status },
+    { name: "health", summary: "how it is, in one line", load: async () => (await import("./gateway/calls.ts")).health },
+    { name: "probe", summary: "which gateways answer: the local one and the remote one", load: async () => (await import("./gateway/calls.ts")).probe },
+    { name: "call", summary: "call any method", load: async () => (await import("./gateway/calls.ts")).call },
+    { name: "install", summary: "let it start with the machine, as a service", load: async () => (await import("./gateway/install.ts")).install },
+    { name: "uninstall", summary: "remove the service", load: async () => (await import("./gateway/install.ts")).uninstall },
+    { name: "start", summary: "start the service", load: async () => (await import("./gateway/install.ts")).start },
+    { name: "stop", summary: "stop the gateway, or its service", load: async () => (await import("./gateway/stop.ts")).stop },
+    { name: "restart", summary: "restart the gateway, or its service", load: async () => (await import("./gateway/restart.ts")).restart },
+    { name: "usage-cost", summary: "what was used and what it cost, by day", load: async () => (await import("./gateway/calls.ts")).usageCost },
+    { name: "discover", summary: "which gateways the local network knows", load: async () => (await import("./gateway/discover.ts")).discover },
+  ],
+  fallback: "run",
+  examples: [
+    { line: "openclaw gateway", does: "run until Ctrl-C" },
+    { line: "openclaw gateway status", does: "is it there, does it answer" },
+  ],
+};
 
 /** Every command, in the order the help shows them. Each is loaded only when it is called. */
 export const COMMANDS: readonly Entry[] = [
   { name: "onboard", summary: "set everything up, step by step", load: async () => (await import("./onboard/index.ts")).onboard },
   { name: "setup", summary: "make configuration and workspace where they are missing", load: async () => (await import("./setup.ts")).setup },
   { name: "configure", summary: "set parts of it up again: keys, channels, gateway", load: async () => (await import("./configure.ts")).configure },
-  { name: "gateway", summary: "run the gateway, look at it, make it a service", load: async () => (await import("./groups.ts")).gateway },
+  { name: "gateway", summary: "run the gateway, look at it, make it a service", load: async () => gateway },
   { name: "status", summary: "is it running, is it well, what does it hold", load: async () => (await import("./status.ts")).status },
   { name: "health", summary: "agents, channels and sessions of the running gateway", load: async () => (await import("./health.ts")).health },
   { name: "doctor", summary: "look for what is wrong, and mend what can be mended", load: async () => (await import("./doctor/index.ts")).doctor },

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { AppError } from "../../base/errors.ts";
 import { formatLine } from "../../base/log/console-sink.ts";
-import { LOG_LEVELS, type LogLevel } from "../../base/log/logger.ts";
+import { LOG_LEVELS } from "../../base/log/logger.ts";
 import { defineCommand, JSON_OPTION, type Values } from "../command.ts";
 import type { Io } from "../io.ts";
-import { parseLogLine, readLog, type LogChunk, type LogLine } from "../log-reader.ts";
+import { logRecordOf, parseLogLine, readLog, type LogChunk, type LogLine } from "../log-reader.ts";
 import { createStyle } from "../output/style.ts";
 
 const OPTIONS = {
@@ -21,29 +21,23 @@ const OPTIONS = {
 } as const;
 
 function count(values: Values<typeof OPTIONS>, name: "limit" | "max-bytes" | "interval", fallback: number): number {
-  const given = values[name];
-  if (given === undefined) return fallback;
-  if (!/^\d+$/.test(given) || Number(given) < 1) throw new AppError("INVALID_INPUT", `--${name} takes a whole number above 0, not "${given}"`);
-  return Number(given);
+  const text = values[name];
+  if (text === undefined) return fallback;
+  if (!/^\d+$/.test(text) || Number(text) < 1) throw new AppError("INVALID_INPUT", `--${name} takes a whole number above 0, not "${text}"`);
+  return Number(text);
 }
 
-function levelOf(given: string | undefined): number {
-  if (given === undefined) return LOG_LEVELS.length;
-  const rank = LOG_LEVELS.indexOf(given as LogLevel);
-  if (rank < 1) throw new AppError("INVALID_INPUT", `--level takes one of ${LOG_LEVELS.slice(1).join(", ")}, not "${given}"`);
+function levelOf(text: string | undefined): number {
+  if (text === undefined) return LOG_LEVELS.length;
+  const rank = LOG_LEVELS.findIndex((level) => level === text);
+  if (rank < 1) throw new AppError("INVALID_INPUT", `--level takes one of ${LOG_LEVELS.slice(1).join(", ")}, not "${text}"`);
   return rank;
 }
 
 function createPrinter(io: Io, values: Values<typeof OPTIONS>): (line: LogLine) => void {
   if (values.json) return (line) => io.out(`${JSON.stringify(line)}\n`);
   const color = io.color && !values.plain;
-  return (line) => {
-    if (line.type === "raw") return io.out(`${line.raw}\n`);
-    const { time, level, subsystem, message, ...fields } = JSON.parse(line.raw) as Record<string, unknown>;
-    io.out(
-      `${formatLine({ time: Date.parse(String(time)), level: level as LogLevel, subsystem: String(subsystem), message: String(message), fields }, { color })}\n`,
-    );
-  };
+  return (line) => io.out(`${line.type === "raw" ? line.raw : formatLine(logRecordOf(line), { color })}\n`);
 }
 
 function createFilter(values: Values<typeof OPTIONS>): (line: LogLine) => boolean {
@@ -52,7 +46,7 @@ function createFilter(values: Values<typeof OPTIONS>): (line: LogLine) => boolea
   return (line) => {
     if (line.type === "raw") return values.level === undefined && subsystem === undefined;
     if (subsystem !== undefined && line.subsystem !== subsystem) return false;
-    return LOG_LEVELS.indexOf(line.level as LogLevel) <= limit;
+    return LOG_LEVELS.findIndex((level) => level === line.level) <= limit;
   };
 }
 

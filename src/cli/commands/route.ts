@@ -32,7 +32,7 @@ function readPeer(option: string, written: string): RoutePeer {
   throw new AppError("INVALID_INPUT", `--${option}: expected a kind and an id, found ${JSON.stringify(written)}; ${advice}`);
 }
 
-/** What the user said about a message. */
+/** The message that the flags describe. */
 interface WrittenPlace {
   readonly channel?: string;
   readonly account?: string;
@@ -83,9 +83,9 @@ function facts(route: Route & Explanation, style: Style): string {
     ["matched by", broadcast ? `broadcast, ${broadcast.strategy}` : route.matchedBy],
     ["binding", broadcast ? `broadcast[${JSON.stringify(broadcast.chatId)}]; without it ${route.agentId} by ${route.matchedBy}` : route.binding?.path],
   ];
-  const given = all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  const present = all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   return formatFacts(
-    given.map(([name, value]) => [name, name === "agent" ? value : escapeLine(value)]),
+    present.map(([name, value]) => [name, name === "agent" ? value : escapeLine(value)]),
     style,
   );
 }
@@ -141,10 +141,10 @@ export const explain = defineCommand({
     { line: "openclaw route explain --channel discord --peer channel:42 --guild 1 --role 99 --json", does: "on a server, for a member with a role" },
   ],
   async run({ io, values }) {
-    const place = chatFromOptions(values);
+    const chat = chatFromOptions(values);
     const { snapshot } = loadFor(io);
     requireValid(snapshot, formatLocated);
-    const route = createRouting().explainRoute({ config: snapshot.config, ...place });
+    const route = createRouting().explainRoute({ config: snapshot.config, ...chat });
     if (values.json) printJson(io, route);
     else print(io, route);
   },

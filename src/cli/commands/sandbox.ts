@@ -187,10 +187,10 @@ export const list = defineCommand({
   },
 });
 
-/** Which containers are meant. Exactly one way to choose must be given. */
+/** Which containers are meant. Exactly one way to choose is required. */
 function chooser(all: boolean | undefined, session: string | undefined, agent: string | undefined): (entry: ContainerEntry) => boolean {
-  const given = [all, session !== undefined, agent !== undefined].filter(Boolean).length;
-  if (given !== 1) throw new AppError("INVALID_INPUT", "say which: --all, --session <key> or --agent <id>");
+  const ways = [all, session !== undefined, agent !== undefined].filter(Boolean).length;
+  if (ways !== 1) throw new AppError("INVALID_INPUT", "say which: --all, --session <key> or --agent <id>");
   if (all) return () => true;
   const wanted = (session ?? `agent:${agent}`).trim().toLowerCase();
   return ({ sessionKey }) => {

@@ -6,7 +6,7 @@ import { escapeJoined } from "../../base/printable.ts";
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { printJson, type Io } from "../io.ts";
 import { createStyle, type Style } from "../output/style.ts";
-import { openDoctor } from "./doctor/place.ts";
+import { openDoctor } from "./doctor/deps.ts";
 
 export const AUDIT_OPTIONS = {
   deep: { type: "boolean", help: "also ask the running gateway, and read the code of plugins and skills" },

@@ -82,8 +82,9 @@ interface Wanted {
 /** All of them, newest first, page by page. */
 function* sessionsOf(state: Inspection | undefined, wanted: Wanted): Generator<SessionRow> {
   let after: { readonly updatedAt: number; readonly key: string } | undefined;
-  for (let full = state !== undefined; full;) {
-    const { rows } = state!.read("sessions.list", { ...wanted, limit: PAGE, after });
+  if (!state) return;
+  for (let full = true; full;) {
+    const { rows } = state.read("sessions.list", { ...wanted, limit: PAGE, after });
     yield* rows;
     const last = rows.at(-1);
     after = last && { updatedAt: Math.trunc(last.entry.updatedAt), key: last.key };

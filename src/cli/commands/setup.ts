@@ -1,7 +1,7 @@
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { printJson } from "../io.ts";
 import { createStyle } from "../output/style.ts";
-import { inPlace } from "./onboard/place.ts";
+import { withSetupHost } from "./onboard/host.ts";
 import { ONBOARD_OPTIONS } from "./onboard/flags.ts";
 import { runOnboard } from "./onboard/index.ts";
 
@@ -22,9 +22,9 @@ export const setup = defineCommand({
   async run({ io, values }) {
     const { wizard, ...flags } = values;
     if (wizard || flags["non-interactive"] || flags.mode || flags["remote-url"] || flags["remote-token"]) return runOnboard(io, flags, "setup");
-    return inPlace(io, async (place) => {
+    return withSetupHost(io, async (host) => {
       const { prepareFolders } = await import("../../setup/index.ts");
-      const made = await prepareFolders(place, flags.workspace);
+      const made = await prepareFolders(host, flags.workspace);
       if (flags.json) printJson(io, { ok: true, ...made });
       else {
         const ok = createStyle(io.color).green("OK");

@@ -92,7 +92,7 @@ function gatewayText({ reachable, url, holder, latencyMs, error }: Probe, style:
   return `${style.dim("not running")} (start it with: openclaw gateway)`;
 }
 
-/** Which configuration holds: as the running gateway says it, or what the next start would take. */
+/** Which configuration is in effect: as the running gateway reports, or what the next start would use. */
 function inUse({ health }: Probe, { path, exists, valid }: Snapshot, stateDir: string): "file" | "last-good" | "defaults" {
   if (health) return health.config.source;
   if (exists && valid) return "file";
@@ -122,15 +122,16 @@ async function failedPlugins(io: Io, stateDir: string): Promise<readonly { reado
 function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): void {
   const style = createStyle(io.color);
   const health = probe.health;
+  const healthFacts: [string, string][] = health
+    ? [
+        ["Health", health.status === "ok" ? style.green("ok") : style.red(health.status)],
+        ["Up", formatDuration(health.uptimeMs)],
+      ]
+    : [];
   const facts: [string, string][] = [
     ["Version", io.version],
     ["Gateway", gatewayText(probe, style)],
-    ...(health
-      ? ([
-          ["Health", health.status === "ok" ? style.green("ok") : style.red(health.status)],
-          ["Up", formatDuration(health.uptimeMs)],
-        ] as [string, string][])
-      : []),
+    ...healthFacts,
     ["Config", configText(snapshot, inUse(probe, snapshot, stateDir), style)],
     ["State", `${stateDir}${state.bytes === undefined ? style.dim(" (empty)") : `, database ${formatBytes(state.bytes)}`}`],
     ["Sessions", state.count === undefined ? style.yellow("unknown") : String(state.count)],

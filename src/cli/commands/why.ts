@@ -19,14 +19,14 @@ function lastOf(value: string | undefined): number {
 /** From the gateway, or from the state folder while none runs or the one that runs does not answer. */
 async function stories(io: Io, flags: GatewayFlags, what: string, last: number): Promise<readonly Story[]> {
   const target = await findTarget(io, flags);
-  const given = flags.token !== undefined || flags.password !== undefined;
-  if (target.kind !== "local" || target.holder || given) {
+  const hasCredentials = flags.token !== undefined || flags.password !== undefined;
+  if (target.kind !== "local" || target.holder || hasCredentials) {
     try {
       await using client = await connectTo(io, target, timeoutOf(flags));
       return (await client.request("why", { what, last })).stories as readonly Story[];
     } catch (error) {
       const isSilent = error instanceof AppError && (error.code === "UNAVAILABLE" || error.code === "TIMEOUT") && error.details["protocolCode"] === undefined;
-      if (!isSilent || target.kind !== "local" || given) throw error;
+      if (!isSilent || target.kind !== "local" || hasCredentials) throw error;
       io.err(`process ${target.holder?.pid} does not answer; this is from its state folder\n`);
     }
   }
@@ -107,12 +107,12 @@ export function timeline(
   const { about, verdict, others } = story;
   const steps = verbose ? story.steps : story.steps.filter(isTelling);
   const started = steps[0]?.at;
-  const tooks = steps.map(({ ms }) => (ms === undefined ? "" : formatDuration(ms)));
-  const wide = Math.max(4, ...tooks.map((took) => took.length));
+  const tookOf = ({ ms }: (typeof steps)[number]): string => (ms === undefined ? "" : formatDuration(ms));
+  const wide = Math.max(4, ...steps.map((step) => tookOf(step).length));
   const available = Math.max(20, columns - 12 - 10 - wide - 6);
-  const lines = steps.flatMap((step, index) => {
+  const lines = steps.flatMap((step) => {
     const text = shown(stepText(step));
-    const line = `${style.dim(timeOf(step.at))}  ${style.cyan(STEP_NAMES[step.kind].padEnd(10))}  ${tooks[index]!.padStart(wide)}  ${paint(step, style)(verbose ? text : clip(text, available - 1))}`;
+    const line = `${style.dim(timeOf(step.at))}  ${style.cyan(STEP_NAMES[step.kind].padEnd(10))}  ${tookOf(step).padStart(wide)}  ${paint(step, style)(verbose ? text : clip(text, available - 1))}`;
     return verbose && step.details ? [line, style.dim(`${" ".repeat(14)}${shown(JSON.stringify(step.details))}`)] : [line];
   });
   const session = about.sessionKey === undefined ? "" : `, session ${about.sessionKey}`;

@@ -40,7 +40,11 @@ export function createTable(header: readonly string[], options: TableOptions): T
     const available = options.whole ? Number.POSITIVE_INFINITY : Math.max(12, options.columns - before);
     return cells
       .map((cell, index) =>
-        index === last ? (width(cell) > available ? clip(cell.replace(STYLES, ""), available - 1) : cell) : cell + " ".repeat(widths[index]! - width(cell)),
+        index === last
+          ? width(cell) > available
+            ? clip(cell.replace(STYLES, ""), available - 1)
+            : cell
+          : cell + " ".repeat((widths[index] ?? 0) - width(cell)),
       )
       .join("  ");
   }

@@ -14,7 +14,7 @@ type Registrar = CommandHost["registrars"][number];
 
 /** Runs a command that a plugin brings. Gives its exit code; nothing when no plugin has the command. */
 export async function runPluginCommand(args: readonly string[], io: Io): Promise<number | undefined> {
-  const name = args[0]!;
+  const [name = ""] = args;
   const { loaded, inventory } = await loadPlugins(io);
   const { plugins, declared } = pluginsFor(inventory.entries, name);
   if (plugins.length === 0) return undefined;

@@ -48,11 +48,11 @@ export const sandbox: Check = {
   },
 };
 
-/** A folder, or one above it, is kept under versions. */
+/** A folder, or one above it, is under version control. */
 function isVersioned(folder: string): boolean {
-  for (let place = folder; ; place = dirname(place)) {
-    if (existsSync(join(place, ".git"))) return true;
-    if (dirname(place) === place) return false;
+  for (let path = folder; ; path = dirname(path)) {
+    if (existsSync(join(path, ".git"))) return true;
+    if (dirname(path) === path) return false;
   }
 }
 

@@ -40,7 +40,7 @@ export const configFile: Check = {
   },
 };
 
-/** Keys that nobody reads. */
+/** Keys that nothing reads. */
 export const configKeys: Check = {
   id: "config.keys",
   topic: "config",

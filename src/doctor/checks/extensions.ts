@@ -51,10 +51,10 @@ export const plugins: Check = {
   async run({ inventory: read, failedPlugins, probe, config }) {
     const inventory = await read();
     const broken = inventory.entries.filter(({ enabled, error }) => enabled && error !== undefined);
-    const told = new Set(broken.map(({ id }) => id));
-    // Only code that was run says whether it runs.
+    const reported = new Set(broken.map(({ id }) => id));
+    // Only running the code shows whether it works.
     const asks = config.current.gateway?.mode !== "remote" && inventory.entries.some(({ enabled }) => enabled) && (await probe(PROBE_MS)).reachable;
-    const failed = asks ? (await failedPlugins(PROBE_MS)).filter(({ id }) => !told.has(id)) : [];
+    const failed = asks ? (await failedPlugins(PROBE_MS)).filter(({ id }) => !reported.has(id)) : [];
     return [
       ...broken.map(({ id, error, missingSettings }): Finding =>
         missingSettings
@@ -68,7 +68,7 @@ export const plugins: Check = {
         todo: `fix it, then: openclaw plugins reload ${id}`,
       })),
       ...inventory.diagnostics
-        .filter(({ pluginId }) => pluginId === undefined || !told.has(pluginId))
+        .filter(({ pluginId }) => pluginId === undefined || !reported.has(pluginId))
         .map((remark): Finding => ({
           part: remark.pluginId ?? remark.code ?? "remark",
           level: remark.level,

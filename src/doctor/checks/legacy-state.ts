@@ -18,7 +18,7 @@ const AGENT = "main";
 
 const MOVED_LATER = "stop the gateway (openclaw gateway stop), then openclaw doctor --fix";
 
-/** A repair that moves files waits until nobody uses them. */
+/** A repair that moves files waits until no process uses them. */
 function moving(deps: DoctorDeps, finding: Finding): Finding {
   if (!finding.repair || !lockHolder(stateLockPath(deps.config.paths.state))) return finding;
   const { repair: _repair, ...rest } = finding;
@@ -47,7 +47,7 @@ function mergeIndex(from: string, to: string, ids: Ids): number {
   ensureFolder(dirname(to));
   writeAtomic(to, `${JSON.stringify(merged, null, 2)}\n`, { temporary: `${to}.${process.pid}.${ids.hex(4)}.tmp` });
   failpoint("doctor.moved");
-  // Kept: what it said in full may be wanted once more.
+  // Stays there: its full content may be needed again.
   renameSync(from, `${from}.moved`);
   syncFolder(dirname(from));
   return Object.keys(old).length;
@@ -59,7 +59,7 @@ function sessionsFinding({ config, ids }: DoctorDeps): Finding[] {
   const index = join(from, "sessions.json");
   const transcripts = namesIn(from).filter((name) => name.includes(".jsonl") && !name.endsWith(".lock"));
   if (transcripts.length === 0 && !isFile(index)) return [];
-  // A database has taken them over, and knows them by the place where they are.
+  // A database has taken them over, and refers to them by their paths.
   if (existsSync(join(state, "openclaw.db"))) return adopted(state, transcripts);
   try {
     readIndex(index);
@@ -90,7 +90,7 @@ function sessionsFinding({ config, ids }: DoctorDeps): Finding[] {
   ];
 }
 
-/** Files that stand in both places are for somebody to compare. */
+/** Files that exist in both folders have to be compared by the user. */
 function inBoth(taken: readonly string[], to: string, part: string): Finding[] {
   if (taken.length === 0) return [];
   return [
@@ -178,7 +178,7 @@ function folderFinding({ config, env }: DoctorDeps): Finding[] {
   ];
 }
 
-/** What earlier versions kept in other places. */
+/** Files that earlier versions stored elsewhere. */
 export const legacyState: Check = {
   id: "state.legacy",
   topic: "state",

@@ -4,7 +4,7 @@ import type { Check, Finding } from "../finding.ts";
 
 const SKIPPED: readonly Finding[] = [{ part: "skipped", level: "info", text: "not looked at: the configuration has errors" }];
 
-/** Undefined: the file tells which models are in use. */
+/** Undefined: the configuration file names the models in use. */
 function notLookedAt(config: Config): readonly Finding[] | undefined {
   const { valid, exists, path } = config.snapshot();
   if (!valid) return SKIPPED;
@@ -88,7 +88,7 @@ export const gmailModel: Check = {
   },
 };
 
-/** Search by meaning needs somebody who computes meanings. */
+/** Semantic search needs an embedding provider. */
 export const memorySearch: Check = {
   id: "memory.search",
   topic: "workspace",

@@ -22,7 +22,7 @@ const BUILD = "npm run build";
 
 /** The scripts of the page, in one text. Undefined when one that the page names is not there. */
 function scripts(folder: string, page: string): string | undefined {
-  const named = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map((match) => join(folder, match[1]!));
+  const named = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, file = ""]) => join(folder, file));
   if (named.some((file) => !existsSync(file))) return undefined;
   const assets = join(folder, "assets");
   const all = existsSync(assets) ? readdirSync(assets).filter((name) => name.endsWith(".js")) : [];
@@ -58,7 +58,7 @@ export const oldVariables: Check = {
       .filter((name) => OLD_NAME.test(name) && env[name]?.trim())
       .sort()
       .map((name): Finding => {
-        const now = `OPENCLAW_${OLD_NAME.exec(name)![1]}`;
+        const now = name.replace(OLD_NAME, "OPENCLAW_$1");
         return {
           part: name,
           level: "warn",
@@ -103,7 +103,7 @@ function isZone(name: string): boolean {
   }
 }
 
-/** A time zone that nobody knows is UTC without a word. */
+/** An unknown time zone is silently read as UTC. */
 export const timeZone: Check = {
   id: "program.time-zone",
   topic: "program",

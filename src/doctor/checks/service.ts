@@ -78,7 +78,7 @@ export const linger: Check = {
   },
 };
 
-/** Tells whether a port could be listened on; undefined when it cannot be told. */
+/** Whether a port could be listened on; undefined when that is unknown. */
 function isFree(port: number): Promise<boolean | undefined> {
   const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
   const server = createServer();
@@ -87,7 +87,7 @@ function isFree(port: number): Promise<boolean | undefined> {
   return promise;
 }
 
-/** Nobody else has the port, and no other gateway the configuration. */
+/** No other process uses the port, and no other gateway the configuration. */
 export const otherInstances: Check = {
   id: "gateway.instances",
   topic: "service",

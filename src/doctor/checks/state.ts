@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { accessSync, chmodSync, constants, existsSync, readdirSync, realpathSync, statSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileError, messageOf, systemCode } from "../../base/errors.ts";
@@ -97,14 +98,14 @@ function allIn(folder: string): string[] {
   }
 }
 
-/** What holds secrets or what people said. */
+/** Files with secrets or messages. */
 function privatePlaces({ config }: DoctorDeps): Private[] {
   const { state, file } = config.paths;
   const folders = [state, join(state, "credentials"), join(state, "agents")];
   const agents = namesIn(join(state, "agents")).map((id) => join(state, "agents", id, "agent", "auth-profiles.json"));
   const database = ["openclaw.db", "openclaw.db-wal", "openclaw.db-shm"].map((name) => join(state, name));
   const credentials = allIn(join(state, "credentials"));
-  // A `.env` of the folder that somebody works in is not ours.
+  // A `.env` of the current folder belongs to another project.
   const read = config.snapshot().files.filter((path) => basename(path) !== ".env");
   const files = [...read, file, join(state, ".env"), ...database, ...agents, ...credentials];
   return [
@@ -216,13 +217,14 @@ function lockFiles(state: string): string[] {
   return folders.flatMap((folder) => namesIn(folder).flatMap((name) => (name.endsWith(".lock") ? [join(folder, name)] : [])));
 }
 
-/** Whoever held it is gone. */
+/** The process that held it is gone. */
 function isStale(path: string, now: number): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat?.isFile()) return false;
   let holder: { readonly pid?: unknown; readonly host?: unknown } | null;
   try {
-    holder = JSON.parse(readFileSync(path, "utf8")) as typeof holder;
+    const parsed: unknown = JSON.parse(readFileSync(path, "utf8"));
+    holder = isRecord(parsed) ? parsed : null;
   } catch {
     holder = null;
   }
@@ -231,7 +233,7 @@ function isStale(path: string, now: number): boolean {
 }
 
 function remove(paths: readonly string[], clock: DoctorDeps["clock"]): string {
-  // Looked at once more: somebody may have taken one over.
+  // Checked again: another process may have taken one over.
   const gone = paths.filter((path) => isStale(path, clock.now()));
   for (const path of gone) {
     try {

@@ -77,21 +77,21 @@ export const storeFile: Check = {
 const SCARCE = 1024 * MB;
 const LAST = 200 * MB;
 
-/** Room for what is still to come. */
+/** Space that the store needs to go on. */
 export const freeDisk: Check = {
   id: "store.disk",
   topic: "state",
   title: "Free space",
   run({ config }) {
-    let place = config.paths.state;
-    while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
-    const disk = statfsSync(place);
+    let folder = config.paths.state;
+    while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+    const disk = statfsSync(folder);
     const free = disk.bavail * disk.bsize;
     if (free >= SCARCE) return [];
     return [
       {
         level: free < LAST ? "error" : "warn",
-        text: `only ${formatBytes(free)} are free at ${place}`,
+        text: `only ${formatBytes(free)} are free at ${folder}`,
         todo: "free some space: when the disk is full, no message is accepted",
       },
     ];
@@ -128,7 +128,7 @@ function laggingFiles(store: Inspection, state: string): LaggingFiles {
 const MOST_NAMED = 5;
 const shortList = (names: readonly string[]): string => [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ["…"] : [])].join(", ");
 
-/** What was said is there. */
+/** Transcripts of sessions exist and can be read. */
 export const transcripts: Check = {
   id: "sessions.transcripts",
   topic: "state",

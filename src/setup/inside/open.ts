@@ -1,6 +1,6 @@
 import type { SetupPort } from "../../gateway/index.ts";
 import { onboard } from "../onboard.ts";
-import { insidePlace } from "./place.ts";
+import { gatewayHost } from "./host.ts";
 import { createQuickSetup, type QuickDeps } from "./quick.ts";
 import { createWizards } from "./wizards.ts";
 
@@ -11,7 +11,7 @@ export function openSetup(deps: QuickDeps): SetupPort {
     clock,
     ids,
     redact: redactor.text,
-    run: (ask, given, signal) => onboard(insidePlace(deps, signal), { ask, given, command: "wizard" }),
+    run: (ask, answers, signal) => onboard(gatewayHost(deps, signal), { ask, answers, command: "wizard" }),
   });
   return { ...createQuickSetup(deps), wizard };
 }

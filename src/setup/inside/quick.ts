@@ -15,10 +15,10 @@ import { createLocalModels, localPatch, type LocalModels } from "../local-models
 import { keyHelp, providerLabel } from "../providers.ts";
 import { workspaceOf } from "../reset.ts";
 import { credentialSource } from "../steps/model/choice.ts";
-import type { SetupPlace } from "../place.ts";
-import { insidePlace, type InsideDeps } from "./place.ts";
+import type { SetupHost } from "../host.ts";
+import { gatewayHost, type GatewayHostDeps } from "./host.ts";
 
-export interface QuickDeps extends InsideDeps {
+export interface QuickDeps extends GatewayHostDeps {
   readonly answering: () => Promise<AnsweringModel>;
   readonly sessions: () => Promise<number>;
 }
@@ -35,7 +35,7 @@ type Status = Awaited<ReturnType<QuickSetupPort["status"]>>;
 /** What all of them work with. */
 interface Quick {
   readonly deps: QuickDeps;
-  readonly place: SetupPlace;
+  readonly host: SetupHost;
   readonly localModels: () => Promise<LocalModels>;
   readonly offers: () => Promise<readonly ChannelOffer[]>;
 }
@@ -43,11 +43,11 @@ interface Quick {
 /** Manifests are read again when the configuration changed, or after this. */
 const OFFERS_MS = 10_000;
 
-function keptOffers({ config, clock }: QuickDeps, place: SetupPlace): Quick["offers"] {
+function keptOffers({ config, clock }: QuickDeps, host: SetupHost): Quick["offers"] {
   let kept: { readonly of: OpenClawConfig; readonly until: number; readonly offers: Promise<readonly ChannelOffer[]> } | undefined;
   return () => {
     if (kept?.of === config.current && clock.monotonic() < kept.until) return kept.offers;
-    const offers = place.inventory().then(channelOffers);
+    const offers = host.inventory().then(channelOffers);
     kept = { of: config.current, until: clock.monotonic() + OFFERS_MS, offers };
     offers.catch(() => (kept = undefined));
     return offers;
@@ -56,23 +56,23 @@ function keptOffers({ config, clock }: QuickDeps, place: SetupPlace): Quick["off
 
 export function createQuickSetup(deps: QuickDeps): QuickSetupPort {
   const { config, clock } = deps;
-  const place = insidePlace(deps, new AbortController().signal);
+  const host = gatewayHost(deps, new AbortController().signal);
   const quick: Quick = {
     deps,
-    place,
-    offers: keptOffers(deps, place),
+    host,
+    offers: keptOffers(deps, host),
     localModels: lazy(() => createLocalModels({ clock, config: () => config.current })),
   };
   return {
     status: () => status(quick),
-    key: (given) => addKey(quick, given),
-    local: (given) => useLocal(quick, given),
-    channel: (given) => addChannel(quick, given),
+    key: (params) => addKey(quick, params),
+    local: (params) => useLocal(quick, params),
+    channel: (params) => addChannel(quick, params),
   };
 }
 
 async function status(quick: Quick): Promise<Status> {
-  const { deps, place, localModels } = quick;
+  const { deps, host, localModels } = quick;
   const [answering, offered, servers, platforms, sessions] = await Promise.all([
     deps.answering(),
     providers(quick),
@@ -85,13 +85,13 @@ async function status(quick: Quick): Promise<Status> {
     providers: offered,
     local: servers.map((server) => ({ ...server, models: [...server.models] })),
     channels: platforms,
-    workspace: workspaceOf(place),
+    workspace: workspaceOf(host),
     sessions,
   };
 }
 
-async function providers({ place }: Quick): Promise<Status["providers"]> {
-  const [{ PROVIDERS }, auth] = await Promise.all([loadChoice(), place.auth()]);
+async function providers({ host }: Quick): Promise<Status["providers"]> {
+  const [{ PROVIDERS }, auth] = await Promise.all([loadChoice(), host.auth()]);
   const offered = PROVIDERS.filter(({ id, api, anyKey, ambient, env }) => api !== "" && !anyKey && !ambient && env.length > 0 && !NOT_BY_KEY.has(id));
   return Promise.all(
     offered.map(async ({ id, defaultModel, note }) => {
@@ -124,12 +124,12 @@ async function channels({ deps, offers }: Quick): Promise<Status["channels"]> {
   });
 }
 
-type Given<M extends "key" | "local" | "channel"> = Parameters<QuickSetupPort[M]>[0];
+type Params<M extends "key" | "local" | "channel"> = Parameters<QuickSetupPort[M]>[0];
 type Answer<M extends "key" | "local" | "channel"> = Awaited<ReturnType<QuickSetupPort[M]>>;
 
-/** A key that was given is new; without one the key that is there is meant. */
+/** `key` is a new key; without it, the stored one is used. */
 async function keyOf(
-  { deps, place }: Quick,
+  { deps, host }: Quick,
   provider: string,
   key: string | undefined,
 ): Promise<{ readonly credential: AuthProfileCredential; readonly profileId?: string }> {
@@ -137,22 +137,22 @@ async function keyOf(
     deps.redactor.register(key.trim());
     return credentialFor(provider, key.trim());
   }
-  const auth = await place.auth();
+  const auth = await host.auth();
   const [first] = await auth.candidates(provider);
   const secret = first && (await auth.credential(first)).apiKey;
-  if (secret === undefined) throw new AppError("NOT_FOUND", `there is no key for ${providerLabel(provider)} yet; give one`);
-  return { credential: first!.type === "token" ? { type: "token", provider, token: secret } : { type: "api_key", provider, key: secret } };
+  if (!first || secret === undefined) throw new AppError("NOT_FOUND", `there is no key for ${providerLabel(provider)} yet; give one`);
+  return { credential: first.type === "token" ? { type: "token", provider, token: secret } : { type: "api_key", provider, key: secret } };
 }
 
-async function addKey(quick: Quick, { provider: named, key, model, check = true }: Given<"key">): Promise<Answer<"key">> {
-  const { deps, place } = quick;
-  const draft = createDraft(place);
+async function addKey(quick: Quick, { provider: named, key, model, check = true }: Params<"key">): Promise<Answer<"key">> {
+  const { deps, host } = quick;
+  const draft = createDraft(host);
   const provider = await knownProvider(deps, named);
   const { profileId, credential } = await keyOf(quick, provider, key);
-  const ref = await modelFor(place, provider, model);
+  const ref = await modelFor(host, provider, model);
   const before = await deps.answering();
   const id = ref?.slice(provider.length + 1);
-  const checked = check ? await checkKey(place, { provider, credential, model: id, config: draft.config }) : { checked: "skipped" as const };
+  const checked = check ? await checkKey(host, { provider, credential, model: id, config: draft.config }) : { checked: "skipped" as const };
   if (checked.checked === "refused") return { ok: true, provider, model: before.model ?? "", ...checked };
   if (profileId !== undefined) draft.credential(profileId, credential);
   const chosen = await chosenModel(draft.config);
@@ -166,9 +166,9 @@ async function addKey(quick: Quick, { provider: named, key, model, check = true 
   return { ok: true, provider, model: after.model ?? "", ...(ref === undefined || after.model === ref ? {} : { offered: ref }), ...checked };
 }
 
-async function useLocal({ deps, place }: Quick, { id, url, model }: Given<"local">): Promise<Answer<"local">> {
+async function useLocal({ deps, host }: Quick, { id, url, model }: Params<"local">): Promise<Answer<"local">> {
   const { config, clock } = deps;
-  const draft = createDraft(place);
+  const draft = createDraft(host);
   const { listModels, providerFacts } = await loadChoice();
   const { provider } = await localPatch({ provider: id, model, url });
   const facts = providerFacts(provider)!;
@@ -186,10 +186,10 @@ async function useLocal({ deps, place }: Quick, { id, url, model }: Given<"local
   return { ok: true, model: ref };
 }
 
-async function addChannel({ deps, place, offers }: Quick, { channel, accountId: given, fields }: Given<"channel">): Promise<Answer<"channel">> {
+async function addChannel({ deps, host, offers }: Quick, { channel, accountId: account, fields }: Params<"channel">): Promise<Answer<"channel">> {
   const offer = findOffer(await offers(), channel.trim().toLowerCase());
-  const accountId = checkedAccount(given?.trim() || "default");
-  const draft = createDraft(place);
+  const accountId = checkedAccount(account?.trim() || "default");
+  const draft = createDraft(host);
   draft.merge({ channels: { [offer.id]: sectionWith(offer, draft.config, accountId, fields) } });
   const { allow, entries } = draft.config.plugins ?? {};
   if (allow && allow.length > 0 && !allow.includes(offer.pluginId)) draft.merge({ plugins: { allow: [...allow, offer.pluginId] } });
@@ -212,8 +212,8 @@ async function knownProvider({ config, providers: brought }: QuickDeps, named: s
 }
 
 /** `provider/id` of the model that shall answer; undefined when none of the provider is known. Throws for one that nobody knows. */
-async function modelFor(place: SetupPlace, provider: string, wanted: string | undefined): Promise<string | undefined> {
-  const catalogue = await catalogueFor(place, place.config.current);
+async function modelFor(host: SetupHost, provider: string, wanted: string | undefined): Promise<string | undefined> {
+  const catalogue = await catalogueFor(host, host.config.current);
   if (wanted === undefined) {
     const usual = await usualModel(catalogue, provider);
     return usual && `${provider}/${usual.id}`;

@@ -10,7 +10,7 @@ export interface WireAsker extends Asker {
   readonly step: WireStep | undefined;
   /** Answers it. Gives what is wrong with the value, and then it waits still. */
   answer(value: unknown): string | undefined;
-  /** Whoever waits for an answer, now or later, is told that nobody is there. */
+  /** Rejects every question, open and later, as left. */
   leave(): void;
 }
 
@@ -25,7 +25,7 @@ interface Open {
 const LONGEST_TEXT = 8192;
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** `onStep` is told when a question waits. */
+/** `onStep` is called when a question waits for its answer. */
 export function createWireAsker(ids: Pick<Ids, "hex">, onStep: () => void): WireAsker {
   let open: Open | undefined;
   let isLeft = false;

@@ -34,11 +34,11 @@ export interface WizardsDeps {
   /** Takes secrets out of an error. */
   readonly redact: (text: string) => string;
   /** The wizard itself. */
-  readonly run: (ask: Asker, given: Start, signal: AbortSignal) => Promise<unknown>;
+  readonly run: (ask: Asker, answers: Start, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Starts the wizard; it runs until it ends or is left. */
-function begin({ ids, redact, run }: WizardsDeps, given: Start): Session {
+function begin({ ids, redact, run }: WizardsDeps, answers: Start): Session {
   const listeners = new Set<() => void>();
   const wake = (): void => {
     for (const listener of listeners) listener();
@@ -54,9 +54,9 @@ function begin({ ids, redact, run }: WizardsDeps, given: Start): Session {
     wake();
     ended.resolve();
   };
-  // A turn of the loop later: whoever starts it has the session by then.
+  // A turn of the loop later: the caller has the session by then.
   void Promise.resolve()
-    .then(() => run(ask, given, stop.signal))
+    .then(() => run(ask, answers, stop.signal))
     .then(
       () => end("done"),
       (error: unknown) => (isLeft(error) ? end("cancelled") : end("error", error)),

@@ -2,8 +2,8 @@ import { AppError } from "../../base/errors.ts";
 import { formatLocated } from "../../config/index.ts";
 import { left, type Asker } from "../asker.ts";
 import type { Draft } from "../draft.ts";
-import type { Flow, Given, ResetScope } from "../given.ts";
-import type { SetupPlace } from "../place.ts";
+import type { Flow, SetupAnswers, ResetScope } from "../answers.ts";
+import type { SetupHost } from "../host.ts";
 
 const RISK = [
   "An agent reads files, runs commands and sends messages when its tools are on.",
@@ -16,9 +16,9 @@ const RISK = [
   "How to keep it safe: docs/channels/access.md and docs/agent/sandbox.md",
 ].join("\n");
 
-/** Nothing is set up for somebody who does not know what it may do. */
-export async function acceptRisk(ask: Asker | undefined, given: Given): Promise<void> {
-  if (given.acceptRisk) return;
+/** The user has to accept the risk before anything is set up. */
+export async function acceptRisk(ask: Asker | undefined, answers: SetupAnswers): Promise<void> {
+  if (answers.acceptRisk) return;
   if (!ask)
     throw new AppError(
       "INVALID_INPUT",
@@ -29,9 +29,9 @@ export async function acceptRisk(ask: Asker | undefined, given: Given): Promise<
 }
 
 /** A file with errors is not built upon. */
-export function requireValidFile({ config }: SetupPlace, given: Given): void {
+export function requireValidFile({ config }: SetupHost, answers: SetupAnswers): void {
   const snapshot = config.snapshot();
-  if (snapshot.valid || given.reset !== undefined) return;
+  if (snapshot.valid || answers.reset !== undefined) return;
   throw new AppError(
     "CONFIG_INVALID",
     `the configuration is not valid:\n${snapshot.issues.map((issue) => `  ${formatLocated(issue)}`).join("\n")}\nrun: openclaw doctor`,
@@ -39,8 +39,8 @@ export function requireValidFile({ config }: SetupPlace, given: Given): void {
   );
 }
 
-export async function chooseFlow(ask: Asker | undefined, given: Given): Promise<Flow> {
-  if (given.flow || !ask) return given.flow ?? "quickstart";
+export async function chooseFlow(ask: Asker | undefined, answers: SetupAnswers): Promise<Flow> {
+  if (answers.flow || !ask) return answers.flow ?? "quickstart";
   return ask.select<Flow>({
     message: "How much do you want to decide?",
     options: [
@@ -54,12 +54,12 @@ export async function chooseFlow(ask: Asker | undefined, given: Given): Promise<
 type Handling = "keep" | "modify" | "reset";
 
 /** What becomes of a configuration that is there. True: what is set stays, and is not asked for. */
-export async function handleExisting(place: SetupPlace, draft: Draft, ask: Asker | undefined, given: Given): Promise<boolean> {
-  if (given.reset !== undefined) {
-    draft.reset(given.reset);
+export async function handleExisting(host: SetupHost, draft: Draft, ask: Asker | undefined, answers: SetupAnswers): Promise<boolean> {
+  if (answers.reset !== undefined) {
+    draft.reset(answers.reset);
     return false;
   }
-  const { exists, path, config } = place.config.snapshot();
+  const { exists, path, config } = host.config.snapshot();
   if (!ask || !exists || Object.keys(config).every((key) => key === "meta")) return !ask;
   const handling = await ask.select<Handling>({
     message: `There is a configuration: ${path}`,
@@ -67,7 +67,7 @@ export async function handleExisting(place: SetupPlace, draft: Draft, ask: Asker
       { value: "keep", label: "Keep", hint: "ask only for what is missing" },
       { value: "modify", label: "Modify", hint: "ask for everything, with what is set as the answer" },
       // Under a running gateway nothing can be taken away.
-      ...(place.insideGateway ? [] : [{ value: "reset" as const, label: "Reset", hint: "put it away and begin anew" }]),
+      ...(host.insideGateway ? [] : [{ value: "reset" as const, label: "Reset", hint: "put it away and begin anew" }]),
     ],
     initialValue: "keep",
   });

@@ -22,7 +22,8 @@ type Policy = NonNullable<NonNullable<ChannelPlugin["onboarding"]>["dmPolicy"]>;
 
 /** Asks for the people. The configuration as it was when none is named. */
 async function named(setup: Setup, plugin: ChannelPlugin, policy: Policy, { next, accountId }: MadeAccount): Promise<HostConfig> {
-  const cfg = await policy.promptAllowFrom!({ cfg: next, prompter: setup.ask!, accountId });
+  if (!setup.ask || !policy.promptAllowFrom) return next;
+  const cfg = await policy.promptAllowFrom({ cfg: next, prompter: setup.ask, accountId });
   const people = plugin.config.resolveAllowFrom?.({ cfg, accountId }) ?? valueAt(cfg, parsePath(policy.allowFromKey));
   if (Array.isArray(people) && people.length > 0) return chooseOwner(setup, plugin, policy.setPolicy(cfg, "allowlist"), people as (string | number)[]);
   const current = policy.getCurrent(next);
@@ -30,7 +31,7 @@ async function named(setup: Setup, plugin: ChannelPlugin, policy: Policy, { next
     current === "pairing"
       ? `strangers get a code; let them in with: openclaw pairing approve ${plugin.id} <code> (yourself with --owner)`
       : `it stays "${current}"`;
-  await setup.tell(`nobody is named for ${policy.label}: ${how}`);
+  await setup.notify(`nobody is named for ${policy.label}: ${how}`);
   return next;
 }
 
@@ -65,28 +66,30 @@ const RUNTIME: RuntimeEnv = {
 
 /** The fields that the plugin declares, where its own questions cannot be asked. */
 async function byFields({ ask, draft }: Setup, offer: ChannelOffer): Promise<void> {
+  if (!ask) return;
   const fields: Record<string, unknown> = {};
   for (const { path, label, help, secret, required, placeholder } of offer.fields) {
     const message = help === undefined ? label : `${label}: ${help}`;
     const validate = (text: string): string | undefined => (required && text.trim() === "" ? "something has to stand here" : undefined);
-    fields[path] = secret ? await ask!.password({ message, placeholder, validate }) : await ask!.text({ message, placeholder, validate });
+    fields[path] = secret ? await ask.password({ message, placeholder, validate }) : await ask.text({ message, placeholder, validate });
   }
   draft.merge({ channels: { [offer.id]: sectionWith(offer, draft.config, "default", fields) } });
 }
 
 async function byQuestions(setup: Setup, plugin: ChannelPlugin): Promise<void> {
   const { ask, draft } = setup;
+  if (!ask) return;
   const cfg = structuredClone(draft.config) as HostConfig;
   const forceAllowFrom = namesPeople(setup, plugin);
   const asked = await guardedSetup(plugin, async () => {
-    const made = await accountFromQuestions(plugin, cfg, { account: "default", prompter: ask!, runtime: RUNTIME, forceAllowFrom });
+    const made = await accountFromQuestions(plugin, cfg, { account: "default", prompter: ask, runtime: RUNTIME, forceAllowFrom });
     return chooseSenders(setup, plugin, made);
   });
   draft.become(asked);
 }
 
 async function setUpOne(setup: Setup, offer: ChannelOffer): Promise<void> {
-  await setup.place.withChannel(offer.id, (plugin) => (plugin?.onboarding ? byQuestions(setup, plugin) : byFields(setup, offer)));
+  await setup.host.withChannel(offer.id, (plugin) => (plugin?.onboarding ? byQuestions(setup, plugin) : byFields(setup, offer)));
   // An operator's list of plugins has to name it.
   const { allow } = setup.draft.config.plugins ?? {};
   if (allow && allow.length > 0 && !allow.includes(offer.pluginId)) setup.draft.merge({ plugins: { allow: [...allow, offer.pluginId] } });
@@ -94,9 +97,9 @@ async function setUpOne(setup: Setup, offer: ChannelOffer): Promise<void> {
 
 /** Which chat platforms people can write on. Gives the ids. */
 export async function setUpChannels(setup: Setup): Promise<readonly string[]> {
-  const { ask, given, draft, place } = setup;
-  if (!ask || given.skip?.channels) return [];
-  const offers = channelOffers(await place.inventory()).filter(({ off }) => off === undefined);
+  const { ask, answers, draft, host } = setup;
+  if (!ask || answers.skip?.channels) return [];
+  const offers = channelOffers(await host.inventory()).filter(({ off }) => off === undefined);
   if (offers.length === 0) return [];
   const isThere = (id: string): boolean => isObject(draft.config.channels?.[id]);
   const chosen = await ask.multiselect<string>({
@@ -104,10 +107,9 @@ export async function setUpChannels(setup: Setup): Promise<readonly string[]> {
     options: offers.map(({ id, label, help }) => ({ value: id, label, hint: isThere(id) ? "set up; choose it to change it" : help })),
     initialValues: [],
   });
-  for (const id of chosen)
-    await setUpOne(
-      setup,
-      offers.find((offer) => offer.id === id)!,
-    );
+  for (const id of chosen) {
+    const offer = offers.find((one) => one.id === id);
+    if (offer) await setUpOne(setup, offer);
+  }
   return chosen;
 }

@@ -1,7 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import { gatewayPort } from "../../config/index.ts";
+import type { Asker } from "../asker.ts";
 import type { Setup } from "../context.ts";
-import { BINDS, TAILSCALE_MODES, type Bind, type TailscaleMode } from "../given.ts";
+import { BINDS, TAILSCALE_MODES, type Bind, type TailscaleMode } from "../answers.ts";
 
 export interface GatewaySummary {
   readonly port: number;
@@ -24,45 +25,49 @@ const BIND_HINTS: Readonly<Record<Bind, string>> = {
 const wrongPort = (text: string): string | undefined =>
   /^\d{1,5}$/.test(text.trim()) && Number(text) > 0 && Number(text) < 65_536 ? undefined : "a number from 1 to 65535";
 
-async function choosePort({ ask, given, draft, place }: Setup, asks: boolean): Promise<number> {
-  const usual = gatewayPort(place.env, { config: draft.config.gateway?.port });
-  if (given.gateway?.port !== undefined) return given.gateway.port;
-  return asks ? Number(await ask!.text({ message: "Port", initialValue: String(usual), validate: wrongPort })) : usual;
+async function choosePort({ answers, draft, host }: Setup, ask: Asker | undefined): Promise<number> {
+  const usual = gatewayPort(host.env, { config: draft.config.gateway?.port });
+  if (answers.gateway?.port !== undefined) return answers.gateway.port;
+  return ask ? Number(await ask.text({ message: "Port", initialValue: String(usual), validate: wrongPort })) : usual;
 }
 
-async function chooseBind({ ask, given, draft }: Setup, asks: boolean): Promise<Bind> {
+async function chooseBind({ answers, draft }: Setup, ask: Asker | undefined): Promise<Bind> {
   const usual = draft.config.gateway?.bind ?? "loopback";
-  if (given.gateway?.bind) return given.gateway.bind;
-  if (!asks) return usual;
-  return ask!.select<Bind>({
+  if (answers.gateway?.bind) return answers.gateway.bind;
+  if (!ask) return usual;
+  return ask.select<Bind>({
     message: "Who can reach it?",
     options: BINDS.map((value) => ({ value, label: value, hint: BIND_HINTS[value] })),
     initialValue: usual,
   });
 }
 
-async function chooseTailscale({ ask, given, draft }: Setup, asks: boolean): Promise<TailscaleMode> {
+async function chooseTailscale({ answers, draft }: Setup, ask: Asker | undefined): Promise<TailscaleMode> {
   const usual = draft.config.gateway?.tailscale?.mode ?? "off";
-  if (given.gateway?.tailscale) return given.gateway.tailscale;
-  if (!asks) return usual;
-  return ask!.select<TailscaleMode>({
+  if (answers.gateway?.tailscale) return answers.gateway.tailscale;
+  if (!ask) return usual;
+  return ask.select<TailscaleMode>({
     message: "Show it through Tailscale?",
     options: TAILSCALE_MODES.map((value) => ({ value, label: value })),
     initialValue: usual,
   });
 }
 
-/** How clients prove themselves: what was given, what is set, else a token that is made here. */
-async function chooseAuth(setup: Setup, asks: boolean, tailscale: TailscaleMode): Promise<{ readonly mode: string; readonly patch: Record<string, unknown> }> {
-  const { ask, given, draft, place } = setup;
+/** How clients authenticate: by the answers, the configuration, else a new token. */
+async function chooseAuth(
+  setup: Setup,
+  asker: Asker | undefined,
+  tailscale: TailscaleMode,
+): Promise<{ readonly mode: string; readonly patch: Record<string, unknown> }> {
+  const { ask, answers, draft, host } = setup;
   const known = draft.config.gateway?.auth;
-  const flags = given.gateway ?? {};
+  const flags = answers.gateway ?? {};
   const usual = known?.mode ?? (known?.password === undefined ? "token" : "password");
   const fromFlags = flags.auth ?? (flags.password === undefined ? (flags.token === undefined ? undefined : "token") : "password");
   const mode =
     fromFlags ??
-    (asks
-      ? await ask!.select<string>({
+    (asker
+      ? await asker.select<string>({
           message: "How do clients prove themselves?",
           options: [
             { value: "token", label: "Token", hint: "made here" },
@@ -83,33 +88,33 @@ async function chooseAuth(setup: Setup, asks: boolean, tailscale: TailscaleMode)
         ? (await ask.password({ message: "Password", validate: (text) => (text.trim() === "" ? "one that is not empty" : undefined) })).trim()
         : undefined);
     if (password === undefined && known?.password === undefined) throw new AppError("INVALID_INPUT", "--gateway-auth password needs --gateway-password");
-    if (password !== undefined) place.redactor.register(password);
+    if (password !== undefined) host.redactor.register(password);
     return { mode, patch: { mode, ...(password === undefined ? {} : { password }) } };
   }
   if (mode !== "token") return { mode, patch: {} };
-  const token = flags.token?.trim() || (known?.token === undefined ? place.ids.hex(TOKEN_BYTES) : undefined);
-  if (token !== undefined) place.redactor.register(token);
+  const token = flags.token?.trim() || (known?.token === undefined ? host.ids.hex(TOKEN_BYTES) : undefined);
+  if (token !== undefined) host.redactor.register(token);
   return { mode, patch: { mode, ...(token === undefined ? {} : { token }) } };
 }
 
 /** Where the gateway listens, and who may connect. */
 export async function setUpGateway(setup: Setup): Promise<GatewaySummary> {
-  const { ask, given, flow, keep, draft, place } = setup;
+  const { ask, answers, flow, keep, draft, host } = setup;
   const known = draft.config.gateway;
-  const asks = ask !== undefined && flow === "advanced" && !(keep && known?.mode !== undefined);
-  const port = await choosePort(setup, asks);
-  const tailscaleMode = await chooseTailscale(setup, asks);
-  const bind = tailscaleMode === "off" ? await chooseBind(setup, asks) : "loopback";
-  if (tailscaleMode !== "off" && (given.gateway?.bind ?? "loopback") !== "loopback")
+  const asker = flow === "advanced" && !(keep && known?.mode !== undefined) ? ask : undefined;
+  const port = await choosePort(setup, asker);
+  const tailscaleMode = await chooseTailscale(setup, asker);
+  const bind = tailscaleMode === "off" ? await chooseBind(setup, asker) : "loopback";
+  if (tailscaleMode !== "off" && (answers.gateway?.bind ?? "loopback") !== "loopback")
     throw new AppError("INVALID_INPUT", `--tailscale ${tailscaleMode} needs --gateway-bind loopback: Tailscale itself reaches the others`);
   if (bind === "custom" && !known?.customBindHost?.trim()) {
     if (!ask) throw new AppError("INVALID_INPUT", "--gateway-bind custom needs an address: openclaw config set gateway.customBindHost <ip>");
     draft.merge({ gateway: { customBindHost: (await ask.text({ message: "IP address to listen on", placeholder: "192.168.1.10" })).trim() } });
   }
-  const { mode: authMode, patch } = await chooseAuth(setup, asks, tailscaleMode);
-  const resetOnExit = given.gateway?.tailscaleResetOnExit ?? known?.tailscale?.resetOnExit ?? false;
+  const { mode: authMode, patch } = await chooseAuth(setup, asker, tailscaleMode);
+  const resetOnExit = answers.gateway?.tailscaleResetOnExit ?? known?.tailscale?.resetOnExit ?? false;
   // A gateway that runs knows where it listens; writing that down again would restart it for nothing.
-  const isSilent = place.insideGateway === true && !asks;
+  const isSilent = host.insideGateway === true && !asker;
   draft.merge(
     isSilent ? { gateway: { mode: "local" } } : { gateway: { mode: "local", port, bind, auth: patch, tailscale: { mode: tailscaleMode, resetOnExit } } },
   );

@@ -14,32 +14,33 @@ export async function chooseOwner({ ask, draft }: Setup, plugin: ChannelPlugin, 
     .map((id) => String(id).trim())
     .filter((id) => id !== "" && id !== "*")
     .slice(0, MOST_OFFERED);
-  if (!ask || offered.length === 0 || (draft.config.commands?.ownerAllowFrom ?? []).length > 0) return cfg;
+  const [first] = offered;
+  if (!ask || first === undefined || (draft.config.commands?.ownerAllowFrom ?? []).length > 0) return cfg;
   const chosen = await ask.select<string>({
     message: "Who owns this gateway? An owner may give every command in a chat; others only chat, unless commands.allowFrom names them",
     options: [
       ...offered.map((id) => ({ value: id, label: ownerEntry(plugin.id, id) })),
       { value: "", label: "Nobody in particular", hint: "everybody named here counts as an owner" },
     ],
-    initialValue: offered[0]!,
+    initialValue: first,
   });
   return chosen === "" ? cfg : (withOwner(cfg, plugin.id, chosen) as HostConfig);
 }
 
 /** What `--owner` says: `telegram:123456789`. */
-export async function giveOwner({ given, draft, place }: Setup): Promise<void> {
-  if (given.owner === undefined) return;
-  const [, channel, senderId] = /^([a-z][\w-]*):(\S+)$/i.exec(given.owner.trim()) ?? [];
+export async function giveOwner({ answers, draft, host }: Setup): Promise<void> {
+  if (answers.owner === undefined) return;
+  const [, channel, senderId] = /^([a-z][\w-]*):(\S+)$/i.exec(answers.owner.trim()) ?? [];
   if (channel === undefined || senderId === undefined || senderId === "*") {
-    throw new AppError("INVALID_INPUT", `expected --owner as channel:id, such as telegram:123456789; got ${JSON.stringify(given.owner)}`);
+    throw new AppError("INVALID_INPUT", `expected --owner as channel:id, such as telegram:123456789; got ${JSON.stringify(answers.owner)}`);
   }
   const id = channel.toLowerCase();
-  const { entries } = await place.inventory();
+  const { entries } = await host.inventory();
   const known = new Set([...CHANNEL_IDS, ...entries.flatMap(({ manifest }) => manifest.channels ?? []), ...Object.keys(draft.config.channels ?? {})]);
   if (!known.has(id)) {
     const close = nearest(id, known);
     const meant = close === undefined ? "name one that is configured or comes with a plugin" : `did you mean ${close}?`;
-    throw new AppError("INVALID_INPUT", `--owner ${given.owner.trim()}: there is no channel ${JSON.stringify(id)}; ${meant}`);
+    throw new AppError("INVALID_INPUT", `--owner ${answers.owner.trim()}: there is no channel ${JSON.stringify(id)}; ${meant}`);
   }
   draft.become(withOwner(draft.config, id, senderId) as object);
 }

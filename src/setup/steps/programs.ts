@@ -14,9 +14,9 @@ export interface Installed {
 
 const commandOf = ({ line }: Plan): string => line?.join(" ") ?? "";
 
-/** Asks which of them shall be installed. What is given back was agreed to, command by command; nothing has run yet. */
-export async function choosePrograms({ ask, place, draft }: Setup, skills: readonly SkillStatus[]): Promise<readonly Plan[]> {
-  const { programs } = place;
+/** Asks which programs to install. Returns the confirmed plans; nothing has run yet. */
+export async function choosePrograms({ ask, host, draft }: Setup, skills: readonly SkillStatus[]): Promise<readonly Plan[]> {
+  const { programs } = host;
   if (!ask || !programs || !skills.some(({ install }) => install.length > 0)) return [];
   const { nodeManager = "npm", preferBrew = true } = draft.config.skills?.install ?? {};
   const { isRoot } = programs;
@@ -37,18 +37,19 @@ export async function choosePrograms({ ask, place, draft }: Setup, skills: reado
   return (await ask.confirm({ message: `Run that at the end, ${who}?`, initialValue: !isRoot })) ? wanted : [];
 }
 
-/** Runs what was agreed to. A failure ends nothing: it is told, and the next one runs. */
-export async function installPrograms({ ask, place, tell }: Setup, plans: readonly Plan[]): Promise<readonly Installed[]> {
+/** Runs the confirmed plans. A failure is reported, and the next one runs. */
+export async function installPrograms({ ask, host, notify }: Setup, plans: readonly Plan[]): Promise<readonly Installed[]> {
   const results: Installed[] = [];
+  const { programs } = host;
   for (const plan of plans) {
-    if (place.signal.aborted) break;
+    if (!programs || !plan.line || host.signal.aborted) break;
     const command = commandOf(plan);
     const progress = ask?.progress(command);
-    const { ok, text } = await place.programs!.run(plan.line!, place.signal);
+    const { ok, text } = await programs.run(plan.line, host.signal);
     progress?.stop(ok ? `Done: ${command}` : `Failed: ${command}`);
     results.push({ skill: plan.skill, command, ok, ...(ok ? {} : { text }) });
   }
   const failed = results.filter(({ ok }) => !ok);
-  if (failed.length > 0) await tell(failed.map(({ skill, command, text }) => `${skill} still lacks its program: ${command}\n${text}`).join("\n"));
+  if (failed.length > 0) await notify(failed.map(({ skill, command, text }) => `${skill} still lacks its program: ${command}\n${text}`).join("\n"));
   return results;
 }

@@ -6,19 +6,19 @@ export type ServiceWish = "none" | "install" | "replace" | "restart";
 const FILE_OTHER = "a service is installed that says something else, and stays; replace it with: openclaw gateway install --force";
 
 /** Whether the gateway shall start with the machine. Nobody is asked for what this machine cannot do. */
-export async function chooseService({ ask, given, place, flow, tell }: Setup): Promise<ServiceWish> {
-  if (given.installDaemon === false || (given.installDaemon === undefined && (!ask || !place.service))) return "none";
-  if (given.installDaemon) return "install";
-  const { state, unavailable } = await place.service!.look();
+export async function chooseService({ ask, answers, host, flow, notify }: Setup): Promise<ServiceWish> {
+  if (answers.installDaemon !== undefined) return answers.installDaemon ? "install" : "none";
+  if (!ask || !host.service) return "none";
+  const { state, unavailable } = await host.service.look();
   if (unavailable !== undefined) {
-    await tell(`no service is offered: ${unavailable}`);
+    await notify(`no service is offered: ${unavailable}`);
     return "none";
   }
   if (state === "absent") {
     const message = "Let the gateway start with this machine, as a service?";
-    return (await ask!.confirm({ message, initialValue: flow === "advanced" })) ? "install" : "none";
+    return (await ask.confirm({ message, initialValue: flow === "advanced" })) ? "install" : "none";
   }
-  // A file that nobody changed may be written anew: the port may be another one by then.
+  // An unchanged file may be written again: the port may have changed.
   const ways = {
     same: [{ value: "replace", label: "Restart it" }],
     other: [
@@ -26,25 +26,25 @@ export async function chooseService({ ask, given, place, flow, tell }: Setup): P
       { value: "replace", label: "Write it anew and restart it", hint: "what was changed in its file by hand is lost" },
     ],
   } as const;
-  return ask!.select<ServiceWish>({
+  return ask.select<ServiceWish>({
     message: "The gateway is a service already. What shall happen?",
     options: [...ways[state], { value: "none", label: "Leave it as it is" }],
     initialValue: state === "same" ? "replace" : "none",
   });
 }
 
-/** Makes it so. False: it did not work, and the person was told why. */
-export async function applyService({ ask, place, tell }: Setup, wish: ServiceWish): Promise<boolean> {
+/** Installs or restarts the service. False: it did not work, and the user has been shown why. */
+export async function applyService({ ask, host, notify }: Setup, wish: ServiceWish): Promise<boolean> {
   if (wish === "none") return true;
-  const { service } = place;
+  const { service } = host;
   if (!service) {
-    await tell("a service cannot be installed from here; run: openclaw gateway install");
+    await notify("a service cannot be installed from here; run: openclaw gateway install");
     return false;
   }
   const { state, unavailable } = await service.look();
   const refusal = unavailable ?? (wish === "install" && state === "other" ? FILE_OTHER : undefined);
   if (refusal !== undefined) {
-    await tell(refusal);
+    await notify(refusal);
     return false;
   }
   const progress = ask?.progress(wish === "restart" ? "Restarting the service" : "Installing the service");
@@ -54,6 +54,6 @@ export async function applyService({ ask, place, tell }: Setup, wish: ServiceWis
   const text = [installed?.text, restarted?.text].filter(Boolean).join("\n");
   const done = wish === "restart" ? "restarted" : "installed";
   progress?.stop(ok ? `The service is ${done}` : `The service could not be ${done}`);
-  if (text !== "") await tell(text);
+  if (text !== "") await notify(text);
   return ok;
 }

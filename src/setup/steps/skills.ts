@@ -1,12 +1,12 @@
 import type { Setup } from "../context.ts";
-import { NODE_MANAGERS, type NodeManager } from "../given.ts";
+import { NODE_MANAGERS, type NodeManager } from "../answers.ts";
 import type { Plan } from "../programs/plan.ts";
 import { choosePrograms } from "./programs.ts";
 
-async function chooseNodeManager({ ask, given, flow, keep, draft }: Setup): Promise<void> {
+async function chooseNodeManager({ ask, answers, flow, keep, draft }: Setup): Promise<void> {
   const known = draft.config.skills?.install?.nodeManager;
-  if (given.nodeManager || flow !== "advanced" || (keep && known !== undefined)) return;
-  const nodeManager = await ask!.select<NodeManager>({
+  if (!ask || answers.nodeManager || flow !== "advanced" || (keep && known !== undefined)) return;
+  const nodeManager = await ask.select<NodeManager>({
     message: "With what are Node programs of skills installed?",
     options: NODE_MANAGERS.map((value) => ({ value, label: value })),
     initialValue: known === "pnpm" || known === "bun" ? known : "npm",
@@ -16,12 +16,12 @@ async function chooseNodeManager({ ask, given, flow, keep, draft }: Setup): Prom
 
 /** Which skills can be used as they are, and what shall be installed for the others once everything is written. */
 export async function setUpSkills(setup: Setup, workspace: string): Promise<readonly Plan[]> {
-  const { ask, given, draft, place } = setup;
-  if (given.nodeManager) draft.merge({ skills: { install: { nodeManager: given.nodeManager } } });
-  if (!ask || given.skip?.skills) return [];
+  const { ask, answers, draft, host } = setup;
+  if (answers.nodeManager) draft.merge({ skills: { install: { nodeManager: answers.nodeManager } } });
+  if (!ask || answers.skip?.skills) return [];
   const { createSkills } = await import("../../agent/index.ts");
-  const places = () => ({ home: place.osHome, stateFolder: place.config.paths.state });
-  using skills = createSkills({ config: () => draft.config, places, env: place.env, platform: process.platform, clock: place.clock });
+  const places = () => ({ home: host.osHome, stateFolder: host.config.paths.state });
+  using skills = createSkills({ config: () => draft.config, places, env: host.env, platform: process.platform, clock: host.clock });
   const found = (await skills.status(workspace)).skills;
   const ready = found.filter(({ eligible }) => eligible).length;
   if (found.length > 0) await ask.note(`${ready} of ${found.length} skills can be used as they are.`, "Skills");

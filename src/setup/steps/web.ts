@@ -9,7 +9,7 @@ const SERVICES: readonly { readonly value: SearchService; readonly label: string
 ];
 
 /** Whether agents may look into the web, and with whose search. */
-export async function setUpWeb({ ask, draft, place }: Setup): Promise<void> {
+export async function setUpWeb({ ask, draft, host }: Setup): Promise<void> {
   if (!ask) return;
   const known = draft.config.tools?.web;
   const search = await ask.confirm({ message: "May agents search the web?", initialValue: known?.search?.enabled ?? true });
@@ -21,7 +21,7 @@ export async function setUpWeb({ ask, draft, place }: Setup): Promise<void> {
       initialValue: known?.search?.provider ?? "brave",
     });
     const key = (await ask.password({ message: "Its key (empty: what is set, or the variable, is used)" })).trim();
-    if (key !== "") place.redactor.register(key);
+    if (key !== "") host.redactor.register(key);
     const apiKey = key === "" ? {} : { apiKey: key };
     draft.merge({ tools: { web: { search: { provider, ...(provider === "brave" ? apiKey : { [provider]: apiKey }) } } } });
   }

@@ -48,8 +48,8 @@ function paramsOf(values: Flags, seconds: number | undefined): MethodParams<"age
     replyAccountId: values["reply-account"],
     timeout: seconds,
   };
-  const given = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-  return { ...given, message, idempotencyKey: randomUUID(), ...(values.deliver ? { deliver: true } : {}) };
+  const fields = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  return { ...fields, message, idempotencyKey: randomUUID(), ...(values.deliver ? { deliver: true } : {}) };
 }
 
 function secondsOf({ timeout }: Flags): number | undefined {

@@ -18,8 +18,8 @@ const OPTIONS = {
   json: JSON_OPTION,
 } as const;
 
-async function chosenChannel(io: Io, given: string | undefined): Promise<string> {
-  if (given !== undefined) return given;
+async function chosenChannel(io: Io, named: string | undefined): Promise<string> {
+  if (named !== undefined) return named;
   if (!io.interactive) throw new AppError("INVALID_INPUT", "expected --channel with a channel and the flags it takes, or a terminal for questions");
   const options = await offeredChannels(io);
   if (options.length === 0)

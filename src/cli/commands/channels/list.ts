@@ -16,7 +16,7 @@ interface Login {
   readonly id: string;
   readonly provider: string;
   readonly type: string;
-  /** Another program's: ours are copied when they are taken over. */
+  /** A login of another program; it is copied when it is taken over. */
   readonly isExternal: boolean;
 }
 

@@ -1,5 +1,6 @@
-import { escapeLine } from "../../../base/printable.ts";
 /** How accounts look on a terminal. */
+import { escapeLine } from "../../../base/printable.ts";
+import { isRecord } from "../../../base/records.ts";
 import { formatDuration } from "../../../base/text.ts";
 import type { ChannelStatusIssue, MethodResult } from "../../../protocol/index.ts";
 import type { Style } from "../../output/style.ts";
@@ -14,17 +15,23 @@ export interface Look {
   readonly now: number;
 }
 
-interface Health {
-  readonly state: "ok" | "starting" | "degraded" | "down";
-  readonly why: string;
+const PAINT: ReadonlyMap<unknown, "green" | "yellow" | "red"> = new Map([
+  ["ok", "green"],
+  ["starting", "yellow"],
+  ["degraded", "yellow"],
+  ["down", "red"],
+]);
+
+/** What a gateway reports about an account. */
+function healthOf({ health }: Account): { readonly state?: unknown; readonly why?: unknown } {
+  return isRecord(health) ? health : {};
 }
 
-const PAINT = { ok: "green", starting: "yellow", degraded: "yellow", down: "red" } as const;
-
-/** What a gateway says of it, else what the configuration does. */
+/** The state that a gateway reports, else the one in the configuration. */
 export function stateText(account: Account, style: Style): string {
-  const health = account["health"] as Health | undefined;
-  if (health && Object.hasOwn(PAINT, health.state)) return style[PAINT[health.state]](health.state);
+  const { state } = healthOf(account);
+  const paint = PAINT.get(state);
+  if (paint) return style[paint](String(state));
   if (account.enabled === false) return style.dim("disabled");
   if (account.configured === false) return style.yellow("not configured");
   return account.running === true ? style.green("running") : style.dim("not running");
@@ -32,8 +39,8 @@ export function stateText(account: Account, style: Style): string {
 
 /** What a platform answered, if it was asked. */
 export function probeText(probe: unknown, style: Style): string | undefined {
-  if (typeof probe !== "object" || probe === null) return undefined;
-  const { ok, error } = probe as { readonly ok?: unknown; readonly error?: unknown };
+  if (!isRecord(probe)) return undefined;
+  const { ok, error } = probe;
   if (ok === true) return style.green("answers");
   return style.red(`probe failed${typeof error === "string" && error !== "" ? `: ${escapeLine(error)}` : ""}`);
 }
@@ -65,7 +72,8 @@ function directionLines(channel: string, account: Account, style: Style): readon
 
 /** Everything else worth a word, in one line. */
 export function detailText(account: Account, { style, now }: Pick<Look, "style" | "now">): string {
-  const why = (account["health"] as Health | undefined)?.why;
+  const { why: cause } = healthOf(account);
+  const why = typeof cause === "string" ? cause : undefined;
   const error = typeof account.lastError === "string" && account.lastError !== "" && why?.includes(account.lastError) !== true ? account.lastError : undefined;
   const parts = [
     directionText("receiving", account, style),

@@ -25,7 +25,8 @@ function kindsOf(entries: readonly string[], kind: string): ReadonlyMap<ChannelR
 /** The channel that is meant when none is named: the only one that can look names up. */
 function onlyResolver({ plugins }: ChannelsView): ChannelPlugin {
   const able = plugins.filter(({ resolver }) => resolver !== undefined);
-  if (able.length === 1) return able[0]!;
+  const [only, ...others] = able;
+  if (only && others.length === 0) return only;
   const known = able.map(({ id }) => id).join(", ");
   throw new AppError("INVALID_INPUT", known === "" ? "no channel that is configured can look names up" : `expected --channel with one of ${known}`);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { OptionSpecs, Values } from "../../command.ts";
 import type { ChannelSetupInput } from "../../../protocol/index.ts";
@@ -6,7 +7,7 @@ import type { PluginEntry } from "../../../plugins/index.ts";
 
 const flag = (value: string, help: string) => ({ type: "string", value, help }) as const;
 
-/** Flags of `channels add`; which of them a channel takes, its plugin says. */
+/** Flags of `channels add`. A channel's plugin declares which of them it takes. */
 export const SETUP_OPTIONS = {
   token: flag("text", "the bot's token"),
   "token-file": flag("path", "a file with the token"),
@@ -65,7 +66,7 @@ function serviceOf(text: string | undefined): ChannelSetupInput["service"] {
   throw new AppError("INVALID_INPUT", `--service takes imessage, sms or auto, not "${text}"`);
 }
 
-/** What was given, as plugins take it; keys that were not given are absent. */
+/** The values as plugins take them; flags that were not set are absent. */
 export function setupInput(values: SetupValues & { readonly name?: string }): ChannelSetupInput {
   const plain = Object.entries(values).filter(([name]) => name in SETUP_OPTIONS && !SPECIAL.has(name));
   const discover = values["auto-discover-channels"] ? true : values["no-auto-discover-channels"] ? false : undefined;
@@ -88,7 +89,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const FLAGS = Object.keys(SETUP_OPTIONS) as Flag[];
 
-const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
 /** What the plugin declares, what is known of a published channel, else the flags that are settings of its schema; without one, a token. */
 function flagsOf({ manifest }: Pick<PluginEntry, "manifest">, channel: string): ReadonlyMap<Flag, string> {
@@ -114,11 +115,12 @@ export function setupFlags(entries: readonly Pick<PluginEntry, "manifest" | "rea
   const taken = present.flatMap((entry) => (entry.manifest.channels ?? []).map((channel) => [channel, flagsOf(entry, channel)] as const));
   return Object.fromEntries(
     FLAGS.flatMap((flag) => {
-      const uses = Map.groupBy(
-        taken.filter(([, flags]) => flags.has(flag)),
-        ([, flags]) => flags.get(flag)!,
-      );
-      const help = [...uses].map(([text, users]) => `${users.map(([channel]) => channel).join(", ")}: ${text}`).join("; ");
+      const texts = taken.flatMap(([channel, flags]) => {
+        const text = flags.get(flag);
+        return text === undefined ? [] : [{ channel, text }];
+      });
+      const uses = Map.groupBy(texts, ({ text }) => text);
+      const help = [...uses].map(([text, users]) => `${users.map(({ channel }) => channel).join(", ")}: ${text}`).join("; ");
       return uses.size === 0 ? [] : [[flag, { ...SETUP_OPTIONS[flag], help }]];
     }),
   );

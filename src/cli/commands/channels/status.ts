@@ -8,9 +8,8 @@ import { busy } from "./busy.ts";
 import { issueLines, statusTable, type Status } from "./rendering.ts";
 import { openChannels, channelId } from "./source.ts";
 import { formatLine } from "../../../base/log/console-sink.ts";
-import type { LogLevel } from "../../../base/log/logger.ts";
 import { currentLogFile } from "../../log-location.ts";
-import { parseLogLine, readLog, type LogLine } from "../../log-reader.ts";
+import { logRecordOf, parseLogLine, readLog, type RecordLine } from "../../log-reader.ts";
 
 /** What a connection takes beside the answer that is waited for. */
 const SLACK_MS = 5000;
@@ -61,18 +60,13 @@ export const status = defineCommand({
 });
 
 const MAX_BYTES = 1_000_000;
-type Line = Extract<LogLine, { type: "log" }>;
 
 /** Lines of one channel, or of all: those of the `channels` subsystem, and those that name the channel. */
-function isOfChannel({ subsystem, raw }: Pick<Line, "subsystem" | "raw">, channel: string): boolean {
+function isOfChannel(line: RecordLine, channel: string): boolean {
+  const { subsystem } = line;
   if (subsystem === `channels/${channel}` || (channel === "all" && /^channels(?:\/|$)/.test(subsystem))) return true;
-  const { channel: named } = JSON.parse(raw) as { readonly channel?: unknown };
+  const { channel: named } = logRecordOf(line).fields;
   return typeof named === "string" && (channel === "all" || named === channel);
-}
-
-function printLine(io: Io, { time, level, subsystem, message, raw }: Line): void {
-  const { time: _time, level: _level, subsystem: _subsystem, message: _text, ...fields } = JSON.parse(raw) as Record<string, unknown>;
-  io.out(`${formatLine({ time: Date.parse(time), level: level as LogLevel, subsystem, message, fields }, { color: io.color })}\n`);
 }
 
 export const logs = defineCommand({
@@ -91,11 +85,11 @@ export const logs = defineCommand({
     if (!Number.isInteger(most) || most < 1) throw new AppError("INVALID_INPUT", `--lines takes a whole number above 0, not "${values.lines}"`);
     const file = await currentLogFile(io);
     const chunk = readLog(file, { maxBytes: MAX_BYTES });
-    const all = (chunk?.lines ?? []).map(parseLogLine).filter((line): line is Line => line.type === "log");
+    const all = (chunk?.lines ?? []).map(parseLogLine).filter((line) => line.type === "log");
     const lines = all.filter((line) => isOfChannel(line, channel)).slice(-most);
-    if (values.json) return printJson(io, { file, channel, lines: lines.map(({ raw }) => JSON.parse(raw) as unknown) });
+    if (values.json) return printJson(io, { file, channel, lines: lines.map(({ raw }): unknown => JSON.parse(raw)) });
     io.err(`${createStyle(io.color).dim(file)}\n`);
     if (lines.length === 0) io.err(chunk ? `nothing was logged about ${channel === "all" ? "channels" : channel}\n` : "there is no log yet\n");
-    for (const line of lines) printLine(io, line);
+    for (const line of lines) io.out(`${formatLine(logRecordOf(line), { color: io.color })}\n`);
   },
 });

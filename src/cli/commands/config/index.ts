@@ -54,7 +54,8 @@ async function windowWarning(io: Io, { snapshot: { config }, locate }: ReturnTyp
   const window = entry && choice.contextWindowOf(entry, config);
   if (window?.rating !== "too-small") return [];
   const path = window.source === "agentContextTokens" ? ["agents", "defaults", "contextTokens"] : ["agents", "defaults", "model"];
-  const message = choice.describeWindow(window, choice.formatRef(ref))!;
+  const message = choice.describeWindow(window, choice.formatRef(ref));
+  if (message === undefined) return [];
   return [{ path: path.join("."), ...locate(path), message, code: "small_window", severity: "warning" }];
 }
 

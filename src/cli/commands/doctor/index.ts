@@ -3,7 +3,7 @@ import { escapeJoined } from "../../../base/printable.ts";
 import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { openDoctor } from "./place.ts";
+import { openDoctor } from "./deps.ts";
 import { box, conclusion, findingsInFull, findingsTable, reportJson } from "./report.ts";
 
 export const DOCTOR_OPTIONS = {

@@ -67,12 +67,12 @@ export function reportJson(outcomes: readonly Outcome[]): unknown {
   return { checks, summary: summarise(outcomes) };
 }
 
-const said = ({ text, repaired }: Outcome): string => escapeJoined(repaired ?? text);
+const outcomeText = ({ text, repaired }: Outcome): string => escapeJoined(repaired ?? text);
 
 /** One line for each finding, cut to the screen: the boxes above have the rest. */
 export function findingsTable(outcomes: readonly Outcome[], io: Pick<Io, "color" | "columns">): string {
   const style = createStyle(io.color);
-  const rows = shownOf(outcomes).map((outcome) => [painted(outcome.level, wordOf(outcome), style), escapeJoined(outcome.id), said(outcome)]);
+  const rows = shownOf(outcomes).map((outcome) => [painted(outcome.level, wordOf(outcome), style), escapeJoined(outcome.id), outcomeText(outcome)]);
   return rows.length === 0 ? "" : formatTable(["Level", "Check", "Finding"], rows, { style, columns: io.columns });
 }
 
@@ -82,7 +82,7 @@ export function findingsInFull(outcomes: readonly Outcome[], io: Pick<Io, "color
   return shownOf(outcomes)
     .map((outcome) => {
       const todo = outcome.todo === undefined ? "" : `         ${style.dim(`→ ${escapeJoined(outcome.todo)}`)}\n`;
-      return `${painted(outcome.level, wordOf(outcome).padEnd(8), style)} ${escapeJoined(outcome.id)}: ${said(outcome)}\n${todo}`;
+      return `${painted(outcome.level, wordOf(outcome).padEnd(8), style)} ${escapeJoined(outcome.id)}: ${outcomeText(outcome)}\n${todo}`;
     })
     .join("");
 }

@@ -53,10 +53,10 @@ type Totals = MethodResult<"usage.cost">["totals"];
 
 const DAYS = 30;
 
-function daysOf(given: string | undefined): number {
-  if (given === undefined) return DAYS;
-  if (!/^\d+$/.test(given) || Number(given) < 1) throw new AppError("INVALID_INPUT", `--days takes a whole number above 0, not "${given}"`);
-  return Number(given);
+function daysOf(text: string | undefined): number {
+  if (text === undefined) return DAYS;
+  if (!/^\d+$/.test(text) || Number(text) < 1) throw new AppError("INVALID_INPUT", `--days takes a whole number above 0, not "${text}"`);
+  return Number(text);
 }
 
 const row = (name: string, { totalCost, input, output, cacheRead, cacheWrite, totalTokens }: Totals): string[] => [
@@ -141,28 +141,29 @@ export const probe = defineCommand({
     const timeoutMs = timeoutOf(values, 3000);
     const started = performance.now();
     const targets = await targetsOf(io, values);
-    const answers = await Promise.all(targets.map((target) => tryGateway(io, target, timeoutMs, look)));
-    const first = answers.findIndex(({ ok }) => ok);
-    const ok = first !== -1;
+    const answers = await Promise.all(targets.map(async (target) => ({ target, answer: await tryGateway(io, target, timeoutMs, look) })));
+    const first = answers.find(({ answer }) => answer.ok);
+    const ok = first !== undefined;
     if (values.json) {
       printJson(io, {
         ok,
         ts: io.now(),
         durationMs: Math.round(performance.now() - started),
         timeoutMs,
-        primaryTargetId: ok ? ids[targets[first]!.kind] : null,
+        primaryTargetId: first ? ids[first.target.kind] : null,
         warnings: [],
         network: null,
         discovery: { count: 0, beacons: [] },
-        targets: targets.map((target, index) => report(target, answers[index]!, index === first)),
+        targets: answers.map((one) => report(one.target, one.answer, one === first)),
       });
       return ok ? 0 : 1;
     }
     const style = createStyle(io.color);
-    for (const [index, { url, source }] of targets.entries()) {
-      const { ok: answered, latencyMs, error, value } = answers[index]!;
-      const said = answered ? `${style.green("answers")} in ${latencyMs} ms, version ${value?.self.version}` : style.red("does not answer");
-      io.out(`${url} ${style.dim(`(${source})`)}: ${said}\n`);
+    for (const { target, answer } of answers) {
+      const { url, source } = target;
+      const { ok: answered, latencyMs, error, value } = answer;
+      const outcome = answered ? `${style.green("answers")} in ${latencyMs} ms, version ${value?.self.version}` : style.red("does not answer");
+      io.out(`${url} ${style.dim(`(${source})`)}: ${outcome}\n`);
       if (error !== undefined) io.err(`${style.dim(error)}\n`);
     }
     return ok ? 0 : 1;

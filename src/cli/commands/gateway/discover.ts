@@ -44,7 +44,7 @@ async function openSocket(address: string, findings: Findings): Promise<Socket |
   }
 }
 
-/** Asks the local network which gateways there are, and listens for the given time. */
+/** Asks the local network for gateways, and listens for `timeoutMs`. */
 export async function browse({ timeoutMs, to = GROUP, from = ownAddresses() }: BrowseOptions): Promise<readonly Beacon[]> {
   const findings = createFindings(SERVICE);
   const sockets = (await Promise.all(from.map((address) => openSocket(address, findings)))).filter((socket) => socket !== undefined);
@@ -53,7 +53,7 @@ export async function browse({ timeoutMs, to = GROUP, from = ownAddresses() }: B
     for (let left = timeoutMs; left > 0; left = end - performance.now()) {
       const questions = [{ name: SERVICE, type: TYPE.PTR }, ...findings.missing().map((name) => ({ name, type: TYPE.ANY }))];
       const query = encodeQuery(questions);
-      // A network that cannot be sent to is one where nobody answers.
+      // A network that cannot be sent to has no answers.
       for (const socket of sockets) socket.send(query, to.port, to.address, () => {});
       await wait(Math.min(left, ASK_AGAIN_MS));
     }

@@ -26,7 +26,7 @@ export function greet(
   io.out("\n");
   line("address", link?.replace(/#.*$/, "") ?? app.url);
   if (link !== undefined) line("log in", style.cyan(link), "this link works once, for 10 minutes; another: openclaw dashboard");
-  // Which model it is takes a look at keys and at this machine: nobody waits for that.
+  // Which model it is takes a look at keys and at this machine: that runs in the background.
   void app.answeringModel().then(({ model, why }) => line("model", model ?? "none", why));
 }
 

@@ -98,14 +98,18 @@ async function print(io: Io, found: Found): Promise<void> {
   const { service, state, installed, issues, target, answer } = found;
   const { holder } = target;
   const dashboard = target.url.replace(/^ws/, "http");
-  const said = !answer ? "not asked" : answer.ok ? `${style.green("ok")} in ${answer.latencyMs} ms` : `${style.red("failed")}: ${answer.error?.split("\n")[0]}`;
+  const probed = !answer
+    ? "not asked"
+    : answer.ok
+      ? `${style.green("ok")} in ${answer.latencyMs} ms`
+      : `${style.red("failed")}: ${answer.error?.split("\n")[0]}`;
   io.out(
     formatFacts(
       [
         ["Service", service ? `${service.label}: ${installed ? state.detail : "not installed"}` : `none on ${process.platform}`],
         ["Process", holder ? `${holder.pid}, since ${holder.createdAt}` : io.runnable("not running (start it with: openclaw gateway)")],
         ["Target", `${target.url} (from ${target.source}), bind ${target.bind}`],
-        ["Probe", said],
+        ["Probe", probed],
         ...(answer?.value ? ([["Health", `${answer.value.agents.length} agents, ${answer.value.sessions.count} sessions`]] as const) : []),
         ["Dashboard", dashboard],
         ["Config", target.configPath],

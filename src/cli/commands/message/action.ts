@@ -33,11 +33,11 @@ const COMMON_OPTIONS = {
 
 const TARGET_OPTION = { type: "string", short: "t", value: "chat", help: "chat or person, as the channel names them" } as const;
 
-type Given = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
 
-function valueOf(name: string, { as }: ActionFlag, value: NonNullable<Given[string]>): unknown {
+function valueOf(name: string, { as }: ActionFlag, value: NonNullable<FlagValues[string]>): unknown {
   if (as === "false") return false;
   if (as === undefined || typeof value !== "string") return value;
   if (as === "number") {
@@ -46,14 +46,15 @@ function valueOf(name: string, { as }: ActionFlag, value: NonNullable<Given[stri
     return number;
   }
   try {
-    return JSON.parse(value) as unknown;
+    const parsed: unknown = JSON.parse(value);
+    return parsed;
   } catch {
     throw invalid(`--${name} takes JSON, found ${JSON.stringify(value.slice(0, 80))}`);
   }
 }
 
 /** Parameters of the action, and a complaint when something is missing. */
-function paramsOf({ flags, required = [], target = true }: ActionSpec, values: Given): Record<string, unknown> {
+function paramsOf({ flags, required = [], target = true }: ActionSpec, values: FlagValues): Record<string, unknown> {
   const params: Record<string, unknown> = {};
   if (target && values["target"] === undefined) throw invalid("--target is missing: say which chat or person is meant");
   if (values["target"] !== undefined) params["to"] = values["target"];
@@ -84,7 +85,7 @@ interface Asked {
 }
 
 /** Asks the gateway. A dry run without a gateway shows what would be asked. */
-async function perform(io: Io, asked: Asked, values: Given): Promise<MethodResult<"message.action">> {
+async function perform(io: Io, asked: Asked, values: FlagValues): Promise<MethodResult<"message.action">> {
   const flags = values as Parameters<typeof callGateway>[3];
   if (!values["dry-run"]) return callGateway(io, "message.action", { ...asked, idempotencyKey: randomUUID() }, { timeout: "45000", ...flags });
   try {
@@ -112,13 +113,13 @@ export function actionCommand(spec: ActionSpec): Command {
     examples: spec.examples ?? [],
     async run({ io, values, positionals }) {
       if (positionals.length > 0) throw invalid(`nothing is expected besides flags, found ${JSON.stringify(positionals[0])}`);
-      const given: Given = values;
-      const channel = typeof given["channel"] === "string" ? given["channel"].trim().toLowerCase() : undefined;
-      const { account } = given;
-      const params = withChannelData(paramsOf(spec, given), channel);
-      const place = { ...(channel === undefined ? {} : { channel }), ...(typeof account === "string" ? { accountId: account } : {}) };
-      const done = await perform(io, { action: spec.action, ...place, params }, given);
-      if (given["json"]) printJson(io, done);
+      const flagValues: FlagValues = values;
+      const channel = typeof flagValues["channel"] === "string" ? flagValues["channel"].trim().toLowerCase() : undefined;
+      const { account } = flagValues;
+      const params = withChannelData(paramsOf(spec, flagValues), channel);
+      const address = { ...(channel === undefined ? {} : { channel }), ...(typeof account === "string" ? { accountId: account } : {}) };
+      const done = await perform(io, { action: spec.action, ...address, params }, flagValues);
+      if (flagValues["json"]) printJson(io, done);
       else show(io, done);
     },
   });

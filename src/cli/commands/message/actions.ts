@@ -1,3 +1,4 @@
+import { AppError } from "../../../base/errors.ts";
 import type { ActionFlag, ActionSpec } from "./action.ts";
 
 const textFlag = (param: string, help: string, more: Partial<ActionFlag> = {}): ActionFlag => ({ type: "string", value: "text", help, param, ...more });
@@ -82,10 +83,11 @@ const react: ActionSpec = {
   examples: [{ line: "openclaw message react --channel telegram --target 123456 --message-id 42 --emoji 👍 --dry-run", does: "react to a message" }],
 };
 
-/** Those with more than flags of their own. */
-export const MAIN = { send, poll, react } as const;
-
-export const ACTIONS: Readonly<Record<string, ActionSpec>> = {
+/** Every action, by the words of its command. The gateway reports what a channel cannot do. */
+const ACTIONS: Readonly<Record<string, ActionSpec>> = {
+  send,
+  poll,
+  react,
   reactions: { action: "reactions", required: ["message-id"], flags: { "message-id": messageId, limit } },
   read: {
     action: "read",
@@ -184,3 +186,9 @@ export const ACTIONS: Readonly<Record<string, ActionSpec>> = {
     flags: { ...member, reason: textFlag("reason", "why"), "delete-days": numberFlag("deleteDays", "days of messages to delete") },
   },
 };
+
+export function actionOf(name: string): ActionSpec {
+  const spec = ACTIONS[name];
+  if (!spec) throw new AppError("INTERNAL", `no action has the name ${JSON.stringify(name)}`);
+  return spec;
+}

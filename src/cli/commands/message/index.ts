@@ -1,8 +1,8 @@
 import type { Command, Entry, Group } from "../../command.ts";
 
 async function load(name: string): Promise<Command> {
-  const [{ actionCommand }, { ACTIONS, MAIN }] = await Promise.all([import("./action.ts"), import("./actions.ts")]);
-  return actionCommand(name in MAIN ? MAIN[name as keyof typeof MAIN] : ACTIONS[name]!);
+  const [{ actionCommand }, { actionOf }] = await Promise.all([import("./action.ts"), import("./actions.ts")]);
+  return actionCommand(actionOf(name));
 }
 
 const entry = (name: string, summary: string, key = name): Entry => ({ name, summary, load: () => load(key) });

@@ -68,8 +68,8 @@ const remove = defineCommand({
     const { resolved } = loadFor(io).snapshot;
     const models = valueAt(resolved, [...MODELS]);
     const key = Object.keys(isObject(models) ? models : {}).find((name) => {
-      const given = valueAt(resolved, [...MODELS, name, "alias"]);
-      return typeof given === "string" && given.trim().toLowerCase() === alias.trim().toLowerCase();
+      const stored = valueAt(resolved, [...MODELS, name, "alias"]);
+      return typeof stored === "string" && stored.trim().toLowerCase() === alias.trim().toLowerCase();
     });
     if (key === undefined || !hasPath(resolved, [...MODELS, key, "alias"])) {
       throw new AppError("NOT_FOUND", `no model has the short name ${JSON.stringify(alias)} in the file; openclaw models aliases list shows them`);

@@ -67,7 +67,10 @@ function providerAuth(view: ModelsView, provider: string, profiles: Profiles, in
   const own = profiles.filter((profile) => choice.canonicalProvider(profile.provider) === provider);
   const candidates = credentials.get(provider) ?? [];
   const [first] = candidates;
-  const variable = choice.keyVariables(provider).find((name) => (env[name]?.trim() ?? "") !== "");
+  const variable = choice
+    .keyVariables(provider)
+    .map((name) => ({ name, value: env[name]?.trim() ?? "" }))
+    .find(({ value }) => value !== "");
   const configured = candidates.find(({ source }) => source === "config");
   const count = (type: string): number => own.filter((profile) => profile.type === type).length;
   const kind = { profile: "profiles", env: "env", config: "models.json", ambient: "ambient" } as const;
@@ -87,7 +90,7 @@ function providerAuth(view: ModelsView, provider: string, profiles: Profiles, in
       apiKey: count("api_key"),
       labels: own.map(({ id, masked, email }) => `${id}=${email ?? masked}`),
     },
-    ...(variable === undefined ? {} : { env: { value: maskSecret(env[variable]!.trim()), source: variable } }),
+    ...(variable === undefined ? {} : { env: { value: maskSecret(variable.value), source: variable.name } }),
     ...(configured ? { modelsJson: { source: configured.id } } : {}),
   };
 }

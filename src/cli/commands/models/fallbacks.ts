@@ -31,7 +31,7 @@ async function write(
   else io.out(io.runnable(describeEdit(done.what, result)));
 }
 
-/** The place in the list that a text means, however it is spelt. */
+/** The position in the list that a text refers to, however it is spelt. */
 function indexOfModel({ choice, config }: Pick<ModelsView, "choice" | "config">, list: readonly string[], text: string): number {
   const aliases = choice.aliasesOf(config);
   const wanted = choice.readRef(text, aliases, choice.DEFAULT_REF.provider)?.ref;
@@ -42,8 +42,9 @@ function indexOfModel({ choice, config }: Pick<ModelsView, "choice" | "config">,
 }
 
 const one = (positionals: readonly string[]): string => {
-  if (positionals.length !== 1) throw new AppError("INVALID_INPUT", `expected one model, got ${positionals.length} words`);
-  return positionals[0]!;
+  const [model] = positionals;
+  if (model === undefined || positionals.length > 1) throw new AppError("INVALID_INPUT", `expected one model, got ${positionals.length} words`);
+  return model;
 };
 
 const list = (kind: Kind): Command =>

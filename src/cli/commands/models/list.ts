@@ -15,11 +15,11 @@ interface Row {
   /** There is a credential, or none is needed. */
   readonly available: boolean | null;
   readonly tags: readonly string[];
-  /** The configuration names it and nobody knows it. */
+  /** The configuration names it, and no catalogue has it. */
   readonly missing: boolean;
 }
 
-/** What the configuration says about models, by reference; the order is that of importance. */
+/** Roles of models in the configuration, by reference, the most important first. */
 function configured({ choice, config, selection }: ModelsView): ReadonlyMap<string, { readonly ref: ModelRef; readonly tags: string[] }> {
   const all = new Map<string, { readonly ref: ModelRef; readonly tags: string[] }>();
   const aliases = choice.aliasesOf(config);

@@ -25,7 +25,7 @@ export interface ModelsView {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly agentId: string | undefined;
   readonly agentDir: string;
-  /** Where short-lived tokens are kept. */
+  /** Where short-lived tokens are stored. */
   readonly credentialsDir: string;
   readonly auth: Profiles;
   readonly catalogue: Catalogue;
@@ -123,13 +123,13 @@ function keyOf(choice: Choice, provider: string, env: ModelsView["env"]): string
     .find((value) => value !== undefined && value !== "");
 }
 
-/** Others find this credential; the variables only tell that it is there. */
+/** Other programs find this credential; the variables only show that it exists. */
 function isAmbient(choice: Choice, provider: string, env: ModelsView["env"]): boolean {
   const facts = choice.providerFacts(provider);
   return facts?.ambient === true && facts.env.some((name) => (env[name]?.trim() ?? "") !== "");
 }
 
-/** The model that a user names: a reference, an alias, or a model of the default provider. Refuses what nobody knows. */
+/** The model that a user names: a reference, an alias, or a model of the default provider. Refuses unknown ones. */
 export function namedModel(
   { choice, config, catalogue, selection }: ModelsView,
   text: string | undefined,

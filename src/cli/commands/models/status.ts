@@ -121,7 +121,7 @@ function exitCode({ missingProvidersInUse, oauth }: AuthOverview): number {
   return oauth.providers.some(({ status }) => status === "expiring") ? 2 : 0;
 }
 
-const words = (given: readonly string[] | undefined): string[] => (given ?? []).flatMap((text) => text.split(",")).flatMap((text) => text.trim() || []);
+const words = (texts: readonly string[] | undefined): string[] => (texts ?? []).flatMap((text) => text.split(",")).flatMap((text) => text.trim() || []);
 
 function amount(text: string | undefined, fallback: number, flag: string): number {
   if (text === undefined) return fallback;

@@ -1,4 +1,4 @@
-import type { Given } from "../../../setup/index.ts";
+import type { SetupAnswers } from "../../../setup/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Values } from "../../command.ts";
 import { JSON_OPTION } from "../../command.ts";
@@ -74,7 +74,8 @@ export type OnboardValues = Values<typeof ONBOARD_OPTIONS>;
 
 /** The value of a flag that takes one of a few words. */
 function oneOf<T extends string>(name: string, value: string | undefined, words: readonly T[]): T | undefined {
-  if (value === undefined || (words as readonly string[]).includes(value)) return value as T | undefined;
+  const word = words.find((known) => known === value);
+  if (value === undefined || word !== undefined) return word;
   throw new AppError("INVALID_INPUT", `--${name} takes ${words.join(", ")}, not ${JSON.stringify(value)}`);
 }
 
@@ -88,10 +89,11 @@ function daemonOf(values: OnboardValues): boolean | undefined {
 }
 
 /** What the flags say. Throws for values that none of them takes. */
-export async function givenBy(values: OnboardValues): Promise<Given> {
+export async function answersFrom(values: OnboardValues): Promise<SetupAnswers> {
   const { KEY_FLAGS, BINDS, TAILSCALE_MODES, NODE_MANAGERS, RESET_SCOPES } = await import("../../../setup/index.ts");
+  const flags: Readonly<Record<string, unknown>> = values;
   const keys = KEY_FLAGS.flatMap((name) => {
-    const value = (values as Readonly<Record<string, unknown>>)[`${name}-api-key`];
+    const value = flags[`${name}-api-key`];
     return typeof value === "string" ? [[name, value] as const] : [];
   });
   const empty = keys.find(([, value]) => value.trim() === "");

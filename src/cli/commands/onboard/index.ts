@@ -3,8 +3,8 @@ import { type Io, printJson } from "../../io.ts";
 import { AppError } from "../../../base/errors.ts";
 import { defineCommand } from "../../command.ts";
 import { createStyle } from "../../output/style.ts";
-import { inPlace, openAsker } from "./place.ts";
-import { givenBy, ONBOARD_OPTIONS, type OnboardValues } from "./flags.ts";
+import { withSetupHost, openAsker } from "./host.ts";
+import { answersFrom, ONBOARD_OPTIONS, type OnboardValues } from "./flags.ts";
 
 type Beginning = "page" | "tui" | "later";
 
@@ -75,22 +75,22 @@ function show(io: Io, result: OnboardResult, values: OnboardValues): void {
 
 /** Runs the whole setup for `onboard` and `setup`. */
 export async function runOnboard(io: Io, values: OnboardValues, command: string): Promise<number> {
-  const given = await givenBy(values);
+  const answers = await answersFrom(values);
   const silent = values["non-interactive"] === true;
   if (!silent && !io.interactive)
     throw new AppError("INVALID_INPUT", `openclaw ${command} asks questions and there is no terminal; give --non-interactive --accept-risk and flags instead`);
   let next: (() => Promise<number>) | undefined;
-  const code = await inPlace(io, async (place) => {
+  const code = await withSetupHost(io, async (host) => {
     const { onboard } = await import("../../../setup/index.ts");
     const ask = silent ? undefined : await openAsker(io);
     await ask?.intro(`openclaw ${io.version}`);
-    const result = await onboard(place, { ask, given, command });
+    const result = await onboard(host, { ask, answers, command });
     await ask?.outro("Done.");
     for (const note of result.notes) io.err(`${note}\n`);
     if (values.json) printJson(io, summaryOf(result, values));
     else show(io, result, values);
     if (result.mode !== "local") return 0;
-    if (ask && result.ok && !values.json && !values["skip-ui"] && place.isRunning()) {
+    if (ask && result.ok && !values.json && !values["skip-ui"] && host.isRunning()) {
       const how = await askNext(ask, io);
       next = () => begin(io, how);
     }

@@ -58,7 +58,7 @@ export async function loginTo(io: Io, provider: string): ReturnType<LoginPort["l
   const result = await pluginLogin(io, view, provider, undefined);
   if (result) return result;
   const credential = await ownLogin(io, view, { provider, method: undefined });
-  // What GitHub gives is changed for short-lived tokens, and kept as `models auth login-github-copilot` keeps it.
+  // What GitHub gives is changed for short-lived tokens, and stored as `models auth login-github-copilot` stores it.
   if (provider === COPILOT) return { profiles: [{ profileId: `${COPILOT}:github`, credential: { type: "token", provider, token: credential.access } }] };
   return { profiles: [{ profileId: `${provider}:${credential.email ?? "default"}`, credential }] };
 }
@@ -67,7 +67,7 @@ const TRIES = 10;
 const PAUSE_MS = 1000;
 const CALL_MS = 3000;
 
-/** What the gateway of this machine says about itself; undefined when it does not answer in some seconds, which a service may need to start. */
+/** A line about the health of this machine's gateway; undefined when it does not answer within some seconds, which a service may need to start. */
 export async function healthOf(io: Io): Promise<string | undefined> {
   const { setTimeout: pause } = await import("node:timers/promises");
   for (let tries = 0; tries < TRIES; tries += 1) {

@@ -49,10 +49,10 @@ interface PairingSource {
 }
 
 function overGateway(client: GatewayClient): PairingSource {
-  const given = ({ accountId }: Filter) => (accountId === undefined ? {} : { accountId });
+  const accountPart = ({ accountId }: Filter) => (accountId === undefined ? {} : { accountId });
   return {
     async list(filter) {
-      const params = { ...given(filter), ...(filter.channel === undefined ? {} : { channel: filter.channel }) };
+      const params = { ...accountPart(filter), ...(filter.channel === undefined ? {} : { channel: filter.channel }) };
       const { requests } = await client.request("channels.pairing.list", params);
       return requests.map(({ createdAtMs, lastSeenAtMs, expiresAtMs, ...rest }) => ({
         ...rest,
@@ -62,16 +62,16 @@ function overGateway(client: GatewayClient): PairingSource {
       }));
     },
     approve: ({ channel, code, accountId }, { notify, owner }) =>
-      client.request("channels.pairing.approve", { channel, code, ...given({ accountId }), ...(notify ? { notify } : {}), ...(owner ? { owner } : {}) }),
+      client.request("channels.pairing.approve", { channel, code, ...accountPart({ accountId }), ...(notify ? { notify } : {}), ...(owner ? { owner } : {}) }),
     own: async ({ channel, senderId }, wanted) =>
       (await client.request("channels.pairing.owner", { channel, senderId, ...(wanted ? {} : { remove: true }) })).owners,
-    reject: ({ channel, code, accountId }) => client.request("channels.pairing.reject", { channel, code, ...given({ accountId }) }),
+    reject: ({ channel, code, accountId }) => client.request("channels.pairing.reject", { channel, code, ...accountPart({ accountId }) }),
     async allowed(filter = {}) {
-      const params = { ...given(filter), ...(filter.channel === undefined ? {} : { channel: filter.channel }) };
+      const params = { ...accountPart(filter), ...(filter.channel === undefined ? {} : { channel: filter.channel }) };
       const { senders } = await client.request("channels.pairing.allowed", params);
       return senders.map(({ addedAtMs, ...rest }) => ({ ...rest, ...(addedAtMs === undefined ? {} : { addedAt: addedAtMs }) }));
     },
-    revoke: ({ channel, accountId, senderId }) => client.request("channels.pairing.revoke", { channel, senderId, ...given({ accountId }) }),
+    revoke: ({ channel, accountId, senderId }) => client.request("channels.pairing.revoke", { channel, senderId, ...accountPart({ accountId }) }),
   };
 }
 
@@ -117,8 +117,8 @@ async function onDisk<T>(io: Io, stateDir: string, use: (source: PairingSource) 
 
 export async function withPairing<T>(io: Io, flags: GatewayFlags, use: (source: PairingSource) => Promise<T>): Promise<T> {
   const target = await findTarget(io, flags);
-  const given = flags.token !== undefined || flags.password !== undefined;
-  if (target.kind === "local" && !target.holder && !given) return onDisk(io, target.stateDir, use);
+  const hasCredentials = flags.token !== undefined || flags.password !== undefined;
+  if (target.kind === "local" && !target.holder && !hasCredentials) return onDisk(io, target.stateDir, use);
   await using client = await connectTo(io, target, timeoutOf(flags));
   return await use(overGateway(client));
 }
@@ -148,7 +148,8 @@ export async function chosen(
     throw new AppError("INVALID_INPUT", "expected a channel and a code, such as: openclaw pairing approve telegram ABCD2345");
   const account = flags.account === undefined ? {} : { accountId: flags.account };
   if (channel !== undefined) return { channel: channel.trim().toLowerCase(), code, ...account };
-  const found = (await source.list(account)).filter((request) => request.code === code.trim().toUpperCase());
-  if (found.length !== 1) throw new AppError("NOT_FOUND", `nobody waits with the code ${JSON.stringify(code)}; see: openclaw pairing list`);
-  return { channel: found[0]!.channel, code, ...account };
+  const found = (await source.list(account)).filter((waiting) => waiting.code === code.trim().toUpperCase());
+  const [request, ...others] = found;
+  if (!request || others.length > 0) throw new AppError("NOT_FOUND", `nobody waits with the code ${JSON.stringify(code)}; see: openclaw pairing list`);
+  return { channel: request.channel, code, ...account };
 }

@@ -33,7 +33,7 @@ export const doctor = defineCommand({
     const broken = inventory.entries.filter((entry) => stateOf(entry, known(entry)) === "error");
     const diagnostics = [...inventory.diagnostics, ...trial.diagnostics];
     const errors = diagnostics.filter(({ level }) => level === "error");
-    // Said once, with the commands that make the settings.
+    // Reported once, with the commands that change the settings.
     const warnings = diagnostics.filter(({ level, code }) => level === "warn" && code !== "config-missing");
     const ok = broken.length === 0 && errors.length === 0;
     if (values.json) {
@@ -41,7 +41,7 @@ export const doctor = defineCommand({
       return ok ? 0 : 1;
     }
     const style = createStyle(io.color);
-    // A diagnostic says more than the same message without its place.
+    // A diagnostic has a position; the same message without one is left out.
     const waiting = inventory.entries.filter(({ missingSettings }) => missingSettings !== undefined);
     const unexplained = broken.filter(({ id, error }) => error === undefined || !errors.some(({ pluginId }) => pluginId === id));
     for (const entry of unexplained) io.out(`${colored("error", style)}   ${entry.id} (${entry.source}): ${escapeLine(whyNot(entry, known(entry)) ?? "")}\n`);

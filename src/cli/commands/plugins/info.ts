@@ -33,7 +33,7 @@ export const info = defineCommand({
   },
 });
 
-/** What was kept when it was installed. */
+/** The record of its installation. */
 function installRecord({ loaded }: Plugins, id: string): Readonly<Record<string, unknown>> | undefined {
   const record = valueAt(loaded.snapshot.resolved, ["plugins", "installs", id]);
   return isObject(record) ? record : undefined;
@@ -65,7 +65,7 @@ function factsOf(entry: PluginEntry, install: Readonly<Record<string, unknown>> 
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== "");
 }
 
-/** What it brings: as its code registered it where it runs, else as its manifest says. */
+/** What it brings: as its code registered it where it runs, else as its manifest declares. */
 function registeredFacts({ manifest }: PluginEntry, running: RunningPlugin | undefined): (readonly [string, string])[] {
   if (!running)
     return [["tools", manifest.contracts?.["tools"] ?? []] as const].flatMap(([name, names]) => (names.length > 0 ? [[name, names.join(", ")]] : []));

@@ -1,13 +1,72 @@
+import { homedir } from "node:os";
+import { systemClock } from "../../../base/clock.ts";
+import { createIds } from "../../../base/ids.ts";
+import { systemRandom } from "../../../base/random.ts";
+import {
+  type InstallDeps,
+  loadInstall,
+  type Finding,
+  type InstallResult,
+  loadPluginTrial,
+  type UnloadablePlugin,
+  type UpdateOutcome,
+} from "../../../plugins/index.ts";
+import { editConfig, type EditResult } from "../../config-edit.ts";
+import { describeAnswer } from "../../gateway-answer.ts";
+import { loadFor } from "../../config-source.ts";
+import { type Io, printJson } from "../../io.ts";
 import { escapeLine } from "../../../base/printable.ts";
 import { AppError } from "../../../base/errors.ts";
-import { loadFor } from "../../config-source.ts";
-import { loadInstall, type Finding, type InstallResult, loadPluginTrial, type UnloadablePlugin, type UpdateOutcome } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
-import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { afterwards, fullAuthority, installing } from "../../plugin-install.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 import { installHooks, ownProgram, tryStaged } from "./trial.ts";
+
+interface Installing {
+  readonly deps: InstallDeps;
+  /** The last change of the configuration. */
+  readonly edited: () => EditResult | undefined;
+}
+
+interface InstallingOptions {
+  readonly yes?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+  /** Who is asked about what comes in. */
+  readonly hooks?: InstallDeps["hooks"];
+  readonly tryStaged?: InstallDeps["tryStaged"];
+}
+
+/** What installs need, as a command has it. */
+function installing(io: Io, by: string, options: InstallingOptions = {}): Installing {
+  const { paths, env } = loadFor(io);
+  let edited: EditResult | undefined;
+  const deps: InstallDeps = {
+    stateDir: paths.state,
+    config: () => loadFor(io).snapshot.resolved,
+    edit: async (edit) => void (edited = await editConfig(io, edit, by)),
+    env,
+    cwd: io.cwd,
+    home: paths.home ?? homedir(),
+    pid: process.pid,
+    clock: systemClock,
+    ids: createIds(systemRandom),
+    hooks: options.hooks,
+    tryStaged: options.tryStaged,
+    onStep: options.quiet ? undefined : (what) => io.err(`${what} …\n`),
+    confirm: async (question) => options.yes === true || io.confirm(question),
+    signal: io.signal(),
+  };
+  return { deps, edited: () => edited };
+}
+
+const FULL_AUTHORITY =
+  "A plugin runs inside of the gateway with the gateway's full authority: it can read and do whatever the gateway can. Install only what you trust.";
+
+/** What the running gateway makes of a change, for people. */
+function afterwards(edited: EditResult | undefined): string {
+  if (!edited || edited.files.length === 0) return "";
+  return edited.gatewayRunning ? describeAnswer(edited.gateway) : "it counts from the gateway's next start";
+}
 
 export const install = defineCommand({
   positionals: "<path | archive | npm-package>",
@@ -37,7 +96,7 @@ export const install = defineCommand({
     if (unloadable.length > 0) await withdrawShadowing({ unloadable, inventory: (await loadPlugins(io)).inventory, before }, deps);
     const code = unloadable.some(({ because }) => because === "code") ? 1 : 0;
     if (values.json) {
-      printJson(io, { ok: true, ...result, unloadable, warning: fullAuthority(), gateway: afterwards(edited()) });
+      printJson(io, { ok: true, ...result, unloadable, warning: FULL_AUTHORITY, gateway: afterwards(edited()) });
       return code;
     }
     tell(io, result, values.link ? "linked" : result.replaced ? "replaced" : "installed", afterwards(edited()));
@@ -61,12 +120,12 @@ function tell(io: Io, { ids, version, record, scan, notes, dryRun }: InstallResu
   else io.out(`${done} ${what} in ${record.installPath}${after === "" ? "" : `; ${after}`}\n`);
   if (!dryRun) for (const note of notes) io.out(`${note}\n`);
   if (record.integrity !== undefined) io.out(style.dim(`${record.integrity}\n`));
-  io.out(`${fullAuthority()}\n`);
+  io.out(`${FULL_AUTHORITY}\n`);
 }
 
 function describeInstalled({ severity, message, file, line }: Finding, color: (text: string) => string): string {
-  const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
-  return `${color(severity)} ${escapeLine(`${place}${message}`)}\n`;
+  const position = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
+  return `${color(severity)} ${escapeLine(`${position}${message}`)}\n`;
 }
 
 export const update = defineCommand({

@@ -5,20 +5,20 @@ import { escapeLine } from "../../../base/printable.ts";
 
 export type PluginState = "loaded" | "disabled" | "error" | "not checked" | "needs configuration";
 
-/** Whether the code of a plugin could be loaded, by the running gateway or in a trial; undefined where nobody tried. */
+/** Whether the code of a plugin could be loaded, by the running gateway or in a trial; undefined where it was not tried. */
 export interface Loaded {
   readonly status: "loaded" | "disabled" | "error";
   readonly error?: string | undefined;
 }
 
-/** What is known about a plugin. Its manifest tells whether it is on; that its code loads, only who loaded it can tell. */
+/** What is known about a plugin. Its manifest shows whether it is enabled; only loading its code shows whether that works. */
 export function stateOf({ enabled, error, missingSettings }: PluginEntry, loaded?: Loaded): PluginState {
   if (missingSettings) return "needs configuration";
   if (error !== undefined) return "error";
   return enabled ? (loaded?.status ?? "not checked") : "disabled";
 }
 
-/** What is said where nobody tried. */
+/** The text where loading was not tried. */
 export const NOT_CHECKED = "no running gateway has loaded it; openclaw plugins doctor tries";
 
 /** Why it is not loaded. */
@@ -64,8 +64,8 @@ export function colored(state: PluginState, style: Style): string {
 
 /** `file:12: voice: "id": expected a text`, for people. */
 export function describeDiagnostic({ level, message, pluginId, source, line, path }: PluginDiagnostic, style: Style): string {
-  const place = source === undefined ? "" : `${source}${line === undefined ? "" : `:${line}`}: `;
+  const position = source === undefined ? "" : `${source}${line === undefined ? "" : `:${line}`}: `;
   const about = path ?? pluginId;
   const label = level === "error" ? style.red("error") : style.yellow("warning");
-  return `${label}${level === "error" ? "  " : ""} ${escapeLine(`${place}${about === undefined ? "" : `${about}: `}${message}`)}\n`;
+  return `${label}${level === "error" ? "  " : ""} ${escapeLine(`${position}${about === undefined ? "" : `${about}: `}${message}`)}\n`;
 }

@@ -23,7 +23,7 @@ export async function runningPlugins(io: Io, stateDir: string): Promise<readonly
   return value?.plugins;
 }
 
-/** The same plugin in what the gateway says. One of that name from somewhere else is another. */
+/** The same plugin in the gateway's list. One of that name from another source is a different one. */
 export const sameIn = (plugins: readonly RunningPlugin[] | undefined, { id, source }: Pick<PluginEntry, "id" | "source">): RunningPlugin | undefined =>
   plugins?.find((plugin) => plugin.id === id && plugin.source === source);
 

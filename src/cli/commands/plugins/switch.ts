@@ -17,7 +17,7 @@ interface Switch {
   readonly notes: readonly string[];
 }
 
-/** Changes the file, then looks again and tells what came of it. */
+/** Changes the file, then reads the inventory again and reports the result. */
 async function applySwitch(io: Io, { id, edit, what, by, notes }: Switch, json: boolean): Promise<void> {
   const result: EditResult = await editConfig(io, edit, by);
   const { inventory } = await loadPlugins(io);

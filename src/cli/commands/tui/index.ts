@@ -30,11 +30,11 @@ const CONNECT_MS = 10_000;
 const MOST_HISTORY = 1000;
 
 function whole(values: Values<typeof OPTIONS>, name: "timeout-ms" | "history-limit", least: number, most: number): number | undefined {
-  const given = values[name];
-  if (given === undefined) return undefined;
-  const number = Number(given);
-  if (/^\d+$/.test(given) && number >= least && number <= most) return number;
-  throw new AppError("INVALID_INPUT", `--${name} takes a whole number from ${least} to ${most}, not "${given}"`);
+  const text = values[name];
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+  throw new AppError("INVALID_INPUT", `--${name} takes a whole number from ${least} to ${most}, not "${text}"`);
 }
 
 function startState(values: Values<typeof OPTIONS>, newId: () => string): State {
@@ -55,7 +55,7 @@ async function connect(io: Io, values: Values<typeof OPTIONS>, onGap: () => void
   return { client: await connectTo(io, target, CONNECT_MS, "cli", { client, caps: ["tool-events"], requestTimeoutMs: 30_000, onGap }), url: target.url };
 }
 
-/** Says what was written and did not get through: it is nowhere else. */
+/** Prints messages that were not delivered: they are stored nowhere else. */
 function reportUnsent(io: Io, { sent }: State): void {
   const unsent = sent.filter(({ state }) => state === "sending");
   if (unsent.length === 0) return;

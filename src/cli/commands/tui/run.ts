@@ -2,7 +2,7 @@ import { systemClock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { run as runProgram } from "../../../base/spawn.ts";
 import type { Link } from "./gateway/link.ts";
-import { performAt, type GatewayEffect } from "./gateway/perform.ts";
+import { performAt } from "./gateway/perform.ts";
 import { agentOf, isBusy } from "./state/session.ts";
 import type { TuiEvent } from "./state/event.ts";
 import type { Context, Effect, State } from "./state/state.ts";
@@ -161,7 +161,7 @@ export async function runTui(deps: TuiDeps, start: State): Promise<State> {
     else if (effect.kind === "suspend") {
       terminal.leave();
       suspend(resume);
-    } else void performAt(link.client, effect as GatewayEffect, agentOf(state), dispatch);
+    } else void performAt(link.client, effect, agentOf(state), dispatch);
   }
 
   terminal.enter();

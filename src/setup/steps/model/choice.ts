@@ -2,14 +2,15 @@ import { AppError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/text.ts";
 import { loadChoice } from "../../../models/index.ts";
 import { AUTH_CHOICES, choiceOfFlag, findChoice, type AuthChoice } from "../../auth-choices.ts";
+import type { Asker } from "../../asker.ts";
 import type { Setup } from "../../context.ts";
-import type { Given } from "../../given.ts";
+import type { SetupAnswers } from "../../answers.ts";
 import { providerLabel } from "../../providers.ts";
 
 const SKIP = findChoice("skip")!;
 
 /** What the flags mean: the choice that is named, else the one that a single key stands for. */
-export function choiceFromFlags({ authChoice, keys = {}, token, custom }: Given): AuthChoice | undefined {
+export function choiceFromFlags({ authChoice, keys = {}, token, custom }: SetupAnswers): AuthChoice | undefined {
   if (authChoice !== undefined) {
     const found = findChoice(authChoice.trim());
     if (found) return found;
@@ -33,8 +34,8 @@ export function choiceFromFlags({ authChoice, keys = {}, token, custom }: Given)
 }
 
 /** The first provider that has a credential already, and where that comes from. */
-export async function foundCredential({ place }: Setup): Promise<{ readonly provider: string; readonly from: string } | undefined> {
-  const [{ PROVIDERS }, auth] = await Promise.all([loadChoice(), place.auth()]);
+export async function foundCredential({ host }: Setup): Promise<{ readonly provider: string; readonly from: string } | undefined> {
+  const [{ PROVIDERS }, auth] = await Promise.all([loadChoice(), host.auth()]);
   for (const { id, picksDefault } of PROVIDERS) {
     const candidate = picksDefault ? (await auth.candidates(id))[0] : undefined;
     if (candidate) return { provider: id, from: credentialSource(candidate.id) };
@@ -46,13 +47,12 @@ export async function foundCredential({ place }: Setup): Promise<{ readonly prov
 export const credentialSource = (candidateId: string): string => candidateId.replace(/^(?:env|config):/, "");
 
 /** Which of all the ways it shall be. Logins are offered where there is a way to make them. */
-export async function askChoice(setup: Setup): Promise<AuthChoice> {
-  const ask = setup.ask!;
+export async function askChoice(setup: Setup, ask: Asker): Promise<AuthChoice> {
   const found = await foundCredential(setup);
   const skip = found ? { ...SKIP, label: "Use what is there", hint: `the key of ${providerLabel(found.provider)} (${found.from})` } : SKIP;
   const usable = AUTH_CHOICES.filter(
-    (choice) => choice.id !== "skip" && choice.id !== "setup-token" && (choice.kind !== "login" || setup.place.logins !== undefined),
+    (choice) => choice.id !== "skip" && choice.id !== "setup-token" && (choice.kind !== "login" || setup.host.logins !== undefined),
   );
   const options = (found ? [skip, ...usable] : [...usable, skip]).map(({ id, label, hint }) => ({ value: id, label, hint }));
-  return findChoice(await ask.select({ message: "Which model answers?", options, initialValue: options[0]!.value }))!;
+  return findChoice(await ask.select({ message: "Which model answers?", options, initialValue: options[0]?.value })) ?? skip;
 }

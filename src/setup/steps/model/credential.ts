@@ -1,8 +1,8 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
-import { isLeft, left } from "../../asker.ts";
+import { isLeft, left, type Asker } from "../../asker.ts";
 import type { LoginChoice, KeyChoice } from "../../auth-choices.ts";
 import type { Setup } from "../../context.ts";
-import type { LoginResult } from "../../place.ts";
+import type { LoginPort, LoginResult, SetupHost } from "../../host.ts";
 import { providerLabel, keyHelp } from "../../providers.ts";
 import { credentialSource } from "./choice.ts";
 import { parseDuration } from "../../../config/index.ts";
@@ -15,37 +15,37 @@ interface Login {
   readonly model?: string | undefined;
 }
 
-/** Ctrl-C at the place where the browser's address is pasted. */
+/** Ctrl-C at the prompt for the browser's address. */
 const isAborted = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
 
 /** Logs in. Undefined: it did not work, the person knows why, and may choose something else. */
-async function tryLogin({ ask, place }: Setup, provider: string): Promise<LoginResult | undefined> {
+async function tryLogin(host: SetupHost, ask: Asker, logins: LoginPort, provider: string): Promise<LoginResult | undefined> {
   try {
-    return await place.logins!.login(provider);
+    return await logins.login(provider);
   } catch (error) {
-    if (isLeft(error) || isAborted(error) || place.signal.aborted) throw left();
-    await ask!.note(place.redactor.text(messageOf(error)), `${providerLabel(provider)}: not logged in`);
+    if (isLeft(error) || isAborted(error) || host.signal.aborted) throw left();
+    await ask.note(host.redactor.text(messageOf(error)), `${providerLabel(provider)}: not logged in`);
     return undefined;
   }
 }
 
 /** A login that is there, or one that is made now. Nothing of it is stored before the draft is. */
 export async function takeLogin(setup: Setup, { id, provider }: LoginChoice): Promise<Login | undefined> {
-  const { place, draft, ask, tell } = setup;
-  const [known] = await (await place.auth()).candidates(provider);
+  const { host, draft, ask, notify } = setup;
+  const [known] = await (await host.auth()).candidates(provider);
   const question = `There is a credential for ${providerLabel(provider)} (${known ? credentialSource(known.id) : ""}). Use it?`;
-  if (known && (!ask || !place.logins || (await ask.confirm({ message: question, initialValue: true })))) return {};
-  if (!ask || !place.logins) {
+  if (known && (!ask || !host.logins || (await ask.confirm({ message: question, initialValue: true })))) return {};
+  if (!ask || !host.logins) {
     const advice = `${id} is a login in a browser and there is none yet; make it with: openclaw models auth login --provider ${provider}`;
     if (!ask) throw new AppError("INVALID_INPUT", advice);
     await ask.note(advice, providerLabel(provider));
     return undefined;
   }
-  const made = await tryLogin(setup, provider);
+  const made = await tryLogin(host, ask, host.logins, provider);
   if (!made) return undefined;
   for (const { profileId, credential } of made.profiles) draft.credential(profileId, credential);
   if (made.configPatch) draft.merge(made.configPatch);
-  for (const note of made.notes ?? []) await tell(place.redactor.text(note));
+  for (const note of made.notes ?? []) await notify(host.redactor.text(note));
   return { model: made.defaultModel };
 }
 
@@ -58,13 +58,13 @@ interface NewCredential {
 
 const MOST_TRIES = 5;
 
-/** The provider is let try it. True: it may be kept. */
+/** Checks a credential with its provider. True: it may be stored. */
 async function isGood(setup: Setup, { provider, credential }: NewCredential, model: string | undefined): Promise<KeyCheck & { readonly kept: boolean }> {
-  const { ask, given, place, draft, tell } = setup;
-  if (given.skip?.health) return { checked: "skipped", kept: true };
+  const { ask, answers, host, draft, notify } = setup;
+  if (answers.skip?.health) return { checked: "skipped", kept: true };
   const label = providerLabel(provider);
   const progress = ask?.progress(`Asking ${label}`);
-  const check = await checkKey(place, { provider, credential, model, config: draft.config });
+  const check = await checkKey(host, { provider, credential, model, config: draft.config });
   const { checked, detail = "" } = check;
   progress?.stop(checked === "accepted" ? `${label} accepts it` : checked === "refused" ? `${label} refuses it` : `${label} could not be asked`);
   if (checked === "refused") {
@@ -74,8 +74,8 @@ async function isGood(setup: Setup, { provider, credential }: NewCredential, mod
   }
   if (checked === "unreachable") {
     if (ask) return { ...check, kept: await ask.confirm({ message: `${label} cannot be reached (${detail}). Keep the key unchecked?`, initialValue: true }) };
-    await tell(`the key of ${provider} was kept unchecked: ${detail}`);
-  } else if (detail !== "") await tell(`${label}: ${detail}`);
+    await notify(`the key of ${provider} was kept unchecked: ${detail}`);
+  } else if (detail !== "") await notify(`${label}: ${detail}`);
   return { ...check, kept: true };
 }
 
@@ -94,8 +94,8 @@ async function keepGood(setup: Setup, make: () => Promise<NewCredential>, model:
 const notEmpty = (text: string): string | undefined => (text.trim() === "" ? "something has to stand here" : undefined);
 
 /** A key that is there and shall be used as it is. */
-async function existing({ ask, place }: Setup, provider: string): Promise<boolean> {
-  const [candidate] = await (await place.auth()).candidates(provider);
+async function existing({ ask, host }: Setup, provider: string): Promise<boolean> {
+  const [candidate] = await (await host.auth()).candidates(provider);
   if (!candidate) return false;
   return (
     !ask || ask.confirm({ message: `There is a credential for ${providerLabel(provider)} (${credentialSource(candidate.id)}). Use it?`, initialValue: true })
@@ -104,38 +104,38 @@ async function existing({ ask, place }: Setup, provider: string): Promise<boolea
 
 /** A provider's key: the flag's, one that is there, or one that is asked for. */
 export async function takeKey(setup: Setup, choice: KeyChoice): Promise<KeyCheck | undefined> {
-  const { ask, given, place } = setup;
+  const { ask, answers, host } = setup;
   const { provider, flag } = choice;
-  const fromFlag = given.keys?.[flag]?.trim();
+  const fromFlag = answers.keys?.[flag]?.trim();
   if (!fromFlag && (await existing(setup, provider))) return undefined;
   if (!fromFlag && !ask)
     throw new AppError("INVALID_INPUT", `--auth-choice ${choice.id} needs --${flag}-api-key, or a key that is there already (openclaw models auth add)`);
   const metadata = provider === "cloudflare-ai-gateway" ? await cloudflare(setup) : undefined;
   const help = keyHelp(provider, undefined);
-  if (!fromFlag && help) await ask!.note(help, providerLabel(provider));
+  if (!fromFlag && help) await ask?.note(help, providerLabel(provider));
   return keepGood(
     setup,
     async () => {
       const key = fromFlag ?? (await ask!.password({ message: choice.label, validate: notEmpty })).trim();
-      place.redactor.register(key);
+      host.redactor.register(key);
       return { provider, profileId: `${provider}:default`, credential: { type: "api_key", provider, key, ...(metadata ? { metadata } : {}) } };
     },
     choice.model,
   );
 }
 
-async function cloudflare({ ask, given }: Setup): Promise<Record<string, string>> {
-  const accountId = given.cloudflare?.accountId ?? (await ask?.text({ message: "Cloudflare account id", validate: notEmpty }));
-  const gatewayId = given.cloudflare?.gatewayId ?? (await ask?.text({ message: "Cloudflare gateway id", validate: notEmpty }));
+async function cloudflare({ ask, answers }: Setup): Promise<Record<string, string>> {
+  const accountId = answers.cloudflare?.accountId ?? (await ask?.text({ message: "Cloudflare account id", validate: notEmpty }));
+  const gatewayId = answers.cloudflare?.gatewayId ?? (await ask?.text({ message: "Cloudflare gateway id", validate: notEmpty }));
   if (!accountId || !gatewayId)
     throw new AppError("INVALID_INPUT", "Cloudflare's gateway needs --cloudflare-ai-gateway-account-id and --cloudflare-ai-gateway-gateway-id");
   return { accountId: accountId.trim(), gatewayId: gatewayId.trim() };
 }
 
-/** A token that somebody made elsewhere. Gives its provider. */
+/** A token that was made elsewhere. Returns its provider. */
 export async function takeToken(setup: Setup): Promise<{ readonly provider: string; readonly check: KeyCheck }> {
-  const { ask, given, place } = setup;
-  const { value, provider: named, profileId, expiresIn } = given.token ?? {};
+  const { ask, answers, host } = setup;
+  const { value, provider: named, profileId, expiresIn } = answers.token ?? {};
   const { setupTokenProblem } = await loadProfiles();
   const provider = named?.trim().toLowerCase() || "anthropic";
   const life = expiresIn === undefined ? undefined : parseDuration(expiresIn, "d");
@@ -151,8 +151,8 @@ export async function takeToken(setup: Setup): Promise<{ readonly provider: stri
     setup,
     async () => {
       const token = (value ?? (await ask!.password({ message: `Token of ${providerLabel(provider)}`, validate: wrong }))).trim();
-      place.redactor.register(token);
-      const expires = life === undefined ? {} : { expires: place.clock.now() + life };
+      host.redactor.register(token);
+      const expires = life === undefined ? {} : { expires: host.clock.now() + life };
       return { provider, profileId: id, credential: { type: "token", provider, token, ...expires } };
     },
     undefined,
@@ -168,8 +168,8 @@ const OUTPUT = 8192;
 
 /** A provider that only its user knows. Gives the model. */
 export async function takeCustom(setup: Setup): Promise<{ readonly ref: string; readonly check?: KeyCheck }> {
-  const { ask, given, draft, place } = setup;
-  const { baseUrl: url, modelId, apiKey, providerId, compatibility = "openai" } = given.custom ?? {};
+  const { ask, answers, draft, host } = setup;
+  const { baseUrl: url, modelId, apiKey, providerId, compatibility = "openai" } = answers.custom ?? {};
   const baseUrl = (url ?? (await ask?.text({ message: "Its address", placeholder: "https://models.example/v1", validate: wrongUrl })))?.trim();
   const model = (modelId ?? (await ask?.text({ message: "Id of the model there", validate: notEmpty })))?.trim();
   if (!baseUrl || !model) throw new AppError("INVALID_INPUT", "a provider of your own needs --custom-base-url and --custom-model-id");
@@ -179,7 +179,7 @@ export async function takeCustom(setup: Setup): Promise<{ readonly ref: string; 
   if (!/^[\w.-]+$/.test(provider))
     throw new AppError("INVALID_INPUT", `--custom-provider-id takes letters, digits, ., - and _, not ${JSON.stringify(provider)}`);
   const api =
-    given.custom?.compatibility ??
+    answers.custom?.compatibility ??
     (ask && url === undefined
       ? await ask.select<string>({
           message: "Whose protocol does it speak?",
@@ -198,7 +198,7 @@ export async function takeCustom(setup: Setup): Promise<{ readonly ref: string; 
     },
   });
   const ref = `${provider}/${model}`;
-  const preset = apiKey?.trim() || place.env["CUSTOM_API_KEY"]?.trim();
+  const preset = apiKey?.trim() || host.env["CUSTOM_API_KEY"]?.trim();
   const first = preset || (ask ? (await ask.password({ message: "Its key (empty: it wants none)" })).trim() : "");
   if (first === "") return { ref };
   let next: string | undefined = first;
@@ -207,7 +207,7 @@ export async function takeCustom(setup: Setup): Promise<{ readonly ref: string; 
     async () => {
       const key: string = next ?? (await ask!.password({ message: "Its key", validate: notEmpty })).trim();
       next = undefined;
-      place.redactor.register(key);
+      host.redactor.register(key);
       return { provider, profileId: `${provider}:default`, credential: { type: "api_key", provider, key } };
     },
     model,

@@ -20,13 +20,13 @@ const MOST_SHOWN = 60;
 /** Which model of a provider answers: its usual one, or one that is picked from its list. */
 async function modelOf(setup: Setup, provider: string, wanted: string | undefined): Promise<string> {
   const { ask, draft, flow } = setup;
-  const catalogue = await catalogueFor(setup.place, draft.config);
+  const catalogue = await catalogueFor(setup.host, draft.config);
   const usual = await usualModel(catalogue, provider, wanted);
   const models = catalogue.list({ provider, absent: true });
   if (ask && flow === "advanced" && models.length > 1) {
     const first = usual ? [usual, ...models.filter(({ id }) => id !== usual.id)] : models;
     const options = first.slice(0, MOST_SHOWN).map(({ id, name }) => ({ value: id, label: id, ...(name === id ? {} : { hint: name }) }));
-    return `${provider}/${await ask.select({ message: "Default model", options, initialValue: options[0]!.value })}`;
+    return `${provider}/${await ask.select({ message: "Default model", options, initialValue: options[0]?.value })}`;
   }
   if (usual) return `${provider}/${usual.id}`;
   return named(setup, provider, wanted);
@@ -45,10 +45,10 @@ async function named({ draft, ask }: Setup, provider: string, wanted: string | u
 
 /** A model on this machine: of the server that is named, or of any that answers. */
 async function takeLocal(setup: Setup, provider: string | undefined): Promise<string | undefined> {
-  const { ask, given, place, draft } = setup;
-  const local = await createLocalModels({ clock: place.clock, config: () => draft.config });
-  const { baseUrl: url, modelId } = given.custom ?? {};
-  const servers = (await local.look(place.signal)).filter(({ id, running }) => running && (provider === undefined || id === provider));
+  const { ask, answers, host, draft } = setup;
+  const local = await createLocalModels({ clock: host.clock, config: () => draft.config });
+  const { baseUrl: url, modelId } = answers.custom ?? {};
+  const servers = (await local.look(host.signal)).filter(({ id, running }) => running && (provider === undefined || id === provider));
   const found = servers.flatMap((server) => server.models.map((model) => ({ server, model })));
   const first = found.find(({ model }) => modelId === undefined || model === modelId);
   if (provider !== undefined && modelId !== undefined && !first) {
@@ -69,7 +69,7 @@ async function takeLocal(setup: Setup, provider: string | undefined): Promise<st
         initialValue: 0,
       })
     : found.indexOf(first);
-  const { server, model } = found[at]!;
+  const { server, model } = found[at] ?? first;
   const { ref, patch } = await localPatch({ provider: server.id, model, url: server.url, contextWindow: local.entry(server.id, model)?.contextWindow });
   draft.merge(patch);
   return ref;
@@ -103,14 +103,16 @@ async function follow(setup: Setup, choice: AuthChoice): Promise<string | null |
 
 /** Which model answers, and with what credential. Nothing is stored before the draft is. */
 export async function setUpModel(setup: Setup): Promise<ModelSummary> {
-  const { ask, given, keep, draft } = setup;
-  let fromFlags = choiceFromFlags(given);
+  const { ask, answers, keep, draft } = setup;
+  let fromFlags = choiceFromFlags(answers);
   const before = await chosenModel(draft.config);
-  if (fromFlags === undefined && (!ask || (keep && before !== undefined))) return { authChoice: "skip", ...(before === undefined ? {} : { model: before }) };
+  const unchanged = (authChoice: string): ModelSummary => ({ authChoice, ...(before === undefined ? {} : { model: before }) });
+  if (fromFlags === undefined && keep && before !== undefined) return unchanged("skip");
   for (;;) {
-    const choice = fromFlags ?? (await askChoice(setup));
+    const choice = fromFlags ?? (ask && (await askChoice(setup, ask)));
+    if (!choice) return unchanged("skip");
     const ref = await follow(setup, choice);
-    if (ref === null) return { authChoice: choice.id, ...(before === undefined ? {} : { model: before }) };
+    if (ref === null) return unchanged(choice.id);
     if (ref === undefined) {
       fromFlags = undefined;
       continue;

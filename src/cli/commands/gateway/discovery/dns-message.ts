@@ -32,7 +32,7 @@ export function encodeName(name: DnsName): Buffer {
   return Buffer.concat([...labels.flatMap((label) => [Buffer.from([label.length]), label]), Buffer.from([0])]);
 }
 
-/** The name at a place, and where what follows it begins. Throws a `RangeError` where the packet ends too soon or points forward. */
+/** The name at an offset, and the offset after it. Throws a `RangeError` where the packet ends too soon or points forward. */
 function readName(packet: Buffer, start: number): { readonly name: DnsName; readonly end: number } {
   const name: string[] = [];
   let at = start;
@@ -56,7 +56,11 @@ function readName(packet: Buffer, start: number): { readonly name: DnsName; read
 
 function readTexts(data: Buffer): readonly string[] {
   const texts: string[] = [];
-  for (let at = 0; at < data.length; at += 1 + data[at]!) texts.push(data.toString("utf8", at + 1, Math.min(data.length, at + 1 + data[at]!)));
+  for (let at = 0; at < data.length;) {
+    const end = at + 1 + data.readUInt8(at);
+    texts.push(data.toString("utf8", at + 1, Math.min(data.length, end)));
+    at = end;
+  }
   return texts;
 }
 

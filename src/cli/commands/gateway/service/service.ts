@@ -91,7 +91,7 @@ export async function lingers(io: Io): Promise<boolean> {
     const args = ["show-user", userInfo().username, "--property=Linger"];
     return (await run("loginctl", { args, env: io.env, timeoutMs: 5000, maxOutputBytes: 65_536 })).stdout.includes("Linger=yes");
   } catch {
-    // No such program, or a user without an entry: nobody knows.
+    // No such program, or a user without an entry: unknown.
     return false;
   }
 }
@@ -103,11 +103,11 @@ export interface ServiceState {
   readonly loaded: boolean;
   readonly running: boolean;
   readonly pid?: number;
-  /** As the platform says it. */
+  /** In the platform's words. */
   readonly detail: string;
 }
 
-/** What the platform says about the service. */
+/** The state of the service, as the platform reports it. */
 export async function serviceState(io: Io, service: ServiceDefinition): Promise<ServiceState> {
   const { run } = await import("../../../../base/spawn.ts");
   const [command, ...args] = service.show;

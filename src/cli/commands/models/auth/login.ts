@@ -93,8 +93,8 @@ export const loginGithubCopilot = defineCommand({
       io.err(`${id} stays as it is; --yes replaces it\n`);
       return;
     }
-    const given = { clientId: values["client-id"], tokenUrl: values["token-url"], deviceUrl: values["device-url"] };
-    const { access } = await ownLogin(io, view, { provider: PROVIDER, method: "device", ...given });
+    const settings = { clientId: values["client-id"], tokenUrl: values["token-url"], deviceUrl: values["device-url"] };
+    const { access } = await ownLogin(io, view, { provider: PROVIDER, method: "device", ...settings });
     await save(io, view, id, { type: "token", provider: PROVIDER, token: access });
   },
 });

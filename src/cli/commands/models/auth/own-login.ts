@@ -22,8 +22,8 @@ export interface OwnLogin {
 }
 
 /** Logs in as a client that the user registered: with the browser where the provider has a page for it, with a device code otherwise. */
-export async function ownLogin(io: Io, view: AuthView, { provider, method, ...given }: OwnLogin): Promise<OAuthCredential> {
-  const client = view.profiles.oauthClient(provider, given, view.env);
+export async function ownLogin(io: Io, view: AuthView, { provider, method, ...settings }: OwnLogin): Promise<OAuthCredential> {
+  const client = view.profiles.oauthClient(provider, settings, view.env);
   if ("missing" in client) {
     throw new AppError(
       "INVALID_INPUT",

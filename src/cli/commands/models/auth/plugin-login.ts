@@ -41,7 +41,8 @@ export async function pluginLogin(io: Io, view: AuthView, provider: string, meth
   const { inventory } = await loadPlugins(io);
   const has = (names: readonly string[] | undefined): boolean => names?.some((name) => view.canonical(name) === provider) ?? false;
   const plugins = inventory.entries.filter((entry) => entry.enabled && entry.error === undefined && has(entry.manifest.providers));
-  if (plugins.length === 0) {
+  const [owner] = plugins;
+  if (!owner) {
     const off = inventory.entries.find((entry) => !entry.enabled && has(entry.manifest.providers));
     if (off) io.err(`the plugin ${off.id} brings ${provider} but is not enabled: openclaw plugins enable ${off.id}\n`);
     return undefined;
@@ -53,7 +54,7 @@ export async function pluginLogin(io: Io, view: AuthView, provider: string, meth
   const found = host.providers.find(({ value }) => view.canonical(value.id) === provider);
   if (!found) {
     const why = host.list().find(({ error }) => error !== undefined)?.error ?? "it registers no such provider";
-    throw new AppError("PLUGIN_FAILED", `the plugin ${plugins[0]!.id} should bring ${provider} but does not: ${why}`);
+    throw new AppError("PLUGIN_FAILED", `the plugin ${owner.id} should bring ${provider} but does not: ${why}`);
   }
   const plugin = found.value.provider as unknown as ProviderPlugin;
   const chosen = methodOf({ ...plugin, auth: Array.isArray(plugin.auth) ? plugin.auth : [] }, method);

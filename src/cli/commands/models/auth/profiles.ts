@@ -14,7 +14,7 @@ function secretOf(credential: AuthProfileCredential): string {
   return credential.type === "token" ? credential.token : credential.access;
 }
 
-/** Stores a credential, names it in the configuration, and says what that means for the order. The secret is shown masked. */
+/** Stores a credential, names it in the configuration, and reports what that means for the order. The secret is shown masked. */
 export async function save(io: Io, view: AuthView, id: string, credential: AuthProfileCredential): Promise<void> {
   const { auth, config, canonical } = view;
   const secret = secretOf(credential);
@@ -52,10 +52,10 @@ export const add = defineCommand({
   },
 });
 
-function expiryOf(given: string | undefined, now: number): number | undefined {
-  if (given === undefined) return undefined;
-  const ms = parseDuration(given, "d");
-  if (ms === undefined || !(ms > 0)) throw new AppError("INVALID_INPUT", `--expires-in takes a duration such as 365d or 12h, not ${JSON.stringify(given)}`);
+function expiryOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text, "d");
+  if (ms === undefined || !(ms > 0)) throw new AppError("INVALID_INPUT", `--expires-in takes a duration such as 365d or 12h, not ${JSON.stringify(text)}`);
   return now + ms;
 }
 

@@ -78,18 +78,18 @@ function homedirOf({ env }: Io): string {
 }
 
 /** The provider that a flag names, by its one name. */
-export function providerOf(view: Pick<AuthView, "canonical">, given: string | undefined): string {
-  const provider = view.canonical(given ?? "");
+export function providerOf(view: Pick<AuthView, "canonical">, named: string | undefined): string {
+  const provider = view.canonical(named ?? "");
   if (provider === "" || /[\s:]/.test(provider)) {
     throw new AppError(
       "INVALID_INPUT",
-      `expected --provider with the name of a provider, as in --provider anthropic${given === undefined ? "" : `; got ${JSON.stringify(given)}`}`,
+      `expected --provider with the name of a provider, as in --provider anthropic${named === undefined ? "" : `; got ${JSON.stringify(named)}`}`,
     );
   }
   return provider;
 }
 
-/** Warns about a provider that nobody knows: the credential is saved, since a plugin or the configuration may bring the provider later. */
+/** Warns about an unknown provider: the credential is saved, since a plugin or the configuration may bring the provider later. */
 export function warnAboutUnknown(io: Io, { knownProviders }: Pick<AuthView, "knownProviders">, provider: string): void {
   if (knownProviders.includes(provider)) return;
   const close = nearest(provider, knownProviders);
@@ -100,8 +100,8 @@ export function warnAboutUnknown(io: Io, { knownProviders }: Pick<AuthView, "kno
 }
 
 /** A profile id that belongs to the provider. */
-export function profileIdOf(provider: string, given: string | undefined, name: string): string {
-  const id = given?.trim() || `${provider}:${name}`;
+export function profileIdOf(provider: string, named: string | undefined, name: string): string {
+  const id = named?.trim() || `${provider}:${name}`;
   if (!id.startsWith(`${provider}:`) || !/^[^\s:]+:\S+$/.test(id)) {
     throw new AppError("INVALID_INPUT", `expected a profile id of the form ${provider}:<name>, got ${JSON.stringify(id)}`);
   }

@@ -54,7 +54,7 @@ type Client = Parameters<Parameters<typeof tryGateway>[3]>[0];
 async function askGateway<T>(io: Io, ask: (client: Client) => Promise<T>): Promise<T | undefined> {
   try {
     const target = await findTarget(io, {});
-    // Without a process on this state folder there is nobody to ask; files of another machine are not at hand.
+    // Without a process on this state folder no gateway can be asked; files of another machine are not available.
     if (target.kind === "local" && target.holder === undefined) return undefined;
     return (await tryGateway(io, target, PATIENCE_MS, ask)).value;
   } catch {

@@ -32,7 +32,7 @@ export interface Link extends Disposable {
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 
-/** Passes on what the gateway tells. */
+/** Dispatches events of the gateway. */
 function listen(client: GatewayClient, dispatch: LinkDeps["dispatch"]): void {
   client.on("chat", (payload) => dispatch({ type: "chat", payload }));
   client.on("agent", (payload) => dispatch({ type: "agent", payload }));
@@ -72,7 +72,7 @@ export function openLink(deps: LinkDeps): Link {
         why = await once();
         failures = 0;
       } catch (error) {
-        why = messageOf(error).split("\n")[0]!;
+        [why = ""] = messageOf(error).split("\n");
         failures = Math.min(failures + 1, 10);
       }
     }

@@ -9,9 +9,9 @@ import { agentItems, approvalOf, commandInfos, factsOf, modelItems, sessionItems
 type Dispatch = (event: TuiEvent) => void;
 type Of<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
 /** What the gateway is asked for. The others are this machine's. */
-export type GatewayEffect = Exclude<Effect, { kind: "shell" | "stop-shell" | "mouse" | "suspend" | "redraw" | "exit" }>;
+type GatewayEffect = Exclude<Effect, { kind: "shell" | "stop-shell" | "mouse" | "suspend" | "exit" }>;
 
-/** The gateway said no, as opposed to nothing. */
+/** The gateway refused, as opposed to not answering. */
 const isRefusal = (error: unknown): boolean => error instanceof AppError && typeof error.details["protocolCode"] === "string";
 
 /** The least that a session's runs may take longer than the answer that they began. */
@@ -149,7 +149,7 @@ async function ask(client: GatewayClient, effect: GatewayEffect, agentId: string
 /** What a new connection does anyway. */
 const REPEATED: ReadonlySet<Effect["kind"]> = new Set(["send", "history", "facts", "agents", "commands", "approvals", "watch"]);
 
-/** Has the gateway do something. What fails because the connection was lost is done again when there is one, or said. */
+/** Sends an effect to the gateway. What fails because the connection was lost is repeated on the next one, or reported. */
 export async function performAt(client: GatewayClient | undefined, effect: GatewayEffect, agentId: string, dispatch: Dispatch): Promise<void> {
   const lost = (): void => {
     if (effect.kind === "decide") dispatch({ type: "undecided", id: effect.id, error: "there is no connection; decide again when there is one" });

@@ -32,7 +32,7 @@ export function listed(state: State, approvals: readonly Approval[]): State {
   );
 }
 
-/** Nobody answered in time. */
+/** There was no answer in time. */
 export function expired(state: State, now: number): State {
   const over = state.approvals.filter(({ expiresAt }) => expiresAt <= now + state.skew);
   if (over.length === 0) return state;
@@ -53,8 +53,7 @@ export function focused(state: State): State {
   return first ? { ...state, focus: { id: first.id, choice: 0 }, top: undefined } : state;
 }
 
-function decide(state: State, decision: Decision): Next {
-  const id = state.focus!.id;
+function decide(state: State, id: string, decision: Decision): Next {
   const approvals = state.approvals.map((one) => (one.id === id ? { ...one, deciding: decision } : one));
   return and({ ...state, approvals, focus: undefined }, { kind: "decide", id, decision });
 }
@@ -67,7 +66,8 @@ export function approvalKey(state: State, key: string): Next | undefined {
   if (key === "left" || key === "up" || key === "shift+tab") return turn(-1);
   if (key === "right" || key === "down" || key === "tab") return turn(1);
   if (key === "escape" || key === "ctrl+c") return only({ ...state, focus: undefined });
-  return key === "enter" ? decide(state, DECISIONS[focus.choice]!) : undefined;
+  const decision = DECISIONS[focus.choice];
+  return key === "enter" && decision ? decide(state, focus.id, decision) : undefined;
 }
 
 const LETTERS: Readonly<Record<string, Decision>> = { y: "allow-once", a: "allow-always", n: "deny" };
@@ -76,5 +76,5 @@ const LETTERS: Readonly<Record<string, Decision>> = { y: "allow-once", a: "allow
 export function approvalText(state: State, text: string): Next | undefined {
   if (!state.focus) return undefined;
   const decision = LETTERS[text.toLowerCase()];
-  return decision ? decide(state, decision) : undefined;
+  return decision ? decide(state, state.focus.id, decision) : undefined;
 }

@@ -23,12 +23,12 @@ function names(commands: readonly CommandInfo[], typed: string): Completion[] {
 export function completions({ editor, commands, picker }: Pick<State, "editor" | "commands" | "picker">): readonly Completion[] {
   const { text, cursor } = editor;
   if (picker || cursor !== text.length || text.includes("\n")) return [];
-  const command = /^\/(\S*)$/.exec(text);
-  if (command) return names(commands, command[1]!);
-  const argument = /^\/(\S+)\s+(\S*)$/.exec(text);
-  const found = argument && commands.find(({ name }) => name === argument[1]!.toLowerCase());
-  if (!argument || !found) return [];
-  const wanted = argument[2]!.toLowerCase();
+  const command = /^\/(\S*)$/.exec(text)?.[1];
+  if (command !== undefined) return names(commands, command);
+  const [, typed = "", argument = ""] = /^\/(\S+)\s+(\S*)$/.exec(text) ?? [];
+  const found = commands.find(({ name }) => name === typed.toLowerCase());
+  if (!found) return [];
+  const wanted = argument.toLowerCase();
   return found.choices
     .filter((choice) => choice.startsWith(wanted) && choice !== wanted)
     .map((choice) => ({ text: `/${found.name} ${choice}`, label: choice, detail: "" }));

@@ -45,7 +45,7 @@ function wordAfter({ text, cursor }: Editor): number {
 const at = ({ text }: Editor, cursor: number): Editor => ({ text, cursor });
 const without = ({ text }: Editor, from: number, to: number): Editor => ({ text: text.slice(0, from) + text.slice(to), cursor: from });
 
-/** The line above or below, at about the same place; undefined when there is none. */
+/** The line above or below, at about the same column; undefined when there is none. */
 export function vertical(editor: Editor, by: -1 | 1): Editor | undefined {
   const start = lineStart(editor);
   const column = graphemes(editor.text.slice(start, editor.cursor)).length;

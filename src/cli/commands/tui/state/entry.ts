@@ -1,3 +1,4 @@
+import { isRecord } from "../../../../base/records.ts";
 import type { MethodResult } from "../../../../protocol/index.ts";
 
 /** One thing in the log that the gateway knows. */
@@ -17,7 +18,7 @@ export type Entry =
       readonly id: string;
       readonly name: string;
       readonly args: unknown;
-      /** Undefined: it has given none yet. */
+      /** Undefined: there is none yet. */
       readonly output: string | undefined;
       readonly failed: boolean;
       readonly endedAt?: number | undefined;
@@ -26,7 +27,7 @@ export type Entry =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
+const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The text of content in any of its forms; what is no text is named. */
@@ -56,7 +57,7 @@ function blocksOf(content: unknown, type: string): Fields[] {
 }
 
 /** A message, in no form of the wire. */
-interface Said {
+interface Item {
   readonly kind: "user" | "assistant" | "tool" | "mark";
   readonly at: number;
   readonly content: unknown;
@@ -69,8 +70,8 @@ interface Said {
   readonly error?: unknown;
 }
 
-function answerEntries(said: Said): Entry[] {
-  const { at, content, stopReason, error } = said;
+function answerEntries(item: Item): Entry[] {
+  const { at, content, stopReason, error } = item;
   const text = contentText(content);
   const thinking = blocksOf(content, "thinking")
     .map((block) => textOf(block["thinking"]))
@@ -90,37 +91,37 @@ function answerEntries(said: Said): Entry[] {
   return [...(silent ? [] : [{ kind: "assistant" as const, at, text, thinking, ...(failure === "" ? {} : { error: failure }), aborted }]), ...calls];
 }
 
-/** Entries in the order they were said; results stand with their calls. */
-function entriesOf(all: readonly Said[]): Entry[] {
+/** Entries in their order; results are shown with their calls. */
+function entriesOf(all: readonly Item[]): Entry[] {
   const entries: Entry[] = [];
   const calls = new Map<string, number>();
-  for (const said of all) {
-    const { kind, at, content, runId, from } = said;
+  for (const item of all) {
+    const { kind, at, content, runId, from } = item;
     if (kind === "user") entries.push({ kind, at, text: contentText(content), runId, from });
     else if (kind === "mark") entries.push({ kind, at, text: contentText(content) });
     else if (kind === "assistant") {
-      for (const entry of answerEntries(said)) {
+      for (const entry of answerEntries(item)) {
         if (entry.kind === "tool") calls.set(entry.id, entries.length);
         entries.push(entry);
       }
     } else {
-      const id = textOf(said.toolCallId);
-      const place = calls.get(id);
-      const call = place === undefined ? undefined : entries[place];
-      const given = { output: resultText(content), failed: said.isError === true, endedAt: at };
-      if (place !== undefined && call?.kind === "tool") entries[place] = { ...call, ...given };
-      else entries.push({ kind: "tool", at, id, name: textOf(said.toolName), args: undefined, ...given });
+      const id = textOf(item.toolCallId);
+      const index = calls.get(id);
+      const call = index === undefined ? undefined : entries[index];
+      const outcome = { output: resultText(content), failed: item.isError === true, endedAt: at };
+      if (index !== undefined && call?.kind === "tool") entries[index] = { ...call, ...outcome };
+      else entries.push({ kind: "tool", at, id, name: textOf(item.toolName), args: undefined, ...outcome });
     }
   }
   return entries;
 }
 
-const KINDS: Readonly<Record<string, Said["kind"]>> = { user: "user", assistant: "assistant", toolResult: "tool", system: "mark" };
+const KINDS: Readonly<Record<string, Item["kind"]>> = { user: "user", assistant: "assistant", toolResult: "tool", system: "mark" };
 
 /** The log from `chat.history`. */
 export function entriesOfHistory(messages: readonly unknown[]): Entry[] {
   return entriesOf(
-    messages.map((message): Said => {
+    messages.map((message): Item => {
       const fields = fieldsOf(message);
       const { timestamp, content, errorMessage } = fields;
       return {
@@ -138,8 +139,8 @@ export function entriesOfHistory(messages: readonly unknown[]): Entry[] {
 /** The log from `chat.page`. */
 export function entriesOfPage(page: MethodResult<"chat.page">["entries"]): Entry[] {
   return entriesOf(
-    page.flatMap((entry): Said[] => {
-      const marks = (entry.told ?? []).map((line): Said => ({ kind: "mark", at: entry.ts, content: line, runId: entry.runId }));
+    page.flatMap((entry): Item[] => {
+      const marks = (entry.told ?? []).map((line): Item => ({ kind: "mark", at: entry.ts, content: line, runId: entry.runId }));
       if (entry.kind === "note" && entry.told !== undefined) return marks;
       const kind = entry.kind === "compaction" || entry.kind === "note" ? "mark" : entry.kind;
       const { ts, content, toolCallId, toolName, isError, runId, from, stopReason, error } = entry;

@@ -34,13 +34,14 @@ function recalled(state: State, by: -1 | 1): State {
   if (at < 0 || at > past.length || (recall === undefined && by > 0)) return state;
   const draft = recall?.draft ?? state.editor.text;
   if (at === past.length) return { ...state, recall: undefined, editor: editorWith(draft), completion: undefined };
-  return { ...state, recall: { at, draft }, editor: editorWith(past[at]!), completion: undefined };
+  return { ...state, recall: { at, draft }, editor: editorWith(past[at] ?? ""), completion: undefined };
 }
 
 function upOrDown(state: State, by: -1 | 1): State {
-  const offered = state.completion ? completions(state) : [];
-  if (offered.length > 0) {
-    const selected = (state.completion!.selected + by + offered.length) % offered.length;
+  const { completion } = state;
+  const offered = completion ? completions(state) : [];
+  if (completion && offered.length > 0) {
+    const selected = (completion.selected + by + offered.length) % offered.length;
     return { ...state, completion: { selected, touched: true } };
   }
   const moved = vertical(state.editor, by);

@@ -23,12 +23,12 @@ function withText(run: Run, kind: "text" | "thinking", text: string): Run {
 }
 
 function withTool(run: Run, data: ToolData, ts: number): Run {
-  const place = run.segments.findIndex((segment) => segment.kind === "tool" && segment.id === data.toolCallId);
-  const known = run.segments[place];
+  const index = run.segments.findIndex((segment) => segment.kind === "tool" && segment.id === data.toolCallId);
+  const known = run.segments[index];
   const before: Extract<Segment, { kind: "tool" }> =
     known?.kind === "tool" ? known : { kind: "tool", id: data.toolCallId, name: data.name, args: undefined, output: "", status: "running", startedAt: ts };
   const tool = toolAfter(before, data, ts);
-  return { ...run, segments: place < 0 ? [...run.segments, tool] : run.segments.with(place, tool) };
+  return { ...run, segments: index < 0 ? [...run.segments, tool] : run.segments.with(index, tool) };
 }
 
 function toolAfter(before: Extract<Segment, { kind: "tool" }>, data: ToolData, ts: number): Segment {
@@ -54,16 +54,16 @@ export function agentCame(state: State, payload: AgentEvent): Next {
   );
 }
 
-function ended(run: Run, { state: kind, message, errorMessage }: ChatEvent, reads: number): Run {
+function ended(run: Run, kind: Exclude<ChatEvent["state"], "delta">, { message, errorMessage }: ChatEvent, reads: number): Run {
   const text = contentText(message?.content);
   const isShown = text === "" || run.segments.some((segment) => segment.kind === "text" && segment.text === text);
   const segments = isShown ? run.segments : withText(run, "text", text).segments;
-  return { ...run, segments, outcome: { kind: kind as "final" | "aborted" | "error", text: errorMessage }, ended: reads };
+  return { ...run, segments, outcome: { kind, text: errorMessage }, ended: reads };
 }
 
 const isCommand = ({ text }: Sent): boolean => /^\s*\//.test(text);
 
-/** What a run says in the conversation. At its end the history is read, which then has all of it. */
+/** A chat event of a run. At its end the history is read, which then has all of it. */
 export function chatCame(state: State, payload: ChatEvent): Next {
   const { runId, sessionKey, state: kind, message } = payload;
   const own = state.sent.find((sent) => sent.runId === runId);
@@ -74,8 +74,8 @@ export function chatCame(state: State, payload: ChatEvent): Next {
   const at = message?.timestamp ?? own?.at ?? 0;
   if (kind === "delta") return only(withRun(state, runId, at, (run) => withText(run, "text", contentText(message?.content))));
   const silent = kind === "final" && message === undefined;
-  const next = withRun(state, runId, at, (run) => ended(run, payload, state.reads));
-  // Nothing was said, as when a message waits for the end of another run: only the history can tell that it is through.
+  const next = withRun(state, runId, at, (run) => ended(run, kind, payload, state.reads));
+  // A run without text, as when a message waits for another run: only the history shows that it is done.
   const through = !silent || own === undefined || isCommand(own);
   const sent = next.sent.map((one) => (one === own ? { ...one, state: "accepted" as const, ...(through ? { ended: state.reads } : {}) } : one));
   const { state: read, effects } = reading({ ...next, sent, aborting: false });
@@ -87,9 +87,9 @@ function trimmed(run: Run, entries: readonly Entry[]): Run {
   const calls = new Map(entries.flatMap((entry) => (entry.kind === "tool" ? [[entry.id, entry] as const] : [])));
   const lastCall = run.segments.findLastIndex((segment) => segment.kind === "tool" && calls.has(segment.id));
   const newest = entries.findLast((entry) => entry.kind === "assistant");
-  const segments = run.segments.filter((segment, place) => {
+  const segments = run.segments.filter((segment, index) => {
     if (segment.kind === "tool") return calls.get(segment.id)?.output === undefined;
-    if (place < lastCall) return false;
+    if (index < lastCall) return false;
     return !(segment.kind === "text" && newest?.text === segment.text && newest.at >= run.startedAt);
   });
   return segments.length === run.segments.length ? run : { ...run, segments };
@@ -97,7 +97,7 @@ function trimmed(run: Run, entries: readonly Entry[]): Run {
 
 const composed = (text: string): string => text.normalize("NFC").trim();
 
-/** The entry that a message of ours became: by its run, else by its words. Several messages that waited may have become one. */
+/** The entry that a sent message became: by its run, else by its text. Several messages that waited may have become one. */
 function entryFor(sent: Sent, entries: readonly Entry[], after: number): Extract<Entry, { kind: "user" }> | undefined {
   const text = composed(sent.text);
   const users = entries.filter((entry) => entry.kind === "user");
@@ -108,7 +108,7 @@ function entryFor(sent: Sent, entries: readonly Entry[], after: number): Extract
   return same ?? newer.find((entry) => text !== "" && entry.text.length > text.length && entry.text.includes(text));
 }
 
-/** Messages of ours that the history does not have yet. What one of them became is not taken for the next. */
+/** Sent messages that the history does not have yet. An entry is used for one of them only. */
 function unread(state: State, entries: readonly Entry[], read: number): readonly Sent[] {
   let after = 0;
   return state.sent.flatMap((sent) => {
@@ -116,7 +116,7 @@ function unread(state: State, entries: readonly Entry[], read: number): readonly
     const since = Math.max(after, sent.after);
     const entry = entryFor(sent, entries, since);
     if (entry) {
-      // One entry may stand for several messages, as long as it says more than this one.
+      // One entry may stand for several messages, as long as it contains more than this one.
       if (composed(entry.text) === composed(sent.text)) after = Math.max(after, entry.at);
       return [];
     }
@@ -125,7 +125,7 @@ function unread(state: State, entries: readonly Entry[], read: number): readonly
   });
 }
 
-/** The history came: it is what was said, and what only we knew goes on top of it. */
+/** The history came: it replaces what was shown, and local messages are added to it. */
 export function historyCame(state: State, event: Extract<TuiEvent, { type: "history" }>): State {
   const { sessionKey, read, entries } = event;
   if (sessionKey !== state.sessionKey || read <= state.read) return state;

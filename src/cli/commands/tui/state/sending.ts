@@ -1,7 +1,7 @@
 import { openPicker } from "./picker.ts";
 import { and, only, type Context, type Next, type Sent, type State } from "./state.ts";
 
-/** Says something. It stays in the log until the history has it, and is sent again as long as nobody answered. */
+/** Sends a message. It stays in the log until the history has it, and is sent again until it is answered. */
 export function sendMessage(state: State, text: string, { now, newId }: Context): Next {
   const { sessionKey, history, preferences, skew } = state;
   const after = history.reduce((newest, { at }) => Math.max(newest, at), 0);
@@ -39,7 +39,7 @@ export function accepted(state: State, runId: string, ended: boolean): State {
   return { ...state, sent };
 }
 
-/** The gateway refused a message: it says why, and what was written can be had back with Up. */
+/** The gateway refused a message: the reason is shown, and Up brings the text back. */
 export function refused(state: State, runId: string, error: string): State {
   const sent = state.sent.map((one) => (one.runId === runId ? { ...one, state: "failed" as const, error, ended: undefined } : one));
   return { ...state, sent };

@@ -4,16 +4,18 @@ import { sendMessage, runShell } from "./sending.ts";
 import { agentOf, entered, keyFor, noted, shortKey } from "./session.ts";
 import { and, only, type Context, type Next, type State } from "./state.ts";
 
-const FIELDS: Readonly<Record<string, string>> = {
-  model: "model",
-  think: "thinkingLevel",
-  verbose: "verboseLevel",
-  reasoning: "reasoningLevel",
-  usage: "responseUsage",
-  elevated: "elevatedLevel",
-  elev: "elevatedLevel",
-  activation: "groupActivation",
-};
+const FIELDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    model: "model",
+    think: "thinkingLevel",
+    verbose: "verboseLevel",
+    reasoning: "reasoningLevel",
+    usage: "responseUsage",
+    elevated: "elevatedLevel",
+    elev: "elevatedLevel",
+    activation: "groupActivation",
+  }),
+);
 
 const onOff = (on: boolean): string => (on ? "on" : "off");
 
@@ -37,8 +39,7 @@ function toAgent(state: State, id: string): Next {
   return entered(state, keyFor("main", { ...state.naming }, id) ?? state.sessionKey);
 }
 
-function set(state: State, name: string, value: string, context: Context): Next {
-  const field = FIELDS[name]!;
+function set(state: State, name: string, field: string, value: string, context: Context): Next {
   if (value !== "") return and(state, { kind: "patch", sessionKey: state.sessionKey, field, value: value === "default" ? null : value });
   if (name === "model") return opened(state, "models");
   const { thinking, verbose, reasoning, usage } = state.facts;
@@ -83,7 +84,8 @@ export function runSlash(state: State, text: string, context: Context): Next {
   const argument = rest.trim();
   const answer = Object.hasOwn(ANSWERS, command) ? ANSWERS[command] : undefined;
   if (answer) return answer(state, argument, context);
-  if (Object.hasOwn(FIELDS, command)) return set(state, command, argument, context);
+  const field = FIELDS.get(command);
+  if (field !== undefined) return set(state, command, field, argument, context);
   // With more behind it the gateway reads it: a model, a first message.
   if ((command === "new" || command === "reset") && argument === "") return and(state, { kind: "reset", sessionKey: state.sessionKey, reason: command });
   return sendMessage(state, text, context);

@@ -7,7 +7,7 @@ import { GATEWAY_COMMANDS, mergeCommands } from "./own-commands.ts";
 /** The connection, as it is shown. */
 export type Link = { readonly kind: "connecting" } | { readonly kind: "open" } | { readonly kind: "lost"; readonly why: string; readonly retryAt: number };
 
-/** What is known about the session besides what was said. */
+/** What is known about the session besides its messages. */
 export interface Facts {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
@@ -21,7 +21,7 @@ export interface Facts {
 
 /** A message of this terminal until the history has it. */
 export interface Sent {
-  /** Also the idempotency key: however often it is sent, it is said once. */
+  /** Also the idempotency key: however often it is sent, it counts once. */
   readonly runId: string;
   readonly sessionKey: string;
   readonly text: string;
@@ -77,7 +77,7 @@ export interface Approval {
   readonly resolvedPath?: string | undefined;
   /** Variables that it is started with. */
   readonly environment?: string | undefined;
-  /** What "always" would remember. */
+  /** What "always" would store. */
   readonly always?: string | undefined;
   readonly agentId?: string | undefined;
   readonly sessionKey?: string | undefined;
@@ -103,7 +103,7 @@ export interface Agent {
 
 export interface Preferences {
   readonly deliver: boolean;
-  /** For each message, where the session says nothing. */
+  /** For each message, where the session has no setting. */
   readonly thinking?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly historyLimit: number;
@@ -136,9 +136,9 @@ export interface State {
   /** The approval that the keys are for. */
   readonly focus?: { readonly id: string; readonly choice: number } | undefined;
   readonly editor: Editor;
-  /** Said before, oldest first. */
+  /** Earlier messages, oldest first. */
   readonly past: readonly string[];
-  /** Place in `past`, and what was being written before it was looked through. */
+  /** Position in `past`, and the text that was being written before. */
   readonly recall?: { readonly at: number; readonly draft: string } | undefined;
   readonly commands: readonly CommandInfo[];
   readonly completion?: { readonly selected: number; readonly touched: boolean } | undefined;
@@ -173,7 +173,6 @@ export type Effect =
   | { readonly kind: "stop-shell" }
   | { readonly kind: "mouse"; readonly on: boolean }
   | { readonly kind: "suspend" }
-  | { readonly kind: "redraw" }
   | { readonly kind: "exit" };
 
 /** A state, and what is to be done because of it. */

@@ -10,7 +10,7 @@ import { and, only, type Context, type Effect, type Next, type State } from "./s
 
 type Of<T extends TuiEvent["type"]> = Extract<TuiEvent, { type: T }>;
 
-/** There is a connection. Everything is asked for again, and what nobody answered is sent again under its own key. */
+/** There is a connection. Everything is asked for again, and messages without an answer are sent again under their own keys. */
 function connected(state: State, { hello, url }: Of<"connected">): Next {
   const { defaultAgentId = "main", mainKey, scope } = hello.snapshot.sessionDefaults ?? {};
   const naming = { defaultAgentId, ...(mainKey === undefined ? {} : { mainKey }), scope: scope === "global" ? ("global" as const) : ("per-sender" as const) };
@@ -24,7 +24,7 @@ function connected(state: State, { hello, url }: Of<"connected">): Next {
     link: { kind: "open" },
     connections: state.connections + 1,
     methods: new Set(hello.features.methods),
-    // What was said before there was a connection did not know its session's whole name.
+    // Messages written before there was a connection do not have the full key of their session.
     sent: first ? state.sent.map((sent) => ({ ...sent, sessionKey })) : state.sent,
   };
   const { state: next, effects } = refreshed(known);
@@ -34,7 +34,7 @@ function connected(state: State, { hello, url }: Of<"connected">): Next {
   return and(next, ...again, ...effects, { kind: "agents" }, { kind: "approvals" }, { kind: "commands", agentId: agentOf(next) });
 }
 
-/** A later answer about a session that was left says nothing about this one. */
+/** A late answer about a session that was left is not about this one. */
 function factsCame(state: State, { sessionKey, facts, ts }: Of<"facts">, { now }: Context): State {
   return sessionKey === state.sessionKey ? { ...state, facts, skew: ts - now } : state;
 }
@@ -100,7 +100,7 @@ const HANDLERS: Handlers = {
 
 /** What becomes of the state when something happens, and what is to be done then. */
 export function update(state: State, event: TuiEvent, context: Context): Next {
-  // Each handler takes the event of its own name, which the table's type says and a lookup cannot.
+  // Each handler takes the event of its own name; the table's type states that, a lookup cannot.
   const handle = HANDLERS[event.type] as (state: State, event: TuiEvent, context: Context) => Next;
   return handle(state, event, context);
 }

@@ -34,13 +34,13 @@ const WHEEL = 64;
 
 function fromCsi(prefix: string, parameters: string, final: string): Input | "paste" | undefined {
   const numbers = parameters.split(";").map((part) => Number(part.split(":")[0] || 0));
-  const [first = 0, second = 0] = numbers;
+  const [first = 0, second = 0, third] = numbers;
   const [, kind] = (parameters.split(";")[1] ?? "").split(":");
   if (kind === "3") return undefined; // A key was let go.
   if (prefix === "<") return first & WHEEL && final === "M" ? { type: "wheel", up: (first & 1) === 0 } : undefined;
   if (prefix !== "") return undefined;
   if (final === "~" && first === 200) return "paste";
-  if (final === "~" && first === 27 && numbers.length >= 3) return written(keyOfCode(numbers[2]!, second || 1));
+  if (final === "~" && first === 27 && third !== undefined) return written(keyOfCode(third, second || 1));
   if (final === "u") return written(keyOfCode(first, second || 1));
   if (final === "Z") return { type: "key", key: "shift+tab" };
   const name = final === "~" ? nameOfNumber(first) : nameOfLetter(final);
@@ -68,11 +68,18 @@ interface Step {
 /** What begins with the escape character at `at`; undefined when more has to come. */
 function escaped(text: string, at: number): Step | undefined {
   const csi = matchAt(CSI, text, at);
-  if (csi) return { length: csi[0].length, input: fromCsi(csi[1]!, csi[2]!, csi[3]!) };
+  if (csi) {
+    const [whole, prefix = "", parameters = "", final = ""] = csi;
+    return { length: whole.length, input: fromCsi(prefix, parameters, final) };
+  }
   const ss3 = matchAt(SS3, text, at);
   if (ss3) {
-    const name = ss3[2] === "M" ? "enter" : nameOfLetter(ss3[2]!);
-    return { length: ss3[0].length, input: name === undefined ? undefined : { type: "key", key: withModifiers(name, Number(ss3[1]!.split(";").at(-1)) || 1) } };
+    const [whole, modifiers = "", letter = ""] = ss3;
+    const name = letter === "M" ? "enter" : nameOfLetter(letter);
+    return {
+      length: whole.length,
+      input: name === undefined ? undefined : { type: "key", key: withModifiers(name, Number(modifiers.split(";").at(-1)) || 1) },
+    };
   }
   const report = matchAt(REPORT, text, at);
   if (report) return { length: report[0].length };
@@ -91,7 +98,7 @@ function escaped(text: string, at: number): Step | undefined {
 /** What an unfinished sequence was after all. */
 function afterAll(rest: string): readonly Input[] {
   if (rest.replaceAll("\u001b", "") === "") return Array.from(rest, () => ({ type: "key", key: "escape" }) as const);
-  return rest.length === 2 ? [{ type: "key", key: `alt+${rest[1]!.toLowerCase()}` }] : [];
+  return rest.length === 2 ? [{ type: "key", key: `alt+${rest.slice(1).toLowerCase()}` }] : [];
 }
 
 /** Reads keys from the bytes of a terminal: UTF-8, legacy and kitty sequences, bracketed paste, the wheel. */
@@ -101,10 +108,9 @@ export function createDecoder(): Decoder {
   let paste: string | undefined;
 
   /** Reads on in a paste; gives where its end was, or nothing when it goes on. */
-  function pasted(text: string, into: Input[]): string | undefined {
-    const before = paste!.length;
-    const whole = paste! + text;
-    const end = whole.indexOf(PASTE_END, Math.max(0, before - PASTE_END.length));
+  function pasted(before: string, text: string, into: Input[]): string | undefined {
+    const whole = before + text;
+    const end = whole.indexOf(PASTE_END, Math.max(0, before.length - PASTE_END.length));
     if (end < 0) {
       // The end may be cut in two: its beginning has to stay.
       paste = whole.length > MAX_PASTE + 100 ? whole.slice(0, MAX_PASTE) + whole.slice(-PASTE_END.length) : whole;
@@ -137,8 +143,7 @@ export function createDecoder(): Decoder {
       }
       at += step.length;
       if (step.input === "paste") {
-        paste = "";
-        const after = pasted(text.slice(at), into);
+        const after = pasted("", text.slice(at), into);
         if (after !== undefined) read(after, into);
         return;
       }
@@ -151,7 +156,7 @@ export function createDecoder(): Decoder {
       const inputs: Input[] = [];
       const text = rest + utf8.decode(bytes, { stream: true });
       rest = "";
-      const after = paste === undefined ? text : pasted(text, inputs);
+      const after = paste === undefined ? text : pasted(paste, text, inputs);
       if (after !== undefined) read(after, inputs);
       return inputs;
     },

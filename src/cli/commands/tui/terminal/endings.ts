@@ -2,7 +2,7 @@ import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** However the process ends, `leave` comes first: signals, and errors that nobody caught. */
+/** However the process ends, `leave` runs first: on signals and uncaught errors too. */
 export function guardEndings(leave: () => void): Disposable {
   const stack = new DisposableStack();
   for (const name of SIGNALS) {

@@ -59,7 +59,7 @@ const CODES: Readonly<Record<number, string>> = {
 const SHIFT = 1;
 const ALT = 2;
 const CTRL = 4;
-/** Keypad digits of terminals that tell them apart. */
+/** Keypad digits of terminals that distinguish them. */
 const KEYPAD_ZERO = 57_399;
 
 /** A name with its modifiers, in the one order. `modifiers` as terminals send them: 1 and a bit for each. */
@@ -71,7 +71,7 @@ export function withModifiers(name: string, modifiers: number): string {
 export const nameOfLetter = (letter: string): string | undefined => LETTERS[letter];
 export const nameOfNumber = (number: number): string | undefined => NUMBERS[number];
 
-/** A key given by its code point: a key, or text when it only writes a character. */
+/** The key of a code point, or text when it only types a character. */
 export function keyOfCode(code: number, modifiers: number): { readonly key: string } | { readonly text: string } | undefined {
   const name = CODES[code];
   if (name !== undefined) return name === "space" && modifiers <= 1 + SHIFT ? { text: " " } : { key: withModifiers(name, modifiers) };

@@ -28,7 +28,7 @@ function codesOf(style: Style, colour: boolean): number[] {
   ];
 }
 
-/** A line as a terminal takes it. The only control sequences in it are those of styles, whatever the text says. */
+/** A line as a terminal takes it. The only control sequences in it are those of styles, whatever the text contains. */
 export function paint(line: Line, colour: boolean): string {
   return line
     .map(({ text, style }) => {

@@ -13,7 +13,7 @@ export interface Terminal extends Disposable {
   mouse(on: boolean): void;
   onInput(listener: (bytes: Uint8Array) => void): void;
   onResize(listener: () => void): void;
-  /** Nobody sits there any more. */
+  /** The terminal was closed. */
   onGone(listener: () => void): void;
 }
 
@@ -39,7 +39,7 @@ export function openTerminal(): Terminal {
     try {
       writeSync(1, text);
     } catch {
-      // Nobody is there to see it.
+      // The terminal is gone.
     }
   }
 

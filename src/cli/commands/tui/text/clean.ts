@@ -13,7 +13,7 @@ const SEQUENCES = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]/g;
 /** Control characters other than tab and line feed. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** Characters that turn text around, or that nobody can see: with them a text can read otherwise than it is. */
+/** Characters that change the direction of text or are invisible: with them a text can read differently from what it is. */
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /** Joiners are part of emoji and of several scripts; shown only where every character counts. */
@@ -36,7 +36,7 @@ export function cleanLine(text: string): string {
   return clean(text).replace(/\s+/g, " ").trim();
 }
 
-const named = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`;
+const named = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 
 /** Text of which nothing may be hidden: what could not be seen is written out. For commands that await approval. */
 export function reveal(text: string): string {

@@ -60,14 +60,23 @@ export interface WrapOptions {
   readonly exact?: boolean;
 }
 
-/** Where a line that begins at `from` ends, and where the next begins. */
-function breakAt(cells: readonly Cell[], from: number, columns: number, exact: boolean): { readonly end: number; readonly next: number } {
+/** Where the cells from `from` on that fit into `columns` end. */
+function endOfFit(cells: readonly Cell[], from: number, columns: number): number {
   let width = 0;
   let end = from;
-  while (end < cells.length && (width + cells[end]!.width <= columns || end === from)) width += cells[end++]!.width;
+  for (let cell = cells[end]; cell && width + cell.width <= columns; cell = cells[end]) {
+    width += cell.width;
+    end += 1;
+  }
+  return end;
+}
+
+/** Where a line that begins at `from` ends, and where the next begins. */
+function breakAt(cells: readonly Cell[], from: number, columns: number, exact: boolean): { readonly end: number; readonly next: number } {
+  // A character that is wider than the line has it for itself.
+  const end = Math.min(cells.length, Math.max(from + 1, endOfFit(cells, from, columns)));
   if (end === cells.length || exact) return { end, next: end };
-  if (cells[end]!.text === " ") return { end, next: end + 1 };
-  for (let at = end - 1; at > from; at -= 1) if (cells[at]!.text === " ") return { end: at, next: at + 1 };
+  for (let at = end; at > from; at -= 1) if (cells[at]?.text === " ") return { end: at, next: at + 1 };
   return { end, next: end };
 }
 
@@ -97,8 +106,5 @@ export function wrapText(text: string, columns: number, style?: Style, options?:
 export function clipLine(line: Line, columns: number): Line {
   if (lineWidth(line) <= columns) return line;
   const cells = cellsOf(line);
-  let width = 0;
-  let end = 0;
-  while (end < cells.length && width + cells[end]!.width <= columns - 1) width += cells[end++]!.width;
-  return [...joined(cells.slice(0, end)), span("…")];
+  return [...joined(cells.slice(0, endOfFit(cells, 0, columns - 1))), span("…")];
 }

@@ -14,13 +14,13 @@ const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u115f\u1160-\u11ff\u3164\uffa0]/u;
 const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Regional_Indicator}{2}|\p{Emoji}\ufe0f)/u;
 
 function isWide(code: number): boolean {
-  if (code < WIDE[0]!) return false;
+  if (code < (WIDE[0] ?? 0)) return false;
   let low = 0;
   let high = WIDE.length / 2 - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    if (code < WIDE[middle * 2]!) high = middle - 1;
-    else if (code > WIDE[middle * 2 + 1]!) low = middle + 1;
+    if (code < (WIDE[middle * 2] ?? 0)) high = middle - 1;
+    else if (code > (WIDE[middle * 2 + 1] ?? 0)) low = middle + 1;
     else return true;
   }
   return false;

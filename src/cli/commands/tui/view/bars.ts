@@ -50,7 +50,7 @@ export function statusLine(state: State, now: number, unseen: number): Line {
     parts.push([span(`connection lost, trying again ${wait > 0 ? `in ${wait} s` : "now"}: ${cleanLine(link.why)}`, WARN)]);
   } else if (isBusy(state) || state.shell.running !== undefined) {
     const took = isBusy(state) ? since(state, now) : 0;
-    const spin = SPINNER[Math.floor(now / SPIN_MS) % SPINNER.length]!;
+    const spin = SPINNER[Math.floor(now / SPIN_MS) % SPINNER.length] ?? "";
     parts.push([span(`${spin} ${activity(state)}`, { colour: "green" }), span(`${took >= 1000 ? ` ${formatDuration(took)}` : ""} · Esc stops`, DIM)]);
   } else if (link.kind === "open") parts.push([span(state.armedAt === undefined ? "ready" : "Ctrl+C again leaves", state.armedAt === undefined ? DIM : WARN)]);
   if (state.approvals.length > 0) parts.push([span(`${state.approvals.length} to decide (Tab)`, { ...WARN, bold: true })]);

@@ -13,7 +13,7 @@ const MARGIN = 2;
 /** Rows of a text that wraps anywhere, and where the cursor is in them. */
 function rowsOf({ text, cursor }: Editor, available: number): { readonly rows: readonly string[]; readonly row: number; readonly column: number } {
   const rows: string[] = [];
-  let place = { row: 0, column: 0 };
+  let position = { row: 0, column: 0 };
   let at = 0;
   for (const line of text.split("\n")) {
     let row = "";
@@ -25,7 +25,7 @@ function rowsOf({ text, cursor }: Editor, available: number): { readonly rows: r
         row = "";
         width = 0;
       }
-      if (at === cursor) place = { row: rows.length, column: width };
+      if (at === cursor) position = { row: rows.length, column: width };
       row += grapheme === "\t" ? "    " : grapheme;
       width += next;
       at += grapheme.length;
@@ -36,12 +36,12 @@ function rowsOf({ text, cursor }: Editor, available: number): { readonly rows: r
         row = "";
         width = 0;
       }
-      place = { row: rows.length, column: width };
+      position = { row: rows.length, column: width };
     }
     rows.push(row);
     at += 1;
   }
-  return { rows, ...place };
+  return { rows, ...position };
 }
 
 /** The input with its cursor: as many rows as fit, those around the cursor. */
@@ -57,7 +57,7 @@ export function inputView(editor: Editor, columns: number, mostRows: number): In
 
 /** Two columns of text, the second dim. */
 export function pairLine(label: string, detail: string, columns: number, selected: boolean): Line {
-  const [line] = wrap([span(selected ? "› " : "  ", PROMPT), span(label, selected ? { bold: true } : undefined)], columns, { exact: true });
+  const [line = []] = wrap([span(selected ? "› " : "  ", PROMPT), span(label, selected ? { bold: true } : undefined)], columns, { exact: true });
   const used = textWidth(label) + 2;
-  return detail === "" || used + 4 > columns ? line! : [...line!, span(`${" ".repeat(Math.max(2, 26 - used))}${detail}`, { dim: true })];
+  return detail === "" || used + 4 > columns ? line : [...line, span(`${" ".repeat(Math.max(2, 26 - used))}${detail}`, { dim: true })];
 }

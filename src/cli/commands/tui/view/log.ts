@@ -116,7 +116,7 @@ function partsOf(state: State): Part[] {
   return ordered.map(({ part }) => part);
 }
 
-/** Makes the function that draws the log. It remembers how each part looks. */
+/** Makes the function that draws the log. It caches how each part looks. */
 export function createLogView(): (state: State, look: Omit<LogStyle, "markdown">) => Line[] {
   const markdown = createMarkdown();
   const drawn = new WeakMap<object, { readonly style: LogStyle; readonly lines: Line[] }>();

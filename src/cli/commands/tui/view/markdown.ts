@@ -39,11 +39,11 @@ function marksOf({ styles, links }: RichText): Mark[] {
 function spansOf(text: string, from: number, to: number, marks: readonly Mark[]): Span[] {
   const touching = marks.filter(({ start, end }) => start < to && end > from);
   const cuts = new Set([from, to, ...touching.flatMap(({ start, end }) => [Math.max(from, start), Math.min(to, end)])]);
-  const places = [...cuts].sort((a, b) => a - b);
-  return places.slice(0, -1).map((start, index) => {
-    const end = places[index + 1]!;
+  const positions = [...cuts].sort((a, b) => a - b);
+  return positions.slice(0, -1).map((start, index) => {
+    const end = positions[index + 1] ?? to;
     const styles = touching.filter((mark) => mark.start <= start && mark.end >= end).map(({ style }) => style);
-    return span(text.slice(start, end), styles.length === 0 ? undefined : (Object.assign({}, ...styles) as Style));
+    return span(text.slice(start, end), styles.length === 0 ? undefined : styles.reduce((all, style) => ({ ...all, ...style })));
   });
 }
 
@@ -129,7 +129,7 @@ export function piecesOf(text: string): readonly string[] {
     const line = text.slice(at, end);
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     if (mark !== undefined && fence === undefined) fence = mark;
-    else if (mark !== undefined && mark.startsWith(fence!)) fence = undefined;
+    else if (fence !== undefined && mark?.startsWith(fence)) fence = undefined;
     if (fence === undefined && line.trim() === "" && at - from >= PIECE_LENGTH && /^\S/.test(text.slice(end + 1, end + 2))) {
       pieces.push(text.slice(from, at));
       from = end + 1;
@@ -142,10 +142,10 @@ export function piecesOf(text: string): readonly string[] {
 /** Draws Markdown as lines: headings, lists, quotations, code in frames, tables. What others wrote is cleaned here. */
 export type DrawMarkdown = (text: string, columns: number, read: ReadMarkdown) => Line[];
 
-/** Parts that are remembered. */
+/** Parts that are cached. */
 const MOST_PIECES = 100;
 
-/** Makes the function that draws Markdown. It remembers the parts that it drew last. */
+/** Makes the function that draws Markdown. It caches the parts that it drew last. */
 export function createMarkdown(): DrawMarkdown {
   const drawn = new Map<string, { readonly columns: number; readonly read: ReadMarkdown; readonly lines: Line[] }>();
 
@@ -155,7 +155,8 @@ export function createMarkdown(): DrawMarkdown {
     const lines = blockLines(piece, columns, read);
     drawn.delete(piece);
     drawn.set(piece, { columns, read, lines });
-    if (drawn.size > MOST_PIECES) drawn.delete(drawn.keys().next().value!);
+    const [oldest] = drawn.keys();
+    if (oldest !== undefined && drawn.size > MOST_PIECES) drawn.delete(oldest);
     return lines;
   }
 

@@ -52,7 +52,7 @@ function windowOf<T>(items: readonly T[], selected: number, height: number): { r
   return { from, shown: items.slice(from, from + height) };
 }
 
-/** A list to choose from, in the place of the end of the log. */
+/** A list to choose from, shown instead of the end of the log. */
 export function pickerLines(picker: Picker, columns: number, height: number): Line[] {
   const items = shownItems(picker);
   const visible = Math.max(1, height - 3);
@@ -74,8 +74,9 @@ const MOST_OFFERED = 8;
 
 /** What the input may become. */
 export function completionLines(state: State, columns: number): Line[] {
-  if (!state.completion) return [];
+  const { completion } = state;
+  if (!completion) return [];
   const offered = completions(state);
-  const { from, shown } = windowOf(offered, state.completion.selected, MOST_OFFERED);
-  return shown.map(({ label, detail }, index) => pairLine(cleanLine(label), cleanLine(detail), columns, from + index === state.completion!.selected));
+  const { from, shown } = windowOf(offered, completion.selected, MOST_OFFERED);
+  return shown.map(({ label, detail }, index) => pairLine(cleanLine(label), cleanLine(detail), columns, from + index === completion.selected));
 }

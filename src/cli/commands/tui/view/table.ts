@@ -32,13 +32,13 @@ function sidesOf(line: string): Side[] | undefined {
 
 /** The table that begins at a line, and the line after it. */
 function tableAt(lines: readonly string[], at: number): { readonly table: Table; readonly next: number } | undefined {
-  const first = lines[at]!;
+  const first = lines[at] ?? "";
   if (!first.includes("|") || /^(?: {4}|\t| {0,3}>)/.test(first)) return undefined;
   const sides = sidesOf(lines[at + 1] ?? "");
   const head = cellsOf(first);
   if (sides?.length !== head.length) return undefined;
   let next = at + 2;
-  while (next < lines.length && lines[next]!.trim() !== "" && lines[next]!.includes("|")) next += 1;
+  for (let line = lines[next]; line !== undefined && line.trim() !== "" && line.includes("|"); line = lines[next]) next += 1;
   const rows = lines.slice(at + 2, next).map((line) => {
     const cells = cellsOf(line);
     return head.map((_, column) => cells[column] ?? "");
@@ -57,19 +57,18 @@ export function withTables(text: string): readonly (string | Table)[] {
     if (between.some((line) => line.trim() !== "")) parts.push(between.join("\n"));
     between = [];
   };
-  for (let at = 0; at < lines.length;) {
-    const mark = /^\s*(`{3,}|~{3,})/.exec(lines[at]!)?.[1];
+  let next = 0;
+  for (const [at, line] of lines.entries()) {
+    if (at < next) continue;
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
     if (mark !== undefined && fence === undefined) fence = mark;
-    else if (mark !== undefined && mark.startsWith(fence!)) fence = undefined;
+    else if (fence !== undefined && mark?.startsWith(fence)) fence = undefined;
     const found = fence === undefined && mark === undefined ? tableAt(lines, at) : undefined;
     if (found) {
       close();
       parts.push(found.table);
-      at = found.next;
-      continue;
-    }
-    between.push(lines[at]!);
-    at += 1;
+      next = found.next;
+    } else between.push(line);
   }
   if (parts.length === 0) return [text];
   close();
@@ -104,10 +103,13 @@ function padded(line: Line, width: number, side: Side): readonly Span[] {
 
 /** A row, as many lines high as its highest cell. */
 function rowLines(cells: readonly Line[], widths: readonly number[], sides: readonly Side[]): Line[] {
-  const wrapped = cells.map((cell, column) => wrap(cell, widths[column]!));
+  const wrapped = cells.map((cell, column) => wrap(cell, widths[column] ?? LEAST));
   const height = Math.max(...wrapped.map((lines) => lines.length));
   return Array.from({ length: height }, (_, at) =>
-    wrapped.flatMap((lines, column) => [...(column === 0 ? [] : [span(GAP, FRAME)]), ...padded(lines[at] ?? [], widths[column]!, sides[column]!)]),
+    wrapped.flatMap((lines, column) => [
+      ...(column === 0 ? [] : [span(GAP, FRAME)]),
+      ...padded(lines[at] ?? [], widths[column] ?? LEAST, sides[column] ?? "left"),
+    ]),
   );
 }
 
@@ -115,7 +117,7 @@ function rowLines(cells: readonly Line[], widths: readonly number[], sides: read
 function asList(head: readonly Line[], rows: readonly (readonly Line[])[], columns: number): Line[] {
   return rows.flatMap((row, at) => [
     ...(at === 0 ? [] : [[span("─".repeat(Math.min(columns, 20)), FRAME)]]),
-    ...row.flatMap((cell, column) => wrap([...head[column]!, span(": "), ...cell], columns, { indent: 2 })),
+    ...row.flatMap((cell, column) => wrap([...(head[column] ?? []), span(": "), ...cell], columns, { indent: 2 })),
   ]);
 }
 
@@ -124,7 +126,7 @@ export function tableLines({ head, sides, rows }: Table, columns: number, cell: 
   const bold = (line: Line): Line => line.map(({ text, style }) => span(text, { ...style, bold: true }));
   const heads = head.map((text) => bold(cell(text)));
   const body = rows.map((row) => row.map(cell));
-  const wanted = heads.map((line, column) => Math.max(1, lineWidth(line), ...body.map((row) => lineWidth(row[column]!))));
+  const wanted = heads.map((line, column) => Math.max(1, lineWidth(line), ...body.map((row) => lineWidth(row[column] ?? []))));
   const widths = columnWidths(wanted, columns - GAP.length * (head.length - 1));
   if (!widths) return body.length === 0 ? heads : asList(heads, body, columns);
   const rule: Line = [span(widths.map((width) => "─".repeat(width)).join("─┼─"), FRAME)];

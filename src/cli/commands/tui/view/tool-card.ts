@@ -1,3 +1,4 @@
+import { isRecord } from "../../../../base/records.ts";
 import { formatDuration } from "../../../../base/text.ts";
 import { clean, cleanLine } from "../text/clean.ts";
 import { clipLine, DIM, span, wrap, wrapText, type Line, type Style } from "../text/line.ts";
@@ -14,7 +15,7 @@ export interface ToolCard {
 
 const FOLDED_LINES = 3;
 const MOST_LINES = 2000;
-/** What says most about a call, in this order. */
+/** The arguments that describe a call best, in this order. */
 const TELLING = ["command", "path", "file_path", "url", "query", "pattern", "action", "message", "text", "name"];
 
 const SIGNS: Readonly<Record<ToolCard["status"], { readonly sign: string; readonly style: Style }>> = {
@@ -25,13 +26,13 @@ const SIGNS: Readonly<Record<ToolCard["status"], { readonly sign: string; readon
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
-/** One line about what a call was given. */
+/** One line about the arguments of a call. */
 export function argsSummary(args: unknown): string {
   if (typeof args !== "object" || args === null) return args === undefined ? "" : cleanLine(shown(args));
-  const fields = args as Readonly<Record<string, unknown>>;
+  const fields = isRecord(args) ? args : {};
   const telling = TELLING.find((name) => typeof fields[name] === "string" && fields[name] !== "");
   if (telling !== undefined) return cleanLine(String(fields[telling]).slice(0, 2000));
-  return Object.keys(fields).length === 0 ? "" : cleanLine(shown(fields).slice(0, 2000));
+  return Object.keys(args).length === 0 ? "" : cleanLine(shown(args).slice(0, 2000));
 }
 
 function argsLines(args: unknown, columns: number): Line[] {
@@ -39,7 +40,7 @@ function argsLines(args: unknown, columns: number): Line[] {
   return Object.entries(args).flatMap(([name, value]) => wrapText(`${cleanLine(name)}: ${clean(shown(value))}`, columns, DIM, { exact: true }));
 }
 
-/** A call: what it is, what it was given, how it went; folded, or with everything it gave. */
+/** A call: its name, its arguments, its outcome; folded, or with its whole output. */
 export function toolLines(card: ToolCard, columns: number, whole: boolean): Line[] {
   const { sign, style } = SIGNS[card.status];
   const took = card.tookMs === undefined || card.tookMs < 1000 ? "" : `  ${formatDuration(card.tookMs)}`;

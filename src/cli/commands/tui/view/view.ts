@@ -30,7 +30,7 @@ function filled(lines: readonly Line[], height: number): Line[] {
   return [...lines, ...Array.from({ length: Math.max(0, height - lines.length) }, (): Line => [])];
 }
 
-/** Makes the function from a state to a screen. The same state on the same screen looks the same; what it remembers only saves work. */
+/** Makes the function from a state to a screen. The same state on the same screen looks the same; what it caches only saves work. */
 export function createView(): (state: State, input: ViewInput) => Drawn {
   const drawLog = createLogView();
 

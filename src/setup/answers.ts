@@ -10,8 +10,8 @@ export type NodeManager = (typeof NODE_MANAGERS)[number];
 export type ResetScope = (typeof RESET_SCOPES)[number];
 export type Flow = "quickstart" | "advanced";
 
-/** What is known before anything is asked: the flags of a command, the parameters of a method. What is given is not asked for. */
-export interface Given {
+/** Answers known beforehand: flags of a command, parameters of a method. Their questions are not asked. */
+export interface SetupAnswers {
   readonly acceptRisk?: boolean | undefined;
   readonly mode?: "local" | "remote" | undefined;
   readonly flow?: Flow | undefined;

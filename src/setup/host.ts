@@ -35,7 +35,7 @@ export interface LoginResult {
 
 /** A login that needs a browser or a second device. */
 export interface LoginPort {
-  /** Rejects with what is missing, what the provider said, or that nobody logged in in time. */
+  /** Rejects with what is missing, the provider's error, or a timeout. */
   login(provider: string): Promise<LoginResult>;
 }
 
@@ -46,11 +46,11 @@ export interface ProgramsPort {
   /** Which of these are on the path. */
   find(names: Iterable<string>): Promise<ReadonlySet<string>>;
   /** Never rejects. */
-  run(line: readonly string[], signal: AbortSignal): Promise<Done>;
+  run(line: readonly [program: string, ...args: string[]], signal: AbortSignal): Promise<Done>;
 }
 
 /** Where the setup works: a command's process, or a running gateway. */
-export interface SetupPlace {
+export interface SetupHost {
   readonly config: Pick<Config, "current" | "edit" | "env" | "paths" | "reload" | "snapshot">;
   readonly env: Env;
   readonly cwd: string;
@@ -60,7 +60,7 @@ export interface SetupPlace {
   readonly ids: Ids;
   readonly log: Logger;
   readonly redactor: Pick<Redactor, "register" | "text">;
-  /** Ends what waits for somebody else. */
+  /** Aborts waiting for other programs and servers. */
   readonly signal: AbortSignal;
   /** Credentials that serve every agent. */
   auth(): Promise<Pick<Profiles, "add" | "candidates" | "credential" | "list" | "storePath">>;
@@ -74,7 +74,7 @@ export interface SetupPlace {
   providers?(): readonly PluginProvider[];
   /** A gateway runs on this state folder. */
   isRunning(): boolean;
-  /** This is that gateway: it listens, and need not be told where. */
+  /** This is that gateway: it listens already, so its address need not be written. */
   readonly insideGateway?: boolean;
   readonly service?: ServicePort | undefined;
   readonly logins?: LoginPort | undefined;

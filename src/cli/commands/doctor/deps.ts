@@ -14,7 +14,7 @@ import { tryGateway } from "../../gateway-call.ts";
 import { probeGateway } from "../../gateway-probe.ts";
 import { localTarget, openForReading } from "../../gateway-target.ts";
 
-/** What the doctor wants to know about models, from the same place as `openclaw models status`. */
+/** What the doctor checks about models, from the same source as `openclaw models status`. */
 async function modelFacts(io: Io): Promise<ModelFacts> {
   const [{ namedModel, openModels }, { statusOf }] = await Promise.all([import("../models/source.ts"), import("../models/status.ts")]);
   const view = await openModels(io);

@@ -1,4 +1,4 @@
-/** A running gateway as the place where things are set up. */
+/** Setup inside a running gateway. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { mainAgentFolder, type Config, type Env, type PathContext } from "../../config/index.ts";
@@ -9,9 +9,9 @@ import type { Redactor } from "../../base/redaction.ts";
 import type { Models, PluginProvider } from "../../models/index.ts";
 import { inventoryOptions, readInventory } from "../../plugins/index.ts";
 import type { ChannelPlugin } from "../../protocol/index.ts";
-import type { SetupPlace } from "../place.ts";
+import type { SetupHost } from "../host.ts";
 
-export interface InsideDeps {
+export interface GatewayHostDeps {
   readonly config: Config;
   readonly env: Env;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface InsideDeps {
 /** The agent whose credentials serve all. */
 const EVERYBODY = "main";
 
-export function insidePlace(deps: InsideDeps, signal: AbortSignal): SetupPlace {
+export function gatewayHost(deps: GatewayHostDeps, signal: AbortSignal): SetupHost {
   const { config, env, clock, ids, redactor, version } = deps;
   const osHome = homedir();
   const cwd = config.paths.home;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { lockHolder } from "../../../base/instance-lock.ts";
-import type { ProgramsPort, SetupPlace, Asker } from "../../../setup/index.ts";
+import type { ProgramsPort, SetupHost, Asker } from "../../../setup/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { createIds } from "../../../base/ids.ts";
 import { lazy } from "../../../base/lazy.ts";
@@ -15,16 +15,14 @@ import type { Io } from "../../io.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
 
-/** A command's process as the place where things are set up. */
-
 const INSTALL_MS = 300_000;
 const MOST_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** The end of what an installer says has the reason. */
+/** The end of an installer's output has the reason. */
 const SHOWN_CHARS = 600;
-/** What installs a program needs no key of ours. */
+/** Installers get no secrets of this environment. */
 const SECRET = /key|token|secret|password|credential/i;
 
-/** Installers of this user. Their output is kept for a failure only. */
+/** Runs installers as this user. Their output is shown only when they fail. */
 function programsOf(io: Io): ProgramsPort {
   const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !SECRET.test(name)));
   return {
@@ -37,9 +35,9 @@ function programsOf(io: Io): ProgramsPort {
       const { run } = await import("../../../base/spawn.ts");
       try {
         const options = { args, cwd: homedir(), env, timeoutMs: INSTALL_MS, maxOutputBytes: MOST_OUTPUT_BYTES, signal };
-        const { code, stdout, stderr } = await run(program!, options);
-        const said = (stderr.trim() || stdout.trim()).slice(-SHOWN_CHARS);
-        return { ok: code === 0, text: code === 0 ? "" : `exit code ${code}${said === "" ? "" : `: ${said}`}` };
+        const { code, stdout, stderr } = await run(program, options);
+        const output = (stderr.trim() || stdout.trim()).slice(-SHOWN_CHARS);
+        return { ok: code === 0, text: code === 0 ? "" : `exit code ${code}${output === "" ? "" : `: ${output}`}` };
       } catch (error) {
         return { ok: false, text: clip(messageOf(error), SHOWN_CHARS) };
       }
@@ -47,10 +45,10 @@ function programsOf(io: Io): ProgramsPort {
   };
 }
 
-interface CommandPlace extends SetupPlace, Disposable {}
+interface OpenSetupHost extends SetupHost, Disposable {}
 
 /** Opens the configuration, be it broken or not there. Close it when everything is set up. */
-export async function openPlace(io: Io): Promise<CommandPlace> {
+export async function openSetupHost(io: Io): Promise<OpenSetupHost> {
   const [clock, ids, redactor] = [systemClock, createIds(systemRandom), createRedactor()];
   const { env, cwd, version } = io;
   const osHome = homedir();
@@ -61,7 +59,7 @@ export async function openPlace(io: Io): Promise<CommandPlace> {
   const sink = { write: ({ message }: { readonly message: string }) => warn(message), flush: () => Promise.resolve() };
   const log = createLogger({ clock, redactor, outputs: [{ sink, level: "warn" }] });
 
-  const auth = lazy(async (): ReturnType<SetupPlace["auth"]> => {
+  const auth = lazy(async (): ReturnType<SetupHost["auth"]> => {
     const [{ createAuthProfiles }, { keyVariables, canonicalProvider }] = await Promise.all([loadProfiles(), loadChoice()]);
     return createAuthProfiles({
       agentDir,
@@ -112,12 +110,12 @@ export async function openPlace(io: Io): Promise<CommandPlace> {
   };
 }
 
-/** Runs `use` with the place where things are set up. Leaving a question is no failure: 0 is the exit code then. */
-export async function inPlace(io: Io, use: (place: CommandPlace) => Promise<number>): Promise<number> {
-  using place = await openPlace(io);
+/** Runs `use` with an open setup host. Leaving a question is no failure: the exit code is 0 then. */
+export async function withSetupHost(io: Io, use: (host: OpenSetupHost) => Promise<number>): Promise<number> {
+  using host = await openSetupHost(io);
   const { isLeft } = await import("../../../setup/index.ts");
   try {
-    return await use(place);
+    return await use(host);
   } catch (error) {
     if (!isLeft(error)) throw error;
     io.err(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -125,7 +123,7 @@ export async function inPlace(io: Io, use: (place: CommandPlace) => Promise<numb
   }
 }
 
-/** Who is asked at this terminal. */
+/** Asks questions at this terminal. */
 export async function openAsker(io: Pick<Io, "runnable">): Promise<Asker> {
   return (await import("./terminal-asker.ts")).terminalAsker(io);
 }

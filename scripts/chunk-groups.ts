@@ -67,7 +67,7 @@ export const CHUNK_GROUPS = [
   {
     name: "plugin-host",
     test: files(
-      "src/plugins/running/(?!create-plugins|admin|names|sections|channel-table)",
+      "src/plugins/running/(?!create-plugins|admin|names|sections)",
       "src/plugins/runtime/conversation/",
       "src/plugins/(?:host|registry|load)/",
       "src/hooks/(?!hook-log|catalog|trace|current-hooks)",
@@ -78,7 +78,7 @@ export const CHUNK_GROUPS = [
     name: "hub",
     test: files(
       "src/app/(?:core|open-modules|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
-      "src/plugins/running/(?:create-plugins|admin|names|sections|channel-table)\\.ts",
+      "src/plugins/running/(?:create-plugins|admin|names|sections)\\.ts",
       "src/tools/(?:authority/|approvals/shown-request|exec/(?:levels|settings)|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",
       "src/conversation/(?:create-conversation|index|inbound|item|closing|open-items|run-channels|approvals/pending-commands|intake/|lanes/|turns/|delivery/(?:lazy-delivery|shown-replies|sending-hooks|sent-hooks)\\.|commands/lazy-commands|commands/parsing/(?:pace|message)\\.)",

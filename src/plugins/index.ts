@@ -70,8 +70,7 @@ export type {
 } from "./install/index.ts";
 export { inventoryOptions } from "./inventory/gateway-inventory.ts";
 export { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./running/admin.ts";
-export { channelTable } from "./running/channel-table.ts";
-export { createPlugins, type PluginFacts, type Plugins, type PluginsDeps } from "./running/create-plugins.ts";
+export { channelTable, createPlugins, type PluginFacts, type Plugins, type PluginsDeps } from "./running/create-plugins.ts";
 export { judgeNames } from "./running/names.ts";
 export { pluginTools } from "./running/plugin-tools.ts";
 export { pluginPorts } from "./running/sections.ts";

@@ -81,7 +81,7 @@ export const CHUNK_GROUPS = [
   {
     name: "plugin-host",
     test: files(
-      "src/plugins/running/(?!create-plugins|gateway-ports|names|channel-table)",
+      "src/plugins/running/(?!create-plugins|gateway-ports|names)",
       "src/plugins/runtime/conversation/",
       "src/plugins/(?:host|registry|load)/",
       "src/hooks/(?!hook-log|catalog)",
@@ -92,7 +92,7 @@ export const CHUNK_GROUPS = [
     name: "hub",
     test: files(
       "src/app/(?:core|open-modules|open-automation|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
-      "src/plugins/running/(?:create-plugins|gateway-ports|names|channel-table)\\.ts",
+      "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog)",
       "src/conversation/(?:create-conversation|index|inbound|items|closing|lanes|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:lazy-delivery|message-hooks)\\.|commands/lazy-commands|commands/parsing/message\\.)",

@@ -5,15 +5,14 @@ import { createGroups, security } from "./access.ts";
 import { type AccountReader, createAccountReader, type Environment, type HostConfig, type IrcAccount, TEXT_LIMIT } from "./account.ts";
 import { type SessionTimes, TIMES } from "./connection/session.ts";
 import { refused } from "./failure.ts";
-import { addressPattern } from "./inbound/mention.ts";
+import { addressPattern } from "./inbound/message.ts";
 import { allowEntry } from "./inbound/sender.ts";
 import { createLive, type Live, sendPlain } from "./live.ts";
+import { createPlain, type Plain } from "./lines.ts";
 import { createOnboarding } from "./onboarding.ts";
-import { createPlain, type Plain } from "./outbound/plain.ts";
-import { type IrcProbe, probe } from "./probe.ts";
 import { runAccount } from "./run.ts";
 import { createConfig, createSetup } from "./setup.ts";
-import { createStatus } from "./status.ts";
+import { createStatus, type IrcProbe, probe } from "./status.ts";
 import { normalTarget, parseTarget } from "./target.ts";
 import { realWaiting, type Waiting } from "./waiting.ts";
 
@@ -73,7 +72,7 @@ function outboundOf(parts: Parts): NonNullable<IrcChannel["outbound"]> {
 }
 
 /** Names, targets and lists. */
-function manners(parts: Parts): Pick<IrcChannel, "pairing" | "mentions" | "messaging" | "directory" | "agentPrompt" | "streaming"> {
+function conventions(parts: Parts): Pick<IrcChannel, "pairing" | "mentions" | "messaging" | "directory" | "agentPrompt" | "streaming"> {
   const { reader, live } = parts;
   return {
     streaming: { blockStreamingCoalesceDefaults: { minChars: 300, idleMs: 1000 } },
@@ -154,6 +153,6 @@ export function createIrcPlugin(options: IrcPluginOptions = {}): IrcChannel {
       },
     },
     status: createStatus((account, timeoutMs) => probe(account, parts.live.of(account.accountId), times, timeoutMs, options.ca)),
-    ...manners(parts),
+    ...conventions(parts),
   };
 }

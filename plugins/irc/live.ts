@@ -4,10 +4,37 @@ import type { Fences } from "./connection/fences.ts";
 import type { Joins } from "./connection/joins.ts";
 import type { Session } from "./connection/session.ts";
 import { IrcError, notSent, refused, unsure } from "./failure.ts";
-import { linesOf, bytesLeftFor } from "./outbound/lines.ts";
-import type { Pacing } from "./outbound/pacing.ts";
+import { bytesLeftFor, linesOf } from "./lines.ts";
 import { parseTarget } from "./target.ts";
 import type { Waiting } from "./waiting.ts";
+
+/** Servers drop clients that write too fast: so many lines at once, then one in a while. */
+export interface Pacing {
+  /** Resolves when a line may go out, in the order of asking. False: the signal fired before. */
+  turn(signal: AbortSignal): Promise<boolean>;
+}
+
+export function createPacing({ burst, intervalMs }: { readonly burst: number; readonly intervalMs: number }, waiting: Waiting): Pacing {
+  /** When the allowance is full again. */
+  let fullAt = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  async function wait(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    const now = waiting.now();
+    const early = fullAt - now - (burst - 1) * intervalMs;
+    if (early > 0) await waiting.sleep(early, signal);
+    if (signal.aborted) return false;
+    fullAt = Math.max(fullAt, now) + intervalMs;
+    return true;
+  }
+  return {
+    turn(signal) {
+      const mine = last.then(() => wait(signal));
+      last = mine;
+      return mine;
+    },
+  };
+}
 
 export interface Line {
   readonly session: Session;

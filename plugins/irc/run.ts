@@ -7,12 +7,9 @@ import { createJoins, type Joins } from "./connection/joins.ts";
 import type { IrcMessage } from "./connection/library.ts";
 import { openSession, type Session, type SessionTimes } from "./connection/session.ts";
 import { hopeless, type IrcError } from "./failure.ts";
-import { createCtcpAnswers } from "./inbound/ctcp.ts";
-import { createMessageIds } from "./inbound/ids.ts";
 import { createIntake, type Intake } from "./inbound/intake.ts";
-import { readMessage } from "./inbound/message.ts";
-import { createPacing } from "./outbound/pacing.ts";
-import type { Line } from "./live.ts";
+import { createCtcpAnswers, createMessageIds, readMessage } from "./inbound/message.ts";
+import { createPacing, type Line } from "./live.ts";
 import { reconnectDelay, type Waiting } from "./waiting.ts";
 import type { Log } from "./types.ts";
 

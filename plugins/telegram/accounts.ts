@@ -1,4 +1,5 @@
 /** State of the accounts while the plugin is loaded: settings, connections, names there, and which messages are ours. */
+import { escapeRegExp } from "openclaw/plugin-sdk";
 import type * as RichTextLibrary from "openclaw/plugin-sdk/rich-text";
 import { readAccount, type TelegramAccount } from "./account.ts";
 import { createClient, type TelegramClient } from "./api/client.ts";
@@ -45,7 +46,8 @@ export interface Accounts extends Disposable {
   client(account: TelegramAccount): TelegramClient;
   sender(cfg: Config, accountId?: string | null): Sender;
   known(accountId: string, self: Self): void;
-  self(accountId: string): Self | undefined;
+  /** Patterns that mention the bot. */
+  mentionPatterns(accountId: string): string[];
   /** The commands of the account's menu. */
   menu(accountId: string, commands: readonly string[]): void;
   offers(accountId: string, command: string): boolean;
@@ -80,7 +82,7 @@ function createSettings(): Accounts["account"] {
 
 export function createAccounts(options: AccountsOptions): Accounts {
   const connections = new Map<string, Connection>();
-  const selves = new Map<string, Self>();
+  const mentions = new Map<string, string[]>();
   const menus = new Map<string, ReadonlySet<string>>();
   const ours = new Set<string>();
   const moved = new Map<string, string>();
@@ -149,8 +151,8 @@ export function createAccounts(options: AccountsOptions): Accounts {
         migrated: (from, to) => migrated(account, from, to),
       };
     },
-    known: (accountId, self) => void selves.set(accountId, self),
-    self: (accountId) => selves.get(accountId),
+    known: (accountId, { username }) => void mentions.set(accountId, username === undefined ? [] : [`@${escapeRegExp(username)}\\b`]),
+    mentionPatterns: (accountId) => mentions.get(accountId) ?? [],
     menu: (accountId, commands) => void menus.set(accountId, new Set(commands)),
     offers: (accountId, command) => menus.get(accountId)?.has(command) ?? false,
     isOurs: (accountId, chatId, messageId) => ours.has(`${accountId}/${chatId}/${messageId}`),

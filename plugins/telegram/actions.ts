@@ -15,9 +15,8 @@ import type { Accounts } from "./accounts.ts";
 import { unfit } from "./api/failure.ts";
 import { keyboardOf } from "./send/buttons.ts";
 import { sendMedia } from "./send/media.ts";
-import { post, postFields, receipt, type Sender } from "./send/sender.ts";
+import { isDirect, messageId, parseTarget, post, postFields, receipt, type Sender } from "./send/sender.ts";
 import { editText, sendText } from "./send/text.ts";
-import { isDirect, messageId, parseTarget } from "./target.ts";
 
 type ActionAdapter = NonNullable<ChannelPlugin["actions"]>;
 type Handler = (sender: Sender, ctx: ChannelMessageActionContext) => Promise<Record<string, unknown>>;

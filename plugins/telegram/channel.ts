@@ -1,7 +1,6 @@
 /** The channel, put together. */
 import {
   type ChannelPlugin,
-  escapeRegExp,
   getChatChannelMeta,
   listTelegramDirectoryGroupsFromConfig,
   listTelegramDirectoryPeersFromConfig,
@@ -20,18 +19,16 @@ import type { Transport } from "./api/transport.ts";
 import { registerCommands } from "./commands.ts";
 import { fieldsOf } from "./fields.ts";
 import { onboarding } from "./onboarding.ts";
-import { createOffsets } from "./receive/polling.ts";
-import { runAccount } from "./receive/start.ts";
+import { createOffsets, runAccount } from "./receive/start.ts";
 import { realWaiting, type Waiting } from "./receive/waiting.ts";
 import { keyboardOf } from "./send/buttons.ts";
 import { fetchFile, sendMedia } from "./send/media.ts";
 import { MAX_POLL_OPTIONS, sendPoll } from "./send/poll.ts";
 import { inBlocks, openPreview, PREVIEW } from "./send/preview.ts";
-import type { Sender } from "./send/sender.ts";
+import { isDirect, messageId, parseTarget, type Sender } from "./send/sender.ts";
 import { checkSend, editPreview, sendText } from "./send/text.ts";
 import { config, setup, withMovedGroup, withoutToken } from "./setup.ts";
 import { createStatus } from "./status.ts";
-import { isDirect, messageId, parseTarget } from "./target.ts";
 
 export interface TelegramPluginOptions {
   /** Where the Bot API is; another address for tests only. */
@@ -185,10 +182,7 @@ function conventions(accounts: Accounts): Pick<TelegramChannel, "pairing" | "men
       },
     },
     mentions: {
-      stripPatterns({ ctx }) {
-        const name = accounts.self(ctx.AccountId ?? "default")?.username;
-        return name === undefined ? [] : [`@${escapeRegExp(name)}\\b`];
-      },
+      stripPatterns: ({ ctx }) => accounts.mentionPatterns(ctx.AccountId ?? "default"),
     },
     threading: {
       resolveReplyToMode: ({ cfg, accountId }) => accounts.account(cfg, accountId).replyToMode,

@@ -9,7 +9,7 @@ import { type FakeTelegram, startTelegram } from "../../test/fakes/telegram/inde
 import type { TelegramAccount } from "./account.ts";
 import { createTelegramPlugin, type TelegramChannel } from "./channel.ts";
 import { menuOf } from "./commands.ts";
-import { parseTarget } from "./target.ts";
+import { parseTarget } from "./send/sender.ts";
 import { configOf } from "./testing.ts";
 
 const plugins = [fileURLToPath(new URL(".", import.meta.url))];

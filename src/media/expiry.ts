@@ -71,15 +71,15 @@ const DAY_MS = 86_400_000;
 const MOST_FILES = 1000;
 /** Where more rows than this have no end, nothing is removed: not all of them were looked at. */
 const MOST_ROWS = 100_000;
-/** Longer texts are no places of files. */
-const MAX_PLACE = 8192;
+/** Longer texts are no paths of files. */
+const MAX_PATH = 8192;
 
 /** Texts anywhere in a row's payload that could name a file. */
-function* placesIn(value: unknown): Generator<string> {
+function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") {
-    if (value.length <= MAX_PLACE) yield value;
+    if (value.length <= MAX_PATH) yield value;
   } else if (typeof value === "object" && value !== null) {
-    for (const inner of Object.values(value)) yield* placesIn(inner);
+    for (const inner of Object.values(value)) yield* textsIn(inner);
   }
 }
 
@@ -97,8 +97,8 @@ async function openPayloads(store: Pick<Store, "read">): Promise<readonly unknow
 async function neededNames(store: Pick<Store, "read">, names: readonly string[]): Promise<ReadonlySet<string>> {
   const payloads = await openPayloads(store);
   if (!payloads) return new Set(names);
-  const text = [...placesIn(payloads)].filter((place) => /[/\\]/.test(place)).join("\n");
-  // A place may be written as an address.
+  const text = [...textsIn(payloads)].filter((path) => /[/\\]/.test(path)).join("\n");
+  // A path may be written as an address.
   return new Set(names.filter((name) => text.includes(name) || text.includes(encodeURIComponent(name))));
 }
 

@@ -65,8 +65,7 @@ export type {
 } from "./install/index.ts";
 export { inventoryOptions } from "./inventory/gateway-inventory.ts";
 export { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./running/gateway-ports.ts";
-export { channelTable } from "./running/channel-table.ts";
-export { createPlugins, type PluginFacts, type Plugins, type PluginsDeps } from "./running/create-plugins.ts";
+export { channelTable, createPlugins, type PluginFacts, type Plugins, type PluginsDeps } from "./running/create-plugins.ts";
 export { judgeNames } from "./running/names.ts";
 export { pluginTools } from "./running/plugin-tools.ts";
 export { pluginPorts } from "./running/gateway-ports.ts";

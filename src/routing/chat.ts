@@ -66,10 +66,6 @@ function readPeer({ kind, id }: RoutePeer): ChatPeer {
   return { kind: canonicalChatType(kind) ?? "group", id: String(id) };
 }
 
-function standardForm(channel: string): ThreadForm {
-  return knownChannel(channel).threads ?? "thread";
-}
-
 interface Threaded {
   readonly peer: ChatPeer;
   readonly parent?: ChatPeer;
@@ -88,7 +84,7 @@ function withTopic(peer: ChatPeer, topic: string | undefined, parent: ChatPeer |
 function threaded(peer: ChatPeer, { threadId, threadForm, parentPeer }: RouteLocation, channel: string): Threaded {
   const parent = parentPeer && readPeer(parentPeer);
   const thread = String(threadId ?? "") || undefined;
-  const form = threadForm ?? standardForm(channel);
+  const form = threadForm ?? knownChannel(channel).threads ?? "thread";
   if (peer.kind !== "direct" && form === "topic") return withTopic(peer, thread, parent);
   if (peer.kind !== "direct" && form === "own") {
     if (thread === undefined || parent) return { peer, ...(parent ? { parent } : {}) };
@@ -98,14 +94,14 @@ function threaded(peer: ChatPeer, { threadId, threadForm, parentPeer }: RouteLoc
 }
 
 /** Parses where a message was written. */
-export function parseLocation(place: RouteLocation): Chat {
-  const channel = channelKey(place.channel);
+export function parseLocation(location: RouteLocation): Chat {
+  const channel = channelKey(location.channel);
   return {
     channel,
-    accountId: accountKey(place.accountId),
-    ...(place.peer ? threaded(readPeer(place.peer), place, channel) : {}),
-    ...(place.guildId ? { guildId: place.guildId } : {}),
-    ...(place.teamId ? { teamId: place.teamId } : {}),
-    roles: place.roles ?? [],
+    accountId: accountKey(location.accountId),
+    ...(location.peer ? threaded(readPeer(location.peer), location, channel) : {}),
+    ...(location.guildId ? { guildId: location.guildId } : {}),
+    ...(location.teamId ? { teamId: location.teamId } : {}),
+    roles: location.roles ?? [],
   };
 }

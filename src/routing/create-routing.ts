@@ -1,11 +1,54 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import { agentKey, readAgents, type Agents } from "./agents.ts";
-import { createBindingIndex, type BindingIndex } from "./binding-index.ts";
-import { notLookedAt, readBindings, TIERS, type Binding, type MatchedBy } from "./bindings.ts";
-import { broadcastTo, readBroadcast, type Broadcast, type BroadcastRules } from "./broadcast.ts";
+import {
+  agentKey,
+  createBindingIndex,
+  notLookedAt,
+  readAgents,
+  readBindings,
+  TIERS,
+  type Agents,
+  type Binding,
+  type BindingIndex,
+  type MatchedBy,
+} from "./bindings.ts";
 import { parseLocation, type Chat, type RouteLocation } from "./chat.ts";
 import { explain, findFault, type Explanation } from "./explain.ts";
 import { readSessionRules, sessionKeys, type SessionKeys, type SessionRules } from "./session-keys.ts";
+
+/** A chat that several agents answer, each in a session of its own, instead of the agent that bindings select. */
+export interface Broadcast {
+  /** The chat's id, as in `broadcast`. */
+  readonly chatId: string;
+  readonly strategy: "parallel" | "sequential";
+  /** In the order of the list. */
+  readonly agents: readonly (SessionKeys & { readonly agentId: string })[];
+}
+
+interface BroadcastRules {
+  readonly strategy: Broadcast["strategy"];
+  readonly agentsOf: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Agents that do not exist are left out: without `agents.list` the names in `broadcast` are not validated. */
+function readBroadcast({ broadcast }: OpenClawConfig, { ids }: Agents): BroadcastRules {
+  const { strategy = "parallel", ...chats } = broadcast ?? {};
+  const agentsOf = new Map<string, readonly string[]>();
+  for (const [chatId, names] of Object.entries(chats)) {
+    if (!Array.isArray(names)) continue;
+    const known = [...new Set(names.map(agentKey))].filter((id) => ids.has(id));
+    if (known.length > 0) agentsOf.set(chatId.trim(), known);
+  }
+  return { strategy, agentsOf };
+}
+
+/** The broadcast for a chat, or for its thread's parent. */
+function broadcastTo(chat: Chat, { strategy, agentsOf }: BroadcastRules, rules: SessionRules): Broadcast | undefined {
+  for (const { id: chatId } of [chat.peer, chat.parent].filter((one) => one !== undefined)) {
+    const agents = agentsOf.get(chatId);
+    if (agents) return { chatId, strategy, agents: agents.map((agentId) => ({ agentId, ...sessionKeys(agentId, chat, rules) })) };
+  }
+  return undefined;
+}
 
 /** A location, and the configuration that says who answers there. A configuration is immutable once passed. */
 export interface RouteInput extends RouteLocation {
@@ -71,7 +114,7 @@ function resolve(chat: Chat, rules: Rules): Route {
   const explanation: TierStep[] = [];
   let lookups = 0;
   const routeTo = (agentId: string, matchedBy: MatchedBy, binding?: Route["binding"]): Route => {
-    const broadcast = broadcastTo(chat, rules.broadcast, rules.sessions);
+    const broadcast = rules.broadcast.agentsOf.size > 0 ? broadcastTo(chat, rules.broadcast, rules.sessions) : undefined;
     return {
       agentId,
       channel: chat.channel,

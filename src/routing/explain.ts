@@ -1,5 +1,4 @@
-import type { Agents } from "./agents.ts";
-import { tierOf, TIERS, type Binding, type MatchedBy, type Tier } from "./bindings.ts";
+import { tierOf, TIERS, type Agents, type Binding, type MatchedBy, type Tier } from "./bindings.ts";
 import type { Chat, ChatPeer } from "./chat.ts";
 import { linkedName, type SessionRules } from "./session-keys.ts";
 
@@ -76,7 +75,7 @@ function explainBinding(binding: Binding, chat: Chat, decision: Decision, agents
   const fault = findFault(binding, agents) ?? mismatch(binding, chat);
   if (fault) return { ...about, state: "refused", ...fault };
   if (decision.binding?.index === index) return { ...about, state: "chosen" };
-  const isLower = TIERS.indexOf(tier) > TIERS.indexOf(decision.matchedBy as Tier);
+  const isLower = TIERS.indexOf(tier) > TIERS.findIndex((one) => one === decision.matchedBy);
   return { ...about, state: "beaten", by: decision.binding?.path ?? "", why: isLower ? "is more specific" : "stands above it" };
 }
 

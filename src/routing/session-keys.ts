@@ -12,14 +12,14 @@ import type { Chat, ChatPeer } from "./chat.ts";
 
 /** Longer parts are cut. With four of them a key stays below 1,024 characters. */
 const MAX_PART = 200;
-const KEPT_OF_LONG = 120;
+const HEAD_OF_LONG = 120;
 
 /** Visible ASCII without `%`: needs no escaping. */
 const PLAIN = /^[\x21-\x24\x26-\x7e]*$/;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 const LOOKS_WRITTEN = /[0-9a-f~!]/i;
 
-const written = (char: string): string => `%${char.codePointAt(0)!.toString(16)};`;
+const written = (char: string): string => `%${(char.codePointAt(0) ?? 0).toString(16)};`;
 
 function foldCharacter(char: string, next: string | undefined, isEdge: boolean): string {
   if (char === "%") return next !== undefined && LOOKS_WRITTEN.test(next) ? written(char) : char;
@@ -39,7 +39,7 @@ function folded(text: string): string {
 
 function shortened(part: string): string {
   if (part.length <= MAX_PART) return part;
-  const head = part.slice(0, KEPT_OF_LONG).replace(/[\uD800-\uDBFF]$/, "");
+  const head = part.slice(0, HEAD_OF_LONG).replace(/[\uD800-\uDBFF]$/, "");
   return `${head}%~${process.getBuiltinModule("node:crypto").createHash("sha256").update(part).digest("hex")}`;
 }
 
@@ -167,9 +167,9 @@ function groupPart({ id, around }: ChatPeer): string {
 
 /** The part after `agent:<id>:`. */
 function restOf(chat: Chat, peer: ChatPeer | undefined, rules: SessionRules): string {
+  if (!peer || (peer.kind === "direct" && rules.dmScope === "main")) return "main";
   const channel = chat.channel === "" ? UNKNOWN : namePart(chat.channel, CHANNELS);
-  if (peer && peer.kind !== "direct") return `${channel}:${peer.kind}:${groupPart(peer)}`;
-  if (!peer || rules.dmScope === "main") return "main";
+  if (peer.kind !== "direct") return `${channel}:${peer.kind}:${groupPart(peer)}`;
   const part = directPart(chat, peer, rules);
   if (rules.dmScope === "per-peer") return `direct:${part}`;
   return rules.dmScope === "per-channel-peer" ? `${channel}:direct:${part}` : `${channel}:${namePart(chat.accountId, ACCOUNTS)}:direct:${part}`;

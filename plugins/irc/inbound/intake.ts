@@ -34,7 +34,7 @@ export function createIntake({ inbound, waiting, signal, log, flow, taken }: Int
         await inbound.accept(event);
         return taken();
       } catch (error) {
-        if ((error as { code?: unknown }).code === "INVALID_INPUT" && (refusals += 1) >= MAX_REFUSALS)
+        if (error instanceof Error && "code" in error && error.code === "INVALID_INPUT" && (refusals += 1) >= MAX_REFUSALS)
           return log.warn(`a message was skipped: the host cannot take it (${wordsOf(error)})`);
         // IRC brings nothing twice: what is there when the account stops is offered once more, and then lost.
         if (signal.aborted) return log.warn(`a message was lost: the account stopped, and the host did not take it (${wordsOf(error)})`);

@@ -1,7 +1,7 @@
 /** Who wrote, and in which chat. */
 import { placeRules, type TelegramAccount } from "../account.ts";
 import { defined, fieldsOf, type Fields, textOf, wholeOf } from "../fields.ts";
-import { GENERAL_TOPIC } from "../target.ts";
+import { GENERAL_TOPIC } from "../send/sender.ts";
 import type { ChannelInboundEvent, ChannelInboundSender } from "../types.ts";
 import type { LongTexts, Self } from "./text.ts";
 

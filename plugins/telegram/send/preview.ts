@@ -1,8 +1,7 @@
 /** A message that shows an answer while it is written. Whatever goes wrong with it, the answer itself is not touched. */
 import { asTelegramError } from "../api/failure.ts";
-import { messageId } from "../target.ts";
 import type { Preview } from "../types.ts";
-import { type PostOptions, post, postFields, type Sender } from "./sender.ts";
+import { messageId, type PostOptions, post, postFields, type Sender } from "./sender.ts";
 import { removeQuietly } from "./text.ts";
 
 export const PREVIEW = { intervalMs: 1000, minChars: 30, maxChars: 4096 } as const;

@@ -2,9 +2,8 @@
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
 import { asTelegramError, TelegramError } from "../api/failure.ts";
 import type { Rendered } from "../accounts.ts";
-import { messageId, parseTarget } from "../target.ts";
 import type { Keyboard } from "./buttons.ts";
-import { type Detour, post, type Posted, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
+import { type Detour, messageId, parseTarget, post, type Posted, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
 
 export type TextContext = Pick<ChannelOutboundContext, "to" | "text" | "rich" | "replyToId" | "threadId" | "silent" | "stalePreviewId" | "signal">;
 

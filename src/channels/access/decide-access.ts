@@ -13,24 +13,22 @@ interface CommandDecision {
   readonly owners: readonly string[];
 }
 
-/** The only list that applies, if set: the channel's, else the general one. */
-function soleList(facts: Facts): AllowEntries | undefined {
-  const lists = sectionOf(own(sectionOf(facts.cfg?.commands), "allowFrom"));
-  if (!lists || Object.keys(lists).length === 0) return undefined;
-  const named = own(lists, facts.channel);
-  return readEntries(Array.isArray(named) ? named : forChannel(own(lists, "*"), facts), facts);
-}
-
 /** `list`: who may write in the chat. */
 function decideCommands(facts: Facts, list: AllowEntries): CommandDecision {
   const { ids, cfg, isDirect, approved } = facts;
   const owners = ownersOf(facts, facts.question.event?.context?.OwnerAllowFrom);
   const owner = names(owners.list.ids, ids);
+  const commands = sectionOf(cfg?.commands);
   const decided = { owner, owners: [...owners.list.ids] };
-  const sole = soleList(facts);
-  if (sole) return { authorized: admits(sole, ids), ...decided };
+  // The only list that applies, if set: the channel's, else the general one.
+  const lists = sectionOf(own(commands, "allowFrom"));
+  if (lists && Object.keys(lists).length > 0) {
+    const named = own(lists, facts.channel);
+    const sole = readEntries(Array.isArray(named) ? named : forChannel(own(lists, "*"), facts), facts);
+    return { authorized: admits(sole, ids), ...decided };
+  }
   const ownerRule = !owners.enforced || owners.open || owner;
-  const usesGroups = own(sectionOf(cfg?.commands), "useAccessGroups") !== false;
+  const usesGroups = own(commands, "useAccessGroups") !== false;
   // In a group, senders listed for direct messages count, too; an open direct policy says nothing about groups.
   const direct = isDirect ? NOBODY : readEntries(directList(facts)?.value, facts);
   const admitted = admits(list, ids) || names(direct.ids, ids) || (isDirect && names(approved, ids));

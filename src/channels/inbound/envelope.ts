@@ -39,11 +39,6 @@ export function resolveEnvelopeFormatOptions(cfg?: HostConfig): EnvelopeOptions 
 /** Parts of the header are foreign text: they cannot end it, and stay on its line. */
 const headerPart = (text: string | undefined): string => (text ?? "").replaceAll("[", "(").replaceAll("]", ")").replaceAll(/\s+/g, " ").trim();
 
-const msOf = (time: number | Date | undefined): number | undefined => {
-  const ms = time instanceof Date ? time.getTime() : time;
-  return ms !== undefined && Number.isFinite(ms) ? ms : undefined;
-};
-
 function zoneOf({ timezone = "local", userTimezone }: EnvelopeOptions): string | undefined {
   const wanted = timezone.toLowerCase();
   if (wanted === "utc" || wanted === "gmt") return "UTC";
@@ -88,17 +83,17 @@ export function formatElapsed(ms: number): string | undefined {
 
 /** `[Channel from +elapsed host ip time] body`; unknown parts are left out. */
 export function formatAgentEnvelope({ channel, from, host, ip, body, envelope = {}, ...times }: Envelope): string {
-  const at = msOf(times.timestamp);
-  const before = msOf(times.previousTimestamp);
+  const at = Number(times.timestamp ?? Number.NaN);
+  const before = Number(times.previousTimestamp ?? Number.NaN);
   const { includeTimestamp = true, includeElapsed = true } = envelope;
-  const elapsed = includeElapsed && at !== undefined && before !== undefined ? formatElapsed(at - before) : undefined;
+  const elapsed = includeElapsed && Number.isFinite(at) && Number.isFinite(before) ? formatElapsed(at - before) : undefined;
   const header = [
     headerPart(channel) || "Channel",
     headerPart(from),
     elapsed === undefined ? "" : `+${elapsed}`,
     headerPart(host),
     headerPart(ip),
-    includeTimestamp && at !== undefined ? formatEnvelopeTime(at, envelope) : "",
+    includeTimestamp && Number.isFinite(at) ? formatEnvelopeTime(at, envelope) : "",
   ];
   return `[${header.filter(Boolean).join(" ")}] ${body}`;
 }

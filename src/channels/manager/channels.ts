@@ -29,7 +29,6 @@ function createConnections(deps: ChannelsDeps): Connections {
   const { clock, random, table } = deps;
   const activity = deps.activity ?? createChannelActivity(clock);
   const connections = new Map<string, AccountConnection>();
-  const keyOf = (channel: string, accountId: string): string => `${channel}\0${accountId}`;
 
   async function prepare(channel: string, accountId: string): Promise<Ready> {
     const plugin = table.get(channel);
@@ -47,7 +46,6 @@ function createConnections(deps: ChannelsDeps): Connections {
       clock,
       random,
       log: deps.log.subsystem(`channels/${channel}`),
-      onInbound: () => activity.record({ channel, accountId, direction: "inbound" }),
       activity: activity.of({ channel, accountId }),
       onChange: (health) => deps.onChange?.({ channel, accountId, ...health }),
     });
@@ -56,9 +54,9 @@ function createConnections(deps: ChannelsDeps): Connections {
 
   return {
     all: () => [...connections.values()],
-    get: (channel, accountId) => connections.get(keyOf(channel, accountId))?.connection,
+    get: (channel, accountId) => connections.get(`${channel}\0${accountId}`)?.connection,
     need(channel, accountId) {
-      const key = keyOf(channel, accountId);
+      const key = `${channel}\0${accountId}`;
       const entry = connections.get(key) ?? create(channel, accountId);
       connections.set(key, entry);
       return entry.connection;

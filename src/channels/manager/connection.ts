@@ -5,19 +5,7 @@ import type { Random } from "../../base/random.ts";
 import { formatDuration } from "../../base/text.ts";
 import type { ChannelAccountSnapshot, ChannelDirection, ChannelInbound, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 import type { AccountView } from "./account.ts";
-import {
-  judgeRun,
-  note,
-  noteInbound,
-  noteReport,
-  noteStart,
-  receivingOf,
-  sendingOf,
-  withTrouble,
-  type AccountActivity,
-  type AccountRecord,
-  type Judgement,
-} from "./health.ts";
+import { judgeRun, note, noteStart, receivingOf, sendingOf, type AccountActivity, type AccountRecord, type Judgement } from "./health.ts";
 import { settledWithin, startRun, type Run, type RunEnd } from "./run.ts";
 
 const FIRST_MS = 5000;
@@ -75,9 +63,8 @@ export interface ConnectionDeps {
   readonly clock: Clock;
   readonly random: Pick<Random, "float">;
   readonly log: Logger;
-  readonly onInbound: () => void;
-  /** When something was last sent over the account, and the error of the last send attempt. */
-  readonly activity: Readonly<AccountActivity>;
+  /** When something was last sent and received over the account, and the error of the last send attempt. */
+  readonly activity: AccountActivity;
   readonly onChange: (health: Judgement) => void;
 }
 
@@ -132,10 +119,16 @@ interface AccountState extends ConnectionDeps, AccountRecord {
   reported: string;
 }
 
-/** Undefined: it is not meant to run. */
+/** An older failure to send says little about the present. */
+const TROUBLE_MS = 15 * 60_000;
+
+/** An account that receives but cannot send is degraded. Undefined: it is not meant to run. */
 function healthOf(account: AccountState): Judgement | undefined {
   const health = connectionHealth(account);
-  return health && account.phase.kind === "running" ? withTrouble(health, account.activity.trouble, account.clock.now()) : health;
+  const { trouble } = account.activity;
+  const isFine = account.phase.kind === "running" && health?.state === "ok" && health.why === "";
+  if (!isFine || !trouble || account.clock.now() - trouble.at > TROUBLE_MS) return health;
+  return { state: "degraded", why: `sending fails: ${trouble.why}` };
 }
 
 /** Of the connection alone, regardless of sending. */
@@ -229,12 +222,14 @@ async function begin(account: AccountState): Promise<void> {
     inbound: account.inbound(),
     getStatus: () => ({ ...account.snapshot }),
     onStatus(next) {
-      noteReport(account, next);
+      const heard = typeof next.lastEventAt === "number" ? { heardAt: account.clock.monotonic() } : {};
+      note(account, next, { hasReported: true, ...heard });
       change(account);
     },
     onInbound() {
-      noteInbound(account);
-      account.onInbound();
+      const now = account.clock.now();
+      account.activity.inboundAt = now;
+      note(account, { lastInboundAt: now, lastEventAt: now }, { heardAt: account.clock.monotonic() });
       change(account);
     },
   });

@@ -29,8 +29,8 @@ export interface ChannelActivity {
   record(event: AccountRef & { readonly direction: "inbound" | "outbound"; readonly at?: number | undefined }): void;
   get(account: AccountRef): { inboundAt: number | null; outboundAt: number | null };
   sendFailed(event: AccountRef & { readonly why: string }): void;
-  /** The same object for an account, which follows what happens. */
-  of(account: AccountRef): Readonly<AccountActivity>;
+  /** The same object for an account: it follows what happens, and may be written to. */
+  of(account: AccountRef): AccountActivity;
 }
 
 export function createChannelActivity(clock: Pick<Clock, "now">): ChannelActivity {
@@ -81,10 +81,11 @@ export interface AccountRecord {
   signs: Signs;
 }
 
-/** Merges facts into the snapshot. */
-export function note(account: AccountRecord, facts: Partial<ChannelAccountSnapshot>): void {
+/** Merges facts into the snapshot, and adds signs of life. */
+export function note(account: AccountRecord, facts: Partial<ChannelAccountSnapshot>, signs: Signs = {}): void {
   const { clock, snapshot, accountId } = account;
   const isNew = facts.connected !== undefined && facts.connected !== snapshot.connected;
+  account.signs = { ...account.signs, ...signs };
   if (facts.connected === true) account.signs = { ...account.signs, upAt: clock.monotonic() };
   else if (facts.connected === false && isNew) account.signs = { ...account.signs, lostAt: clock.monotonic() };
   account.snapshot = { ...snapshot, ...(facts.connected === true && isNew ? { lastConnectedAt: clock.now() } : {}), ...facts, accountId };
@@ -104,20 +105,6 @@ export function noteStart(account: AccountRecord, plugin: ChannelPlugin, restart
     lastDisconnect: null,
   };
   note(account, { lastStartAt: account.clock.now(), reconnectAttempts: restarts });
-}
-
-/** The plugin reported its status. */
-export function noteReport(account: AccountRecord, next: ChannelAccountSnapshot): void {
-  const heard = typeof next.lastEventAt === "number" ? { heardAt: account.clock.monotonic() } : {};
-  account.signs = { ...account.signs, hasReported: true, ...heard };
-  note(account, next);
-}
-
-/** Something from the platform arrived. */
-export function noteInbound(account: AccountRecord): void {
-  const now = account.clock.now();
-  account.signs = { ...account.signs, heardAt: account.clock.monotonic() };
-  note(account, { lastInboundAt: now, lastEventAt: now });
 }
 
 /** An account may be disconnected this long before it counts as degraded. */
@@ -146,15 +133,6 @@ export function judgeRun({ clock, snapshot, signs }: AccountRecord, { startedAt,
   // A plugin that never reports its connection counts as ok.
   const silent = snapshot.connected === undefined && signs.hasReported !== true && signs.heardAt === undefined;
   return { state: silent && now - startedAt <= PATIENCE_MS ? "starting" : "ok", why: "" };
-}
-
-/** An older failure says little about the present. */
-const TROUBLE_MS = 15 * 60_000;
-
-/** An account that receives but cannot send is degraded. */
-export function withTrouble(judged: Judgement, trouble: SendTrouble | undefined, now: number): Judgement {
-  if (judged.state !== "ok" || judged.why !== "" || !trouble || now - trouble.at > TROUBLE_MS) return judged;
-  return { state: "degraded", why: `sending fails: ${trouble.why}` };
 }
 
 /** Facts about receiving and sending, which are judged separately: one can fail while the other works. */

@@ -23,7 +23,7 @@ type AnyFunction = (...args: unknown[]) => unknown;
  * reloaded goes on running: its intervals fire in the old code, and the port of its server stays taken until the gateway restarts. To remove it: give plugins
  * timers of their own in the API, delete this file and its call in the host, and drop `timers` and `servers` from a plugin's status.
  */
-export function watchResources({ current }: { readonly current: () => Runner | undefined }): Disposable {
+export function watchResources(scopes: { getStore(): Runner | undefined }): Disposable {
   const net = process.getBuiltinModule("node:net");
   using undo = new DisposableStack();
 
@@ -41,7 +41,7 @@ export function watchResources({ current }: { readonly current: () => Runner | u
   function replace<T extends object>(target: T, name: keyof T & string, onStart: (result: unknown, self: unknown) => Started): void {
     const original = target[name] as AnyFunction;
     const replacement = function (this: unknown, ...args: unknown[]): unknown {
-      const runner = current();
+      const runner = scopes.getStore();
       if (runner === undefined) return Reflect.apply(original, this, args);
       const own = isOwnCode(runner.places, replacement);
       const result = Reflect.apply(original, this, args);

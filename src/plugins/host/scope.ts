@@ -124,7 +124,7 @@ function createToolCalls({ pluginId }: Owner) {
 export function createScopes(monitor?: LoopMonitor): Scopes {
   const cells = monitor?.cells ?? new Int32Array(RUNNING + 1);
   const inside = new AsyncLocalStorage<Inside>();
-  const watching = watchResources({ current: () => inside.getStore() });
+  const watching = watchResources(inside);
 
   function create(owner: Owner, rootDir: string): Scope {
     const belongings = createBelongings();

@@ -7,14 +7,15 @@ import { uncalledIn } from "./uncalled.ts";
 /** Parts of a channel stand two levels deep: `gateway.startAccount`. */
 const PART_DEPTH = 2;
 
+const isFunction = (value: unknown): value is AnyFunction => typeof value === "function";
+
 const isPlain = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
 
 /** A copy whose functions run as the plugin, with the objects they stood on as `this`. Instances of classes are left as they are. */
 function bindParts(scope: Runner, parts: Fields, what: string, depth = PART_DEPTH): Fields {
   const bound = Object.entries(parts).map(([name, part]): readonly [string, unknown] => {
-    if (typeof part === "function")
-      return [name, scope.bind((...args: readonly unknown[]) => Reflect.apply(part as AnyFunction, parts, args), `${what} ${name}`)];
+    if (isFunction(part)) return [name, scope.bind(part.bind(parts), `${what} ${name}`)];
     return [name, depth > 1 && isPlain(part) ? bindParts(scope, part, `${what} ${name}`, depth - 1) : part];
   });
   return isPlain(parts) ? Object.fromEntries(bound) : parts;

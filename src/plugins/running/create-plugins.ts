@@ -7,7 +7,9 @@ import type { Ids } from "../../base/ids.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
+import type { Channels } from "../../channels/index.ts";
 import type { Config, ConfigSections, Env, KnownNames, OpenClawConfig, ReloadAction } from "../../config/index.ts";
+import type { ChannelTable } from "../../conversation/index.ts";
 import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import type { GuardRecords, MissingGuard } from "../host/guards.ts";
@@ -15,6 +17,7 @@ import type { PluginStatus } from "../host/status.ts";
 import type { Breaker } from "../../hooks/index.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { PluginDiagnostic } from "../record.ts";
+import type { ChannelDock, ChannelPlugin } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Logging } from "../../base/log/logging.ts";
 import type { PluginTalk } from "../runtime/conversation/parts.ts";
@@ -38,7 +41,7 @@ export interface PluginsDeps {
   readonly monitor?: LoopMonitor | undefined;
   /** What plugins may not end, and from when on they may. The gateway, and never, when left out. */
   readonly exits?: { readonly subject: string; readonly mayExit: () => boolean };
-  /** Remembers between starts which plugins guard tool calls. */
+  /** Stores between starts which plugins guard tool calls. */
   readonly guardRecords?: GuardRecords;
   /** What to load instead of everything that is found. */
   readonly inventory?: () => Promise<Inventory>;
@@ -62,7 +65,7 @@ export interface Plugins {
   readonly hooks: () => RunningPlugins["hooks"] | undefined;
   /** Everything that plugins registered; undefined while none run. */
   readonly registries: () => RunningPlugins["host"]["registries"] | undefined;
-  /** Told when plugins came, went or were loaded anew. */
+  /** Called when plugins came, went or were reloaded. */
   onChange(listener: () => void): void;
   /** How those that run fare; undefined while none do. */
   facts(): PluginFacts | undefined;
@@ -85,7 +88,7 @@ export interface Plugins {
   settled(): Promise<void> | undefined;
   /** Plugins that guard tool calls and did not load: tools are refused while there is one. */
   missingGuards(): readonly MissingGuard[];
-  /** The gateway is ready: services are started, `gateway_start` is told. */
+  /** The gateway is ready: services are started, `gateway_start` hooks run. */
   ready(): void;
   /** One plugin's settings changed. */
   reload(action: ReloadAction): Promise<void>;
@@ -93,6 +96,19 @@ export interface Plugins {
   stop(): Promise<void>;
   /** After turns are drained: takes everything away. */
   end(): Promise<void>;
+}
+
+/** The channels of the plugins that run at the moment of each call. */
+export function channelTable({ registries }: Pick<Plugins, "registries">): ChannelTable {
+  let connections: Pick<Channels, "canSend" | "isReceiving"> | undefined;
+  return {
+    get: (id) => registries()?.channels.get(id)?.value.plugin as ChannelPlugin | undefined,
+    list: () => (registries()?.channels.list() ?? []).map(({ value }) => value.plugin as unknown as ChannelPlugin),
+    dock: (id) => registries()?.channels.get(id)?.value.dock as ChannelDock | undefined,
+    running: (channel, accountId) => connections?.canSend(channel, accountId) ?? true,
+    receiving: (channel, accountId) => connections?.isReceiving(channel, accountId) ?? true,
+    follow: (followed) => void (connections = followed),
+  };
 }
 
 const NONE_MISSING: readonly MissingGuard[] = [];
@@ -120,7 +136,7 @@ export function mayHavePlugins({ plugins, channels }: OpenClawConfig, stateDir: 
 /** What turns wait for before they begin. */
 function createGate() {
   const opening = Promise.withResolvers<void>();
-  opening.promise.catch(() => {}); // Rejects only to whoever waits.
+  opening.promise.catch(() => {}); // Only those who wait see the rejection.
   let isOpen = false;
   return {
     open(): void {

@@ -279,10 +279,13 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
       policies,
       internalHooks,
       skillFolders: host.skillFolders,
+      // Most gateways have no plugin with tools, and the copy of the configuration costs time.
       tools: (context) =>
-        createTools(host.registries.tools, { config: structuredClone(config.current), ...context }, (pluginId, error) =>
-          report(pluginId, `its tool factory failed: ${messageOf(error)}`, error),
-        ),
+        host.registries.tools.size === 0
+          ? []
+          : createTools(host.registries.tools, { config: structuredClone(config.current), ...context }, (pluginId, error) =>
+              report(pluginId, `its tool factory failed: ${messageOf(error)}`, error),
+            ),
     },
     providers: () => host.registries.providers.list().map(({ value }) => pluginProvider(value)),
     methods: pluginMethods(host, { clock, hub: gateway.hub }),

@@ -1,4 +1,5 @@
 /** Text as lines of IRC. Sizes are bytes of UTF-8. */
+import type { RichTextTools } from "openclaw/plugin-sdk/rich-text";
 
 const sizeOf = (text: string): number => Buffer.byteLength(text, "utf8");
 
@@ -26,7 +27,7 @@ function cutWord(word: string, limit: number): string[] {
 }
 
 /** One line in pieces of at most `limit` bytes, broken at blanks where there are some. */
-export function cutLine(line: string, limit: number): string[] {
+function cutLine(line: string, limit: number): string[] {
   if (sizeOf(line) <= limit) return [line];
   const pieces: string[] = [];
   let piece = "";
@@ -45,7 +46,7 @@ export function cutLine(line: string, limit: number): string[] {
 }
 
 /** What would steer the receiver's screen, or end the line. Tabs become blanks. */
-export function printable(text: string): string {
+function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/\t/g, "  ").replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u0080-\u009f\u2028\u2029]/g, "");
 }
@@ -67,4 +68,25 @@ const MAX_PREFIX_BYTES = ":!@ ".length + 30 + 12 + 63;
 export function bytesLeftFor(target: string, prefix: string | undefined, most: number): number {
   const named = prefix === undefined ? MAX_PREFIX_BYTES : sizeOf(`:${prefix} `);
   return Math.max(1, Math.min(most, LINE_LIMIT - 2 - named - sizeOf(`PRIVMSG ${target} :`)));
+}
+
+/** Markdown as the plain lines that IRC has. */
+export interface Plain {
+  /** Has to be done once before texts are cut; later calls cost nothing. */
+  load(): Promise<void>;
+  /** One message each. Without `load` Markdown stays as it is written. */
+  lines(markdown: string, limit: number): string[];
+}
+
+export function createPlain(): Plain {
+  let tools: RichTextTools | undefined;
+  return {
+    async load() {
+      if (!tools) tools = await (await import("openclaw/plugin-sdk/rich-text")).loadRichText();
+    },
+    lines(markdown, limit) {
+      const text = tools ? tools.toPlain(tools.parseMarkdown(markdown, { tables: "bullets" }), { links: "append" }) : markdown;
+      return linesOf(text, limit);
+    },
+  };
 }

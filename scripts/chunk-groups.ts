@@ -81,7 +81,7 @@ export const CHUNK_GROUPS = [
       "src/plugins/running/(?:create-plugins|admin|names|sections|channel-table)\\.ts",
       "src/tools/(?:authority/|approvals/shown-request|exec/(?:levels|settings)|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|trace|current-hooks)",
-      "src/conversation/(?:create-conversation|index|inbound|items|closing|lanes|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:lazy-delivery|message-hooks)\\.|commands/lazy-commands|commands/parsing/message\\.)",
+      "src/conversation/(?:create-conversation|index|inbound|items|closing|lanes|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:delivery|message-hooks)\\.|commands/commands\\.|commands/parsing/message\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|sections)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!base-path|routes))",

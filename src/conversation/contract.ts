@@ -137,6 +137,6 @@ export interface Responder {
   abort(target: { readonly sessionKey: string; readonly runId?: string }, reason: "rpc" | "stop" | "timeout"): readonly string[];
   /** Carries out a stop command at once, without a run of its own. Gives the ids of the runs it reached; undefined when the text is no command here. */
   stopCommand?(request: Pick<RunRequest, "sessionKey" | "message" | "channel" | "scopes" | "owner">): Promise<readonly string[] | undefined>;
-  /** Told everything that happens in any run, in order. */
+  /** Called with everything that happens in any run, in order. */
   onEvent(listener: (run: { readonly runId: string; readonly sessionKey: string }, event: RunEvent) => void): Disposable;
 }

@@ -1,6 +1,6 @@
 import { createOpenSessions, type OpenSession } from "../sessions/index.ts";
 import type { AbortReason, Responder } from "./contract.ts";
-import { clientMessage, type ClientRequest, type Inbound } from "./inbound.ts";
+import type { Inbound } from "./inbound.ts";
 import { createIntake, type Intake } from "./intake/accept.ts";
 import { createItems, type Item, createOpenItems, type AbortTarget, type OpenItems } from "./items.ts";
 import { createSessionLanes, type SessionLanes } from "./lanes.ts";
@@ -118,7 +118,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     examination.add(item);
   }
 
-  const runs = createClientRuns(deps, open, (request: ClientRequest) => begin(clientMessage(request, deps.clock.now())));
+  const runs = createClientRuns(deps, open, begin);
   const running = (): number => open.size + runs.accepting.size;
   const intake = createIntake(deps, { accepted: begin, open: running });
 

@@ -80,6 +80,8 @@ export interface Inbound extends InboundRecord {
   readonly receivedAt: number;
   /** The turn that a previous process began with it. */
   readonly turnId?: string;
+  /** The trace that everything about the message and its answer belongs to. */
+  readonly traceId: string;
   /** Of a client's message: the run that it asked for. */
   readonly request?: ClientRequest;
   /** The plugin that takes the replies itself, while it waits for them. */
@@ -94,9 +96,10 @@ export const RUNS = { channel: "gateway", account: "runs", conversation: "runs" 
 
 /** The run that a row stands for; undefined for one that is no client's. */
 export function requestOf(row: InboxRow): ClientRequest | undefined {
-  if (row.channel !== RUNS.channel || row.account !== RUNS.account || row.sessionKey === null) return undefined;
+  const { sessionKey, agentId } = row;
+  if (row.channel !== RUNS.channel || row.account !== RUNS.account || sessionKey === null || agentId === null) return undefined;
   const stored = (row.payload ?? { channel: "webchat" }) as StoredRequest;
-  return { ...stored, inboxId: row.id, runId: row.messageId, sessionKey: row.sessionKey, agentId: row.agentId!, message: row.text };
+  return { ...stored, inboxId: row.id, runId: row.messageId, sessionKey, agentId, message: row.text };
 }
 
 const isChannelRecord = (value: unknown): value is InboundRecord => isRecord(value) && value["kind"] === "channel";
@@ -107,7 +110,8 @@ export function channelMessage(
   id: number,
   receivedAt: number,
 ): Inbound {
-  return { ...payload, id, channel, accountId, conversation, messageId, text, sessionKey, agentId, receivedAt };
+  const traceId = traceIdOf(channel, accountId, payload.address.to, payload.event.id);
+  return { ...payload, id, channel, accountId, conversation, messageId, text, sessionKey, agentId, receivedAt, traceId };
 }
 
 /** Undefined for rows that are neither a channel's nor a client's. */
@@ -143,6 +147,7 @@ export function clientMessage(request: ClientRequest, receivedAt: number): Inbou
     sessionKey,
     agentId,
     receivedAt,
+    traceId: traceIdOf(channel, accountId, sessionKey, runId),
     request,
     event: {
       kind: "message",
@@ -158,10 +163,6 @@ export function clientMessage(request: ClientRequest, receivedAt: number): Inbou
     ...(request.decided ? { decided: request.decided } : {}),
   };
 }
-
-/** The trace that everything about a message and its answer belongs to. */
-export const traceOf = ({ channel, accountId, address, event }: Pick<Inbound, "channel" | "accountId" | "address" | "event">): string =>
-  traceIdOf(channel, accountId, address.to, event.id);
 
 /** What two messages of one chat share. */
 export const chatOf = ({ channel, accountId, conversation }: Pick<Inbound, "channel" | "accountId" | "conversation">): string =>

@@ -4,7 +4,7 @@
  */
 import type * as approvalChats from "./approvals/approval-chats.ts";
 import type * as followUp from "./approvals/follow-up.ts";
-import type * as commands from "./commands/index.ts";
+import type * as commands from "./commands/create-commands.ts";
 import type * as delivery from "./delivery/index.ts";
 import type * as keepMedia from "./keep-media.ts";
 import type * as sessionPost from "./session-post.ts";
@@ -17,7 +17,8 @@ export { fillPrefix, withPrefix } from "./reply/prefix.ts";
 export type { ConversationDeps, KeepMedia, KeptMedia } from "./ports.ts";
 export type { AcceptedRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "./contract.ts";
 export { createBegunCommands } from "./commands/begun.ts";
-export type { CommandPorts, Commands } from "./commands/index.ts";
+export type { Commands } from "./commands/commands.ts";
+export type { CommandPorts } from "./commands/ports.ts";
 export type { ActionRequest, CurrentChat, Messages, MessagesDeps, MirroredMessage, PollRequest, SendRequest, SentMessage } from "./delivery/index.ts";
 export type { Delivery, DeliveryDeps, OutgoingFacts, SendReport } from "./delivery/index.ts";
 
@@ -28,7 +29,7 @@ export async function loadDelivery(): Promise<typeof delivery> {
 
 /** Commands, loaded with the first message that may be one. */
 export async function loadCommands(): Promise<typeof commands> {
-  return import("./commands/index.ts");
+  return import("./commands/create-commands.ts");
 }
 
 /** Loads all code that messages, commands and answers need, so that none of them waits or fails for it. */
@@ -57,8 +58,8 @@ export async function loadWhy(): Promise<typeof why> {
 
 export { createRunningCommands, commandsFolder, endLeftCommands, originOf, takeUpCommands, type RunningCommands } from "./approvals/pending-commands.ts";
 export type { FollowUps } from "./approvals/follow-up.ts";
-export { lazyCommands } from "./commands/lazy-commands.ts";
-export { lazyDelivery } from "./delivery/lazy-delivery.ts";
+export { lazyCommands } from "./commands/commands.ts";
+export { lazyDelivery } from "./delivery/delivery.ts";
 export { runChannels, type ChannelTable, type RunningChannels } from "./run-channels.ts";
 
 /** How sessions continue after a command that waited for approval. Loaded with the first. */

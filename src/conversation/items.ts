@@ -112,7 +112,7 @@ export interface Listener {
   answer(turn: Turn, answer: DirectAnswer, context: ConversationContext): Promise<RunOutcome>;
   /** Sends what a command answers beside the turn that follows it. Gives the texts that are part of the outcome. */
   sendAsides(item: Item, asides: readonly ReplyPayload[], context: ConversationContext): Promise<readonly string[]>;
-  /** Rows that tell the sender why there is no answer. */
+  /** Rows that notify the sender why there is no answer. */
   failureNotice(turn: Turn, text: string, context: ConversationContext): Promise<readonly Write[]>;
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from "../base/records.ts";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { AppError, messageOf } from "../base/errors.ts";
@@ -57,7 +58,7 @@ export interface SavedRef {
 }
 
 function savedFile(ref: unknown, mimeType = "application/octet-stream"): KeptMedia[] {
-  const path = (ref as Partial<SavedRef> | null)?.saved;
+  const path = isRecord(ref) ? ref["saved"] : undefined;
   return typeof path === "string" && path !== "" ? [{ path, mimeType }] : [];
 }
 

@@ -72,7 +72,10 @@ test("what was written here is not read again; what another program changed is",
   clock.advance(500);
   await files.close();
   const written = JSON.parse(readFileSync(path(), "utf8"));
-  expect(written).toMatchObject({ version: 1, jobs: [{ id: "a", state: { nextRunAtMs: expect.any(Number) } }, { id: "b" }, { id: "c" }, { name: "nameless" }] });
+  expect(written).toMatchObject({
+    version: 1,
+    jobs: [{ id: "a", state: { nextRunAtMs: expect.any(Number) } }, { id: "b" }, { id: "c" }, { name: "nameless" }],
+  });
   await store.write("cron.job.delete", { id: "b" });
   await files.import();
   expect((await jobs()).map(({ id }) => id)).toEqual(["a"]);

@@ -39,7 +39,7 @@ function requestFor({ id, sessionKey, origin }: AskedCommand, text: string, refu
   };
 }
 
-/** Has sessions go on once a command that somebody was asked about has its end. */
+/** Has sessions go on once a command that waited for approval has its end. */
 export interface FollowUps {
   goOn(asked: AskedCommand, outcome: CommandOutcome): Promise<void>;
   /** Tells of commands that a process before this one left behind. */
@@ -49,7 +49,7 @@ export interface FollowUps {
 export function createFollowUps(deps: FollowUpDeps): FollowUps {
   const { store, clock, log, config } = deps;
 
-  /** False when nobody is there who could go on: the session began anew, is gone, or may not answer. */
+  /** False when the session cannot go on: it was reset, is gone, or may not answer. */
   async function isThere({ sessionKey, origin }: AskedCommand): Promise<boolean> {
     const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
     const { sessionId, channel } = origin as Origin;
@@ -79,7 +79,7 @@ export function createFollowUps(deps: FollowUpDeps): FollowUps {
     await store.write("approvals.outcome", { id: asked.id, sessionKey: asked.sessionKey, outcome: { ...outcome, reported: true } });
   }
 
-  /** What a process before this one left: whoever asked is gone, so nothing of it runs any more. */
+  /** What a previous process left: the caller is gone, so nothing of it runs any more. */
   async function takeUpOne({ id, sessionKey, request, state, expiresAt, outcome }: ApprovalRow, now: number): Promise<void> {
     const { plan, origin } = request as { readonly plan?: { readonly command: string }; readonly origin?: AskedCommand["origin"] };
     if (sessionKey === null || plan === undefined || origin === undefined) return;
@@ -97,7 +97,7 @@ export function createFollowUps(deps: FollowUpDeps): FollowUps {
     goOn,
     async takeUp(rows, now) {
       for (const row of rows) {
-        await takeUpOne(row, now).catch((error: unknown) => log.warn(`a session could not be told of a command: ${messageOf(error)}`, { id: row.id }));
+        await takeUpOne(row, now).catch((error: unknown) => log.warn(`a session could not be notified about a command: ${messageOf(error)}`, { id: row.id }));
       }
     },
   };

@@ -8,7 +8,7 @@ import type { Handling } from "./handling.ts";
 
 type Called = Pick<Handling, "ports" | "call">;
 
-/** Whoever gives a command, as the table knows them. */
+/** The sender of a command, as the table knows them. */
 export function askerOf(name: string, { ports, call }: Called): Asker {
   const { owner, scopes } = call;
   if (scopes !== undefined) return { owner, scopes };
@@ -40,8 +40,8 @@ function isNamedApprover({ approvals }: OpenClawConfig, { channel, accountId, se
 /** The id in an address such as `telegram:123` or `user:U123`. */
 function personIn(to: string, channel: string): string {
   const written = to.trim().toLowerCase();
-  const [prefix, ...rest] = written.split(":");
-  return rest.length > 0 && [channel, "user", "dm"].includes(prefix!) ? rest.join(":") : written;
+  const [prefix = "", ...rest] = written.split(":");
+  return rest.length > 0 && [channel, "user", "dm"].includes(prefix) ? rest.join(":") : written;
 }
 
 /** Whether the sender may give this command as far as chats go. Anyone may stop, and whom the configuration names for a command may give it, even where commands are for others. */

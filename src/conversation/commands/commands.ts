@@ -1,3 +1,7 @@
+import { lazy } from "../../base/lazy.ts";
+import { maskValue } from "../../base/secret-search.ts";
+import { isControlCommandMessage } from "../../channels/index.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
 import type { MsgContext, NativeCommandSpec, ReplyPayload, ThinkingLevel } from "../../protocol/index.ts";
 import type { ElevatedLevel, ReasoningLevel, VerboseLevel } from "../../sessions/index.ts";
 
@@ -45,7 +49,7 @@ export interface TurnHints {
 
 /** What becomes of the message. */
 export type CommandVerdict =
-  /** It is dealt with. `reply` may be empty: then nobody is told anything, and `why` says why. */
+  /** It is dealt with. `reply` may be empty: then nothing is sent, and `why` says why. */
   | {
       readonly kind: "answered";
       readonly reply: readonly ReplyPayload[];
@@ -89,4 +93,21 @@ export interface Commands {
       readonly source: string;
     }[]
   >;
+}
+
+/** Commands whose code is loaded with the first message that may be one. `redact` masks secrets in their answers. */
+export function lazyCommands(
+  { config, redact }: { readonly config: () => OpenClawConfig; readonly redact: (text: string) => string },
+  load: () => Promise<Commands>,
+): Commands {
+  const open = lazy(load);
+  return {
+    isControl: (text, options) => isControlCommandMessage(text, config(), options),
+    async run(call) {
+      const result = await (await open()).run(call);
+      return result.kind === "answered" ? { ...result, reply: maskValue(result.reply, redact) } : result;
+    },
+    native: async (...args) => (await open()).native(...args),
+    list: async (...args) => (await open()).list(...args),
+  };
 }

@@ -3,7 +3,7 @@ import { buildMentionRegexes, commandNamed, isAbortWord, readCommand, shouldHand
 import type { OpenClawConfig } from "../../config/index.ts";
 import { resetTrigger } from "../../sessions/index.ts";
 import type { CommandCall, CommandVerdict, Commands } from "./commands.ts";
-import { answered, silent, type Answer, type Handling } from "./handling.ts";
+import { answered, notThere, silent, type Answer, type Handling } from "./handling.ts";
 import { isEmptyText, partsOf, sourceText, withoutMentions, type Parts } from "./parsing/message.ts";
 import { scanDirectives, type Scanned } from "./parsing/directives.ts";
 import type { CommandPorts } from "./ports.ts";
@@ -34,10 +34,10 @@ async function runPluginCommand(ports: CommandPorts, call: CommandCall, said: st
   const result = await found.run(context, call.signal);
   if (!result) return silent("cancelled", `/${found.name}: a plugin's command, stopped before its end`);
   const { continueAgent, suppressReply, ...reply } = result;
-  const payloads: readonly ReplyPayload[] = suppressReply || isEmpty(reply) ? [] : [reply];
+  const payload: ReplyPayload | undefined = suppressReply || isEmpty(reply) ? undefined : reply;
   const why = `/${found.name}: a plugin's command`;
-  if (continueAgent) return { kind: "turn", text: said, asides: payloads, notes: [why] };
-  return payloads.length === 0 ? silent("silent", why) : answered(payloads[0]!, why);
+  if (continueAgent) return { kind: "turn", text: said, asides: payload ? [payload] : [], notes: [why] };
+  return payload ? answered(payload, why) : silent("silent", why);
 }
 
 /** The process ended while the command ran: the command itself may be the reason. */
@@ -149,7 +149,12 @@ function argsOf({ facts, args, more }: WrittenCommand): string {
 }
 
 const bashLine = (said: string, config: OpenClawConfig): string | undefined =>
-  said.startsWith("!") && config.commands?.bash === true ? said.slice(1).split("\n", 1)[0]!.trim() : undefined;
+  said.startsWith("!") && config.commands?.bash === true
+    ? said
+        .slice(1)
+        .replace(/\n[^]*/, "")
+        .trim()
+    : undefined;
 
 const resetAsked = (said: string, config: OpenClawConfig): ReturnType<typeof resetTrigger> =>
   config.session?.resetTriggers ? resetTrigger(said, config.session.resetTriggers) : undefined;
@@ -161,7 +166,11 @@ async function carryOut(handling: Handling, read: Read): Promise<CommandVerdict>
   const refusal = refusalOf(handling);
   if (refusal !== undefined) return answered({ text: refusal, isError: true }, `/${name} was refused: the sender may not`);
   return guarded(handling, async () => {
-    if (name !== "new" && name !== "reset") return handling.args.length > MOST_ARGS ? tooLong(handling) : HANDLERS[name]!(handling);
+    if (name !== "new" && name !== "reset") {
+      const handler = HANDLERS[name];
+      if (!handler) return notThere(name, "this version does not know it");
+      return handling.args.length > MOST_ARGS ? tooLong(handling) : handler(handling);
+    }
     const begun = await reset(handling);
     if ("answer" in begun) return answered(begun.answer, `/${name}: a new session was begun; no model can greet`);
     if (!begun.said.includes("/")) return begun.turn;
@@ -211,7 +220,7 @@ async function settle(ports: CommandPorts, call: CommandCall, { source, parts, s
   const alone = scanDirectives(called ? said : withAlias(said, aliases), { ...options, keepShortcuts: false });
   const scanned = scanDirectives(written, options);
   if (alone.count > 0 && (alone.alone || isEmptyText(alone.rest))) {
-    // Whoever may talk may narrow how commands run; everything else is for those who may give commands.
+    // Every sender may narrow how commands run; everything else is for those who may give commands.
     if (!call.authorized && !(await maySet(handling, alone.directives))) return silent("refused", "settings: the sender may not give commands");
     const name = nameOf(alone);
     const settled = await guarded({ ...handling, name }, () => applySettings(handling, alone.directives));
@@ -232,7 +241,7 @@ const withoutSkills = (ports: CommandPorts) => (error: unknown) => {
   return undefined;
 };
 
-/** The first of them, for what is told about a failure. */
+/** The first of them, for what is answered about a failure. */
 function nameOf({ directives: { shortcuts, ...settings } }: Scanned): string {
   return Object.keys(settings)[0] ?? shortcuts[0] ?? "settings";
 }

@@ -23,7 +23,7 @@ export function answered(reply: string | ReplyPayload, why: string): CommandVerd
   return { kind: "answered", reply: [typeof reply === "string" ? { text: reply } : reply], outcome: "answered", why };
 }
 
-/** Nobody is told anything. */
+/** Nothing is sent. */
 export function silent(outcome: "silent" | "refused" | "cancelled", why: string): CommandVerdict {
   return { kind: "answered", reply: [], outcome, why };
 }

@@ -30,7 +30,7 @@ export interface CommandPorts {
     call: CommandCall,
   ) => { readonly permitted: true; readonly named: boolean } | { readonly permitted: false; readonly reasons: readonly string[] };
   readonly choice: ChoicePort;
-  /** Fires the internal hook `command:<action>`. Gives what handlers want to tell the user. */
+  /** Fires the internal hook `command:<action>`. Gives what handlers want to show the user. */
   readonly fire: (action: "new" | "reset" | "stop", sessionKey: string, context: Readonly<Record<string, unknown>>) => Promise<readonly string[]>;
   /** Stands in the next prompt of the session. */
   readonly systemEvent?: (sessionKey: string, text: string) => Promise<void> | void;
@@ -52,7 +52,7 @@ export interface CommandPorts {
 export interface ChoicePort {
   /** The session's tools work in a sandbox. */
   sandboxed(agentId: string, sessionKey: string): boolean;
-  /** Whether whoever granted a value may still do so. */
+  /** Whether the one who granted a value may still do so. */
   stillMay(agentId: string): ChoiceUse["stillMay"];
   /** The same rules as the approvals file narrows them. */
   approvals?(agentId: string, rules: Pick<ExecSettings, "security" | "ask">): Promise<Pick<ExecSettings, "security" | "ask">>;
@@ -116,7 +116,7 @@ export interface StatusPort {
   facts(key: string, agentId: string): Promise<StatusFacts>;
 }
 
-/** What the session's entry and the configuration do not tell. */
+/** What the session's entry and the configuration do not have. */
 export interface StatusFacts {
   readonly version: string;
   readonly commit?: string;
@@ -199,7 +199,7 @@ export interface ApprovalPort {
   resolve(id: string, decision: "allow-once" | "allow-always" | "deny", by: string | undefined): Promise<void>;
 }
 
-export interface AllowlistPlace {
+export interface AllowlistTarget {
   readonly channel: string;
   readonly accountId: string;
 }
@@ -207,7 +207,7 @@ export interface AllowlistPlace {
 export interface AllowlistPort {
   /** Ids of channels that have lists. */
   channels(): readonly string[];
-  list(place: AllowlistPlace): Promise<{
+  list(place: AllowlistTarget): Promise<{
     readonly dmPolicy?: string;
     readonly groupPolicy?: string;
     readonly dm: readonly string[];
@@ -218,7 +218,7 @@ export interface AllowlistPort {
   }>;
   /** Which of the places were changed; `known`: where it already was as asked. */
   change(
-    place: AllowlistPlace,
+    place: AllowlistTarget,
     change: {
       readonly action: "add" | "remove";
       readonly scope: "dm" | "group";

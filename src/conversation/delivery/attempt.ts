@@ -16,7 +16,7 @@ export interface RowPayload {
   readonly replyToId?: string;
   readonly threadId?: string | number;
   readonly previewId?: string;
-  /** A message that showed it may be there, and nobody knows its id: this one is marked as a repeat, and no other follows it. */
+  /** A message that showed it may be there, and its id is not known: this one is marked as a repeat, and no other follows it. */
   readonly isPreviewLost?: boolean;
   readonly audioAsVoice?: boolean;
   readonly silent?: boolean;
@@ -30,25 +30,19 @@ export interface RowPayload {
   readonly messageId?: string;
   /** The trace that it belongs to. */
   readonly traceId?: string;
-  /** Whoever waits for it in the process that wrote it. */
+  /** The key of the plugin that waits for it in the process that wrote it. */
   readonly live?: string;
   /** The key of the `send` that it belongs to. */
   readonly sendKey?: string;
   /** Hooks that changed it, with their plugins: `message_sending by guard`. */
   readonly hooks?: readonly string[];
-  /** What plugins said before it was sent, with their times. */
+  /** What plugins answered before it was sent, with their times. */
   readonly hookLog?: readonly HookLogEntry[];
-  /** What a hook said about a message that it cancelled. */
+  /** What a hook answered about a message that it cancelled. */
   readonly metadata?: Record<string, unknown>;
 }
 
-const isRowPayload = (value: unknown): value is RowPayload => isRecord(value) && typeof value["text"] === "string";
-
-/** A row's content as it was written; throws where it is none. */
-export function readPayload(value: unknown): RowPayload {
-  if (isRowPayload(value)) return value;
-  throw new AppError("INVALID_INPUT", "the content of this delivery cannot be read: expected an object with a text");
-}
+export const isRowPayload = (value: unknown): value is RowPayload => isRecord(value) && typeof value["text"] === "string";
 
 /** Before a message that may have been seen already. */
 const REPEAT_MARK = "(repeat?) ";
@@ -137,7 +131,8 @@ function receiptOf(answer: unknown): Receipt {
 function smallJson(value: unknown): unknown {
   try {
     const text = JSON.stringify(value);
-    return text.length <= 4000 ? (JSON.parse(text) as unknown) : undefined;
+    const copy: unknown = text.length <= 4000 ? JSON.parse(text) : undefined;
+    return copy;
   } catch {
     return undefined;
   }
@@ -233,7 +228,7 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
           ? edit.call(outbound, { ...context, previewId, payload: wholeOf(payload) })
           : send(outbound, payload, context, row.channel),
       );
-      // What comes after the time limit is nobody's.
+      // What comes after the time limit is ignored.
       sending.catch(() => undefined);
       const answer = await Promise.race([sending, over]);
       if (edit && (answer === undefined || answer === null)) return { ok: "no-preview" };

@@ -96,14 +96,20 @@ const hashOf = ({ address, payloads, facts }: Request): string =>
     .update(JSON.stringify([address.channel, address.accountId, address.to, address.threadId ?? null, address.replyToId ?? null, payloads, facts.poll ?? null]))
     .digest("hex");
 
+/** The rows that `outbox.add` made. */
+function idsIn(added: unknown): readonly number[] {
+  const ids = isRecord(added) ? added["ids"] : undefined;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "number") : [];
+}
+
 /** Sends on request; the same request under the same key is one, also over a crash. */
 function createSends({ store }: DeliveryDeps, { prepare, reports, worker }: SendParts): (request: Request) => Promise<SendReport> {
   const running = new Map<string, { readonly hash: string; readonly report: Promise<SendReport> }>();
 
   async function commitAndWait(prepared: PreparedReply, waitMs: number, more: readonly Write[] = []): Promise<SendReport> {
     if (prepared.writes.length + more.length === 0) return { state: "suppressed", messageIds: [], rowIds: [], why: prepared.suppressed.join("; ") || "empty" };
-    const results = await store.commit([...prepared.writes, ...more]);
-    const ids = prepared.writes.length === 0 ? [] : (results[0] as { readonly ids: readonly number[] }).ids;
+    const results: readonly unknown[] = await store.commit([...prepared.writes, ...more]);
+    const ids = prepared.writes.length === 0 ? [] : idsIn(results[0]);
     // Cancelled ones come first, and are at their end.
     const sent = prepared.texts.length === 0 ? [] : ids.slice(-prepared.texts.length);
     if (sent.length === 0) return { state: "suppressed", messageIds: [], rowIds: ids, why: prepared.suppressed.join("; ") };

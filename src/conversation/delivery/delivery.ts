@@ -1,3 +1,4 @@
+import { lazy } from "../../base/lazy.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -28,11 +29,11 @@ export interface OutgoingFacts {
   readonly between?: number;
   /** The message that showed the answer while it was written. */
   readonly previewId?: string;
-  /** A message that showed the answer may be there, and nobody knows its id: the answer is the one repeat of it. */
+  /** A message that showed the answer may be there, and its id is not known: the answer is the one repeat of it. */
   readonly isPreviewLost?: boolean;
   /** Makes a repeated `send` the same one. */
   readonly idempotencyKey?: string;
-  /** Whoever waits for it, as `attach` names it. */
+  /** The key of the plugin that waits for it, as in `attach`. */
   readonly live?: string;
   /** Without a sound, where the platform can. */
   readonly silent?: boolean;
@@ -45,7 +46,7 @@ export interface OutgoingFacts {
 export interface PreparedReply {
   /** To be committed; empty when there is nothing to send. */
   readonly writes: readonly Write[];
-  /** What will be said, after all hooks, one text for each message. */
+  /** What will be sent, after all hooks, one text for each message. */
   readonly texts: readonly string[];
   /** Why nothing or less is sent. */
   readonly suppressed: readonly string[];
@@ -75,7 +76,7 @@ export interface Delivery extends AsyncDisposable {
   resume(): Promise<void>;
   /** Messages with this `live` are handed to `deliver` instead of their channel, each once: what fails there goes out over the channel. */
   attach(live: string, deliver: LiveDeliver): Disposable;
-  /** Told of each row that reached an end. */
+  /** Called with each row that reached an end. */
   onSettled(listener: (row: OutboxRow) => void): Disposable;
   /** Rows that are not at an end. */
   open(): number;
@@ -128,7 +129,7 @@ export interface DeliveryLimits {
   readonly absentMs: number;
   /** A message that may have arrived is not sent again earlier, and an account in trouble not asked earlier. */
   readonly repeatMs: number;
-  /** After this a message that may have arrived is sent again although its channel cannot tell whether it works. */
+  /** After this a message that may have arrived is sent again although its channel cannot be asked whether it works. */
   readonly blindMs: number;
   /** An answer whose preview cannot be edited for this long, while the account works, becomes a new message. */
   readonly editMs: number;
@@ -150,3 +151,48 @@ export const DEFAULT_LIMITS: DeliveryLimits = {
   editMs: 60_000,
   held: 2000,
 };
+
+/** Delivery whose code is loaded when something is sent, or is found unsent. */
+export function lazyDelivery(load: () => Promise<Delivery>): Delivery {
+  let loaded: Delivery | undefined;
+  /** Requests on their way to the outbox. */
+  let sending = 0;
+  const listeners = new Set<Parameters<Delivery["onSettled"]>[0]>();
+  const open = lazy(async () => {
+    loaded = await load();
+    loaded.onSettled((row) => {
+      for (const listener of listeners) listener(row);
+    });
+    return loaded;
+  });
+  return {
+    prepare: async (...args) => (await open()).prepare(...args),
+    kick: () => void open().then((delivery) => delivery.kick()),
+    async send(...args) {
+      sending += 1;
+      try {
+        return await (await open()).send(...args);
+      } finally {
+        sending -= 1;
+      }
+    },
+    resume: async () => (await open()).resume(),
+    attach(live, deliver) {
+      const held = new DisposableStack();
+      open().then(
+        (delivery) => void (held.disposed || held.use(delivery.attach(live, deliver))),
+        () => {}, // The sender gets the error.
+      );
+      return held;
+    },
+    onSettled(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    open: () => (loaded?.open() ?? 0) + sending,
+    isBusy: (address) => (loaded ? loaded.isBusy(address) : open.started() !== undefined),
+    async [Symbol.asyncDispose]() {
+      await (await open.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -19,11 +19,13 @@ const BEFORE: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_A
 const HANDSHAKE = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const RETRY: ReadonlySet<ErrorCode> = new Set(["UNAVAILABLE", "OVERLOADED", "LOCKED"]);
 const FAILED: ReadonlySet<ErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND", "PERMISSION_DENIED", "HOST_BLOCKED", "CONFIG_INVALID", "SECRET_UNRESOLVED"]);
-const STATES: ReadonlySet<unknown> = new Set<SendFailure["state"]>(["failed", "retry", "unknown"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields | undefined => (typeof value === "object" && value !== null ? (value as Fields) : undefined);
+/** Errors have fields as well. */
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+
+const fieldsOf = (value: unknown): Fields | undefined => (isFields(value) ? value : undefined);
 
 /** The error and what it was caused by, outermost first. */
 function chain(error: unknown): Fields[] {
@@ -79,8 +81,8 @@ function byStatus(status: number, fields: Fields): SendFailure {
 function judge(error: unknown): SendFailure {
   const causes = chain(error);
   for (const fields of causes) {
-    const said = fieldsOf(fields["delivery"]);
-    if (said && STATES.has(said["state"])) return { state: said["state"] as SendFailure["state"], retryAfterMs: asMs(said["retryAfterMs"], 1) };
+    const { state, retryAfterMs } = fieldsOf(fields["delivery"]) ?? {};
+    if (state === "failed" || state === "retry" || state === "unknown") return { state, retryAfterMs: asMs(retryAfterMs, 1) };
   }
   if (causes.some(connectFailed)) return { state: "retry" };
   for (const fields of causes) {

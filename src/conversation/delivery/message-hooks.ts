@@ -20,7 +20,7 @@ export interface Cancelled {
   readonly metadata?: Record<string, unknown>;
 }
 
-interface HookedPayload {
+export interface HookedPayload {
   readonly payload: ReplyPayload;
   readonly cancelled?: Cancelled;
   /** Who changed it. */
@@ -190,9 +190,8 @@ interface ShownReply {
 
 type ShownDeps = Pick<DeliveryDeps, "hooks" | "internalHooks" | "clock" | "log" | "redact">;
 
-/** Whether a plugin may still change or cancel what goes there: until it has decided, nothing of it is shown. */
+/** Whether a plugin that is asked before sending may change or cancel what goes there: until it has decided, nothing of it is shown. */
 export function isDecided({ hooks }: Pick<ShownDeps, "hooks">, address: ReplyAddress, facts: OutgoingFacts): boolean {
-  if (!asksBeforeSending(hooks)) return false;
   const context = sendingContext(address, facts);
   return hooks.has("message_sending", context) || hooks.has("reply_payload_sending", context);
 }

@@ -1,4 +1,4 @@
-/** The `message` tool: an agent writes to somebody, or does something to a message. */
+/** The `message` tool: an agent writes to someone, or does something to a message. */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { sectionOf } from "../../channels/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
@@ -78,7 +78,7 @@ export interface MessageToolDeps {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Only these carry words to somebody who may not be part of this conversation. */
+/** Only these carry text to someone who may not be part of this conversation. */
 const GUARDED: ReadonlySet<string> = new Set([
   "send",
   "broadcast",
@@ -126,7 +126,7 @@ function filesIn(value: unknown, name: string, found: string[] = []): readonly s
   return found;
 }
 
-interface Place {
+interface Target {
   readonly channel?: string;
   readonly accountId?: string;
   readonly to?: string;
@@ -134,7 +134,7 @@ interface Place {
 }
 
 /** What was named, else the conversation that the turn answers; never another one's account or thread. */
-function placeOf(params: Params, current: CurrentChat | undefined, context: ToolContext): Place {
+function targetOf(params: Params, current: CurrentChat | undefined, context: ToolContext): Target {
   const channel = textOf(params, "channel")?.trim().toLowerCase();
   const named = textOf(params, "target", "to", "channelId");
   const here = current && (channel === undefined || channel === current.channel) ? current : undefined;
@@ -153,21 +153,21 @@ function placeOf(params: Params, current: CurrentChat | undefined, context: Tool
 }
 
 /** Refuses to carry words elsewhere, where the configuration says so. */
-function guard(action: string, place: Place, current: CurrentChat | undefined, cfg: HostConfig): void {
+function guard(action: string, target: Target, current: CurrentChat | undefined, cfg: HostConfig): void {
   if (!current || !GUARDED.has(action)) return;
   const settings = sectionOf(sectionOf(cfg.tools)?.["message"]);
   if (settings?.["allowCrossContextSend"] === true) return;
   const cross = sectionOf(settings?.["crossContext"]);
-  const other = place.channel !== undefined && place.channel !== current.channel;
+  const other = target.channel !== undefined && target.channel !== current.channel;
   if (other && cross?.["allowAcrossProviders"] !== true) {
-    throw invalid(`this conversation is on ${current.channel}: sending to ${place.channel} is not allowed (tools.message.crossContext.allowAcrossProviders)`);
+    throw invalid(`this conversation is on ${current.channel}: sending to ${target.channel} is not allowed (tools.message.crossContext.allowAcrossProviders)`);
   }
-  if (!other && place.to !== current.to && cross?.["allowWithinProvider"] === false) {
+  if (!other && target.to !== current.to && cross?.["allowWithinProvider"] === false) {
     throw invalid("sending to other chats is not allowed (tools.message.crossContext.allowWithinProvider)");
   }
 }
 
-function told(sent: SentMessage): ToolOutcome {
+function outcomeOf(sent: SentMessage): ToolOutcome {
   const { state, why, channel, to, messageIds, dryRun } = sent;
   const facts = { channel, to, messageIds, ...(messageIds[0] === undefined ? {} : { messageId: messageIds[0] }), ...(why === undefined ? {} : { why }) };
   if (dryRun) return jsonOutcome({ ok: true, dryRun: true, ...facts });
@@ -187,18 +187,18 @@ function channelDataOf(params: Params, channel: string | undefined): { readonly 
 async function send(
   deps: MessageToolDeps,
   params: Params,
-  place: Place & { readonly to: string },
+  target: Target & { readonly to: string },
   context: ToolContext,
   current: CurrentChat | undefined,
 ): Promise<SentMessage> {
   const words = (textOf(params, "message", "caption") ?? "").replaceAll("\\n", "\n");
-  const currentId = place.to === current?.to ? current.messageId : undefined;
+  const currentId = target.to === current?.to ? current.messageId : undefined;
   const shaped = shapeText(words, { currentId, localRoots: deps.mediaRoots?.(context.agentId) });
   const media = textOf(params, "media", "path", "filePath");
   if (media?.trim().toLowerCase().startsWith("data:")) throw invalid("data: addresses cannot be sent; write the file to the workspace and give its path");
   const replyToId = textOf(params, "replyTo") ?? shaped?.replyToId;
   return deps.messages.send({
-    ...place,
+    ...target,
     text: shaped?.text ?? "",
     mediaUrls: [...(media === undefined ? [] : [media]), ...(shaped?.mediaUrls ?? [])],
     ...(replyToId === undefined ? {} : { replyToId }),
@@ -206,7 +206,7 @@ async function send(
     ...(params["silent"] === true ? { silent: true } : {}),
     ...(params["gifPlayback"] === true ? { gifPlayback: true } : {}),
     ...(params["dryRun"] === true ? { dryRun: true } : {}),
-    ...channelDataOf(params, place.channel),
+    ...channelDataOf(params, target.channel),
     agentId: context.agentId,
     runId: context.runId,
   });
@@ -219,7 +219,7 @@ async function refuseFilesOutside({ message: _m, caption: _c, ...params }: Param
     throw invalid(`${JSON.stringify(outside.slice(0, 200))} is not in a folder that files may be sent from: copy it to the workspace first`);
 }
 
-function poll(messages: Messages, params: Params, place: Place & { readonly to: string }, context: ToolContext): Promise<SentMessage> {
+function poll(messages: Messages, params: Params, target: Target & { readonly to: string }, context: ToolContext): Promise<SentMessage> {
   const question = textOf(params, "pollQuestion");
   if (question === undefined) throw invalid("a poll needs pollQuestion");
   const options = (Array.isArray(params["pollOption"]) ? params["pollOption"] : []).map(String).filter((option) => option.trim() !== "");
@@ -230,18 +230,18 @@ function poll(messages: Messages, params: Params, place: Place & { readonly to: 
     maxSelections: params["pollMulti"] === true ? options.length : 1,
     ...(typeof hours === "number" ? { durationHours: hours } : {}),
   };
-  return messages.poll({ ...place, poll: wanted, ...(params["dryRun"] === true ? { dryRun: true } : {}), agentId: context.agentId, runId: context.runId });
+  return messages.poll({ ...target, poll: wanted, ...(params["dryRun"] === true ? { dryRun: true } : {}), agentId: context.agentId, runId: context.runId });
 }
 
 export function messageTool(deps: MessageToolDeps): Tool {
   const { messages, config } = deps;
 
-  async function broadcast(params: Params, place: Place, context: ToolContext, current: CurrentChat | undefined): Promise<ToolOutcome> {
+  async function broadcast(params: Params, target: Target, context: ToolContext, current: CurrentChat | undefined): Promise<ToolOutcome> {
     if (sectionOf(sectionOf(sectionOf(config().tools)?.["message"])?.["broadcast"])?.["enabled"] === false)
       throw invalid("broadcasts are switched off (tools.message.broadcast.enabled)");
     const targets = (Array.isArray(params["targets"]) ? params["targets"] : []).map(String).filter((one) => one.trim() !== "");
     if (targets.length === 0) throw invalid("a broadcast needs targets");
-    const { threadId: _, ...shared } = place;
+    const { threadId: _, ...shared } = target;
     const results = [];
     for (const to of targets) {
       try {
@@ -266,25 +266,25 @@ export function messageTool(deps: MessageToolDeps): Tool {
     const action = textOf(params, "action") ?? "send";
     for (const path of filesIn(params, "")) await deps.readable?.(context, path);
     const current = deps.current(context);
-    const place = placeOf(params, current, context);
-    if (action === "broadcast") return broadcast(params, place, context, current);
-    const { to } = place;
+    const target = targetOf(params, current, context);
+    if (action === "broadcast") return broadcast(params, target, context, current);
+    const { to } = target;
     if (to === undefined && !WITHOUT_TARGET.has(action)) throw invalid(`Action ${action} requires a target.`);
-    guard(action, place, current, config());
-    if (action === "send") return told(await send(deps, params, { ...place, to: to! }, context, current));
-    if (action === "poll") return told(await poll(messages, params, { ...place, to: to! }, context));
+    guard(action, target, current, config());
+    if (action === "send" && to !== undefined) return outcomeOf(await send(deps, params, { ...target, to }, context, current));
+    if (action === "poll" && to !== undefined) return outcomeOf(await poll(messages, params, { ...target, to }, context));
     const { action: _a, channel: _c, target: _t, accountId: _i, dryRun, ...rest } = params;
     await refuseFilesOutside(rest, deps.mediaRoots?.(context.agentId));
     const messageId = textOf(params, "messageId") ?? (to === current?.to ? current?.messageId : undefined);
     const done = await messages.action({
       action,
-      ...(place.channel === undefined ? {} : { channel: place.channel }),
-      ...(place.accountId === undefined ? {} : { accountId: place.accountId }),
+      ...(target.channel === undefined ? {} : { channel: target.channel }),
+      ...(target.accountId === undefined ? {} : { accountId: target.accountId }),
       params: {
         ...rest,
         ...(to === undefined ? {} : { to }),
         ...(messageId === undefined ? {} : { messageId }),
-        ...(place.threadId === undefined ? {} : { threadId: place.threadId }),
+        ...(target.threadId === undefined ? {} : { threadId: target.threadId }),
       },
       ...(context.senderId === undefined ? {} : { requesterSenderId: context.senderId }),
       ...(current === undefined ? {} : { current }),

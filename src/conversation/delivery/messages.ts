@@ -43,7 +43,7 @@ export interface PollRequest extends Asked {
 }
 
 /** The chat that a turn answers. */
-export interface ActionPlace {
+export interface ActionChat {
   readonly channel: string;
   readonly accountId: string;
   readonly to: string;
@@ -59,7 +59,7 @@ export interface ActionRequest {
   /** From the message that is answered, never from the model. */
   readonly requesterSenderId?: string;
   /** The conversation that the action is asked for in; its channel's plugin makes a context of it. */
-  readonly current?: ActionPlace;
+  readonly current?: ActionChat;
   readonly dryRun?: boolean;
 }
 
@@ -108,7 +108,7 @@ const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
 const trimmed = (urls: readonly string[] | undefined): string[] => (urls ?? []).map((url) => url.trim()).filter((url) => url !== "");
 
 /** Where the agent is, in the channel's own terms where its plugin has some. */
-function toolContextOf({ id, threading }: ChannelPlugin, { accountId, to, threadId, messageId }: ActionPlace, cfg: HostConfig): ChannelThreadingToolContext {
+function toolContextOf({ id, threading }: ChannelPlugin, { accountId, to, threadId, messageId }: ActionChat, cfg: HostConfig): ChannelThreadingToolContext {
   const plain = { currentChannelId: to, currentChannelProvider: id, ...(threadId === undefined ? {} : { currentThreadTs: String(threadId) }) };
   const context = {
     Channel: id,
@@ -194,8 +194,8 @@ export function createMessages(deps: MessagesDeps): Messages {
     ...(request.silent ? { silent: true } : {}),
   });
 
-  const told = ({ channel, accountId, to }: ReplyAddress, report: SendReport): SentMessage => ({ ...report, channel, accountId, to });
-  const planned = (address: ReplyAddress): SentMessage => ({ ...told(address, { state: "pending", messageIds: [], rowIds: [] }), dryRun: true });
+  const sentMessage = ({ channel, accountId, to }: ReplyAddress, report: SendReport): SentMessage => ({ ...report, channel, accountId, to });
+  const planned = (address: ReplyAddress): SentMessage => ({ ...sentMessage(address, { state: "pending", messageIds: [], rowIds: [] }), dryRun: true });
 
   async function mirror(message: MirroredMessage): Promise<void> {
     // It is out: a transcript that cannot be written does not make it unsent.
@@ -219,7 +219,7 @@ export function createMessages(deps: MessagesDeps): Messages {
       const { sessionKey, agentId, idempotencyKey } = request;
       const mine = { ...(sessionKey === undefined ? {} : { sessionKey }), ...(agentId === undefined ? {} : { agentId }) };
       if (report.state === "sent") await mirror({ address, text, mediaUrls, ...mine, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
-      return told(address, report);
+      return sentMessage(address, report);
     },
     async poll(request) {
       const { plugin, address } = addressOf(request);
@@ -232,7 +232,7 @@ export function createMessages(deps: MessagesDeps): Messages {
       if ((poll.maxSelections ?? 1) > poll.options.length)
         throw invalid(`maxSelections is ${poll.maxSelections}, but there are ${poll.options.length} options`);
       if (request.dryRun) return planned(address);
-      return told(address, await delivery.send(address, [], { ...factsOf(request), poll }, waitMs));
+      return sentMessage(address, await delivery.send(address, [], { ...factsOf(request), poll }, waitMs));
     },
     action: (request) => act(request, deps),
     actions(channel) {

@@ -16,7 +16,7 @@ import { replyModeOf, type ReplyAddress } from "../address.ts";
 import type { RowPayload } from "./attempt.ts";
 import type { DeliveryDeps, OutgoingFacts, PreparedReply, DeliveryLimits } from "./delivery.ts";
 import { repeatPauseMs } from "./recovery.ts";
-import { mediaOf, runSendingHooks, type Cancelled, type PayloadFacts } from "./message-hooks.ts";
+import { asksBeforeSending, mediaOf, runSendingHooks, type Cancelled, type HookedPayload, type PayloadFacts } from "./message-hooks.ts";
 
 interface Piece {
   readonly text: string;
@@ -110,7 +110,7 @@ function replyReference(
   const tagged = payload.replyToTag === true || payload.replyToCurrent === true;
   const id = payload.replyToId ?? address.replyToId;
   if (id === undefined || id === "") return NONE;
-  // Whoever asked for it named the message.
+  // The caller named the message.
   if (facts.kind === "send") return { id, rows: "first" };
   const threading = plugin?.threading;
   const mode = replyModeOf(plugin, cfg, address);
@@ -212,7 +212,10 @@ interface Shaped {
 
 async function shapeReply(original: ReplyPayload, address: ReplyAddress, facts: PayloadFacts, deps: PrepareDeps, answered: AnsweredTurns): Promise<Shaped> {
   const plugin = deps.table.get(address.channel);
-  const { payload: decided, cancelled, hooks, log } = await runSendingHooks(original, address, facts, deps);
+  const asked: HookedPayload = asksBeforeSending(deps.hooks)
+    ? await runSendingHooks(original, address, facts, deps)
+    : { payload: original, hooks: [], log: [] };
+  const { payload: decided, cancelled, hooks, log } = asked;
   // After plugins have decided: what leaves has no secret of the gateway in it.
   const payload = deps.redact ? { ...decided, ...maskValue({ text: decided.text, channelData: decided.channelData }, deps.redact) } : decided;
   const shared = sharedFields(payload, address, facts, hooks);

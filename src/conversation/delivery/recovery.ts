@@ -2,6 +2,7 @@
  * Whether an account works again after sends that may have arrived: the one repeat of such a message is not spent while the trouble lasts. A channel
  * that can check one chat is believed for that chat alone: others may work while it does not.
  */
+import { isRecord } from "../../base/records.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { ChannelPlugin } from "../../protocol/index.ts";
@@ -9,7 +10,7 @@ import type { OutboxRow } from "../../store/index.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./delivery.ts";
 
 type Account = Pick<OutboxRow, "channel" | "account">;
-type Place = Pick<OutboxRow, "channel" | "account" | "target">;
+type Target = Pick<OutboxRow, "channel" | "account" | "target">;
 
 /** A failed send. */
 export interface KnownFailure {
@@ -69,12 +70,12 @@ function createTroubleStates({ clock, table }: Pick<DeliveryDeps, "clock" | "tab
 
   const isByChat = (channel: string): boolean => table.get(channel)?.outbound?.checkSend !== undefined;
 
-  /** What decides about a place: its chat, where that can be checked. */
-  function stateOf(place: Place): TroubleState {
-    const { own, chats } = accountOf(place);
-    if (!isByChat(place.channel)) return own;
-    let found = chats.get(place.target);
-    if (!found) chats.set(place.target, (found = newState()));
+  /** What decides about a target: its chat, where that can be checked. */
+  function stateOf(target: Target): TroubleState {
+    const { own, chats } = accountOf(target);
+    if (!isByChat(target.channel)) return own;
+    let found = chats.get(target.target);
+    if (!found) chats.set(target.target, (found = newState()));
     return found;
   }
 
@@ -85,9 +86,9 @@ function createTroubleStates({ clock, table }: Pick<DeliveryDeps, "clock" | "tab
     return news;
   }
 
-  function worked(place: Place): void {
-    const { own, chats } = accountOf(place);
-    const chat = chats.get(place.target);
+  function worked(target: Target): void {
+    const { own, chats } = accountOf(target);
+    const chat = chats.get(target.target);
     const isNewsOfChat = chat !== undefined && noteWorked(chat);
     const isNews = noteWorked(own);
     if (isNews) {
@@ -97,17 +98,17 @@ function createTroubleStates({ clock, table }: Pick<DeliveryDeps, "clock" | "tab
         other.askAt = Math.min(other.askAt, other.failures === 0 ? 0 : other.failedAt + limits.repeatMs);
         other.pauseMs = limits.repeatMs;
       }
-      wake(accountKey(place));
-    } else if (isNewsOfChat) wake(accountKey(place), place.target);
+      wake(accountKey(target));
+    } else if (isNewsOfChat) wake(accountKey(target), target.target);
   }
 
   return {
     accountOf,
     stateOf,
     worked,
-    failed(place: Place): KnownFailure {
-      const state = stateOf(place);
-      const { own } = accountOf(place);
+    failed(target: Target): KnownFailure {
+      const state = stateOf(target);
+      const { own } = accountOf(target);
       // The first question comes after the shortest pause; later failures do not put it off.
       if (state.worked >= state.failures || state.failures === 0) state.askAt = Math.max(state.askAt, clock.monotonic() + limits.repeatMs);
       state.failures += 1;
@@ -115,8 +116,8 @@ function createTroubleStates({ clock, table }: Pick<DeliveryDeps, "clock" | "tab
       if (state !== own) own.failures += 1;
       return { number: state.failures, at: clock.now() };
     },
-    disconnected(place: Place): void {
-      const { own, chats } = accountOf(place);
+    disconnected(target: Target): void {
+      const { own, chats } = accountOf(target);
       own.wasAway = true;
       for (const chat of chats.values()) chat.wasAway = true;
     },
@@ -133,16 +134,16 @@ export const EARLIER_FAILURE: KnownFailure = { number: 0, at: 0 };
 type TroubleCheck =
   /** The chat was seen to work after the failure; where it cannot be checked, its account. */
   | { readonly isOver: true }
-  /** Look again after `ms`, or when the account's lanes are woken. `canAsk`: the channel can tell whether it works. */
+  /** Look again after `ms`, or when the account's lanes are woken. `canAsk`: the channel can be asked whether it works. */
   | { readonly isOver: false; readonly ms: number; readonly canAsk: boolean };
 
 export interface Recovery {
   /** A send failed for a reason that may concern other messages as well. */
-  failed(place: Place): KnownFailure;
+  failed(target: Target): KnownFailure;
   /** A send succeeded. */
-  worked(place: Place): void;
+  worked(target: Target): void;
   /** The account is not connected at the moment. */
-  disconnected(place: Place): void;
+  disconnected(target: Target): void;
   /** Whether the last thing known of an account is a failure. */
   isInTrouble(accountKey: string): boolean;
   /** Whether the row's chat works again since a failure of the row. Asks the platform, where its channel can and the time for it has come. */
@@ -158,7 +159,7 @@ const MOST_QUESTIONS = 4;
 /** When all of these are taken, the next one looks again after this time. */
 const CROWDED_MS = 1000;
 
-/** How long what may have arrived waits at least: where nobody can be asked, for long. */
+/** How long what may have arrived waits at least: where the platform cannot be asked, for long. */
 export function repeatPauseMs(plugin: ChannelPlugin | undefined, { repeatMs, blindMs }: Pick<DeliveryLimits, "repeatMs" | "blindMs">): number {
   return plugin?.outbound?.checkSend !== undefined || plugin?.status?.probeAccount !== undefined ? repeatMs : blindMs;
 }
@@ -166,12 +167,12 @@ export function repeatPauseMs(plugin: ChannelPlugin | undefined, { repeatMs, bli
 /** What asks the platform: the channel's own check of sending, or the probe of its status. */
 function questionOf(plugin: ChannelPlugin | undefined, row: OutboxRow, config: DeliveryDeps["config"]): Question | undefined {
   const { outbound, status } = plugin ?? {};
-  if (outbound?.checkSend) return (signal) => outbound.checkSend!({ cfg: config(), to: row.target, accountId: row.account, signal });
+  if (outbound?.checkSend) return async (signal) => outbound.checkSend?.({ cfg: config(), to: row.target, accountId: row.account, signal });
   if (!plugin || !status?.probeAccount) return undefined;
   return async () => {
     const cfg = config();
-    const answer: unknown = await status.probeAccount!({ account: plugin.config.resolveAccount(cfg, row.account), timeoutMs: QUESTION_MS, cfg });
-    if ((answer as { readonly ok?: unknown } | undefined)?.ok === false) throw new Error("the probe failed");
+    const answer: unknown = await status.probeAccount?.({ account: plugin.config.resolveAccount(cfg, row.account), timeoutMs: QUESTION_MS, cfg });
+    if (isRecord(answer) && answer["ok"] === false) throw new Error("the probe failed");
   };
 }
 
@@ -195,7 +196,7 @@ async function ask(question: Question, clock: Clock): Promise<boolean> {
 
 export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, "repeatMs">, wake: Wake): Recovery {
   const { clock, table, activity, log } = deps;
-  const { accountOf, stateOf, worked, ...told } = createTroubleStates(deps, limits, wake);
+  const { accountOf, stateOf, worked, ...states } = createTroubleStates(deps, limits, wake);
 
   /** Whether something came in since the failure, or the account was away and is back. Each such sign counts once. */
   function isHeard(state: TroubleState, row: OutboxRow, since: KnownFailure): boolean {
@@ -228,7 +229,7 @@ export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, 
   }
 
   return {
-    ...told,
+    ...states,
     worked,
     check(row, since) {
       const state = stateOf(row);

@@ -4,7 +4,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import { valueAt } from "../../config/index.ts";
 import type { ChannelOutboundAdapter, HostConfig } from "../../protocol/index.ts";
 import type { OutboxMark, OutboxRow } from "../../store/index.ts";
-import { createAttempt, editsPreview, type Receipt, type LiveTargets, markedAsRepeat, readPayload, type RowPayload } from "./attempt.ts";
+import { createAttempt, editsPreview, type Receipt, type LiveTargets, markedAsRepeat, isRowPayload, type RowPayload } from "./attempt.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./delivery.ts";
 import { notifySentRow } from "./message-hooks.ts";
 import { EARLIER_FAILURE, repeatPauseMs, type Recovery, type KnownFailure } from "./recovery.ts";
@@ -41,6 +41,7 @@ function retryDelay(policy: RetryPolicy, made: number, random: number): number {
 }
 
 const FULL_MS = 1000;
+const UNREADABLE = "the content of this delivery cannot be read: expected an object with a text";
 
 /** Writes marks, waiting for a disk that is full: what has happened must not be forgotten while the process lives. */
 function createMark({ store, clock, log }: Pick<DeliveryDeps, "store" | "clock" | "log">, stopping: AbortSignal) {
@@ -80,7 +81,7 @@ export interface OpenRow {
   failure?: KnownFailure;
   /** Monotonic time of its first failure. */
   failedSince?: number;
-  /** It failed where somebody waited for it, and goes out over its channel: no trouble of the account is known. */
+  /** It failed at the plugin that waited for it, and goes out over its channel: no trouble of the account is known. */
   wasLive?: boolean;
   /** Its preview cannot become the answer, so it is a message of its own. `unsure`: an edit may have worked all the same. */
   noPreview?: "refused" | "unsure";
@@ -232,7 +233,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
 function createHold(deps: DeliveryDeps, limits: DeliveryLimits, recovery: Recovery) {
   const { clock, table } = deps;
 
-  /** The one repeat of what may have arrived waits until the account is known to work; where nobody can tell, for its time. */
+  /** The one repeat of what may have arrived waits until the account is known to work; where it cannot be known, for its time. */
   function beforeRepeat(open: OpenRow, left: number): number {
     const failure = open.failure ?? EARLIER_FAILURE;
     const earliest = open.failure && open.failure.at + limits.repeatMs - clock.now();
@@ -326,10 +327,10 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     const left = row.expiresAt - now;
     if (left <= 0) return { kind: "expired" };
     if (row.nextAttemptAt !== null) open.dueAt ??= clock.monotonic() + Math.max(0, row.nextAttemptAt - now);
-    let payload: RowPayload;
+    const { payload } = row;
+    if (!isRowPayload(payload)) return end(open, { id: row.id, state: "failed", why: UNREADABLE }, {});
     let standing: Standing | undefined;
     try {
-      payload = readPayload(row.payload);
       standing = standingOf(open, payload);
     } catch (error) {
       return end(open, { id: row.id, state: "failed", why: messageOf(error) }, {});

@@ -1,4 +1,4 @@
-/** Who is meant: a channel, an account and an address as the channel's `outbound` takes it. */
+/** Resolves targets: a channel, an account and an address as the channel's `outbound` takes it. */
 import { AppError } from "../../base/errors.ts";
 import type { ChannelOutboundTargetMode, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
 
@@ -6,7 +6,7 @@ export interface TargetRequest {
   readonly channel?: string;
   readonly accountId?: string;
   readonly to: string;
-  /** Default `explicit`: somebody wrote it down. Others are checked against allow lists by the channel. */
+  /** Default `explicit`: it was written down. Others are checked against allow lists by the channel. */
   readonly mode?: ChannelOutboundTargetMode;
 }
 
@@ -50,7 +50,9 @@ export function resolveChannel(named: string | undefined, channels: SendingChann
     );
   }
   const known = configured(channels, cfg);
-  if (known.length === 1) return channels.get(known[0]!)!;
+  const [only] = known.length === 1 ? known : [];
+  const found = only === undefined ? undefined : channels.get(only);
+  if (found) return found;
   throw invalid(
     known.length === 0 ? "no channel is configured: add one with: openclaw channels add" : `name a channel, several are configured: ${known.join(", ")}`,
     { reason: "channel" },
@@ -65,7 +67,7 @@ function accountOf(plugin: ChannelPlugin, cfg: HostConfig, named: string | undef
   throw invalid(`${plugin.id} has no account "${wanted}"; known: ${known.join(", ")}`, { channel: plugin.id, accountId: wanted });
 }
 
-/** A place to send to; throws `INVALID_INPUT` in words for whoever asked. */
+/** The address to send to; throws `INVALID_INPUT` with a text for the caller. */
 export function resolveAddress({ channel, accountId, to, mode = "explicit" }: TargetRequest, channels: SendingChannels, cfg: HostConfig): ResolvedAddress {
   const plugin = resolveChannel(channel, channels, cfg);
   const account = accountOf(plugin, cfg, accountId);

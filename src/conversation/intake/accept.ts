@@ -32,7 +32,8 @@ function createSenderBudget(clock: Pick<Clock, "monotonic">, { burst, perMinute 
       const known = buckets.get(sender);
       const tokens = known ? Math.min(burst, known.tokens + ((now - known.at) * perMinute) / 60_000) : burst;
       buckets.delete(sender);
-      if (buckets.size >= MOST_SENDERS) buckets.delete(buckets.keys().next().value!);
+      const [oldest] = buckets.size >= MOST_SENDERS ? buckets.keys() : [];
+      if (oldest !== undefined) buckets.delete(oldest);
       buckets.set(sender, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
       return tokens >= 1;
     },
@@ -160,7 +161,7 @@ function noticeText(channel: string, { kind, id, chat, sender, text, replyTo }: 
   return `${where}: ${quoted(text)}`;
 }
 
-/** Inputs without an end, over all chats, before channels are told to wait. */
+/** Inputs without an end, over all chats, before channels have to wait. */
 const MAX_OPEN = 5000;
 /** What is answered; everything else is kept for the session's next turn. */
 const ANSWERED: ReadonlySet<string> = new Set(["message", "command", "button"]);
@@ -251,18 +252,6 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     return activation === "mention" || activation === "always" ? { activation } : {};
   }
 
-  async function accept(channel: string, accountId: string, raw: ChannelInboundEvent): Promise<ChannelInboundResult> {
-    const offered = begin(channel, accountId, raw);
-    const { route, event } = offered;
-    const plugin = deps.channels.get(channel);
-    const approved = deps.allowLists.get(channel, accountId);
-    const activation = event.chat.type === "direct" ? {} : await activationOf(route);
-    const verdict = decideAccess({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
-    if (!verdict.allow) return refuse(offered, route, verdict);
-    if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
-    return limited(offered, verdict) ?? take({ ...offered, verdict });
-  }
-
   /** Only what would start a turn counts: not what is said in a group to others, not a back-log, which is merged, and never a stop. */
   function limited(offered: Offered & { readonly route: Route }, { trigger }: AccessGranted): Promise<ChannelInboundResult> | undefined {
     const { event, route } = offered;
@@ -271,7 +260,19 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
   }
 
   return {
-    inbound: (channel, accountId) => ({ accept: (event) => accept(channel, accountId, event) }),
+    inbound: (channel, accountId) => ({
+      async accept(raw) {
+        const offered = begin(channel, accountId, raw);
+        const { route, event } = offered;
+        const plugin = deps.channels.get(channel);
+        const approved = deps.allowLists.get(channel, accountId);
+        const activation = event.chat.type === "direct" ? {} : await activationOf(route);
+        const verdict = decideAccess({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
+        if (!verdict.allow) return refuse(offered, route, verdict);
+        if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
+        return limited(offered, verdict) ?? take({ ...offered, verdict });
+      },
+    }),
     async acceptJudged({ channel, accountId, event }, verdict, context, live) {
       const offered = begin(channel, accountId, event);
       const route = context?.SessionKey ? chosenRoute(offered.route, context.SessionKey, config.current) : offered.route;

@@ -1,6 +1,7 @@
 /** From the inbox to a lane: plugins, joining, commands, policies. */
 import { messageOf } from "../../base/errors.ts";
 import { finalizeInboundContext } from "../../channels/index.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
 import { agentOfKey, type FinalizedMsgContext } from "../../protocol/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
 import { aborted, closeUnanswered, commitEnd, failed, type Closing } from "../closing.ts";
@@ -80,6 +81,13 @@ function clientCall(request: Omit<ClientRequest, "inboxId">, signal: AbortSignal
     signal,
   };
 }
+
+/** Texts up to this length were looked at when the item's pace was found. */
+const MOST_PACED = 300;
+
+/** Whether no command can be in a channel's message: no slash, no exclamation mark, no word that stops or resets. The usual case. */
+const isPlain = ({ pace, text, messages }: Item, ctx: FinalizedMsgContext, { session }: OpenClawConfig): boolean =>
+  pace === "usual" && messages.length === 1 && ctx.BodyForCommands === text && text.length <= MOST_PACED && !/[/!]/.test(text) && !session?.resetTriggers;
 
 /** A channel's message as a command. */
 function channelCall(item: Item, ctx: FinalizedMsgContext): CommandCall {
@@ -166,7 +174,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
     const { request, agentId, abort, last } = item;
     if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
     const ctx = request ? undefined : withoutMentions(joined(item.messages), channels.get(last.channel), config.current, agentId);
-    const call = ctx ? channelCall(item, ctx) : request && clientCall(request, abort.signal);
+    const call = ctx ? (isPlain(item, ctx, config.current) ? undefined : channelCall(item, ctx)) : request && clientCall(request, abort.signal);
     const verdict = call && (await commands.run({ ...call, tookLong }));
     if (verdict?.kind === "answered") return answer(item, verdict);
     if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
@@ -282,7 +290,7 @@ export function createExamination(all: ExaminationDeps): Examination {
   function begin(item: Item, isNew: boolean): void {
     // No one wrote what the gateway reports itself.
     if (!isNew || item.request?.kind !== undefined || item.abort.signal.aborted) return examineInOrder(item);
-    plugins.received(item.messages[0]);
+    if (asksPlugins(context.deps)) plugins.received(item.messages[0]);
     if (!hooks.has("inbound_claim")) return join(item);
     // A stop does not wait for what plugins think about earlier messages.
     if (item.pace === "stop") void offer(item);

@@ -12,7 +12,7 @@ import {
 } from "../../hooks/index.ts";
 import type { ChannelPlugin, FinalizedMsgContext, HostConfig, MsgContext, NormalizedLocation, ReplyPayload } from "../../protocol/index.ts";
 import type { CommandVerdict } from "../commands/commands.ts";
-import { traceOf, type Group, type Inbound } from "../inbound.ts";
+import type { Group, Inbound } from "../inbound.ts";
 import type { Item } from "../items.ts";
 import type { ConversationDeps } from "../ports.ts";
 
@@ -158,7 +158,7 @@ function inboundContext(inbound: Inbound, ctx: FinalizedMsgContext): InboundHook
     ...(request ? { runId: request.runId } : {}),
     messageId: event.id,
     senderId: event.sender.id,
-    ...messageTrace(traceOf(inbound)),
+    ...messageTrace(inbound.traceId),
     ...quoted(ctx),
   };
 }

@@ -91,7 +91,7 @@ const MAX_WAIT_MS = 60_000;
 async function change(sign: string, { adapter, cfg, address: { accountId, to, channel }, messageId, clock, log }: AckReactionDeps): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await adapter!.set({ cfg, accountId, to, messageId, emoji: sign });
+      await adapter?.set({ cfg, accountId, to, messageId, emoji: sign });
       return true;
     } catch (error) {
       const { retryAfterMs } = classifyFailure(error);

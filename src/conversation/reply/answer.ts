@@ -45,7 +45,7 @@ interface SpeakerDeps {
   readonly log: Logger;
 }
 
-/** Something to say. Without a payload it is only told when its turn has come. */
+/** Something to send. Without a payload it is only reported when its turn has come. */
 interface Utterance {
   readonly payload: ReplyPayload | undefined;
   readonly kind: "block" | "tool";

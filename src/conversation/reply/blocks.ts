@@ -104,7 +104,7 @@ interface BlockCut {
   readonly open: OpenFence | undefined;
 }
 
-/** Whether code can be cut: the lines that close and open it again have to leave room for it. Longer ones are treated as words. */
+/** Whether code can be cut: the lines that close and open it again have to leave space for it. Longer ones are treated as words. */
 const canCut = ({ line, marker }: OpenFence, maxChars: number): boolean => (line.length + marker.length + 2) * 2 <= maxChars;
 
 const BLANK = /\s*/y;
@@ -118,24 +118,26 @@ function skipBlank(text: string, from: number): number {
   return from + (line < 0 ? blank.length : line + 1);
 }
 
-const ORDER: Readonly<Record<BreakPreference, readonly string[]>> = {
+type CutKind = "paragraph" | "newline" | "sentence" | "blank";
+
+const ORDER: Readonly<Record<BreakPreference, readonly [CutKind, ...CutKind[]]>> = {
   paragraph: ["paragraph", "newline", "sentence", "blank"],
   newline: ["newline", "sentence", "blank"],
   sentence: ["sentence", "newline", "blank"],
 };
 
-/** The end of a kind of place. */
-const PLACES: Readonly<Record<string, RegExp>> = {
+/** What text of a kind ends with. */
+const CUTS: Readonly<Record<CutKind, RegExp>> = {
   paragraph: /\n[ \t]*\r?\n/g,
   newline: /\n/g,
   sentence: /[.!?]["'”’)\]]?(?=\s)|[。！？]/g,
   blank: /\s/g,
 };
 
-/** The last place of a kind from `least` to `most` that is not inside of code. */
-function lastPlace(kind: string, text: string, least: number, most: number, safe: (index: number) => boolean): number | undefined {
+/** The last position of a kind from `least` to `most` that is not inside of code. */
+function lastCut(kind: CutKind, text: string, least: number, most: number, safe: (index: number) => boolean): number | undefined {
   let found: number | undefined;
-  for (const match of text.matchAll(PLACES[kind]!)) {
+  for (const match of text.matchAll(CUTS[kind])) {
     const end = kind === "sentence" ? match.index + match[0].length : match.index;
     if (end > most) break;
     if (end >= least && end > 0 && safe(end)) found = end;
@@ -183,8 +185,8 @@ function cutForced(window: Window, text: string, { minChars, maxChars, breakPref
   const { from, head, fences } = window;
   const safe = safeIn(window);
   for (const kind of ORDER[breakPreference]) {
-    const place = lastPlace(kind, window.text, minChars, maxChars, safe);
-    if (place !== undefined && place > head) return { end: from + place - head, next: skipBlank(text, from + place - head), open: undefined };
+    const cutAt = lastCut(kind, window.text, minChars, maxChars, safe);
+    if (cutAt !== undefined && cutAt > head) return { end: from + cutAt - head, next: skipBlank(text, from + cutAt - head), open: undefined };
   }
   const fence = fences.find((one) => contains(one, maxChars));
   if (!fence) {
@@ -209,9 +211,9 @@ function nextCut(text: string, start: number, open: OpenFence | undefined, setti
   const tail = last && isOpen(last) ? last.marker.length + 1 : 0;
   if (head.length + left + tail > maxChars && (ended || head.length + left > maxChars)) return cutForced(window, text, settings);
   if (ended) return { end: text.length, next: text.length, open: undefined };
-  const place = lastPlace(ORDER[settings.breakPreference][0]!, shown, settings.minChars, maxChars, safeIn(window));
-  if (place === undefined || place <= head.length) return undefined;
-  return { end: start + place - head.length, next: skipBlank(text, start + place - head.length), open: undefined };
+  const cutAt = lastCut(ORDER[settings.breakPreference][0], shown, settings.minChars, maxChars, safeIn(window));
+  if (cutAt === undefined || cutAt <= head.length) return undefined;
+  return { end: start + cutAt - head.length, next: skipBlank(text, start + cutAt - head.length), open: undefined };
 }
 
 const CLOSING = /^ {0,3}(`{3,}|~{3,})[ \t]*(?:\r?\n|$)/;
@@ -219,7 +221,7 @@ const CLOSING = /^ {0,3}(`{3,}|~{3,})[ \t]*(?:\r?\n|$)/;
 /** A block as it is sent: code that it cuts is opened before it and closed behind it. */
 export function renderBlock(raw: string, open: OpenFence | undefined, maxChars: number): string {
   const closing = open && CLOSING.exec(raw);
-  const ends = closing?.[1]!.startsWith(open!.marker.trimStart()) ? closing[0].length : 0;
+  const ends = open && closing?.[1]?.startsWith(open.marker.trimStart()) ? closing[0].length : 0;
   const rest = raw.slice(ends);
   const line = ends === 0 ? open?.line : undefined;
   const text = (line === undefined ? rest.slice(skipBlank(rest, 0)) : `${line}\n${rest}`).trimEnd();
@@ -254,7 +256,7 @@ interface BlockWriterDeps {
 }
 
 const MAX_BLANK = 4096;
-/** Words after which a look for a place to cut is worth it. */
+/** Words after which looking for a cut is worth it. */
 const MAY_CUT = /[\n.!?。！？]/;
 
 export function createBlockWriter({ settings: { breakAt, chunk, coalesce }, clock, open: begun, emit }: BlockWriterDeps): BlockWriter {

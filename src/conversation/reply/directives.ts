@@ -2,7 +2,7 @@
 import { resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MAX_PLACE_CHARS = 4096;
+const MAX_TARGET_CHARS = 4096;
 const WRAPPED = /^(["'`])(.*)\1$/s;
 const LEADING = /^[`"'[({<]+/;
 const LOCAL = /^(?:\/|~|\.{1,2}(?:[/\\]|$)|\\\\|file:|[A-Za-z]:[/\\])/;
@@ -16,13 +16,13 @@ interface MediaLine {
 
 const trailingFrom = (word: string): number => {
   let end = word.length;
-  while (end > 0 && "`\"'])}>,;".includes(word[end - 1]!)) end -= 1;
+  while (end > 0 && "`\"'])}>,;".includes(word.charAt(end - 1))) end -= 1;
   return end;
 };
 
 const unwrapped = (word: string): string => word.slice(0, trailingFrom(word)).replace(LEADING, "");
 
-/** The place below one of the folders that a local path names; relative ones begin at the first folder. */
+/** The path below one of the folders that a local path names; relative ones begin at the first folder. */
 function localPath(path: string, roots: readonly string[]): string | undefined {
   const [first] = roots;
   if (first === undefined || path.includes("\0") || path.startsWith("~")) return undefined;
@@ -39,11 +39,11 @@ function fileOf(url: string): string | undefined {
 }
 
 /** The address or path that is sent, if it may be. */
-function placeOf(place: string, roots: readonly string[]): string | undefined {
-  if (place === "" || place.length > MAX_PLACE_CHARS) return undefined;
-  if (/^https?:\/\//i.test(place)) return !/\s/.test(place) && URL.canParse(place) ? place : undefined;
-  if (!LOCAL.test(place)) return undefined;
-  const path = /^file:/i.test(place) ? fileOf(place) : place;
+function sendable(target: string, roots: readonly string[]): string | undefined {
+  if (target === "" || target.length > MAX_TARGET_CHARS) return undefined;
+  if (/^https?:\/\//i.test(target)) return !/\s/.test(target) && URL.canParse(target) ? target : undefined;
+  if (!LOCAL.test(target)) return undefined;
+  const path = /^file:/i.test(target) ? fileOf(target) : target;
   return path === undefined ? undefined : localPath(path, roots);
 }
 
@@ -55,13 +55,13 @@ function parseMediaLine(line: string, roots: readonly string[]): MediaLine {
   const media: string[] = [];
   const others: string[] = [];
   for (const word of words) {
-    const place = placeOf(unwrapped(word), roots);
-    if (place === undefined) others.push(word);
-    else media.push(place);
+    const target = sendable(unwrapped(word), roots);
+    if (target === undefined) others.push(word);
+    else media.push(target);
   }
   if (media.length > 0 && others.length === 0) return { media, rest: undefined };
   // A path with blanks in it looks like several words.
-  const spaced = LOCAL.test(unwrapped(said)) ? placeOf(unwrapped(said), roots) : undefined;
+  const spaced = LOCAL.test(unwrapped(said)) ? sendable(unwrapped(said), roots) : undefined;
   if (spaced !== undefined && words.slice(1).every((word) => !LOCAL.test(word) && !/^https?:/i.test(word))) return { media: [spaced], rest: undefined };
   if (media.length > 0) return { media, rest: others.filter((word) => !LOCAL.test(unwrapped(word))).join(" ") || undefined };
   return { media, rest: LOCAL.test(unwrapped(said)) ? undefined : line };
@@ -74,7 +74,7 @@ export interface Directives {
   readonly replyToId?: string | undefined;
   readonly replyToCurrent: boolean;
   readonly audioAsVoice: boolean;
-  /** To be spoken in place of the text. */
+  /** To be spoken instead of the text. */
   readonly spokenText?: string | undefined;
 }
 
@@ -95,7 +95,7 @@ const MEDIA = "MEDIA:";
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/;
 const COULD_BE_FENCE = /^ {0,3}(?:`{0,2}$|~{0,2}$|`{3}|~{3})/;
 
-const isMedia = (line: string): boolean => line.trimStart().startsWith(MEDIA);
+const MEDIA_LINE = /^\s*MEDIA:/;
 
 /** Whether a line that has begun like this may become one that is read as a whole. */
 function undecided(head: string, fenced: boolean): boolean {
@@ -142,7 +142,7 @@ function give(scan: Scan, text: string): void {
   }
   if (rest === "") return;
   scan.out.push(rest);
-  scan.blank = /\s/.test(rest.at(-1)!);
+  scan.blank = /\s$/.test(rest);
   const line = rest.lastIndexOf("\n");
   scan.lineEmpty = line === rest.length - 1 || (line < 0 && scan.lineEmpty && rest.trim() === "");
 }
@@ -171,7 +171,7 @@ function takeLine(scan: Scan, found: Found, line: string, ending: string, roots:
     if (line.length <= MAX_LINE && marker.startsWith(scan.fence) && info.trim() === "") scan.fence = undefined;
     return give(scan, line + ending);
   }
-  if (isMedia(line) && found.media.length < MAX_MEDIA) {
+  if (MEDIA_LINE.test(line) && found.media.length < MAX_MEDIA) {
     const { media, rest } = parseMediaLine(line, (scan.roots ??= roots.map((root) => resolve(root))));
     found.media.push(...media);
     if (rest !== undefined) give(scan, rest + ending);
@@ -238,7 +238,7 @@ function step(scan: Scan, found: Found, text: string, at: number, ended: boolean
   }
   const line = text.slice(at, newline < 0 ? text.length : newline);
   if (newline < 0 && !ended && undecided(line, scan.fence !== undefined)) return at;
-  const whole = line.length <= MAX_LINE && (FENCE.test(line.replace(/\r$/, "")) || (isMedia(line) && !scan.spoken));
+  const whole = line.length <= MAX_LINE && (FENCE.test(line.replace(/\r$/, "")) || (MEDIA_LINE.test(line) && !scan.spoken));
   if (scan.fence !== undefined || whole) {
     takeLine(scan, found, line, newline < 0 ? "" : "\n", roots);
     scan.lineStart = newline >= 0;
@@ -254,7 +254,7 @@ export function createDirectiveScanner(localRoots: readonly string[] = []): Dire
   const found: Found = { media: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false, spokenText: undefined };
   let begun = false;
 
-  function run(delta: string, ended: boolean): string {
+  function push(delta: string, ended = false): string {
     // Whatever stands before the first word is no part of the answer.
     const fresh = begun ? delta : delta.trimStart();
     begun ||= fresh !== "";
@@ -270,9 +270,9 @@ export function createDirectiveScanner(localRoots: readonly string[] = []): Dire
   }
 
   return {
-    push: (delta) => run(delta, false),
+    push,
     end() {
-      const words = run("", true);
+      const words = push("", true);
       // Nothing closed it: the words were meant to be read after all.
       const unspoken = scan.spoken?.join("") ?? "";
       scan.spoken = undefined;

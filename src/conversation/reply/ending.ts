@@ -170,14 +170,12 @@ function textsLeft({ texts, silent }: TurnEnd, { sent, before }: LiveTurn["betwe
   return [...before, ...texts.slice(sent.length)];
 }
 
-const saidOf = (turn: LiveTurn): SaidParts[] => turn.answers.map(({ said }) => said).filter(({ raw, media }) => raw.length > 0 || media > 0);
-
 /** What the payloads of a turn's texts are made with. */
 function factsOf({ cfg, agentId, isHeartbeat, clock, localRoots, address }: ReplyStreamDeps, turn: LiveTurn): FinalFacts {
   const ackMaxChars = isHeartbeat ? heartbeatSetting(cfg, agentId, "ackMaxChars") : undefined;
   return {
     blocks: turn.opened()?.blocks ? turn.blockSettings() : undefined,
-    said: saidOf(turn),
+    said: turn.answers.map(({ said }) => said).filter(({ raw, media }) => raw.length > 0 || media > 0),
     spokenOf: turn.spokenOf,
     isContinued: turn.isContinued,
     seen: turn.seen,
@@ -220,7 +218,7 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
     const payloads = (thought ? [thought, ...rest] : rest).map((payload) => turn.dress(payload, end));
     if (payloads.length === 0 && facts.said.length === 0 && turn.between.sent.length === 0) return { payloads: [] };
     const footer = answerFooter(end, { level: levels().usage, sessionKey: deps.sessionKey, billed: deps.billed?.(end) });
-    return { payloads: withFooter(payloads, footer), ...(between === 0 ? {} : { between: between + (thought ? 1 : 0) }) };
+    return { payloads: footer === undefined ? payloads : withFooter(payloads, footer), ...(between === 0 ? {} : { between: between + (thought ? 1 : 0) }) };
   }
 
   function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {

@@ -124,7 +124,7 @@ export function withoutRepeats(payloads: readonly ReplyPayload[]): ReplyPayload[
   });
 }
 
-/** A payload that somebody else made: its text is read like a model's, its own fields stay. Undefined when nothing is left. */
+/** A payload that a plugin made: its text is read like a model's, its own fields stay. Undefined when nothing is left. */
 export function shapePayload(payload: ReplyPayload, facts: ShapeFacts = {}): ReplyPayload | undefined {
   const shaped = payload.text === undefined ? undefined : shapeText(payload.text, facts);
   const { text: _text, ...own } = payload;

@@ -50,11 +50,6 @@ function createPreviewWriter({ preview, limits, clock, log, keep, kept }: Previe
   let timer: Disposable | undefined;
   let pending: Promise<void> | undefined;
 
-  function cut(whole: string): string {
-    const most = limits.maxChars;
-    return most === undefined || whole.length <= most ? whole : `${whole.slice(0, wholeCharacter(whole, most - 1))}…`;
-  }
-
   let known = kept;
   let announced = kept !== undefined;
 
@@ -71,7 +66,8 @@ function createPreviewWriter({ preview, limits, clock, log, keep, kept }: Previe
 
   function update(): void {
     timer = undefined;
-    const next = cut(text);
+    const most = limits.maxChars ?? text.length;
+    const next = text.length <= most ? text : `${text.slice(0, wholeCharacter(text, most - 1))}…`;
     if (ended || pending || next === shown || failures >= MAX_FAILURES) return;
     if (shown === "" && next.length < least) return;
     pending = post(next)

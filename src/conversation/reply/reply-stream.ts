@@ -18,7 +18,7 @@ export interface ReplyLevels {
 }
 
 export interface ReplyStreamDeps {
-  /** Undefined where nothing is shown meanwhile, such as in WebChat: then only `finish` gives something. */
+  /** Undefined where nothing is shown while the turn runs, such as in WebChat: then only `finish` gives something. */
   readonly plugin: ChannelPlugin | undefined;
   readonly address: ReplyAddress;
   readonly cfg: HostConfig;
@@ -52,7 +52,7 @@ export interface ReplyStreamDeps {
   readonly prefixFacts: ResponsePrefixContext;
   /** Folders that files may be sent from; relative paths begin at the first. */
   readonly localRoots: readonly string[];
-  /** Set when the turn begins a session that verbose people are told of. */
+  /** Set when the turn begins a session that is announced where verbose is on. */
   readonly newSessionId?: string;
   /** Whether the call was paid with a key, so that its cost is shown. Default no. */
   readonly billed?: (end: TurnEnd) => boolean;

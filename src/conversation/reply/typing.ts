@@ -8,24 +8,24 @@ import type { ReplyAddress } from "../address.ts";
 
 type TypingMode = "never" | "instant" | "thinking" | "message";
 
-interface TypingPlace {
+interface TypingFacts {
   readonly chatType: ChatType;
   readonly wasMentioned: boolean;
   readonly isHeartbeat: boolean;
 }
 
-const isMode = (value: unknown): value is TypingMode => value === "never" || value === "instant" || value === "thinking" || value === "message";
-
 /** `session.typingMode` over the agents' default; else at once where we were spoken to, and with the first word elsewhere. Never for heartbeats. */
-export function typingMode(cfg: HostConfig, { chatType, wasMentioned, isHeartbeat }: TypingPlace): TypingMode {
+export function typingMode(cfg: HostConfig, { chatType, wasMentioned, isHeartbeat }: TypingFacts): TypingMode {
   if (isHeartbeat) return "never";
-  const said = [sectionOf(cfg.session)?.["typingMode"], cfg.agents?.defaults?.["typingMode"]].find(isMode);
-  return said ?? (chatType === "direct" || wasMentioned ? "instant" : "message");
+  for (const mode of [sectionOf(cfg.session)?.["typingMode"], cfg.agents?.defaults?.["typingMode"]]) {
+    if (mode === "never" || mode === "instant" || mode === "thinking" || mode === "message") return mode;
+  }
+  return chatType === "direct" || wasMentioned ? "instant" : "message";
 }
 
 const DEFAULT_MS = 6000;
 
-/** Here the agents' default goes before `session`. A channel knows best where nobody says anything. */
+/** Here the agents' default goes before `session`. The channel decides where nothing is configured. */
 export function typingIntervalMs(cfg: HostConfig, channelMs?: number): number {
   const said = [cfg.agents?.defaults?.["typingIntervalSeconds"], sectionOf(cfg.session)?.["typingIntervalSeconds"]].find(
     (value): value is number => typeof value === "number" && value > 0,
@@ -119,7 +119,7 @@ export function createTyping({ adapter, address, cfg, mode, intervalMs, clock, l
       timer?.[Symbol.dispose]();
       ending.abort();
       if (!shown || !adapter?.stop) return;
-      (async () => adapter.stop!(params))().catch((error: unknown) => log.debug(`typing could not be taken away: ${messageOf(error)}`));
+      (async () => adapter.stop?.(params))().catch((error: unknown) => log.debug(`typing could not be taken away: ${messageOf(error)}`));
     },
   };
 }

@@ -17,7 +17,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import type { FinalizedMsgContext, HostConfig, ChannelPlugin, SessionEntry } from "../../protocol/index.ts";
 import { chatFields, deliveryPatch } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
-import { type Inbound, inboundOf, traceOf } from "../inbound.ts";
+import { type Inbound, inboundOf } from "../inbound.ts";
 import { messageContext } from "../intake/message-context.ts";
 import type { Item, Turn } from "../items.ts";
 import type { ConversationContext, ConversationDeps, KeptMedia } from "../ports.ts";
@@ -36,7 +36,7 @@ interface TextFacts {
   readonly history: readonly HistoryLine[];
   /** Files and what went wrong with them, one line each. */
   readonly mediaLines: readonly string[];
-  /** Of messages that found no room in the queue. */
+  /** Of messages that did not fit into the queue. */
   readonly summarised: readonly Item[];
   /** The channel can point to a message by its id. Ids that it only tells messages apart by are no business of the model. */
   readonly namesMessages: boolean;
@@ -109,7 +109,7 @@ function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]
   ];
 }
 
-/** A line for each message that found no room in the queue. */
+/** A line for each message that did not fit into the queue. */
 export function summaryOf(items: readonly Item[]): string {
   const lines = items.map((item) => `- ${item.text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_SUMMARY_LINE)}`);
   return `[${items.length} earlier messages came while you were busy and were shortened]\n${lines.join("\n")}`;
@@ -178,7 +178,10 @@ function limitOf(cfg: HostConfig, { channel, accountId, agentId }: Inbound): num
   const own = effectiveChannelConfig(cfg, channel, accountId)["historyLimit"];
   const groupChat = sectionOf(cfg.messages?.["groupChat"]);
   const ofAgent = sectionOf(cfg.agents?.list?.find(({ id }) => id.toLowerCase() === agentId)?.["groupChat"]);
-  const limit = [own, ofAgent?.["historyLimit"], groupChat?.["historyLimit"]].find((value): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0) ?? DEFAULT_LIMIT;
+  const limit =
+    [own, ofAgent?.["historyLimit"], groupChat?.["historyLimit"]].find(
+      (value): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0,
+    ) ?? DEFAULT_LIMIT;
   return Math.min(limit, MOST);
 }
 
@@ -245,20 +248,22 @@ function asked<T>({ plugin, log }: ChannelSettings, what: string, ask: (plugin: 
   }
 }
 
-/** Capabilities that the configuration names: a list, or an object with the scope of inline buttons. */
-function configured({ cfg }: ChannelSettings, channel: string, accountId: string): readonly string[] {
-  const named = channelSections(cfg, channel, accountId).find(({ capabilities }) => capabilities !== undefined && capabilities !== null)?.["capabilities"];
-  return Array.isArray(named) ? named.filter((name): name is string => typeof name === "string") : [];
-}
-
 function channelFacts(settings: ChannelSettings, { channel, accountId }: Pick<Inbound, "channel" | "accountId">): ChannelFacts {
   const { plugin, cfg } = settings;
+  // Capabilities that the configuration names: a list, or an object with the scope of inline buttons.
+  const named = channelSections(cfg, channel, accountId).find(({ capabilities }) => capabilities !== undefined && capabilities !== null)?.["capabilities"];
   const declared = AGENT_CAPABILITIES.filter((name) => plugin.capabilities?.[name] === true);
   const canHaveButtons = plugin.actions?.supportsButtons !== undefined;
   const buttons = canHaveButtons && asked(settings, "supportsButtons", ({ actions }) => actions?.supportsButtons?.({ cfg, accountId })) === true;
   const hints = asked(settings, "messageToolHints", ({ agentPrompt }) => agentPrompt?.messageToolHints?.({ cfg, accountId }));
   const guidance = asked(settings, "reactionGuidance", ({ agentPrompt }) => agentPrompt?.reactionGuidance?.({ cfg, accountId }));
-  const capabilities = [...new Set([...declared, ...(buttons ? ["inlineButtons"] : []), ...configured(settings, channel, accountId)])];
+  const capabilities = [
+    ...new Set([
+      ...declared,
+      ...(buttons ? ["inlineButtons"] : []),
+      ...(Array.isArray(named) ? named.filter((name): name is string => typeof name === "string") : []),
+    ]),
+  ];
   return {
     capabilities,
     ...(canHaveButtons && !capabilities.some((name) => name.toLowerCase() === "inlinebuttons") ? { buttonsOff: true } : {}),
@@ -308,7 +313,7 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const { channel, accountId, to, threadId } = last.address;
   return {
     runId: main.id,
-    traceId: traceOf(last),
+    traceId: last.traceId,
     sessionKey: main.sessionKey,
     agentId: main.agentId,
     message,

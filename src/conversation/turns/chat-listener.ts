@@ -7,9 +7,8 @@ import { gatewayMessage, reasoningLevel, usageFooter, verboseLevel } from "../..
 import type { StepRow, Write } from "../../store/index.ts";
 import { commitEnd, commitEndWithNote, emitEnd } from "../closing.ts";
 import type { OutgoingFacts, PreparedReply } from "../delivery/delivery.ts";
-import { isDecided } from "../delivery/message-hooks.ts";
+import { asksBeforeSending, isDecided } from "../delivery/message-hooks.ts";
 import type { ReplyStream, ReplyStreamDeps } from "../reply/reply-stream.ts";
-import { traceOf } from "../inbound.ts";
 import type { Listener, Turn, TurnStream } from "../items.ts";
 import { channelInput } from "./channel-input.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
@@ -26,7 +25,7 @@ function livePlugin({ typing }: LiveReply, id: string, plugin: ChannelPlugin | u
 /** What belongs to an answer. One without a turn belongs to no run. */
 function factsOf({ main, isBegun }: Pick<Turn, "main" | "isBegun">, kind: OutgoingFacts["kind"]): OutgoingFacts {
   const { id: runId, sessionKey, agentId, last } = main;
-  const answered = { senderId: last.event.sender.id, messageId: last.event.id, traceId: traceOf(last) };
+  const answered = { senderId: last.event.sender.id, messageId: last.event.id, traceId: last.traceId };
   return { kind, sessionKey, agentId, ...(isBegun ? { runId } : {}), ...answered, ...(last.live ? { live: last.live.key } : {}) };
 }
 
@@ -208,7 +207,7 @@ async function openStream(turn: Turn, entry: SessionEntry | undefined, context: 
   const { id: runId, sessionKey, last } = turn.main;
   const run = { runId, sessionKey };
   const live = last.live?.reply;
-  const isHeld = isDecided(deps, last.address, factsOf(turn, "final"));
+  const isHeld = asksBeforeSending(deps.hooks) && isDecided(deps, last.address, factsOf(turn, "final"));
   const shown: Shown = { turn, isHeld, texts: [], isChanged: false, before: undefined, isAllOut: false };
   const reply = await openReply(shown, entry, context);
 

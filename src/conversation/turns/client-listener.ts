@@ -8,7 +8,7 @@ import { commitEnd, commitEndWithNote, emitEnd, noteWrites, runsOf } from "../cl
 import type { RunOutcome } from "../contract.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
 import { asksBeforeSending, decideShown, isDecided, notifySent } from "../delivery/message-hooks.ts";
-import { traceOf, type ClientRequest } from "../inbound.ts";
+import type { ClientRequest } from "../inbound.ts";
 import type { Item, Listener, Turn, TurnStream } from "../items.ts";
 import { mediaLine, summaryOf } from "./channel-input.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
@@ -16,7 +16,7 @@ import type { ConversationContext, ConversationDeps } from "../ports.ts";
 /** What belongs to the answer of a client's run, for hooks and for rows in the outbox. */
 function factsOf(item: Item, kind: OutgoingFacts["kind"]): OutgoingFacts {
   const { id, sessionKey, agentId, last } = item;
-  return { kind, runId: id, sessionKey, agentId, senderId: last.event.sender.id, messageId: id, traceId: traceOf(last) };
+  return { kind, runId: id, sessionKey, agentId, senderId: last.event.sender.id, messageId: id, traceId: last.traceId };
 }
 
 /** What a client is shown, after plugins have decided about it. */
@@ -120,7 +120,7 @@ async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, 
   const { id: runId, sessionKey, request } = main;
   const run = { runId, sessionKey };
   const chat = request?.reply;
-  const isHeld = isDecided(deps, chat ?? main.last.address, factsOf(main, "final"));
+  const isHeld = asksBeforeSending(deps.hooks) && isDecided(deps, chat ?? main.last.address, factsOf(main, "final"));
   /** Texts before calls, which plugins decided about while the turn ran. */
   const between: { readonly text: string; readonly reply: ClientReply }[] = [];
   let thoughts = "";
@@ -224,7 +224,7 @@ async function inputOf(turn: Turn): Promise<TurnInput> {
   const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model ?? request.model;
   return {
     ...request,
-    traceId: traceOf(last),
+    traceId: last.traceId,
     message,
     owner,
     inboxIds: inputs,

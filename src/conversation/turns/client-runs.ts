@@ -5,7 +5,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { Store, TurnRow } from "../../store/index.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "../contract.ts";
-import { requestOf, RUNS, type ClientRequest, type StoredRequest } from "../inbound.ts";
+import { clientMessage, requestOf, RUNS, type ClientRequest, type Inbound } from "../inbound.ts";
 import { outcomeOf as outcomeOfItem, type OpenItems } from "../items.ts";
 import type { ConversationDeps } from "../ports.ts";
 import { outcomeOf } from "./turn.ts";
@@ -45,12 +45,12 @@ async function acceptRun(
     failpoint("inbox.committed");
     return { accepted: { ...payload, inboxId, runId, sessionKey, agentId, message }, duplicate, isSettled: false };
   }
-  const first = (await store.read("inbox.get", { id: inboxId }))!;
-  const stored = (first.payload ?? {}) as Partial<StoredRequest>;
+  const first = await store.read("inbox.get", { id: inboxId });
+  const accepted = first && requestOf(first);
   // Of a message that was blocked nothing is left to compare with.
-  const isSame = first.outcome === "refused" || (first.text === message && stored.systemPrompt === request.systemPrompt);
-  if (first.sessionKey !== sessionKey || !isSame) throw otherRequest(runId);
-  return { accepted: requestOf(first)!, duplicate, isSettled: first.state === "settled" };
+  const isSame = first?.outcome === "refused" || (first?.text === message && accepted?.systemPrompt === request.systemPrompt);
+  if (!accepted || accepted.sessionKey !== sessionKey || !isSame) throw otherRequest(runId);
+  return { accepted, duplicate, isSettled: first.state === "settled" };
 }
 
 function otherRequest(runId: string): AppError {
@@ -75,14 +75,14 @@ async function endedRun({ store }: StoreDeps, runId: string): Promise<RunOutcome
 }
 
 /** `begin` is called with each new run. */
-export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin: (request: ClientRequest) => void): ClientRuns {
+export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin: (message: Inbound) => void): ClientRuns {
   const accepting = new Map<string, Promise<unknown>>();
   let isClosed = false;
 
   async function acceptNew(request: RunRequest): Promise<AcceptedRun> {
     const { runId, sessionKey } = request;
     const { accepted, duplicate, isSettled } = await acceptRun(deps, request, agentOfKey(sessionKey, { defaultAgentId: deps.defaultAgentId() }));
-    if (!duplicate) begin(accepted);
+    if (!duplicate) begin(clientMessage(accepted, deps.clock.now()));
     const ended = isSettled ? await endedRun(deps, runId) : undefined;
     return { runId, duplicate, ...(ended ? { ended } : {}) };
   }

@@ -1,10 +1,10 @@
+import { isRecord } from "../../base/records.ts";
 import type { TurnEnd, TurnEvent } from "../../agent/index.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { ReplyCounts, ReplyKind, ReplyPayload } from "../../protocol/index.ts";
 import type { OutboxRow, Store } from "../../store/index.ts";
-import type { RowPayload } from "../delivery/attempt.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 
 /** Receives the replies to a message directly: the plugin that received it. */
@@ -94,7 +94,7 @@ class Waiting implements Live {
   }
 
   private owns({ payload }: OutboxRow): boolean {
-    return (payload as Partial<RowPayload> | null)?.live === this.key;
+    return isRecord(payload) && payload["live"] === this.key;
   }
 
   private pass(rowId: number): void {

@@ -1,4 +1,5 @@
 /** What the previous process did not finish. */
+import { isRecord } from "../../base/records.ts";
 import type { InboxRow } from "../../store/index.ts";
 import { inboundOf, type Group, type Inbound } from "../inbound.ts";
 import { type CreateItem, mergeInto, type Item, type OpenItems } from "../items.ts";
@@ -53,7 +54,7 @@ async function closeOrphans({ store }: Pick<ConversationDeps, "store">, isKnown:
 /** Whether a turn that was interrupted has already written its prompt, so that the text of its message is no longer read. */
 export async function wasPrompted({ store }: Pick<ConversationDeps, "store">, turnId: string): Promise<boolean> {
   const steps = await store.read("journal.steps", { turnId });
-  return steps.some(({ kind, data }) => kind === "model.result" || (kind === "note" && (data as { readonly said?: boolean } | null)?.said === true));
+  return steps.some(({ kind, data }) => kind === "model.result" || (kind === "note" && isRecord(data) && data["said"] === true));
 }
 
 /** Messages that were taken together, the last of which has what was decided. */

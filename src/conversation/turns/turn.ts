@@ -8,7 +8,6 @@ import { sumUsage, turnLimitMs, type OpenSession } from "../../sessions/index.ts
 import type { Write } from "../../store/index.ts";
 import { aborted, closeUnanswered, failed, type Closing } from "../closing.ts";
 import type { AbortReason, RunOutcome } from "../contract.ts";
-import { traceOf } from "../inbound.ts";
 import { messageContext } from "../intake/message-context.ts";
 import { endingOf, mergeInto, ORIGINS, sameTurn, type DirectAnswer, type Item, type OpenItems, type Turn } from "../items.ts";
 import type { ActiveTurn, Batch } from "../lanes.ts";
@@ -42,25 +41,6 @@ function abort({ main }: Turn, reason: AbortReason): void {
 /** Everyone who wrote these is an owner. */
 const isOwners = (items: readonly Item[]): boolean => items.every(({ messages }) => messages.every(({ access }) => access.owner));
 
-/** How the lane speaks with the turn that runs. */
-function activeTurn(turn: Turn): ActiveTurn {
-  return {
-    steer(item) {
-      if (turn.isOver || turn.main.abort.signal.aborted || !sameTurn(item, turn.main)) return false;
-      // A turn of the owner has the owner's tools: what others write while it runs gets a turn of its own.
-      if (isOwners(turn.items) && !isOwners([item])) return false;
-      turn.steering.push(item);
-      return true;
-    },
-    interrupt: () => abort(turn, "interrupt"),
-    unshown() {
-      const items = [...turn.taken, ...turn.steering.splice(0)];
-      turn.taken.clear();
-      return items;
-    },
-  };
-}
-
 /** Items for the model, each ending with the commit that shows it. One that also waits for a turn of its own stays open. */
 function steered(turn: Turn): Steered[] {
   return turn.steering.splice(0).flatMap((item): Steered[] => {
@@ -82,7 +62,7 @@ function steered(turn: Turn): Steered[] {
 }
 
 /** Items of a batch as one turn. Those that were aborted while they waited are not in it, nor is what has only a line left when nothing else is. */
-function turnOf({ items, summarised }: Batch): { readonly turn: Turn | undefined; readonly unanswered: readonly Item[] } {
+function turnOf({ items, summarised }: Batch): { readonly turn: (Turn & ActiveTurn) | undefined; readonly unanswered: readonly Item[] } {
   const isAlive = ({ abort: { signal } }: Item): boolean => !signal.aborted;
   const withMerged = (list: readonly Item[]): readonly Item[] => list.filter(isAlive).flatMap((item) => [...item.merged, item]);
   const stopped = [...items, ...summarised].filter((item) => !isAlive(item));
@@ -93,7 +73,29 @@ function turnOf({ items, summarised }: Batch): { readonly turn: Turn | undefined
   for (const item of [...cut, ...own]) if (item !== main) mergeInto(main, item);
   main.phase = "running";
   const inputs = [...cut, ...own].flatMap(({ inboxIds }) => inboxIds);
-  const turn: Turn = { main, items: [first, ...others], summarised: cut, inputs, isBegun: true, steering: [], taken: new Set(), isOver: false };
+  const turn: Turn & ActiveTurn = {
+    main,
+    items: [first, ...others],
+    summarised: cut,
+    inputs,
+    isBegun: true,
+    steering: [],
+    taken: new Set(),
+    isOver: false,
+    steer(item) {
+      if (turn.isOver || main.abort.signal.aborted || !sameTurn(item, main)) return false;
+      // A turn of the owner has the owner's tools: what others write while it runs gets a turn of its own.
+      if (isOwners(turn.items) && !isOwners([item])) return false;
+      turn.steering.push(item);
+      return true;
+    },
+    interrupt: () => abort(turn, "interrupt"),
+    unshown() {
+      const unshown = [...turn.taken, ...turn.steering.splice(0)];
+      turn.taken.clear();
+      return unshown;
+    },
+  };
   return { turn, unanswered: stopped };
 }
 
@@ -135,7 +137,7 @@ async function takenOver({ main }: Turn, { deps }: ConversationContext, hookLog:
     originatingChannel: last.address.channel,
     originatingTo: last.address.to,
   };
-  const hookContext = { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: main.abort.signal, trace: messageTrace(traceOf(last)).trace };
+  const hookContext = { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: main.abort.signal, trace: messageTrace(last.traceId).trace };
   const taken = await hookLog.hooks.run("reply_dispatch", event, hookContext);
   if (!taken?.handled) return undefined;
   const { shapePayload } = await import("../reply/index.ts");
@@ -221,7 +223,7 @@ async function answer(turn: Turn, context: LaneContext): Promise<Answered> {
     signal: abort.signal,
     origin: () => ORIGINS[main.reason ?? "rpc"],
     stopping,
-    steered: () => steered(turn),
+    steered: () => (turn.steering.length === 0 ? [] : steered(turn)),
     replies(ended) {
       turn.isOver = true;
       return stream.finish(ended);
@@ -280,7 +282,7 @@ export async function runTurn(batch: Batch, began: (turn: ActiveTurn) => void, c
   if (!turn) return;
   const { main } = turn;
   // What the gateway itself reports is not interrupted.
-  if (main.request?.kind === undefined) began(activeTurn(turn));
+  if (main.request?.kind === undefined) began(turn);
   if (stopping.aborted) return open.end(main, STOPPING, true);
   const { outcome, upkeep } = await answer(turn, context).catch(async (error: unknown): Promise<Answered> => ({ outcome: await fail(turn, error, context) }));
   turn.isOver = true;

@@ -57,8 +57,8 @@ const oneLine = (text: string): string => clip(text.replaceAll(/\s+/g, " ").trim
 function lineOf(args: unknown): string {
   if (typeof args === "string") return oneLine(args);
   const fields = fieldsOf(args);
-  const told = TELLING.map((name) => fields[name]).find((value) => typeof value === "string" && value.trim() !== "");
-  if (typeof told === "string") return oneLine(told);
+  const value = TELLING.map((name) => fields[name]).find((one) => typeof one === "string" && one.trim() !== "");
+  if (typeof value === "string") return oneLine(value);
   const plain = Object.entries(fields).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
   return oneLine(plain.map(([name, value]) => `${name}: ${String(value)}`).join(", "));
 }
@@ -73,7 +73,7 @@ export function askedOf(args: unknown, redactor: Redacting): Asked {
 /** The first part of what a tool gave. `seq`: where the message stands, when it can be asked for. */
 export function gaveOf(message: Fields, text: string, redactor: Redacting, seq: number | undefined): Gave {
   const { exitCode, exitSignal, status } = fieldsOf(message["details"]);
-  const blocks = Array.isArray(message["content"]) ? (message["content"] as readonly unknown[]) : [];
+  const blocks: readonly unknown[] = Array.isArray(message["content"]) ? message["content"] : [];
   const pictures = blocks.filter((block) => fieldsOf(block)["type"] === "image").length;
   const safe = redactor.text(text.slice(0, LOOKED_AT));
   return {

@@ -70,7 +70,7 @@ export interface TellOptions {
 /** Tells what became of messages, from the store alone. */
 export interface Why {
   /**
-   * The story of what is named, newest first: of a session, or of all of them for `recent`, the `last` messages (1 unless told), of everything else one.
+   * The story of what is named, newest first: of a session, or of all of them for `recent`, the `last` messages (default 1), of everything else one.
    * `closely`: with what tools were asked and gave, of up to 5 stories. Rejects with `NOT_FOUND` where nothing is kept under this name.
    */
   tell(what: string, options?: TellOptions): Promise<readonly Story[]>;

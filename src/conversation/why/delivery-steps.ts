@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import type { InboxRow, OutboxRow } from "../../store/index.ts";
 import type { RowPayload } from "../delivery/attempt.ts";
 import { hookSteps } from "./message-steps.ts";
@@ -28,7 +29,7 @@ const times = (count: number, what: string): string => `${count} ${what}${count 
 /** `sent as message 77 after 2 attempts`. */
 export function stateText(row: OutboxRow): string {
   const { state, attempts, repeats, why, receipt, nextAttemptAt } = row;
-  const id = (receipt as { readonly messageId?: unknown } | null)?.messageId;
+  const id = isRecord(receipt) ? receipt["messageId"] : undefined;
   const how: Record<OutboxRow["state"], string> = {
     sent: `sent${typeof id === "string" ? ` as message ${id}` : ""}`,
     failed: "not delivered",

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { AppError } from "../../base/errors.ts";
 import type { InboxRow, OutboxRow, TurnRow } from "../../store/index.ts";
 import type { StoryStore } from "./story.ts";
@@ -75,7 +76,7 @@ async function byMessage(store: StoryStore, asked: string): Promise<Found | unde
   if (plain) return plain;
   const parts = asked.split(":");
   if (parts.length < 2 || parts.length > MOST_PARTS) return undefined;
-  const [channel, account] = parts as [string, string];
+  const [channel = "", account = ""] = parts;
   const text = (from: number, to?: number): string => parts.slice(from, to).join(":");
   for (let at = 3; at < parts.length; at += 1) {
     const found = arrivals(await store.read("inbox.find", { channel, account, conversation: text(2, at), messageId: text(at) }));
@@ -91,6 +92,6 @@ async function byMessage(store: StoryStore, asked: string): Promise<Found | unde
 /** One of our own messages, by the id that the platform gave it. */
 async function byReceipt(store: StoryStore, asked: string): Promise<Found | undefined> {
   const rows = await store.read("outbox.recent", { state: "sent", limit: RECENT_ROWS });
-  const row = rows.find(({ receipt }) => (receipt as { readonly messageId?: unknown } | null)?.messageId === asked);
+  const row = rows.find(({ receipt }) => isRecord(receipt) && receipt["messageId"] === asked);
   return row && { kind: "delivery", row };
 }

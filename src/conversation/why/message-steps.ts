@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { InboxRow, TurnRow } from "../../store/index.ts";
 import type { InboundRecord } from "../inbound.ts";
@@ -29,7 +30,7 @@ function received(row: InboxRow): StoryStep {
     const text = `${row.kind} over ${row.channel} (account ${row.account}) in the ${chat.type} chat ${quoted(row.conversation)} from ${quoted(row.sender ?? "?")}${files}`;
     return { ...base, text, details };
   }
-  const over = (row.payload as { readonly channel?: unknown } | null)?.channel;
+  const over = isRecord(row.payload) ? row.payload["channel"] : undefined;
   return {
     ...base,
     text: row.channel === "gateway" ? `message of a client${typeof over === "string" ? ` (${over})` : ""}` : `${row.kind} over ${row.channel}`,
@@ -67,13 +68,14 @@ const DECISIONS: Readonly<Record<string, string>> = {
 
 /** What plugins said. Those of one dispatch were asked one after the other, and what is known is when the last of them was done. */
 export function hookSteps(entries: readonly HookLogEntry[]): StoryStep[] {
-  const until = entries.map(({ at }) => at);
-  for (let index = entries.length - 2; index >= 0; index -= 1) {
-    const [one, next] = [entries[index]!, entries[index + 1]!];
-    if (one.hook === next.hook && one.at === next.at) until[index] = until[index + 1]! - next.ms;
+  const ended: { readonly entry: HookLogEntry; readonly until: number }[] = [];
+  for (const entry of entries.toReversed()) {
+    const next = ended[0];
+    const isSameDispatch = next?.entry.hook === entry.hook && next.entry.at === entry.at;
+    ended.unshift({ entry, until: isSameDispatch ? next.until - next.entry.ms : entry.at });
   }
-  return entries.map(({ hook, pluginId, ms, decision, said }, index) => ({
-    at: Math.round(until[index]! - ms),
+  return ended.map(({ entry: { hook, pluginId, ms, decision, said }, until }) => ({
+    at: Math.round(until - ms),
     ms,
     kind: "hook",
     text: `${hook} of ${pluginId}: ${said ?? DECISIONS[decision] ?? decision}`,
@@ -96,7 +98,7 @@ function waits(row: InboxRow, inFront: readonly InboxRow[]): StoryStep {
 }
 
 /** What a message has to do with others. */
-export interface MessagePlace {
+export interface MessagePosition {
   readonly turn: TurnRow | undefined;
   /** Messages of its turn. */
   readonly together: readonly InboxRow[];
@@ -105,7 +107,7 @@ export interface MessagePlace {
 }
 
 /** From its arrival to the turn that answered it. */
-export function messageSteps(row: InboxRow, { turn, together, inFront }: MessagePlace): StoryStep[] {
+export function messageSteps(row: InboxRow, { turn, together, inFront }: MessagePosition): StoryStep[] {
   const record = recordOf(row);
   const hooks = (row.payload as { readonly hooks?: readonly HookLogEntry[] } | null)?.hooks ?? [];
   const steps = [received(row), ...(record ? [...gate(row, record), route(row, record)] : []), ...hookSteps(hooks)];

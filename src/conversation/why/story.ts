@@ -44,7 +44,7 @@ export interface PlacedStep extends StoryStep {
 /** How it stands, in one line. */
 export interface Verdict {
   readonly outcome: Outcome | "waiting" | "running" | "delivery";
-  /** `bad`: somebody should look at it. */
+  /** `bad`: someone should look at it. */
   readonly level: "ok" | "wait" | "bad";
   readonly text: string;
   /** What to do about it. */
@@ -85,7 +85,7 @@ export interface StoryStore {
 export interface WhyDeps {
   readonly store: StoryStore;
   readonly now: () => number;
-  /** Knows the secrets that are never told. Without it those that look like one are not. */
+  /** Knows the secrets that are never shown. Without it those that look like one are masked. */
   readonly redactor?: Pick<Redactor, "text" | "value"> | undefined;
   /** Makes the commands in a text run as they are printed. */
   readonly runnable?: ((text: string) => string) | undefined;

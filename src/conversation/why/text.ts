@@ -55,11 +55,11 @@ export function whyText(story: Story, { short = false }: { readonly short?: bool
   const from = story.steps[0]?.at ?? 0;
   const lines = steps.map((step) => lineOf(step, from));
   const left = lines.length - SHORT_STEPS;
-  const told = short && left > 0 ? [...lines.slice(0, SHORT_STEPS / 2), `… ${left} more …`, ...lines.slice(-SHORT_STEPS / 2)] : lines;
+  const shownLines = short && left > 0 ? [...lines.slice(0, SHORT_STEPS / 2), `… ${left} more …`, ...lines.slice(-SHORT_STEPS / 2)] : lines;
   return [
     `${shown(name)}: ${shown(verdict.text)}`,
     ...(verdict.todo === undefined ? [] : [`To do: ${shown(verdict.todo)}`]),
-    ...told,
+    ...shownLines,
     ...(others.length === 0 ? [] : [`Also: ${others.map(({ inboxId }) => `in:${inboxId}`).join(", ")}`]),
   ].join("\n");
 }

@@ -28,7 +28,7 @@ function entryOf({ line }: EntryRow): { readonly at: number; readonly message: F
 }
 
 /** Where the lines of a moment begin. Lines are in the order of time, so that it is found by halving. */
-async function placeOf(store: StoryStore, { file, lines }: TranscriptRow, since: number): Promise<number> {
+async function positionOf(store: StoryStore, { file, lines }: TranscriptRow, since: number): Promise<number> {
   let [low, high] = [0, lines - 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -51,7 +51,7 @@ async function transcriptOf(store: StoryStore, turn: TurnRow): Promise<{ readonl
   return row && { row, live: row.file === main && row.archivedAt === null };
 }
 
-/** What the calls of a turn were asked and gave, by their ids. What a plugin kept out of the transcript is not told here either. */
+/** What the calls of a turn were asked and gave, by their ids. What a plugin kept out of the transcript is not shown here either. */
 export async function callsOfTurn(store: StoryStore, turn: TurnRow, redactor: Pick<Redactor, "text" | "value">): Promise<ReadonlyMap<string, TurnCall>> {
   const calls = new Map<string, TurnCall>();
   const found = await transcriptOf(store, turn);
@@ -60,18 +60,18 @@ export async function callsOfTurn(store: StoryStore, turn: TurnRow, redactor: Pi
   const note = (id: unknown, call: TurnCall): void => {
     if (typeof id === "string") calls.set(id, { ...calls.get(id), ...call });
   };
-  let after = await placeOf(store, row, turn.startedAt - SLACK_MS);
+  let after = await positionOf(store, row, turn.startedAt - SLACK_MS);
   for (let read = 0; read < MOST_LINES; read += PAGE) {
     const rows = await store.read("transcripts.page", { file: row.file, after, limit: PAGE });
     for (const line of rows) {
       const { at, message } = entryOf(line);
       if (turn.endedAt !== null && at > turn.endedAt) return calls;
       if (message["role"] === "toolResult") note(message["toolCallId"], { gave: gaveOf(message, textOf(message), redactor, live ? line.seq : undefined) });
-      const blocks = message["role"] === "assistant" && Array.isArray(message["content"]) ? (message["content"] as readonly unknown[]).map(fieldsOf) : [];
-      for (const { type, id, arguments: args } of blocks) if (type === "toolCall") note(id, { asked: askedOf(args, redactor) });
+      const content: readonly unknown[] = message["role"] === "assistant" && Array.isArray(message["content"]) ? message["content"] : [];
+      for (const { type, id, arguments: args } of content.map(fieldsOf)) if (type === "toolCall") note(id, { asked: askedOf(args, redactor) });
     }
     if (rows.length < PAGE) break;
-    after = rows.at(-1)!.seq;
+    after = rows.at(-1)?.seq ?? after;
   }
   return calls;
 }

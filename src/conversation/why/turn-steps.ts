@@ -12,7 +12,7 @@ export interface TurnFacts {
   readonly journal: readonly StepRow[];
   readonly usage: readonly UsageOfTurn[];
   readonly approvals: readonly ApprovalRow[];
-  /** What its tools were asked and gave, where somebody wants to know it. */
+  /** What its tools were asked and gave, where that is asked for. */
   readonly calls: ReadonlyMap<string, TurnCall>;
 }
 

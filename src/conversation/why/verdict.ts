@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { formatDuration } from "../../base/text.ts";
 import { EXAMINED_TOO_OFTEN } from "../intake/attempts.ts";
 import type { InboxRow, OutboxRow } from "../../store/index.ts";
@@ -20,10 +21,11 @@ function undelivered(rows: readonly OutboxRow[]): Pick<Verdict, "level" | "text"
   if (unknown)
     return { level: "wait", text: `it may not have arrived: ${unknown.why ?? "no answer came"}`, todo: "it is looked after; nothing has to be done" };
   const open = rows.filter(({ state }) => state === "pending" || state === "attempting");
-  if (open.length > 0)
+  const [first] = open;
+  if (first)
     return {
       level: "wait",
-      text: `${open.length} of ${rows.length} not sent yet${open[0]!.why === null ? "" : `: ${open[0]!.why}`}`,
+      text: `${open.length} of ${rows.length} not sent yet${first.why === null ? "" : `: ${first.why}`}`,
       todo: "it goes out as soon as the channel takes it: openclaw channels status",
     };
   const kept = at("suppressed");
@@ -55,8 +57,8 @@ const afterFailure = (facts: TurnFacts | undefined): string =>
   facts?.usage.at(-1)?.failed ? "see whether the model can be reached: openclaw models status" : "see openclaw logs around this time";
 
 function failed(why: string | null, facts: TurnFacts | undefined, deliveries: readonly OutboxRow[]): Verdict {
-  const told = deliveries.some(({ payload, state }) => (payload as { isError?: boolean } | null)?.isError === true && state === "sent");
-  const said = told ? "; the sender was told" : "";
+  const isNotified = deliveries.some(({ payload, state }) => isRecord(payload) && payload["isError"] === true && state === "sent");
+  const said = isNotified ? "; the sender was told" : "";
   const { resumptions = 0 } = facts?.turn ?? {};
   if (why === EXAMINED_TOO_OFTEN) {
     return {

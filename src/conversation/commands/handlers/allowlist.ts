@@ -14,13 +14,18 @@ interface Asked {
 }
 
 function askedIn(args: string, { call }: Handling): Asked | undefined {
-  const asked = { action: "list", scope: "all", channel: call.channel, account: call.accountId, where: ["config", "store"] } as {
-    -readonly [K in keyof Asked]: Asked[K];
+  const asked: { -readonly [K in keyof Asked]: Asked[K] } = {
+    action: "list",
+    scope: "all",
+    channel: call.channel,
+    account: call.accountId,
+    where: ["config", "store"],
   };
   for (const [index, raw] of wordsOf(args).entries()) {
     const word = raw.replace(/^--/, "");
-    const [, key, value] = /^(channel|account)[=:](\S+)$/i.exec(word) ?? [];
-    if (key !== undefined) asked[key.toLowerCase() as "channel" | "account"] = key.toLowerCase() === "channel" ? value!.toLowerCase() : value!;
+    const [, key, value = ""] = /^(channel|account)[=:](\S+)$/i.exec(word) ?? [];
+    if (key?.toLowerCase() === "channel") asked.channel = value.toLowerCase();
+    else if (key !== undefined) asked.account = value;
     else if (index === 0 && (word === "list" || word === "add" || word === "remove")) asked.action = word;
     else if (word === "dm" || word === "group" || word === "all") asked.scope = word;
     else if (word === "config" || word === "store") asked.where = [word];

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import { isAbsolute, resolve } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { isInside } from "../../../base/files.ts";
@@ -15,7 +16,8 @@ export const exportSession: Handler = async ({ ports, call, key, args }) => {
   const time = new Date(ports.clock.now()).toISOString().slice(0, 19).replaceAll(":", "-");
   const wanted = args === "" ? `openclaw-session-${transcript.sessionId.slice(0, 8)}-${time}.html` : args;
   const outside = `Sessions are written into the workspace only. Give a path below ${workspace}.`;
-  const homely = ports.home === undefined ? wanted : wanted.replace(/^~(?=\/)/, () => ports.home!);
+  const { home } = ports;
+  const homely = home === undefined ? wanted : wanted.replace(/^~(?=\/)/, () => home);
   if (homely.startsWith("~") || homely.includes("\0")) return outside;
   const named = /\.html?$/i.test(homely) ? homely : `${homely}.html`;
   const path = isAbsolute(named) ? resolve(named) : resolve(workspace, named);
@@ -31,7 +33,7 @@ export const exportSession: Handler = async ({ ports, call, key, args }) => {
 };
 
 const SIGNS: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => SIGNS[sign]!);
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => SIGNS[sign] ?? sign);
 
 const STYLE =
   "body{font:15px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem}article{border-left:3px solid #8884;margin:1rem 0;padding:0 1rem}" +
@@ -55,7 +57,10 @@ function page({ sessionId, entries, systemPrompt, tools = [] }: SessionTranscrip
 }
 
 type Entry = SessionTranscript["entries"][number];
-const messageOf = (entry: Entry): Readonly<Record<string, unknown>> | undefined => entry["message"] as Readonly<Record<string, unknown>> | undefined;
+
+function messageOf({ message }: Entry): Readonly<Record<string, unknown>> | undefined {
+  return isRecord(message) ? message : undefined;
+}
 
 /** An entry as the history shows it; none for an answer that plugins withheld. */
 function shownEntry(entry: Entry): readonly Entry[] {
@@ -75,10 +80,11 @@ function textOf(entry: Entry): string {
   const content = messageOf(entry)?.["content"];
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return JSON.stringify(entry, null, 2);
-  return content.map((part: unknown) => partText(part as Readonly<Record<string, unknown>>)).join("\n");
+  return content.map(partText).join("\n");
 }
 
-function partText(part: Readonly<Record<string, unknown>>): string {
+function partText(part: unknown): string {
+  if (!isRecord(part)) return JSON.stringify(part, null, 2);
   if (part["type"] === "text" && typeof part["text"] === "string") return part["text"];
   if (part["type"] === "image") return "[image]";
   return JSON.stringify(part, null, 2);

@@ -58,7 +58,7 @@ export const commands: Handler = async ({ ports, call }) => {
     .join("\n\n");
 };
 
-/** What an operator needs to let somebody in. */
+/** What an operator needs to approve a sender. */
 export const whoami: Handler = ({ call }) => {
   const { ctx, channel, senderId, isGroup, accountId } = call;
   const lines: readonly (readonly [string, string | number | undefined])[] = [

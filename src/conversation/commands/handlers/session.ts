@@ -16,7 +16,7 @@ export const stop: Handler = async ({ ports, call, key }) => {
   const { runIds, turns = runIds.length, waiting = 0, processes = 0, subagents = 0 } = await ports.runs.stop(key);
   const entry = await ports.session.read(key);
   if (entry && turns > 0) await ports.session.patch(key, call.agentId, { abortedLastRun: true });
-  const told = await ports.fire("stop", key, { sessionEntry: entry, sessionId: entry?.sessionId, commandSource: call.channel, senderId: call.senderId });
+  const notices = await ports.fire("stop", key, { sessionEntry: entry, sessionId: entry?.sessionId, commandSource: call.channel, senderId: call.senderId });
   const parts = [
     waiting > 0 ? `dropped ${plural(waiting, "waiting message", "waiting messages")}` : "",
     processes > 0 ? `killed ${plural(processes, "process", "processes")}` : "",
@@ -24,7 +24,7 @@ export const stop: Handler = async ({ ports, call, key }) => {
   ].filter((part) => part !== "");
   const first = runIds.length > 0 ? "Stopped." : parts.length > 0 ? "No run was active." : "Nothing was running.";
   const text = parts.length === 0 ? first : `${first} Also ${parts.join(", ")}.`;
-  return { ...answered([text, ...told].join("\n"), "stop"), stopped: runIds };
+  return { ...answered([text, ...notices].join("\n"), "stop"), stopped: runIds };
 };
 
 export const compact: Handler = async ({ ports, call, key, args }) => {
@@ -109,14 +109,14 @@ type Turn = Extract<CommandVerdict, { kind: "turn" }>;
  */
 export async function reset({ ports, call, key, name, args }: Handling): Promise<{ readonly turn: Turn; readonly said: string } | { readonly answer: string }> {
   const reason = name === "reset" ? "reset" : "new";
-  // A session can begin anew whatever is wrong with the models.
+  // A session can be reset whatever is wrong with the models.
   const chooser = await modelChooser(ports, call.agentId).catch((error: unknown) => {
     ports.onError(name, error);
     return undefined;
   });
   const hint = args === "" || !chooser ? undefined : modelHint(chooser, args);
   const previous = await ports.session.read(key);
-  const told = await ports.fire(reason, key, {
+  const notices = await ports.fire(reason, key, {
     sessionEntry: previous,
     previousSessionEntry: previous,
     sessionId: previous?.sessionId,
@@ -130,11 +130,11 @@ export async function reset({ ports, call, key, name, args }: Handling): Promise
   const standard = chooser && formatRef(chooser.standard);
   const notice = ref === undefined ? "New session" : `New session · model ${ref}${ref === standard ? "" : ` (default ${standard})`}`;
   const rest = hint ? hint.rest : args;
-  if (rest === "" && current?.problem !== undefined) return { answer: [notice, ...told, `⚠️ ${current.problem}`].join("\n") };
+  if (rest === "" && current?.problem !== undefined) return { answer: [notice, ...notices, `⚠️ ${current.problem}`].join("\n") };
   const turn: Turn = {
     kind: "turn",
     text: rest === "" ? GREETING : rest,
-    asides: call.canAnswerAside ? [{ text: [notice, ...told].join("\n"), isStatusNotice: true }] : told.map((text) => ({ text })),
+    asides: call.canAnswerAside ? [{ text: [notice, ...notices].join("\n"), isStatusNotice: true }] : notices.map((text) => ({ text })),
     notes: [`/${reason}: a new session was begun`, ...(hint ? [`the model ${ref} was chosen with it`] : [])],
   };
   return { turn, said: rest };

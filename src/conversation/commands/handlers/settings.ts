@@ -29,7 +29,7 @@ export async function applySettings(handling: Handling, wished: Directives): Pro
 const allows = async (handling: Handling, name: "exec" | "elevated", change: ChoiceChange): Promise<boolean> =>
   (await judged(name, handling, change)).kind === "allowed";
 
-/** What somebody may set who may talk and not give commands: settings that do nothing but narrow how commands run, and `/elevated` whom it names. */
+/** What senders may set who may write and not give commands: settings that do nothing but narrow how commands run, and `/elevated` whom it names. */
 export async function maySet(handling: Handling, { shortcuts, exec: run, elevated: above, ...others }: Directives): Promise<boolean> {
   if (shortcuts.length > 0 || Object.keys(others).length > 0) return false;
   if (above && !run && askerOf("elevated", handling).named === true) return true;

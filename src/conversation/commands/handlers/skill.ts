@@ -41,14 +41,14 @@ const NAMED = /^\/([\w-]{1,64})(?=$|[\s:])[ \t]*:?\s*/;
 
 /** A message that calls a skill: `/name input`, or `/skill name input`. Undefined when it names none. */
 export async function calledSkill(handling: Handling, text: string): Promise<{ readonly skill: SkillCommand; readonly input: string } | undefined> {
-  const named = NAMED.exec(text);
-  if (!named || !handling.ports.skills) return undefined;
-  const general = named[1]!.toLowerCase() === "skill";
-  const rest = text.slice(named[0].length);
-  const [first = ""] = general ? (/^\S{1,64}/.exec(rest) ?? []) : [named[1]!];
+  const [head, name = ""] = NAMED.exec(text) ?? [];
+  if (head === undefined || !handling.ports.skills) return undefined;
+  const general = name.toLowerCase() === "skill";
+  const rest = text.slice(head.length);
+  const [first = ""] = general ? (/^\S{1,64}/.exec(rest) ?? []) : [name];
   const wanted = first.toLowerCase();
   const skills = wanted === "" ? [] : await skillCommands(handling.ports, handling.call.agentId);
-  const skill = skills.find(({ command, name }) => command === wanted || (general && name.toLowerCase() === wanted));
+  const skill = skills.find((one) => one.command === wanted || (general && one.name.toLowerCase() === wanted));
   return skill && { skill, input: (general ? rest.slice(first.length) : rest).trim() };
 }
 
@@ -56,9 +56,9 @@ const MOST_NAMED = 30;
 
 /** What is said to a `/skill` that names no skill there is; undefined for any other text. */
 export async function unknownSkill({ ports, call }: Handling, text: string): Promise<CommandVerdict | undefined> {
-  const named = NAMED.exec(text);
-  if (named?.[1]!.toLowerCase() !== "skill" || !ports.skills) return undefined;
-  const [wanted = ""] = /^\S{1,64}/.exec(text.slice(named[0].length)) ?? [];
+  const [head = "", called] = NAMED.exec(text) ?? [];
+  if (called?.toLowerCase() !== "skill" || !ports.skills) return undefined;
+  const [wanted = ""] = /^\S{1,64}/.exec(text.slice(head.length)) ?? [];
   const names = (await skillCommands(ports, call.agentId)).map(({ name }) => name);
   const there =
     names.length === 0 ? "There are no skills to call here." : `Skills: ${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? ", …" : ""}`;

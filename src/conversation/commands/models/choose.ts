@@ -6,10 +6,10 @@ export const formatRef = ({ provider, id }: ModelRef): string => `${provider}/${
 
 export type ChosenModel =
   | { readonly ref: ModelRef; readonly alias?: string }
-  /** Words for whoever asked. */
+  /** The text for the user. */
   | { readonly refused: string };
 
-/** What can be chosen for an agent, and how what somebody types is read. */
+/** What can be chosen for an agent, and how what users type is read. */
 export interface ModelChooser {
   readonly standard: ModelRef;
   /** Allowed ones. */

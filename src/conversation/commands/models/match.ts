@@ -1,4 +1,4 @@
-/** Finding the model that somebody meant. */
+/** Finding the model that was meant. */
 import { nearest } from "../../../base/text.ts";
 import type { ListedModel } from "../ports.ts";
 

@@ -101,7 +101,7 @@ export function scanDirectives(text: string, options: ScanOptions = {}): Scanned
   return { directives: collect(found, text, alone), count: found.length, rest, alone };
 }
 
-const isBlank = (text: string, at: number): boolean => /\s/.test(text[at]!);
+const isBlank = (text: string, at: number): boolean => /\s/.test(text.charAt(at));
 
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
@@ -109,10 +109,10 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
 }
 
 function readAt(text: string, start: number, { botUsername, isModel, keepShortcuts }: ScanOptions): Found | undefined {
-  const named = match(NAME, text, start);
-  const kind = named ? KINDS.get(named[1]!.toLowerCase()) : undefined;
-  if (!named || !kind || (named[2] !== undefined && !isOurName(named[2], botUsername))) return undefined;
-  const plain = start + named[0].length;
+  const [head, name = "", bot] = match(NAME, text, start) ?? [];
+  const kind = KINDS.get(name.toLowerCase());
+  if (head === undefined || !kind || (bot !== undefined && !isOurName(bot, botUsername))) return undefined;
+  const plain = start + head.length;
   const end = plain + (match(COLON, text, plain)?.[0].length ?? 0);
   if (kind === "exec" || kind === "queue") {
     const value = kind === "exec" ? readExec(text, end) : readQueue(text, end);
@@ -128,10 +128,11 @@ function modelWord(word: string, isModel: ScanOptions["isModel"]): string | unde
 }
 
 function readValue(found: Found, word: RegExpExecArray | null, read: (word: string) => unknown): Found {
-  if (!word) return found;
-  const value = read(word[1]!);
-  const end = found.end + word[0].length;
-  return value === undefined ? { ...found, stray: { start: end - word[1]!.length, end } } : { ...found, end, value };
+  const [whole, written = ""] = word ?? [];
+  if (whole === undefined) return found;
+  const value = read(written);
+  const end = found.end + whole.length;
+  return value === undefined ? { ...found, stray: { start: end - written.length, end } } : { ...found, end, value };
 }
 
 /** The text around what was found; where something was taken out of a line, one blank is left. */

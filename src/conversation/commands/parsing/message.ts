@@ -20,7 +20,7 @@ export interface Parts {
   readonly said: string;
 }
 
-/** Divides a message. Brackets inside of what somebody wrote are left alone. */
+/** Divides a message. Brackets inside of what the sender wrote are left alone. */
 export function partsOf(text: string): Parts {
   const marker = text.lastIndexOf(CURRENT);
   let at = marker < 0 ? 0 : marker + CURRENT.length;
@@ -33,14 +33,14 @@ export function partsOf(text: string): Parts {
   }
   LABEL.lastIndex = at;
   const label = LABEL.exec(text)?.[0].length ?? 0;
-  // "Note: do this" is what somebody says; "Ann: /status" or a name behind an envelope is not.
+  // "Note: do this" is what the sender wrote; "Ann: /status" or a name behind an envelope is not.
   if (label > 0 && (at > 0 || text[at + label] === "/")) at += label;
   return { before: text.slice(0, at), said: text.slice(at) };
 }
 
 const NUMBERED = /@\d{5,20}(?!\d)/g;
 
-/** What somebody said without whom they said it to. Only the beginning is looked at. */
+/** The text without the mention of whom it was written to. Only the beginning is looked at. */
 export function withoutMentions(said: string, mentions: readonly RegExp[], botUsername?: string): string {
   const name = botUsername?.trim().replace(/^@/, "");
   const head = said.slice(0, MOST_BEFORE);
@@ -51,7 +51,7 @@ export function withoutMentions(said: string, mentions: readonly RegExp[], botUs
   return left === head ? said : left + said.slice(MOST_BEFORE);
 }
 
-/** Whether nothing is left that somebody could see. */
+/** Whether nothing visible is left. */
 export function isEmptyText(text: string): boolean {
   return text.length < MOST_BEFORE && normalizeMentionText(text).trim() === "";
 }

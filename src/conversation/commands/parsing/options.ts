@@ -46,13 +46,13 @@ function read<T>(text: string, from: number, understand: (word: string) => Under
   let end = from;
   for (;;) {
     WORD.lastIndex = end;
-    const [whole, word] = WORD.exec(text) ?? [];
-    const found = word === undefined ? undefined : understand(word);
+    const [whole = "", word = ""] = WORD.exec(text) ?? [];
+    const found = word === "" ? undefined : understand(word);
     if (!found) return { change: change as T, wrong, reset, end };
-    end += whole!.length;
-    if (found.wrong) wrong.push(word!);
+    end += whole.length;
+    if (found.wrong) wrong.push(word);
     else if (found.reset) reset = true;
-    else change[found.field!] = found.value;
+    else if (found.field !== undefined) change[found.field] = found.value;
   }
 }
 
@@ -89,6 +89,6 @@ const LONGEST_MS = 24 * 3_600_000;
 /** `500`, `500ms`, `2s`, `1.5m`. */
 function milliseconds(text: string): number | undefined {
   const [, amount, unit = "ms"] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)?$/.exec(text) ?? [];
-  const value = amount === undefined ? Number.NaN : Math.round(Number(amount) * UNITS[unit]!);
+  const value = amount === undefined ? Number.NaN : Math.round(Number(amount) * (UNITS[unit] ?? Number.NaN));
   return value <= LONGEST_MS ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { EntryInput, EntryRow, Store, TranscriptRow } from "../store/index.ts";
 import { entryOfRow, nextState, type PathState } from "./transcript.ts";
-import { heldItem, keptFrom, pathItem, type PathItem } from "./view/item.ts";
+import { heldItem, isCompaction, keptFrom, pathItem, type PathItem } from "./view/item.ts";
 
 /** The branch in use of one transcript. A value: what is appended later gives a new one. */
 export interface SessionPath {
@@ -57,9 +57,8 @@ function parse(lines: readonly { readonly line: string }[], before: PathState = 
   return { items, weights, state };
 }
 
-/** Without what a compaction has summed up. */
-function branchOf({ items, weights, state }: Stretch, standing: Standing): Branch {
-  const from = keptFrom(items);
+/** The branch of these entries, from the first that is still needed. */
+function branchOf({ items, weights, state }: Stretch, standing: Standing, from: number): Branch {
   const own = weights.slice(from);
   let weight = 0;
   for (const bytes of own) weight += bytes;
@@ -80,7 +79,8 @@ export function withLines(branch: Branch, lines: readonly Line[], after: Pick<St
   }
   const { items, weights, state } = parse(own, branch.path.state);
   const stretch = { items: [...branch.path.items, ...items], weights: [...branch.weights, ...weights], state };
-  return branchOf(stretch, { ...branch.standing, ...after, leafId });
+  // What a new compaction has summed up goes.
+  return branchOf(stretch, { ...branch.standing, ...after, leafId }, items.some(isCompaction) ? keptFrom(stretch.items) : 0);
 }
 
 /** The branch in use of a transcript. Undefined when the transcript was archived in between. */
@@ -91,7 +91,7 @@ export async function loadBranch(store: Reads, row: TranscriptRow): Promise<Bran
     const now = await store.read("transcripts.get", { file });
     if (now?.sessionId !== sessionId || now.createdAt !== createdAt) return undefined;
   }
-  return branchOf(read, { file, leafId, lines, bytes, sessionId, createdAt });
+  return branchOf(read, { file, leafId, lines, bytes, sessionId, createdAt }, keptFrom(read.items));
 }
 
 /** With the lines that came since, when they continue the branch; undefined when it has to be read again. */

@@ -2,10 +2,10 @@
 import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
-import { loadValidators, parseSessionKey, type MethodName } from "../../protocol/index.ts";
+import { loadValidators, normalizeJob, normalizeNewJob, parseSessionKey, type MethodName } from "../../protocol/index.ts";
 import { CRON, defineTool, failedOutcome, jsonOutcome, type Tool, type ToolCall, type ToolOutcome } from "../../tools/index.ts";
 import type { Cron } from "./cron.ts";
-import { normalizeJob, normalizeNewJob, type JobPatch, type NewJob } from "./job.ts";
+import type { JobPatch, NewJob } from "./job.ts";
 
 export interface CronToolDeps {
   readonly cron: Omit<Cron, "start" | typeof Symbol.asyncDispose>;

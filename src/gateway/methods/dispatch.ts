@@ -3,7 +3,16 @@ import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
-import { covers, METHODS, type MethodFacts, type MethodName, type Scope, type Validators } from "../../protocol/index.ts";
+import {
+  normalizeCronAdd,
+  normalizeCronUpdate,
+  covers,
+  METHODS,
+  type MethodFacts,
+  type MethodName,
+  type Scope,
+  type Validators,
+} from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { CallContext, Caller, Handlers } from "./handler.ts";
 import { createIdempotency } from "./idempotency.ts";
@@ -55,6 +64,9 @@ export interface DispatcherDeps {
 const OWN_KEYS: ReadonlySet<string> = new Set(["chat.send", "agent", "node.invoke"]);
 /** Their answers hold secrets, which are not written to disk. A repeated call makes a new one. */
 const SECRET_ANSWERS: ReadonlySet<string> = new Set(["device.token.rotate", "node.pair.approve", "login.code"]);
+
+/** Parameters that clients write in several forms: they are brought into the declared one before they are checked. */
+const FORMS: Readonly<Record<string, (params: unknown) => unknown>> = { "cron.add": normalizeCronAdd, "cron.update": normalizeCronUpdate };
 
 const STOPPED: Answer = { ok: false, error: { code: "UNAVAILABLE", message: "the gateway is restarting; send it again", retryable: true } };
 
@@ -110,8 +122,9 @@ export function createDispatcher({ handlers, extra, store, log, validators, stop
     return failureOf(error, runnable);
   }
 
-  async function dispatch(route: Route, params: unknown, context: CallContext): Promise<Answer> {
+  async function dispatch(route: Route, written: unknown, context: CallContext): Promise<Answer> {
     const { name, handler, isKeyed } = route;
+    const params = FORMS[name]?.(written) ?? written;
     const refused = refusal(route, context.caller);
     if (refused !== undefined) return invalidRequest(refused);
     if (!handler) throw new AppError("UNAVAILABLE", `${name} is not available: the room "${route.room}" is not built yet`);

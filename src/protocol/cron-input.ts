@@ -1,0 +1,85 @@
+/** Cron jobs as clients and models write them, in the form that the schemas of `cron.*` accept. */
+import { isRecord } from "../base/records.ts";
+
+const MAX_NAME = 60;
+const firstLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, MAX_NAME) ?? "";
+
+const PAYLOAD_FIELDS = [
+  "message",
+  "text",
+  "model",
+  "thinking",
+  "timeoutSeconds",
+  "allowUnsafeExternalContent",
+  "deliver",
+  "channel",
+  "to",
+  "bestEffortDeliver",
+];
+const lower = (value: unknown): unknown => (typeof value === "string" ? value.trim().toLowerCase() : value);
+
+function scheduleFrom(raw: unknown): unknown {
+  if (!isRecord(raw)) return raw;
+  const { atMs, ...rest } = raw;
+  const at = rest["at"] ?? atMs;
+  const inferred = at !== undefined ? "at" : rest["everyMs"] !== undefined ? "every" : rest["expr"] !== undefined ? "cron" : undefined;
+  const kind = lower(rest["kind"]) ?? inferred;
+  return { ...rest, ...(at === undefined ? {} : { at: typeof at === "number" ? String(at) : at }), ...(kind === undefined ? {} : { kind }) };
+}
+
+function payloadFrom(raw: Record<string, unknown>, moved: Record<string, unknown>): unknown {
+  const given = isRecord(raw["payload"]) ? raw["payload"] : {};
+  const payload: Record<string, unknown> = { ...moved, ...given };
+  if (Object.keys(payload).length === 0) return raw["payload"];
+  const kinds: Readonly<Record<string, string>> = { systemevent: "systemEvent", agentturn: "agentTurn" };
+  const named = typeof payload["kind"] === "string" ? (kinds[payload["kind"].trim().toLowerCase()] ?? payload["kind"]) : undefined;
+  const kind = named ?? (payload["message"] !== undefined ? "agentTurn" : payload["text"] !== undefined ? "systemEvent" : undefined);
+  return { ...payload, ...(kind === undefined ? {} : { kind }) };
+}
+
+/**
+ * What clients and models send, in the form that the schema accepts: wrapped in `data` or `job`, kinds in any case or left out, `atMs`, fields of the payload
+ * at the top level. What cannot be a job comes back as it is, for the schema to refuse.
+ */
+export function normalizeJob(input: unknown): unknown {
+  if (!isRecord(input)) return input;
+  const wrapped = isRecord(input["data"]) ? input["data"] : isRecord(input["job"]) ? input["job"] : input;
+  const moved = Object.fromEntries(Object.entries(wrapped).filter(([key]) => PAYLOAD_FIELDS.includes(key)));
+  const plain = Object.fromEntries(Object.entries(wrapped).filter(([key]) => !PAYLOAD_FIELDS.includes(key)));
+  const payload = payloadFrom(plain, moved);
+  const delivery = isRecord(plain["delivery"])
+    ? { ...plain["delivery"], mode: { deliver: "announce" }[String(lower(plain["delivery"]["mode"]))] ?? lower(plain["delivery"]["mode"]) }
+    : plain["delivery"];
+  const kind = isRecord(payload) ? payload["kind"] : undefined;
+  const target = lower(plain["sessionTarget"]) ?? (kind === "systemEvent" ? "main" : kind === "agentTurn" ? "isolated" : undefined);
+  return {
+    ...plain,
+    ...(plain["schedule"] === undefined ? {} : { schedule: scheduleFrom(plain["schedule"]) }),
+    ...(payload === undefined ? {} : { payload }),
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(target === undefined ? {} : { sessionTarget: target }),
+  };
+}
+
+/** A job to add, as clients and models write it: normalised, with a name and a wake mode. */
+export function normalizeNewJob(input: unknown): unknown {
+  const job = normalizeJob(input);
+  if (!isRecord(job)) return job;
+  const payload = isRecord(job["payload"]) ? job["payload"] : {};
+  const text = payload["message"] ?? payload["text"];
+  const fallback = typeof text === "string" && text.trim() !== "" ? firstLine(text) : "Scheduled job";
+  const name = typeof job["name"] === "string" && job["name"].trim() !== "" ? job["name"] : fallback;
+  return { wakeMode: "now", ...job, name };
+}
+
+/** Parameters of `cron.add`. The key of the call stays beside the job. */
+export function normalizeCronAdd(params: unknown): unknown {
+  const { idempotencyKey, ...job } = isRecord(params) ? params : {};
+  const normalized = isRecord(params) ? normalizeNewJob(job) : params;
+  return isRecord(normalized) && idempotencyKey !== undefined ? { ...normalized, idempotencyKey } : normalized;
+}
+
+/** Parameters of `cron.update`: the change itself is written like a job. */
+export function normalizeCronUpdate(params: unknown): unknown {
+  return isRecord(params) && isRecord(params["patch"]) ? { ...params, patch: normalizeJob(params["patch"]) } : params;
+}

@@ -110,7 +110,7 @@ export const cronMethods = {
     params: closed({ includeDisabled: maybe(flag()) }),
     result: closed({ jobs: list(CronJobSchema) }),
     effect: false,
-    room: "automation",
+    module: "automation",
     summary: "All jobs.",
   }),
   "cron.status": method({
@@ -118,7 +118,7 @@ export const cronMethods = {
     params: none(),
     result: closed({ enabled: flag(), storePath: text(), jobs: amount(), nextWakeAtMs: orNull(moment()) }),
     effect: false,
-    room: "automation",
+    module: "automation",
     summary: "Whether jobs run and when the next one is due.",
   }),
   "cron.add": method({
@@ -134,7 +134,7 @@ export const cronMethods = {
     }),
     result: CronJobSchema,
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Adds a job.",
   }),
   "cron.update": method({
@@ -142,7 +142,7 @@ export const cronMethods = {
     params: ofJob({ patch: Patch, ...key }),
     result: CronJobSchema,
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Changes a job.",
   }),
   "cron.remove": method({
@@ -150,7 +150,7 @@ export const cronMethods = {
     params: ofJob(key),
     result: closed({ ok: flag(), removed: flag() }),
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Removes a job.",
   }),
   "cron.run": method({
@@ -158,7 +158,7 @@ export const cronMethods = {
     params: ofJob({ mode: maybe(choice(["due", "force"], { default: "force" })), ...key }),
     result: closed({ ok: flag(), ran: flag(), reason: maybe(choice(["already-running", "not-due"])) }),
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Runs a job and answers when it has ended.",
   }),
   "cron.runs": method({
@@ -166,7 +166,7 @@ export const cronMethods = {
     params: ofJob({ limit: maybe(count({ maximum: 5000 })) }),
     result: closed({ entries: list(closed({ ...cronEventFields, ts: moment() })) }),
     effect: false,
-    room: "automation",
+    module: "automation",
     summary: "How the last runs of a job went.",
   }),
 };

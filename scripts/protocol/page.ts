@@ -32,7 +32,7 @@ function areaText(title: string, methods: Readonly<Record<string, MethodSpec>>):
     shape(spec.params),
     shape(spec.result),
     spec.effect ? "yes" : "",
-    spec.room,
+    spec.module,
   ]);
   return `### ${title}\n\n${table(["method", "needs", "parameters", "result", "effect", "room"], rows)}`;
 }

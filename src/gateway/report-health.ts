@@ -18,7 +18,7 @@ export interface HealthDeps {
   readonly store: Store | undefined;
   /** False while plugins are being loaded, and whatever else has to be there before the first turn. */
   readonly isReady: boolean;
-  /** What else somebody should look at. */
+  /** What else needs attention. */
   readonly notices: readonly string[];
 }
 

@@ -9,7 +9,7 @@ const MOST_MESSAGES = 2_000;
 /** For all sessions together when the gateway stops. */
 const LAST_MS = 2_000;
 
-/** Tells plugins of sessions that end. */
+/** Notifies plugins about sessions that end. */
 export interface EndedSessions extends SessionEndings {
   /** A session had a turn while this gateway ran. */
   used(session: Pick<EndingSession, "key" | "agentId" | "sessionId">): void;
@@ -59,7 +59,7 @@ export function createEndedSessions({ store, hooks, stateDir }: EndedSessionsDep
         void hooks()?.run("session_start", event, { ...facts, sessionId: next.sessionId });
       };
       if (!hooks()?.has("session_end")) return begin();
-      // Whoever hears of both hears of the end first.
+      // Listeners of both are called with the end first.
       void counted({ agentId, sessionId }).then((messageCount) => {
         void hooks()?.run("session_end", { sessionId, sessionKey: key, messageCount, reason, ...place, ...after }, facts);
         begin();

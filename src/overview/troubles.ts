@@ -9,7 +9,7 @@ import type { Trouble } from "./problem.ts";
 /** Failures are looked for among so many messages and deliveries that ended last. */
 const AMONG = 500;
 const MOST_FAILURES = 50;
-/** Kinds of failures whose story is told. */
+/** Kinds of failures that are explained. */
 const MOST_STORIES = 10;
 const MOST_TRACED = 200;
 const MB = 1024 * 1024;

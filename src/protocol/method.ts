@@ -7,7 +7,7 @@ export interface MethodFacts {
   /** It changes something: it takes an `idempotencyKey`, and its answer is remembered under it. */
   readonly effect: boolean;
   /** The module that answers it, named in the error while it is not available. */
-  readonly room: string;
+  readonly module: string;
   /** One sentence for the generated documentation. */
   readonly summary: string;
   /** False: handled, but not named in `hello-ok`, as documented. */

@@ -109,8 +109,6 @@ export interface Roster {
   readonly clients: Map<string, Client>;
   /** Sends the text of a frame; nothing after the close. A reader that is too slow is closed. */
   write(connection: Connection, text: string): void;
-  /** The same for a client; nothing when it has left. */
-  send(client: Client, text: string): void;
   /** Closes with a code. The connection counts as gone from here on. */
   end(connection: Connection, code: number, reason: string): void;
   /** Takes the connection out of everything but `connections`. A second call does nothing. */
@@ -150,11 +148,6 @@ export function createRoster({ onLeave, onClientLeave }: RosterDeps): Roster {
       if (connection.closed) return;
       if (connection.socket.writableLength > LIMITS.maxBufferedBytes) end(connection, 1008, "slow consumer");
       else connection.socket.write(textFrame(text));
-    },
-    send(client, text) {
-      if (clients.get(client.connId) !== client) return;
-      if (client.socket.writableLength > LIMITS.maxBufferedBytes) client.close(1008, "slow consumer");
-      else client.socket.write(textFrame(text));
     },
   };
 }

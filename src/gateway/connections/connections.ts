@@ -142,7 +142,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
 
   const ready = lazy(async (): Promise<Loaded> => {
     const [ws, validators] = await Promise.all([import("ws"), deps.loadValidators()]);
-    const requests = createRequests({ ...deps, validators, send: roster.send });
+    const requests = createRequests({ ...deps, validators, clients });
     const handshakes = createHandshakes(deps, roster, validators, openings.stop);
     return (state.loaded = { server: new ws.WebSocketServer(SOCKET_OPTIONS), requests, handshakes });
   });

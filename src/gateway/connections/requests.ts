@@ -1,10 +1,10 @@
 import { failpoint } from "../../base/failpoints.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { ErrorShape, RequestFrame, Validators } from "../../protocol/index.ts";
+import { LIMITS, type ErrorShape, type RequestFrame, type Validators } from "../../protocol/index.ts";
 import { invalidRequest, type Answer, type CallContext, type Dispatcher } from "../methods/index.ts";
 import { REQUEST_BURST, type Client, type Held } from "./connection.ts";
-import { idOf, parseMessage } from "./frames.ts";
+import { idOf, parseMessage, textFrame } from "./frames.ts";
 
 /** Takes the frames of a client after hello. */
 export interface Requests {
@@ -19,8 +19,8 @@ export interface RequestsDeps {
   readonly validators: Pick<Validators, "frame">;
   readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly log: Logger;
-  /** Sends the text of a frame; does nothing when the client is gone. */
-  readonly send: (client: Client, text: string) => void;
+  /** Clients that are connected, by id. */
+  readonly clients: ReadonlyMap<string, Client>;
 }
 
 /** Requests that one connection may have open. */
@@ -55,7 +55,14 @@ export function responseText(id: string, answer: Answer): string {
   }
 }
 
-export function createRequests({ dispatcher, validators, clock, log, send }: RequestsDeps): Requests {
+export function createRequests({ dispatcher, validators, clock, log, clients }: RequestsDeps): Requests {
+  /** Does nothing when the client is gone. A reader that is too slow is closed. */
+  function respond(client: Client, id: string, answer: Answer): void {
+    if (clients.get(client.connId) !== client) return;
+    if (client.socket.writableLength > LIMITS.maxBufferedBytes) client.close(1008, "slow consumer");
+    else client.socket.write(textFrame(responseText(id, answer)));
+  }
+
   async function call(client: Client, { id, method, params }: RequestFrame): Promise<void> {
     let final = false;
     client.inFlight += 1;
@@ -67,24 +74,20 @@ export function createRequests({ dispatcher, validators, clock, log, send }: Req
         return client.gone.signal;
       },
       accepted(payload) {
-        if (!final) send(client, responseText(id, { ok: true, payload }));
+        if (!final) respond(client, id, { ok: true, payload });
       },
     };
     try {
       const answer = await dispatcher.call(method, params, context);
       final = true;
       client.inFlight -= 1;
-      send(client, responseText(id, answer));
+      respond(client, id, answer);
       // What was accepted is on disk by now; the caller may know it or not.
       if (answer.ok && ACCEPTING.has(method)) failpoint("ack.sent");
       if (client.held) startHeld(client, client.held);
     } catch (error) {
       log.error("an answer could not be sent", { error, method });
     }
-  }
-
-  function refuse(client: Client, id: string | undefined, answer: Answer): void {
-    send(client, responseText(id ?? NAMELESS, answer));
   }
 
   /** Back pressure for a client that sends faster than it is answered. What waits is no more than one read of its socket brought. */
@@ -115,7 +118,7 @@ export function createRequests({ dispatcher, validators, clock, log, send }: Req
     }
     const refusal = busy(`${MAX_IN_FLIGHT} requests of this connection wait for their answer; wait for one of them`, IN_FLIGHT_RETRY_MS);
     release(client);
-    for (const { id } of held.frames) send(client, responseText(id, refusal));
+    for (const { id } of held.frames) respond(client, id, refusal);
   }
 
   function release(client: Client): void {
@@ -129,12 +132,12 @@ export function createRequests({ dispatcher, validators, clock, log, send }: Req
       const wait = takeCredit(client, clock.monotonic());
       const message = text === undefined ? undefined : parseMessage(text);
       if (!message || message.kind === "not-json") return;
-      if (message.kind === "hostile") return refuse(client, message.id, invalidRequest(`invalid request frame: ${message.issue}`));
+      if (message.kind === "hostile") return respond(client, message.id ?? NAMELESS, invalidRequest(`invalid request frame: ${message.issue}`));
       const issues = validators.frame(message.value);
-      if (issues) return refuse(client, idOf(message.value), invalidRequest(`invalid request frame: ${issues.join("; ")}`));
+      if (issues) return respond(client, idOf(message.value) ?? NAMELESS, invalidRequest(`invalid request frame: ${issues.join("; ")}`));
       const frame = message.value as RequestFrame;
-      if (wait > 0) return refuse(client, frame.id, busy(`too many requests on this connection; retry after ${wait} ms`, wait));
-      if (frame.method === "connect") return refuse(client, frame.id, invalidRequest("connect is only valid as the first request"));
+      if (wait > 0) return respond(client, frame.id, busy(`too many requests on this connection; retry after ${wait} ms`, wait));
+      if (frame.method === "connect") return respond(client, frame.id, invalidRequest("connect is only valid as the first request"));
       if (client.held || client.inFlight >= MAX_IN_FLIGHT) hold(client, frame);
       else void call(client, frame);
     },

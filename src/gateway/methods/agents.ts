@@ -53,7 +53,7 @@ export function agentsHandlers({ config }: Pick<MethodDeps, "config">) {
   } satisfies Handlers;
 }
 
-/** Which agents there are. Changes count at once: agents and bindings are read when they are used. What makes them is loaded when somebody asks. */
+/** Which agents there are. Changes count at once: agents and bindings are read when they are used. What makes them is loaded with the first call. */
 export function rosterHandlers(deps: RosterDeps): HandlersOf<"agents.create" | "agents.update" | "agents.delete"> {
   const changes = () => import("./agents/changes.ts");
   return {

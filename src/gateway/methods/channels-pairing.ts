@@ -10,7 +10,7 @@ export interface OwnersPort {
   change(sender: { readonly channel: string; readonly senderId: string }, wanted: boolean, by: string): Promise<void>;
 }
 
-/** Strangers of channels, and how one is told of being let in. */
+/** Unknown senders of channels, and how one is notified that it was approved. */
 export interface ChannelPairingPort {
   readonly pairing: Pick<Pairing, "list" | "approve" | "reject">;
   /** Without it nobody is made an owner here. */
@@ -36,7 +36,7 @@ function ownersOf(owners: OwnersPort | undefined): OwnersPort {
   return owners;
 }
 
-/** Who may let somebody in may not therefore make them the owner. */
+/** The right to approve a sender does not include making it the owner. */
 function checkMayOwn({ caller }: CallContext): void {
   const missing = missingFor(AUTHORITY.method["channels.pairing.approve"], { owner: false, scopes: [...caller.scopes] });
   if (missing !== undefined) throw new AppError("INVALID_INPUT", `missing scope: ${missing} (to make a sender the owner)`);

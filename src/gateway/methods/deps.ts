@@ -9,10 +9,10 @@ import type { BroadcastOptions } from "../fanout.ts";
 import type { Presence } from "../presence.ts";
 import type { ExtensionsOf } from "./sessions/rows.ts";
 
-/** Tells every connection that may see it. */
+/** Sends an event to every connection that may see it. */
 export type Broadcast = <E extends EventName>(event: E, payload: EventPayload<E>, options?: Pick<BroadcastOptions, "form" | "replaceable">) => void;
 
-/** Tells one connection, when it is there and may see it. */
+/** Sends an event to one connection, when it is there and may see it. */
 export type SendTo = <E extends EventName>(connId: string, event: E, payload: EventPayload<E>) => boolean;
 
 /** Who is there, as methods need it. */
@@ -43,7 +43,7 @@ export interface SentinelPayload {
   readonly status: string;
   /** When it was left. */
   readonly ts: number;
-  /** The session to tell; the main one without it. */
+  /** The session to notify; the main one without it. */
   readonly sessionKey?: string;
   /** The caller's note. */
   readonly message?: string | null;
@@ -64,7 +64,7 @@ export interface MethodDeps {
   readonly redactor?: Redactor | undefined;
   /** What plugins show of sessions; gives undefined while none does. */
   readonly extensions?: (() => ExtensionsOf | undefined) | undefined;
-  /** Told when a session ends by a method: before its conversation is put away, and after. */
+  /** Called when a method ends a session: before its transcript is archived, and after. */
   readonly endings?: SessionEndings | undefined;
 }
 

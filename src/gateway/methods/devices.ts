@@ -7,7 +7,7 @@ export interface DevicesDeps {
   readonly broadcast: Broadcast;
 }
 
-/** Handlers of `device.*` and `node.pair.*`. From here on the operators hear of requests and decisions, whoever caused them. */
+/** Handlers of `device.*` and `node.pair.*`. Operators are notified about all requests and decisions, also those of other callers. */
 export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: DevicesDeps): HandlersOf<"device" | "node"> {
   pairing.onEvent(({ event, payload }) => broadcast(event, payload));
   nodes.onEvent(({ event, payload }) => broadcast(event, payload));

@@ -17,7 +17,7 @@ export interface PluginsPort {
     readonly value?: unknown;
     readonly unset?: boolean;
   }): Promise<{ readonly value?: unknown }>;
-  /** Told after a session was reset or deleted. */
+  /** Called after a session was reset or deleted. */
   sessionEnded(key: string, reason: "reset" | "delete"): void;
 }
 

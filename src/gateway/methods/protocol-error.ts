@@ -1,7 +1,7 @@
 import { AppError, messageOf, type ErrorCode } from "../../base/errors.ts";
 import type { ErrorShape } from "../../protocol/index.ts";
 
-/** What a caller is told. A failure may carry a payload next to its error. */
+/** The answer to a request. A failure may carry a payload next to its error. */
 export type Answer = { readonly ok: true; readonly payload: unknown } | { readonly ok: false; readonly error: ErrorShape; readonly payload?: unknown };
 
 /** Failures that the caller causes and can mend; everything else is `UNAVAILABLE`. */

@@ -4,7 +4,7 @@ import { createRouting, type Explanation, type Route, type RouteLocation, type T
 import type { MethodDeps } from "./deps.ts";
 import type { HandlersOf } from "./handler.ts";
 
-function placeOf({ channel, accountId, peerKind, peerId, parentPeerId, threadId, guildId, teamId, roles }: MethodParams<"route.explain">): RouteLocation {
+function locationOf({ channel, accountId, peerKind, peerId, parentPeerId, threadId, guildId, teamId, roles }: MethodParams<"route.explain">): RouteLocation {
   if (peerId === undefined && (parentPeerId !== undefined || threadId !== undefined)) {
     throw new AppError("INVALID_INPUT", "a thread is part of a chat: name the chat with peerId");
   }
@@ -55,5 +55,5 @@ function sent(route: Route & Explanation): MethodResult<"route.explain"> {
 /** Who would answer a message, and why. */
 export function routeHandlers({ config }: Pick<MethodDeps, "config">): HandlersOf<"route"> {
   const routing = createRouting();
-  return { "route.explain": (params) => sent(routing.explainRoute({ config: config.current, ...placeOf(params) })) };
+  return { "route.explain": (params) => sent(routing.explainRoute({ config: config.current, ...locationOf(params) })) };
 }

@@ -5,7 +5,7 @@ import type { Messages, SentMessage } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { HandlersOf } from "./handler.ts";
 
-/** What the methods need of the conversation room. */
+/** What the methods need of the conversation module. */
 export type MessagesPort = Pick<Messages, "send" | "poll" | "action">;
 
 /** The answer for a message that went out. Everything else is an error that says how it stands. */

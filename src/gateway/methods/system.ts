@@ -83,7 +83,7 @@ export function systemHandlers(deps: SystemDeps) {
     status: (_params, { caller }) => readStatus(deps, covers(caller.scopes, "operator.admin")),
     "system-presence": () => deps.presence.list(),
     "system-event": (params) => systemEvent(params, deps),
-    // Nothing beats before the room automation is there.
+    // There are no heartbeats before the automation module is built.
     "last-heartbeat": () => null,
   } satisfies Handlers;
 }

@@ -46,7 +46,7 @@ export interface ViewDeps extends MethodDeps {
   readonly commits?: Pick<Store, "onCommit"> | undefined;
   /** Without it `commands.list` is not answered. */
   readonly commands?: CommandsPort | undefined;
-  /** Without it the output of commands is told when they have ended. */
+  /** Without it the output of commands is sent when they have ended. */
   readonly running?: RunningPort | undefined;
   readonly send: SendTo;
   readonly isThere: (connId: string) => boolean;

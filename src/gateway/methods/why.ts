@@ -25,7 +25,7 @@ async function namingOf(stories: readonly Story[], store: MethodDeps["store"]): 
   };
 }
 
-/** What became of messages. Loaded when somebody asks. */
+/** What became of messages. Loaded with the first call. */
 export function whyHandlers({ store, clock, redactor, runnable }: Pick<MethodDeps, "store" | "clock" | "redactor" | "runnable">): HandlersOf<"why"> {
   return {
     async why({ what, last }) {

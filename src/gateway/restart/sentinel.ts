@@ -44,7 +44,7 @@ function parseSentinel(text: string): SentinelPayload {
   };
 }
 
-/** What the session is told. */
+/** The text for the session. */
 export function noticeOf({ kind, status, message, stats }: SentinelPayload): string {
   const note = message?.trim() ? `\n${message.trim()}` : "";
   return `Gateway restarted: ${kind} ${status}${stats?.mode ? ` (${stats.mode})` : ""}${note}`.slice(0, MAX_TEXT);
@@ -66,7 +66,7 @@ async function chatOf({ store }: SentinelDeps, sessionKey: string): Promise<Repl
   return { channel, to, accountId, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
 }
 
-/** Tells the session that a note names what happened, and takes the note away. A note that cannot be told now is kept for the next start. */
+/** Notifies the session that a note names, and removes the note. A note that cannot be delivered now stays for the next start. */
 export async function takeSentinel(path: string, deps: SentinelDeps): Promise<void> {
   let payload: SentinelPayload;
   try {

@@ -143,17 +143,12 @@ function flush({ texts }: Run, last = false): void {
   texts.assistant?.flush(last);
 }
 
-/** Ends the timers of its texts and tools. */
-export function dropTexts({ texts, updates }: Run): void {
-  updates?.[Symbol.dispose]();
-  texts.assistant?.[Symbol.dispose]();
-  texts.thinking?.[Symbol.dispose]();
-}
-
-/** Sends what waits of its texts; nothing more comes. The whole text follows in a `chat` event. */
-export function endTexts(run: Run): void {
-  if (!run.announced) flush(run, true);
-  dropTexts(run);
+/** Ends the timers of its texts and tools. What waits is sent first, unless it is dropped: the whole text follows in a `chat` event. */
+export function closeTexts(run: Run, isDropped = run.announced): void {
+  if (!isDropped) flush(run, true);
+  run.updates?.[Symbol.dispose]();
+  run.texts.assistant?.[Symbol.dispose]();
+  run.texts.thinking?.[Symbol.dispose]();
 }
 
 export function createAnnouncer({ broadcast, piece, form: formOf, send, clock, watched }: AnnouncerDeps): Announcer {

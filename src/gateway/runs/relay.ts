@@ -3,8 +3,7 @@ import type { ShownRun } from "../../protocol/index.ts";
 import type { Responder, RunEvent } from "../ports.ts";
 import {
   createAnnouncer,
-  dropTexts,
-  endTexts,
+  closeTexts,
   SILENCE,
   type Announcer,
   type AnnouncerDeps,
@@ -120,7 +119,7 @@ interface Parts {
 
 function announceAbort({ announcer }: Parts, run: Run): void {
   if (run.announced) return;
-  endTexts(run);
+  closeTexts(run);
   run.announced = true;
   announcer.chat(run, "aborted", { stopReason: run.stop ?? "timeout", sessionKey: run.sentKey });
 }
@@ -149,7 +148,7 @@ function onLifecycle(parts: Parts, run: Run, event: Extract<RunEvent, { stream: 
     }
     end = { status: data.aborted ? "aborted" : "ok", ...times };
   }
-  endTexts(run);
+  closeTexts(run);
   runs.delete(run.runId);
   ended.add(run.runId, end);
 }
@@ -180,7 +179,7 @@ export function createRunRelay({ responder, ...deps }: RunRelayDeps): RunRelay {
     },
     forget(runId) {
       const run = runs.get(runId);
-      if (run) dropTexts(run);
+      if (run) closeTexts(run, true);
       runs.delete(runId);
     },
     active: (sessionKey) => [...runs.values()].filter((run) => sessionKey === undefined || run.sessionKey === sessionKey),
@@ -202,7 +201,7 @@ export function createRunRelay({ responder, ...deps }: RunRelayDeps): RunRelay {
     ended,
     [Symbol.dispose]() {
       subscription[Symbol.dispose]();
-      for (const run of runs.values()) dropTexts(run);
+      for (const run of runs.values()) closeTexts(run, true);
     },
   };
 }

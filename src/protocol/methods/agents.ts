@@ -28,7 +28,7 @@ export const agentsMethods = {
       ),
     }),
     effect: false,
-    room: "agent",
+    module: "agent",
     summary: "All agents and which one is the default.",
   }),
   "agents.create": method({
@@ -36,7 +36,7 @@ export const agentsMethods = {
     params: effect({ name: filled(), workspace: filled(), emoji: maybe(text()), avatar: maybe(text()) }),
     result: done({ agentId: filled(), name: filled(), workspace: filled() }),
     effect: true,
-    room: "agent",
+    module: "agent",
     summary: "Adds an agent with a workspace and its first files. Its id is made of its name.",
   }),
   "agents.update": method({
@@ -50,7 +50,7 @@ export const agentsMethods = {
     }),
     result: done({ agentId: filled() }),
     effect: true,
-    room: "agent",
+    module: "agent",
     summary: "Changes an agent.",
   }),
   "agents.delete": method({
@@ -58,7 +58,7 @@ export const agentsMethods = {
     params: effect({ agentId: filled(), deleteFiles: maybe(flag({ default: true })) }),
     result: done({ agentId: filled(), removedBindings: amount() }),
     effect: true,
-    room: "agent",
+    module: "agent",
     summary: "Removes an agent and what routes to it. Its files are not erased: they go to `trash` in the state folder, unless other agents need them.",
   }),
   "agents.files.list": method({
@@ -66,7 +66,7 @@ export const agentsMethods = {
     params: closed({ agentId: filled() }),
     result: closed({ agentId: filled(), workspace: text(), files: list(closed(fileFields)) }),
     effect: false,
-    room: "agent",
+    module: "agent",
     summary: "The files of a workspace that shape its agent.",
   }),
   "agents.files.get": method({
@@ -74,7 +74,7 @@ export const agentsMethods = {
     params: closed({ agentId: filled(), name: filled() }),
     result: closed({ agentId: filled(), workspace: text(), file: FileWithContent }),
     effect: false,
-    room: "agent",
+    module: "agent",
     summary: "One of these files.",
   }),
   "agents.files.set": method({
@@ -82,7 +82,7 @@ export const agentsMethods = {
     params: effect({ agentId: filled(), name: filled(), content: text() }),
     result: done({ agentId: filled(), workspace: text(), file: FileWithContent }),
     effect: true,
-    room: "agent",
+    module: "agent",
     summary: "Writes one of these files.",
   }),
   "agent.identity.get": method({
@@ -90,7 +90,7 @@ export const agentsMethods = {
     params: closed({ agentId: maybe(filled()), sessionKey: maybe(text()) }),
     result: closed({ agentId: filled(), name: maybe(text()), avatar: maybe(text()), emoji: maybe(text()) }),
     effect: false,
-    room: "agent",
+    module: "agent",
     summary: "How an agent calls and shows itself.",
   }),
 };

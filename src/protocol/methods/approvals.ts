@@ -39,7 +39,7 @@ export const approvalsMethods = {
     params: none(),
     result: snapshot,
     effect: false,
-    room: "tools",
+    module: "tools",
     summary: "The rules for commands on this host.",
   }),
   "exec.approvals.set": method({
@@ -47,7 +47,7 @@ export const approvalsMethods = {
     params: effect({ file: File, baseHash: maybe(filled({ description: "Needed when the file exists." })) }),
     result: snapshot,
     effect: true,
-    room: "tools",
+    module: "tools",
     summary: "Replaces the rules for commands on this host.",
   }),
   "exec.approvals.remembered": method({
@@ -55,7 +55,7 @@ export const approvalsMethods = {
     params: closed({ agentId: maybe(filled()) }),
     result: closed({ commands: list(Remembered) }),
     effect: false,
-    room: "tools",
+    module: "tools",
     summary: "Commands that were allowed for good with `allow-always`, the oldest first.",
   }),
   "exec.approvals.forget": method({
@@ -63,7 +63,7 @@ export const approvalsMethods = {
     params: effect({ id: filled({ description: "Its beginning will do." }) }),
     result: closed({ ok: literal(true), command: Remembered }),
     effect: true,
-    room: "tools",
+    module: "tools",
     summary: "Asks about a remembered command again.",
   }),
   "exec.approvals.node.get": method({
@@ -71,7 +71,7 @@ export const approvalsMethods = {
     params: closed({ nodeId: filled() }),
     result: anything(),
     effect: false,
-    room: "nodes",
+    module: "nodes",
     summary: "The rules for commands on a node.",
   }),
   "exec.approvals.node.set": method({
@@ -79,7 +79,7 @@ export const approvalsMethods = {
     params: effect({ nodeId: filled(), file: File, baseHash: maybe(filled()) }),
     result: anything(),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Replaces the rules for commands on a node.",
   }),
   "exec.approval.request": method({
@@ -92,7 +92,7 @@ export const approvalsMethods = {
     }),
     result: either(decided, closed({ status: literal("accepted"), id: filled(), ...waitFields })),
     effect: true,
-    room: "tools",
+    module: "tools",
     summary: "Asks whether a command may run and waits for the decision; `null` when nobody answered in time.",
   }),
   "exec.approval.waitDecision": method({
@@ -100,7 +100,7 @@ export const approvalsMethods = {
     params: closed({ id: filled() }),
     result: decided,
     effect: false,
-    room: "tools",
+    module: "tools",
     summary: "Waits for the decision about a request.",
   }),
   "exec.approval.resolve": method({
@@ -108,7 +108,7 @@ export const approvalsMethods = {
     params: effect({ id: filled(), decision: filled({ description: "`allow-once`, `allow-always` or `deny`." }) }),
     result: done({}),
     effect: true,
-    room: "tools",
+    module: "tools",
     summary: "Decides about a request. The first decision holds.",
   }),
   "exec.approval.list": method({
@@ -126,7 +126,7 @@ export const approvalsMethods = {
       nowMs: maybe(moment()),
     }),
     effect: false,
-    room: "tools",
+    module: "tools",
     summary: "Requests that nobody has decided about yet, the oldest first. `nowMs` is the gateway's time: what is left of a request is counted by it.",
   }),
 };

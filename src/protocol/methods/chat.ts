@@ -61,7 +61,7 @@ export const chatMethods = {
     }),
     result: either(closed({ runId: filled(), status: choice(["started", "in_flight", "ok"]) }), aborted),
     effect: true,
-    room: "conversation",
+    module: "conversation",
     summary:
       "Says something in a session. The answer comes as `chat` and `agent` events under the key as `runId`. A stop word ends the session's runs instead.",
   }),
@@ -76,7 +76,7 @@ export const chatMethods = {
       verboseLevel: maybe(text()),
     }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary: "The last messages of a session, cut to what a screen can show.",
   }),
   "chat.abort": method({
@@ -84,7 +84,7 @@ export const chatMethods = {
     params: effect({ sessionKey: filled(), runId: maybe(filled()) }),
     result: aborted,
     effect: true,
-    room: "conversation",
+    module: "conversation",
     summary: "Ends one run, or all runs of a session, but none that the method agent began: /stop reaches those.",
   }),
   "chat.inject": method({
@@ -92,7 +92,7 @@ export const chatMethods = {
     params: effect({ sessionKey: filled(), message: filled(), label: maybe(text({ maxLength: 100 })) }),
     result: done({ messageId: filled() }),
     effect: true,
-    room: "sessions",
+    module: "sessions",
     summary: "Puts a message of the assistant into a transcript without a run.",
     advertised: false,
   }),
@@ -137,7 +137,7 @@ export const agentMethods = {
     }),
     result: either(closed({ runId: filled(), status: literal("accepted"), acceptedAt: moment() }), Final),
     effect: true,
-    room: "conversation",
+    module: "conversation",
     summary: "Runs an agent: answers `accepted` at once and again with the result. Needs one of `sessionKey`, `agentId`, `sessionId` and `to`.",
   }),
   "agent.wait": method({
@@ -151,7 +151,7 @@ export const agentMethods = {
       error: maybe(text()),
     }),
     effect: false,
-    room: "conversation",
+    module: "conversation",
     summary: "Waits for the end of a run.",
   }),
 };

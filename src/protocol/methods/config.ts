@@ -37,7 +37,7 @@ export const configMethods = {
       legacyIssues: list(Issue),
     }),
     effect: false,
-    room: "config",
+    module: "config",
     summary: "The configuration with its secrets hidden, and what is wrong with it.",
   }),
   "config.schema": method({
@@ -62,7 +62,7 @@ export const configMethods = {
       generatedAt: text(),
     }),
     effect: false,
-    room: "config",
+    module: "config",
     summary: "The JSON Schema of the configuration, and hints for forms.",
   }),
   "config.set": method({
@@ -70,7 +70,7 @@ export const configMethods = {
     params: effect({ raw: filled({ description: "JSON5." }), baseHash: maybe(filled()) }),
     result: done({ path: text(), config: anything() }),
     effect: true,
-    room: "config",
+    module: "config",
     summary: "Replaces the whole file. `baseHash` is needed when it exists.",
   }),
   "config.apply": method({
@@ -78,7 +78,7 @@ export const configMethods = {
     params: changeParams,
     result: changeResult,
     effect: true,
-    room: "config",
+    module: "config",
     summary: "Replaces the whole file and restarts. Three calls a minute together with `config.patch` and `update.run`.",
   }),
   "config.patch": method({
@@ -86,7 +86,7 @@ export const configMethods = {
     params: changeParams,
     result: changeResult,
     effect: true,
-    room: "config",
+    module: "config",
     summary: "Merges a JSON merge patch into the file and restarts; arrays of objects merge by id.",
   }),
 };

@@ -121,7 +121,7 @@ export const cronMethods = {
     params: closed({ includeDisabled: maybe(flag()) }),
     result: closed({ jobs: list(CronJobSchema) }),
     effect: false,
-    room: "automation",
+    module: "automation",
     summary: "All jobs.",
   }),
   "cron.status": method({
@@ -129,7 +129,7 @@ export const cronMethods = {
     params: none(),
     result: closed({ enabled: flag(), storePath: text(), jobs: amount(), nextWakeAtMs: orNull(moment()) }),
     effect: false,
-    room: "automation",
+    module: "automation",
     summary: "Whether jobs run and when the next one is due.",
   }),
   "cron.add": method({
@@ -145,7 +145,7 @@ export const cronMethods = {
     }),
     result: CronJobSchema,
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Adds a job.",
   }),
   "cron.update": method({
@@ -153,7 +153,7 @@ export const cronMethods = {
     params: ofJob({ patch: Patch, ...key }),
     result: CronJobSchema,
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Changes a job.",
   }),
   "cron.remove": method({
@@ -161,7 +161,7 @@ export const cronMethods = {
     params: ofJob(key),
     result: closed({ ok: flag(), removed: flag() }),
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Removes a job.",
   }),
   "cron.run": method({
@@ -169,7 +169,7 @@ export const cronMethods = {
     params: ofJob({ mode: maybe(choice(["due", "force"], { default: "force" })), ...key }),
     result: closed({ ok: flag(), ran: flag(), reason: maybe(choice(["already-running", "not-due"])) }),
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Runs a job and answers when it has ended.",
   }),
   "cron.runs": method({
@@ -177,7 +177,7 @@ export const cronMethods = {
     params: ofJob({ limit: maybe(count({ maximum: 5000 })) }),
     result: closed({ entries: list(closed({ ...cronEventFields, ts: moment() })) }),
     effect: false,
-    room: "automation",
+    module: "automation",
     summary: "How the last runs of a job went.",
   }),
 };

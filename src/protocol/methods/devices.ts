@@ -20,7 +20,7 @@ export const devicesMethods = {
     params: none(),
     result: closed({ pending: list(DevicePairRequestSchema), paired: list(Device) }),
     effect: false,
-    room: "gateway",
+    module: "gateway",
     summary: "Devices that wait and devices that are in. Tokens themselves are never shown.",
   }),
   "device.pair.approve": method({
@@ -28,7 +28,7 @@ export const devicesMethods = {
     params: DecideParamsSchema,
     result: closed({ requestId: filled(), device: Device }),
     effect: true,
-    room: "gateway",
+    module: "gateway",
     summary: "Lets a waiting device in.",
   }),
   "device.pair.reject": method({
@@ -36,7 +36,7 @@ export const devicesMethods = {
     params: DecideParamsSchema,
     result: closed({ requestId: filled(), deviceId: filled() }),
     effect: true,
-    room: "gateway",
+    module: "gateway",
     summary: "Turns a waiting device away.",
   }),
   "device.pair.remove": method({
@@ -44,7 +44,7 @@ export const devicesMethods = {
     params: effect({ deviceId: filled() }),
     result: closed({ deviceId: filled() }),
     effect: true,
-    room: "gateway",
+    module: "gateway",
     summary: "Forgets a device and its tokens; its connections are closed.",
   }),
   "device.token.rotate": method({
@@ -52,7 +52,7 @@ export const devicesMethods = {
     params: effect({ deviceId: filled(), role: filled(), scopes: maybe(list(filled())) }),
     result: closed({ deviceId: filled(), role: filled(), token: filled(), scopes: texts(), rotatedAtMs: moment() }),
     effect: true,
-    room: "gateway",
+    module: "gateway",
     summary: "Gives a device a new token for a role. The old one and its connections end.",
   }),
   "device.token.revoke": method({
@@ -60,7 +60,7 @@ export const devicesMethods = {
     params: effect({ deviceId: filled(), role: filled() }),
     result: closed({ deviceId: filled(), role: filled(), revokedAtMs: moment() }),
     effect: true,
-    room: "gateway",
+    module: "gateway",
     summary: "Takes the token of a role away from a device and closes its connections.",
   }),
 };

@@ -15,7 +15,7 @@ export const messagesMethods = {
     }),
     result: open({ action: filled(), channel: maybe(text()) }),
     effect: true,
-    room: "channels",
+    module: "channels",
     summary: "Sends, reacts, edits, deletes, pins, reads and whatever else a channel offers; `dryRun` only says what would happen.",
   }),
 };

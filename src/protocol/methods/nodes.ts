@@ -42,7 +42,7 @@ const pairing = {
     params: effect(nodeRequestFields),
     result: closed({ status: choice(["pending"]), request: NodePairRequestSchema, created: flag() }),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Asks to pair a node. Kept apart from device pairing: it does not decide who may connect.",
   }),
   "node.pair.list": method({
@@ -50,7 +50,7 @@ const pairing = {
     params: none(),
     result: closed({ pending: list(NodePairRequestSchema), paired: list(PairedNode) }),
     effect: false,
-    room: "nodes",
+    module: "nodes",
     summary: "Nodes that wait and nodes that are paired.",
   }),
   "node.pair.approve": method({
@@ -58,7 +58,7 @@ const pairing = {
     params: DecideParamsSchema,
     result: closed({ requestId: filled(), node: PairedNode }),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Pairs a waiting node.",
   }),
   "node.pair.reject": method({
@@ -66,7 +66,7 @@ const pairing = {
     params: DecideParamsSchema,
     result: closed({ requestId: filled(), nodeId: filled() }),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Turns a waiting node away.",
   }),
   "node.pair.verify": method({
@@ -74,7 +74,7 @@ const pairing = {
     params: closed({ nodeId: filled(), token: filled() }),
     result: closed({ ok: flag(), node: maybe(PairedNode) }),
     effect: false,
-    room: "nodes",
+    module: "nodes",
     summary: "Checks a node's token.",
   }),
 };
@@ -87,7 +87,7 @@ export const nodesMethods = {
     params: none(),
     result: closed({ ts: moment(), nodes: list(closed(entry)) }),
     effect: false,
-    room: "nodes",
+    module: "nodes",
     summary: "All nodes, connected or paired.",
   }),
   "node.describe": method({
@@ -95,7 +95,7 @@ export const nodesMethods = {
     params: closed({ nodeId: filled() }),
     result: closed({ ts: moment(), ...entry }),
     effect: false,
-    room: "nodes",
+    module: "nodes",
     summary: "One node.",
   }),
   "node.invoke": method({
@@ -109,7 +109,7 @@ export const nodesMethods = {
     }),
     result: closed({ ok: flag(), nodeId: filled(), command: filled(), payload: maybe(anything()), payloadJSON: maybe(orNull(text())) }),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Runs a command on a node that it declared and that is allowed there.",
   }),
   "node.invoke.result": method({
@@ -124,7 +124,7 @@ export const nodesMethods = {
     }),
     result: done({ ignored: maybe(flag()) }),
     effect: false,
-    room: "nodes",
+    module: "nodes",
     summary: "A node's answer to `node.invoke.request`; a late one is ignored.",
   }),
   "node.event": method({
@@ -132,7 +132,7 @@ export const nodesMethods = {
     params: effect({ event: filled(), payload: maybe(anything()), payloadJSON: maybe(text()) }),
     result: done({}),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Something that happened on a node: speech, a request to an agent, a finished command.",
   }),
   "node.rename": method({
@@ -140,7 +140,7 @@ export const nodesMethods = {
     params: effect({ nodeId: filled(), displayName: filled() }),
     result: closed({ nodeId: filled(), displayName: filled() }),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Gives a paired node another name.",
   }),
   "push.test": method({
@@ -153,7 +153,7 @@ export const nodesMethods = {
     }),
     result: open({ ok: flag(), status: number(), apnsId: maybe(text()), reason: maybe(text()) }),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Sends a test notification to a node.",
     advertised: false,
   }),

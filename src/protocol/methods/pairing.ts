@@ -21,7 +21,7 @@ export const pairingMethods = {
       hasOwner: owned.hasOwner,
     }),
     effect: false,
-    room: "channels",
+    module: "channels",
     summary: "Senders that wait to be let in, with their codes.",
   }),
   "channels.pairing.approve": method({
@@ -33,7 +33,7 @@ export const pairingMethods = {
     }),
     result: closed({ ...sender, notified: flag(), ...owned }),
     effect: true,
-    room: "channels",
+    module: "channels",
     summary: "Lets the sender in that holds the code, on its account only; with `notify` it is told.",
   }),
   "channels.pairing.owner": method({
@@ -41,7 +41,7 @@ export const pairingMethods = {
     params: effect({ channel: filled(), senderId: filled({ maxLength: 512 }), remove: maybe(flag()) }),
     result: closed({ owners: list(closed({ path: text(), entries: list(text()) })) }),
     effect: true,
-    room: "channels",
+    module: "channels",
     summary: "Names a sender in `commands.ownerAllowFrom`, or takes them out with `remove`; answers with who is an owner then.",
   }),
   "channels.pairing.reject": method({
@@ -49,7 +49,7 @@ export const pairingMethods = {
     params: effect(decision),
     result: closed(sender),
     effect: true,
-    room: "channels",
+    module: "channels",
     summary: "Turns the sender away that holds the code.",
   }),
   "channels.pairing.allowed": method({
@@ -66,7 +66,7 @@ export const pairingMethods = {
       ),
     }),
     effect: false,
-    room: "channels",
+    module: "channels",
     summary: "Who may write, by account: let in by pairing, and named by the configuration (`*` is everybody).",
   }),
   "channels.pairing.revoke": method({
@@ -74,7 +74,7 @@ export const pairingMethods = {
     params: effect({ channel: filled(), accountId: maybe(filled()), senderId: filled({ maxLength: 512 }) }),
     result: closed({ ...place, path: maybe(text({ description: "The configuration lets the sender in all the same: here." })) }),
     effect: true,
-    room: "channels",
+    module: "channels",
     summary: "Takes a sender off the list of those that were let in: the next message is a stranger's.",
   }),
 };

@@ -88,7 +88,7 @@ export const pluginsMethods = {
     params: none(),
     result: closed({ workspaceDir: maybe(text()), plugins: list(Plugin), diagnostics: list(Diagnostic) }),
     effect: false,
-    room: "plugins",
+    module: "plugins",
     summary: "Every plugin that was found, what it registered, and what is wrong with it.",
   }),
   "plugins.stats": method({
@@ -101,7 +101,7 @@ export const pluginsMethods = {
       plugins: list(open({ id: filled(), running: amount(), timers: amount(), servers: amount(), loadMs: maybe(number()), registerMs: maybe(number()) })),
     }),
     effect: false,
-    room: "plugins",
+    module: "plugins",
     summary: "How often each plugin's hooks were called, how long they took, how often they failed.",
   }),
   "plugins.reload": method({
@@ -109,7 +109,7 @@ export const pluginsMethods = {
     params: effect({ id: filled() }),
     result: done({ plugin: Plugin, diagnostics: list(Diagnostic) }),
     effect: true,
-    room: "plugins",
+    module: "plugins",
     summary: "Loads one plugin's code and settings anew. Calls that run end in the old code; when the new code cannot be loaded the old one stays.",
   }),
   "plugins.enable": method({
@@ -123,7 +123,7 @@ export const pluginsMethods = {
       notes: texts(),
     }),
     effect: true,
-    room: "plugins",
+    module: "plugins",
     summary: "Turns a plugin on or off in the configuration.",
   }),
   "plugins.install": method({
@@ -144,7 +144,7 @@ export const pluginsMethods = {
       }),
     ),
     effect: true,
-    room: "plugins",
+    module: "plugins",
     summary: "Installs a plugin. Answers `accepted` at once and again when it has ended.",
   }),
   "plugins.uninstall": method({
@@ -152,7 +152,7 @@ export const pluginsMethods = {
     params: effect({ id: filled() }),
     result: done({ id: filled(), removed: texts(), ...effectOfSwitch }),
     effect: true,
-    room: "plugins",
+    module: "plugins",
     summary: "Removes an installed plugin and what the configuration says of it.",
   }),
   "sessions.pluginPatch": method({
@@ -160,7 +160,7 @@ export const pluginsMethods = {
     params: effect({ key: filled(), pluginId: filled(), namespace: filled(), value: maybe(anything()), unset: maybe(flag()) }),
     result: done({ key: filled(), value: maybe(anything()) }),
     effect: true,
-    room: "plugins",
+    module: "plugins",
     summary: "Changes what a plugin keeps in a session; session rows show it as `pluginExtensions`.",
   }),
 };

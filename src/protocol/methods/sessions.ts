@@ -62,7 +62,7 @@ export const sessionsMethods = {
       sessions: list(SessionRowSchema),
     }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary:
       "A page of the sessions, newest first. `search` looks through names, first messages, keys and ids; with `includeLastMessage` also through last messages.",
   }),
@@ -84,7 +84,7 @@ export const sessionsMethods = {
       ),
     }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary: "The last lines of several sessions.",
   }),
   "sessions.resolve": method({
@@ -100,7 +100,7 @@ export const sessionsMethods = {
     }),
     result: done({ key: filled() }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary: "The canonical key for one of a key, a session id and a label.",
     advertised: false,
   }),
@@ -114,7 +114,7 @@ export const sessionsMethods = {
       resolved: closed({ modelProvider: maybe(text()), model: maybe(text()) }),
     }),
     effect: true,
-    room: "sessions",
+    module: "sessions",
     summary: "Changes settings of a session; `null` clears one. Makes the session when it is not there.",
   }),
   "sessions.reset": method({
@@ -122,7 +122,7 @@ export const sessionsMethods = {
     params: effect({ key: filled(), reason: maybe(choice(["new", "reset"])) }),
     result: done({ key: filled(), entry: StoredEntrySchema }),
     effect: true,
-    room: "sessions",
+    module: "sessions",
     summary: "Begins a session anew: its run ends, its transcript is put away, its settings stay.",
   }),
   "sessions.delete": method({
@@ -130,7 +130,7 @@ export const sessionsMethods = {
     params: effect({ key: filled(), deleteTranscript: maybe(flag({ default: true })) }),
     result: done({ key: filled(), deleted: flag(), archived: texts() }),
     effect: true,
-    room: "sessions",
+    module: "sessions",
     summary: "Removes a session. The main session stays.",
   }),
   "sessions.compact": method({
@@ -150,7 +150,7 @@ export const sessionsMethods = {
       tokensAfter: maybe(amount()),
     }),
     effect: true,
-    room: "sessions",
+    module: "sessions",
     summary: "Sums up what was said so far. With `maxLines`, or where no agent can: keeps the last lines of a transcript and puts the rest away.",
   }),
 };

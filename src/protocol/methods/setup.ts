@@ -31,7 +31,7 @@ export const configViewMethods = {
       reload: Reload,
     }),
     effect: false,
-    room: "config",
+    module: "config",
     summary: "What would be wrong with a configuration, what it would change, and whether that needs a restart. Nothing is written.",
   }),
   "config.edit": method({
@@ -43,7 +43,7 @@ export const configViewMethods = {
     }),
     result: closed({ raw: text({ description: "Secrets hidden; comments and order kept." }) }),
     effect: false,
-    room: "config",
+    module: "config",
     summary: "The text of the configuration with values set and removed, for an editor. Nothing is written.",
   }),
   "config.versions": method({
@@ -53,7 +53,7 @@ export const configViewMethods = {
       versions: list(closed({ id: filled(), at: moment(), bytes: amount(), hash: text(), current: flag(), valid: flag() }), { description: "Newest first." }),
     }),
     effect: false,
-    room: "config",
+    module: "config",
     summary: "The last versions of the configuration file.",
   }),
   "config.version": method({
@@ -65,7 +65,7 @@ export const configViewMethods = {
       changes: list(Change, { description: "That going back to it would make." }),
     }),
     effect: false,
-    room: "config",
+    module: "config",
     summary: "One of the last versions of the configuration file.",
   }),
   "config.restore": method({
@@ -73,7 +73,7 @@ export const configViewMethods = {
     params: effect({ id: filled(), baseHash: filled() }),
     result: done(written),
     effect: true,
-    room: "config",
+    module: "config",
     summary: "Puts one of the last versions of the configuration file back.",
   }),
 };
@@ -111,7 +111,7 @@ export const setupMethods = {
       sessions: amount(),
     }),
     effect: false,
-    room: "app",
+    module: "app",
     summary: "Which model answers and why, and what can be added in one step.",
   }),
   "setup.key": method({
@@ -130,7 +130,7 @@ export const setupMethods = {
       detail: maybe(text()),
     }),
     effect: true,
-    room: "app",
+    module: "app",
     summary:
       "Keeps a provider's key and lets one of its models answer. A key that the provider refuses is not kept; one that could not be checked displaces nothing that answers.",
   }),
@@ -139,7 +139,7 @@ export const setupMethods = {
     params: effect({ id: filled(), url: maybe(filled()), model: filled() }),
     result: done({ model: text() }),
     effect: true,
-    room: "app",
+    module: "app",
     summary: "Lets a model that runs on this machine answer.",
   }),
   "setup.channel": method({
@@ -147,7 +147,7 @@ export const setupMethods = {
     params: effect({ channel: filled(), accountId: maybe(filled()), fields: map(anything()) }),
     result: done({ channel: filled(), accountId: filled(), reload: Reload }),
     effect: true,
-    room: "app",
+    module: "app",
     summary: "Writes a channel's section and turns it on.",
   }),
   "route.explain": method({
@@ -174,7 +174,7 @@ export const setupMethods = {
       bindings: list(closed({ path: text(), agentId: text(), tier: text(), text: text(), matched: flag() }), { description: "What became of every binding." }),
     }),
     effect: false,
-    room: "routing",
+    module: "routing",
     summary: "Which agent and session a message would go to, and why.",
   }),
 };

@@ -31,7 +31,7 @@ export const skillsMethods = {
     params: closed({ agentId: maybe(filled()) }),
     result: closed({ workspaceDir: text(), managedSkillsDir: text(), skills: list(Skill) }),
     effect: false,
-    room: "agent",
+    module: "agent",
     summary: "All skills and what each of them lacks.",
   }),
   "skills.bins": method({
@@ -39,7 +39,7 @@ export const skillsMethods = {
     params: none(),
     result: closed({ bins: texts() }),
     effect: false,
-    room: "agent",
+    module: "agent",
     summary: "Programs that skills ask for, so that a node can say which it has.",
   }),
   "skills.install": method({
@@ -47,7 +47,7 @@ export const skillsMethods = {
     params: effect({ name: filled(), installId: filled(), timeoutMs: maybe(count({ minimum: 1000 })) }),
     result: closed({ ok: flag(), message: text(), stdout: text(), stderr: text(), code: orNull(number()), warnings: maybe(texts()) }),
     effect: true,
-    room: "agent",
+    module: "agent",
     summary: "Installs what a skill lacks. A failure carries the output too.",
   }),
   "skills.update": method({
@@ -60,7 +60,7 @@ export const skillsMethods = {
     }),
     result: closed({ ok: flag(), skillKey: filled(), config: free() }),
     effect: true,
-    room: "agent",
+    module: "agent",
     summary: "Turns a skill on or off and sets its key and environment.",
   }),
 };

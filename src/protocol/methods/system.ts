@@ -63,7 +63,7 @@ export const systemMethods = {
     params: closed({ probe: maybe(flag()) }),
     result: HealthSchema,
     effect: false,
-    room: "gateway",
+    module: "gateway",
     summary: "How the gateway, its channels and agents are. Looked at once a minute unless `probe` is set.",
   }),
   status: method({
@@ -71,7 +71,7 @@ export const systemMethods = {
     params: ignored(),
     result: Status,
     effect: false,
-    room: "gateway",
+    module: "gateway",
     summary: "An overview of sessions, heartbeats and channels. Without `operator.admin` paths, defaults and recent sessions are left out.",
   }),
   "logs.tail": method({
@@ -83,7 +83,7 @@ export const systemMethods = {
     }),
     result: closed({ file: text(), cursor: amount(), size: amount(), lines: texts(), truncated: maybe(flag()), reset: maybe(flag()) }),
     effect: false,
-    room: "gateway",
+    module: "gateway",
     summary: "Lines of the log file from a byte offset on.",
   }),
   "models.list": method({
@@ -103,7 +103,7 @@ export const systemMethods = {
       ),
     }),
     effect: false,
-    room: "models",
+    module: "models",
     summary: "Models that may be chosen.",
   }),
   "models.rests.list": method({
@@ -111,7 +111,7 @@ export const systemMethods = {
     params: closed({ agentId: maybe(filled()), provider: maybe(filled()) }),
     result: closed({ rests }),
     effect: false,
-    room: "models",
+    module: "models",
     summary: "Credentials that are left alone for now after failures: which, for which model, why and until when.",
   }),
   "models.rests.clear": method({
@@ -119,7 +119,7 @@ export const systemMethods = {
     params: effect({ agentId: maybe(filled()), provider: maybe(filled()), id: maybe(filled()) }),
     result: closed({ cleared: rests }),
     effect: true,
-    room: "models",
+    module: "models",
     summary: "Ends such rests: the next call tries the credential again.",
   }),
   "system-presence": method({
@@ -127,7 +127,7 @@ export const systemMethods = {
     params: ignored(),
     result: list(PresenceSchema),
     effect: false,
-    room: "gateway",
+    module: "gateway",
     summary: "Programs that are connected or were a short time ago, newest first.",
   }),
   "system-event": method({
@@ -135,7 +135,7 @@ export const systemMethods = {
     params: effect({ ...presenceFields, text: filled(), ts: maybe(moment()) }),
     result: done({}),
     effect: true,
-    room: "gateway",
+    module: "gateway",
     summary: "Updates the caller's presence and queues a text for the main session.",
   }),
   "last-heartbeat": method({
@@ -143,7 +143,7 @@ export const systemMethods = {
     params: ignored(),
     result: orNull(HeartbeatEventSchema),
     effect: false,
-    room: "automation",
+    module: "automation",
     summary: "The newest heartbeat event.",
   }),
   "set-heartbeats": method({
@@ -151,7 +151,7 @@ export const systemMethods = {
     params: effect({ enabled: flag() }),
     result: closed({ ok: flag(), enabled: flag() }),
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Turns heartbeats on or off until the next start.",
   }),
   wake: method({
@@ -159,7 +159,7 @@ export const systemMethods = {
     params: effect({ mode: choice(["now", "next-heartbeat"]), text: filled() }),
     result: closed({ ok: flag() }),
     effect: true,
-    room: "automation",
+    module: "automation",
     summary: "Queues a system event for the main session, and wakes it at once or at its next heartbeat.",
   }),
 };

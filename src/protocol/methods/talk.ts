@@ -27,7 +27,7 @@ export const talkMethods = {
       }),
     }),
     effect: false,
-    room: "config",
+    module: "config",
     summary: "Settings for talking. The key only with `includeSecrets`.",
   }),
   "talk.mode": method({
@@ -35,7 +35,7 @@ export const talkMethods = {
     params: effect({ enabled: flag(), phase: maybe(text()) }),
     result: closed({ enabled: flag(), phase: orNull(text()), ts: moment() }),
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Turns talking on or off and tells every client.",
   }),
   "voicewake.get": method({
@@ -43,7 +43,7 @@ export const talkMethods = {
     params: ignored(),
     result: triggers,
     effect: false,
-    room: "nodes",
+    module: "nodes",
     summary: "Words that wake the gateway.",
   }),
   "voicewake.set": method({
@@ -51,7 +51,7 @@ export const talkMethods = {
     params: effect({ triggers: texts({ description: "The first 32, 64 characters each; empty brings the usual ones back." }) }),
     result: triggers,
     effect: true,
-    room: "nodes",
+    module: "nodes",
     summary: "Sets the words that wake the gateway.",
   }),
 };
@@ -73,7 +73,7 @@ export const ttsMethods = {
       edgeEnabled: flag(),
     }),
     effect: false,
-    room: "media",
+    module: "media",
     summary: "Whether answers are spoken, and by whom.",
   }),
   "tts.providers": method({
@@ -84,7 +84,7 @@ export const ttsMethods = {
       active: text(),
     }),
     effect: false,
-    room: "media",
+    module: "media",
     summary: "Who can speak.",
   }),
   "tts.enable": method({
@@ -92,7 +92,7 @@ export const ttsMethods = {
     params: ignored(),
     result: enabled,
     effect: true,
-    room: "media",
+    module: "media",
     summary: "Answers are spoken from now on.",
   }),
   "tts.disable": method({
@@ -100,7 +100,7 @@ export const ttsMethods = {
     params: ignored(),
     result: enabled,
     effect: true,
-    room: "media",
+    module: "media",
     summary: "Answers are not spoken any more.",
   }),
   "tts.setProvider": method({
@@ -108,7 +108,7 @@ export const ttsMethods = {
     params: effect({ provider: speaker }),
     result: closed({ provider: speaker }),
     effect: true,
-    room: "media",
+    module: "media",
     summary: "Chooses who speaks.",
   }),
   "tts.convert": method({
@@ -116,7 +116,7 @@ export const ttsMethods = {
     params: effect({ text: filled(), channel: maybe(text()) }),
     result: closed({ audioPath: text(), provider: text(), outputFormat: text(), voiceCompatible: flag() }),
     effect: true,
-    room: "media",
+    module: "media",
     summary: "Speaks a text into a file.",
   }),
 };

@@ -39,7 +39,7 @@ export const toolsMethods = {
     params: closed({ agentId: maybe(filled()) }),
     result: closed({ agentId: filled(), tools: list(Listed) }),
     effect: false,
-    room: "tools",
+    module: "tools",
     summary: "All tools that an agent could be given.",
   }),
   "tools.explain": method({
@@ -52,7 +52,7 @@ export const toolsMethods = {
     }),
     result: closed({ agentId: filled(), sessionKey: filled(), tools: list(Verdict), file: maybe(FileAnswer) }),
     effect: false,
-    room: "tools",
+    module: "tools",
     summary: "For each tool whether a session may use it, and what decided that.",
   }),
 };

@@ -24,7 +24,7 @@ export const updateMethods = {
       sentinel: anything(),
     }),
     effect: true,
-    room: "app",
+    module: "app",
     summary: "Updates the program and restarts it when that worked. Three calls a minute together with `config.apply` and `config.patch`.",
   }),
 };

@@ -38,7 +38,7 @@ export const viewMethods = {
       last: amount({ description: "Position of the newest line; 0 when there is none. Not every line is shown: what came up to here is known." }),
     }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary: "A stretch of a conversation with tokens and cost, the runs under way, and messages that were accepted and wait.",
   }),
   "chat.image": method({
@@ -46,7 +46,7 @@ export const viewMethods = {
     params: closed({ sessionKey: filled(), seq: amount(), index: amount({ description: "Which block of the entry's content." }) }),
     result: closed({ mimeType: filled(), data: filled({ description: "Base64." }) }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary: "A picture in a conversation, which `chat.page` leaves out.",
   }),
   "chat.entry": method({
@@ -54,7 +54,7 @@ export const viewMethods = {
     params: closed({ sessionKey: filled(), seq: amount(), from: maybe(amount({ description: "`next` of the part before." })) }),
     result: closed({ text: text(), next: maybe(amount({ description: "There is more: ask again with it, and put the parts together in order." })) }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary: "All that an entry says, where `chat.page` shows it cut.",
   }),
   "chat.watch": method({
@@ -62,7 +62,7 @@ export const viewMethods = {
     params: closed({ sessionKey: filled(), on: maybe(flag({ default: true })) }),
     result: done({ sessionKey: filled(), watching: texts() }),
     effect: false,
-    room: "gateway",
+    module: "gateway",
     summary: "This connection is told of every change of a session: `chat.changed`, and tool events with their results. It forgets when it is closed.",
   }),
   "commands.list": method({
@@ -81,7 +81,7 @@ export const viewMethods = {
       ),
     }),
     effect: false,
-    room: "conversation",
+    module: "conversation",
     summary: "Commands that a message may begin with, with what they take.",
   }),
   "sessions.context": method({
@@ -96,7 +96,7 @@ export const viewMethods = {
       parts: list(ContextPart),
     }),
     effect: false,
-    room: "agent",
+    module: "agent",
     summary: "How full the model's memory is, and of what.",
   }),
   "sessions.export": method({
@@ -108,7 +108,7 @@ export const viewMethods = {
     }),
     result: closed({ name: filled({ description: "For the file." }), mimeType: filled(), text: text(), next: maybe(amount()) }),
     effect: false,
-    room: "sessions",
+    module: "sessions",
     summary: "A session's transcript in parts of at most a megabyte, to be put together in order.",
   }),
   "login.code": method({
@@ -120,7 +120,7 @@ export const viewMethods = {
       expiresAt: moment(),
     }),
     effect: true,
-    room: "gateway",
+    module: "gateway",
     summary: "A code that lets one browser in, once, within ten minutes.",
   }),
   overview: method({
@@ -162,7 +162,7 @@ export const viewMethods = {
       cpu: maybe(closed({ userMs: number(), systemMs: number() })),
     }),
     effect: false,
-    room: "app",
+    module: "app",
     summary: "What the gateway does now: which model answers and why, runs, queues, recent errors with what to do, store and disk.",
   }),
 };

@@ -52,7 +52,7 @@ export const whyMethods = {
     }),
     result: closed({ stories: list(Story), now: maybe(moment()) }),
     effect: false,
-    room: "conversation",
+    module: "conversation",
     summary: "The story of a message from its receipt to its outcome: gate, route, plugins, queue, models, tools, delivery.",
   }),
 };

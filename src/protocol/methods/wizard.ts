@@ -25,7 +25,7 @@ export const wizardMethods = {
     params: effect({ mode: maybe(choice(["local", "remote"])), workspace: maybe(text()) }),
     result: closed({ sessionId: filled(), ...progress }),
     effect: true,
-    room: "app",
+    module: "app",
     summary: "Starts the set-up wizard; one runs at a time.",
   }),
   "wizard.next": method({
@@ -33,7 +33,7 @@ export const wizardMethods = {
     params: effect({ sessionId: filled(), answer: maybe(closed({ stepId: filled(), value: maybe(anything()) })) }),
     result: closed(progress),
     effect: true,
-    room: "app",
+    module: "app",
     summary: "Answers a step and waits for the next one.",
   }),
   "wizard.cancel": method({
@@ -41,7 +41,7 @@ export const wizardMethods = {
     params: effect({ sessionId: filled() }),
     result: standing,
     effect: true,
-    room: "app",
+    module: "app",
     summary: "Ends the wizard.",
   }),
   "wizard.status": method({
@@ -49,7 +49,7 @@ export const wizardMethods = {
     params: closed({ sessionId: filled() }),
     result: standing,
     effect: false,
-    room: "app",
+    module: "app",
     summary: "How far the wizard is.",
   }),
 };

@@ -39,7 +39,7 @@ const itemsAt = (written: unknown, path: readonly string[]): readonly unknown[] 
   return Array.isArray(value) ? value : [];
 };
 const isCalled = (value: unknown, id: string): boolean => typeof value === "string" && value.trim().toLowerCase() === id;
-const placeOf = (list: readonly unknown[], id: string): number => list.findIndex((agent) => isCalled(valueAt(agent, ["id"]), id));
+const indexOf = (list: readonly unknown[], id: string): number => list.findIndex((agent) => isCalled(valueAt(agent, ["id"]), id));
 
 const put = (value: unknown, path: readonly (string | number)[], next: unknown): unknown => withValue(value, path, next)?.value ?? value;
 
@@ -59,7 +59,7 @@ function withFields(agent: unknown, { name, workspace, model, emoji, avatar }: A
 /** The configuration with one more agent. The one that was there without being listed is listed first, so that it stays the default. */
 export function withAgent(written: unknown, id: string, fields: AgentFields): unknown {
   const list = itemsAt(written, LIST);
-  if (placeOf(list, id) >= 0) throw alreadyExists(id);
+  if (indexOf(list, id) >= 0) throw alreadyExists(id);
   const before = list.length > 0 ? list : [{ id: IMPLIED }];
   return put(written, LIST, [...before, withFields({ id }, fields)]);
 }
@@ -67,7 +67,7 @@ export function withAgent(written: unknown, id: string, fields: AgentFields): un
 /** The configuration with an agent changed; one that is there without being listed gets listed. */
 export function withChangedAgent(written: unknown, id: string, fields: AgentFields): unknown {
   const list = itemsAt(written, LIST);
-  const at = placeOf(list, id);
+  const at = indexOf(list, id);
   if (at >= 0) return put(written, [...LIST, at], withFields(list[at], fields));
   if (list.length > 0 || id !== IMPLIED) throw notFound(id);
   return put(written, LIST, [withFields({ id }, fields)]);
@@ -76,7 +76,7 @@ export function withChangedAgent(written: unknown, id: string, fields: AgentFiel
 /** The configuration without an agent and what leads to it: bindings, broadcasts, and the right of others to write to it. */
 export function withoutAgent(written: unknown, id: string): { readonly value: unknown; readonly removedBindings: number } {
   const list = itemsAt(written, LIST);
-  if (placeOf(list, id) < 0) throw notFound(id);
+  if (indexOf(list, id) < 0) throw notFound(id);
   let value = put(
     written,
     LIST,

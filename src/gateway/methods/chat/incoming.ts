@@ -64,49 +64,30 @@ export interface MessageOrder {
   stop<T>(sessionKey: string, work: () => Promise<T> | T): Promise<T>;
 }
 
-interface OpenMessages {
-  /** The newest stop that has not reached its runs. */
-  stop: Promise<unknown> | undefined;
-  /** Messages behind it. */
-  messages: Set<Promise<unknown>>;
-}
-
 export function createMessageOrder(): MessageOrder {
-  const sessions = new Map<string, OpenMessages>();
-
-  function opened(sessionKey: string): OpenMessages {
-    let session = sessions.get(sessionKey);
-    if (!session) sessions.set(sessionKey, (session = { stop: undefined, messages: new Set() }));
-    return session;
-  }
-
-  function closeIdle(sessionKey: string, { stop, messages }: OpenMessages): void {
-    if (stop === undefined && messages.size === 0) sessions.delete(sessionKey);
-  }
-
+  /** Messages that are not accepted yet, with their sessions. */
+  const messages = new Map<Promise<unknown>, string>();
+  /** The newest stop of each session that has not reached its runs. */
+  const stops = new Map<string, Promise<unknown>>();
   return {
     async accept(sessionKey, work) {
-      const session = opened(sessionKey);
-      const { stop, messages } = session;
+      const stop = stops.get(sessionKey);
       const accepted = stop ? stop.then(work, work) : work();
-      messages.add(accepted);
+      messages.set(accepted, sessionKey);
       try {
         return await accepted;
       } finally {
         messages.delete(accepted);
-        closeIdle(sessionKey, session);
       }
     },
     async stop(sessionKey, work) {
-      const session = opened(sessionKey);
-      const stopped = Promise.allSettled([session.stop, ...session.messages]).then(work);
-      session.stop = stopped;
-      session.messages = new Set();
+      const before = [...messages].flatMap(([message, key]) => (key === sessionKey ? [message] : []));
+      const stopped = Promise.allSettled([stops.get(sessionKey), ...before]).then(work);
+      stops.set(sessionKey, stopped);
       try {
         return await stopped;
       } finally {
-        if (session.stop === stopped) session.stop = undefined;
-        closeIdle(sessionKey, session);
+        if (stops.get(sessionKey) === stopped) stops.delete(sessionKey);
       }
     },
   };

@@ -40,15 +40,15 @@ async function endingOf(store: Store, session: SessionRow, reason: EndingSession
   return { key, agentId, sessionId: entry.sessionId, reason, ...(transcript ? { file: transcript.file } : {}) };
 }
 
-/** Begins a session anew under a new id; the transcript so far is put away. */
+/** Resets a session: it gets a new id, and its transcript is archived. */
 export async function resetSession(params: MethodParams<"sessions.reset">, deps: EndingDeps): Promise<MethodResult<"sessions.reset">> {
   const key = canonicalKey(params.key, deps.config.current);
   const still = (): Promise<void> => settle(key, params.key, deps);
-  const entry = await inTurn(key, params.key, deps, () => begunAnew(key, params.reason ?? "reset", deps), still);
+  const entry = await inTurn(key, params.key, deps, () => resetNow(key, params.reason ?? "reset", deps), still);
   return { ok: true, key, entry };
 }
 
-async function begunAnew(key: string, reason: "new" | "reset", { config, store, clock, ids, endings }: EndingDeps): Promise<SessionEntry> {
+async function resetNow(key: string, reason: "new" | "reset", { config, store, clock, ids, endings }: EndingDeps): Promise<SessionEntry> {
   const session = await store.read("sessions.get", { key });
   checkAgent(key, session, config.current);
   const fresh = { sessionId: ids.uuid(), now: clock.now() };

@@ -108,7 +108,7 @@ export function withFields(entry: SessionEntry, changes: Fields): SessionEntry {
 }
 
 type PatchDeps = MethodDeps & {
-  /** Of whoever asks. */
+  /** Of the caller. */
   readonly scopes: readonly string[];
 };
 

@@ -31,7 +31,7 @@ export function entryOf(row: EntryRow): TranscriptEntry | undefined {
   return line?.kind === "entry" ? line.entry : undefined;
 }
 
-/** The message of a row as people are shown it; undefined when it is none, or when plugins kept all of it back. */
+/** The message of a row as people are shown it; undefined when it is none, or when plugins withheld all of it. */
 export function messageOfRow(row: EntryRow): Message | undefined {
   return row.type === "message" ? shownWords(entryOf(row)?.["message"]) : undefined;
 }
@@ -53,7 +53,7 @@ export async function newestEntries(store: Store, file: string, limit: number): 
 
 const MAX_RETRIES = 5;
 
-/** Hangs a message below the newest entry, whoever else writes. Gives the entry's id. */
+/** Appends a message to the newest entry, also while others write. Returns the entry's id. */
 export async function appendMessage(
   deps: { readonly store: Store; readonly ids: Ids },
   target: { readonly file: string; readonly at: number; readonly message: object; readonly before?: readonly Write[] },

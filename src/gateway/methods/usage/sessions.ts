@@ -43,7 +43,7 @@ const named = (rows: readonly UsageGroup[], ...names: readonly UsageDimension[])
     return { ...keys, count: row.calls, totals: totalsOf(row) };
   });
 
-/** Sessions that are told one by one. */
+/** Sessions that are listed one by one. */
 const MOST_NAMED = 20;
 
 async function aggregates(store: Store, filter: Filter, whole: UsageGroup | undefined): Promise<Result["aggregates"]> {

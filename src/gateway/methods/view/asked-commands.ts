@@ -2,7 +2,7 @@ import { isRecord } from "../../../base/records.ts";
 import type { AskedCommandView, ChatEntry } from "../../../protocol/index.ts";
 import type { ApprovalRow, Store } from "../../../store/index.ts";
 
-/** Commands that run after somebody allowed them. */
+/** Commands that run after a user approved them. */
 export interface RunningPort {
   /** The end of what a command has written so far; undefined when it does not run. */
   output(id: string): string | undefined;

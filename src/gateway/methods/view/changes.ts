@@ -10,8 +10,8 @@ import type { RunningPort } from "./asked-commands.ts";
 import { showsReasoning, standing, waiting } from "./page.ts";
 import type { Watchers } from "./watchers.ts";
 
-/** What is known of a session that somebody watches. */
-interface Place {
+/** What is known about a watched session. */
+interface Known {
   /** Undefined until it is known: then every transcript may be it. */
   file: string | undefined;
   /** Inputs that wait in it. */
@@ -34,7 +34,7 @@ const BY_ID: ReadonlySet<string> = new Set(["inbox.claim", "inbox.release", "inb
 /** Sessions, of those that are watched, in which a write changes what a page shows. */
 function touchedBy(
   [kind, input]: Write,
-  places: Iterable<readonly [key: string, place: Place]>,
+  sessions: Iterable<readonly [key: string, known: Known]>,
   sessionOf: (runId: string) => string | undefined,
 ): readonly string[] {
   const { sessionKey, key, file, ids = [], id } = input as Named;
@@ -42,16 +42,16 @@ function touchedBy(
   if (one !== undefined) return [one];
   const found: string[] = [];
   if (!kind.startsWith("transcripts.") && !BY_ID.has(kind)) return found;
-  for (const [watched, place] of places) {
-    const fits = BY_ID.has(kind) ? ids.some((waiting) => place.pending.has(waiting)) : place.file === undefined || place.file === file;
+  for (const [watched, session] of sessions) {
+    const fits = BY_ID.has(kind) ? ids.some((waiting) => session.pending.has(waiting)) : session.file === undefined || session.file === file;
     if (fits) found.push(watched);
   }
   return found;
 }
 
-/** Tells connections that watch a session when it has changed. */
+/** Notifies connections that watch a session when it has changed. */
 export interface Changes extends Disposable {
-  /** Learns where the session is kept, so that nothing of it is missed from here on. */
+  /** Finds out where the session is stored, so that no change of it is missed from here on. */
   follow(sessionKey: string): Promise<void>;
 }
 
@@ -71,73 +71,73 @@ export interface ChangesDeps {
 
 /** Time between two events of one session. */
 const EVERY_MS = 50;
-/** After which a connection that was too slow is told again. */
+/** After which a connection that was too slow is notified again. */
 const SLOW_MS = 500;
 
-interface Told extends Place {
-  /** Until it fires nothing is told. */
+interface WatchedSession extends Known {
+  /** Until it fires nothing is sent. */
   pause: Disposable | undefined;
   /** Something happened in the pause. */
   changed: boolean;
 }
 
-/** How a session stands; what is found out about its place is kept. */
-async function look({ store, relay, watchers }: ChangesDeps, key: string, place: Place): Promise<EventPayload<"chat.changed">> {
+/** The state of a session; where it is stored is noted in `known`. */
+async function look({ store, relay, watchers }: ChangesDeps, key: string, known: Known): Promise<EventPayload<"chat.changed">> {
   const session = await store.read("sessions.get", { key });
   watchers.allow(key, showsReasoning(session));
   const file = session && (await liveFile(store, session));
-  place.file = file;
-  const [unsaid, row] = await Promise.all([waiting(store, key), file === undefined ? undefined : store.read("transcripts.get", { file })]);
-  place.pending = new Set(unsaid.map(({ id }) => id));
-  return { sessionKey: key, ...standing(session, row), pending: unsaid.length, runs: relay.shown(key, false).length };
+  known.file = file;
+  const [waitingNow, row] = await Promise.all([waiting(store, key), file === undefined ? undefined : store.read("transcripts.get", { file })]);
+  known.pending = new Set(waitingNow.map(({ id }) => id));
+  return { sessionKey: key, ...standing(session, row), pending: waitingNow.length, runs: relay.shown(key, false).length };
 }
 
-/** Tells of a session at once, and then not before the pause is over: the last state is always told. */
-function createTelling(deps: ChangesDeps, places: Map<string, Told>): (key: string) => void {
+/** Announces a session at once, and then not before the pause is over: the last state is always sent. */
+function createAnnouncing(deps: ChangesDeps, sessions: Map<string, WatchedSession>): (key: string) => void {
   const { watchers, send, isThere, clock, log } = deps;
 
-  function rest(key: string, place: Told): void {
-    place.pause = undefined;
-    if (!watchers.sessions.has(key)) places.delete(key);
-    else if (place.changed) tell(key, place);
+  function rest(key: string, session: WatchedSession): void {
+    session.pause = undefined;
+    if (!watchers.sessions.has(key)) sessions.delete(key);
+    else if (session.changed) announce(key, session);
   }
 
-  function pauseFor(ms: number, key: string, place: Told): void {
-    place.pause?.[Symbol.dispose]();
-    place.pause = clock.after(ms, () => rest(key, place));
+  function pauseFor(ms: number, key: string, session: WatchedSession): void {
+    session.pause?.[Symbol.dispose]();
+    session.pause = clock.after(ms, () => rest(key, session));
   }
 
-  function sent(key: string, place: Told, payload: EventPayload<"chat.changed">): void {
+  function sent(key: string, session: WatchedSession, payload: EventPayload<"chat.changed">): void {
     for (const connId of watchers.sessions.get(key)?.connIds ?? []) {
       if (send(connId, "chat.changed", payload)) continue;
       if (!isThere(connId)) watchers.forget(connId);
       else {
-        place.changed = true;
-        pauseFor(SLOW_MS, key, place);
+        session.changed = true;
+        pauseFor(SLOW_MS, key, session);
       }
     }
   }
 
-  function tell(key: string, place: Told): void {
-    place.changed = false;
-    pauseFor(EVERY_MS, key, place);
-    look(deps, key, place).then(
-      (payload) => sent(key, place, payload),
-      (error: unknown) => log.debug("a change of a session could not be told", { sessionKey: key, error }),
+  function announce(key: string, session: WatchedSession): void {
+    session.changed = false;
+    pauseFor(EVERY_MS, key, session);
+    look(deps, key, session).then(
+      (payload) => sent(key, session, payload),
+      (error: unknown) => log.debug("a change of a session could not be announced", { sessionKey: key, error }),
     );
   }
 
   return (key) => {
-    const place = watchers.sessions.has(key) ? places.get(key) : undefined;
-    if (place?.pause) place.changed = true;
-    else if (place) tell(key, place);
+    const session = watchers.sessions.has(key) ? sessions.get(key) : undefined;
+    if (session?.pause) session.changed = true;
+    else if (session) announce(key, session);
   };
 }
 
 export function createChanges(deps: ChangesDeps): Changes {
   const { relay, watchers } = deps;
-  const places = new Map<string, Told>();
-  const mark = createTelling(deps, places);
+  const sessions = new Map<string, WatchedSession>();
+  const mark = createAnnouncing(deps, sessions);
 
   const committed = deps.commits.onCommit((writes) => {
     for (const [kind, input] of writes) {
@@ -145,7 +145,7 @@ export function createChanges(deps: ChangesDeps): Changes {
       else if (kind === "turns.end") relay.written(input.id);
     }
     if (watchers.sessions.size === 0) return;
-    const keys = writes.flatMap((write) => touchedBy(write, places, (runId) => relay.find(runId)?.sessionKey));
+    const keys = writes.flatMap((write) => touchedBy(write, sessions, (runId) => relay.find(runId)?.sessionKey));
     for (const key of new Set(keys)) mark(key);
   });
   const ran = deps.responder.onEvent(({ sessionKey }, { stream }) => {
@@ -156,16 +156,16 @@ export function createChanges(deps: ChangesDeps): Changes {
 
   return {
     async follow(sessionKey) {
-      for (const [key, { pause }] of places) if (!pause && !watchers.sessions.has(key)) places.delete(key);
-      let place = places.get(sessionKey);
-      if (!place) places.set(sessionKey, (place = { file: undefined, pending: new Set(), pause: undefined, changed: false }));
-      await look(deps, sessionKey, place);
+      for (const [key, { pause }] of sessions) if (!pause && !watchers.sessions.has(key)) sessions.delete(key);
+      let session = sessions.get(sessionKey);
+      if (!session) sessions.set(sessionKey, (session = { file: undefined, pending: new Set(), pause: undefined, changed: false }));
+      await look(deps, sessionKey, session);
     },
     [Symbol.dispose]() {
       committed[Symbol.dispose]();
       ran[Symbol.dispose]();
       wrote?.[Symbol.dispose]();
-      for (const { pause } of places.values()) pause?.[Symbol.dispose]();
+      for (const { pause } of sessions.values()) pause?.[Symbol.dispose]();
     },
   };
 }

@@ -25,7 +25,7 @@ interface Place {
 }
 
 /** `after` is -1 before the header. */
-const placeOf = (next: number | undefined): Place =>
+const positionOf = (next: number | undefined): Place =>
   next === undefined ? { after: -1, piece: 0 } : { after: Math.floor(next / MOST_PIECES) - 1, piece: next % MOST_PIECES };
 const nextOf = ({ after, piece }: Place): number => (after + 1) * MOST_PIECES + piece;
 
@@ -81,12 +81,12 @@ export async function exportSession({ key, format = "jsonl", after }: MethodPara
   const { file, bytes, lines } = transcript;
   const { sessionId } = session.entry;
   const size = Math.min(MOST_ROWS, Math.max(2, Math.ceil((PART_BYTES * lines) / bytes)));
-  const place = placeOf(after);
+  const place = positionOf(after);
   if (format === "jsonl") {
     const read: ReadRows = (from, limit) => store.read("transcripts.page", { file, after: from, limit });
     return { name: nameOf(session.key, sessionId, "jsonl"), mimeType: "application/x-ndjson", ...(await part(read, ({ line }) => `${line}\n`, place, size)) };
   }
-  const told = await part(branchRows(store, transcript), entryMarkdown, place, size);
+  const written = await part(branchRows(store, transcript), entryMarkdown, place, size);
   const title = after === undefined ? titleMarkdown(session) : "";
-  return { name: nameOf(session.key, sessionId, "md"), mimeType: "text/markdown", ...told, text: title + told.text };
+  return { name: nameOf(session.key, sessionId, "md"), mimeType: "text/markdown", ...written, text: title + written.text };
 }

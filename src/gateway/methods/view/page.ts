@@ -22,7 +22,7 @@ type Page = MethodResult<"chat.page">;
 const DEFAULT_LIMIT = 60;
 /** Messages that wait in one session and are shown. */
 const MOST_PENDING = 200;
-/** Bytes of one answer, roughly: what does not fit is told to be there. */
+/** Bytes of one answer, roughly: for what does not fit `more` is set. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Inputs that nobody wrote. */
@@ -87,7 +87,7 @@ export function standing(session: SessionRow | undefined, row: TranscriptRow | u
   return { ...(session ? { sessionId: session.entry.sessionId } : {}), ...(row ? { began: row.createdAt } : {}), last: row ? row.lines - 1 : 0 };
 }
 
-/** How often a page is read again because its session began anew meanwhile. */
+/** How often a page is read again because its session was reset in between. */
 const MAX_RETRIES = 5;
 
 export async function chatPage(params: MethodParams<"chat.page">, { config, store, relay, running }: PageDeps): Promise<Page> {

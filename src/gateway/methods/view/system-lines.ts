@@ -3,7 +3,7 @@ import { isRecord } from "../../../base/records.ts";
 import type { ChatEntry } from "../../../protocol/index.ts";
 import type { TurnSpan } from "../../../store/index.ts";
 
-/** An entry in which nothing stands as somebody's words that nobody wrote. On disk both are one text. */
+/** An entry without the system lines in front of the user's text. On disk both are one text. */
 export function withoutSystemLines<Entry extends Pick<ChatEntry, "kind" | "content" | "told">>(entry: Entry): Entry {
   if (entry.kind !== "user") return entry;
   const at = entry.content.findIndex((part) => isRecord(part) && part["type"] === "text");

@@ -12,7 +12,7 @@ interface EchoAccount {
   readonly enabled: boolean;
 }
 
-/** Messages that are kept; older ones go. */
+/** Most messages in memory; older ones go. */
 const MOST = 1000;
 
 /** `channels.echo` as far as this plugin reads it. */
@@ -22,7 +22,7 @@ function sectionOf(config: unknown): { readonly enabled?: unknown } {
 }
 
 /** A message that a user sends over the channel. */
-export interface EchoSaid {
+export interface InboundMessage {
   readonly from: string;
   readonly text: string;
   /** Repeated, it is the same message. */
@@ -33,17 +33,17 @@ interface Echo {
   readonly channel: ChannelPlugin<EchoAccount>;
   readonly sent: () => readonly EchoMessage[];
   /** Hands a message to the host; resolves when it is on disk or was turned away. Undefined while the account does not run. */
-  say(said: EchoSaid): Promise<ChannelInboundResult> | undefined;
+  receive(message: InboundMessage): Promise<ChannelInboundResult> | undefined;
 }
 
-/** A channel without a service behind it: what is said comes over HTTP, and what is sent is kept and can be looked at. */
+/** A channel without a service behind it: inbound messages come over HTTP, and sent ones are stored in memory and can be listed. */
 export function createEcho(): Echo {
   const sent: EchoMessage[] = [];
   let count = 0;
-  /** Given by the host when the account is started. */
+  /** From the host, when the account is started. */
   let inbound: ChannelInbound | undefined;
 
-  function keep(to: string, text: string, accountId: string | null | undefined): { channel: string; messageId: string } {
+  function store(to: string, text: string, accountId: string | null | undefined): { channel: string; messageId: string } {
     count += 1;
     const message = { id: `echo-${count}`, to, text, accountId: accountId ?? "default" };
     sent.push(message);
@@ -66,13 +66,13 @@ export function createEcho(): Echo {
     outbound: {
       deliveryMode: "direct",
       textChunkLimit: 4000,
-      sendText: async ({ to, text, accountId }) => keep(to, text, accountId),
+      sendText: async ({ to, text, accountId }) => store(to, text, accountId),
     },
     gateway: {
       // There is nothing to be connected to: the account runs until it is stopped.
-      startAccount: ({ accountId, abortSignal, setStatus, inbound: given }) =>
+      startAccount: ({ accountId, abortSignal, setStatus, inbound: port }) =>
         new Promise<void>((resolve) => {
-          inbound = given;
+          inbound = port;
           setStatus({ accountId, running: true });
           abortSignal.addEventListener("abort", () => {
             inbound = undefined;
@@ -85,6 +85,6 @@ export function createEcho(): Echo {
   return {
     channel,
     sent: () => [...sent],
-    say: ({ from, text, id }) => inbound?.accept({ kind: "message", id, chat: { type: "direct", id: from }, sender: { id: from }, text, to: from }),
+    receive: ({ from, text, id }) => inbound?.accept({ kind: "message", id, chat: { type: "direct", id: from }, sender: { id: from }, text, to: from }),
   };
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 import type { IncomingMessage } from "node:http";
-import { createEcho, type EchoSaid } from "./channel.ts";
+import { createEcho, type InboundMessage } from "./channel.ts";
 
 const MAX_BYTES = 64 * 1024;
 
 /** The message in a request; undefined when it is none. */
-async function readSaid(request: IncomingMessage): Promise<EchoSaid | undefined> {
+async function readMessage(request: IncomingMessage): Promise<InboundMessage | undefined> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
@@ -15,7 +15,7 @@ async function readSaid(request: IncomingMessage): Promise<EchoSaid | undefined>
     parts.push(part);
   }
   try {
-    const { from, text, id = randomUUID() } = JSON.parse(Buffer.concat(parts).toString("utf8")) as Partial<EchoSaid>;
+    const { from, text, id = randomUUID() } = JSON.parse(Buffer.concat(parts).toString("utf8")) as Partial<InboundMessage>;
     return typeof from === "string" && from !== "" && typeof text === "string" && typeof id === "string" ? { from, text, id } : undefined;
   } catch {
     return undefined;
@@ -45,9 +45,9 @@ export default definePluginEntry({
         const answer = (status: number, body: object): void =>
           void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
         if (request.method !== "POST") return answer(405, { error: "POST a message: { from, text, id? }" });
-        const said = await readSaid(request);
-        if (!said) return answer(400, { error: "expected { from, text, id? }" });
-        const taken = await echo.say(said);
+        const message = await readMessage(request);
+        if (!message) return answer(400, { error: "expected { from, text, id? }" });
+        const taken = await echo.receive(message);
         return taken ? answer(202, taken) : answer(503, { error: "the account does not run" });
       },
     });

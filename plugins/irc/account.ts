@@ -100,9 +100,9 @@ function problemsOf(account: Omit<IrcAccount, "problems">, config: Fields): stri
   return wrong.filter((one) => one !== false);
 }
 
-function portOf(given: number | undefined, tls: boolean): number {
-  if (given === undefined) return tls ? TLS_PORT : PLAIN_PORT;
-  return Number.isInteger(given) && given >= 1 && given <= 65_535 ? given : Number.NaN;
+function portOf(written: number | undefined, tls: boolean): number {
+  if (written === undefined) return tls ? TLS_PORT : PLAIN_PORT;
+  return Number.isInteger(written) && written >= 1 && written <= 65_535 ? written : Number.NaN;
 }
 
 /** Reads accounts. The environment is for the default one and wins there. */
@@ -140,8 +140,8 @@ export function createAccountReader(env: Environment) {
     return value === "" ? undefined : { account: textOf(keys["account"]) ?? nick, password: value };
   }
 
-  function readAccount(cfg: HostConfig, given?: string | null): IrcAccount {
-    const accountId = given?.trim() ? normalizeAccountId(given) : lists.resolveDefaultAccountId(cfg);
+  function readAccount(cfg: HostConfig, wanted?: string | null): IrcAccount {
+    const accountId = wanted?.trim() ? normalizeAccountId(wanted) : lists.resolveDefaultAccountId(cfg);
     const config: Fields = lists.resolveAccountConfig(cfg, accountId);
     const own = (name: EnvName): string | undefined => envText(name, accountId);
     const envTls = own("IRC_TLS")?.toLowerCase();

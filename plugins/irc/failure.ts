@@ -31,7 +31,7 @@ export function unsure(message: string): IrcError {
   return new IrcError(message, { code: "UNAVAILABLE", delivery: { state: "unknown" } });
 }
 
-/** The server said no, and will say it again. */
+/** The server refused, and will refuse again. */
 export function refused(message: string, code = "IRC_REFUSED"): IrcError {
   return new IrcError(message, { code, delivery: { state: "failed" } });
 }

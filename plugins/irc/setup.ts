@@ -83,8 +83,8 @@ export function createSetup({ readAccount }: AccountReader): NonNullable<Adapter
       const [problem] = readAccount(apply(cfg, accountId, input), accountId).problems;
       return problem === undefined ? null : `IRC: ${problem} (--url <server> --user-id <nick>)`;
     },
-    applyAccountConfig({ cfg, accountId: given, input }) {
-      const accountId = normalizeAccountId(given);
+    applyAccountConfig({ cfg, accountId: written, input }) {
+      const accountId = normalizeAccountId(written);
       return apply(applyAccountNameToChannelSection({ cfg, channelKey: KEY, accountId, name: input.name }), accountId, input);
     },
   };

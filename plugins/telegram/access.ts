@@ -6,7 +6,7 @@ import {
   resolveTelegramGroupRequireMention,
   resolveTelegramGroupToolPolicy,
 } from "openclaw/plugin-sdk";
-import { placeRules, readAccount, type TelegramAccount } from "./account.ts";
+import { groupRules, readAccount, type TelegramAccount } from "./account.ts";
 import { fieldsOf } from "./fields.ts";
 
 /** `tg:123` → `123`. */
@@ -20,7 +20,7 @@ export function namesIn(entries: readonly (string | number)[] | undefined): stri
 export const groups: NonNullable<ChannelPlugin["groups"]> = {
   resolveRequireMention(params) {
     const [, chatId, topicId] = /^(?:telegram:|group:)*(-?\d+)(?::(?:topic:)?(\d+))?$/.exec(params.groupId?.trim() ?? "") ?? [];
-    const rule = chatId === undefined ? undefined : placeRules(readAccount(params.cfg, params.accountId).groups, chatId, topicId).requireMention;
+    const rule = chatId === undefined ? undefined : groupRules(readAccount(params.cfg, params.accountId).groups, chatId, topicId).requireMention;
     return rule ?? resolveTelegramGroupRequireMention(params);
   },
   // By id only: a name would let people choose their rule.

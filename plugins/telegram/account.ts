@@ -122,8 +122,8 @@ export function readAccount(cfg: Config, accountId?: string | null): TelegramAcc
   };
 }
 
-/** What is configured for a place in a group: its topic's keys over those of the group, over those of `*`. */
-export function placeRules(groups: Fields, chatId: string, topicId: string | number | undefined): TopicRules {
+/** What is configured for a group or one of its topics: the topic's keys over those of the group, over those of `*`. */
+export function groupRules(groups: Fields, chatId: string, topicId: string | number | undefined): TopicRules {
   const all = fieldsOf(groups["*"]);
   const group = fieldsOf(groups[chatId]);
   const topic = (entry: Fields | undefined): Fields | undefined =>

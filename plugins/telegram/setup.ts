@@ -74,8 +74,8 @@ export const setup: NonNullable<Adapters["setup"]> = {
     if (token === "") return "Telegram needs a bot token from @BotFather: give --token or --token-file, or --use-env";
     return /^\d+:[\w-]{20,}$/.test(token) ? null : "that is no bot token: it looks like 123456789:AA…, as @BotFather shows it";
   },
-  applyAccountConfig({ cfg, accountId: given, input }) {
-    const accountId = normalizeAccountId(given);
+  applyAccountConfig({ cfg, accountId: written, input }) {
+    const accountId = normalizeAccountId(written);
     const named = applyAccountNameToChannelSection({ cfg, channelKey: KEY, accountId, name: input.name });
     const ready = accountId === DEFAULT_ACCOUNT_ID ? named : migrateBaseNameToDefaultAccount({ cfg: named, channelKey: KEY });
     return withAccountKeys(ready, accountId, tokenKeys(input));

@@ -1,7 +1,7 @@
 /** What is known about accounts, and what is wrong with them. */
 import { type ChannelPlugin, type ChannelStatusIssue, collectTelegramStatusIssues, type TelegramProbe } from "openclaw/plugin-sdk";
 import { namesIn } from "./access.ts";
-import { placeRules, type TelegramAccount } from "./account.ts";
+import { groupRules, type TelegramAccount } from "./account.ts";
 import type { TelegramClient } from "./api/client.ts";
 import { asTelegramError } from "./api/failure.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "./fields.ts";
@@ -40,7 +40,7 @@ async function probe(client: TelegramClient, timeoutMs: number): Promise<Telegra
 /** Whether the bot is in the groups that it is to answer in without being mentioned. */
 async function audit(client: TelegramClient, account: TelegramAccount, timeoutMs: number): Promise<object> {
   const keys = Object.keys(account.groups).filter((key) => fieldsOf(account.groups[key])?.["enabled"] !== false);
-  const open = keys.filter((key) => key !== "*" && placeRules(account.groups, key, undefined).requireMention === false);
+  const open = keys.filter((key) => key !== "*" && groupRules(account.groups, key, undefined).requireMention === false);
   const numbered = open.filter((key) => /^-?\d+$/.test(key)).slice(0, MAX_GROUPS);
   const groups = await Promise.all(
     numbered.map(async (chatId) => {
@@ -60,7 +60,7 @@ async function audit(client: TelegramClient, account: TelegramAccount, timeoutMs
   };
 }
 
-/** Besides what every host tells: names on allow lists, and updates that were skipped. */
+/** Besides what every host reports: names on allow lists, and updates that were skipped. */
 function ownIssues(accounts: Parameters<NonNullable<StatusAdapter["collectStatusIssues"]>>[0]): ChannelStatusIssue[] {
   return accounts.flatMap((account) => {
     const found: Omit<ChannelStatusIssue, "channel" | "accountId">[] = [];
@@ -106,7 +106,7 @@ export function createStatus(clientOf: (account: TelegramAccount) => TelegramCli
     }),
     buildAccountSnapshot({ account, runtime, probe: probed, audit: audited }) {
       const seesAll = probed?.bot?.canReadAllGroupMessages;
-      const unmentioned = Object.keys(account.groups).some((key) => placeRules(account.groups, key, undefined).requireMention === false);
+      const unmentioned = Object.keys(account.groups).some((key) => groupRules(account.groups, key, undefined).requireMention === false);
       return {
         ...runtime,
         accountId: account.accountId,

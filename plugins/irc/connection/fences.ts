@@ -1,11 +1,11 @@
 /**
  * IRC has no receipts, but a server deals with lines in their order: when it has answered a PING that followed a message, it has dealt with the
- * message, and if it refused it, it has said so before.
+ * message, and if it refused it, the refusal came before.
  */
 import { IrcError, notSent, refused, unsure, wordsOf } from "../failure.ts";
 import type { Waiting } from "../waiting.ts";
 import type { IrcMessage } from "./library.ts";
-import { saysOf } from "./registration.ts";
+import { serverText } from "./registration.ts";
 import type { Session } from "./session.ts";
 
 export interface Fences {
@@ -96,8 +96,8 @@ export function createFences(session: Session, waiting: Waiting): Fences {
       const [one] = [...pending].filter(({ target }) => target === about);
       one?.settle(
         isLater
-          ? notSent(`the server wants a pause: ${saysOf(message)}`, LATER_MS)
-          : refused(`${params[1]} cannot be written to: ${saysOf(message)} (${command})`, `IRC_${command}`),
+          ? notSent(`the server wants a pause: ${serverText(message)}`, LATER_MS)
+          : refused(`${params[1]} cannot be written to: ${serverText(message)} (${command})`, `IRC_${command}`),
       );
     },
   };

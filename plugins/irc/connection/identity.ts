@@ -3,7 +3,7 @@ import type { IrcAccount } from "../account.ts";
 import type { Log } from "../types.ts";
 import type { Waiting } from "../waiting.ts";
 import type { IrcMessage } from "./library.ts";
-import { saysOf } from "./registration.ts";
+import { serverText } from "./registration.ts";
 import type { Session } from "./session.ts";
 
 export interface Identity {
@@ -59,7 +59,7 @@ export function createIdentity({ account, session, waiting, log, registers }: Id
       } else if ((command === "QUIT" || command === "NICK") && session.lower(nick) === session.lower(wanted) && !isOurs()) {
         write(`NICK ${wanted}`);
       } else if (command === "NOTICE" && nickserv && session.lower(nick) === session.lower(nickserv.service)) {
-        log.info(`${nickserv.service}: ${saysOf(message)}`);
+        log.info(`${nickserv.service}: ${serverText(message)}`);
         if (!isOurs()) write(`NICK ${wanted}`);
       }
     },

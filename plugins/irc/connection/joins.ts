@@ -3,7 +3,7 @@ import type { JoinedChannel } from "../account.ts";
 import type { Log } from "../types.ts";
 import type { Waiting } from "../waiting.ts";
 import type { IrcMessage } from "./library.ts";
-import { saysOf } from "./registration.ts";
+import { serverText } from "./registration.ts";
 import type { Session } from "./session.ts";
 
 export interface ChannelState {
@@ -84,7 +84,7 @@ export function createJoins(channels: readonly JoinedChannel[], { session, waiti
         if (channel && !channel.joined) ask(channel);
       } else if (command === "KICK") {
         const channel = channelNamed(params[0]);
-        if (channel && session.isUs(params[1] ?? "")) lost(channel, `${nick || "the server"} put us out (${saysOf(message)})`, KICKED_MS);
+        if (channel && session.isUs(params[1] ?? "")) lost(channel, `${nick || "the server"} put us out (${serverText(message)})`, KICKED_MS);
       } else if (command === "JOIN" || command === "PART") {
         const channel = channelNamed(params[0]);
         if (!channel || !session.isUs(nick)) return;
@@ -92,7 +92,7 @@ export function createJoins(channels: readonly JoinedChannel[], { session, waiti
         else lost(channel, "we left", KICKED_MS);
       } else if (REFUSALS.has(command)) {
         const channel = channelNamed(params[1]);
-        if (channel && !channel.joined) lost(channel, `${saysOf(message)} (${command})`, REFUSED_MS);
+        if (channel && !channel.joined) lost(channel, `${serverText(message)} (${command})`, REFUSED_MS);
       } else if (command === "366") {
         // We stay: the next kick counts as the first one again.
         const channel = channelNamed(params[1]);

@@ -1,4 +1,4 @@
-/** From the first line to the welcome: what the server may say meanwhile. */
+/** From the first line to the welcome: what the server may answer until then. */
 import type { IrcAccount } from "../account.ts";
 import { hopeless, type IrcError, notSent } from "../failure.ts";
 import type { IrcMessage } from "./library.ts";
@@ -31,8 +31,8 @@ export interface Registration {
 }
 
 const over = (error: IrcError): RegistrationStep => ({ kind: "over", error });
-/** Servers' words, on one line and not too many. */
-export const saysOf = ({ params }: Pick<IrcMessage, "params">): string =>
+/** The server's text, on one line and bounded. */
+export const serverText = ({ params }: Pick<IrcMessage, "params">): string =>
   (params.at(-1) ?? "")
     .replace(/\p{Cc}+/gu, " ")
     .trim()
@@ -45,15 +45,15 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
   function another(message: IrcMessage): RegistrationStep {
     attempt += 1;
     const next = otherNick(nick, attempt);
-    return next === undefined ? over(notSent(`every nick like "${nick}" is taken on ${host}: ${saysOf(message)}`)) : { kind: "nick", nick: next };
+    return next === undefined ? over(notSent(`every nick like "${nick}" is taken on ${host}: ${serverText(message)}`)) : { kind: "nick", nick: next };
   }
 
   function ended(message: IrcMessage): RegistrationStep {
-    const says = saysOf(message);
-    if (/password|access denied|not authori[sz]ed/i.test(says)) {
-      return over(hopeless(`${host} does not accept the password: ${says}; check channels.irc.password`, "UNAUTHORIZED"));
+    const reason = serverText(message);
+    if (/password|access denied|not authori[sz]ed/i.test(reason)) {
+      return over(hopeless(`${host} does not accept the password: ${reason}; check channels.irc.password`, "UNAUTHORIZED"));
     }
-    return over(notSent(`${host} ended the connection: ${says || "without a reason"}`));
+    return over(notSent(`${host} ended the connection: ${reason || "without a reason"}`));
   }
 
   return {
@@ -61,7 +61,7 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
       const { command } = message;
       if (command === "900" || command === "903") loggedIn = true;
       if (sasl && SASL_FAILURES.has(command)) {
-        return over(hopeless(`${host} does not accept the SASL account "${sasl.account}": ${saysOf(message)}; check channels.irc.sasl`, "UNAUTHORIZED"));
+        return over(hopeless(`${host} does not accept the SASL account "${sasl.account}": ${serverText(message)}; check channels.irc.sasl`, "UNAUTHORIZED"));
       }
       if (command === "001") {
         return sasl && !loggedIn ? over(hopeless(`${host} offers no SASL (PLAIN); take channels.irc.sasl out, or use nickserv`)) : { kind: "welcome" };
@@ -69,9 +69,9 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
       if (TAKEN.has(command)) return another(message);
       // A name of ours that is too long for the server is not the one that was asked for.
       if (command === "432")
-        return attempt > 0 ? another(message) : over(hopeless(`${host} does not take the nick "${nick}": ${saysOf(message)}; set channels.irc.nick`));
-      if (command === "464") return over(hopeless(`${host} does not accept the password: ${saysOf(message)}; check channels.irc.password`, "UNAUTHORIZED"));
-      if (command === "465") return over(hopeless(`${host} bans us: ${saysOf(message)}`, "FORBIDDEN"));
+        return attempt > 0 ? another(message) : over(hopeless(`${host} does not take the nick "${nick}": ${serverText(message)}; set channels.irc.nick`));
+      if (command === "464") return over(hopeless(`${host} does not accept the password: ${serverText(message)}; check channels.irc.password`, "UNAUTHORIZED"));
+      if (command === "465") return over(hopeless(`${host} bans us: ${serverText(message)}`, "FORBIDDEN"));
       return command === "ERROR" ? ended(message) : undefined;
     },
   };

@@ -3,7 +3,7 @@ import type { IrcAccount } from "../account.ts";
 import { type IrcError, notSent, wordsOf } from "../failure.ts";
 import type { Log } from "../types.ts";
 import { loadClient, type IrcMessage, type LibraryClient } from "./library.ts";
-import { createRegistration, saysOf } from "./registration.ts";
+import { createRegistration, serverText } from "./registration.ts";
 import { LineTransport } from "./transport.ts";
 
 export interface SessionTimes {
@@ -79,7 +79,7 @@ const listed = (value: unknown, otherwise: string): string => {
 
 /** What is known of a connection while it lasts. */
 interface State {
-  // Kept here and not by the library, which believes every line.
+  // Stored here and not by the library, which believes every line.
   nick: string;
   prefix: string | undefined;
   isWelcome: boolean;
@@ -105,7 +105,7 @@ function hear(client: LibraryClient, state: State, { account, onMessage }: Sessi
   return (message) => {
     if (!state.isWelcome) return register(message);
     const { command, nick, ident, hostname } = message;
-    if (command === "ERROR") state.why ??= notSent(`${account.host} ended the connection: ${saysOf(message) || "without a reason"}`);
+    if (command === "ERROR") state.why ??= notSent(`${account.host} ended the connection: ${serverText(message) || "without a reason"}`);
     if (nick === state.nick && ident !== "" && hostname !== "") state.prefix = message.prefix;
     if (command === "NICK" && nick === state.nick) state.nick = message.params[0] || state.nick;
     onMessage(message);

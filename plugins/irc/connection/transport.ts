@@ -86,7 +86,7 @@ export class LineTransport extends EventEmitter {
     return this.#isOpen && this.#socket?.writable === true;
   }
 
-  /** The only place that writes: whatever a text holds, it ends no line before its end. */
+  /** The only function that writes: whatever a text holds, it ends no line before its end. */
   writeLine(line: string, written?: (error?: Error | null) => void): void {
     // oxlint-disable-next-line no-control-regex
     if (this.isWritable) this.#socket!.write(`${line.replace(/[\r\n\0]+/g, " ")}\r\n`, written);

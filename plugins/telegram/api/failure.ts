@@ -42,8 +42,8 @@ export class TelegramError extends Error {
     this.code = facts.code ?? (facts.status === undefined ? "UNAVAILABLE" : `TELEGRAM_${facts.status}`);
   }
 
-  /** Whether Telegram's words contain one of these, whatever their case. */
-  says(...words: readonly string[]): boolean {
+  /** Whether Telegram's description contains one of these, whatever their case. */
+  mentions(...words: readonly string[]): boolean {
     const description = this.description.toLowerCase();
     return words.some((word) => description.includes(word.toLowerCase()));
   }

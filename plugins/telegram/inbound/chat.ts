@@ -1,5 +1,5 @@
 /** Who wrote, and in which chat. */
-import { placeRules, type TelegramAccount } from "../account.ts";
+import { groupRules, type TelegramAccount } from "../account.ts";
 import { defined, fieldsOf, type Fields, textOf, wholeOf } from "../fields.ts";
 import { GENERAL_TOPIC } from "../send/sender.ts";
 import type { ChannelInboundEvent, ChannelInboundSender } from "../types.ts";
@@ -78,7 +78,7 @@ export function chatRefOf(message: Fields, groups: Fields): ChatRef {
     return { chat: { type: "direct", id: String(id), ...thread }, to, context: { From: to, To: to, ...label }, rules: {} };
   }
   const topic = topicOf(message, chat);
-  const rules = placeRules(groups, String(id), topic);
+  const rules = groupRules(groups, String(id), topic);
   const username = textOf(chat["username"]);
   return {
     chat: defined({

@@ -20,7 +20,7 @@ export interface IntakeDeps {
   readonly signal: AbortSignal;
   /** A group got another id. */
   migrated(from: string, to: string): Promise<void>;
-  /** An update was given up. */
+  /** An update was skipped. */
   skipped(skipped: SkippedUpdate): void;
 }
 

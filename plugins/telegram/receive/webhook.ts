@@ -38,9 +38,9 @@ export function requireSecret({ secret }: WebhookSettings): void {
 }
 
 /** As long for a wrong secret as for a right one. */
-function isSecret(given: unknown, secret: string): boolean {
+function isSecret(received: unknown, secret: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(typeof given === "string" ? given : ""), digest(secret));
+  return timingSafeEqual(digest(typeof received === "string" ? received : ""), digest(secret));
 }
 
 function end(response: ServerResponse, status: number, text = ""): void {

@@ -62,8 +62,8 @@ interface MediaFields extends PostFields {
 }
 
 const asDocument: Detour<MediaFields> = (failure, fields) => {
-  if (fields.kind === "voice" && failure.says("VOICE_MESSAGES_FORBIDDEN")) return { ...fields, kind: "audio" };
-  const isRefused = failure.says(
+  if (fields.kind === "voice" && failure.mentions("VOICE_MESSAGES_FORBIDDEN")) return { ...fields, kind: "audio" };
+  const isRefused = failure.mentions(
     "PHOTO_INVALID_DIMENSIONS",
     "PHOTO_SAVE_FILE_INVALID",
     "IMAGE_PROCESS_FAILED",

@@ -47,7 +47,7 @@ export function openPreview({ sender, now }: PreviewDeps, options: PreviewOption
     }
   }
 
-  /** Always the newest text; what came meanwhile is left out. */
+  /** Always the newest text; texts in between are left out. */
   async function work(): Promise<void> {
     while (!isOver && !signal.aborted && wanted !== shown && now() >= quietUntil) {
       const text = wanted;
@@ -57,7 +57,7 @@ export function openPreview({ sender, now }: PreviewDeps, options: PreviewOption
         sender.preview.shown(chatId!, id!, text);
       } catch (error) {
         const failure = asTelegramError(error);
-        if (failure?.says("message is not modified")) shown = text;
+        if (failure?.mentions("message is not modified")) shown = text;
         else if (failure?.status === 429) quietUntil = now() + Math.max(failure.delivery.retryAfterMs ?? 0, PREVIEW.intervalMs);
         else if (failure?.delivery.state === "retry") quietUntil = now() + SLOW_DOWN_MS;
         else {

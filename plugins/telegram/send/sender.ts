@@ -107,14 +107,14 @@ export type Detour<T> = (failure: TelegramError, fields: T) => T | undefined;
 
 /** The topic is gone: the chat is still there. */
 function withoutThread<T extends PostFields>(failure: TelegramError, fields: T): T | undefined {
-  if (fields.message_thread_id === undefined || !failure.says("message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED")) return undefined;
+  if (fields.message_thread_id === undefined || !failure.mentions("message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED")) return undefined;
   const { message_thread_id: _thread, ...rest } = fields;
   return rest as T;
 }
 
 /** Also where Telegram does not let go of it by itself. */
 function withoutReply<T extends PostFields>(failure: TelegramError, fields: T): T | undefined {
-  if (fields.reply_parameters === undefined || !failure.says("message to be replied not found", "replied message not found", "MESSAGE_ID_INVALID"))
+  if (fields.reply_parameters === undefined || !failure.mentions("message to be replied not found", "replied message not found", "MESSAGE_ID_INVALID"))
     return undefined;
   const { reply_parameters: _reply, ...rest } = fields;
   return rest as T;

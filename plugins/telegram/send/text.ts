@@ -15,7 +15,7 @@ interface TextFields extends PostFields {
 }
 
 /** Telegram could not read the marks. */
-export const cannotParse = (failure: TelegramError): boolean => failure.says("can't parse entities", "can't find end", "unsupported start tag");
+export const cannotParse = (failure: TelegramError): boolean => failure.mentions("can't parse entities", "can't find end", "unsupported start tag");
 
 const asPlain =
   (plain: string): Detour<TextFields> =>
@@ -54,13 +54,13 @@ export async function editText(sender: Sender, { html, plain }: Rendered, edit: 
   } catch (error) {
     const failure = asTelegramError(error);
     if (failure?.status !== 400) throw repeatable(error);
-    if (failure.says("message is not modified")) return { message_id: edit.id };
+    if (failure.mentions("message is not modified")) return { message_id: edit.id };
     if (!cannotParse(failure)) return undefined;
     try {
       await sender.client.call("editMessageText", { ...base, text: plain }, options);
     } catch (again) {
       const second = asTelegramError(again);
-      if (second?.says("message is not modified")) return { message_id: edit.id };
+      if (second?.mentions("message is not modified")) return { message_id: edit.id };
       if (second?.status === 400) return undefined;
       throw repeatable(again);
     }

@@ -4,7 +4,7 @@ import type { AccessDecision, AccessRefused, AccessRequest, Facts, Step } from "
 import { decideGroup, groupEntryOf, type GroupEntry } from "./group.ts";
 import { decideMention, isCommand, isForAnyone } from "./mention.ts";
 import { forChannel, ownersOf } from "./owners.ts";
-import { admits, directList, dmPolicyOf, firstOf, idsOf, isFalse, isFlag, layersOf, names, NOBODY, own, readEntries, type AllowEntries } from "./settings.ts";
+import { admits, directList, dmPolicyOf, firstOf, idsOf, isFalse, isFlag, layersOf, names, own, readEntries, type AllowEntries } from "./settings.ts";
 
 /** Who may give commands, and who is an owner. */
 interface CommandDecision {
@@ -16,7 +16,8 @@ interface CommandDecision {
 /** `list`: who may write in the chat. */
 function decideCommands(facts: Facts, list: AllowEntries): CommandDecision {
   const { ids, cfg, isDirect, approved } = facts;
-  const owners = ownersOf(facts, facts.question.event?.context?.OwnerAllowFrom);
+  const direct = isDirect ? list : readEntries(directList(facts)?.value, facts);
+  const owners = ownersOf(facts, direct, facts.question.event?.context?.OwnerAllowFrom);
   const owner = names(owners.list.ids, ids);
   const commands = sectionOf(cfg?.commands);
   const decided = { owner, owners: [...owners.list.ids] };
@@ -30,7 +31,6 @@ function decideCommands(facts: Facts, list: AllowEntries): CommandDecision {
   const ownerRule = !owners.enforced || owners.open || owner;
   const usesGroups = own(commands, "useAccessGroups") !== false;
   // In a group, senders listed for direct messages count, too; an open direct policy says nothing about groups.
-  const direct = isDirect ? NOBODY : readEntries(directList(facts)?.value, facts);
   const admitted = admits(list, ids) || names(direct.ids, ids) || (isDirect && names(approved, ids));
   return { authorized: ownerRule && (admitted || !usesGroups), ...decided };
 }

@@ -15,7 +15,6 @@ import {
   readEntries,
   type AllowEntries,
   type EntryContext,
-  type Layer,
 } from "./settings.ts";
 
 /** Entries of `commands.*` for this channel, without those that start with another channel's name. */
@@ -33,8 +32,8 @@ interface Owners {
   readonly open: boolean;
 }
 
-/** `declared`: owners that the event names. */
-export function ownersOf(account: EntryContext & { readonly layers: readonly Layer[] }, declared: unknown): Owners {
+/** `direct`: who may send direct messages. `declared`: owners that the event names. */
+export function ownersOf(account: EntryContext, direct: AllowEntries, declared: unknown): Owners {
   const { cfg, plugin, dock } = account;
   const named = own(sectionOf(cfg?.commands), "ownerAllowFrom");
   if (isFilledList(named)) {
@@ -43,8 +42,7 @@ export function ownersOf(account: EntryContext & { readonly layers: readonly Lay
   }
   const enforced = (plugin?.commands ?? dock?.commands)?.enforceOwnerForCommands === true;
   if (isFilledList(declared)) return { list: readEntries(declared, account), enforced, open: false };
-  const configured = readEntries(directList(account)?.value, account);
-  return { list: configured, enforced, open: configured.everybody || configured.ids.size === 0 };
+  return { list: direct, enforced, open: direct.everybody || direct.ids.size === 0 };
 }
 
 /** A sender by all immutable ids that the platform knows. */
@@ -61,8 +59,9 @@ export function isOwner(
   platform: { readonly plugin: ChannelPlugin | undefined; readonly dock?: ChannelDock | undefined },
 ): boolean {
   const [id = "", ...otherIds] = senders;
-  const account = { cfg, channel, accountId, layers: layersOf(cfg, channel, accountId), ...platform };
-  return names(ownersOf(account, undefined).list.ids, idsOf({ id, otherIds }));
+  const account = { cfg, channel, accountId, ...platform };
+  const direct = readEntries(directList({ layers: layersOf(cfg, channel, accountId) })?.value, account);
+  return names(ownersOf(account, direct, undefined).list.ids, idsOf({ id, otherIds }));
 }
 
 /** Owners that the configuration names, and the key that does. */

@@ -92,10 +92,13 @@ type QrPlugin<F extends QrFunction> = ChannelPlugin & { readonly gateway: Requir
 
 /** The channel for QR logins: the named one, else the first that implements the gateway's method. */
 function qrPlugin<F extends QrFunction>(table: ChannelTable, channel: string | undefined, needs: F): QrPlugin<F> {
-  const able = ({ gateway }: ChannelPlugin): boolean => gateway?.[needs] !== undefined;
-  const plugins = table.list().filter((plugin) => able(plugin) && (channel === undefined || plugin.id === channel));
+  const isAble = (plugin: ChannelPlugin): plugin is QrPlugin<F> => plugin.gateway?.[needs] !== undefined;
+  const plugins = table
+    .list()
+    .filter(isAble)
+    .filter(({ id }) => channel === undefined || id === channel);
   const found = plugins.find(({ gatewayMethods }) => gatewayMethods?.includes("web.login.start") ?? false) ?? plugins[0];
-  if (found) return found as QrPlugin<F>;
+  if (found) return found;
   throw new AppError(
     "UNAVAILABLE",
     channel === undefined ? "no channel that is loaded logs in by QR code; configure one first" : `${channel} does not log in by QR code`,
@@ -119,7 +122,7 @@ async function forgetLogin({ plugin, accountId, cfg, log, redactor }: LogoutDeps
     const result = await logout({ cfg, accountId, account, runtime: runtimeFor(log), log: sinkFor(log) });
     const { cleared, loggedOut, ...rest } = result;
     return {
-      ...(shown(rest, redactor) as Record<string, unknown>),
+      ...shown(rest, redactor),
       channel: plugin.id,
       accountId,
       cleared,

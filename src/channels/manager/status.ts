@@ -2,6 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { isSecretKey, type Redactor } from "../../base/redaction.ts";
 import { messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/records.ts";
 import { CHANNELS_LISTED_FIRST } from "../../config/index.ts";
 import type { ChannelAccountSnapshot, ChannelCapabilities, ChannelDirection, ChannelPlugin, ChannelStatusIssue, HostConfig } from "../../protocol/index.ts";
 import { accountIds, defaultAccount, viewAccount, within, type AccountView } from "./account.ts";
@@ -42,9 +43,10 @@ export const CAPABILITIES = [...AGENT_CAPABILITIES, "nativeCommands", "blockStre
 const MAX_DEPTH = 8;
 
 /** A JSON-safe copy: secret fields are left out, secrets in texts are masked. Throws when the value cannot be serialized. */
-export function shown(value: unknown, redactor: Pick<Redactor, "text">): unknown {
+export function shown(value: object, redactor: Pick<Redactor, "text">): Record<string, unknown> {
   const text = JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
-  return text === undefined ? undefined : bare(JSON.parse(text), redactor, 0);
+  const copy = bare(JSON.parse(text), redactor, 0);
+  return isRecord(copy) ? copy : {};
 }
 
 function bare(value: unknown, redactor: Pick<Redactor, "text">, depth: number): unknown {
@@ -91,7 +93,8 @@ interface Asked {
 
 /** Queries the platform about an account. A failure or timeout is a result, too. */
 async function ask({ status }: ChannelPlugin, view: AccountView, { cfg, clock }: StatusDeps, { probe, timeoutMs }: StatusOptions): Promise<Asked> {
-  if (!probe || !status?.probeAccount || !view.enabled || !view.configured) return {};
+  const { probeAccount, auditAccount } = status ?? {};
+  if (!probe || !probeAccount || !view.enabled || !view.configured) return {};
   const { account } = view;
   const began = clock.monotonic();
   const tried = async (what: string, ms: number, call: () => Promise<unknown>): Promise<unknown> => {
@@ -101,11 +104,11 @@ async function ask({ status }: ChannelPlugin, view: AccountView, { cfg, clock }:
       return { ok: false, error: messageOf(error) };
     }
   };
-  const found = await tried("the probe", timeoutMs, () => status.probeAccount!({ account, timeoutMs, cfg }));
+  const found = await tried("the probe", timeoutMs, () => probeAccount.call(status, { account, timeoutMs, cfg }));
   const asked = { probe: found, lastProbeAt: clock.now() };
   const left = timeoutMs - (clock.monotonic() - began);
-  if (!status.auditAccount || left <= 0 || (found as { ok?: unknown } | undefined)?.ok === false) return asked;
-  return { ...asked, audit: await tried("the audit", left, () => status.auditAccount!({ account, timeoutMs: left, cfg, probe: found })) };
+  if (!auditAccount || left <= 0 || (isRecord(found) && found["ok"] === false)) return asked;
+  return { ...asked, audit: await tried("the audit", left, () => auditAccount.call(status, { account, timeoutMs: left, cfg, probe: found })) };
 }
 
 /** One account: the plugin's description over the connection's snapshot. */
@@ -157,10 +160,11 @@ async function warningsOf(
   { cfg, clock }: StatusDeps,
 ): Promise<readonly ChannelStatusIssue[]> {
   const { security, config } = plugin;
-  if (!security?.collectWarnings || enabled === false || configured === false) return [];
+  const collect = security?.collectWarnings;
+  if (!collect || enabled === false || configured === false) return [];
   try {
     const account = config.resolveAccount(cfg, accountId);
-    const warnings = await within(clock, WARNINGS_MS, "its warnings", async () => security.collectWarnings!({ cfg, accountId, account }));
+    const warnings = await within(clock, WARNINGS_MS, "its warnings", async () => collect.call(security, { cfg, accountId, account }));
     return (warnings ?? []).map((text) => ({ channel: plugin.id, accountId, kind: "permissions", message: text.replace(/^-\s*/, "") }));
   } catch {
     return []; // The accounts are shown without them.
@@ -225,7 +229,7 @@ async function partOf(plugin: ChannelPlugin, deps: StatusDeps, options: StatusOp
       return row(own.length > 0 ? { ...account, issues: own } : account, deps);
     });
     const marked = wrong.length === 0 ? {} : { misconfigured: wrong.map(({ path, message }) => `${path}: ${message}`).join("; ") };
-    const summary = (shown({ ...(await summaryOf(plugin, accounts, defaultId, deps)), ...marked }, deps.redactor) ?? {}) as Record<string, unknown>;
+    const summary = shown({ ...(await summaryOf(plugin, accounts, defaultId, deps)), ...marked }, deps.redactor);
     return { id, summary, rows, defaultId };
   } catch (error) {
     return { id, summary: { configured: false, lastError: deps.redactor.text(messageOf(error)) }, rows: [], defaultId: "default" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { normalizeCronAdd, normalizeCronUpdate } from "./cron-input.ts";
-import { loadValidators } from "./validators.ts";
+import { loadValidators } from "./index.ts";
 
 const JOB = {
   name: "say hello",

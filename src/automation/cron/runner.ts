@@ -189,7 +189,7 @@ export function createRunner(deps: CronDeps, planned: (at: number) => void): Run
     },
     isBusy: (jobId) => busy.has(jobId),
     async idle(jobId) {
-      await Promise.all([...(busy.get(jobId) ?? [])]);
+      await Promise.all(busy.get(jobId) ?? new Set<Promise<void>>());
     },
     close() {
       isClosed = true;

@@ -5,7 +5,7 @@ import type { HookLogEntry } from "../../hooks/index.ts";
 import type { PollInput, RichText, ChannelOutboundAdapter, ReplyKind, ReplyPayload, ChannelOutboundContext } from "../../protocol/index.ts";
 import type { OutboxRow } from "../../store/index.ts";
 import type { OutgoingFacts, DeliveryDeps, DeliveryLimits } from "./delivery.ts";
-import { classifyFailure, type FailedAttempt } from "./failure.ts";
+import { classifyFailure, type FailedAttempt } from "../send-failure.ts";
 
 /** What an outbox row holds: one message of a platform. */
 export interface RowPayload {

@@ -3,7 +3,7 @@ export { buttonsFor } from "../buttons.ts";
 export { createDelivery } from "./create-delivery.ts";
 export type { Delivery, OutgoingFacts, PreparedReply, SendReport } from "./delivery.ts";
 export { DEFAULT_LIMITS, type ChannelTable, type DeliveryDeps, type DeliveryLimits } from "./delivery.ts";
-export { classifyFailure, type FailedAttempt } from "./failure.ts";
+export { classifyFailure, type FailedAttempt } from "../send-failure.ts";
 export type { LiveDeliver } from "./attempt.ts";
 export type { RowPayload } from "./attempt.ts";
 export {

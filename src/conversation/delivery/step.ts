@@ -8,7 +8,7 @@ import { createAttempt, editsPreview, type Receipt, type LiveTargets, markedAsRe
 import type { DeliveryDeps, DeliveryLimits } from "./delivery.ts";
 import { notifySentRow } from "./message-hooks.ts";
 import { EARLIER_FAILURE, repeatPauseMs, type Recovery, type KnownFailure } from "./recovery.ts";
-import type { FailedAttempt } from "./failure.ts";
+import type { FailedAttempt } from "../send-failure.ts";
 
 interface RetryPolicy {
   readonly attempts: number;

@@ -8,7 +8,6 @@ import { type ChannelInboundResult, agentOfKey, canonicalSessionKey, type Channe
 import type { Route, RouteLocation } from "../../routing/index.ts";
 import { addressOf, boundedEvent, channelMessage, isLate, rowOf, withoutContent, type Inbound, type InboundRecord, type Offered } from "../inbound.ts";
 import type { ConversationDeps } from "../ports.ts";
-import type { Live } from "../turns/live-replies.ts";
 
 /** How much one sender may write: so many at once, and then so many a minute. */
 interface SenderBudget {
@@ -170,7 +169,7 @@ export interface Intake {
   /** What an account of a channel hands its events to. */
   inbound(channel: string, accountId: string): ChannelInbound;
   /** Takes an event whose gate its plugin has passed already. `live` waits for the replies to each input that it becomes. */
-  acceptJudged(asked: Offered, verdict: AccessGranted, context: InboundRecord["context"], live?: Live): Promise<ChannelInboundResult>;
+  acceptJudged(asked: Offered, verdict: AccessGranted, context: InboundRecord["context"], live?: Inbound["live"]): Promise<ChannelInboundResult>;
   /** Nothing is taken any more. */
   close(): void;
   /** Refusals that were not written down. */
@@ -189,7 +188,7 @@ interface Admitted extends Offered {
   readonly route: Route;
   readonly verdict: AccessGranted;
   readonly context?: InboundRecord["context"];
-  readonly live?: Live | undefined;
+  readonly live?: Inbound["live"];
 }
 
 /** Puts messages on disk and hands them on. One that several agents answer is an input for each. */

@@ -14,7 +14,7 @@ import type { ChannelReactionAdapter, HostConfig } from "../../protocol/index.ts
 import type { ReplyAddress } from "../address.ts";
 import type { Inbound } from "../inbound.ts";
 import type { ConversationDeps } from "../ports.ts";
-import { classifyFailure } from "../delivery/failure.ts";
+import { classifyFailure } from "../send-failure.ts";
 
 /** What decides about the reaction on one message. */
 export interface AckFacts {

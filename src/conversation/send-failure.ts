@@ -1,6 +1,6 @@
-import { AppError, messageOf, type ErrorCode } from "../../base/errors.ts";
-import { clip } from "../../base/text.ts";
-import type { SendFailure } from "../../protocol/index.ts";
+import { AppError, messageOf, type ErrorCode } from "../base/errors.ts";
+import { clip } from "../base/text.ts";
+import type { SendFailure } from "../protocol/index.ts";
 
 /** What became of an attempt that did not succeed. */
 export interface FailedAttempt extends SendFailure {

@@ -73,7 +73,7 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
 
   async function claimDue(): Promise<void> {
     const now = clock.now();
-    for (let count = BATCH; count === BATCH; ) {
+    for (let count = BATCH; count === BATCH;) {
       const due = await store.read("cron.job.list", { enabled: true, dueUntil: now, limit: BATCH });
       // The commits of a batch reach the disk together.
       await Promise.all(due.map((row) => claim(row, now)));

@@ -9,7 +9,7 @@ import { KEY, openAgentFixture, said, USAGE, type AgentFixture, type AgentFixtur
 const WINDOW = 20_000;
 const SUMMARY = "## Goal\nTo paint the house.\n\n## Progress\nThe walls are done.\n\n## Next Steps\nThe roof.";
 
-async function room(options: AgentFixtureOptions): Promise<AgentFixture> {
+async function openFixture(options: AgentFixtureOptions): Promise<AgentFixture> {
   const opened = await openAgentFixture({ contextWindow: WINDOW, ...options });
   onTestFinished(() => opened[Symbol.asyncDispose]());
   return opened;
@@ -27,7 +27,7 @@ const talking =
 const isSummary = (request: { readonly tools?: unknown }): boolean => request.tools === undefined;
 
 test("a conversation that nears the window is summed up before the model is asked, and nothing of the transcript is rewritten", async () => {
-  const at = await room({ says: Array.from({ length: 12 }, (_, n) => talking(`answer ${n} ${words(400)}`, used(2_000 + n * 3_000))) });
+  const at = await openFixture({ says: Array.from({ length: 12 }, (_, n) => talking(`answer ${n} ${words(400)}`, used(2_000 + n * 3_000))) });
   const before: string[][] = [];
   for (let n = 0; n < 6; n += 1) {
     await at.turn(`question ${n}: always call me Captain. ${words(300)}`);
@@ -50,7 +50,7 @@ test("a conversation that nears the window is summed up before the model is aske
 
 test("when the provider says it is too long, the conversation is summed up and asked again, and the user sees only the answer", async () => {
   let refusals = 1;
-  const at = await room({
+  const at = await openFixture({
     contextWindow: 200_000,
     says: Array.from({ length: 20 }, () => (request: { readonly tools?: unknown; readonly messages: readonly unknown[] }): Says => {
       if (isSummary(request)) return SUMMARY;
@@ -65,8 +65,8 @@ test("when the provider says it is too long, the conversation is summed up and a
   expect((await at.transcript()).filter(({ stopReason }) => stopReason === "error")).toEqual([]);
 });
 
-test("when nothing helps the user is told what to do, after few requests", async () => {
-  const at = await room({
+test("when nothing helps the user is shown what to do, after few requests", async () => {
+  const at = await openFixture({
     contextWindow: 200_000,
     says: Array.from(
       { length: 30 },
@@ -94,7 +94,7 @@ test.each([
   ["one message", 40_000, [`look at this ${words(40_000)}`]],
   ["a conversation that not even a summary can be asked for", 20_000, Array.from({ length: 6 }, (_, n) => `question ${n} ${words(1_200)}`)],
 ])("%s longer than the model really takes is made shorter until it fits; the next turn works, too", async (_, most, questions) => {
-  const at = await room({ contextWindow: 200_000, says: Array.from({ length: 200 }, () => bounded(most, words(300))) });
+  const at = await openFixture({ contextWindow: 200_000, says: Array.from({ length: 200 }, () => bounded(most, words(300))) });
   for (const question of questions) expect(await at.turn(question)).toMatchObject({ status: "ok" });
   const before = at.requests.length;
   expect(await at.turn("and now?")).toMatchObject({ status: "ok" });
@@ -104,7 +104,7 @@ test.each([
   expect((await at.transcript()).map(said)).toContain(questions[0]!);
 });
 
-test("a result larger than the window is shortened with a mark, and the user is told", async () => {
+test("a result larger than the window is shortened with a mark, and the user is notified", async () => {
   const big: Tool = {
     name: "dump",
     description: "",
@@ -118,13 +118,13 @@ test("a result larger than the window is shortened with a mark, and the user is 
     const reply = answer(request);
     return typeof reply === "string" && !isSummary(request) && (asked += 1) === 1 ? { calls: [{ name: "dump" }] } : reply;
   });
-  const at = await room({ contextWindow: 64_000, tools: [big], says });
+  const at = await openFixture({ contextWindow: 64_000, tools: [big], says });
   expect(await at.turn("dump it")).toMatchObject({ status: "ok", text: "done" });
   expect(await at.turn("again?")).toMatchObject({ status: "ok" });
 });
 
-test("instructions that fill the window are shortened, and the user is told", async () => {
-  const at = await room({ contextWindow: 20_000, says: Array.from({ length: 30 }, () => bounded(70_000, "fine")) });
+test("instructions that fill the window are shortened, and the user is notified", async () => {
+  const at = await openFixture({ contextWindow: 20_000, says: Array.from({ length: 30 }, () => bounded(70_000, "fine")) });
   expect(await at.turn("hello", { systemPrompt: words(30_000) })).toMatchObject({ status: "ok", text: "fine" });
   const notices = at.events.flatMap(({ stream, data }) => (stream === "compaction" && "notice" in data ? [data.notice] : []));
   expect(notices.join()).toContain("characters of instructions");
@@ -144,7 +144,7 @@ test("images that the provider refuses are left out of this turn and of those af
   const [refused, good] = [await picture("#ff0000"), await picture("#00ff00")];
   const shows = ({ messages }: CallRequest, { data }: ImageContent): boolean => JSON.stringify(messages).includes(data);
   const answer = (request: CallRequest): Says => (shows(request, refused) ? { fails: "image_size", text: "Invalid image data" } : "fine");
-  const at = await room({ contextWindow: 200_000, says: Array.from({ length: 6 }, () => answer) });
+  const at = await openFixture({ contextWindow: 200_000, says: Array.from({ length: 6 }, () => answer) });
   expect(await at.turn("what is this?", { images: [refused] })).toMatchObject({ status: "ok", text: "fine" });
   const notices = at.events.flatMap(({ stream, data }) => (stream === "compaction" && "notice" in data ? [data.notice] : []));
   expect(notices.join()).toContain("The provider refused the pictures: 1 image left out");
@@ -160,7 +160,7 @@ test("images that the provider refuses are left out of this turn and of those af
 });
 
 test("a session can be summed up by hand, with what to look at", async () => {
-  const at = await room({ contextWindow: 200_000, says: Array.from({ length: 20 }, (_, n) => talking(`answer ${n} ${words(6_000)}`)) });
+  const at = await openFixture({ contextWindow: 200_000, says: Array.from({ length: 20 }, (_, n) => talking(`answer ${n} ${words(6_000)}`)) });
   for (let n = 0; n < 5; n += 1) await at.turn(`question ${n} ${words(6_000)}`);
   const outcome = await at.agents.compact({ agentId: "main", sessionKey: KEY, instructions: "keep the colours", signal: new AbortController().signal });
   expect(outcome).toMatchObject({ compacted: true });
@@ -170,7 +170,7 @@ test("a session can be summed up by hand, with what to look at", async () => {
 });
 
 test("a session without a conversation says so", async () => {
-  const at = await room({ says: [] });
+  const at = await openFixture({ says: [] });
   expect(await at.agents.compact({ agentId: "main", sessionKey: KEY, signal: new AbortController().signal })).toMatchObject({ compacted: false });
 });
 
@@ -183,7 +183,7 @@ test("shortly before, a silent turn writes notes, once", async () => {
     source: { kind: "core" },
     run: ({ params }) => (notes.push(String(params["text"])), Promise.resolve(textOutcome("written"))),
   };
-  const at = await room({
+  const at = await openFixture({
     contextWindow: 100_000,
     tools: [write],
     says: [
@@ -205,6 +205,6 @@ test("shortly before, a silent turn writes notes, once", async () => {
 });
 
 test("a model with too small a window is not talked to", async () => {
-  const at = await room({ contextWindow: 8_000, says: ["no"] });
+  const at = await openFixture({ contextWindow: 8_000, says: ["no"] });
   await expect(at.turn("hello")).rejects.toThrow(/8000 tokens, at least 16000 are needed/);
 });

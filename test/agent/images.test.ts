@@ -23,7 +23,7 @@ async function widthOf({ data }: ImageContent): Promise<number> {
 const fitter = async (maxSide: number): Promise<ImageFitter> => (await loadImageFitting()).createImageFitter({ maxSide: () => maxSide, log: silentLogger });
 const HEAVY: ImageContent = { type: "image", mimeType: "image/png", data: Buffer.alloc(6 * 1024 * 1024, 1).toString("base64") };
 
-test("images of a message are scaled before the model sees them; one that cannot be is told about", async () => {
+test("images of a message are scaled before the model sees them; one that cannot be scaled is reported as omitted", async () => {
   const at = await openAgentFixture({ says: ["seen"], deps: { fitImages: await fitter(100) } });
   onTestFinished(() => at[Symbol.asyncDispose]());
   await at.turn("look", { images: [await picture(300), HEAVY] });
@@ -33,7 +33,7 @@ test("images of a message are scaled before the model sees them; one that cannot
   expect(JSON.stringify(content[0])).toContain("[image] omitted");
 });
 
-test("images in results of tools are scaled, whoever brings the tool", async () => {
+test("images in results of tools are scaled, wherever the tool comes from", async () => {
   const clock = manualClock();
   const wide = await picture(300);
   const broker = createBroker({

@@ -18,14 +18,14 @@ const tool = (name: string, over: Partial<Tool> = {}): Tool => ({
   ...over,
 });
 
-async function room(options: AgentFixtureOptions): Promise<AgentFixture> {
+async function openFixture(options: AgentFixtureOptions): Promise<AgentFixture> {
   const opened = await openAgentFixture(options);
   onTestFinished(() => opened[Symbol.asyncDispose]());
   return opened;
 }
 
 test("an answer is said, kept, and settles its input with one commit", async () => {
-  const at = await room({ says: ["hi there"] });
+  const at = await openFixture({ says: ["hi there"] });
   const end = await at.turn("hello");
   expect(end).toMatchObject({ status: "ok", text: "hi there", provider: "test", model: "script", stopReason: "stop" });
   expect((await at.transcript()).map((message) => [message.role, said(message)])).toEqual([
@@ -40,7 +40,7 @@ test("an answer is said, kept, and settles its input with one commit", async () 
 });
 
 test("what was said to an agent whose model cannot be used stands in the conversation, with what is wrong", async () => {
-  const at = await room({ says: ["never"], contextWindow: 1000 });
+  const at = await openFixture({ says: ["never"], contextWindow: 1000 });
   await expect(at.turn("hello")).rejects.toThrow(/window has 1000 tokens/);
   expect(await at.transcript()).toMatchObject([
     { role: "user", content: [{ type: "text", text: "hello" }] },
@@ -50,7 +50,7 @@ test("what was said to an agent whose model cannot be used stands in the convers
 
 test("calls are carried out in order; intents are on disk before a tool runs, results before the model is asked again", async () => {
   const seen: unknown[] = [];
-  const at: AgentFixture = await room({
+  const at: AgentFixture = await openFixture({
     says: [
       {
         text: "let me look",
@@ -102,7 +102,7 @@ const RECORDED: readonly HookName[] = [
 
 test("one turn with two calls goes through the documented sequence", async () => {
   const steps: string[] = [];
-  const at = await room({
+  const at = await openFixture({
     says: [() => (steps.push("model"), { calls: [{ name: "search_web" }, { name: "read_file" }] }), () => (steps.push("model"), "found it")],
     tools: ["search_web", "read_file"].map((name) => tool(name, { run: () => (steps.push(`run ${name}`), Promise.resolve(textOutcome(name))) })),
   });
@@ -146,7 +146,7 @@ test("one turn with two calls goes through the documented sequence", async () =>
 });
 
 test("the beginning of what a model is sent stays the same from turn to turn, to the byte", async () => {
-  const at = await room({ says: ["one", { calls: [{ name: "look" }] }, "two", "three"], tools: [tool("look")] });
+  const at = await openFixture({ says: ["one", { calls: [{ name: "look" }] }, "two", "three"], tools: [tool("look")] });
   for (const message of ["first", "second", "third"]) {
     await at.turn(message);
     at.clock.advance(60_000);
@@ -156,7 +156,7 @@ test("the beginning of what a model is sent stays the same from turn to turn, to
 });
 
 test("plugins put text around the message and the system prompt, and may choose the model's tools", async () => {
-  const at = await room({ says: ["ok", "ok"], tools: [tool("look"), tool("touch")] });
+  const at = await openFixture({ says: ["ok", "ok"], tools: [tool("look"), tool("touch")] });
   at.hooks.on("agent_turn_prepare", () => ({ prependContext: "first" }), HOST);
   at.hooks.on("before_prompt_build", () => ({ prependContext: "second", appendContext: "after", appendSystemContext: "Be kind.", toolsAllow: ["look"] }), HOST);
   at.hooks.on("before_agent_start", () => ({ systemPrompt: "You are terse." }), HOST);
@@ -168,7 +168,7 @@ test("plugins put text around the message and the system prompt, and may choose 
 });
 
 test("what plugins put around a message is bounded, and stands apart from the user's words in the transcript", async () => {
-  const at = await room({ says: ["ok"] });
+  const at = await openFixture({ says: ["ok"] });
   at.hooks.on("before_prompt_build", () => ({ prependContext: "x".repeat(100_000), appendContext: "after" }), HOST);
   await at.turn("hello");
   const [before, own, after] = (await at.transcript())[0]!.content as unknown as { text: string; openclawContext?: true }[];
@@ -180,7 +180,7 @@ test("what plugins put around a message is bounded, and stands apart from the us
 });
 
 test("plugins are asked for a model once in a run, also when the session changes while its turn is prepared", async () => {
-  const at = await room({ says: ["ok", "ok"] });
+  const at = await openFixture({ says: ["ok", "ok"] });
   await at.turn("first");
   let asked = 0;
   at.hooks.on(
@@ -196,7 +196,7 @@ test("plugins are asked for a model once in a run, also when the session changes
   expect(asked).toBe(1);
 });
 
-test("what waits for a session's next turn is told once, also when the turn dies and is taken up again", async () => {
+test("what waits for a session's next turn is sent once, also when the turn dies and is resumed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const first = await openAgentFixture({ folder, says: [{ hangs: "hm" }] });
@@ -207,7 +207,7 @@ test("what waits for a session's next turn is told once, also when the turn dies
   const left = first.agents.turn(input, first.ports({ stopping: stop.signal, emit: (event) => event.stream === "assistant" && stop.abort() }));
   expect(await left).toBeUndefined();
   await first[Symbol.asyncDispose]();
-  const next = await room({ folder, says: ["ok", "ok"], seed: 2 });
+  const next = await openFixture({ folder, says: ["ok", "ok"], seed: 2 });
   await next.agents.turn({ ...input, resumed: true }, next.ports());
   await next.turn("and now?");
   expect(said(next.requests[0]!.messages.at(-1)!)).toBe("remember the milk|System: [2023-11-14 22:13:20 UTC] Node: printer is back\n\nhello");
@@ -215,7 +215,7 @@ test("what waits for a session's next turn is told once, also when the turn dies
 });
 
 test("a message that a plugin blocks is kept nowhere; what stands for it is", async () => {
-  const at = await room({ says: ["never said"] });
+  const at = await openFixture({ says: ["never said"] });
   at.hooks.on("before_agent_run", () => ({ outcome: "block", reason: "it names the-secret-word", message: "Not here, please." }), {
     ...HOST,
     pluginId: "guard",
@@ -231,7 +231,7 @@ test("a message that a plugin blocks is kept nowhere; what stands for it is", as
 });
 
 test("a plugin answers in the model's place, or keeps silent", async () => {
-  const at = await room({ says: [] });
+  const at = await openFixture({ says: [] });
   at.hooks.on("before_agent_reply", ({ cleanedBody }) => (cleanedBody === "ping" ? { handled: true, reply: { text: "pong" } } : { handled: true }), HOST);
   expect(await at.turn("ping")).toMatchObject({ status: "ok", text: "pong" });
   expect(await at.turn("psst")).toMatchObject({ status: "ok", text: "", silent: true });
@@ -239,7 +239,7 @@ test("a plugin answers in the model's place, or keeps silent", async () => {
   expect(at.requests).toEqual([]);
 });
 
-test("a turn that dies while a tool runs is taken up: the call is not made again, and the model is told", async () => {
+test("a turn that dies while a tool runs is resumed: the call is not made again, and the model is notified", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const ran: string[] = [];
@@ -253,7 +253,7 @@ test("a turn that dies while a tool runs is taken up: the call is not made again
   const input = await first.accept("pay the bill");
   expect(await first.agents.turn(input, first.ports({ stopping: stop.signal }))).toBeUndefined();
   await first[Symbol.asyncDispose]();
-  const next = await room({ folder, says: ["I cannot tell whether it was paid"], tools, seed: 2 });
+  const next = await openFixture({ folder, says: ["I cannot tell whether it was paid"], tools, seed: 2 });
   const end = await next.agents.turn({ ...input, resumed: true }, next.ports());
   expect(end).toMatchObject({ status: "ok", text: "I cannot tell whether it was paid" });
   expect(ran).toEqual(["read_it", "pay"]);
@@ -271,7 +271,7 @@ test("a tool that says it may be repeated is, after a crash", async () => {
   const input = await first.accept("look");
   expect(await first.agents.turn(input, first.ports({ stopping: stop.signal }))).toBeUndefined();
   await first[Symbol.asyncDispose]();
-  const next = await room({ folder, says: ["seen"], tools, seed: 2 });
+  const next = await openFixture({ folder, says: ["seen"], tools, seed: 2 });
   await next.agents.turn({ ...input, resumed: true }, next.ports());
   expect(next.requests[0]!.messages.map(said).at(-1)).toBe("look 2");
 });
@@ -294,7 +294,7 @@ test("a turn that dies again and again is given up", async () => {
 });
 
 test("what was shown of an answer stays when the run is stopped", async () => {
-  const at = await room({ says: [{ hangs: "half of it" }] });
+  const at = await openFixture({ says: [{ hangs: "half of it" }] });
   const stop = new AbortController();
   const end = await at.turn(
     "tell me",
@@ -307,15 +307,15 @@ test("what was shown of an answer stays when the run is stopped", async () => {
   expect(await at.store.read("inbox.find", { messageId: "run-1-1" })).toMatchObject([{ outcome: "cancelled", why: "aborted (stop-command)" }]);
 });
 
-test("a failure of the model is the end of the turn, told in words and kept", async () => {
-  const at = await room({ says: [{ fails: "billing", text: "the account is empty" }] });
+test("a failure of the model ends the turn, and its message is shown and stored", async () => {
+  const at = await openFixture({ says: [{ fails: "billing", text: "the account is empty" }] });
   expect(await at.turn("hello")).toMatchObject({ status: "failed", error: "the account is empty" });
   expect((await at.transcript()).at(-1)).toMatchObject({ role: "assistant", stopReason: "error", errorMessage: "the account is empty" });
   expect(await at.store.read("usage.totals", { by: [] })).toMatchObject([{ calls: 1, failed: 1 }]);
 });
 
 test.each(["NO_REPLY", "NO_REPLY.", "nothing to say NO_REPLY"])("%s is silence on purpose", async (text) => {
-  const at = await room({ says: [text] });
+  const at = await openFixture({ says: [text] });
   expect(await at.turn("hello")).toMatchObject({ status: "ok", text: "", silent: true });
   expect(await at.store.read("inbox.find", { messageId: "run-1-1" })).toMatchObject([{ outcome: "silent" }]);
   expect((await at.transcript()).map(said)).toEqual(["hello", text]);
@@ -323,7 +323,7 @@ test.each(["NO_REPLY", "NO_REPLY.", "nothing to say NO_REPLY"])("%s is silence o
 
 test("files that a silent answer names are sent, and nothing of its words", async () => {
   const look = tool("look", { run: () => Promise.resolve(textOutcome("seen")) });
-  const at = await room({
+  const at = await openFixture({
     says: [{ text: "I draw it.\nMEDIA: ./a.png", calls: [{ name: "look" }] }, "[[audio_as_voice]]\nMEDIA: ./b.ogg\nNO_REPLY"],
     tools: [look],
   });
@@ -332,14 +332,14 @@ test("files that a silent answer names are sent, and nothing of its words", asyn
   expect(await at.store.read("inbox.find", { messageId: "run-1-1" })).toMatchObject([{ outcome: "answered" }]);
 });
 
-test("a call that failed is told when the model says nothing about it", async () => {
+test("a call that failed is reported when the model says nothing about it", async () => {
   const broken = tool("print", { run: () => Promise.resolve({ ...textOutcome("out of paper\nmore"), isError: true }) });
-  const at = await room({ says: [{ calls: [{ name: "print" }] }, ""], tools: [broken] });
+  const at = await openFixture({ says: [{ calls: [{ name: "print" }] }, ""], tools: [broken] });
   expect(await at.turn("print it")).toMatchObject({ text: "⚠️ print failed: out of paper" });
 });
 
 test("plugins change what is kept of results and messages, or keep one out of the transcript", async () => {
-  const at = await room({
+  const at = await openFixture({
     says: [{ calls: [{ name: "look" }] }, "the end", "again"],
     tools: [tool("look", { run: () => Promise.resolve(textOutcome("key=123")) })],
   });
@@ -352,7 +352,7 @@ test("plugins change what is kept of results and messages, or keep one out of th
 });
 
 test("a plugin asks for one more pass, and the better answer counts", async () => {
-  const at = await room({ says: ["a long draft", "short"] });
+  const at = await openFixture({ says: ["a long draft", "short"] });
   at.hooks.on(
     "before_agent_finalize",
     ({ answer }) => (answer === "a long draft" ? { action: "revise", reason: "too long", retry: { instruction: "Be brief." } } : undefined),
@@ -364,7 +364,7 @@ test("a plugin asks for one more pass, and the better answer counts", async () =
 
 test("what the user says meanwhile skips the calls that are left and is answered in the same turn", async () => {
   const queue: { text: string; writes: [] }[] = [];
-  const at = await room({
+  const at = await openFixture({
     says: [{ calls: [{ name: "slow" }, { name: "slow" }] }, "stopped"],
     tools: [tool("slow", { run: () => (queue.push({ text: "stop that", writes: [] }), Promise.resolve(textOutcome("done"))) })],
   });
@@ -372,8 +372,8 @@ test("what the user says meanwhile skips the calls that are left and is answered
   expect(at.requests[1]!.messages.map(said)).toEqual(["work", "toolCall|toolCall", "done", "Skipped due to queued user message.", "stop that"]);
 });
 
-test("a tool of whoever asks ends the turn, and its calls are told", async () => {
-  const at = await room({ says: [{ text: "one moment", calls: [{ name: "get_weather", args: { city: "Ulm" }, id: "w1" }] }] });
+test("a tool of the caller ends the turn, and its calls are returned", async () => {
+  const at = await openFixture({ says: [{ text: "one moment", calls: [{ name: "get_weather", args: { city: "Ulm" }, id: "w1" }] }] });
   const clientTools = [{ name: "get_weather", description: "", parameters: { type: "object" } }];
   const end = await at.turn("weather?", { clientTools });
   expect(end).toMatchObject({
@@ -385,8 +385,8 @@ test("a tool of whoever asks ends the turn, and its calls are told", async () =>
   expect(at.requests[0]!.tools!.map(({ name }) => name)).toEqual(["get_weather"]);
 });
 
-test("a session that is out of date begins anew by itself, and the old transcript stays as it is", async () => {
-  const at = await room({ says: ["one", "two"], config: { session: { reset: { mode: "idle", idleMinutes: 30 } } } });
+test("a session that is out of date is reset by itself, and the old transcript stays as it is", async () => {
+  const at = await openFixture({ says: ["one", "two"], config: { session: { reset: { mode: "idle", idleMinutes: 30 } } } });
   const ended: unknown[] = [];
   at.hooks.on("session_end", (event) => void ended.push([event.reason, event.messageCount]), HOST);
   at.hooks.on("session_start", (event) => void ended.push(event.reason), HOST);

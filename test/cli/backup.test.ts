@@ -26,8 +26,8 @@ test("verify: a backup without its passphrase could not be opened, which is not 
     const shown = await verify(...args);
     expect(shown).toMatchObject({ code: 1, out: expect.stringContaining("could not be opened") });
     expect(shown.out).not.toContain("damaged");
-    const told = await verify(...args, "--json");
-    expect([told.code, told.json()]).toMatchObject([1, { ok: false, reason }]);
+    const asJson = await verify(...args, "--json");
+    expect([asJson.code, asJson.json()]).toMatchObject([1, { ok: false, reason }]);
   }
   writeFileSync(path, "not an archive");
   expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining("damaged: do not rely on this backup") });

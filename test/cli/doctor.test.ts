@@ -56,7 +56,7 @@ describe("for machines", () => {
     expect(about({ checks, summary }, "config.keys")).toMatchObject([{ level: "error", repair: { summary: "take out gateway.prot", safe: false } }]);
   });
 
-  test("what was repaired is told, and is well from then on", async () => {
+  test("what was repaired is reported, and is healthy from then on", async () => {
     const line = commandLine({ config: UNKNOWN });
     const first = (await line.run("--fix", "--json")).json();
     expect(about(first, "config.keys")).toMatchObject([{ level: "ok", repaired: expect.stringContaining("gateway.prot") }]);
@@ -133,7 +133,7 @@ describe("on a terminal", () => {
     expect(readFileSync(line.path, "utf8")).not.toContain("prot:");
   });
 
-  test("whoever leaves a question is asked no other, and nothing is changed", async () => {
+  test("a user who leaves a question is asked no other, and nothing is changed", async () => {
     const line = commandLine({ config: UNKNOWN.replace(`auth: { token: "abc" }, `, "") });
     chmodSync(line.path, 0o644);
     let asked = 0;

@@ -168,7 +168,7 @@ test("list: the configured models with their tags; what nobody knows is missing"
   expect((await place.run("list", "--plain", "--provider", "Anthropic")).out).toBe("anthropic/claude-haiku-4-5\n");
 });
 
-test("status: a missing key is told, and --check makes it an exit code", async () => {
+test("status: a missing key is reported, and --check makes it an exit code", async () => {
   const config = `{ agents: { defaults: { model: { primary: "openai/gpt-5.2" } } } }`;
   const missing = await makePlace(config).run("status", "--check", "--json");
   expect([missing.code, missing.json()]).toMatchObject([1, { auth: { missingProvidersInUse: ["openai"] } }]);
@@ -274,7 +274,7 @@ test("scan tries tools and images; with --yes the best become fallbacks, and the
   });
   expect(place.text()).toContain("/* kept */");
   expect(server.seen.some(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
-  // The list is public: no key is shown to whoever serves it.
+  // The list is public: no key is sent to the server.
   expect(server.seen.filter(({ url }) => url?.endsWith("/models")).map(({ headers }) => headers.authorization)).toEqual([undefined]);
 });
 
@@ -326,7 +326,7 @@ test("status: a login's allowance is shown; who wants JSON or an exit code is no
   expect(server.asked).toHaveLength(1);
 });
 
-test("status --usage: keys are asked about too, what fails is told, and machines get the same", async () => {
+test("status --usage: keys are asked about too, what fails is reported, and machines get the same", async () => {
   await withHosts({
     [CLAUDE_USAGE]: { status: 403, body: {} },
     "GET https://api.z.ai/api/monitor/usage/quota/limit": { body: { data: { limits: [{ type: "TIME_LIMIT", percentage: 7 }] } } },

@@ -30,7 +30,7 @@ function run(...args: string[]) {
   return runCommand<{ channel: string | null; requests: Record<string, unknown>[]; notified?: boolean }>("pairing", command, args, place());
 }
 
-/** Somebody who waits in the state folder. */
+/** A sender who waits in the state folder. */
 async function waiting(senderId = "7", accountId = "default"): Promise<string> {
   await using store = await openStore({ stateDir: state, clock: systemClock });
   const meta = { name: "An\u001b[31mna" };
@@ -94,7 +94,7 @@ describe("while no gateway runs", () => {
     expect(await allowed("default")).toEqual([]);
   });
 
-  test("nobody can be told", async () => {
+  test("nobody can be notified", async () => {
     const code = await waiting();
     const done = await run("approve", "--channel", "telegram", code, "--notify", "--json");
     expect(done.json().notified).toBe(false);
@@ -129,7 +129,7 @@ describe("while no gateway runs", () => {
     expect((await run("owner")).out).toBe("commands.ownerAllowFrom: telegram:8\n");
   });
 
-  test("an owner by another list is told of when the first is named", async () => {
+  test("an owner by another list is reported when the first is named", async () => {
     writeFileSync(join(home, "openclaw.json"), '{ channels: { telegram: { botToken: "1:x", allowFrom: [11, "*"] } } }');
     expect((await run("owner")).out).toBe("channels.telegram.allowFrom: 11\n");
     const named = await run("owner", "telegram", "7");
@@ -178,15 +178,15 @@ describe("over a gateway", () => {
     return { started, own, flags, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
   }
 
-  test("it is listed, approved and told there", async () => {
-    const told: PairedSender[] = [];
-    await using gateway = await start(async (sender) => told.push(sender) > 0);
+  test("it is listed, approved and notified there", async () => {
+    const notified: PairedSender[] = [];
+    await using gateway = await start(async (sender) => notified.push(sender) > 0);
     const { code } = await gateway.own.request({ channel: "telegram", accountId: "work", senderId: "7", meta: { name: "Anna" } });
     expect((await run("list", "telegram", "--json", ...gateway.flags)).json().requests).toMatchObject([
       { id: "7", code, accountId: "work", meta: { name: "Anna" } },
     ]);
     expect((await run("approve", code, "--notify", "--json", ...gateway.flags)).json()).toMatchObject({ senderId: "7", accountId: "work", notified: true });
-    expect(told).toMatchObject([{ channel: "telegram", accountId: "work", senderId: "7" }]);
+    expect(notified).toMatchObject([{ channel: "telegram", accountId: "work", senderId: "7" }]);
     expect(await gateway.own.allowed("telegram", "work")).toEqual(["7"]);
     expect((await run("approve", "telegram", code, ...gateway.flags)).code).not.toBe(0);
   });

@@ -50,7 +50,7 @@ test("explain: main outside, a group inside, with the reason that its backend do
   expect(out).toContain("- agents.defaults.sandbox.mode=off\n");
 });
 
-test("explain: an agent that is not there is told with those that are", async () => {
+test("explain: an unknown agent is reported with those that exist", async () => {
   expect(await makePlace().run("explain", "--agent", "nobody")).toMatchObject({ code: 1, err: expect.stringContaining("there are: main") });
 });
 

@@ -169,7 +169,7 @@ describe("with a gateway", () => {
     await visit;
   });
 
-  test("what it refuses is told", async () => {
+  test("what it refuses is reported", async () => {
     await using gateway = await startScripted();
     const { run } = makePlace();
     const visit = (async () => {

@@ -77,12 +77,12 @@ test("what is not there, and what is no question, is an error that says what to 
   expect((await run(["4711", "--last", "0"])).err).toContain("--last takes a whole number");
 });
 
-test("a gateway that runs is asked, whoever may read", async () => {
+test("a caller who may read can ask a running gateway", async () => {
   let store: Store | undefined;
   const reading = { read: (...args: Parameters<Store["read"]>) => store!.read(...args) } as Store;
   await using started = await startGateway({ handlers: () => whyHandlers({ store: reading, clock: systemClock }) });
   ({ store } = started);
   await fill(store);
-  const told = await run(["turn-1", "--url", started.gateway.url.replace(/^http/, "ws"), "--token", "t", "--json"]);
-  expect(JSON.parse(told.out)).toMatchObject({ stories: [{ about: { messageId: "4711", turnId: "turn-1" }, verdict: { outcome: "answered" } }] });
+  const answer = await run(["turn-1", "--url", started.gateway.url.replace(/^http/, "ws"), "--token", "t", "--json"]);
+  expect(JSON.parse(answer.out)).toMatchObject({ stories: [{ about: { messageId: "4711", turnId: "turn-1" }, verdict: { outcome: "answered" } }] });
 });

@@ -1,4 +1,4 @@
-/** What the agent is told about the channel it answers over. */
+/** What the agent's prompt says about the channel it answers over. */
 import { expect, test } from "vitest";
 import type { ChannelPlugin } from "../../src/protocol/index.ts";
 import { event, OPEN, openPlace } from "./place.ts";

@@ -76,7 +76,7 @@ test("/queue collect holds for a client's messages: those that waited have one t
   expect(textOfOutcome(two)).toBe(textOfOutcome(three));
   await place.quiet();
   expect([finals.get("r2"), finals.get("r3")]).toEqual([two, three].map((outcome) => [{ type: "text", text: textOfOutcome(outcome) }]));
-  // Also for whoever asks again, and after the runs left the memory.
+  // Also for a caller that asks again, and after the runs left the memory.
   expect(await accept(place, "r2", "two")).toMatchObject({ duplicate: true, ended: { status: "ok" } });
   const rows = await place.store.read("inbox.recent", {});
   expect(rows.map(({ messageId, turnId }) => `${messageId} ${turnId}`).sort()).toEqual(["r1 r1", "r2 r3", "r3 r3"]);

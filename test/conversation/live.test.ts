@@ -1,4 +1,4 @@
-/** Messages whose replies are handed to whoever offered them, and what becomes of those when nobody is there any more. */
+/** Messages whose replies are handed to the caller that sent them, and what becomes of the replies when the caller is gone. */
 import { expect, test } from "vitest";
 import type { LiveReply } from "../../src/conversation/index.ts";
 import { event, openPlace, OPEN, type Place } from "./place.ts";
@@ -68,7 +68,7 @@ test("what was not handed over when the process ended goes out over the channel 
   const first = await openPlace(OPEN);
   const { folder } = first;
   const address = { channel: "test", accountId: "default", to: "ada", chatType: "direct" } as const;
-  const { writes } = await first.delivery.prepare(address, [{ text: "left behind" }], { kind: "final", runId: "r1", live: "somebody" });
+  const { writes } = await first.delivery.prepare(address, [{ text: "left behind" }], { kind: "final", runId: "r1", live: "caller" });
   await first.store.commit([["turns.start", { id: "r1", sessionKey: "agent:main:main", agentId: "main" }], ...writes]);
   await first.conversation[Symbol.asyncDispose]();
   await first.delivery[Symbol.asyncDispose]();

@@ -63,7 +63,7 @@ test("a group's messages that were not for us are shown with the next one that i
   expect(second).not.toContain("I think it is blue");
 });
 
-test("what happens besides messages starts no turn and is told to the next one", async () => {
+test("what happens besides messages starts no turn and is passed to the next one", async () => {
   await using place = await openPlace(OPEN);
   for (const kind of ["edit", "reaction", "member", "notice"] as const) {
     expect(await place.inbound.accept(event(`a ${kind}`, { kind, id: `e-${kind}` }))).toEqual({ outcome: "noted" });
@@ -161,7 +161,7 @@ test("a long queue of a process that ended is read page by page, in order and ea
   expect(ended.filter(({ state, outcome }) => state === "settled" && (outcome === "answered" || outcome === "merged"))).toHaveLength(COUNT);
 });
 
-test("one who writes too much is told so once and is refused until there is room again", async () => {
+test("a sender who writes too much is warned once and is refused until the limit allows more", async () => {
   await using place = await openPlace(OPEN);
   const results = [];
   for (let at = 0; at < 40; at += 1) results.push((await place.inbound.accept(event(`m${at}`))).outcome);
@@ -283,7 +283,7 @@ test("a message that a failing turn took and did not keep is answered next, at o
       await place.inbound.accept(event("second", { id: "late" }));
       // The model would have seen it; the commit that keeps it does not come.
       while (ports.steered!().length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
-      throw new Error("the tool room fell over");
+      throw new Error("the tools fell over");
     },
   };
   await using place: Place = await openPlace({ ...OPEN, messages: { queue: { mode: "steer", debounceMs: 0 } } }, fallsOver);

@@ -23,7 +23,7 @@ export interface Place extends Talk {
 }
 
 /** A channel without a platform: what is sent is kept. */
-export function keepingChannel(sent: ChannelOutboundContext[], told: () => void = () => {}, over: Partial<ChannelPlugin> = {}): ChannelPlugin {
+export function keepingChannel(sent: ChannelOutboundContext[], onSent: () => void = () => {}, over: Partial<ChannelPlugin> = {}): ChannelPlugin {
   return {
     id: "test",
     meta: { id: "test", label: "Test", selectionLabel: "Test", docsPath: "", blurb: "" },
@@ -34,7 +34,7 @@ export function keepingChannel(sent: ChannelOutboundContext[], told: () => void 
       textChunkLimit: 4000,
       async sendText(context) {
         sent.push(context);
-        told();
+        onSent();
         return { channel: "test", messageId: `m${sent.length}` };
       },
     },
@@ -51,7 +51,7 @@ export async function openPlace(
     readonly folder?: string;
     readonly clock?: Clock;
     readonly channel?: Partial<ChannelPlugin>;
-    /** Told what the model is sent. */
+    /** Called with each request to the model. */
     readonly heard?: EchoDeps["heard"];
     /** Stands before the agents. */
     readonly wrap?: (turn: TurnOf) => TurnOf;

@@ -25,7 +25,7 @@ test("ids of messages are shown to the model where it can use them, and only tho
   expect(plain).not.toMatch(/its-id|quoted-id|message_id/);
 });
 
-test("a pressed button is told with the message that it stands under, not with the id of the press", async () => {
+test("a pressed button is shown with the message that it stands under, not with the id of the press", async () => {
   const pressed = await readOf({ reply: true }, { kind: "button", id: "press-id", context: { MessageSid: "press-id", ButtonMessageId: "41" } });
   expect(pressed).toMatch(/message_id\W+41/);
   expect(pressed).not.toContain("press-id");

@@ -90,7 +90,7 @@ test("the same story under each of its names", async () => {
   await expect(tell(place.store, "nobody")).rejects.toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining("in:<inbox row>") });
 });
 
-test("of an id that came twice the newest is told and the others are named; of a session as many as are wanted", async () => {
+test("of an id that came twice the newest is shown and the others are named; of a session as many as are wanted", async () => {
   await using place = await openPlace(OPEN);
   await place.inbound.accept(event("one", { id: "5" }));
   await place.inbound.accept(event("two", { id: "5", chat: { type: "direct", id: "bob" }, sender: { id: "bob" }, to: "bob" }));
@@ -173,7 +173,7 @@ test("a stopped message says so", async () => {
   expect((await tell(place.store, "15"))[0]!.verdict).toMatchObject({ outcome: "cancelled", text: "stopped: stopped by a command" });
 });
 
-test("a failed message: what went wrong, and that the sender was told", async () => {
+test("a failed message: what went wrong, and that the sender was notified", async () => {
   await using place = await openPlace(OPEN, { agents: () => Promise.reject(new Error("no agents today")) });
   await place.inbound.accept(event("hello", { id: "16" }));
   await place.out(1);

@@ -42,12 +42,12 @@ function answerOf(place: Place, message: string): string {
 /** The id of a question that waits, as the session's file has it. */
 function askedId(place: Place): string {
   const text = readFileSync(join(ROOT, "docs/agent/commands.md"), "utf8");
-  const told = /^Approval required \(id (\w+)\).*$/m.exec(text)!;
+  const documented = /^Approval required \(id (\w+)\).*$/m.exec(text)!;
   const answer = answerOf(place, "run uname -s");
   const folder = join(place.stateDir, "agents/main/sessions");
   const file = readdirSync(folder).find((name) => name.endsWith(".jsonl"))!;
   const id = /"approvalId":"([^"]+)"/.exec(readFileSync(join(folder, file), "utf8"))![1]!;
-  expect(answer).toContain(told[0].replace(told[1]!, id.slice(0, 8)));
+  expect(answer).toContain(documented[0].replace(documented[1]!, id.slice(0, 8)));
   return id;
 }
 

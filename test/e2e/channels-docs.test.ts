@@ -149,7 +149,7 @@ test("numbers and defaults of the pages are those of the code", () => {
   expect(rows.get("blockStreamingChunk")).toBe(`${blocks.chunk.minChars} to ${blocks.chunk.maxChars} characters`);
   expect(rows.get("blockStreamingCoalesce")).toBe(`${blocks.coalesce.idleMs} ms`);
   const typing = page("streaming").rowsOf("| `typingMode` | the sign is shown |");
-  const modeSaid = (told: string): string | undefined => ticked(typing.find(([, when]) => when!.includes(told))![0]!)[0];
+  const modeSaid = (text: string): string | undefined => ticked(typing.find(([, when]) => when!.includes(text))![0]!)[0];
   expect(modeSaid("Default in direct")).toBe(typingMode({}, { chatType: "direct", wasMentioned: false, isHeartbeat: false }));
   expect(modeSaid("Default elsewhere")).toBe(typingMode({}, { chatType: "group", wasMentioned: false, isHeartbeat: false }));
   expect(page("streaming").text).toContain(`\`typingIntervalSeconds\` (${typingIntervalMs({}) / 1000})`);

@@ -46,7 +46,7 @@ describe("Telegram", () => {
   const codes = (chatId: number): readonly string[] => said(chatId).flatMap((text) => /Pairing code: (\w+)/.exec(text)?.[1] ?? []);
   const count = (chatId: number, word: string): number => said(chatId).filter((text) => text.includes(word)).length;
 
-  /** Somebody who writes and is let in. */
+  /** A user who writes and is approved. */
   async function letIn(): Promise<number> {
     const { id } = telegram.me;
     telegram.say("hello");
@@ -120,7 +120,7 @@ describe("Telegram", () => {
   });
 });
 
-/** A real server, somebody on it, and the bot. */
+/** A real server, a user on it, and the bot. */
 interface IrcPlace extends AsyncDisposable {
   readonly olga: Person;
   readonly gateway: LabGateway;

@@ -100,7 +100,7 @@ interface Shown {
   readonly last: number;
 }
 
-/** A page: it watches, and reads again what is after its last position whenever it is told. */
+/** A page: it watches, and reads again what is after its last position whenever it is notified. */
 class Tab {
   readonly client: DeviceClient;
   readonly seen = new Map<number, Shown["entries"][number]>();

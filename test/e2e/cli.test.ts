@@ -32,7 +32,7 @@ test("config unset removes a key and says so when it is not there", () => {
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("Config path not found: gateway.port")]);
 });
 
-test("config get masks secrets unless told to reveal them", () => {
+test("config get masks secrets unless asked to reveal them", () => {
   const place = makePlace();
   place.configure(`{ gateway: { mode: "local", auth: { token: "very-secret-token" } } }`);
   expect(place.cli("config", "get", "gateway.auth.token").stdout).not.toContain("very-secret-token");
@@ -128,7 +128,7 @@ test("a damaged backup is found out and not restored", async () => {
   expect(place.cli("backup", "restore", made.path, "--yes").code).toBe(1);
 });
 
-test("logs shows the last lines, filters by level and room, and survives foreign lines", async () => {
+test("logs shows the last lines, filters by level and subsystem, and survives foreign lines", async () => {
   const place = makePlace();
   place.configure(`{ gateway: { mode: "local" } }`);
   const gateway = await place.gateway();

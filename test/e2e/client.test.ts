@@ -201,12 +201,12 @@ test("events are read with for await; frames that are none, and unknown ones, di
 });
 
 test("missing events are noticed and the program is asked to load again", async () => {
-  const told: unknown[] = [];
-  const { client, visitor } = await enter({ onGap: (gap) => told.push(gap), onStale: (reason) => told.push(reason.kind) });
+  const reported: unknown[] = [];
+  const { client, visitor } = await enter({ onGap: (gap) => reported.push(gap), onStale: (reason) => reported.push(reason.kind) });
   const ticks = client.events("tick");
   for (const seq of [4, 5, 9]) visitor.send({ type: "event", event: "tick", payload: { ts: seq }, seq });
   for (let i = 0; i < 3; i += 1) await ticks.next();
-  expect(told).toEqual([{ expected: 6, received: 9 }, "gap"]);
+  expect(reported).toEqual([{ expected: 6, received: 9 }, "gap"]);
 });
 
 test("after two tick intervals of silence the connection is closed with 4000 and made again", async () => {

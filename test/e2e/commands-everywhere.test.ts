@@ -186,12 +186,12 @@ function webchat(sessionKey: string): Chat {
       else if (payload!["runIds"] !== undefined) say(`stopped ${(payload!["runIds"] as readonly string[]).length}`);
     },
     answers() {
-      const told = gateway.operator.frames.flatMap(({ event, payload }, at) => {
+      const sent = gateway.operator.frames.flatMap(({ event, payload }, at) => {
         if (event !== "chat" || payload!["sessionKey"] !== sessionKey || payload!["state"] !== "final") return [];
         const { content } = (payload!["message"] ?? { content: [] }) as { content: readonly { text: string }[] };
         return content.map(({ text }) => ({ at, text }));
       });
-      return [...said, ...told].toSorted((a, b) => a.at - b.at).map(({ text }) => text);
+      return [...said, ...sent].toSorted((a, b) => a.at - b.at).map(({ text }) => text);
     },
   };
 }
@@ -313,7 +313,7 @@ test("a question inside of a client's text is answered beside the turn, and a se
   }
 });
 
-test("/new over agent begins the session anew once, however often the call is repeated", async () => {
+test("/new over agent resets the session once, however often the call is repeated", async () => {
   const sessionKey = `agent:main:once-${(serial += 1)}`;
   const call = { sessionKey, message: "/new w-once", idempotencyKey: `once-${serial}` };
   const first = await gateway.operator.request("agent", call);
@@ -340,9 +340,9 @@ test("openclaw agent --message runs the command", async () => {
     code: 0,
     output: expect.stringContaining("high") as string,
   });
-  expect(await gateway.cli("agent", "--agent", "main", "--message", "/reset say w-anew")).toMatchObject({
+  expect(await gateway.cli("agent", "--agent", "main", "--message", "/reset say w-fresh")).toMatchObject({
     code: 0,
-    output: expect.stringContaining("Heard w-anew") as string,
+    output: expect.stringContaining("Heard w-fresh") as string,
   });
   expect(await entryOf(sessionKey)).toMatchObject({ thinkingLevel: "high", sessionId: expect.not.stringMatching(String(before)) as string });
   expect(leaked()).toEqual([]);

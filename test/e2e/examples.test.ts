@@ -22,7 +22,7 @@ async function examplesOf(entries: readonly Entry[]): Promise<Example[]> {
 }
 
 const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line))];
-/** These run until they are told to stop. */
+/** These run until they are stopped. */
 const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
 /** These need a terminal: `test/tui` runs them in one. */
 const IN_TERMINAL = /^openclaw tui\b/;

@@ -25,7 +25,7 @@ async function runAtTerminal(env: Record<string, string | undefined>, cwd: strin
   return promise;
 }
 
-test("whoever starts the gateway at a terminal gets the address, a link that logs in once, and the model that answers; the link is in no file", async (context) => {
+test("a user who starts the gateway at a terminal gets the address, a link that logs in once, and the model that answers; the link is in no file", async (context) => {
   context.skip(spawnSync("script", ["--version"]).status !== 0, "needs script of util-linux");
   const place = makePlace();
   using ui = makeFakeUi();

@@ -91,7 +91,7 @@ const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = 
   "wizard.status": () => ({ sessionId: "none" }),
   "sessions.preview": () => ({ keys: ["agent:main:main"] }),
   "agents.create": () => ({ name: "Main", workspace: "~/main" }),
-  "agents.update": () => ({ agentId: "nobody", name: "Somebody" }),
+  "agents.update": () => ({ agentId: "nobody", name: "Someone" }),
   "agents.delete": () => ({ agentId: "main" }),
   "agents.files.list": () => ({ agentId: "main" }),
   "agents.files.get": () => ({ agentId: "main", name: "AGENTS.md" }),
@@ -387,8 +387,8 @@ test("SIGTERM tells shutdown, closes with 1012, lets what runs end, and nothing 
     run.child.kill("SIGTERM");
     for (const each of [client, node]) {
       expect(await each.closed).toEqual({ code: 1012, reason: "service restart" });
-      const told = each.frames.findLast(({ type }) => type === "event");
-      expect([told?.event, told?.payload]).toEqual(["shutdown", { reason: "gateway stopping", restartExpectedMs: null }]);
+      const last = each.frames.findLast(({ type }) => type === "event");
+      expect([last?.event, last?.payload]).toEqual(["shutdown", { reason: "gateway stopping", restartExpectedMs: null }]);
       expect(each.faults()).toEqual([]);
     }
     expect(await run.exited).toEqual({ code: 0, signal: null });

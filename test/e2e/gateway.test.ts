@@ -96,7 +96,7 @@ test("a configuration that broke after a good start is replaced by the last good
   expect(health.problems.join()).toContain("openclaw.json:1:");
 });
 
-test("a change of the file is noticed, told, and an invalid one is kept out", async () => {
+test("a change of the file is noticed and reported, and an invalid one is kept out", async () => {
   const place = makePlace();
   place.configure(`{ gateway: { mode: "local", reload: { debounceMs: 10 } }, logging: { level: "info" } }`);
   await using gateway = await place.gateway();

@@ -1,4 +1,4 @@
-/** What HTTP callers are told when a run fails, and when the gateway goes down under them. */
+/** What HTTP callers get when a run fails, and when the gateway goes down under them. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startModelServer, STREAMS, type ModelServer } from "../fakes/model-server/index.ts";

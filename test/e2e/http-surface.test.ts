@@ -65,7 +65,7 @@ test("a foreign page gets nothing, whatever it holds", async () => {
   expect((await asked({ host: "evil.example" })).status).toBe(403);
 });
 
-test("a locked out address is told when to come back", async () => {
+test("a locked out address learns when to come back", async () => {
   await start({ auth: tokenAuth({ locked: true }) });
   const reply = await gateway.ask("/v1/models");
   expect([reply.status, reply.headers["retry-after"], reply.json()]).toEqual([429, "2", { error: { message: expect.any(String), type: "rate_limited" } }]);
@@ -130,7 +130,7 @@ test("a handler that fails is answered with 500 and nothing of its failure", asy
   expect([reply.status, reply.json()]).toEqual([500, { error: { message: "internal error", type: "api_error" } }]);
 });
 
-test("a route that takes longer than it may is answered with 504, and its handler is told", async () => {
+test("a route that takes longer than it may is answered with 504, and its handler is notified", async () => {
   const clock = manualClock();
   const entered = Promise.withResolvers<AbortSignal>();
   await start({

@@ -1,4 +1,4 @@
-/** A plugin's command that ends the process is not run again by the next one, whoever sent it. */
+/** A plugin's command that ends the process is not run again by the next one, no matter who sent it. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -53,16 +53,16 @@ test("of a client: the next start says that it was interrupted, and stays up", {
   expect(second.output()).not.toContain("boom begins");
 });
 
-test("of a chat: its sender is told once, and the gateway stays up", { timeout: 60_000 }, async () => {
+test("of a chat: its sender is notified once, and the gateway stays up", { timeout: 60_000 }, async () => {
   const { telegram, start, connect } = await newPlace();
   const first = await start();
   telegram.say("/boom", { from: telegram.me });
   expect(await first.exited).toMatchObject({ signal: "SIGKILL" });
   await using second = await start();
-  const told = () => telegram.messages(telegram.me.id).filter(({ byBot, text }) => byBot && text.includes(INTERRUPTED)).length;
-  await expect.poll(told).toBe(1);
+  const notices = () => telegram.messages(telegram.me.id).filter(({ byBot, text }) => byBot && text.includes(INTERRUPTED)).length;
+  await expect.poll(notices).toBe(1);
   await using client = await connect(second);
   expect(await client.request("health", {})).toMatchObject({ ok: true });
   expect(second.output()).not.toContain("boom begins");
-  expect(told()).toBe(1);
+  expect(notices()).toBe(1);
 });

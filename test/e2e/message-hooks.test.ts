@@ -342,7 +342,7 @@ test("what plugins changed or cancelled is shown so to clients, also while it is
     const said = [`say ${word}`, ...expected(word)];
     expect(textsOf(history!["messages"] as never)).toEqual(said);
     expect(textsOf((page!["entries"] ?? page!["messages"]) as never)).toEqual(said);
-    // Whoever asks again is answered the same.
+    // A repeated call gets the same answer.
     const again = await gateway.operator.request("agent", { sessionKey: chat.sessionKey, message: `say ${word}`, idempotencyKey: chat.sessionKey });
     const { payloads } = again.payload!["result"] as { payloads: readonly { text: string }[] };
     expect(payloads.map(({ text }) => text)).toEqual(expected(word));
@@ -390,7 +390,7 @@ test("the file of a session that ends is named with its whole path", async () =>
   expect(String(named()).startsWith(gateway.place.stateDir)).toBe(true);
 });
 
-test("a plugin's decision is told by why", async () => {
+test("a plugin's decision is shown by why", async () => {
   const chat = webchat((serial += 1));
   await chat.write(`say w-halt${serial}`);
   const { payload } = await gateway.operator.request("why", { what: chat.sessionKey });

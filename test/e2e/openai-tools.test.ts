@@ -82,9 +82,9 @@ describe("the caller's own tools", () => {
     ["auto", ["weather", "time"], undefined],
     ["required", ["weather", "time"], /Call one of these tools before you answer: weather, time\./],
     [{ type: "function", function: { name: "time" } }, ["time"], /Call the tool time before you answer\./],
-  ] as const)("the choice %j", async (choice, names, told) => {
+  ] as const)("the choice %j", async (choice, names, prompt) => {
     await chat("x", { tools: TOOLS, tool_choice: choice });
-    expect([asked().clientTools?.map(({ name }) => name), asked().systemPrompt]).toEqual([names, told && expect.stringMatching(told)]);
+    expect([asked().clientTools?.map(({ name }) => name), asked().systemPrompt]).toEqual([names, prompt && expect.stringMatching(prompt)]);
   });
 
   test.each([
@@ -162,9 +162,9 @@ describe("tokens and limits", () => {
       const stream = await client.chat.completions.create({ model: "openclaw", messages: [{ role: "user", content: "@usage x" }], stream: true, ...options });
       return Array.fromAsync(stream);
     };
-    const told = await chunks({ stream_options: { include_usage: true } });
-    expect(told.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 155 } });
-    expect(told.slice(0, -1).every((chunk) => chunk.usage === null && chunk.choices.length === 1)).toBe(true);
+    const counted = await chunks({ stream_options: { include_usage: true } });
+    expect(counted.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 155 } });
+    expect(counted.slice(0, -1).every((chunk) => chunk.usage === null && chunk.choices.length === 1)).toBe(true);
     expect((await chunks({})).some((chunk) => chunk.usage !== undefined || chunk.choices.length === 0)).toBe(false);
   });
 
@@ -199,7 +199,7 @@ describe("images", () => {
     expect(fetched).toEqual([{ url: "https://cdn.example.com/a.png", maxBytes: 1000 }]);
   });
 
-  test("images of earlier messages are told as such", async () => {
+  test("images of earlier messages are marked as such", async () => {
     await client.chat.completions.create({
       model: "openclaw",
       messages: [
@@ -233,7 +233,7 @@ describe("images", () => {
     expect(fetched).toEqual([]);
   });
 
-  test("without somebody to fetch them, only images in requests are taken", async () => {
+  test("without a fetcher, only images in requests are taken", async () => {
     await using alone = await startSurface({ config: ALL_ON });
     const other = new OpenAI({ apiKey: TOKEN, baseURL: `${alone.url}/v1`, maxRetries: 0 });
     const create = (url: string) => other.chat.completions.create({ model: "openclaw", messages: [{ role: "user", content: [picture(url)] }] });

@@ -65,7 +65,7 @@ async function said(message: string, session = `skills-${(serial += 1)}`): Promi
   return payloads.map(({ text }) => text).join("\n") || String(error?.message);
 }
 
-test("the agent is told about the skills of a plugin", async () => {
+test("the agent is shown the skills of a plugin", async () => {
   await said("say w-skills");
   const { body } = gateway.model.requests.findLast(({ user }) => user.includes("w-skills"))!;
   expect(body).toContain("garden");

@@ -129,7 +129,7 @@ const SCHEMA = {
   channelConfigs: { pager: { schema: { type: "object", properties: { number: { type: "string" } }, additionalProperties: false } } },
 };
 
-test("a channel whose section does not fit its plugin's schema is marked and told of; the gateway runs on", async () => {
+test("a channel whose section does not fit its plugin's schema is marked and reported; the gateway runs on", async () => {
   const at = place({ channels: { pager: { number: 5, nubmer: "6" } }, plugins: { entries: { pager: { enabled: true } } } });
   write(installed(at, "pager"), "pager", PAGER, SCHEMA);
   await using gateway = await at.gateway({ build: BUILD });

@@ -54,7 +54,7 @@ describe("openclaw plugins create", () => {
 });
 
 describe("openclaw plugins install", () => {
-  test("an archive made with npm pack is installed, told about and taken out; the file keeps its comments", () => {
+  test("an archive made with npm pack is installed, listed and removed; the file keeps its comments", () => {
     const place = house();
     place.cli("plugins", "create", "./notes");
     expect(npm(place, "notes", "pack", "--silent").status).toBe(0);

@@ -25,8 +25,8 @@ test("/restart is answered over every entrance, and the gateway restarts once", 
   bot.say("/restart");
   own1!.send(`:olga!u@${HOST} PRIVMSG claw :/restart`);
   expect(JSON.stringify((await call).payload)).toMatch(/[Rr]estart/);
-  const told = await operator.next(({ event, payload }) => event === "chat" && payload!["runId"] === "r2" && payload!["state"] === "final");
-  expect(JSON.stringify(told.payload)).toMatch(/[Rr]estart/);
+  const reply = await operator.next(({ event, payload }) => event === "chat" && payload!["runId"] === "r2" && payload!["state"] === "final");
+  expect(JSON.stringify(reply.payload)).toMatch(/[Rr]estart/);
   await expect.poll(() => bot.messages(bot.me.id).filter(({ byBot, text }) => byBot && /[Rr]estart/.test(text)).length, PATIENCE).toBe(1);
   const heard = (): number =>
     server.connections.flatMap(({ lines }) => lines).filter(({ command, raw }) => command === "PRIVMSG" && /[Rr]estart/.test(raw)).length;

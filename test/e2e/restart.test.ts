@@ -37,7 +37,7 @@ async function answers(client: GatewayClient): Promise<readonly unknown[]> {
 }
 
 describe("by config.apply and config.patch", () => {
-  test("clients are told and closed with 1012, the same process opens again on its port, and the new file is in use", async () => {
+  test("clients are notified and closed with 1012, the same process opens again on its port, and the new file is in use", async () => {
     const home = place();
     await using gateway = await home.gateway();
     await using watcher = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.read"] });

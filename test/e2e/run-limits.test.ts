@@ -66,7 +66,7 @@ describe("a model that does not answer in time", () => {
   });
 });
 
-test("a chat is told that a turn ran out of time, and its next message is answered", async () => {
+test("a chat is notified that a turn ran out of time, and its next message is answered", async () => {
   const api = "openai-completions";
   const stalled: Behaviour = { kind: "stall", after: STREAMS[api]!({ text: ["the beginning …"] }).slice(0, 2), keepAliveMs: 200 };
   await using server = await startModelServer(stalled);

@@ -111,7 +111,7 @@ test(`${TURNS} turns in a window of 32,000 tokens take few compactions and reque
   expect(found.requests - TURNS - looks).toBeLessThanOrEqual(TURNS / 2);
 });
 
-test("a window that is a third of what the configuration claims: every turn is answered, the user is told what was left out, and the next turn works", async () => {
+test("a window that is a third of what the configuration claims: every turn is answered, the user is shown what was left out, and the next turn works", async () => {
   const counts: Counts = { refused: 0, summaries: 0, largest: 0 };
   await using server = await startBoundedModel(24_000, counts);
   const place = placeWith(server, 72_000);

@@ -117,7 +117,7 @@ test("quick commands of a client are answered while a plugin's command runs; oth
   expect(await ended(setting)).toMatchObject({ status: "ok" });
 });
 
-test("in a chat, somebody who may not give commands stops a plugin's command and what waits behind it", async () => {
+test("in a chat, a user who may not give commands stops a plugin's command and what waits behind it", async () => {
   const { telegram } = at;
   const count = heard(paula.id).length;
   const runs = begun("hangs");

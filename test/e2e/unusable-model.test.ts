@@ -13,7 +13,7 @@ interface Models {
   readonly providers: { readonly acme: { readonly models: readonly object[] } };
 }
 
-test("a chat is told what is wrong with the chosen model, in one sentence that names no secret", async () => {
+test("a chat is shown what is wrong with the chosen model, in one sentence that names no secret", async () => {
   const { telegram, gateway } = place;
   const { agents, models } = gateway.sections as { readonly agents: { readonly defaults: object }; readonly models: Models };
   const { acme } = models.providers;

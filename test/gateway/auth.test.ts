@@ -98,7 +98,7 @@ test("check 16: a device with a wrong secret", async () => {
   expect((await refusal(createDevice(), { auth: { token: "wrong" } })).message).toMatch(/^unauthorized: /);
 });
 
-test("check 17: a device from elsewhere waits for somebody's word", async () => {
+test("check 17: a device from elsewhere waits for approval", async () => {
   expect(await refusal(createDevice(), {}, proxied)).toMatchObject({
     code: "NOT_PAIRED",
     message: "pairing required",
@@ -144,7 +144,7 @@ test("revoking a device's token closes its sockets at once and leaves the others
   await other[Symbol.asyncDispose]();
 });
 
-test("those who may decide are told that a device asks, others are not", async () => {
+test("those who may decide are notified that a device asks, others are not", async () => {
   const { client: decider } = await admitted(createDevice());
   const { client: reader } = await admitted(createDevice(), { scopes: ["operator.read"] });
   const stranger = createDevice();

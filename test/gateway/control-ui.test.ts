@@ -162,7 +162,7 @@ describe("at the root", () => {
     expect(second).toEqual(first);
   });
 
-  test("who has a file already is told so, until it changes", async () => {
+  test("a browser that has a file already gets 304, until it changes", async () => {
     const { headers } = await gateway.ask("/icon.svg");
     const again = (etag: string) => gateway.ask("/icon.svg", { headers: { "if-none-match": etag } });
     const known = await again(`"other", W/${String(headers["etag"])}`);
@@ -312,7 +312,7 @@ describe("below a base path", () => {
     expect((await gateway.ask("/my%20claw/__openclaw/control-ui-config.json")).json()).toMatchObject({ basePath: "/my claw" });
   });
 
-  test("whoever comes to its door without the slash, or to the root, is shown the way, without what stood in the query", async () => {
+  test("a request without the slash, or to the root, is redirected, without its query", async () => {
     for (const path of ["/my%20claw", "/", "/?token=x", "/my%20claw?token=x"]) {
       const reply = await gateway.ask(path);
       expect([path, reply.status, reply.headers["location"]]).toEqual([path, 302, "/my%20claw/"]);
@@ -325,7 +325,7 @@ describe("below a base path", () => {
   });
 });
 
-test("what the page shows before a login comes from the configuration; paths of files are not told", async () => {
+test("what the page shows before a login comes from the configuration; paths of files are not in it", async () => {
   const config = {
     gateway: { controlUi: { root } },
     ui: { assistant: { name: "Clawd" } },

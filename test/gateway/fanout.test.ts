@@ -142,14 +142,14 @@ test("a leave is announced with the next version of presence, a connect is not",
   await leaves.request("nope");
   expect(events(stays, "presence")).toEqual([]);
   leaves.ws.close();
-  const told = await stays.event("presence");
-  expect(told.stateVersion!.presence).toBe(stateVersion.presence + 1);
-  expect(told.payload!["presence"]).toEqual(
+  const update = await stays.event("presence");
+  expect(update.stateVersion!.presence).toBe(stateVersion.presence + 1);
+  expect(update.payload!["presence"]).toEqual(
     expect.arrayContaining([expect.objectContaining({ host: "Kitchen", reason: "disconnect", text: "Node: Kitchen · mode ui" })]),
   );
 });
 
-test("health is looked at once for many who connect together, and told to all", async () => {
+test("health is looked at once for many who connect together, and sent to all", async () => {
   let looks = 0;
   const health = { ok: true as const, ts: 1, durationMs: 0, channels: {}, channelOrder: [], channelLabels: {}, heartbeatSeconds: 0, defaultAgentId: "main" };
   const sessions = { path: "", count: 0, recent: [] };

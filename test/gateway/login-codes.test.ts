@@ -100,7 +100,7 @@ test("what forms can send is not taken", async () => {
   expect((await send(body, { "content-type": "application/json; charset=utf-8" })).status).toBe(200);
 });
 
-test("a browser without a key of its own is told what it needs, and the code stays good", async () => {
+test("a browser without a key of its own is shown what it needs, and the code stays good", async () => {
   const { code } = bench.auth.login.code();
   for (const device of [undefined, null]) {
     const reply = await send({ code, device });

@@ -6,7 +6,7 @@ import { openClient } from "../harness/gateway-client.ts";
 import { startGateway, type Started } from "./start.ts";
 
 let started: Started;
-/** Told when a waiting request's signal fires. */
+/** Resolves when a waiting request's signal fires. */
 let aborted: PromiseWithResolvers<string>;
 let release: PromiseWithResolvers<void>;
 /** Calls of the method that waits for `release`. */
@@ -113,7 +113,7 @@ test("a node uses its own methods only", async () => {
   expect((await node.request("skills.bins", {})).error!.message).toMatch(/^skills\.bins is not available: the room "\w+" is not built yet$/);
 });
 
-test("a method without a handler says which room is missing", async () => {
+test("a method without a handler says which module is missing", async () => {
   await using client = await connected();
   const { error } = await client.request("cron.list", {});
   expect(error).toMatchObject({ code: "UNAVAILABLE", message: expect.stringMatching(/^cron\.list is not available: the room "automation" is not built yet$/) });

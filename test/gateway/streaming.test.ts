@@ -32,8 +32,8 @@ test("an answer in many pieces costs each client a bounded number of bytes, and 
   }
   expect(bytesOf(joining, "many") / answer.length).toBeLessThanOrEqual(12);
   for (const client of [asking, plain, joining]) {
-    const told = pieces(client, "many");
-    expect(told.map(({ delta }) => delta).join("")).toBe(answer);
+    const received = pieces(client, "many");
+    expect(received.map(({ delta }) => delta).join("")).toBe(answer);
     const { message } = (await client.next(isFinal("many"))).payload as unknown as { message: { content: { text: string }[] } };
     expect(message.content[0]!.text).toBe(answer);
   }

@@ -14,7 +14,7 @@ import { startGateway } from "../gateway/start.ts";
 import { openClient, type RawClient } from "./gateway-client.ts";
 import { createMemoryResponder, type MemoryResponder } from "./memory-responder.ts";
 
-/** The gateway on real sockets, with real rooms for what its methods ask of them; runs are kept in memory. */
+/** The gateway on real sockets, with the real modules behind its methods; runs are kept in memory. */
 export interface AgentSurface extends AsyncDisposable {
   readonly folder: string;
   readonly workspace: string;
@@ -32,7 +32,7 @@ export interface AgentSurface extends AsyncDisposable {
 export interface AgentSurfaceOptions {
   /** The file's text, or what it says. */
   readonly config?: object | string;
-  /** Leaves the ports of later rooms out. */
+  /** Leaves out the optional ports. */
   readonly bare?: boolean;
   readonly compact?: AgentPort["compact"];
   readonly toolFacts?: ToolFactsPort;
@@ -76,10 +76,10 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
     agent,
     toolFacts: options.toolFacts ?? NO_FACTS,
   };
-  const rooms = { config, store, commits: store, clock, ids, log: silentLogger, responder, version: "1.2.3", logFile: () => join(folder, "log") };
+  const modules = { config, store, commits: store, clock, ids, log: silentLogger, responder, version: "1.2.3", logFile: () => join(folder, "log") };
   const requestRestart = ({ delayMs }: { readonly delayMs: number }) => ({ ok: false, delayMs, reason: "not in a test", coalesced: false });
   const started = stack.use(
-    await startGateway({ handlers: (hub) => createHandlers({ ...rooms, requestRestart, ...(options.bare ? {} : ports) }, hub), over: { responder, store } }),
+    await startGateway({ handlers: (hub) => createHandlers({ ...modules, requestRestart, ...(options.bare ? {} : ports) }, hub), over: { responder, store } }),
   );
   const { url } = started.gateway;
   const kept = stack.move();

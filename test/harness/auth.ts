@@ -16,7 +16,7 @@ export const TOKEN = "the-gateway-token";
 export const NONCE = "5f0c0f4e-0000-4000-8000-000000000001";
 export const ALL_SCOPES = { scopes: ["operator.admin"] } as const;
 
-/** A request as sockets give it: from this machine to this machine unless told otherwise. */
+/** A request as sockets give it: from this machine to this machine unless stated otherwise. */
 export function requestFrom(remoteAddress: string | undefined, headers: Readonly<Record<string, string>> = {}): PeerRequest {
   return { socket: { remoteAddress }, headers: { host: "127.0.0.1:18789", ...headers } };
 }
@@ -66,7 +66,7 @@ export interface AuthBench extends AsyncDisposable {
   readonly revocations: Revocation[];
   /** Another one over the same store, as after a restart. */
   restarted(): Auth;
-  /** Forgets every device and request, and what was told so far. */
+  /** Forgets every device, request and event so far. */
   clear(): Promise<void>;
   /** Connects with a device that signs with this connection's nonce. */
   connect(device: TestDevice | undefined, params?: Partial<ConnectParams>, request?: PeerRequest): ReturnType<Auth["admit"]>;

@@ -77,7 +77,7 @@ function lastSaid(messages: readonly ModelMessage[]): string {
   return typeof last.content === "string" ? last.content : last.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** Repeats what it is told: an answer that a test knows beforehand. */
+/** Repeats what it is sent: an answer that a test knows beforehand. */
 async function* echo(
   clock: Clock,
   says: (heard: string) => string,
@@ -106,11 +106,11 @@ export interface EchoDeps extends Pick<AgentsDeps, "store" | "clock" | "ids"> {
   readonly hooks?: AgentsDeps["hooks"];
   /** What it says to what it hears, instead of the same. */
   readonly says?: (heard: string) => string;
-  /** Told what the model is sent, call by call. */
+  /** Called with each request to the model. */
   readonly heard?: (request: CallRequest) => void;
 }
 
-/** Real agents on real rooms, without tools, whose model says what it hears. */
+/** Real agents on real modules, without tools, whose model says what it hears. */
 export function echoAgents({ folder, modelClock, says = (text) => text, heard, ...deps }: EchoDeps): () => Promise<Agents> {
   const models = {
     select: () => Promise.resolve(SELECTION),

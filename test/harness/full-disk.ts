@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync, truncateSync, writeSync } from "node:fs"
 import { join } from "node:path";
 import { expect } from "vitest";
 
-/** Writes into a folder until its disk has no more room than `left` bytes. */
+/** Writes into a folder until its disk has no more than `left` bytes free. */
 export function fill(folder: string, left = 0): void {
   const path = join(folder, "ballast");
   const fd = openSync(path, "w");

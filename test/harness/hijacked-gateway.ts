@@ -17,8 +17,8 @@ export const AGENTS = [
   { id: "reader", tools: { allow: ["read"], exec: { host: "gateway", security: "full", ask: "off" } } },
 ];
 
-/** What the model was told of a call. */
-export interface Told {
+/** The result of a call, as the model got it. */
+export interface CallResult {
   readonly text: string;
   readonly failed: boolean;
 }
@@ -51,8 +51,8 @@ export interface HijackedGateway extends AsyncDisposable {
   inside(agent: string, name: string): string;
   /** Lines of an agent's session files, as they are on disk. */
   recorded(agent: string): readonly RecordedLine[];
-  /** Has the model of an agent make the calls. Gives what it was told of each, which is what the transcript keeps. */
-  order(agent: string, calls: readonly HijackedCall[], options?: Order): Promise<readonly Told[]>;
+  /** Has the model of an agent make the calls. Returns the result of each, which is also what the transcript keeps. */
+  order(agent: string, calls: readonly HijackedCall[], options?: Order): Promise<readonly CallResult[]>;
   /** Every call is refused, with a reason, and tells nothing of what it was after. */
   refused(agent: string, calls: readonly HijackedCall[], why: RegExp, options?: Order): Promise<void>;
   /** The call is granted. */
@@ -145,7 +145,7 @@ export async function startHijackedGateway(): Promise<HijackedGateway> {
     return ids.map((id) => byId.get(id));
   }
 
-  async function order(agent: string, calls: readonly HijackedCall[], { session = "main", by = owner }: Order = {}): Promise<readonly Told[]> {
+  async function order(agent: string, calls: readonly HijackedCall[], { session = "main", by = owner }: Order = {}): Promise<readonly CallResult[]> {
     const idempotencyKey = `run-${(runs += 1)}`;
     const sent = await by.request("chat.send", { sessionKey: `agent:${agent}:${session}`, message: orders(calls), idempotencyKey });
     expect(sent.ok, JSON.stringify(sent)).toBe(true);
@@ -162,7 +162,7 @@ export async function startHijackedGateway(): Promise<HijackedGateway> {
     await expect.poll(() => resultsOf(agent, ids)).not.toContain(undefined);
     const lines = resultsOf(agent, ids);
     return answers.map(({ content }, n) => {
-      expect(textOf(lines[n]!["content"]), "the transcript keeps what the model was told").toBe(textOf(content));
+      expect(textOf(lines[n]!["content"]), "the transcript keeps what the model was sent").toBe(textOf(content));
       return { text: textOf(content), failed: lines[n]!["isError"] === true };
     });
   }
@@ -177,8 +177,8 @@ export async function startHijackedGateway(): Promise<HijackedGateway> {
     recorded,
     order,
     async refused(agent, calls, why, options) {
-      const told = await order(agent, calls, options);
-      for (const [n, { text, failed }] of told.entries()) {
+      const results = await order(agent, calls, options);
+      for (const [n, { text, failed }] of results.entries()) {
         const what = `${JSON.stringify(calls[n]).slice(0, 300)} → ${text.slice(0, 300)}`;
         expect(failed, what).toBe(true);
         expect(text, what).toMatch(why);
@@ -186,9 +186,9 @@ export async function startHijackedGateway(): Promise<HijackedGateway> {
       }
     },
     async works(agent, call, options) {
-      const [told] = await order(agent, [call], options);
-      expect(told!.failed, told!.text).toBe(false);
-      return told!.text;
+      const [result] = await order(agent, [call], options);
+      expect(result!.failed, result!.text).toBe(false);
+      return result!.text;
     },
     offered: () => model.requests.at(-1)!.tools.map(({ name }) => name),
     async decide(about, decision) {

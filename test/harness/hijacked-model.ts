@@ -49,7 +49,7 @@ function deltaFor(messages: readonly SentMessage[], asked: number): { readonly c
   const at = messages.findLastIndex(({ role }) => role === "user");
   if (messages.slice(at).some(({ role }) => role === "tool")) return { content: "done" };
   if (textOf(messages[at]?.content).includes("<conversation>"))
-    return { content: "A summary of what was said so far: stories were told, a file was written, and a command was stopped." };
+    return { content: "A summary of what was said so far: stories were shared, a file was written, and a command was stopped." };
   const found = /CALLS (\[.*\])/s.exec(textOf(messages[at]?.content))?.[1];
   if (found === undefined) return { content: "nothing to do" };
   const calls = JSON.parse(found) as readonly HijackedCall[];

@@ -9,7 +9,7 @@ import type { AcceptedRun, Responder, RunEvent, RunOutcome, RunRequest } from ".
 export interface MemoryResponder extends Responder {
   /** What was accepted, in order. */
   readonly requests: readonly RunRequest[];
-  /** Ids of runs that somebody ended. */
+  /** Ids of runs that were aborted. */
   readonly aborted: readonly string[];
   /** Resolves with the next run that is accepted. */
   nextAccepted(): Promise<RunRequest>;

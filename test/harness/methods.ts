@@ -27,27 +27,27 @@ import { openStore, type Store } from "../../src/store/index.ts";
 import { echoAgents } from "./echo-agents.ts";
 import { openTalk } from "./talk.ts";
 
-export interface ToldEvent {
+export interface SentEvent {
   readonly event: EventName;
   readonly payload: Record<string, unknown>;
 }
 
-/** All methods of the gateway on real rooms in a temporary folder, without sockets. */
-export interface MethodRoom extends AsyncDisposable {
+/** All methods of the gateway on real modules in a temporary folder, without sockets. */
+export interface MethodFixture extends AsyncDisposable {
   readonly folder: string;
   readonly clock: ManualClock;
   readonly config: Config;
   readonly store: Store;
   readonly echo: Conversation;
   readonly relay: RunRelay;
-  readonly events: ToldEvent[];
+  readonly events: SentEvent[];
   readonly accepted: unknown[];
   readonly systemTexts: string[];
   readonly logFile: string;
   /** Calls a method as its dispatcher would; the answer and every event are held against the declared shapes. */
   call<M extends MethodName>(method: M, params: MethodParams<M>, caller?: Partial<Caller>): Promise<MethodResult<M>>;
-  /** Resolves when an event that fits was told. */
-  told(fits: (event: ToldEvent) => boolean): Promise<ToldEvent>;
+  /** Resolves with the first event that matches, once it is sent. */
+  waitForEvent(fits: (event: SentEvent) => boolean): Promise<SentEvent>;
 }
 
 export const ADMIN: Caller = {
@@ -59,7 +59,7 @@ export const ADMIN: Caller = {
   local: true,
 };
 
-export async function openMethodRoom(options: { readonly config?: object; readonly folder?: string; readonly seed?: number } = {}): Promise<MethodRoom> {
+export async function openMethods(options: { readonly config?: object; readonly folder?: string; readonly seed?: number } = {}): Promise<MethodFixture> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "methods-"));
   const file = join(folder, "openclaw.json");
   mkdirSync(folder, { recursive: true });
@@ -71,7 +71,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
   const store = await openStore({ stateDir: folder, clock });
   const { conversation: echo } = await openTalk({ store, clock, ids, agents: echoAgents({ store, clock, ids, folder }) });
   const [checks, validators] = await Promise.all([loadAnswerChecks(), loadValidators()]);
-  const events: ToldEvent[] = [];
+  const events: SentEvent[] = [];
   const waiting = new Set<() => void>();
   const broadcast = (event: EventName, payload: unknown, { form = "whole" }: { readonly form?: TextForm } = {}): void => {
     if (form !== "whole") return;
@@ -153,7 +153,7 @@ export async function openMethodRoom(options: { readonly config?: object; readon
       expect([method, result, checks.result(method, result)]).toEqual([method, result, undefined]);
       return result;
     },
-    async told(fits) {
+    async waitForEvent(fits) {
       for (;;) {
         const found = events.find(fits);
         if (found) return found;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "./gateway-process.ts";
 
-/** The model of the bench, in a process of its own: it answers as it is told, in messages or beforehand. */
+/** The model of the bench, in a process of its own: it answers as instructed, in messages or beforehand. */
 export interface MockModel extends Disposable {
   readonly url: string;
   /** Its next answers, whatever it is asked. */
   plan(...answers: readonly object[]): Promise<void>;
-  /** Its next answers: a call of `exec`, and a word once it was told that somebody is asked. */
+  /** Its next answers: a call of `exec`, and a word once it knows that approval is pending. */
   planCommand(command: string): Promise<void>;
   /** The last request that it got. */
   last(): Promise<string>;

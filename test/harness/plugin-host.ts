@@ -32,7 +32,7 @@ export interface HostPlace extends AsyncDisposable {
   readonly clock: ManualClock;
   /** Entries, to be changed between reloads. */
   readonly entries: PluginEntry[];
-  /** What the store was told, in order. */
+  /** What was written to the store, in order. */
   readonly written: (readonly [string, unknown])[];
   readonly mounted: Set<string>;
   /** Texts of diagnostics. */
@@ -56,7 +56,7 @@ function install({ code, ...entry }: SamplePlugin): PluginEntry {
 
 type Row = { readonly sessionKey: string; readonly pluginId: string; readonly namespace: string; readonly value: unknown };
 
-/** A store that keeps what plugins keep in sessions, and a list of everything it was told. */
+/** A store that keeps what plugins keep in sessions, and a list of everything written to it. */
 function rowStore(written: (readonly [string, unknown])[]): Pick<Store, "read" | "write"> {
   const rows = new Map<string, Row>();
   const store = {
@@ -114,7 +114,7 @@ export async function openHost(
     ids: createIds(systemRandom),
     log,
     stateDir: "/state",
-    homeDir: "/home/somebody",
+    homeDir: "/home/user",
     runtimeFor: () => ({ version: "1" }),
     canonicalKey: (written) => (written.startsWith("agent:") ? written : `agent:main:${written}`),
   });

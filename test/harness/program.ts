@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type * as StoreRoom from "../../src/store/index.ts";
+import type * as StoreModule from "../../src/store/index.ts";
 import type { Place } from "./gateway-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,8 +13,8 @@ export type Build = "dist" | "dist-test" | `dist-test-${string}`;
 export const STORE_URL = pathToFileURL(join(ROOT, "dist-test/store.js")).href;
 
 /** Opens a state folder in this process, as the build with failpoints does. */
-export async function openTestStore(stateDir: string): Promise<StoreRoom.Store> {
-  const { openStore } = (await import(STORE_URL)) as typeof StoreRoom;
+export async function openTestStore(stateDir: string): Promise<StoreModule.Store> {
+  const { openStore } = (await import(STORE_URL)) as typeof StoreModule;
   const { systemClock } = await import("../../src/base/clock.ts");
   return openStore({ stateDir, clock: systemClock });
 }

@@ -47,8 +47,8 @@ export async function openPseudoTerminal({ line, env, cwd, columns = 100, rows =
   const tty = join(folder, "tty");
   const pid = join(folder, "pid");
   const program = `sh -c ${quoted(`echo $$ > ${pid}; exec "$0" "$@"`)} ${line.map(quoted).join(" ")}`;
-  const told = `code=$?; printf 'exit=%s ' "$code"; stty -a | grep -o -e '-*icanon'`;
-  const script = `stty rows ${rows} cols ${columns}; tty > ${tty}; echo before; ${program}; ${told}`;
+  const report = `code=$?; printf 'exit=%s ' "$code"; stty -a | grep -o -e '-*icanon'`;
+  const script = `stty rows ${rows} cols ${columns}; tty > ${tty}; echo before; ${program}; ${report}`;
   const child = spawn("script", ["-qfec", script, "/dev/null"], {
     env: { ...env, SHELL: "/bin/sh", TERM: "xterm-256color" },
     cwd,

@@ -44,7 +44,7 @@ export function helloOk(over: Record<string, unknown> = {}): Record<string, unkn
   };
 }
 
-/** A line that is waited on: what comes goes to whoever waits, or stays until somebody does. */
+/** A queue that can be awaited: an item goes to the first waiter, or stays until there is one. */
 function createLine<T>(): { put(item: T): void; take(): Promise<T> } {
   const items: T[] = [];
   const waiting: ((item: T) => void)[] = [];

@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 import { AppError } from "../../src/base/errors.ts";
 import { connectNode, fileTokens, loadDeviceFile, type GatewayClient, type OpenSocket } from "../../src/protocol/client/node.ts";
 
-/** Sockets as they come through a proxy: whoever uses them is not on this machine. */
+/** Sockets as they come through a proxy: the client is not on this machine. */
 const openForwarded: OpenSocket = (url, handlers) => {
   const socket = new WebSocket(url, { headers: { "x-forwarded-for": "203.0.113.7" } });
   socket.on("open", () => handlers.onOpen());
@@ -18,7 +18,7 @@ const openForwarded: OpenSocket = (url, handlers) => {
 /** A device far away that knows the gateway's token. */
 export interface Stranger {
   readonly deviceId: string;
-  /** Rejects with `pairing required` until somebody lets it in. From the second time on it comes with the device token it got. */
+  /** Rejects with `pairing required` until it is approved. From the second time on it comes with the device token it got. */
   connect(): Promise<GatewayClient>;
   /** Asks to be let in; gives the request's id. */
   ask(): Promise<string>;

@@ -23,8 +23,9 @@ const streams = (client: RawClient, runId: string) =>
   client.frames
     .filter((frame) => frame.event === "agent" && frame.payload?.["runId"] === `${key} ${runId}`)
     .map(({ payload, seq }) => ({ ...payload, frame: seq }));
-type Told = { readonly stream: string; readonly seq: number; readonly frame?: number; readonly data: Record<string, unknown> };
-const told = (client: RawClient, runId: string, stream: string) => (streams(client, runId) as unknown as Told[]).filter((event) => event.stream === stream);
+type AgentEvent = { readonly stream: string; readonly seq: number; readonly frame?: number; readonly data: Record<string, unknown> };
+const eventsOf = (client: RawClient, runId: string, stream: string) =>
+  (streams(client, runId) as unknown as AgentEvent[]).filter((event) => event.stream === stream);
 
 async function patch(fields: object): Promise<void> {
   const admin = await gateway.client();
@@ -44,15 +45,15 @@ test("who starts a run and asked for tool events gets them, numbered in the run 
   const [mine, plain, other] = await Promise.all([gateway.client(TOOL_EVENTS), gateway.client(), gateway.client(TOOL_EVENTS)]);
   await say(mine, "@tools hello", "r1");
   await Promise.all([mine, plain, other].map((client) => client.next(isFinal("r1"))));
-  expect(told(mine, "r1", "tool")).toMatchObject([
+  expect(eventsOf(mine, "r1", "tool")).toMatchObject([
     { seq: 2, data: { phase: "start", name: "read", toolCallId: "t1", args: { path: "a.txt" } } },
     { seq: 3, data: { phase: "update", name: "read", toolCallId: "t1" } },
     { seq: 4, data: { phase: "result", name: "read", toolCallId: "t1", isError: false } },
   ]);
-  expect(told(mine, "r1", "tool").some(({ frame }) => frame !== undefined)).toBe(false);
-  expect((streams(mine, "r1") as unknown as Told[]).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
-  expect([told(plain, "r1", "tool"), told(other, "r1", "tool")]).toEqual([[], []]);
-  expect(told(plain, "r1", "assistant")).toHaveLength(1);
+  expect(eventsOf(mine, "r1", "tool").some(({ frame }) => frame !== undefined)).toBe(false);
+  expect((streams(mine, "r1") as unknown as AgentEvent[]).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect([eventsOf(plain, "r1", "tool"), eventsOf(other, "r1", "tool")]).toEqual([[], []]);
+  expect(eventsOf(plain, "r1", "assistant")).toHaveLength(1);
   for (const client of [mine, plain, other]) await checkEvents(client);
 });
 
@@ -66,7 +67,7 @@ test("what tools answer is shown only in a session at full, and then bounded", a
     await patch({ verboseLevel });
     await say(client, "@tools hello", verboseLevel);
     await client.next(isFinal(verboseLevel));
-    const [, update, result] = told(client, verboseLevel, "tool");
+    const [, update, result] = eventsOf(client, verboseLevel, "tool");
     expect([verboseLevel, "partialResult" in update!.data, "result" in result!.data]).toEqual([verboseLevel, shown, shown]);
     if (shown) expect(JSON.stringify(result!.data).length).toBeLessThan(9000);
   }
@@ -82,26 +83,26 @@ test("who says something in a session meanwhile gets the tool events of the runs
   await first.request("chat.abort", { sessionKey: key, runId: `${key} held` });
   const aborted = (frame: Frame): boolean => frame.payload?.["state"] === "aborted";
   await Promise.all([first, second, elsewhere].map((client) => client.next(aborted)));
-  expect([first, second, elsewhere].map((client) => told(client, "held", "tool").length)).toEqual([3, 3, 0]);
+  expect([first, second, elsewhere].map((client) => eventsOf(client, "held", "tool").length)).toEqual([3, 3, 0]);
 });
 
-test("reasoning is told in sessions that stream it", async () => {
+test("reasoning is sent in sessions that stream it", async () => {
   const client = await gateway.client();
   await say(client, "@thinking hello", "r1");
   await client.next(isFinal("r1"));
-  expect(told(client, "r1", "thinking")).toEqual([]);
+  expect(eventsOf(client, "r1", "thinking")).toEqual([]);
   await patch({ reasoningLevel: "stream" });
   await say(client, "@thinking hello", "r2");
   await client.next(isFinal("r2"));
-  expect(told(client, "r2", "thinking")).toMatchObject([{ seq: 2, data: { text: "hm", delta: "hm" }, frame: expect.any(Number) }]);
+  expect(eventsOf(client, "r2", "thinking")).toMatchObject([{ seq: 2, data: { text: "hm", delta: "hm" }, frame: expect.any(Number) }]);
   await checkEvents(client);
 });
 
-test("everybody is told that a session is summed up", async () => {
+test("every client is notified that a session is compacted", async () => {
   const [client, watcher] = await Promise.all([gateway.client(), gateway.client({ scopes: ["operator.read"] })]);
   await say(client, "@compaction hello", "r1");
   await watcher.next(isFinal("r1"));
-  expect(told(watcher, "r1", "compaction").map(({ data }) => data)).toEqual([{ phase: "start" }, { phase: "end", willRetry: false }]);
+  expect(eventsOf(watcher, "r1", "compaction").map(({ data }) => data)).toEqual([{ phase: "start" }, { phase: "end", willRetry: false }]);
   await checkEvents(watcher);
 });
 

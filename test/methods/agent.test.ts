@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openMethodRoom, type MethodRoom, type ToldEvent } from "../harness/methods.ts";
+import { openMethods, type MethodFixture, type SentEvent } from "../harness/methods.ts";
 
 const KEY = "agent:main:main";
-let room: MethodRoom;
+let fixture: MethodFixture;
 beforeEach(async () => {
-  room = await openMethodRoom({ config: { agents: { list: [{ id: "main" }, { id: "ops", name: "Ops" }] } } });
+  fixture = await openMethods({ config: { agents: { list: [{ id: "main" }, { id: "ops", name: "Ops" }] } } });
 });
-afterEach(() => room[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
-const run = (params: Partial<Parameters<typeof room.call<"agent">>[1]> = {}) =>
-  room.call("agent", { message: "hello", sessionKey: "main", idempotencyKey: "r1", ...params });
-const said = (told: ToldEvent) => told.event === "agent" && told.payload["stream"] === "assistant";
+const run = (params: Partial<Parameters<typeof fixture.call<"agent">>[1]> = {}) =>
+  fixture.call("agent", { message: "hello", sessionKey: "main", idempotencyKey: "r1", ...params });
+const said = ({ event, payload }: SentEvent) => event === "agent" && payload["stream"] === "assistant";
 
 test("a run is accepted at once and answered again with its result", async () => {
   const final = await run();
-  expect(room.accepted).toEqual([{ runId: "r1", status: "accepted", acceptedAt: expect.any(Number) }]);
+  expect(fixture.accepted).toEqual([{ runId: "r1", status: "accepted", acceptedAt: expect.any(Number) }]);
   expect(final).toEqual({
     runId: "r1",
     status: "ok",
@@ -28,7 +28,7 @@ test("a run is accepted at once and answered again with its result", async () =>
       }),
     },
   });
-  expect(room.events.map(({ event, payload }) => [event, payload["sessionKey"]])).toEqual(
+  expect(fixture.events.map(({ event, payload }) => [event, payload["sessionKey"]])).toEqual(
     Array.from({ length: 5 }, (_, n) => [n === 2 || n === 4 ? "chat" : "agent", KEY]),
   );
 });
@@ -36,18 +36,18 @@ test("a run is accepted at once and answered again with its result", async () =>
 test("a repeated call gets the same final answer, without a second turn", async () => {
   const first = await run();
   expect(await run()).toEqual(first);
-  expect((await room.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(2);
+  expect((await fixture.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(2);
   await expect(run({ message: "other" })).rejects.toMatchObject({ code: "INVALID_INPUT" });
 });
 
 test("the session is chosen by key, by id, or by agent", async () => {
   await run();
-  const { sessionId } = (await room.store.read("sessions.get", { key: KEY }))!.entry;
+  const { sessionId } = (await fixture.store.read("sessions.get", { key: KEY }))!.entry;
   const byId: Partial<Parameters<typeof run>[0]> = { sessionId, idempotencyKey: "r2" };
-  await room.call("agent", { message: "by id", ...byId } as Parameters<typeof room.call<"agent">>[1]);
-  await room.call("agent", { message: "by agent", agentId: "OPS", idempotencyKey: "r3" });
-  expect((await room.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(4);
-  expect((await room.call("chat.history", { sessionKey: "agent:ops:main" })).messages).toHaveLength(2);
+  await fixture.call("agent", { message: "by id", ...byId } as Parameters<typeof fixture.call<"agent">>[1]);
+  await fixture.call("agent", { message: "by agent", agentId: "OPS", idempotencyKey: "r3" });
+  expect((await fixture.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(4);
+  expect((await fixture.call("chat.history", { sessionKey: "agent:ops:main" })).messages).toHaveLength(2);
 });
 
 test.each([
@@ -59,65 +59,65 @@ test.each([
   [{ sessionKey: "agent:main:x", agentId: "ops" }, 'invalid agent params: agent "ops" does not match session key agent "main"'],
 ])("%j is refused before anything is accepted", async (params, message) => {
   await expect(run(params)).rejects.toThrow(message);
-  expect(await room.store.read("inbox.find", { messageId: "r1" })).toEqual([]);
+  expect(await fixture.store.read("inbox.find", { messageId: "r1" })).toEqual([]);
 });
 
 test("a known channel is accepted whether or not it is configured, for everything but sending there", async () => {
   expect(await run({ channel: "whatsapp" })).toMatchObject({ status: "ok" });
-  expect(await room.call("agent", { message: "hello", to: "+15550100", channel: "whatsapp", idempotencyKey: "r2" })).toMatchObject({ status: "ok" });
+  expect(await fixture.call("agent", { message: "hello", to: "+15550100", channel: "whatsapp", idempotencyKey: "r2" })).toMatchObject({ status: "ok" });
   await expect(run({ channel: "whatsapp", to: "+15550100", deliver: true, idempotencyKey: "r3" })).rejects.toThrow(
     "invalid agent params: deliver needs a channel that is configured, and whatsapp is not: run `openclaw channels add --channel whatsapp`, or leave deliver out",
   );
-  expect(await room.store.read("inbox.find", { messageId: "r3" })).toEqual([]);
+  expect(await fixture.store.read("inbox.find", { messageId: "r3" })).toEqual([]);
 });
 
 test("a call that names no session is refused", async () => {
-  await expect(room.call("agent", { message: "x", idempotencyKey: "r1" })).rejects.toThrow(
+  await expect(fixture.call("agent", { message: "x", idempotencyKey: "r1" })).rejects.toThrow(
     "invalid agent params: give one of sessionKey, agentId, sessionId and to",
   );
 });
 
 test("a run past its time ends with what was said", async () => {
   const answer = run({ message: "long @chunks=2 @gap=60000", timeout: 5 });
-  await room.told(said);
-  room.clock.advance(5000);
+  await fixture.waitForEvent(said);
+  fixture.clock.advance(5000);
   expect(await answer).toMatchObject({ status: "ok", result: { payloads: [{ text: "long" }], meta: { aborted: true } } });
-  expect(room.events.slice(-2).map(({ payload }) => payload)).toMatchObject([{ data: { phase: "end", aborted: true } }, { state: "final" }]);
-  expect(await room.call("agent.wait", { runId: "r1" })).toEqual({ runId: "r1", status: "timeout" });
+  expect(fixture.events.slice(-2).map(({ payload }) => payload)).toMatchObject([{ data: { phase: "end", aborted: true } }, { state: "final" }]);
+  expect(await fixture.call("agent.wait", { runId: "r1" })).toEqual({ runId: "r1", status: "timeout" });
 });
 
 test("chat.abort does not reach a run of agent", async () => {
   const answer = run({ message: "long @chunks=2 @gap=1000" });
-  await room.told(said);
-  expect(await room.call("chat.abort", { sessionKey: "main" })).toMatchObject({ aborted: false });
-  expect(await room.call("chat.abort", { sessionKey: "main", runId: "r1" })).toMatchObject({ aborted: false });
-  room.clock.advance(1000);
+  await fixture.waitForEvent(said);
+  expect(await fixture.call("chat.abort", { sessionKey: "main" })).toMatchObject({ aborted: false });
+  expect(await fixture.call("chat.abort", { sessionKey: "main", runId: "r1" })).toMatchObject({ aborted: false });
+  fixture.clock.advance(1000);
   expect(await answer).toMatchObject({ result: { meta: { aborted: false } } });
 });
 
 test("agent.wait tells how a run of any kind ended, as soon as it has", async () => {
-  await room.call("chat.send", { sessionKey: "main", message: "slow @chunks=2 @gap=1000", idempotencyKey: "c1" });
-  await room.told(said);
-  const waiting = room.call("agent.wait", { runId: "c1" });
-  room.clock.advance(1000);
+  await fixture.call("chat.send", { sessionKey: "main", message: "slow @chunks=2 @gap=1000", idempotencyKey: "c1" });
+  await fixture.waitForEvent(said);
+  const waiting = fixture.call("agent.wait", { runId: "c1" });
+  fixture.clock.advance(1000);
   const done = await waiting;
   expect(done).toEqual({ runId: "c1", status: "ok", startedAt: expect.any(Number), endedAt: done.startedAt! + 1000 });
-  expect(await room.call("agent.wait", { runId: "c1", timeoutMs: 0 })).toEqual(done);
+  expect(await fixture.call("agent.wait", { runId: "c1", timeoutMs: 0 })).toEqual(done);
 });
 
 test("agent.wait gives up after its time, for runs that last and for those that nobody knows", async () => {
-  await room.call("chat.send", { sessionKey: "main", message: "slow @chunks=2 @gap=60000", idempotencyKey: "c1" });
-  await room.told(said);
+  await fixture.call("chat.send", { sessionKey: "main", message: "slow @chunks=2 @gap=60000", idempotencyKey: "c1" });
+  await fixture.waitForEvent(said);
   for (const runId of ["c1", "nobody"]) {
-    const waiting = room.call("agent.wait", { runId, timeoutMs: 50 });
+    const waiting = fixture.call("agent.wait", { runId, timeoutMs: 50 });
     await Promise.resolve();
-    room.clock.advance(50);
+    fixture.clock.advance(50);
     expect(await waiting).toEqual({ runId, status: "timeout" });
   }
 });
 
 test("a run that failed is an error with its reason next to it", async () => {
-  room.echo.accept = async ({ runId }) => ({ runId, duplicate: true, ended: { status: "error", error: "the model is gone" } });
+  fixture.echo.accept = async ({ runId }) => ({ runId, duplicate: true, ended: { status: "error", error: "the model is gone" } });
   await expect(run()).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: "the model is gone",

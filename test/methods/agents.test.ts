@@ -101,7 +101,7 @@ test("agents.update lists the agent that needs no configuration", async () => {
   expect(await at.list()).toMatchObject({ defaultId: "main", agents: [{ id: "main", name: "Me" }] });
 });
 
-test("a change that somebody wrote into the file meanwhile is kept", async () => {
+test("a change that a user wrote into the file in the meantime is kept", async () => {
   await using at = await open({ agents: { list: [{ id: "main" }] } });
   writeFileSync(at.gateway.config.paths.file, '{ agents: { list: [{ id: "main", name: "Mine" }, { id: "hand" }] } } // by hand\n');
   const made = await Promise.all(["one", "two"].map((name) => at.ask("agents.create", { name, workspace: join(at.gateway.folder, name) })));
@@ -138,7 +138,7 @@ test("agents.delete takes the agent, what routes to it and its files away; nothi
   expect(await at.refusal("agents.delete", { agentId: "main" })).toBe('"main" cannot be deleted');
 });
 
-test("agents.delete leaves the files where they are when it is told to, and those that others need", async () => {
+test("agents.delete leaves the files where they are when asked to, and those that others need", async () => {
   const list = [{ id: "main" }, { id: "a" }, { id: "b", workspace: "/nowhere/b" }, { id: "c" }];
   await using at = await open({ agents: { list } });
   const { folder } = at.gateway;

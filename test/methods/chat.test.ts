@@ -3,20 +3,23 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openMethodRoom, type MethodRoom, type ToldEvent } from "../harness/methods.ts";
+import { openMethods, type MethodFixture, type SentEvent } from "../harness/methods.ts";
 
 const KEY = "agent:main:main";
-let room: MethodRoom;
+let fixture: MethodFixture;
 beforeEach(async () => {
-  room = await openMethodRoom();
+  fixture = await openMethods();
 });
-afterEach(() => room[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
-const say = (message: string, idempotencyKey = "r1", more: object = {}) => room.call("chat.send", { sessionKey: "main", message, idempotencyKey, ...more });
-const chat = (runId: string, state: string) => (told: ToldEvent) => told.event === "chat" && told.payload["runId"] === runId && told.payload["state"] === state;
-const ended = (runId = "r1") => room.told(chat(runId, "final"));
-const text = (told: ToldEvent) => (told.payload["message"] as { content: { text: string }[] } | undefined)?.content[0]?.text;
-const shape = ({ event, payload }: ToldEvent) => [
+const say = (message: string, idempotencyKey = "r1", more: object = {}) => fixture.call("chat.send", { sessionKey: "main", message, idempotencyKey, ...more });
+const chat =
+  (runId: string, state: string) =>
+  ({ event, payload }: SentEvent) =>
+    event === "chat" && payload["runId"] === runId && payload["state"] === state;
+const ended = (runId = "r1") => fixture.waitForEvent(chat(runId, "final"));
+const text = ({ payload }: SentEvent) => (payload["message"] as { content: { text: string }[] } | undefined)?.content[0]?.text;
+const shape = ({ event, payload }: SentEvent) => [
   event,
   payload["state"] ?? (payload["data"] as { phase?: string }).phase ?? payload["stream"],
   payload["seq"],
@@ -26,7 +29,7 @@ test("a message is answered with started, and then with events under its key", a
   expect(await say("hello")).toEqual({ runId: "r1", status: "started" });
   const final = await ended();
   expect(final.payload).toMatchObject({ sessionKey: KEY, message: { role: "assistant", content: [{ type: "text", text: "hello" }] } });
-  expect(room.events.map(shape)).toEqual([
+  expect(fixture.events.map(shape)).toEqual([
     ["agent", "start", 1],
     ["agent", "assistant", 2],
     ["chat", "delta", 2],
@@ -37,21 +40,21 @@ test("a message is answered with started, and then with events under its key", a
 
 test("deltas are cumulative and come at most every 150 ms, each after a piece of the run; together the pieces are the answer", async () => {
   await say("one @chunks=50 @gap=20");
-  while (!room.events.some(chat("r1", "final"))) {
-    room.clock.advance(10);
+  while (!fixture.events.some(chat("r1", "final"))) {
+    fixture.clock.advance(10);
     await setImmediate();
   }
   const whole = ["one", ...Array.from({ length: 49 }, (_, at) => `w${at + 1}`)].join(" ");
   expect(text(await ended())).toBe(whole);
-  const deltas = room.events.filter(({ event, payload }) => event === "chat" && payload["state"] === "delta");
+  const deltas = fixture.events.filter(({ event, payload }) => event === "chat" && payload["state"] === "delta");
   const times = deltas.map(({ payload }) => (payload["message"] as { timestamp: number }).timestamp);
   expect(deltas.length).toBeGreaterThan(3);
   for (const [at, delta] of deltas.entries()) {
     expect(whole.startsWith(text(delta)!)).toBe(true);
     if (at > 0) expect(times[at]! - times[at - 1]!).toBeGreaterThanOrEqual(150);
-    expect(room.events[room.events.indexOf(delta) - 1]).toMatchObject({ event: "agent", payload: { stream: "assistant", data: { text: text(delta) } } });
+    expect(fixture.events[fixture.events.indexOf(delta) - 1]).toMatchObject({ event: "agent", payload: { stream: "assistant", data: { text: text(delta) } } });
   }
-  const pieces = room.events.flatMap(({ payload }) => (payload["stream"] === "assistant" ? [payload["data"] as { text: string; delta: string }] : []));
+  const pieces = fixture.events.flatMap(({ payload }) => (payload["stream"] === "assistant" ? [payload["data"] as { text: string; delta: string }] : []));
   expect(pieces.map(({ delta }) => delta).join("")).toBe(whole);
   expect(pieces.at(-1)!.text).toBe(whole);
 });
@@ -60,19 +63,19 @@ test("the same key and message is the same run, running or ended; another messag
   await say("slow @chunks=2 @gap=1000");
   expect(await say("slow @chunks=2 @gap=1000")).toEqual({ runId: "r1", status: "in_flight" });
   await expect(say("other")).rejects.toMatchObject({ code: "INVALID_INPUT" });
-  await room.told(chat("r1", "delta"));
-  room.clock.advance(1000);
+  await fixture.waitForEvent(chat("r1", "delta"));
+  fixture.clock.advance(1000);
   await ended();
   expect(await say("slow @chunks=2 @gap=1000")).toEqual({ runId: "r1", status: "ok" });
   await expect(say("other")).rejects.toMatchObject({ code: "INVALID_INPUT" });
-  expect((await room.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(2);
+  expect((await fixture.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(2);
 });
 
 test("after a restart the key still stands for its run", async () => {
   const folder = mkdtempSync(join(tmpdir(), "restart-"));
   try {
     for (const status of ["started", "ok"]) {
-      await using life = await openMethodRoom({ folder, seed: status.length });
+      await using life = await openMethods({ folder, seed: status.length });
       expect(await life.call("chat.send", { sessionKey: "main", message: "once", idempotencyKey: "k" })).toEqual({ runId: "k", status });
       await life.echo.outcome("k");
       expect((await life.call("chat.history", { sessionKey: "main" })).messages).toHaveLength(2);
@@ -84,33 +87,33 @@ test("after a restart the key still stands for its run", async () => {
 
 test("chat.abort ends the runs of a session: the event with what was said comes before the answer", async () => {
   await say("long @chunks=9 @gap=1000");
-  await room.told(chat("r1", "delta"));
-  expect(await room.call("chat.abort", { sessionKey: KEY })).toEqual({ ok: true, aborted: true, runIds: ["r1"] });
-  const last = room.events.at(-1)!;
+  await fixture.waitForEvent(chat("r1", "delta"));
+  expect(await fixture.call("chat.abort", { sessionKey: KEY })).toEqual({ ok: true, aborted: true, runIds: ["r1"] });
+  const last = fixture.events.at(-1)!;
   expect(last.payload).toMatchObject({ state: "aborted", stopReason: "rpc", runId: "r1", sessionKey: "main" });
   expect(text(last)).toBe("long");
-  expect(room.events.some((told) => chat("r1", "final")(told) || shape(told)[1] === "end")).toBe(false);
-  expect(await room.store.read("inbox.find", { messageId: "r1" })).toMatchObject([{ outcome: "cancelled" }]);
+  expect(fixture.events.some((event) => chat("r1", "final")(event) || shape(event)[1] === "end")).toBe(false);
+  expect(await fixture.store.read("inbox.find", { messageId: "r1" })).toMatchObject([{ outcome: "cancelled" }]);
 });
 
 test("chat.abort of one run: unknown ones are nobody's, those of another session are refused", async () => {
   await say("long @chunks=9 @gap=1000");
-  await room.told(chat("r1", "delta"));
-  expect(await room.call("chat.abort", { sessionKey: "main", runId: "nobody" })).toEqual({ ok: true, aborted: false, runIds: [] });
-  await expect(room.call("chat.abort", { sessionKey: "other", runId: "r1" })).rejects.toThrow("runId does not match sessionKey");
-  expect(await room.call("chat.abort", { sessionKey: "main", runId: "r1" })).toMatchObject({ runIds: ["r1"] });
+  await fixture.waitForEvent(chat("r1", "delta"));
+  expect(await fixture.call("chat.abort", { sessionKey: "main", runId: "nobody" })).toEqual({ ok: true, aborted: false, runIds: [] });
+  await expect(fixture.call("chat.abort", { sessionKey: "other", runId: "r1" })).rejects.toThrow("runId does not match sessionKey");
+  expect(await fixture.call("chat.abort", { sessionKey: "main", runId: "r1" })).toMatchObject({ runIds: ["r1"] });
 });
 
 test.each(["/stop", "stop", " ESC ", "abort", "wait", "exit", "interrupt"])("%j alone stops what runs", async (word) => {
   await say("long @chunks=9 @gap=1000");
-  await room.told(chat("r1", "delta"));
+  await fixture.waitForEvent(chat("r1", "delta"));
   expect(await say(word, "r2")).toEqual({ ok: true, aborted: true, runIds: ["r1"] });
-  expect(room.events.at(-1)!.payload).toMatchObject({ state: "aborted", stopReason: "stop" });
+  expect(fixture.events.at(-1)!.payload).toMatchObject({ state: "aborted", stopReason: "stop" });
 });
 
 test.each([
-  ["chat.abort", () => room.call("chat.abort", { sessionKey: "main" })],
-  ["chat.abort of the run", () => room.call("chat.abort", { sessionKey: "main", runId: "r1" })],
+  ["chat.abort", () => fixture.call("chat.abort", { sessionKey: "main" })],
+  ["chat.abort of the run", () => fixture.call("chat.abort", { sessionKey: "main", runId: "r1" })],
   ["a stop word", () => say("stop", "s1")],
 ])("%s right behind a message reaches it, and not the message behind", async (_name, stop) => {
   const answers = await Promise.all([say("long @chunks=9 @gap=1000"), stop(), say("next", "r2")]);
@@ -120,7 +123,7 @@ test.each([
     { runId: "r2", status: "started" },
   ]);
   expect(text(await ended("r2"))).toBe("next");
-  expect(await room.store.read("inbox.find", { messageId: "r1" })).toMatchObject([{ outcome: "cancelled" }]);
+  expect(await fixture.store.read("inbox.find", { messageId: "r1" })).toMatchObject([{ outcome: "cancelled" }]);
 });
 
 test("a stop word right behind a message that is refused reaches what runs", async () => {
@@ -136,22 +139,22 @@ test("a word that only begins like a stop word is a message", async () => {
 
 test("a run past its time is aborted with the reason timeout", async () => {
   await say("long @chunks=2 @gap=60000", "r1", { timeoutMs: 5000 });
-  await room.told(chat("r1", "delta"));
-  room.clock.advance(5000);
-  expect((await room.told(chat("r1", "aborted"))).payload).toMatchObject({ stopReason: "timeout" });
+  await fixture.waitForEvent(chat("r1", "delta"));
+  fixture.clock.advance(5000);
+  expect((await fixture.waitForEvent(chat("r1", "aborted"))).payload).toMatchObject({ stopReason: "timeout" });
 });
 
 test("a run that nobody gave a time has the configured one", async () => {
-  await room.echo.accept({ runId: "r1", sessionKey: KEY, message: "long @chunks=2 @gap=999999", channel: "internal" });
-  await room.told(chat("r1", "delta"));
-  room.clock.advance(600_000);
-  expect(await room.echo.outcome("r1")).toMatchObject({ status: "aborted", abortedBy: "timeout" });
+  await fixture.echo.accept({ runId: "r1", sessionKey: KEY, message: "long @chunks=2 @gap=999999", channel: "internal" });
+  await fixture.waitForEvent(chat("r1", "delta"));
+  fixture.clock.advance(600_000);
+  expect(await fixture.echo.outcome("r1")).toMatchObject({ status: "aborted", abortedBy: "timeout" });
 });
 
 test("NO_REPLY is silence: no delta, and a final without a message", async () => {
   await say("NO_REPLY");
   expect((await ended()).payload["message"]).toBeUndefined();
-  expect(room.events.some(chat("r1", "delta"))).toBe(false);
+  expect(fixture.events.some(chat("r1", "delta"))).toBe(false);
 });
 
 test("texts are cleaned: composed form, no control characters, no null byte", async () => {
@@ -173,7 +176,7 @@ test("attachments: broken base64 and large ones fail, what is no image is kept a
   await expect(say("x", "r1", { attachments: [{ mimeType: "text/plain", content: file }] })).rejects.toThrow("more than the 5242880 that are taken");
   const many = Array.from({ length: 21 }, () => ({ mimeType: "text/plain", content: "aGk=" }));
   await expect(say("x", "r1", { attachments: many })).rejects.toThrow("21 files are more than the 20");
-  const media = join(room.folder, "media");
+  const media = join(fixture.folder, "media");
   expect(existsSync(media)).toBe(false);
   const attachments = [
     { mimeType: "image/png", content: "JVBERi0x" },
@@ -191,34 +194,34 @@ test("attachments: broken base64 and large ones fail, what is no image is kept a
 });
 
 test("a session that may not be written to refuses", async () => {
-  await room.call("sessions.patch", { key: "main", sendPolicy: "deny" });
+  await fixture.call("sessions.patch", { key: "main", sendPolicy: "deny" });
   await expect(say("hello")).rejects.toThrow("send blocked by session policy");
 });
 
 test.each(["chat.send", "chat.history", "chat.inject"] as const)("%s to an agent that is not there is refused, and nothing is kept of it", async (method) => {
   const sessionKey = "agent:nope:main";
   const params = { sessionKey, ...(method === "chat.history" ? {} : { message: "hello" }), ...(method === "chat.send" ? { idempotencyKey: "r1" } : {}) };
-  await expect(room.call(method, params as never)).rejects.toMatchObject({ code: "INVALID_INPUT", message: 'unknown agent id "nope"' });
-  expect(await room.store.read("inbox.find", { messageId: "r1" })).toEqual([]);
-  expect(await room.store.read("sessions.get", { key: sessionKey })).toBeUndefined();
+  await expect(fixture.call(method, params as never)).rejects.toMatchObject({ code: "INVALID_INPUT", message: 'unknown agent id "nope"' });
+  expect(await fixture.store.read("inbox.find", { messageId: "r1" })).toEqual([]);
+  expect(await fixture.store.read("sessions.get", { key: sessionKey })).toBeUndefined();
 });
 
 test("the history has what was said, without what only the model sees", async () => {
   await say("hello");
   await ended();
-  const { sessionId, messages } = await room.call("chat.history", { sessionKey: "main" });
+  const { sessionId, messages } = await fixture.call("chat.history", { sessionKey: "main" });
   expect(sessionId).toMatch(/-/);
   expect(messages).toEqual([
     { role: "user", content: [{ type: "text", text: "hello" }], timestamp: expect.any(Number) },
     expect.objectContaining({ role: "assistant", content: [{ type: "text", text: "hello" }], provider: "test", model: "echo", stopReason: "stop" }),
   ]);
   expect(JSON.stringify(messages)).not.toContain("usage");
-  expect(await room.call("chat.history", { sessionKey: "nobody" })).toEqual({ sessionKey: "nobody", messages: [] });
+  expect(await fixture.call("chat.history", { sessionKey: "nobody" })).toEqual({ sessionKey: "nobody", messages: [] });
 });
 
 async function store(messages: readonly object[]): Promise<void> {
-  await room.call("sessions.patch", { key: "main", thinkingLevel: "high" });
-  const { entry } = (await room.store.read("sessions.get", { key: KEY }))!;
+  await fixture.call("sessions.patch", { key: "main", thinkingLevel: "high" });
+  const { entry } = (await fixture.store.read("sessions.get", { key: KEY }))!;
   const file = `agents/main/sessions/${entry.sessionId}.jsonl`;
   const header = JSON.stringify({ type: "session", version: 3, id: entry.sessionId });
   const id = (index: number): string => String(index).padStart(8, "0");
@@ -232,7 +235,7 @@ async function store(messages: readonly object[]): Promise<void> {
       line: JSON.stringify({ type, id: id(index), parentId, timestamp: "2026-01-05T16:26:00.000Z", ...(type === "message" ? { message } : message) }),
     };
   });
-  await room.store.commit([
+  await fixture.store.commit([
     ["transcripts.ensure", { file, agentId: "main", sessionId: entry.sessionId, header }],
     ["transcripts.append", { file, entries }],
   ]);
@@ -254,7 +257,7 @@ test("the history cuts what is too long, leaves out images and details, and says
     { summary: "what was", firstKeptEntryId: "00000000", tokensBefore: 1 },
     { role: "assistant", content: Array.from({ length: 20 }, () => ({ type: "text", text: "y".repeat(10_000) })), timestamp: 7 },
   ]);
-  const { messages, thinkingLevel } = await room.call("chat.history", { sessionKey: "main" });
+  const { messages, thinkingLevel } = await fixture.call("chat.history", { sessionKey: "main" });
   const cut = `${"x".repeat(12_000)}\n...(truncated)...`;
   expect(thinkingLevel).toBe("high");
   expect(messages).toEqual([
@@ -276,25 +279,25 @@ test("the history cuts what is too long, leaves out images and details, and says
       __openclaw: { truncated: true, reason: "oversized" },
     },
   ]);
-  expect((await room.call("chat.history", { sessionKey: "main", limit: 2 })).messages).toHaveLength(2);
+  expect((await fixture.call("chat.history", { sessionKey: "main", limit: 2 })).messages).toHaveLength(2);
 });
 
 test("a history over 6 MiB loses its oldest messages", async () => {
   const block = { type: "text", text: "z".repeat(11_000) };
   await store(Array.from({ length: 70 }, (_, n) => ({ role: "user", content: Array.from({ length: 11 }, () => block), timestamp: n })));
-  const { messages } = await room.call("chat.history", { sessionKey: "main" });
+  const { messages } = await fixture.call("chat.history", { sessionKey: "main" });
   expect(messages.length).toBeLessThan(70);
   expect(Buffer.byteLength(JSON.stringify(messages))).toBeLessThanOrEqual(6 * 1024 * 1024);
   expect(messages.at(-1)).toMatchObject({ timestamp: 69 });
 });
 
 test("chat.inject puts a message into an existing session and tells it", async () => {
-  await expect(room.call("chat.inject", { sessionKey: "main", message: "note" })).rejects.toThrow("session not found");
+  await expect(fixture.call("chat.inject", { sessionKey: "main", message: "note" })).rejects.toThrow("session not found");
   await say("hello");
   await ended();
-  const { messageId } = await room.call("chat.inject", { sessionKey: "main", message: "note", label: "Info" });
-  expect(room.events.at(-1)!.payload).toMatchObject({ runId: `inject-${messageId}`, seq: 0, state: "final", sessionKey: KEY });
-  const { messages } = await room.call("chat.history", { sessionKey: "main" });
+  const { messageId } = await fixture.call("chat.inject", { sessionKey: "main", message: "note", label: "Info" });
+  expect(fixture.events.at(-1)!.payload).toMatchObject({ runId: `inject-${messageId}`, seq: 0, state: "final", sessionKey: KEY });
+  const { messages } = await fixture.call("chat.history", { sessionKey: "main" });
   expect(messages.at(-1)).toMatchObject({
     role: "assistant",
     content: [{ text: "[Info]\n\nnote" }],

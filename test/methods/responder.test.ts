@@ -31,7 +31,7 @@ interface Life {
   readonly store: Store;
   readonly echo: Conversation;
   readonly events: { readonly runId: string; readonly event: RunEvent }[];
-  /** Resolves when so many events were told. */
+  /** Resolves once `count` events were seen. */
   seen(count: number): Promise<void>;
 }
 
@@ -185,7 +185,7 @@ test("what was accepted before the process ended is answered by the next one, on
   expect(await next.store.read("inbox.counts", {})).toMatchObject({ pending: 0, claimed: 0 });
 });
 
-test("a run that died with its process again and again is given up, and that is told", async () => {
+test("a run that died with its process again and again is given up, and that is reported", async () => {
   await (await start()).store[Symbol.asyncDispose]();
   for (let life = 0; life < 4; life += 1) {
     const now = await start();
@@ -246,7 +246,7 @@ test("a run past its time is aborted", async () => {
   expect(await life.echo.outcome("r1")).toMatchObject({ status: "aborted", text: "long", durationMs: 5000 });
 });
 
-test("an entry that somebody else adds during a turn stays on the path", async () => {
+test("an entry that someone else adds during a turn stays on the path", async () => {
   const life = await start();
   await life.echo.accept(request({ message: "long @chunks=2 @gap=1000" }));
   await life.seen(2);

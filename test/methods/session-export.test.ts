@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openMethodRoom, type MethodRoom } from "../harness/methods.ts";
+import { openMethods, type MethodFixture } from "../harness/methods.ts";
 import { line, said, seedSession } from "../harness/seeded-session.ts";
 import type { EntryInput } from "../../src/store/index.ts";
 
 const KEY = "agent:main:main";
-let room: MethodRoom;
+let fixture: MethodFixture;
 beforeEach(async () => {
-  room = await openMethodRoom();
+  fixture = await openMethods();
 });
-afterEach(() => room[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
-const seed = (entries: readonly EntryInput[]) => seedSession(room.store, entries, KEY);
+const seed = (entries: readonly EntryInput[]) => seedSession(fixture.store, entries, KEY);
 
 async function exported(format: "jsonl" | "markdown", sessionKey = "main"): Promise<{ readonly text: string; readonly parts: number; readonly name: string }> {
   const parts: string[] = [];
   for (let after: number | undefined; ;) {
-    const got = await room.call("sessions.export", { key: sessionKey, format, ...(after === undefined ? {} : { after }) });
+    const got = await fixture.call("sessions.export", { key: sessionKey, format, ...(after === undefined ? {} : { after }) });
     expect(Buffer.byteLength(got.text)).toBeLessThanOrEqual(1024 * 1024);
     parts.push(got.text);
     if (got.next === undefined) return { text: parts.join(""), parts: parts.length, name: got.name };
@@ -29,13 +29,13 @@ test("an exported transcript put together is the stored one, also of 5,000 entri
     return line(`e${n}`, parent, said(n === 2500 ? "é😀".repeat(700_000) : `${n} ${"x".repeat(n % 700)}`), n);
   });
   const file = await seed(entries);
-  const header = (await room.store.read("transcripts.page", { file, limit: 1 }))[0]!.line;
+  const header = (await fixture.store.read("transcripts.page", { file, limit: 1 }))[0]!.line;
   const { text, parts, name } = await exported("jsonl");
   expect(text === [header, ...entries.map((entry) => entry.line)].map((one) => `${one}\n`).join("")).toBe(true);
   expect(parts).toBeGreaterThan(4);
   expect(name).toBe("agent-main-main-s1.jsonl");
   const markdown = await exported("markdown");
-  const way = await room.store.read("transcripts.path", { file });
+  const way = await fixture.store.read("transcripts.path", { file });
   expect(markdown.text.split(/^## User · .* UTC$/m).length).toBe(way.length + 1);
   expect(["996", "997", "998", "999"].map((n) => markdown.text.includes(`\n${n} `))).toEqual([true, false, false, true]);
 });
@@ -73,8 +73,8 @@ test("Markdown names who spoke and when, and holds results in fences that they c
   await expect(exported("jsonl", "agent:main:none")).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("the context is told by part, with the provider's figure where there is one", async () => {
-  expect(await room.call("sessions.context", { key: "main" })).toEqual({ key: KEY, contextTokens: 0, usedTokens: 0, measured: false, parts: [] });
+test("the context is reported by part, with the provider's figure where there is one", async () => {
+  expect(await fixture.call("sessions.context", { key: "main" })).toEqual({ key: KEY, contextTokens: 0, usedTokens: 0, measured: false, parts: [] });
   await seed([
     line("a", null, said("x".repeat(4000))),
     line("b", "a", said("y".repeat(40))),
@@ -87,8 +87,8 @@ test("the context is told by part, with the provider's figure where there is one
     skills: { promptChars: 100, entries: [] },
     tools: { listChars: 50, schemaChars: 2000, entries: [] },
   };
-  await room.store.write("sessions.patch", { key: KEY, patch: { systemPromptReport, contextTokens: 1234, modelProvider: "p", model: "m" } });
-  const estimated = await room.call("sessions.context", { key: "main" });
+  await fixture.store.write("sessions.patch", { key: KEY, patch: { systemPromptReport, contextTokens: 1234, modelProvider: "p", model: "m" } });
+  const estimated = await fixture.call("sessions.context", { key: "main" });
   expect(estimated).toMatchObject({ key: KEY, model: "p/m", contextTokens: 1234, measured: false });
   expect(estimated.parts.map(({ kind, label, chars, truncated }) => [kind, label, chars, truncated])).toEqual([
     ["system", "System prompt", 550, undefined],
@@ -101,6 +101,6 @@ test("the context is told by part, with the provider's figure where there is one
     ["messages", "Results of tools", 80, undefined],
   ]);
   expect(estimated.usedTokens).toBe(estimated.parts.reduce((sum, { tokens }) => sum + tokens, 0));
-  await room.store.write("sessions.patch", { key: KEY, patch: { totalTokens: 777, totalTokensFresh: true } });
-  expect(await room.call("sessions.context", { key: "main" })).toMatchObject({ usedTokens: 777, measured: true });
+  await fixture.store.write("sessions.patch", { key: KEY, patch: { totalTokens: 777, totalTokensFresh: true } });
+  expect(await fixture.call("sessions.context", { key: "main" })).toMatchObject({ usedTokens: 777, measured: true });
 });

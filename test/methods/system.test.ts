@@ -1,10 +1,10 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openMethodRoom, type MethodRoom } from "../harness/methods.ts";
+import { openMethods, type MethodFixture } from "../harness/methods.ts";
 
-let room: MethodRoom;
+let fixture: MethodFixture;
 beforeEach(async () => {
-  room = await openMethodRoom({
+  fixture = await openMethods({
     config: {
       agents: {
         defaults: { model: { primary: "anthropic/claude-x" }, heartbeat: { every: "15m" } },
@@ -16,16 +16,16 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => room[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 async function say(sessionKey: string): Promise<void> {
-  await room.call("chat.send", { sessionKey, message: "hello", idempotencyKey: sessionKey });
-  await room.echo.outcome(sessionKey);
+  await fixture.call("chat.send", { sessionKey, message: "hello", idempotencyKey: sessionKey });
+  await fixture.echo.outcome(sessionKey);
 }
 
 test("health names agents, their sessions and their heartbeats", async () => {
   await say("agent:main:work");
-  const health = await room.call("health", {});
+  const health = await fixture.call("health", {});
   expect(health).toMatchObject({ ok: true, defaultAgentId: "ops", channels: {}, sessions: { count: 0 } });
   expect(health.agents).toMatchObject([
     {
@@ -41,37 +41,37 @@ test("health names agents, their sessions and their heartbeats", async () => {
 
 test("status shows sessions to admins, and numbers only to others", async () => {
   await say("main");
-  const full = await room.call("status", {});
+  const full = await fixture.call("status", {});
   expect(full.sessions).toMatchObject({
     count: 1,
     defaults: { model: "claude-x" },
     recent: [{ key: "agent:ops:main", agentId: "ops", age: 0, percentUsed: null }],
   });
   expect(full.sessions.paths).toHaveLength(1);
-  const reduced = await room.call("status", {}, { scopes: new Set(["operator.read"]) });
+  const reduced = await fixture.call("status", {}, { scopes: new Set(["operator.read"]) });
   expect(reduced.sessions).toMatchObject({ count: 1, paths: [], defaults: { model: null, contextTokens: null }, recent: [] });
   expect(reduced.sessions.byAgent).toMatchObject([
     { path: "", recent: [] },
     { count: 1, recent: [] },
   ]);
-  expect(JSON.stringify(reduced)).not.toContain(room.folder);
+  expect(JSON.stringify(reduced)).not.toContain(fixture.folder);
 });
 
 test("a system event is queued for the main session, a repeated beacon is not", async () => {
-  for (let n = 0; n < 2; n += 1) await room.call("system-event", { text: "Node: phone (10.0.0.2) · mode node" });
-  await room.call("system-event", { text: "the door opened" });
-  await room.call("system-event", { text: "the door opened" });
-  expect((await room.call("status", {})).queuedSystemEvents).toEqual(["Node: phone (10.0.0.2) · mode node", "the door opened", "the door opened"]);
-  expect(await room.store.read("injections.waiting", { sessionKey: "agent:ops:main", now: room.clock.now() })).toHaveLength(3);
+  for (let n = 0; n < 2; n += 1) await fixture.call("system-event", { text: "Node: phone (10.0.0.2) · mode node" });
+  await fixture.call("system-event", { text: "the door opened" });
+  await fixture.call("system-event", { text: "the door opened" });
+  expect((await fixture.call("status", {})).queuedSystemEvents).toEqual(["Node: phone (10.0.0.2) · mode node", "the door opened", "the door opened"]);
+  expect(await fixture.store.read("injections.waiting", { sessionKey: "agent:ops:main", now: fixture.clock.now() })).toHaveLength(3);
 });
 
 test("presence is a list, and no heart has beaten yet", async () => {
-  expect(await room.call("system-presence", {})).toMatchObject([{ mode: "gateway" }]);
-  expect(await room.call("last-heartbeat", {})).toBeNull();
+  expect(await fixture.call("system-presence", {})).toMatchObject([{ mode: "gateway" }]);
+  expect(await fixture.call("last-heartbeat", {})).toBeNull();
 });
 
 test("agents are listed with who they are", async () => {
-  expect(await room.call("agents.list", {})).toEqual({
+  expect(await fixture.call("agents.list", {})).toEqual({
     defaultId: "ops",
     mainKey: "main",
     scope: "per-sender",
@@ -84,34 +84,34 @@ test("agents are listed with who they are", async () => {
 
 test("an agent's identity is found by id or by session", async () => {
   const otto = { agentId: "ops", name: "Otto", emoji: "🛠", avatar: "https://x.example/a.png" };
-  expect(await room.call("agent.identity.get", {})).toEqual(otto);
-  expect(await room.call("agent.identity.get", { sessionKey: "agent:main:work" })).toEqual({ agentId: "main", name: "Main" });
-  expect(await room.call("agent.identity.get", { agentId: "OPS" })).toEqual(otto);
-  await expect(room.call("agent.identity.get", { agentId: "nobody" })).rejects.toThrow('unknown agent id "nobody"');
-  await expect(room.call("agent.identity.get", { agentId: "ops", sessionKey: "agent:main:x" })).rejects.toThrow("does not match");
+  expect(await fixture.call("agent.identity.get", {})).toEqual(otto);
+  expect(await fixture.call("agent.identity.get", { sessionKey: "agent:main:work" })).toEqual({ agentId: "main", name: "Main" });
+  expect(await fixture.call("agent.identity.get", { agentId: "OPS" })).toEqual(otto);
+  await expect(fixture.call("agent.identity.get", { agentId: "nobody" })).rejects.toThrow('unknown agent id "nobody"');
+  await expect(fixture.call("agent.identity.get", { agentId: "ops", sessionKey: "agent:main:x" })).rejects.toThrow("does not match");
 });
 
 test("the log is read from a byte offset on, and from the start again when it was rotated", async () => {
-  expect(await room.call("logs.tail", {})).toMatchObject({ cursor: 0, size: 0, lines: [] });
-  writeFileSync(room.logFile, "eins\nzwölf\nhalb");
-  const first = await room.call("logs.tail", {});
-  expect(first).toEqual({ file: room.logFile, cursor: 12, size: 16, lines: ["eins", "zwölf"] });
-  appendFileSync(room.logFile, "fertig\n");
-  const next = await room.call("logs.tail", { cursor: first.cursor });
+  expect(await fixture.call("logs.tail", {})).toMatchObject({ cursor: 0, size: 0, lines: [] });
+  writeFileSync(fixture.logFile, "eins\nzwölf\nhalb");
+  const first = await fixture.call("logs.tail", {});
+  expect(first).toEqual({ file: fixture.logFile, cursor: 12, size: 16, lines: ["eins", "zwölf"] });
+  appendFileSync(fixture.logFile, "fertig\n");
+  const next = await fixture.call("logs.tail", { cursor: first.cursor });
   expect(next).toMatchObject({ cursor: 23, lines: ["halbfertig"] });
-  expect(await room.call("logs.tail", { limit: 1 })).toMatchObject({ lines: ["halbfertig"], truncated: true });
+  expect(await fixture.call("logs.tail", { limit: 1 })).toMatchObject({ lines: ["halbfertig"], truncated: true });
   // The read begins inside the two bytes of the umlaut; the cursor is right all the same.
-  expect(await room.call("logs.tail", { maxBytes: 15 })).toMatchObject({ cursor: 23, lines: ["halbfertig"], truncated: true });
-  writeFileSync(room.logFile, "neu\n");
-  expect(await room.call("logs.tail", { cursor: next.cursor })).toMatchObject({ cursor: 4, lines: ["neu"], reset: true });
+  expect(await fixture.call("logs.tail", { maxBytes: 15 })).toMatchObject({ cursor: 23, lines: ["halbfertig"], truncated: true });
+  writeFileSync(fixture.logFile, "neu\n");
+  expect(await fixture.call("logs.tail", { cursor: next.cursor })).toMatchObject({ cursor: 4, lines: ["neu"], reset: true });
 });
 
 const DAY = 86_400_000;
 
 async function use(sessionKey: string, daysAgo: number, cost: number): Promise<void> {
-  const at = room.clock.now() - daysAgo * DAY;
+  const at = fixture.clock.now() - daysAgo * DAY;
   const tokens = { input: 10, output: 5, cacheRead: 2, cacheWrite: 1 };
-  await room.store.write("usage.add", {
+  await fixture.store.write("usage.add", {
     sessionKey,
     agentId: "ops",
     provider: "anthropic",
@@ -125,7 +125,7 @@ async function use(sessionKey: string, daysAgo: number, cost: number): Promise<v
   });
 }
 
-test("cost is told by day and in all, for the last 30 days or those asked for", async () => {
+test("cost is reported by day and in total, for the last 30 days or those asked for", async () => {
   for (const [days, cost] of [
     [0, 1],
     [1, 2],
@@ -133,9 +133,9 @@ test("cost is told by day and in all, for the last 30 days or those asked for", 
     [30, 8],
   ] as const)
     await use("agent:ops:main", days, cost);
-  const month = await room.call("usage.cost", {});
+  const month = await fixture.call("usage.cost", {});
   expect([month.days, month.daily.length, month.totals.totalCost, month.totals.totalTokens]).toEqual([30, 3, 7, 54]);
-  expect((await room.call("usage.cost", { days: 1 })).totals).toMatchObject({
+  expect((await fixture.call("usage.cost", { days: 1 })).totals).toMatchObject({
     totalCost: 1,
     inputCost: 0.5,
     outputCost: 0.25,
@@ -143,16 +143,16 @@ test("cost is told by day and in all, for the last 30 days or those asked for", 
     cacheWriteCost: 0.125,
   });
   const day = month.daily.at(-2)!.date;
-  expect((await room.call("usage.cost", { startDate: day, endDate: day })).daily).toMatchObject([{ date: day, totalCost: 2 }]);
-  await expect(room.call("usage.cost", { startDate: "2026-02-30" })).rejects.toThrow("startDate is not a day: 2026-02-30");
-  expect(await room.call("usage.status", {})).toMatchObject({ providers: [] });
+  expect((await fixture.call("usage.cost", { startDate: day, endDate: day })).daily).toMatchObject([{ date: day, totalCost: 2 }]);
+  await expect(fixture.call("usage.cost", { startDate: "2026-02-30" })).rejects.toThrow("startDate is not a day: 2026-02-30");
+  expect(await fixture.call("usage.status", {})).toMatchObject({ providers: [] });
 });
 
 test("usage of sessions that were removed, and of those that are not named one by one, is not lost", async () => {
   await use("agent:ops:gone", 0, 5);
   await Promise.all(Array.from({ length: 45 }, (_, at) => say(`one-${at}`)));
   for (let at = 0; at < 45; at += 1) await use(`agent:ops:one-${at}`, 0, at + 1);
-  const { totals, aggregates } = await room.call("sessions.usage", {});
+  const { totals, aggregates } = await fixture.call("sessions.usage", {});
   const { rows, others, removed } = aggregates.bySession!;
   expect(removed).toMatchObject({ sessions: 1, totals: { totalCost: 5 } });
   expect(rows[0]).toMatchObject({ key: "agent:ops:one-44", totals: { totalCost: 45 } });
@@ -161,11 +161,11 @@ test("usage of sessions that were removed, and of those that are not named one b
   expect([all, others.sessions > 0]).toEqual([totals.totalCost, true]);
 });
 
-test("usage is told by session, over time, and line by line", async () => {
+test("usage is reported by session, over time, and line by line", async () => {
   await say("main");
   await use("agent:ops:main", 1, 2);
   await use("agent:ops:main", 0, 1);
-  const usage = await room.call("sessions.usage", {});
+  const usage = await fixture.call("sessions.usage", {});
   expect(usage.sessions).toMatchObject([{ key: "agent:ops:main", agentId: "ops", usage: { totalCost: 3, totalTokens: 36 } }]);
   expect(usage.aggregates).toMatchObject({
     byModel: [
@@ -176,14 +176,14 @@ test("usage is told by session, over time, and line by line", async () => {
     latency: { count: 3, avgMs: 67 },
     daily: [{ cost: 2 }, { cost: 1 }],
   });
-  expect((await room.call("sessions.usage", { key: "nobody" })).sessions).toEqual([]);
-  const { points } = await room.call("sessions.usage.timeseries", { key: "main" });
+  expect((await fixture.call("sessions.usage", { key: "nobody" })).sessions).toEqual([]);
+  const { points } = await fixture.call("sessions.usage.timeseries", { key: "main" });
   expect(points.map(({ cost, cumulativeCost, cumulativeTokens }) => [cost, cumulativeCost, cumulativeTokens])).toEqual([
     [2, 2, 18],
     [0, 2, 18],
     [1, 3, 36],
   ]);
-  expect((await room.call("sessions.usage.logs", { key: "main" })).logs).toMatchObject([
+  expect((await fixture.call("sessions.usage.logs", { key: "main" })).logs).toMatchObject([
     { role: "user", content: "hello" },
     { role: "assistant", content: "hello", tokens: 0 },
   ]);

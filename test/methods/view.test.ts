@@ -1,31 +1,31 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import * as fc from "fast-check";
 import { line, said, seedSession, T0 } from "../harness/seeded-session.ts";
-import { openMethodRoom, type MethodRoom, type ToldEvent } from "../harness/methods.ts";
+import { openMethods, type MethodFixture, type SentEvent } from "../harness/methods.ts";
 import type { ChatEntry } from "../../src/protocol/index.ts";
 import type { EntryInput } from "../../src/store/index.ts";
 
 const KEY = "agent:main:main";
-let room: MethodRoom;
+let fixture: MethodFixture;
 beforeEach(async () => {
-  room = await openMethodRoom();
+  fixture = await openMethods();
 });
-afterEach(() => room[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const note = { type: "custom", customType: "model-snapshot", data: {} };
-const seed = (entries: readonly EntryInput[], key = KEY, sessionId = "s1") => seedSession(room.store, entries, key, sessionId);
+const seed = (entries: readonly EntryInput[], key = KEY, sessionId = "s1") => seedSession(fixture.store, entries, key, sessionId);
 
-const page = (params: object = {}) => room.call("chat.page", { sessionKey: "main", ...params });
+const page = (params: object = {}) => fixture.call("chat.page", { sessionKey: "main", ...params });
 const texts = (entries: readonly ChatEntry[] | Awaited<ReturnType<typeof page>>["entries"]) =>
   entries.map(({ content }) => (content[0] as { text?: string } | undefined)?.text);
-const say = (message: string, idempotencyKey = "r1", more: object = {}) => room.call("chat.send", { sessionKey: "main", message, idempotencyKey, ...more });
-const ended = (runId = "r1") => room.told(({ event, payload }) => event === "chat" && payload["runId"] === runId && payload["state"] === "final");
-const changed = () => room.events.filter(({ event }) => event === "chat.changed").map(({ payload }) => payload);
+const say = (message: string, idempotencyKey = "r1", more: object = {}) => fixture.call("chat.send", { sessionKey: "main", message, idempotencyKey, ...more });
+const ended = (runId = "r1") => fixture.waitForEvent(({ event, payload }) => event === "chat" && payload["runId"] === runId && payload["state"] === "final");
+const changed = () => fixture.events.filter(({ event }) => event === "chat.changed").map(({ payload }) => payload);
 
 test("a session that is not there is an empty page, under its canonical key", async () => {
   expect(await page()).toEqual({ sessionKey: KEY, entries: [], more: false, last: 0, pending: [], runs: [] });
   await expect(page({ before: 1, after: 1 })).rejects.toThrow("not both");
-  await expect(room.call("chat.page", { sessionKey: "agent:nobody:main" })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  await expect(fixture.call("chat.page", { sessionKey: "agent:nobody:main" })).rejects.toMatchObject({ code: "INVALID_INPUT" });
 });
 
 test("entries are shown with what they cost, what was called and what came of it; bookkeeping is not", async () => {
@@ -86,7 +86,7 @@ test("entries are shown with what they cost, what was called and what came of it
     line("h", "g", { message: { role: "user", content: Array.from({ length: 20 }, () => ({ type: "text", text: "z".repeat(12_000) })) } }, 8),
   ]);
   const { entries, last, more, sessionId, began } = await page();
-  expect({ last, more, sessionId, began }).toEqual({ last: 8, more: false, sessionId: "s1", began: room.clock.now() });
+  expect({ last, more, sessionId, began }).toEqual({ last: 8, more: false, sessionId: "s1", began: fixture.clock.now() });
   expect(entries.map(({ seq, kind, ts }) => [seq, kind, ts - T0])).toEqual([
     [1, "user", 1],
     [3, "assistant", 3],
@@ -114,14 +114,14 @@ test("entries are shown with what they cost, what was called and what came of it
   expect(compaction!.content).toEqual([{ type: "text", text: "all of it" }]);
   expect(broken).toMatchObject({ error: "it broke", runId: "r9" });
   expect(large).toMatchObject({ cut: true, content: [{ type: "text", text: "[too large to be shown]" }] });
-  expect(await room.call("chat.image", { sessionKey: "main", seq: 4, index: 0 })).toEqual({ mimeType: "image/png", data: png });
+  expect(await fixture.call("chat.image", { sessionKey: "main", seq: 4, index: 0 })).toEqual({ mimeType: "image/png", data: png });
   for (const [seq, index] of [
     [4, 1],
     [3, 0],
     [99, 0],
     [0, 0],
   ] as const)
-    await expect(room.call("chat.image", { sessionKey: "main", seq, index })).rejects.toThrow("no picture");
+    await expect(fixture.call("chat.image", { sessionKey: "main", seq, index })).rejects.toThrow("no picture");
 });
 
 test("all that a cut entry says comes in parts, as it was said", async () => {
@@ -151,7 +151,7 @@ test("all that a cut entry says comes in parts, as it was said", async () => {
     const parts: string[] = [];
     let from: number | undefined;
     do {
-      const { text, next } = await room.call("chat.entry", { sessionKey: "main", seq, ...(from === undefined ? {} : { from }) });
+      const { text, next } = await fixture.call("chat.entry", { sessionKey: "main", seq, ...(from === undefined ? {} : { from }) });
       parts.push(text);
       from = next;
     } while (from !== undefined);
@@ -183,18 +183,18 @@ test("whatever the page size and the direction, no entry comes twice or is missi
         return line(flat ? undefined : `e${n}`, parent, hidden[n] ? note : said(String(n)), n);
       });
       const file = await seed(entries, sessionKey, `id-${sessions}`);
-      const way = flat ? await room.store.read("transcripts.tail", { file, limit: 1000 }) : await room.store.read("transcripts.path", { file });
+      const way = flat ? await fixture.store.read("transcripts.tail", { file, limit: 1000 }) : await fixture.store.read("transcripts.path", { file });
       const expected = way.map(({ seq }) => seq).filter((seq) => !hidden[seq - 1]);
       const backwards: number[] = [];
       for (let turn = 0, before: number | undefined; ; turn += 1) {
-        const got = await room.call("chat.page", { sessionKey, limit: sizes[turn % sizes.length]!, ...(before === undefined ? {} : { before }) });
+        const got = await fixture.call("chat.page", { sessionKey, limit: sizes[turn % sizes.length]!, ...(before === undefined ? {} : { before }) });
         backwards.unshift(...got.entries.map(({ seq }) => seq));
         if (!got.more) break;
         before = got.entries[0]!.seq;
       }
       const forwards: number[] = [];
       for (let turn = 0; ; turn += 1) {
-        const got = await room.call("chat.page", { sessionKey, limit: sizes[turn % sizes.length]!, after: forwards.at(-1) ?? 0 });
+        const got = await fixture.call("chat.page", { sessionKey, limit: sizes[turn % sizes.length]!, after: forwards.at(-1) ?? 0 });
         forwards.push(...got.entries.map(({ seq }) => seq));
         if (!got.more) break;
       }
@@ -216,7 +216,7 @@ test("a page is bounded in bytes, and says that there is more", async () => {
 
 test("a message is pending from its acceptance until it is in the transcript, and its run shows what it said so far", async () => {
   await say("one @chunks=3 @gap=1000");
-  await room.told(({ event, payload }) => event === "agent" && payload["stream"] === "assistant");
+  await fixture.waitForEvent(({ event, payload }) => event === "agent" && payload["stream"] === "assistant");
   await say("two", "r2");
   const during = await page();
   expect(during.entries).toEqual([]);
@@ -226,9 +226,9 @@ test("a message is pending from its acceptance until it is in the transcript, an
   ]);
   expect(during.runs).toEqual([{ runId: "r1", startedAt: expect.any(Number), text: "one" }]);
   for (let n = 0; n < 2; n += 1) {
-    const heard = room.events.length;
-    room.clock.advance(1000);
-    await room.told((told) => room.events.indexOf(told) >= heard && told.event === "agent");
+    const heard = fixture.events.length;
+    fixture.clock.advance(1000);
+    await fixture.waitForEvent((sent) => fixture.events.indexOf(sent) >= heard && sent.event === "agent");
   }
   await ended("r1");
   await ended("r2");
@@ -256,18 +256,18 @@ test("messages of channels are shown with who wrote them and where", async () =>
     sessionKey: KEY,
     agentId: "main",
   };
-  const { id } = await room.store.write("inbox.accept", { ...row, messageId: "m1" });
-  await room.store.write("inbox.accept", { ...row, messageId: "reaction:1", kind: "reaction" });
-  expect((await page()).pending).toEqual([{ runId: `in:${id}`, ts: room.clock.now(), text: "hi", images: 1, from: "Ada", channel: "telegram" }]);
-  await room.store.commit([
+  const { id } = await fixture.store.write("inbox.accept", { ...row, messageId: "m1" });
+  await fixture.store.write("inbox.accept", { ...row, messageId: "reaction:1", kind: "reaction" });
+  expect((await page()).pending).toEqual([{ runId: `in:${id}`, ts: fixture.clock.now(), text: "hi", images: 1, from: "Ada", channel: "telegram" }]);
+  await fixture.store.commit([
     ["turns.start", { id: "t1", sessionKey: KEY, agentId: "main" }],
     ["inbox.claim", { ids: [id], turnId: "t1" }],
   ]);
   expect((await page()).pending).toMatchObject([{ runId: "t1" }]);
   const file = await seed([]);
-  const at = new Date(room.clock.now()).toISOString();
+  const at = new Date(fixture.clock.now()).toISOString();
   const entry = { type: "message", id: "a", parentId: null, timestamp: at, message: { role: "user", content: "hi" } };
-  await room.store.commit([
+  await fixture.store.commit([
     ["transcripts.append", { file, entries: [{ id: "a", parentId: null, type: "message", line: JSON.stringify(entry) }] }],
     ["inbox.settle", { ids: [id], outcome: "answered" }],
     ["turns.end", { id: "t1", outcome: "answered" }],
@@ -275,57 +275,60 @@ test("messages of channels are shown with who wrote them and where", async () =>
   expect(await page()).toMatchObject({ pending: [], entries: [{ kind: "user", runId: "t1", from: "Ada", channel: "telegram" }] });
 });
 
-const isChanged = (fits: (payload: Record<string, unknown>) => boolean) => (told: ToldEvent) => told.event === "chat.changed" && fits(told.payload);
+const isChanged =
+  (fits: (payload: Record<string, unknown>) => boolean) =>
+  ({ event, payload }: SentEvent) =>
+    event === "chat.changed" && fits(payload);
 
 /** Moves the clock until an event comes. */
 async function soon(fits: (payload: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
-  const pump = setInterval(() => room.clock.advance(50), 2);
+  const pump = setInterval(() => fixture.clock.advance(50), 2);
   try {
-    return (await room.told(isChanged(fits))).payload;
+    return (await fixture.waitForEvent(isChanged(fits))).payload;
   } finally {
     clearInterval(pump);
   }
 }
 
-test("whoever watches is told of messages, runs and entries, whoever made them; nobody else is told anything", async () => {
+test("watchers are notified of messages, runs and entries, no matter who made them; others are not", async () => {
   await say("before");
   await ended();
   expect(changed()).toEqual([]);
-  expect(await room.call("chat.watch", { sessionKey: "main" })).toEqual({ ok: true, sessionKey: KEY, watching: [KEY] });
+  expect(await fixture.call("chat.watch", { sessionKey: "main" })).toEqual({ ok: true, sessionKey: KEY, watching: [KEY] });
   expect(changed()).toEqual([]);
   const { last, began, sessionId } = await page();
-  await room.call("chat.inject", { sessionKey: "main", message: "a note" });
+  await fixture.call("chat.inject", { sessionKey: "main", message: "a note" });
   expect(await soon(({ last: now }) => now === last + 1)).toEqual({ sessionKey: KEY, sessionId, began, last: last + 1, pending: 0, runs: 0 });
   await say("next @chunks=2 @gap=100000", "r2");
   expect(await soon(({ pending, runs }) => pending === 1 && runs === 1)).toMatchObject({ last: last + 1 });
-  room.clock.advance(100_000);
+  fixture.clock.advance(100_000);
   await ended("r2");
   expect(await soon(({ last: now, runs }) => now === last + 3 && runs === 0)).toMatchObject({ pending: 0 });
-  await room.call("sessions.reset", { key: "main" });
+  await fixture.call("sessions.reset", { key: "main" });
   const reset = await soon(({ sessionId: now }) => now !== sessionId);
   expect(reset).toEqual({ sessionKey: KEY, sessionId: expect.any(String), last: 0, pending: 0, runs: 0 });
-  await room.call("chat.watch", { sessionKey: "main", on: false });
-  const told = changed().length;
+  await fixture.call("chat.watch", { sessionKey: "main", on: false });
+  const before = changed().length;
   await say("unseen", "r3");
   await ended("r3");
-  room.clock.advance(1000);
-  expect(changed()).toHaveLength(told);
+  fixture.clock.advance(1000);
+  expect(changed()).toHaveLength(before);
 });
 
 test("many changes at once are few events, and the last state is always among them", async () => {
   await say("first");
   await ended();
-  await room.call("chat.watch", { sessionKey: "main" });
+  await fixture.call("chat.watch", { sessionKey: "main" });
   const { last } = await page();
-  for (let n = 0; n < 50; n += 1) await room.call("chat.inject", { sessionKey: "main", message: `note ${n}` });
+  for (let n = 0; n < 50; n += 1) await fixture.call("chat.inject", { sessionKey: "main", message: `note ${n}` });
   expect(changed()).toHaveLength(1);
   await soon(({ last: now }) => now === last + 50);
   expect(changed()).toHaveLength(2);
 });
 
 test("a connection watches 64 sessions at most", async () => {
-  for (let n = 0; n < 64; n += 1) await room.call("chat.watch", { sessionKey: `agent:main:w${n}` });
-  await expect(room.call("chat.watch", { sessionKey: "main" })).rejects.toThrow("watches 64 sessions");
-  await room.call("chat.watch", { sessionKey: "agent:main:w3", on: false });
-  expect((await room.call("chat.watch", { sessionKey: "main" })).watching).toHaveLength(64);
+  for (let n = 0; n < 64; n += 1) await fixture.call("chat.watch", { sessionKey: `agent:main:w${n}` });
+  await expect(fixture.call("chat.watch", { sessionKey: "main" })).rejects.toThrow("watches 64 sessions");
+  await fixture.call("chat.watch", { sessionKey: "agent:main:w3", on: false });
+  expect((await fixture.call("chat.watch", { sessionKey: "main" })).watching).toHaveLength(64);
 });

@@ -17,7 +17,7 @@ beforeEach(() => {
 const watch = async (client: RawClient, on = true): Promise<void> => expect((await client.request("chat.watch", { sessionKey: key, on })).ok).toBe(true);
 const say = (client: RawClient, message: string, id: string) => client.request("chat.send", { sessionKey: key, message, idempotencyKey: `${key} ${id}` });
 const isFinal = (id: string) => (frame: Frame) => frame.event === "chat" && frame.payload?.["runId"] === `${key} ${id}` && frame.payload["state"] === "final";
-const told = (client: RawClient, stream: string) =>
+const eventsOf = (client: RawClient, stream: string) =>
   client.frames
     .filter((frame) => frame.event === "agent" && frame.payload?.["sessionKey"] === key && frame.payload["stream"] === stream)
     .map(({ payload }) => payload!["data"]);
@@ -34,17 +34,17 @@ test("a run that one tab starts shows its tools with their results in another th
   await watch(other);
   await say(mine, "@tools hello", "r1");
   await Promise.all([mine, other, plain].map((client) => client.next(isFinal("r1"))));
-  expect(told(other, "tool")).toMatchObject([
+  expect(eventsOf(other, "tool")).toMatchObject([
     { phase: "start", name: "read", toolCallId: "t1", args: { path: "a.txt" } },
     { phase: "update", name: "read", toolCallId: "t1", partialResult: expect.anything() },
     { phase: "result", name: "read", toolCallId: "t1", isError: false, result: expect.anything() },
   ]);
-  expect(told(mine, "tool")).toEqual([
+  expect(eventsOf(mine, "tool")).toEqual([
     expect.anything(),
     { phase: "update", name: "read", toolCallId: "t1" },
     expect.not.objectContaining({ result: expect.anything() }),
   ]);
-  expect(told(plain, "tool")).toEqual([]);
+  expect(eventsOf(plain, "tool")).toEqual([]);
   for (const client of [mine, other, plain]) await checkEvents(client);
 });
 
@@ -53,21 +53,21 @@ test("who watches and started the run gets each tool event once, with its result
   await watch(mine);
   await say(mine, "@tools hello", "r1");
   await mine.next(isFinal("r1"));
-  expect(told(mine, "tool")).toHaveLength(3);
-  expect(told(mine, "tool")[2]).toMatchObject({ result: expect.anything() });
+  expect(eventsOf(mine, "tool")).toHaveLength(3);
+  expect(eventsOf(mine, "tool")[2]).toMatchObject({ result: expect.anything() });
 });
 
 test.each([
   ["off", 0],
   ["on", 1],
-])("reasoning is told to who watches when the session shows it: %s", async (reasoningLevel, events) => {
+])("reasoning is sent to watchers when the session shows it: %s", async (reasoningLevel, events) => {
   const [mine, other, plain] = await Promise.all([gateway.client(), gateway.client(), gateway.client()]);
   expect((await mine.request("sessions.patch", { key, reasoningLevel })).ok).toBe(true);
   await watch(other);
   await say(mine, "@thinking hello", "r1");
   await Promise.all([mine, other, plain].map((client) => client.next(isFinal("r1"))));
-  expect(told(other, "thinking")).toHaveLength(events);
-  expect([...told(mine, "thinking"), ...told(plain, "thinking")]).toEqual([]);
+  expect(eventsOf(other, "thinking")).toHaveLength(events);
+  expect([...eventsOf(mine, "thinking"), ...eventsOf(plain, "thinking")]).toEqual([]);
 });
 
 test("runs begin and end for who watches, from whichever tab; a tab that comes in the middle finds the beginning of the answer", async () => {

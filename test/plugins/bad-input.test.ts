@@ -172,13 +172,13 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-describe("a plugin that is wrong in one way is told with its name, its file and the line, and the gateway serves", () => {
+describe("a plugin that is wrong in one way is reported with its name, its file and the line, and the gateway serves", () => {
   test.each(Object.entries(BAD))("%s", (id, { says, file = "index.ts", line, status = "error" }) => {
     const { plugins, diagnostics } = list();
     expect(plugins.find((plugin) => plugin.id === id)?.status).toBe(status);
-    const told = diagnostics.find((found) => found.pluginId === id && says.test(found.message));
-    expect({ told, all: diagnostics.filter((found) => found.pluginId === id) }).toMatchObject({
-      told: { source: join(place.stateDir, "extensions", id, file), ...(line === undefined ? {} : { line }) },
+    const reported = diagnostics.find((found) => found.pluginId === id && says.test(found.message));
+    expect({ reported, all: diagnostics.filter((found) => found.pluginId === id) }).toMatchObject({
+      reported: { source: join(place.stateDir, "extensions", id, file), ...(line === undefined ? {} : { line }) },
     });
   });
 
@@ -192,8 +192,8 @@ describe("a plugin that is wrong in one way is told with its name, its file and 
 test("of two folders with one id the first is used, and both are named", () => {
   const { plugins, diagnostics } = list();
   expect(plugins.filter(({ id }) => id === "witness").map(({ status }) => status)).toEqual(["loaded", "disabled"]);
-  const told = diagnostics.find(({ message }) => message.startsWith('duplicate plugin id "witness"'));
-  expect(told?.message).toMatch(/extensions\/witness\/index\.ts \(global\) is used, .*extensions\/witness-2\/index\.ts \(global\) is not/);
+  const reported = diagnostics.find(({ message }) => message.startsWith('duplicate plugin id "witness"'));
+  expect(reported?.message).toMatch(/extensions\/witness\/index\.ts \(global\) is used, .*extensions\/witness-2\/index\.ts \(global\) is not/);
 });
 
 test("a handler that changes its event, its context or returns garbage changes nothing for others", () => {

@@ -77,23 +77,23 @@ function context({ runtime }: Place, text: string, over: MsgContext = {}): MsgCo
 }
 
 interface Heard {
-  readonly told: string[];
+  readonly events: string[];
   readonly options: ReplyDispatcherOptions;
 }
 
 function listener(deliver: (payload: ReplyPayload) => Promise<void> | void = () => {}): Heard {
-  const told: string[] = [];
+  const events: string[] = [];
   return {
-    told,
+    events,
     options: {
       async deliver(payload, { kind }) {
-        told.push(`${kind}: ${payload.text}`);
+        events.push(`${kind}: ${payload.text}`);
         await deliver(payload);
       },
-      onReplyStart: () => void told.push("start"),
-      onIdle: () => void told.push("idle"),
-      onError: (error, { kind }) => void told.push(`error ${kind}: ${(error as Error).message}`),
-      onSkip: (_payload, { reason }) => void told.push(`skip ${reason}`),
+      onReplyStart: () => void events.push("start"),
+      onIdle: () => void events.push("idle"),
+      onError: (error, { kind }) => void events.push(`error ${kind}: ${(error as Error).message}`),
+      onSkip: (_payload, { reason }) => void events.push(`skip ${reason}`),
     },
   };
 }
@@ -111,7 +111,7 @@ test("the reply is handed to the plugin that received the message, and stands in
   place.host.script(["hello Ada"]);
   const heard = listener();
   expect(await dispatch(place, context(place, "hello"), heard)).toEqual({ queuedFinal: true, counts: { tool: 0, block: 0, final: 1 } });
-  expect(heard.told).toEqual(["start", "final: hello Ada", "idle"]);
+  expect(heard.events).toEqual(["start", "final: hello Ada", "idle"]);
   await place.host.idle();
   expect(place.host.replies()).toMatchObject([{ channel: "old", to: "chat-1", text: "hello Ada", kind: "final" }]);
   expect(place.sent).toEqual([]);
@@ -134,27 +134,27 @@ test("what the plugin cannot deliver goes out over its channel", async () => {
     throw Object.assign(new Error("no line"), { code: "ECONNREFUSED" });
   });
   expect(await dispatch(place, context(place, "hello"), heard)).toMatchObject({ queuedFinal: true });
-  expect(heard.told).toEqual(["start", "final: important", "error final: no line", "idle"]);
+  expect(heard.events).toEqual(["start", "final: important", "error final: no line", "idle"]);
   while (place.sent.length === 0) await place.host.advance(5000);
   await place.host.idle();
   expect(place.sent).toEqual(["chat-1: important"]);
 });
 
-test("commands are answered through it, silence is told, and rights come with the message", async () => {
+test("commands are answered through it, silence is reported, and rights come with the message", async () => {
   await using place = await openPlace({}, (api) => api.registerCommand({ name: "hi", description: "Hi.", handler: () => ({ text: "hi there" }) }));
   const heard = listener();
   expect(await dispatch(place, context(place, "/hi"), heard)).toMatchObject({ queuedFinal: true });
-  expect(heard.told).toEqual(["final: hi there", "idle"]);
+  expect(heard.events).toEqual(["final: hi there", "idle"]);
   place.host.script(["NO_REPLY"]);
   const silent = listener();
   expect(await dispatch(place, context(place, "never mind"), silent)).toMatchObject({ queuedFinal: false });
-  expect(silent.told).toContain("skip silent");
+  expect(silent.events).toContain("skip silent");
   const stranger = listener();
   await dispatch(place, context(place, "/hi", { CommandAuthorized: false }), stranger);
-  expect(stranger.told.join()).not.toContain("hi there");
+  expect(stranger.events.join()).not.toContain("hi there");
 });
 
-test("what happens in the turn is told while it happens, and the plugin can stop it", async () => {
+test("what happens in the turn is reported while it happens, and the plugin can stop it", async () => {
   await using place = await openPlace({}, (api) =>
     api.registerTool({
       name: "look",
@@ -164,14 +164,14 @@ test("what happens in the turn is told while it happens, and the plugin can stop
     }),
   );
   place.host.script([{ text: "Let me see.", tools: [{ name: "look" }] }, "A tree."]);
-  const told: string[] = [];
-  const heard = listener((payload) => void told.push(`out ${payload.text}`));
+  const events: string[] = [];
+  const heard = listener((payload) => void events.push(`out ${payload.text}`));
   await dispatch(place, context(place, "look"), heard, {
-    onPartialReply: ({ text }: ReplyPayload) => void told.push(`partial ${text}`),
-    onToolStart: ({ name }: { name?: string }) => void told.push(`tool ${name}`),
-    onModelSelected: ({ provider, model }: { provider: string; model: string }) => void told.push(`${provider}/${model}`),
+    onPartialReply: ({ text }: ReplyPayload) => void events.push(`partial ${text}`),
+    onToolStart: ({ name }: { name?: string }) => void events.push(`tool ${name}`),
+    onModelSelected: ({ provider, model }: { provider: string; model: string }) => void events.push(`${provider}/${model}`),
   });
-  expect(told).toEqual(["partial Let me see.", "tool look", "partial A tree.", "test/script", "out Let me see.", "out A tree."]);
+  expect(events).toEqual(["partial Let me see.", "tool look", "partial A tree.", "test/script", "out Let me see.", "out A tree."]);
   const abort = new AbortController();
   abort.abort();
   place.host.script(["too late"]);
@@ -199,15 +199,15 @@ test("a dispatcher with typing serves dispatchReplyFromConfig; what it is sent i
   expect(dispatcher.sendBlockReply({ text: "more" })).toBe(true);
   await dispatcher.waitForIdle();
   markDispatchIdle();
-  expect(heard.told).toEqual(["start", "final: [m] hello", "skip silent", "skip heartbeat", "skip empty", "block: [m] more", "idle"]);
+  expect(heard.events).toEqual(["start", "final: [m] hello", "skip silent", "skip heartbeat", "skip empty", "block: [m] more", "idle"]);
 });
 
-test("whoever answers in the agent's place does so without it", async () => {
+test("a resolver that answers in the agent's place does so without it", async () => {
   await using place = await openPlace();
   const heard = listener();
   const asked = { ctx: context(place, "hi"), cfg: {}, dispatcherOptions: heard.options, replyResolver: async () => [{ text: "one" }, { text: "two" }] };
   expect(await place.runtime.channel.reply.dispatchReplyWithBufferedBlockDispatcher(asked)).toMatchObject({ counts: { final: 2 } });
-  expect(heard.told).toEqual(["final: one", "final: two", "idle"]);
+  expect(heard.events).toEqual(["final: one", "final: two", "idle"]);
   expect(place.host.modelCalls()).toEqual([]);
 });
 
@@ -254,7 +254,7 @@ test("pairing is per account: codes, lists, and who waits already", async () => 
 test("the steps of channel.inbound: read, look, decide, note the session, dispatch, tell how it ended", async () => {
   await using place = await openPlace();
   const inbound = (place.runtime.channel as unknown as { inbound: Record<string, (params: object) => Promise<object>> }).inbound;
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   const ctxPayload = (await inbound["buildContext"]!({
     channel: "old",
     messageId: "x1",
@@ -277,8 +277,8 @@ test("the steps of channel.inbound: read, look, decide, note the session, dispat
   place.host.script(["hello group", "prepared"]);
   const adapter = {
     ingest: (raw: { text: string }) => ({ id: "x1", rawText: raw.text }),
-    resolveTurn: () => ({ channel: "old", ctxPayload, delivery: { deliver: (payload: ReplyPayload) => void told.push(payload.text) } }),
-    onFinalize: (outcome: { dispatched: boolean }) => void told.push(outcome.dispatched),
+    resolveTurn: () => ({ channel: "old", ctxPayload, delivery: { deliver: (payload: ReplyPayload) => void events.push(payload.text) } }),
+    onFinalize: (outcome: { dispatched: boolean }) => void events.push(outcome.dispatched),
   };
   expect(await inbound["run"]!({ channel: "old", raw: { text: "hello all" }, adapter })).toMatchObject({
     admission: { kind: "dispatch" },
@@ -292,7 +292,7 @@ test("the steps of channel.inbound: read, look, decide, note the session, dispat
     admission: { kind: "drop", reason: "echo" },
     dispatched: false,
   });
-  expect(told).toEqual(["hello group", true, false]);
+  expect(events).toEqual(["hello group", true, false]);
   const runDispatch = async () => ({ queuedFinal: false, counts: { tool: 0, block: 0, final: 0 } });
   expect(await inbound["runPreparedReply"]!({ channel: "old", routeSessionKey: "agent:main:old:group:g1", ctxPayload, runDispatch })).toMatchObject({
     dispatched: true,

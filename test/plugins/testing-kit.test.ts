@@ -120,7 +120,7 @@ test("a message is answered by the model's script, with the plugin's hooks, comm
   ]).toEqual([true, true, true]);
 });
 
-test("a stranger is turned away, a group's talk is kept for later, and a model that fails is told as it is in a gateway", async () => {
+test("a stranger is turned away, a group's talk is kept for later, and a model that fails is reported as it is in a gateway", async () => {
   await using host = await createTestHost({ plugins: [], config: { channels: { demo: { groupPolicy: "open" } } } });
   expect(await host.receive({ channel: "demo", from: "eve", text: "hello", isAllowed: false })).toMatchObject({ outcome: "refused" });
   expect(await host.receive({ channel: "demo", from: "ada", group: "g1", mentioned: false, text: "the sky is green" })).toMatchObject({ outcome: "silent" });

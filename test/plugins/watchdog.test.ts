@@ -67,7 +67,7 @@ test.each([
   const next = await there.start();
   await next.waitFor(/the process before this one: the gateway was ended because .* the plugin blocker/);
   expect(there.place.cli("status").stdout).toContain("the plugin blocker runs");
-  expect(existsSync(join(there.place.stateDir, "last-exit.json")), "told once").toBe(false);
+  expect(existsSync(join(there.place.stateDir, "last-exit.json")), "reported once").toBe(false);
   expect(there.place.cli("why", "run").stdout).toMatch(new RegExp(`the watchdog ended the gateway: plugin blocker \\(${what}\\)`));
 });
 

@@ -31,7 +31,7 @@ test("1: no page that is served repeats or reads a gateway address or a token fr
   }
 });
 
-test("1: the page may connect to its own host and nowhere else, and may be told no other address", async () => {
+test("1: the page may connect to its own host and nowhere else, and takes no other address", async () => {
   const { status, headers, body } = await ask(gateway.url, `/${QUERY}`);
   const policy = String(headers["content-security-policy"]);
   expect([status, body.includes(FAKE_PAGE), policy]).toEqual([200, true, expect.stringMatching(/^default-src 'none'; script-src 'self'; /)]);

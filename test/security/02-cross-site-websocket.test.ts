@@ -56,7 +56,7 @@ test.each(ORIGINS)("2: a page of %j gets 403 and no socket from this machine, wh
   }
 });
 
-test("2: whoever says it is a page and has no Origin gets no hello", async () => {
+test("2: a client that says it is a page and has no Origin gets no hello", async () => {
   for (const { url } of [gateway, open]) {
     for (const kind of PAGES) {
       const client: ConnectParams["client"] = { ...kind, version: "1", platform: "linux" };

@@ -13,7 +13,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 
 const NODE = { id: "node-host", mode: "node", version: "1", platform: "linux" } as const;
 const asNode = () => enter(gateway.url, { token: TOKEN, role: "node", scopes: [], params: { client: NODE } });
-/** Nothing a handler could use: what passes the guard is stopped by the schema, or by the room that is not there. */
+/** Nothing a handler could use: what passes the guard is stopped by the schema, or by the missing handler. */
 const HOSTILE = { __canary: true };
 
 async function answerTo(client: DeviceClient, method: string): Promise<string> {

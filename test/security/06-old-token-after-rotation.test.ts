@@ -61,7 +61,7 @@ test("6: the new token of a rotation works, once the old one does not", async ()
   for (const socket of sockets) await socket[Symbol.asyncDispose]();
 });
 
-test("6: a device that revokes itself is told so and closed within a second", async () => {
+test("6: a device that revokes itself is notified and closed within a second", async () => {
   const device = createDevice();
   await using own = await enter(gateway.url, { device, token: TOKEN, scopes: ["operator.pairing"] });
   const since = performance.now();

@@ -29,8 +29,8 @@ test("7: of a hundred approvals of one request at once, over several connections
   const { payload } = await admins[0]!.ask("device.pair.list");
   const paired = (payload as { paired: { deviceId: string; tokens: unknown[] }[] }).paired.filter(({ deviceId }) => deviceId === device.id);
   expect(paired).toMatchObject([{ tokens: [{ role: "operator" }] }]);
-  const told = admins[1]!.frames.filter(({ event, payload: said }) => event === "device.pair.resolved" && said?.["requestId"] === requestId);
-  expect(told).toHaveLength(1);
+  const resolved = admins[1]!.frames.filter(({ event, payload: said }) => event === "device.pair.resolved" && said?.["requestId"] === requestId);
+  expect(resolved).toHaveLength(1);
 });
 
 test("7: a request that was approved, rejected or removed cannot be used again", async () => {

@@ -169,7 +169,7 @@ test("8: remote addresses are locked out as before, and so is this machine where
   }
 });
 
-test("8: while somebody on this machine guesses, its owner gets in with the right secret, over both protocols", async () => {
+test("8: while another user on this machine guesses, its owner gets in with the right secret, over both protocols", async () => {
   await using own = await start({ hooks: { enabled: true, token: "hook-token-0123456789" } });
   const guesses = Array.from({ length: 40 }, (_, n) =>
     n % 2 === 0

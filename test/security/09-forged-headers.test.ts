@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const gateway of [plain, proxied, elsewhere]) await gateway[Symbol.asyncDispose]();
 });
 
-/** Headers that say who or where somebody is. */
+/** Headers that say who or where a client is. */
 const CLAIMS: readonly Record<string, string>[] = [
   { "x-forwarded-for": "127.0.0.1" },
   { "x-forwarded-for": "::1" },
@@ -107,7 +107,7 @@ test("9: where proxies name the user, the header counts from a proxy that is tru
   await using far = await gatewayWith(["10.0.0.1"]);
   await using near = await gatewayWith(["127.0.0.1"]);
   const asked = async ({ url }: Started, user: string): Promise<number> => (await ask(url, "/v1/models", { headers: { [USER]: user } })).status;
-  expect([await asked(far, "owner"), await asked(near, "owner"), await asked(near, "somebody")]).toEqual([401, 200, 401]);
+  expect([await asked(far, "owner"), await asked(near, "owner"), await asked(near, "other")]).toEqual([401, 200, 401]);
 });
 
 test("9: a Tailscale login is believed when Tailscale itself says so, and no other", async () => {

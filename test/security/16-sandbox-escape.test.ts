@@ -35,7 +35,7 @@ function makeBase(user: User): string {
   return base;
 }
 
-/** Whoever runs the tests is the ordinary user where that is not root. */
+/** The user who runs the tests is the ordinary user, unless that is root. */
 const runsAs = (user: User): readonly string[] => (user === "nobody" && process.getuid?.() === 0 ? AS_NOBODY : []);
 
 function need(context: TestContext, user: User): void {
@@ -58,7 +58,7 @@ async function drive(user: User, base: string, steps: readonly Step[], sandbox: 
   return JSON.parse(out) as readonly StepResult[];
 }
 
-/** A process of the same user that somebody inside might want to get at. */
+/** A process of the same user that code inside might want to get at. */
 function startVictim(user: User): ChildProcess {
   const [file, ...args] = [...runsAs(user), "sleep", "300"];
   const victim = spawn(file, args, { env: { PATH: process.env["PATH"], VICTIM: "canary-environment" }, stdio: "ignore" });

@@ -63,7 +63,7 @@ afterAll(async () => {
   await model?.[Symbol.asyncDispose]();
 });
 
-/** Has the model make the calls, and gives what it was told of each. */
+/** Has the model make the calls, and returns the result of each. */
 async function order(calls: readonly HijackedCall[]): Promise<readonly string[]> {
   const idempotencyKey = `canary-${(runs += 1)}`;
   const { operator } = at.gateway;
@@ -171,10 +171,10 @@ test("18: the path of a file outside, in any text parameter of any tool and in a
     for (const [n, text] of (await order(some)).entries()) expect(leaks(text), `${JSON.stringify(some[n])} → ${text}`).toBe(false);
   }
   expect(model.requests.flatMap(({ messages }) => messages).filter(({ content }) => leaks(JSON.stringify(content)))).toEqual([]);
-  const told = at.telegram
+  const sent = at.telegram
     .calls()
     .map(({ params, files }) => JSON.stringify(params) + [...files.values()].map((file) => Buffer.from(file.data).toString("latin1")).join());
-  expect(told.filter(leaks)).toEqual([]);
+  expect(sent.filter(leaks)).toEqual([]);
   expect(readdirSync(outside).sort()).toEqual(["secret.png", "secret.txt"]);
   expect([readFileSync(join(outside, "secret.txt"), "utf8"), readFileSync(join(outside, "secret.png")).equals(picture(CANARY))]).toEqual([CANARY, true]);
 });

@@ -87,7 +87,7 @@ function corpus(place: Place): readonly string[] {
   ];
 }
 
-/** Asks again when the connection is told to slow down. */
+/** Asks again when the connection is rate limited. */
 async function patiently(caller: DeviceClient, method: string, params: unknown): Promise<Frame> {
   for (;;) {
     const answer = await caller.request(method, params);

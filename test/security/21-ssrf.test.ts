@@ -7,7 +7,7 @@ import { webFetchTool } from "../../src/tools/builtin/web/fetch.ts";
 import { createMarkUntrusted, type Tool, type ToolOutcome } from "../../src/tools/index.ts";
 import { startLoopbackServer, type LoopbackServer } from "../../src/base/loopback-server.fixture.ts";
 
-/** Whoever gets here has been led to a private place. */
+/** A request that gets here was led to a private address. */
 let canary: LoopbackServer;
 let canary6: LoopbackServer | undefined;
 /** A public site, as far as the tool knows, that sends its visitors on. */
@@ -29,7 +29,7 @@ const hits = (): number => canary.connections() + (canary6?.connections() ?? 0);
 /** Refused, which is more than having failed. */
 const REFUSED = /^Blocked|^Invalid URL/;
 
-/** The tool of a fresh install, except that one name of the test is a host somebody trusts. */
+/** The tool of a fresh install, except that one name of the test is a trusted host. */
 function webFetch(lookup?: AddressLookup, allowed: string[] = ["entry.example"]): Tool {
   // Whatever is taken for a name leads to the canary.
   const names: AddressLookup = lookup ?? (async () => [{ address: "127.0.0.1", family: 4 }]);

@@ -26,7 +26,7 @@ test.each([
   expect(gateway.output()).not.toContain(TOKEN);
 });
 
-test("22: the gateway itself refuses hooks without a token, whoever checked the configuration before", () => {
+test("22: the gateway itself refuses hooks without a token, no matter who checked the configuration before", () => {
   for (const token of [undefined, ...EMPTY]) {
     const config = { hooks: { enabled: true, ...(token === undefined ? {} : { token }) } };
     expect(() => checkHooks(config), JSON.stringify(token)).toThrow(/hooks\.token/);
@@ -93,7 +93,7 @@ const WRONG_SECRETS: readonly (readonly [string, object])[] = [
 ];
 
 test.each(WRONG_SECRETS)(
-  "22: a Telegram webhook whose secret is %s does not start: nobody listens, Telegram is not told, and the account says why",
+  "22: a Telegram webhook whose secret is %s does not start: nobody listens, Telegram is not notified, and the account says why",
   async (_name, secret) => {
     const webhookPort = await freePort();
     const webhook = { webhookUrl: `${WEBHOOK_ORIGIN}/telegram-webhook`, webhookPort };

@@ -78,7 +78,7 @@ test("23: a signature without a nonce counts from this machine alone, and not wh
 
 const SECRET = "Webhook-secret_0123456789abcdef";
 
-/** The secret as somebody writes it who has seen it go by in another form, or only in part. */
+/** The secret as an attacker would write it who has seen it in another form, or only in part. */
 const SECRET_SPELLINGS: readonly string[] = [
   "",
   SECRET.toLowerCase(),

@@ -87,7 +87,7 @@ test.skipIf(NO_PROC)("24: thousands of addresses, devices and names are bounded:
   await using gateway = await start({ gateway: { trustedProxies: ["127.0.0.1"] } });
   const guess = (n: number) =>
     ask(gateway.url, "/v1/models", { headers: { ...bearer("guess"), "x-forwarded-for": `2001:db8:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1` } });
-  // The heap takes its size from the first thousands, whoever asks.
+  // The heap takes its size from the first thousands, no matter who asks.
   for (let n = 0; n < 12_000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => guess(n + k)));
   const before = residentOf(gateway);
   for (let n = 12_000; n < 18_000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => guess(n + k)));

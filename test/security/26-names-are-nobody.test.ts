@@ -14,7 +14,7 @@ import { event, openPlace } from "../conversation/place.ts";
 const OWNER = { id: "1", name: "Anna", username: "anna", tag: "anna#1", e164: "+491" };
 const NAMES = ["Anna", "anna", "@anna", "telegram:@anna", "anna#1", "+491", "1"];
 
-const told = (sender: ChannelInboundEvent["sender"], type: "direct" | "group"): ChannelInboundEvent => ({
+const eventFrom = (sender: ChannelInboundEvent["sender"], type: "direct" | "group"): ChannelInboundEvent => ({
   kind: "message",
   id: "m",
   text: "/status",
@@ -27,21 +27,21 @@ const told = (sender: ChannelInboundEvent["sender"], type: "direct" | "group"): 
 /** A stranger under every name that the owner has, or that a list might hold. */
 const impostors = NAMES.map((name) => ({ id: "666", name, username: name.replace(/^@/, ""), tag: name, e164: name }));
 
-test("26: whoever takes an owner's name is still a stranger, alone and in groups", () => {
+test("26: a sender who takes an owner's name is still a stranger, alone and in groups", () => {
   const lists = { allowFrom: NAMES, groupAllowFrom: NAMES };
   for (const dmPolicy of ["pairing", "allowlist", "open"]) {
     const cfg = { channels: { telegram: { dmPolicy, ...lists } }, commands: { ownerAllowFrom: NAMES, allowFrom: { "*": NAMES } } } as HostConfig;
     const ask = (event: ChannelInboundEvent) =>
       decideAccess({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set(["1"]) });
-    for (const sender of impostors) for (const type of ["direct", "group"] as const) expect(ask(told(sender, type)).allow).toBe(false);
-    for (const type of ["direct", "group"] as const) expect(ask(told(OWNER, type))).toMatchObject({ allow: true, owner: true, commandAuthorized: true });
+    for (const sender of impostors) for (const type of ["direct", "group"] as const) expect(ask(eventFrom(sender, type)).allow).toBe(false);
+    for (const type of ["direct", "group"] as const) expect(ask(eventFrom(OWNER, type))).toMatchObject({ allow: true, owner: true, commandAuthorized: true });
   }
 });
 
 test("26: where everybody may write, a name makes nobody an owner nor lets them give commands", () => {
   const cfg = { channels: { telegram: { dmPolicy: "open", allowFrom: ["*"], groupPolicy: "open" } }, commands: { ownerAllowFrom: NAMES } } as HostConfig;
   for (const sender of impostors) {
-    const event = { ...told(sender, "direct"), text: "hello" };
+    const event = { ...eventFrom(sender, "direct"), text: "hello" };
     const verdict = decideAccess({ cfg, plugin: undefined, channel: "telegram", accountId: "default", event, approved: new Set() });
     expect(verdict).toMatchObject({ allow: true, owner: false, commandAuthorized: false });
   }
@@ -61,7 +61,7 @@ test("26: who was paired stays in under another name; who takes the old name aft
   await lists.load();
   const approved = lists.get("telegram", "default");
   const ask = (sender: ChannelInboundEvent["sender"]) =>
-    decideAccess({ cfg: {}, plugin: undefined, channel: "telegram", accountId: "default", event: told(sender, "direct"), approved }).allow;
+    decideAccess({ cfg: {}, plugin: undefined, channel: "telegram", accountId: "default", event: eventFrom(sender, "direct"), approved }).allow;
   expect(ask({ id: "1", name: "Berta", username: "berta" })).toBe(true);
   expect(ask({ id: "2", name: "Anna", username: "anna" })).toBe(false);
   rmSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ const KINDS = Object.keys({ message: 0, command: 0, button: 0, edit: 0, reaction
 >) as ChannelInboundKind[];
 const PLACES = ["direct", "group", "channel"] as const;
 
-const told = (kind: ChannelInboundKind, type: (typeof PLACES)[number], id: string): ChannelInboundEvent => ({
+const eventOf = (kind: ChannelInboundKind, type: (typeof PLACES)[number], id: string): ChannelInboundEvent => ({
   kind,
   id: "e1",
   text: "/status",
@@ -37,18 +37,18 @@ const CLOSED: readonly (readonly [string, object])[] = [
 ];
 
 test.each(CLOSED)("27: %s: whatever a stranger does, in whichever place, is refused", (_name, section) => {
-  for (const kind of KINDS) for (const type of PLACES) expect([kind, type, ask(section, told(kind, type, "666")).allow]).toEqual([kind, type, false]);
+  for (const kind of KINDS) for (const type of PLACES) expect([kind, type, ask(section, eventOf(kind, type, "666")).allow]).toEqual([kind, type, false]);
 });
 
 test("27: who may write may also react, edit and press, by the same list", () => {
   const section = { allowFrom: ["1"] };
-  for (const kind of KINDS) for (const type of PLACES) expect([kind, type, ask(section, told(kind, type, "1")).allow]).toEqual([kind, type, true]);
+  for (const kind of KINDS) for (const type of PLACES) expect([kind, type, ask(section, eventOf(kind, type, "1")).allow]).toEqual([kind, type, true]);
 });
 
-test("27: reactions, edits, members and notices start no turn, whoever they are from", () => {
+test("27: reactions, edits, members and notices start no turn, no matter who they are from", () => {
   for (const type of PLACES) {
     const starting = KINDS.filter((kind) => {
-      const verdict = ask({ allowFrom: ["1"], requireMention: false }, told(kind, type, "1"));
+      const verdict = ask({ allowFrom: ["1"], requireMention: false }, eventOf(kind, type, "1"));
       return verdict.allow && verdict.trigger;
     });
     expect(starting).toEqual(["message", "command", "button"]);
@@ -57,7 +57,7 @@ test("27: reactions, edits, members and notices start no turn, whoever they are 
 
 test("27: a stranger's reaction, edit or button is not answered with a code", () => {
   const offered = KINDS.filter((kind) => {
-    const verdict = ask({}, told(kind, "direct", "666"));
+    const verdict = ask({}, eventOf(kind, "direct", "666"));
     return !verdict.allow && verdict.pairing;
   });
   expect(offered).toEqual(["message", "command"]);

@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const told = (type: "direct" | "group"): ChannelInboundEvent => ({
+const eventIn = (type: "direct" | "group"): ChannelInboundEvent => ({
   kind: "message",
   id: "m",
   text: "hello",
@@ -42,7 +42,7 @@ const told = (type: "direct" | "group"): ChannelInboundEvent => ({
 });
 
 const mayWrite = (cfg: HostConfig, channel: string, accountId: string, type: "direct" | "group" = "direct"): boolean =>
-  decideAccess({ cfg, plugin: undefined, channel, accountId, event: told(type), approved: lists.get(channel, accountId) }).allow;
+  decideAccess({ cfg, plugin: undefined, channel, accountId, event: eventIn(type), approved: lists.get(channel, accountId) }).allow;
 
 test.each(CHANNELS)("28: on %s who was paired with one account is a stranger to the other", async (channel) => {
   const { code } = await pairing.request({ channel, accountId: "work", senderId: "7" });
@@ -80,7 +80,7 @@ test("28: an account that says less is not looser than its channel", () => {
   expect(ACCOUNTS.map((account) => mayWrite(cfg as HostConfig, "line", account, "group"))).toEqual([false, false]);
 });
 
-test("28: accounts do not take each other's room for waiting strangers", async () => {
+test("28: accounts do not use up each other's limit of waiting strangers", async () => {
   const ask = (accountId: string, senderId: string) => pairing.request({ channel: "nostr", accountId, senderId });
   for (const senderId of ["1", "2", "3", "4"]) await ask("default", senderId);
   expect((await ask("default", "5")).code).toBe("");

@@ -1,4 +1,4 @@
-/** 29: whoever knew a session's key could use the session. A subagent knows the keys of others; what it may do does not depend on that. */
+/** 29: anyone who knew a session's key could use the session. A subagent knows the keys of others; what it may do does not depend on that. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -20,14 +20,14 @@ const CONFIG = {
 
 type Filled<T> = T extends readonly (infer Item)[] ? Filled<Item>[] : T extends object ? { [Key in keyof T]-?: Filled<NonNullable<T[Key]>> } : T;
 /** Does not compile when a field of an event is missing: a new one has to be looked at here. What the configuration gives is not in it. */
-type Told = Filled<Omit<ChannelInboundEvent, "groupSystemPrompt" | "skillFilter" | "joins" | "context" | "at">>;
+type FilledEvent = Filled<Omit<ChannelInboundEvent, "groupSystemPrompt" | "skillFilter" | "joins" | "context" | "at">>;
 
 const MARK = "canary-7f3a";
 
 /** An event with these words in every field that a person can write, each with the field's name. */
-function told(kind: ChannelInboundKind, type: "direct" | "group", id: string, words: string): ChannelInboundEvent {
+function eventOf(kind: ChannelInboundKind, type: "direct" | "group", id: string, words: string): ChannelInboundEvent {
   const says = (field: string): string => `${MARK} ${field} ${words}`;
-  const whole: Told = {
+  const whole: FilledEvent = {
     kind,
     id,
     to: "place-1",
@@ -106,12 +106,12 @@ test.each(["direct", "group"] as const)(
         const requests: CallRequest[] = [];
         await using place = await openPlace(CONFIG, { heard: (request) => void requests.push({ ...request, messages: [...request.messages] }) });
         const words = shapes.join(" ");
-        for (const kind of ["edit", "reaction", "member", "notice"] as const) await place.inbound.accept(told(kind, type, kind, words));
+        for (const kind of ["edit", "reaction", "member", "notice"] as const) await place.inbound.accept(eventOf(kind, type, kind, words));
         for (const kind of ["message", "button"] as const) {
-          expect(await place.inbound.accept(told(kind, type, kind, words))).toMatchObject({ outcome: "accepted" });
+          expect(await place.inbound.accept(eventOf(kind, type, kind, words))).toMatchObject({ outcome: "accepted" });
           await place.quiet();
         }
-        // What a session was told about its chat is still there in its next turn.
+        // What a session has learned about its chat is still there in its next turn.
         await place.inbound.accept(event("and now?", { chat: { type, id: "place-1" }, to: "place-1", sender: { id: "person-1" } }));
         await place.quiet();
         expect(requests).toHaveLength(3);
@@ -140,7 +140,7 @@ test("32: a reply address that is no id is not shown as a fact of the chat", asy
 
 test("32: what a tool gives stands in its result and never in the system's role, in this turn and in the next", async () => {
   const folder = mkdtempSync(join(tmpdir(), "words-"));
-  await using room = await openAgentFixture({
+  await using fixture = await openAgentFixture({
     folder,
     clock: systemClock as never,
     says: [{ calls: [{ name: "look" }] }, "I looked", "again"],
@@ -155,12 +155,12 @@ test("32: what a tool gives stands in its result and never in the system's role,
     ],
   });
   const sent: Parameters<typeof keepingChannel>[0] = [];
-  const { store } = room;
+  const { store } = fixture;
   await using talk = await openTalk({
     store,
     clock: systemClock,
     ids: createIds(seededRandom(3)),
-    agents: () => Promise.resolve(room.agents),
+    agents: () => Promise.resolve(fixture.agents),
     config: CONFIG,
     channels: [keepingChannel(sent)],
   });
@@ -170,8 +170,8 @@ test("32: what a tool gives stands in its result and never in the system's role,
     await expect.poll(() => talk.conversation.running() + talk.delivery.open(), { timeout: 20_000 }).toBe(0);
   }
   expect(sent.map(({ text }) => text)).toEqual(["I looked", "again"]);
-  expect(room.requests).toHaveLength(3);
-  expect(trusted(room.requests)).not.toContain(MARK);
-  expect(JSON.stringify(room.requests[1]!.messages.filter(({ role }) => role === "toolResult"))).toContain(MARK);
+  expect(fixture.requests).toHaveLength(3);
+  expect(trusted(fixture.requests)).not.toContain(MARK);
+  expect(JSON.stringify(fixture.requests[1]!.messages.filter(({ role }) => role === "toolResult"))).toContain(MARK);
   rmSync(folder, { recursive: true, force: true });
 });

@@ -175,7 +175,7 @@ test("33: none of 24 secrets is in a log, in what is kept of sessions, in a fram
   for (const [file] of found) expect(statSync(join(place.stateDir, file)).mode & 0o777).toBe(0o600);
 });
 
-test("33: what a user says is not a secret of the gateway, but its own token is hidden in the log even when somebody says it", async () => {
+test("33: what a user says is not a secret of the gateway, but its own token is hidden in the log even when a user says it", async () => {
   const place = makePlace();
   const plugin = join(place.home, "careless");
   mkdirSync(plugin);
@@ -227,7 +227,7 @@ test("33: none of 50 canaries that tools and commands come across is stored, log
       logging: { level: "trace" },
     }),
   );
-  // What the model finds in files, as if somebody had copied the secrets there; one to a line, and one in the middle of a long one.
+  // What the model finds in files, as if a user had copied the secrets there; one to a line, and one in the middle of a long one.
   const list = all.join("\n");
   writeFileSync(join(workspace, "notes.txt"), list);
   writeFileSync(join(workspace, "one.txt"), `${"x".repeat(900)}${all[0]}${"y".repeat(900)}`);

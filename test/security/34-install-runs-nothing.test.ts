@@ -196,7 +196,7 @@ test("what an npm announces and what it brings have to be the same, whether or n
   }
 });
 
-test("npm is told to run no script each time, on its command line and in its environment, and gets no options for Node", async () => {
+test("npm is instructed to run no script each time, on its command line and in its environment, and gets no options for Node", async () => {
   const place = makeInstallPlace();
   place.write("", { "voice.tgz": await tgzOf(pluginEntries("voice", { pkg: { dependencies: { needed: "1.0.0" } } })) });
   const { env, log } = fakeNpm(place, join(place.home, "voice.tgz"), {});

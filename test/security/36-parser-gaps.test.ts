@@ -24,7 +24,7 @@ import {
 import { makeFakeDocker } from "../fakes/docker.ts";
 
 const ids = createIds(systemRandom);
-/** What the broker would make of a call: a failure that is thrown is one that is told. */
+/** What the broker would make of a call: a failure that is thrown is reported as an error. */
 const call = (tool: Tool, params: Record<string, unknown>, context: ToolContext): Promise<Pick<ToolOutcome, "isError">> =>
   tool.run({ id: "c", params, signal: new AbortController().signal, update: () => undefined, context }).catch(() => ({ isError: true }));
 const contextIn = (workspaceDir: string): ToolContext => ({

@@ -1,4 +1,4 @@
-/** Class 37: every command and button, by whoever may write somewhere, and what it reaches. */
+/** Class 37: every command and button, by anyone who may write somewhere, and what it reaches. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { elevationRefusal, mayStillGrant, namedForElevated } from "../../src/tools/authority/caller-settings.ts";
 import { ownersBy } from "../../src/channels/access/owners.ts";
@@ -42,7 +42,7 @@ const POWERS: Readonly<Record<string, readonly (readonly [text: string, done: Re
   ],
 };
 
-/** Commands that loosen nothing. One that is in neither list fails: whoever adds a command says here who may give it. */
+/** Commands that loosen nothing. One that is in neither list fails: add a new command here, with who may give it. */
 const ORDINARY = new Set(
   [
     ["help", "commands", "status", "whoami", "context", "export-session", "trace", "stop", "new", "reset", "compact", "usage", "model", "models"],
@@ -200,7 +200,7 @@ test("37: methods that loosen execution declare the scope that the table asks fo
     "exec.approvals.node.set": "operator.admin",
     "exec.approvals.forget": "operator.admin",
     "exec.approval.resolve": "operator.approvals",
-    // What makes somebody an owner is asked for separately: `owner` of the call.
+    // What makes a sender an owner is asked for separately: `owner` of the call.
     "channels.pairing.approve": "operator.pairing",
     "channels.pairing.owner": "operator.admin",
   });
@@ -225,7 +225,7 @@ describe("37: where there is an owner and everybody may give commands", () => {
     }
   });
 
-  test("whoever may talk may narrow, and only an owner widens again", async () => {
+  test("anyone who may talk may narrow, and only an owner widens again", async () => {
     const [owner, , paired] = SENDERS;
     expect((await ground.act(paired, "/exec security=deny ask=always", "direct")).done).toEqual([expect.stringContaining('"execSecurity":"deny"')]);
     expect((await ground.act(paired, "/exec security=allowlist", "direct")).done).toEqual([]);
@@ -271,7 +271,7 @@ describe("37: where nobody is the owner", () => {
   });
 });
 
-test("37: somebody whom the configuration names may decide and leave the sandbox; a star and a group name nobody", async () => {
+test("37: a sender whom the configuration names may decide and leave the sandbox; a star and a group name nobody", async () => {
   const named: OpenClawConfig = {
     ...WITH_OWNER,
     tools: { elevated: { enabled: true, allowFrom: { test: ["paired", "*"] } } },

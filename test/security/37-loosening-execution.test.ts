@@ -99,7 +99,7 @@ const ASKERS: readonly (readonly [string, Asker, mayWiden: boolean])[] = [
   ["an administrator", { owner: true, scopes: ["operator.admin"] }, true],
 ];
 
-/** Sessions as they may be: nothing chosen, narrowed, and widened by whoever may. */
+/** Sessions as they may be: nothing chosen, narrowed, and widened by an owner. */
 function states(config: OpenClawConfig): readonly (SessionEntry | undefined)[] {
   const narrowed = entryOf({ execSecurity: "deny", execAsk: "always", execHost: "sandbox", elevatedLevel: "off" });
   const widened = changed(undefined, config, { execAsk: "off" }, { owner: true });
@@ -147,7 +147,7 @@ for (const sandboxed of [false, true]) {
   });
 }
 
-test("37: values that an earlier version stored for whoever asked only narrow, and so do grants that are none", () => {
+test("37: values that an earlier version stored for any caller only narrow, and so do grants that are none", () => {
   const grants = [
     undefined,
     true,
@@ -169,7 +169,7 @@ test("37: values that an earlier version stored for whoever asked only narrow, a
   }
 });
 
-test("37: what was granted ends when the configuration is narrowed, or whoever granted it is no owner any more", () => {
+test("37: what was granted ends when the configuration is narrowed, or the sender who granted it is no owner any more", () => {
   for (const sandboxed of [false, true]) {
     const open = configOf({}, sandboxed);
     for (const change of WAYS) {
@@ -200,7 +200,7 @@ test("37: a value that is written over a granted one is not granted", () => {
   expect(freedom(entryOf({ ...granted, execSecurity: "full" }), config).security).toBe(1);
 });
 
-test("37: what goes past the configuration is refused when it is set, whoever asks, with the key that says no", () => {
+test("37: what goes past the configuration is refused when it is set, no matter who asks, with the key that says no", () => {
   const ask = (exec: Exec, change: ChoiceChange, sandboxed = false) => {
     const config = configOf(exec, sandboxed);
     return changeChoice({ config, agentId: "main", sandboxed, entry: undefined, change, asker: { owner: true }, grantor: { by: "client" }, holds: "owner" });

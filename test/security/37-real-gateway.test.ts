@@ -87,7 +87,7 @@ async function pending(): Promise<readonly Record<string, unknown>[]> {
 async function runsUnasked(ask: () => Promise<unknown>): Promise<boolean> {
   const file = join(workspace(), `made-${(made += 1)}`);
   const before = (await pending()).length;
-  // The answer comes when the model was told what became of the call.
+  // The answer comes once the model has the result of the call.
   await model.plan({ tool: "exec", args: JSON.stringify({ command: `touch ${file}` }) }, { say: "Done." });
   await ask();
   const ran = existsSync(file);
@@ -107,7 +107,7 @@ async function send(client: DeviceClient, sessionKey: string, message: string): 
   return JSON.stringify(messages.at(-1));
 }
 
-/** Lets a sender in by the code that they were told. */
+/** Approves a sender by the code that they were sent. */
 async function letIn(user: User, more: object = {}, by: DeviceClient = admin) {
   const said = await tell(user, "hello");
   const [code] = /\b[A-HJ-NP-Z2-9]{8}\b/.exec(said)!;
@@ -124,7 +124,7 @@ async function ofPaired(): Promise<void> {
   expect(await tell(paired, `/approve ${String(entry!["id"])} allow-once`)).toContain("Only an owner");
 }
 
-/** To make somebody the owner takes operator.admin; the gateway goes on without a restart, and the owner's word counts. */
+/** To make a sender the owner takes operator.admin; the gateway goes on without a restart, and the owner's word counts. */
 async function ofOwner(): Promise<void> {
   await using clerk = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.pairing", "operator.write"] });
   const said = await tell(owner, "hello");
@@ -152,7 +152,7 @@ async function ofNarrowerConfig(): Promise<void> {
   reconfigure({ tools: {} });
 }
 
-/** Writes sections of the file anew, as an editor does; the gateway goes on. */
+/** Replaces sections of the file, as an editor does; the gateway goes on. */
 function reconfigure(sections: Readonly<Record<string, unknown>>): void {
   const written = JSON.parse(readFileSync(place.configPath, "utf8")) as Record<string, unknown>;
   place.configure(JSON.stringify({ ...written, ...sections }));
@@ -163,7 +163,7 @@ async function ofEverybody(): Promise<void> {
   const account = { enabled: true, botToken: telegram.token, ackReaction: "", streamMode: "off", dmPolicy: "open", allowFrom: ["*"] };
   const commands = { ownerAllowFrom: [`telegram:${owner.id}`], allowFrom: { "*": ["*"] } };
   reconfigure({ session: { dmScope: "main" }, commands, channels: { telegram: account } });
-  // Asked again until it holds: by somebody else, so that no late answer is taken for one that follows.
+  // Asked again until it holds: by another sender, so that no late answer is taken for one that follows.
   const probe = telegram.person({ first_name: "Probe" });
   telegram.direct(probe);
   const asking = (): string => {

@@ -25,7 +25,7 @@ const probe = async (there: GuardedPlace, path: string): Promise<string> => {
 
 const writing = (there: GuardedPlace, name: string): string => there.orders([{ name: "write", args: { path: there.inside(name), content: "owned" } }]);
 
-/** What the model was told of its calls, in any of its requests. */
+/** The results of calls that the model was sent, in any of its requests. */
 const toolAnswers = (there: GuardedPlace): readonly string[] =>
   there.model.requests.flatMap(({ messages }) => messages.flatMap(({ role, content }) => (role === "tool" ? [JSON.stringify(content)] : [])));
 
@@ -180,7 +180,7 @@ describe("38: a plugin that guards tool calls and fails to load", () => {
   afterAll(() => there[Symbol.asyncDispose]());
 
   let runs = 0;
-  /** Has the model list the workspace; gives what it was told. */
+  /** Has the model list the workspace; returns the result. */
   async function look(client: DeviceClient): Promise<string> {
     const runId = `look-${(runs += 1)}`;
     const message = there.orders([{ name: "exec", args: { command: "echo the-tool-ran" } }]);

@@ -102,7 +102,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Has the model of an agent make the calls; gives what it was told of each. */
+/** Has the model of an agent make the calls; returns the result of each. */
 async function order(agent: string, calls: readonly HijackedCall[], by = owner, session?: string): Promise<readonly string[]> {
   const idempotencyKey = `run-${(runs += 1)}`;
   const sessionKey = `agent:${agent}:${session ?? `s${runs}`}`;
@@ -168,8 +168,8 @@ const WRITERS: readonly ((path: string) => HijackedCall)[] = [
 const contentOf = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 async function refusedAll(agent: string, calls: readonly HijackedCall[]): Promise<void> {
-  const told = await order(agent, calls);
-  for (const [n, text] of told.entries()) {
+  const results = await order(agent, calls);
+  for (const [n, text] of results.entries()) {
     const what = `${JSON.stringify(calls[n])} → ${text.slice(0, 400)}`;
     expect(text, what).not.toContain(CANARY);
     expect(text, what).not.toMatch(/Successfully|Success\.|HARMLESS=|runSecret/);
@@ -242,8 +242,8 @@ test("39: hard links and a folder that is swapped while it is used lead nowhere"
     swaps += 3;
   }, 0);
   const calls = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? READERS[0]!("door/id_ed25519") : WRITERS[0]!("door/made.txt")));
-  const told = await order("open", calls).finally(() => clearInterval(swapper));
-  for (const text of told) expect(text).not.toContain(CANARY);
+  const results = await order("open", calls).finally(() => clearInterval(swapper));
+  for (const text of results) expect(text).not.toContain(CANARY);
   expect(existsSync(join(home, ".ssh/made.txt"))).toBe(false);
   expect(swaps).toBeGreaterThan(3);
 });
@@ -268,7 +268,7 @@ test("39: what the next start would read is not written, although it is not ther
 
 test("39: a program that runs unasked is no way around it", async () => {
   if (!existsSync(join(workspace, "hard.txt"))) linkSync(join(home, ".aws/credentials"), join(workspace, "hard.txt"));
-  const told = await order("open", [
+  const results = await order("open", [
     ...[configPath, join(home, ".ssh/id_ed25519"), "/proc/self/environ"].map((path) => ({ name: "exec", args: { command: `cat ${path}` } })),
     { name: "exec", args: { command: "cat id_ed25519", workdir: join(home, ".ssh") } },
     { name: "exec", args: { command: "cat hard.txt" } },
@@ -277,7 +277,7 @@ test("39: a program that runs unasked is no way around it", async () => {
     { name: "exec", args: { command: "grep -r notes", workdir: home } },
     { name: "exec", args: { command: "cat notes.txt" } },
   ]);
-  for (const text of told.slice(0, -1)) expect(text).toBe("exec denied: allowlist miss");
+  for (const text of results.slice(0, -1)) expect(text).toBe("exec denied: allowlist miss");
 });
 
 test(

@@ -75,7 +75,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Has the model make the calls, and gives what it was told of each. */
+/** Has the model make the calls, and returns the result of each. */
 async function order(calls: readonly HijackedCall[], session = `s${runs}`): Promise<readonly string[]> {
   const idempotencyKey = `run-${(runs += 1)}`;
   model.plan({ calls });
@@ -107,12 +107,12 @@ describe("40", { shuffle: false }, () => {
       "/proc/self/environ",
       "/proc/self/cmdline",
     ];
-    const told = await order([
+    const results = await order([
       ...files.map(read),
       { name: "grep", args: { pattern: "canary40", path: home } },
       { name: "find", args: { pattern: "*.lock", path: stateDir } },
     ]);
-    for (const text of told.slice(0, files.length)) expect(text).toMatch(/is sealed/);
+    for (const text of results.slice(0, files.length)) expect(text).toMatch(/is sealed/);
     // With a command nobody is in the way, and they are masked wherever they come from.
     const printed = await order([
       exec(`cat ${files.slice(0, 4).join(" ")}`),
@@ -123,7 +123,7 @@ describe("40", { shuffle: false }, () => {
       exec("sleep 0.5"),
       { name: "process", args: { action: "list" } },
     ]);
-    const all = [...told, ...printed].join("\n");
+    const all = [...results, ...printed].join("\n");
     expect(found(all)).toEqual([]);
     expect(all).not.toContain(lock.runSecret);
     expect(printed[3]).toContain("***");

@@ -7,16 +7,16 @@ import type { CallContext, Handlers } from "../../src/gateway/methods/handler.ts
 
 let bench: AuthBench;
 let handlers: Handlers;
-let told: [string, unknown][];
+let events: [string, unknown][];
 
 beforeAll(async () => {
   bench = await createAuthBench();
-  told = [];
-  handlers = devicesHandlers({ auth: bench.auth, broadcast: (event, payload) => void told.push([event, payload]) });
+  events = [];
+  handlers = devicesHandlers({ auth: bench.auth, broadcast: (event, payload) => void events.push([event, payload]) });
 });
 beforeEach(async () => {
   await bench.clear();
-  told.length = 0;
+  events.length = 0;
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
@@ -50,21 +50,21 @@ test("a device that waits is listed, announced, approved and listed again, witho
   const { device, requestId } = await ask();
   expect(await call("device.pair.list", {})).toMatchObject({ pending: [{ requestId, deviceId: device.id }], paired: [] });
   expect(await call("device.pair.approve", { requestId })).toMatchObject({ requestId, device: { deviceId: device.id, scopes: ["operator.read"] } });
-  expect(told.map(([event]) => event)).toEqual(["device.pair.requested", "device.pair.resolved"]);
+  expect(events.map(([event]) => event)).toEqual(["device.pair.requested", "device.pair.resolved"]);
   const { pending, paired } = await call("device.pair.list", {});
   expect([pending, paired]).toMatchObject([[], [{ deviceId: device.id, tokens: [{ role: "operator" }] }]]);
   const [stored] = await bench.store.read("devices.tokens", { deviceId: device.id });
-  expect(JSON.stringify([paired, told])).not.toContain(stored!.token);
+  expect(JSON.stringify([paired, events])).not.toContain(stored!.token);
 });
 
 test("a device that waits can be turned away", async () => {
   const { device, requestId } = await ask();
   expect(await call("device.pair.reject", { requestId })).toEqual({ requestId, deviceId: device.id });
-  expect(told.at(-1)).toMatchObject(["device.pair.resolved", { requestId, decision: "rejected" }]);
+  expect(events.at(-1)).toMatchObject(["device.pair.resolved", { requestId, decision: "rejected" }]);
   await expect(call("device.pair.approve", { requestId })).rejects.toMatchObject({ code: "INVALID_INPUT", message: "unknown requestId" });
 });
 
-test("whoever may only pair cannot give away more than that", async () => {
+test("a caller who may only pair cannot give away more than that", async () => {
   const { requestId } = await ask(["operator.write"]);
   await expect(call("device.pair.approve", { requestId }, context(["operator.pairing"]))).rejects.toThrow("missing scope: operator.write");
 });
@@ -87,9 +87,9 @@ test("rotating and revoking close the sockets that used the token, the caller's 
 test("a removed device is gone, without an event, and its sockets are closed", async () => {
   const { device, requestId } = await ask();
   await call("device.pair.approve", { requestId });
-  told.length = 0;
+  events.length = 0;
   expect(await call("device.pair.remove", { deviceId: device.id })).toEqual({ deviceId: device.id });
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   expect(bench.revocations.some((revocation) => isRevoked(revocation, { deviceId: device.id, role: "operator", method: "token" }))).toBe(true);
   await expect(call("device.pair.remove", { deviceId: device.id })).rejects.toThrow("unknown deviceId");
 });
@@ -107,7 +107,7 @@ test("a node asks once, is approved, and its token verifies", async () => {
   expect(await call("node.pair.verify", { nodeId, token: paired[0]!.token })).toMatchObject({ ok: true, node: { nodeId } });
   expect(await call("node.pair.verify", { nodeId, token: "guess" })).toEqual({ ok: false });
   expect(await call("node.pair.verify", { nodeId: "nobody", token: "guess" })).toEqual({ ok: false });
-  expect(told.map(([event]) => event)).toEqual(["node.pair.requested", "node.pair.resolved"]);
+  expect(events.map(([event]) => event)).toEqual(["node.pair.requested", "node.pair.resolved"]);
 });
 
 test("paired nodes and devices do not mix", async () => {

@@ -110,7 +110,7 @@ test("a rotated token fails at once, and again when it is tried side by side wit
     bench.auth.pairing.rotate({ deviceId: device.id, role: "operator" }, ALL_SCOPES),
     ...Array.from({ length: 20 }, () => bench.connect(device, { scopes: READ, auth: { token: old } })),
   ]);
-  // Who was let in with the old token meanwhile was let in before it was replaced, and is told of the revocation like every open socket.
+  // A client that was let in with the old token came before it was replaced, and is notified of the revocation like every open socket.
   for (const answer of during) if (answer.ok) expect(answer.issued!.deviceToken).toBe(old);
   expect((await bench.connect(device, { scopes: READ, auth: { token: old } })).ok).toBe(false);
   expect((await bench.connect(device, { scopes: READ, auth: { token: rotated.token } })).ok).toBe(true);

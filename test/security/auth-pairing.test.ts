@@ -140,7 +140,7 @@ test("hello-ok names the scopes that the connection was granted, not all that it
   expect((await bench.auth.pairing.list()).paired).toMatchObject([{ tokens: [{ role: "operator", scopes: ADMIN }] }]);
 });
 
-test("a device that was removed is told that it is not paired, one whose token was replaced that the token does not fit", async () => {
+test('a device that was removed gets the reason "not paired"; one whose token was replaced gets "token mismatch"', async () => {
   const device = createDevice();
   const token = await issuedTo(bench.connect(device, { scopes: READ }));
   await bench.auth.pairing.rotate({ deviceId: device.id, role: "operator" }, ALL_SCOPES);

@@ -46,7 +46,7 @@ test("HTTP: foreign pages and foreign names are refused before any secret is loo
   expect(await bench.auth.bearer(bearing(local(), undefined))).toMatchObject({ ok: true, method: "none" });
 });
 
-test("HTTP: who is locked out is told when to come back", async () => {
+test("HTTP: a client that is locked out learns when to come back", async () => {
   for (let n = 0; n < 10; n += 1) await bench.auth.bearer(bearing(remote(), "Bearer guess"));
   expect(await bench.auth.bearer(bearing(remote(), `Bearer ${TOKEN}`))).toMatchObject({ ok: false, status: 429, retryAfterMs: 300_000 });
   expect(await bench.auth.bearer(bearing(local(), `Bearer ${TOKEN}`))).toMatchObject({ ok: true });

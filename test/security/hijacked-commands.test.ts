@@ -1,6 +1,6 @@
 /**
  * A model that was talked into everything, at a real gateway: the commands it was not granted (12, 13, 14, 33, 35).
- * What it is refused it is told, and the transcript keeps; what is granted works, so that a refusal means something.
+ * The model is sent each refusal, and the transcript keeps it; what is granted works, so that a refusal means something.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -133,7 +133,7 @@ test("33: the gateway's own token and the keys of providers are not in a command
   expect(seen).not.toContain(CANARIES.key);
 });
 
-test("13: nothing runs before somebody else said so, and the model is not somebody", async () => {
+test("13: nothing runs before a person approves it, and the model cannot approve it itself", async () => {
   const marker = at.inside("asking", "approved");
   const [asked] = await at.order("asking", [exec(`touch ${marker}`)]);
   expect(asked!.text).toMatch(/^Approval required \(id /);
@@ -177,7 +177,7 @@ test("the rules about commands, the configuration and the gateway's state are no
     join(at.place.stateDir, "extensions/evil/index.js"),
     join(at.place.stateDir, "agents/asking/agent/auth-profiles.json"),
   ];
-  // `asking` may write everywhere if somebody agrees, and would be free to run everything afterwards.
+  // `asking` may write everywhere if a user agrees, and would be free to run everything afterwards.
   await at.refused(
     "asking",
     targets.map((path) => write(path, "{}")),

@@ -1,6 +1,6 @@
 /**
  * A model that was talked into everything, at a real gateway: the files it was not granted (17, 18).
- * What it is refused it is told, and the transcript keeps; what is granted works, so that a refusal means something.
+ * The model is sent each refusal, and the transcript keeps it; what is granted works, so that a refusal means something.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ test("who has the workspace only reads, writes, edits and searches nothing else"
   expect(await at.works("free", read(at.secretFile))).toBe(CANARIES.secret);
 });
 
-test("links do not lead out, whoever made them", async () => {
+test("links do not lead out, no matter who made them", async () => {
   await at.works("fenced", exec(`ln -s ${at.secretFile} link`));
   await at.works("fenced", exec(`ln -s ${at.outside} folder`));
   await at.refused("fenced", [exec("ln -s /proc/self/environ environ")], /allowlist miss/);
@@ -80,12 +80,12 @@ test("18: no parameter of any tool leads out", async () => {
     ].map((args) => ({ name, args }));
   });
   expect(calls.length).toBeGreaterThan(40);
-  const told = await at.order(
+  const results = await at.order(
     "fenced",
     calls.filter(({ name }) => name !== "gateway"),
     { session: "parameters" },
   );
-  for (const [n, { text }] of told.entries()) expect(text, JSON.stringify(calls[n])).not.toContain(CANARIES.secret);
+  for (const [n, { text }] of results.entries()) expect(text, JSON.stringify(calls[n])).not.toContain(CANARIES.secret);
   expect(readFileSync(at.secretFile, "utf8")).toBe(CANARIES.secret);
   expect(readdirSync(at.outside)).toEqual(["secret.txt"]);
 });
@@ -103,13 +103,13 @@ test("17: nothing leads out while links are swapped", async () => {
     }
     swaps += 3;
   }, 0);
-  const told = await at
+  const results = await at
     .order(
       "fenced",
       Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? read("door/secret.txt") : write("door/made.txt"))),
     )
     .finally(() => clearInterval(swapper));
-  for (const { text } of told) expect(text).not.toContain(CANARIES.secret);
+  for (const { text } of results) expect(text).not.toContain(CANARIES.secret);
   expect(readdirSync(at.outside)).toEqual(["secret.txt"]);
   expect(swaps).toBeGreaterThan(10);
 });

@@ -47,7 +47,7 @@ test("both headers carry the token, the address does not", async () => {
   expect((await post("/hooks/wake", { authorization: `Bearer ${TOKEN}` })).status).toBe(401);
 });
 
-test("what is accepted by the guard is refused by name until somebody takes the work", async () => {
+test("what is accepted by the guard is refused by name until there is a handler", async () => {
   gateway = await startSurface({ config: on() });
   expect((await post("/hooks/agent", right)).json()).toEqual({ ok: false, error: expect.stringMatching(/^UNAVAILABLE: webhooks are not available/) });
   const bad = await post("/hooks/agent", right, "[");
@@ -70,7 +70,7 @@ test("twenty failures in a minute lock an address out, right token or not, until
     const reply = await post("/hooks/wake", headers);
     expect([reply.status, reply.headers["retry-after"]]).toEqual([429, "45"]);
   }
-  // Whoever is on this machine itself is not locked out with it.
+  // A client on this machine itself is not locked out with it.
   expect((await post("/hooks/wake", right)).status).toBe(503);
   clock.advance(45_000);
   expect((await post("/hooks/wake", right)).status).toBe(503);

@@ -68,7 +68,7 @@ const BEHIND: Readonly<Record<string, readonly [auth: Route["auth"], method: Rou
   "exact /__openclaw/control-ui-config.json": ["public", "GET", 200],
   // Nobody has a picture.
   "prefix /avatar": ["public", "GET", 404],
-  // Whoever sends no Origin is not the page.
+  // A client that sends no Origin is not the page.
   "exact /__openclaw/login": ["own", "POST", 403],
   ...Object.fromEntries(plugins.map(({ auth, path }) => [`prefix ${path}`, [auth, "POST", 200] as const])),
 };

@@ -1,5 +1,5 @@
 /**
- * Runs commands through the exec tool of a sandboxed session, and the same commands on the machine itself, as whoever starts it. Reads what to do
+ * Runs commands through the exec tool of a sandboxed session, and the same commands on the machine itself, as the user who starts it. Reads what to do
  * as JSON from its argument and prints what came of it as JSON.
  */
 import { spawnSync } from "node:child_process";

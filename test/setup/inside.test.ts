@@ -78,7 +78,7 @@ describe("setup.status", () => {
     ]);
   });
 
-  test("a key in the environment is told by its variable, never by its value", async () => {
+  test("a key in the environment is named by its variable, never by its value", async () => {
     await start();
     await gateway[Symbol.asyncDispose]();
     gateway = open.use(await place.gateway({ build: BUILD, env: { OPENAI_API_KEY: KEY } }));
@@ -117,7 +117,7 @@ describe("setup.key", () => {
     expect([homeOf(place).profiles(), homeOf(place).text()]).toEqual([{}, before]);
   });
 
-  test("one that nobody could check is kept and displaces nothing, until it is checked or somebody says so", async () => {
+  test("one that could not be checked is kept and displaces nothing, until it is checked or the user says so", async () => {
     await start();
     server.play(BUSY);
     const first = await call("setup.key", { provider: "openai", key: KEY });
@@ -130,7 +130,7 @@ describe("setup.key", () => {
     expect(await call("setup.status")).toMatchObject({ answering: { model: "openai/gpt-5.2", offline: false } });
   });
 
-  test("one that nobody could check answers when somebody says so; without any key there is nothing to check", async () => {
+  test("one that could not be checked answers when the user says so; without any key there is nothing to check", async () => {
     await start();
     await expect(call("setup.key", { provider: "openai" })).rejects.toThrow("there is no key for OpenAI yet");
     server.play(BUSY);
@@ -168,7 +168,7 @@ describe("setup.local and setup.channel", () => {
     await expect(call("setup.local", { id: "openai", model: "x" })).rejects.toThrow("ollama, lmstudio");
   });
 
-  test("a channel's section is checked, written and turned on, and what happens then is told", async () => {
+  test("a channel's section is checked, written and turned on, and what happens then is reported", async () => {
     await start();
     const before = homeOf(place).text();
     await expect(call("setup.channel", { channel: "telegram", fields: {} })).rejects.toThrow("Bot token (botToken)");

@@ -40,7 +40,7 @@ describe("a key is tried before it is kept", () => {
     expect(stderr).toMatch(/kept unchecked/);
   });
 
-  test("an account without money has a good key, and its owner is told", async () => {
+  test("an account without money has a good key, and its owner is notified", async () => {
     await using server = await startModelServer({ kind: "status", status: 402, body: { error: { message: "insufficient credit" } } });
     const home = setupHome();
     const { code, stderr } = await home.onboard(...flags(server.url));

@@ -110,7 +110,7 @@ describe("a login with a device code", () => {
     expectNoSecrets(scene);
   });
 
-  test("that the provider refuses is told, and another choice is asked for", async () => {
+  test("that the provider refuses is reported, and another choice is asked for", async () => {
     const { home, terminal } = await onboard("qwen-portal", { polls: ["access_denied"] }, ...QUIET, "--skip-channels");
     await terminal.waitFor(/not logged in[\s\S]*access_denied/);
     await takeSomethingElse(terminal);
@@ -119,7 +119,7 @@ describe("a login with a device code", () => {
     expect(home.text()).not.toContain("qwen");
   });
 
-  test("that nobody makes in time is told; leaving then changes nothing", async () => {
+  test("that nobody makes in time is reported; leaving then changes nothing", async () => {
     const polls = Array.from({ length: 20 }, () => "authorization_pending");
     const { home, terminal } = await onboard("qwen-portal", { polls, deviceExpiresIn: 1 }, ...QUIET);
     await terminal.waitFor(/has expired/);
@@ -165,7 +165,7 @@ describe("a login in the browser", () => {
     expect(Object.keys(home.profiles())).toEqual(["anthropic:default"]);
   });
 
-  test("that is refused there is told, and another choice is asked for", async () => {
+  test("that is refused there is reported, and another choice is asked for", async () => {
     const { home, terminal } = await onboard("oauth", { browser: true, denies: "access_denied" }, ...QUIET, "--skip-channels");
     await terminal.waitFor(/not logged in[\s\S]*access_denied/);
     await takeSomethingElse(terminal);

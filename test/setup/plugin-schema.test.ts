@@ -34,7 +34,7 @@ const MANIFEST = {
     depth: { label: "Depth of the water", help: "In metres.", placeholder: "12" },
     berth: { label: "Berth", sensitive: true },
     "pilots[].code": { sensitive: true },
-    pilots: { itemTemplate: { name: "Somebody" } },
+    pilots: { itemTemplate: { name: "Someone" } },
     tide: { advanced: true },
   },
 };
@@ -99,7 +99,7 @@ test("the schema has the settings of plugins and channels, with their labels, he
     "plugins.entries.harbour": { label: "Old harbour", help: "Where ships lie.", group: "Plugins" },
     "plugins.entries.harbour.config.depth": { label: "Depth of the water", help: "In metres.", placeholder: "12" },
     "plugins.entries.harbour.config.berth": { label: "Berth", sensitive: true },
-    "plugins.entries.harbour.config.pilots": { label: "Pilots", itemTemplate: { name: "Somebody" } },
+    "plugins.entries.harbour.config.pilots": { label: "Pilots", itemTemplate: { name: "Someone" } },
     "plugins.entries.harbour.config.pilots[].code": { label: "Code", sensitive: true },
     "plugins.entries.harbour.config.tide": { advanced: true },
     "channels.telegram": { label: "Telegram", group: "Channels" },
@@ -155,21 +155,21 @@ test("what a channel's code calls secret is hidden as well", async () => {
   expect(JSON.stringify(shown)).not.toContain(SONG);
 });
 
-test("a wrong setting is told with the words of the command line, and a secret is not in them", async () => {
+test("a wrong setting is reported with the text of the command line, and without secrets", async () => {
   const wrong = { entries: { harbour: { enabled: true, config: { ...SETTINGS, depth: 99, berth: 4711, tide: "hihg", anker: 1 } } } };
   await start({ entries: { harbour: { enabled: true, config: SETTINGS } } });
   const raw = JSON.stringify({ gateway: { mode: "local", auth: { token: TOKEN } }, plugins: wrong, channels: { irc: { port: "x" } } });
   const { valid, issues } = await call("config.check", { raw });
   const other = join(place.home, "other.json");
   writeFileSync(other, raw);
-  const told = JSON.parse(runCommand(place, ["config", "validate", "--file", other, "--json"], { build: BUILD }).stdout) as { issues: typeof issues };
+  const printed = JSON.parse(runCommand(place, ["config", "validate", "--file", other, "--json"], { build: BUILD }).stdout) as { issues: typeof issues };
   expect(valid).toBe(false);
   expect(issues.map(({ path }) => path).sort()).toEqual([
     "channels.irc.port",
     ...["anker", "berth", "depth", "tide"].map((key) => `plugins.entries.harbour.config.${key}`),
   ]);
   const words = (list: typeof issues) => list.map(({ path, message }) => `${path}: ${message}`).sort();
-  expect(words(issues)).toEqual(words(told.issues));
+  expect(words(issues)).toEqual(words(printed.issues));
   expect(JSON.stringify(issues)).not.toContain("4711");
 });
 

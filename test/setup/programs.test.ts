@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { configure } from "../../src/setup/configure.ts";
 import { onboard } from "../../src/setup/onboard.ts";
-import { LEAVE, GOES_ON, person, room, type Room } from "./room.ts";
+import { LEAVE, GOES_ON, person, openSetup, type SetupFixture } from "./fixture.ts";
 
 const CHOOSES = { ...GOES_ON, "Which model answers?": "skip" };
 const GIVEN = { skip: { health: true, channels: true } };
@@ -12,7 +12,7 @@ const QUESTION = "Install programs that skills need? (none: not now)";
 const COMMAND = "npm install --global --ignore-scripts @acme/weather-tool-of-nobody";
 
 /** A skill that needs a program which no machine has. */
-function addSkill({ home }: Room, name: string, install: string): void {
+function addSkill({ home }: SetupFixture, name: string, install: string): void {
   const folder = join(home, "files/skills", name);
   mkdirSync(folder, { recursive: true });
   const metadata = `{openclaw: {requires: {bins: ["${name}-of-nobody"]}, install: [${install}]}}`;
@@ -22,15 +22,15 @@ function addSkill({ home }: Room, name: string, install: string): void {
 const NODE = `{kind: "node", package: "@acme/weather-tool-of-nobody"}`;
 
 /** A machine whose installers are these scripts. */
-async function machine(programs: Readonly<Record<string, string>>, skills: Readonly<Record<string, string>> = { weather: NODE }): Promise<Room> {
-  const made = await room(undefined, {}, programs);
+async function machine(programs: Readonly<Record<string, string>>, skills: Readonly<Record<string, string>> = { weather: NODE }): Promise<SetupFixture> {
+  const made = await openSetup(undefined, {}, programs);
   for (const [name, install] of Object.entries(skills)) addSkill(made, name, install);
   return made;
 }
 
-const run = ({ place, home }: Room, ask: ReturnType<typeof person>["ask"], given: object = {}) =>
+const run = ({ place, home }: SetupFixture, ask: ReturnType<typeof person>["ask"], given: object = {}) =>
   onboard(place, { ask, answers: { ...GIVEN, workspace: join(home, "files"), ...given }, command: "test" });
-const installs = ({ calls }: Room): readonly string[] => calls().filter((call) => !/^(?:systemctl|loginctl) /.test(call));
+const installs = ({ calls }: SetupFixture): readonly string[] => calls().filter((call) => !/^(?:systemctl|loginctl) /.test(call));
 
 describe("programs of skills", () => {
   test("are shown with what would run, and installed at the end when that is agreed to", async () => {
@@ -43,7 +43,7 @@ describe("programs of skills", () => {
     expect(result).toMatchObject({ programs: [{ skill: "weather", command: COMMAND, ok: true }] });
   });
 
-  test("are not installed without a yes, nor when none is chosen, nor for somebody who leaves", async () => {
+  test("are not installed without a yes, nor when none is chosen, nor for a user who leaves", async () => {
     for (const answers of [
       { [QUESTION]: ["weather"], "Run that at the end": false },
       { [QUESTION]: [] },
@@ -55,7 +55,7 @@ describe("programs of skills", () => {
     }
   });
 
-  test("that fail are told with the installer's words; the next one runs, and the setup stands", async () => {
+  test("that fail are reported with the installer's output; the next one runs, and the setup stands", async () => {
     const here = await machine({ npm: "echo EACCES: not yours >&2; exit 243", uv: "exit 0" }, { weather: NODE, notes: `{kind: "uv", package: "notes"}` });
     const { ask, notes } = person({ ...CHOOSES, [QUESTION]: ["notes", "weather"], "Run that at the end": true });
     const result = await run(here, ask);
@@ -65,7 +65,7 @@ describe("programs of skills", () => {
   });
 
   test("get none of our keys in their environment", async () => {
-    const here = await room(undefined, { OPENAI_API_KEY: "sk-CANARY-0123456789abcdefghijkl" }, { npm: 'export -p > "$HOME/seen"' });
+    const here = await openSetup(undefined, { OPENAI_API_KEY: "sk-CANARY-0123456789abcdefghijkl" }, { npm: 'export -p > "$HOME/seen"' });
     addSkill(here, "weather", NODE);
     const { ask } = person({ ...CHOOSES, [QUESTION]: ["weather"], "Run that at the end": true });
     expect(await run(here, ask)).toMatchObject({ programs: [{ ok: true }] });

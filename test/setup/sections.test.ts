@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { configure, SECTIONS, type Section } from "../../src/setup/configure.ts";
 import { at, setupHome } from "./place.ts";
-import { LEAVE, person, room } from "./room.ts";
+import { LEAVE, person, openSetup } from "./fixture.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -33,19 +33,19 @@ const ANSWERED: Readonly<Record<Exclude<Section, "daemon" | "health">, readonly 
 
 describe("configure --section", () => {
   test.each(Object.entries(ANSWERED))("%s writes what was answered, and nothing when it is left", async (section, [answers, path, value]) => {
-    const { place, config } = await room("{}");
+    const { place, config } = await openSetup("{}");
     const { ask, asked } = person(answers);
     expect(await configure(place, ask, [section as Section])).toMatchObject({ sections: [section] });
     expect(at(config(), path)).toEqual(value);
     expect(at(config(), "wizard.lastRunCommand")).toBe("configure");
     const [first] = asked.filter((message) => !message.startsWith("note"));
-    const other = await room("{}");
+    const other = await openSetup("{}");
     await expect(configure(other.place, person({ [first!]: LEAVE }).ask, [section as Section])).rejects.toMatchObject({ code: "CANCELLED" });
     expect(other.text()).toBe("{}");
   });
 
   test.runIf(process.platform === "linux")("daemon installs the service, and restarts one that is there", async () => {
-    const { place, home, calls, text } = await room("{}");
+    const { place, home, calls, text } = await openSetup("{}");
     const unit = join(home, ".config/systemd/user/openclaw-gateway.service");
     await configure(place, person({ "as a service?": true }).ask, ["daemon"]);
     expect([existsSync(unit), calls().includes("systemctl --user enable --now openclaw-gateway.service"), text()]).toEqual([true, true, "{}"]);
@@ -56,7 +56,7 @@ describe("configure --section", () => {
   });
 
   test.runIf(process.platform === "linux")("daemon leaves a file that was changed by hand as it is, unless it may write over it", async () => {
-    const { place, home, calls } = await room("{}");
+    const { place, home, calls } = await openSetup("{}");
     const unit = join(home, ".config/systemd/user/openclaw-gateway.service");
     await configure(place, person({ "as a service?": true }).ask, ["daemon"]);
     const mine = `${readFileSync(unit, "utf8")}# mine\n`;
@@ -70,7 +70,7 @@ describe("configure --section", () => {
   });
 
   test.runIf(process.platform === "linux")("daemon does not ask for what systemd will not do here", async () => {
-    const { place } = await room("{}", {}, { systemctl: "echo Failed to connect to bus >&2; exit 1" });
+    const { place } = await openSetup("{}", {}, { systemctl: "echo Failed to connect to bus >&2; exit 1" });
     const { ask, asked, notes } = person({});
     await configure(place, ask, ["daemon"]);
     expect(asked.filter((message) => !message.startsWith("note"))).toEqual([]);
@@ -78,7 +78,7 @@ describe("configure --section", () => {
   });
 
   test("health says whether a gateway answers", async () => {
-    const { place } = await room("{}");
+    const { place } = await openSetup("{}");
     const { ask, notes } = person({});
     await configure({ ...place, health: async () => undefined }, ask, ["health"]);
     await configure({ ...place, health: async () => "ready" }, ask, ["health"]);
@@ -104,8 +104,8 @@ describe("the documented flags", () => {
   test.each(Object.entries(FLAGS))("of %s are in its help", async (command, names) => {
     const { code, stdout } = await setupHome().run([command, "--help"]);
     expect(code).toBe(0);
-    const told = new Set([...stdout.matchAll(/--([a-z][a-z-]+)/g)].map(([, name]) => name));
-    expect(names.split(" ").filter((name) => !told.has(name))).toEqual([]);
+    const documented = new Set([...stdout.matchAll(/--([a-z][a-z-]+)/g)].map(([, name]) => name));
+    expect(names.split(" ").filter((name) => !documented.has(name))).toEqual([]);
   });
 
   test("of setup: without one it only makes what is missing; --wizard and the others are onboard", async () => {

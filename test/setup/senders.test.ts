@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { configure } from "../../src/setup/configure.ts";
 import { onboard } from "../../src/setup/onboard.ts";
 import { at } from "./place.ts";
-import { GOES_ON, person, room } from "./room.ts";
+import { GOES_ON, person, openSetup } from "./fixture.ts";
 
 const TOKEN = "123456789:AAabcdefghijklmnopqrstuvw";
 const TELEGRAM = { ...GOES_ON, "Which model answers?": "skip", "Which channels": ["telegram"], "Bot token": TOKEN };
@@ -11,14 +11,14 @@ const GIVEN = { skip: { health: true, skills: true } };
 
 describe("QuickStart", () => {
   test("lets in the people who are named, and nobody else", async () => {
-    const { place, config } = await room();
+    const { place, config } = await openSetup();
     await onboard(place, { ask: person({ ...TELEGRAM, "Telegram user ids": "12345, tg:678" }).ask, answers: GIVEN, command: "test" });
     expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN, dmPolicy: "allowlist", allowFrom: ["12345", "678"] });
     expect(at(config(), "commands.ownerAllowFrom")).toEqual(["telegram:12345"]);
   });
 
   test("offers those who are named as owners, and nobody", async () => {
-    const { place, config } = await room();
+    const { place, config } = await openSetup();
     const { ask, offered } = person({ ...TELEGRAM, "Telegram user ids": "12345, 678", "Who owns": "" });
     await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect(Object.entries(offered).find(([message]) => message.startsWith("Who owns"))?.[1]).toEqual(["12345", "678", ""]);
@@ -26,7 +26,7 @@ describe("QuickStart", () => {
   });
 
   test("takes the owner from --owner, as channel:id", async () => {
-    const { place, config } = await room();
+    const { place, config } = await openSetup();
     const { ask, asked } = person({ ...TELEGRAM, "Telegram user ids": "" });
     await onboard(place, { ask, answers: { ...GIVEN, owner: "Telegram:12345" }, command: "test" });
     expect(at(config(), "commands.ownerAllowFrom")).toEqual(["telegram:12345"]);
@@ -34,13 +34,13 @@ describe("QuickStart", () => {
     for (const owner of ["12345", "telegram:", "telegram:*"]) {
       const given = { ...GIVEN, owner };
       await expect(
-        onboard((await room()).place, { ask: person({ ...TELEGRAM, "Telegram user ids": "" }).ask, answers: given, command: "test" }),
+        onboard((await openSetup()).place, { ask: person({ ...TELEGRAM, "Telegram user ids": "" }).ask, answers: given, command: "test" }),
       ).rejects.toThrow("channel:id");
     }
   });
 
   test("does not take an owner on a channel that there is not", async () => {
-    const { place } = await room();
+    const { place } = await openSetup();
     const { ask } = person({ ...TELEGRAM, "Telegram user ids": "" });
     await expect(onboard(place, { ask, answers: { ...GIVEN, owner: "telegramm:12" }, command: "test" })).rejects.toThrow(
       'there is no channel "telegramm"; did you mean telegram?',
@@ -48,14 +48,14 @@ describe("QuickStart", () => {
   });
 
   test("does not take names: they change hands", async () => {
-    const { place, config } = await room();
+    const { place, config } = await openSetup();
     const { ask } = person({ ...TELEGRAM, "Telegram user ids": "@ada" });
     await expect(onboard(place, { ask, answers: GIVEN, command: "test" })).rejects.toThrow("numbers such as");
     expect(at(config(), "channels")).toBeUndefined();
   });
 
   test("stays with codes when nobody is named, and says how to let people in", async () => {
-    const { place, config } = await room();
+    const { place, config } = await openSetup();
     const { ask, notes } = person({ ...TELEGRAM, "Telegram user ids": "" });
     await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN });
@@ -63,14 +63,14 @@ describe("QuickStart", () => {
   });
 
   test("asks nobody about a policy that is set already", async () => {
-    const { place, config } = await room(`{ channels: { telegram: { dmPolicy: "disabled", botToken: "${TOKEN}" } } }`);
+    const { place, config } = await openSetup(`{ channels: { telegram: { dmPolicy: "disabled", botToken: "${TOKEN}" } } }`);
     const { ask, asked } = person({ ...TELEGRAM, "There is a configuration": "modify", "Keep it?": true });
     await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect([asked.includes("Telegram user ids"), at(config(), "channels.telegram.dmPolicy")]).toEqual([false, "disabled"]);
   });
 
   test("does not ask on channels that are not made for it", async () => {
-    const { place, config } = await room();
+    const { place, config } = await openSetup();
     const irc = { "Which channels": ["irc"], Server: "irc.example", "Encrypted (TLS)": true, Nick: "claw", "Channels to join": "#help" };
     const { ask, asked } = person({ ...TELEGRAM, ...irc });
     await onboard(place, { ask, answers: GIVEN, command: "test" });
@@ -86,7 +86,7 @@ describe("Manual", () => {
     ["open", { dmPolicy: "open", allowFrom: ["*"] }],
     ["allowlist", { dmPolicy: "allowlist", allowFrom: ["5"] }],
   ])("%s", async (policy, expected) => {
-    const { place, config } = await room("{}");
+    const { place, config } = await openSetup("{}");
     const { ask } = person({ "Which channels": ["telegram"], "Bot token": TOKEN, "Who may write": policy, "Telegram user ids": "5" });
     await configure(place, ask, ["channels"]);
     expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN, ...expected });

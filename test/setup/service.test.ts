@@ -1,4 +1,4 @@
-/** The service that the setup installs, with a systemd that writes down what it is told. */
+/** The service that the setup installs, with a systemd that records its calls. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -93,7 +93,7 @@ describe.runIf(process.platform === "linux")("a service", () => {
     expect(stderr).toMatch(/it is masked[\s\S]*systemctl --user enable --now openclaw-gateway.service/);
   });
 
-  test("that somebody changed by hand stays as it is", async () => {
+  test("that was changed by hand stays as it is", async () => {
     const { home, onboard } = machine({ systemctl: systemctl() });
     expect((await onboard("--skip-health", "--install-daemon")).code).toBe(0);
     const mine = `${readFileSync(unitOf(home), "utf8")}# mine\n`;

@@ -5,12 +5,12 @@ import { configure } from "../../src/setup/configure.ts";
 import { createDraft } from "../../src/setup/draft.ts";
 import { onboard } from "../../src/setup/onboard.ts";
 import { at } from "./place.ts";
-import { GOES_ON, LEAVE, person, room } from "./room.ts";
+import { GOES_ON, LEAVE, person, openSetup } from "./fixture.ts";
 
 const KEY = "sk-CANARY-0123456789abcdefghijkl";
 describe("the first setup, asked", () => {
   test("QuickStart asks for the model and the channels, and nothing about the gateway", async () => {
-    const { place, config } = await room();
+    const { place, config } = await openSetup();
     const { ask, asked } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "OpenAI API key": KEY });
     const result = await onboard(place, { ask, answers: { skip: { health: true } }, command: "test" });
     expect(asked.filter((message) => !message.startsWith("note"))).toEqual([
@@ -26,7 +26,7 @@ describe("the first setup, asked", () => {
   });
 
   test("Manual asks for everything", async () => {
-    const { run, config } = await room();
+    const { run, config } = await openSetup();
     const answers = {
       ...GOES_ON,
       "How much": "advanced",
@@ -51,14 +51,14 @@ describe("the first setup, asked", () => {
   });
 
   test("a gateway elsewhere: its address and token, and that is all", async () => {
-    const { run, config } = await room();
+    const { run, config } = await openSetup();
     const answers = { ...GOES_ON, "How much": "advanced", "Where does": "remote", "Its address": "wss://gw.example", "Its token": "a-remote-token-012345" };
     expect(await run(answers)).toMatchObject({ mode: "remote", auth: "token" });
     expect(config()).toMatchObject({ gateway: { mode: "remote", remote: { url: "wss://gw.example" } } });
   });
 
   test("a key that is there already is offered first, and is not stored again", async () => {
-    const { place } = await room(undefined, { OPENAI_API_KEY: KEY });
+    const { place } = await openSetup(undefined, { OPENAI_API_KEY: KEY });
     const { ask, offered } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "Use it?": true });
     expect(await onboard(place, { ask, answers: { skip: { health: true } }, command: "test" })).toMatchObject({ model: "openai/gpt-5.2" });
     expect(offered["Which model answers?"]![0]).toBe("skip");
@@ -66,7 +66,7 @@ describe("the first setup, asked", () => {
   });
 
   test("nothing now: whatever is there answers", async () => {
-    const { run, config } = await room();
+    const { run, config } = await openSetup();
     expect(await run({ ...GOES_ON, "Which model answers?": "skip" })).toMatchObject({ authChoice: "skip" });
     expect(at(config(), "agents.defaults.model")).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe("a configuration that is there", () => {
   const MINE = `{\n  // mine\n  gateway: { mode: "local", port: 4321, auth: { token: "a-token-of-mine-0123456789" } },\n  agents: { defaults: { model: { primary: "anthropic/claude-opus-4-6" } } },\n}\n`;
 
   test("kept: only what is missing is asked for, and remarks stay", async () => {
-    const { place, text } = await room(MINE);
+    const { place, text } = await openSetup(MINE);
     const { ask, asked } = person({ ...GOES_ON, "There is a configuration": "keep" });
     expect(await onboard(place, { ask, answers: { flow: "advanced", mode: "local", skip: { health: true, skills: true } }, command: "test" })).toMatchObject({
       gateway: { port: 4321 },
@@ -87,13 +87,13 @@ describe("a configuration that is there", () => {
   });
 
   test("modified: everything is asked for, with what is set as the answer", async () => {
-    const { run } = await room(MINE);
+    const { run } = await openSetup(MINE);
     const answers = { ...GOES_ON, "There is a configuration": "modify", "Which model answers?": "skip" };
     expect(await run(answers, { flow: "advanced" })).toMatchObject({ model: "anthropic/claude-opus-4-6", gateway: { port: 4321 } });
   });
 
   test("reset: what is there is put away at the end, not before", async () => {
-    const { run, home, text, config } = await room(MINE);
+    const { run, home, text, config } = await openSetup(MINE);
     const answers = { ...GOES_ON, "There is a configuration": "reset", "What is put away": "config", "Which model answers?": "skip" };
     await expect(run({ ...answers, "Which channels": LEAVE })).rejects.toMatchObject({ code: "CANCELLED" });
     expect(text()).toBe(MINE);
@@ -105,7 +105,7 @@ describe("a configuration that is there", () => {
   });
 
   test("left at any question, the file and the credentials are as they were", async () => {
-    const { place, text } = await room(MINE);
+    const { place, text } = await openSetup(MINE);
     const answers: Record<string, unknown> = {
       ...GOES_ON,
       "There is a configuration": "modify",
@@ -117,7 +117,7 @@ describe("a configuration that is there", () => {
     const questions = asked.filter((message) => !message.startsWith("note"));
     expect(questions.length).toBeGreaterThan(10);
     for (const question of questions) {
-      const fresh = await room(MINE);
+      const fresh = await openSetup(MINE);
       // A path in it is another one each time.
       const leaving = { [question.replace(/: \/.*/, "")]: LEAVE };
       await expect(fresh.run({ ...leaving, ...answers, ...leaving }, { flow: "advanced" })).rejects.toMatchObject({ code: "CANCELLED" });
@@ -129,7 +129,7 @@ describe("a configuration that is there", () => {
 
 describe("configure", () => {
   test("web: who searches, and with which key", async () => {
-    const { place, config } = await room("{}");
+    const { place, config } = await openSetup("{}");
     const { ask } = person({ "May agents search": true, "With which service": "perplexity", "Its key": KEY, "May agents open": false });
     expect(await configure(place, ask, ["web"])).toMatchObject({ sections: ["web"] });
     expect(at(config(), "tools.web")).toMatchObject({
@@ -139,7 +139,7 @@ describe("configure", () => {
   });
 
   test("without a section it asks which; none is leaving", async () => {
-    const { place } = await room("{}");
+    const { place } = await openSetup("{}");
     await expect(configure(place, person({ "What do you want": [] }).ask, [])).rejects.toMatchObject({ code: "CANCELLED" });
     const { ask } = person({ "What do you want": ["workspace"], "Folder of": "~/elsewhere" });
     expect(await configure(place, ask, [])).toMatchObject({ sections: ["workspace"] });
@@ -148,7 +148,7 @@ describe("configure", () => {
 
 describe("a draft", () => {
   test("shows what would be, and is in no file before it is committed", async () => {
-    const { place, text } = await room("{ gateway: { port: 1 } }");
+    const { place, text } = await openSetup("{ gateway: { port: 1 } }");
     const draft = createDraft(place);
     draft.merge({ gateway: { bind: "lan" } });
     draft.become({ ...draft.config, gateway: { bind: "lan" } });
@@ -162,7 +162,7 @@ describe("a draft", () => {
   });
 
   test("one that the configuration does not take stores no file", async () => {
-    const { place, text } = await room("{}");
+    const { place, text } = await openSetup("{}");
     const draft = createDraft(place);
     draft.merge({ gateway: { port: "many" } });
     await expect(draft.commit("test")).rejects.toMatchObject({ code: "CONFIG_INVALID" });

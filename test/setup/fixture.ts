@@ -49,7 +49,7 @@ export function person(answers: Readonly<Record<string, unknown>>) {
   return { ask, asked, notes, offered };
 }
 
-export interface Room {
+export interface SetupFixture {
   readonly place: SetupHost;
   readonly home: string;
   /** What was run. */
@@ -59,7 +59,11 @@ export interface Room {
   run(answers: Readonly<Record<string, unknown>>, given?: SetupAnswers): ReturnType<typeof onboard>;
 }
 
-export async function room(config?: string, env: Readonly<Record<string, string>> = {}, programs: Readonly<Record<string, string>> = {}): Promise<Room> {
+export async function openSetup(
+  config?: string,
+  env: Readonly<Record<string, string>> = {},
+  programs: Readonly<Record<string, string>> = {},
+): Promise<SetupFixture> {
   const home = mkdtempSync(join(tmpdir(), "setup-steps-"));
   const path = join(home, "openclaw.json");
   if (config !== undefined) writeFileSync(path, config);

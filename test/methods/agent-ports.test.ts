@@ -58,7 +58,7 @@ async function ask(method: MethodName, params: object = {}, client = admin): Pro
 }
 const events = (client: RawClient, name: string): Frame[] => client.frames.filter(({ event }) => event === name);
 
-test("methods of rooms that are not there are not advertised, and say so", async () => {
+test("methods without their port are not advertised, and answer UNAVAILABLE", async () => {
   await using bare = await openAgentSurface({ bare: true });
   const client = await bare.client();
   const hello = (one: RawClient) => (one.frames.find(({ id }) => id === "r1")!.payload!["features"] as { methods: string[] }).methods;
@@ -100,7 +100,7 @@ test("questions of plugins are events of their own: severity, owner, the decisio
   }
 });
 
-test("a question about a command is told to those who may answer, without the plan, and is answered once", async () => {
+test("a question about a command is sent to those who may answer, without the plan, and is answered once", async () => {
   const [approver, reader] = await Promise.all([
     gateway.client({ scopes: ["operator.approvals"], client: { id: "test", mode: "test", version: "1", platform: "x", displayName: "Ada" } }),
     gateway.client({ scopes: ["operator.read", "operator.write"] }),
@@ -308,10 +308,10 @@ test("a session that cannot be summed up now says so", async () => {
   expect(await client.request("sessions.compact", { key: "busy" })).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
 });
 
-test("a session that begins anew keeps what belongs to the chat and leaves what belonged to the conversation", async () => {
-  await ask("sessions.patch", { key: "anew", label: "Home", thinkingLevel: "low", sendPolicy: "allow", responseUsage: "full" });
-  const before = (await gateway.store.read("sessions.get", { key: "agent:main:anew" }))!.entry.sessionId;
-  const { entry } = await ask("sessions.reset", { key: "anew" });
+test("a session that is reset keeps what belongs to the chat and leaves what belonged to the conversation", async () => {
+  await ask("sessions.patch", { key: "fresh", label: "Home", thinkingLevel: "low", sendPolicy: "allow", responseUsage: "full" });
+  const before = (await gateway.store.read("sessions.get", { key: "agent:main:fresh" }))!.entry.sessionId;
+  const { entry } = await ask("sessions.reset", { key: "fresh" });
   expect(entry).toMatchObject({ label: "Home", thinkingLevel: "low", systemSent: false, compactionCount: 0 });
   expect(entry.sessionId).not.toBe(before);
   for (const field of ["sendPolicy", "responseUsage", "totalTokens"]) expect(Object.keys(entry)).not.toContain(field);

@@ -34,7 +34,7 @@ function areaText(title: string, methods: Readonly<Record<string, MethodSpec>>):
     spec.effect ? "yes" : "",
     spec.module,
   ]);
-  return `### ${title}\n\n${table(["method", "needs", "parameters", "result", "effect", "room"], rows)}`;
+  return `### ${title}\n\n${table(["method", "needs", "parameters", "result", "effect", "module"], rows)}`;
 }
 
 const AUDIENCES: Readonly<Record<string, string>> = {

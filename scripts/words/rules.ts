@@ -49,6 +49,8 @@ export const EXCEPTIONS: readonly Exception[] = [
     line: /room:|\broom\|/i,
     why: "the prefix of a platform's targets",
   })),
+  { path: "test/e2e/approval-follow-up.test.ts", words: /^told$/, why: "a field of the protocol's `ChatEntry`" },
+  { path: "test/e2e/cli.test.ts", words: /^room$/, why: "the former name of a flag" },
   { path: "docs/plugins/api-report.md", words: /^room$/, why: "names of the SDK about chat rooms" },
   { path: "src/config/validate/known-names.ts", words: /^room$/, why: "the prefix of a platform's targets" },
   { path: "src/cli/commands/logs.ts", words: /^room$/, why: "the former name of a flag" },

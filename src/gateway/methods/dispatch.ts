@@ -71,7 +71,7 @@ const FORMS: Readonly<Record<string, (params: unknown) => unknown>> = { "cron.ad
 const STOPPED: Answer = { ok: false, error: { code: "UNAVAILABLE", message: "the gateway is restarting; send it again", retryable: true } };
 
 /** A method of the protocol with its handler. */
-interface Route extends Pick<MethodFacts, "access" | "module"> {
+interface Route extends Pick<MethodFacts, "access"> {
   readonly name: MethodName;
   readonly handler: ((params: unknown, context: CallContext) => unknown) | undefined;
   /** Its answers are stored under the caller's key. */
@@ -84,10 +84,10 @@ function routesOf(handlers: Handlers): ReadonlyMap<string, Route> {
   const names = Object.keys(METHODS).filter(isMethod);
   return new Map(
     names.map((name) => {
-      const { access, effect, module } = METHODS[name];
+      const { access, effect } = METHODS[name];
       // The check of its parameters makes them what the handler expects.
       const handler = handlers[name] as Route["handler"];
-      return [name, { name, access, module, handler, isKeyed: effect && !OWN_KEYS.has(name) && !SECRET_ANSWERS.has(name) }];
+      return [name, { name, access, handler, isKeyed: effect && !OWN_KEYS.has(name) && !SECRET_ANSWERS.has(name) }];
     }),
   );
 }
@@ -127,7 +127,7 @@ export function createDispatcher({ handlers, extra, store, log, validators, stop
     const params = FORMS[name]?.(written) ?? written;
     const refused = refusal(route, context.caller);
     if (refused !== undefined) return invalidRequest(refused);
-    if (!handler) throw new AppError("UNAVAILABLE", `${name} is not available: the room "${route.module}" is not built yet`);
+    if (!handler) throw new AppError("UNAVAILABLE", `${name} is not available in this version`);
     const issues = (await validators()).params(name, params);
     if (issues) return invalidRequest(`invalid ${name} params: ${issues.join("; ")}`);
     const key = isKeyed && isRecord(params) ? params["idempotencyKey"] : undefined;

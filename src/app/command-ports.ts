@@ -2,7 +2,7 @@ import { AppError, messageOf } from "../base/errors.ts";
 import { effectiveChannelConfig, ownersBy, type Pairing } from "../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../config/index.ts";
 import { createBegunCommands, loadWhy, type ChannelTable, type CommandPorts, type Conversation } from "../conversation/index.ts";
-import { ownCaller, type OwnCaller } from "../gateway/index.ts";
+import { ownCaller, queueSystemEvent, type OwnCaller } from "../gateway/index.ts";
 import { matchCommand, runCommand } from "../plugins/index.ts";
 import { parseTranscriptLine, type HostConfig, type TranscriptEntry } from "../protocol/index.ts";
 import { modelOverride } from "../sessions/index.ts";
@@ -62,7 +62,11 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
         ),
     },
     fire: async (action, sessionKey, context) => (await deps.plugins.agent()?.internalHooks.trigger("command", action, sessionKey, { ...context })) ?? [],
-    systemEvent: async (sessionKey, text) => void (await call("system-event", { text, sessionKey } as never).catch(() => undefined)),
+    async systemEvent(sessionKey, text) {
+      await queueSystemEvent({ config, store, ids }, { sessionKey, text }).catch((error: unknown) =>
+        log.subsystem("conversation").warn(`a session could not be notified: ${messageOf(error)}`, { sessionKey }),
+      );
+    },
     context: {
       report: async (key) => (await store.read("sessions.get", { key }))?.entry["systemPromptReport"] as never,
     },

@@ -89,3 +89,18 @@ test("over Telegram the same", async () => {
     }
   }
 });
+
+test("what a command changed is a note for its own session, and for no other", async () => {
+  const ask = async (sessionKey: string, message: string, run: string): Promise<void> => {
+    await gateway.operator.request("chat.send", { sessionKey, message, idempotencyKey: run });
+    expect((await gateway.operator.request("agent.wait", { runId: run, timeoutMs: 15_000 })).payload).toMatchObject({ status: "ok" });
+  };
+  const from = gateway.model.requests.length;
+  await ask("agent:main:noted", "say w-before", "noted-1");
+  await ask("agent:main:noted", "/reasoning on", "noted-2");
+  await ask("agent:main:main", "say w-main", "noted-3");
+  await ask("agent:main:noted", "say w-after", "noted-4");
+  const [, main, noted] = gateway.model.requests.slice(from).map(({ user }) => user);
+  expect(main).not.toContain("Reasoning is now");
+  expect(noted).toContain("Reasoning is now shown.");
+});

@@ -100,9 +100,11 @@ export function lazyCommands(
   { config, redact }: { readonly config: () => OpenClawConfig; readonly redact: (text: string) => string },
   load: () => Promise<Commands>,
 ): Commands {
-  const open = lazy(load);
+  let loaded: Commands | undefined;
+  const open = lazy(async () => (loaded = await load()));
   return {
-    isControl: (text, options) => isControlCommandMessage(text, config(), options),
+    // Until the code is loaded, commands of plugins and aliases are taken for text: they wait with it, and are commands all the same.
+    isControl: (text, options) => loaded?.isControl(text, options) ?? isControlCommandMessage(text, config(), options),
     async run(call) {
       const result = await (await open()).run(call);
       return result.kind === "answered" ? { ...result, reply: maskValue(result.reply, redact) } : result;

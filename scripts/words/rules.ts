@@ -43,7 +43,12 @@ export const EXCEPTIONS: readonly Exception[] = [
     "src/plugins/sdk/values/channel-entries.ts",
     "src/setup/channel-offers.test.ts",
   ].map((path) => ({ path, words: /^rooms?$/, why: "chat rooms of platforms" })),
-  ...["src/cli/commands/channels/resolve.ts", "src/plugins/sdk/messages/session-keys.ts", "src/routing/examples.test.ts"].map((path) => ({
+  ...[
+    "src/cli/commands/channels/resolve.ts",
+    "src/plugins/runtime/conversation/message-event.ts",
+    "src/plugins/sdk/messages/session-keys.ts",
+    "src/routing/examples.test.ts",
+  ].map((path) => ({
     path,
     words: /^room$/,
     line: /room:|\broom\|/i,
@@ -54,6 +59,21 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: "docs/plugins/api-report.md", words: /^room$/, why: "names of the SDK about chat rooms" },
   { path: "src/config/validate/known-names.ts", words: /^room$/, why: "the prefix of a platform's targets" },
   { path: "src/cli/commands/logs.ts", words: /^room$/, why: "the former name of a flag" },
+  { path: "src/gateway/methods/send.ts", words: /^room$/, line: /"roomId"/, why: "a key of a platform's receipt" },
+  ...["src/gateway/methods/view/system-lines.ts", "src/gateway/methods/view/system-lines.test.ts"].map((path) => ({
+    path,
+    words: /^told$/,
+    line: /entry\.told|told:|"told"/,
+    why: "a field of the protocol's `ChatEntry`",
+  })),
+  { path: "src/plugins/sdk/access/group-policies.ts", words: /^room$/, line: /"room messages"/, why: "a name of the SDK about chat rooms" },
+  ...["src/plugins/runtime/pending.ts", "src/plugins/sdk/unbuilt.ts"].map((path) => ({
+    path,
+    words: /^room$/,
+    line: /room: module/,
+    why: "a key in the details of an error",
+  })),
+  { path: "src/tools/file-access/known-places.ts", words: /^desk$/, line: /AnyDesk/, why: "the name of a program" },
   { path: "src/store/sqlite", words: /^(?:fate|told)$/, why: "the name of a column, and a key in its JSON" },
   { path: "src/cli/commands/tui/state/entry.ts", words: /^told$/, line: /entry\.told/, why: "a field of the protocol's `ChatEntry`" },
   { path: "src/models/offline/intents/memory.ts", words: /^told$/, why: "a question that users ask" },

@@ -28,23 +28,27 @@ async function house(listen: (hooks: Hooks) => void) {
   return { store, reads, endings: createEndedSessions({ store: { read }, hooks: () => hooks, stateDir: "/state" }) };
 }
 
-test("whoever listens to the end of a session is told its messages, before the next one begins", async () => {
-  const told: unknown[] = [];
+test("listeners to the end of a session get its message count before the next one begins", async () => {
+  const reported: unknown[] = [];
   const { endings, store } = await house((hooks) => {
-    hooks.on("session_end", ({ messageCount, reason, nextSessionId, sessionFile }) => void told.push([reason, messageCount, nextSessionId, sessionFile]), HOST);
-    hooks.on("session_start", ({ sessionId }) => void told.push(sessionId), HOST);
+    hooks.on(
+      "session_end",
+      ({ messageCount, reason, nextSessionId, sessionFile }) => void reported.push([reason, messageCount, nextSessionId, sessionFile]),
+      HOST,
+    );
+    hooks.on("session_start", ({ sessionId }) => void reported.push(sessionId), HOST);
   });
   await store.write("transcripts.archive", { file: FILE, reason: "reset" });
   endings.ended({ ...SESSION, file: FILE, reason: "reset" }, { sessionId: "s2" });
-  await expect.poll(() => told, SOON).toEqual([["reset", 2, "s2", join("/state", FILE)], "s2"]);
+  await expect.poll(() => reported, SOON).toEqual([["reset", 2, "s2", join("/state", FILE)], "s2"]);
 });
 
-test("when the gateway stops, the sessions it used are told the same way", async () => {
-  const told: unknown[] = [];
-  const { endings } = await house((hooks) => void hooks.on("session_end", ({ messageCount, reason }) => void told.push([reason, messageCount]), HOST));
+test("when the gateway stops, the sessions it used end the same way", async () => {
+  const reported: unknown[] = [];
+  const { endings } = await house((hooks) => void hooks.on("session_end", ({ messageCount, reason }) => void reported.push([reason, messageCount]), HOST));
   endings.used(SESSION);
   await endings.stop("shutdown");
-  expect(told).toEqual([["shutdown", 2]]);
+  expect(reported).toEqual([["shutdown", 2]]);
 });
 
 test("while nobody listens nothing is counted", async () => {

@@ -1,4 +1,4 @@
-/** Words that all parts of the plugin room share. */
+/** Types that all parts of this module share. */
 
 /** Where a plugin was found; earlier in this list wins over later. */
 export const ORIGINS = ["config", "workspace", "global", "bundled"] as const;

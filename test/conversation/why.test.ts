@@ -179,7 +179,7 @@ test("a failed message: what went wrong, and that the sender was notified", asyn
   await place.out(1);
   await place.quiet();
   const [story] = await tell(place.store, "16");
-  expect(story!.verdict).toMatchObject({ outcome: "failed", level: "bad", text: "failed: no agents today; the sender was told" });
+  expect(story!.verdict).toMatchObject({ outcome: "failed", level: "bad", text: "failed: no agents today; the sender was notified" });
 });
 
 test("a message in which the process ends again and again is given up, and called by its name", async () => {
@@ -224,7 +224,7 @@ test("a message in which the process ends again and again is given up, and calle
   expect(story!.verdict).toMatchObject({
     outcome: "failed",
     level: "bad",
-    text: expect.stringMatching(/^poison: given up after 4 attempts.*the sender was told$/),
+    text: expect.stringMatching(/^poison: given up after 4 attempts.*the sender was notified$/),
   });
   expect(kinds(story!).filter((kind) => kind === "resumed")).toHaveLength(3);
   expect(textOf(story!, "tool")).toBe("exec: outcome unknown");

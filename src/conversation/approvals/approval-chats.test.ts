@@ -63,10 +63,10 @@ describe("who is asked", () => {
       ["telegram 7", "telegram 99"],
     ],
     ["nobody for another agent", { enabled: true, agentFilter: ["other"] }, []],
-    ["somebody for this agent", { enabled: true, agentFilter: ["other", "main"] }, ["telegram 7"]],
+    ["someone for this agent", { enabled: true, agentFilter: ["other", "main"] }, ["telegram 7"]],
     ["nobody for another session", { enabled: true, sessionFilter: [":group:"] }, []],
-    ["somebody for a part of the key", { enabled: true, sessionFilter: [":direct:"] }, ["telegram 7"]],
-    ["somebody for a pattern of the key", { enabled: true, sessionFilter: ["^agent:(main|work):"] }, ["telegram 7"]],
+    ["someone for a part of the key", { enabled: true, sessionFilter: [":direct:"] }, ["telegram 7"]],
+    ["someone for a pattern of the key", { enabled: true, sessionFilter: ["^agent:(main|work):"] }, ["telegram 7"]],
     ["nobody for what is no pattern", { enabled: true, sessionFilter: ["("] }, []],
   ])("%s", async (_name, exec, expected) => {
     const { chats, places } = house(exec);
@@ -117,7 +117,7 @@ describe("what is said", () => {
     expect(sent[0]!.text).toBe("Approval 25e15b1e denied: `` `a` [b](https://example.com) ``");
   });
 
-  test("a command that nobody reads in a chat is only told of", async () => {
+  test("a command too long to read in a chat is only mentioned", async () => {
     const { text, channelData } = await questionOf({ command: "x".repeat(8001) });
     expect(text).toContain("8001 characters");
     expect(text).not.toContain("/approve");
@@ -130,7 +130,7 @@ describe("what is said", () => {
   });
 });
 
-describe("how it ended is told to whoever was asked", () => {
+describe("everyone who was asked is notified about the outcome", () => {
   test.each([
     ["allow-once", "control-ui", "Approval 25e15b1e allowed once (by control-ui): `rm -r build`"],
     ["allow-always", "control-ui", "Approval 25e15b1e allowed, now and from now on (by control-ui): `rm -r build`"],
@@ -157,14 +157,14 @@ describe("how it ended is told to whoever was asked", () => {
     expect(sent).toMatchObject([{ to: "7", text: "Approval 25e15b1e denied (the gateway was restarted): `rm -r build`" }]);
   });
 
-  test("a chat that cannot be reached is told of in the log, and the others are asked", async () => {
+  test("a chat that cannot be reached is logged, and the others are asked", async () => {
     const { chats, sent, lines } = house({ enabled: true, mode: "both", targets: [OPS] }, { refuse: "there is no channel" });
     await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(sent).toHaveLength(2);
-    expect(lines).toEqual(Array.from({ length: 2 }, () => "a question for approval could not be told in a chat: there is no channel"));
+    expect(lines).toEqual(Array.from({ length: 2 }, () => "an approval request could not be sent to a chat: there is no channel"));
   });
 
-  test("the same question is the same message, however often it is told", async () => {
+  test("the same question is the same message, however often it is sent", async () => {
     const { chats, sent } = house({ enabled: true });
     await chats.notify(asked({ origin: { reply: REPLY } }));
     await chats.notify(asked({ origin: { reply: REPLY } }));

@@ -152,7 +152,7 @@ export function createApprovalChats(deps: ApprovalChatsDeps): ApprovalChats {
           .then(({ state, why }) => {
             if (state === "failed") throw new Error(why ?? "it could not be sent");
           })
-          .catch((error: unknown) => deps.log.warn(`a question for approval could not be told in a chat: ${messageOf(error)}`, { ...chat })),
+          .catch((error: unknown) => deps.log.warn(`an approval request could not be sent to a chat: ${messageOf(error)}`, { ...chat })),
       ),
     );
   }

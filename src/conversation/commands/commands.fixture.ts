@@ -24,7 +24,7 @@ export interface Setup {
   readonly ports?: Partial<CommandPorts>;
 }
 
-/** Texts of what is told at once. */
+/** The texts that are sent at once. */
 export const textOf = (verdict: CommandVerdict): string =>
   (verdict.kind === "answered" ? verdict.reply : verdict.asides).map(({ text = "" }) => text).join("\n");
 
@@ -173,7 +173,7 @@ export function setup(given: Setup = {}) {
   return {
     commands,
     run,
-    /** What is told for a message. */
+    /** The reply to a message. */
     say: async (text: string, more: Partial<CommandCall> = {}, ctx: Partial<MsgContext> = {}): Promise<string> => textOf(await run(text, more, ctx)),
     log,
     errors,

@@ -75,7 +75,7 @@ describe("what bypasses waiting", () => {
   );
 });
 
-describe("somebody who may not give commands", () => {
+describe("a sender who may not give commands", () => {
   const unauthorised = { authorized: false, owner: false } as const;
 
   test.each(["/status", "/new", "/model opus", "/think high", "/think high /verbose on", "/config show", "/models", "/allowlist bogus bogus", "/activation"])(
@@ -205,7 +205,7 @@ describe("a new session", () => {
     expect(errors).toHaveLength(1);
   });
 
-  test("what hooks say is told", async () => {
+  test("messages of hooks are sent", async () => {
     const { say } = setup({ ports: { fire: () => Promise.resolve(["Saved."]) } });
     expect(await say("/new", { canAnswerAside: false })).toBe("Saved.");
   });
@@ -288,7 +288,7 @@ describe("plugins' commands", () => {
 });
 
 describe("failures", () => {
-  test("that were foreseen are told without secrets", async () => {
+  test("that were expected are reported without secrets", async () => {
     const { say } = setup({ ports: { status: { facts: () => Promise.reject(new AppError("UNAVAILABLE", "no sk-secret here")) } } });
     expect(await say("/status")).toBe("⚠️ no *** here");
   });

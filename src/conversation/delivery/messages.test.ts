@@ -14,7 +14,7 @@ interface Sent {
   readonly facts: OutgoingFacts;
 }
 
-function room(cfg: HostConfig = { channels: { chat: {} } }, report: Partial<SendReport> = {}) {
+function setup(cfg: HostConfig = { channels: { chat: {} } }, report: Partial<SendReport> = {}) {
   const sent: Sent[] = [];
   const acted: ChannelMessageActionContext[] = [];
   const mirrored: MirroredMessage[] = [];
@@ -57,7 +57,7 @@ function room(cfg: HostConfig = { channels: { chat: {} } }, report: Partial<Send
 }
 
 test("the only configured channel is meant when none is named, and the target is normalised", async () => {
-  const { messages, sent, mirrored } = room();
+  const { messages, sent, mirrored } = setup();
   expect(await messages.send({ to: " chat:5 ", text: "hi", threadId: "7", replyToId: "3" })).toMatchObject({
     state: "sent",
     channel: "chat",
@@ -82,19 +82,19 @@ test.each([
     "not on the allow list",
   ],
 ])("%s is said in words", async (_, cfg, request, words) => {
-  const { messages, sent } = room(cfg);
+  const { messages, sent } = setup(cfg);
   await expect(messages.send(request)).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining(words) });
   expect(sent).toEqual([]);
 });
 
 test("a dry run names the place and sends nothing", async () => {
-  const { messages, sent } = room();
+  const { messages, sent } = setup();
   expect(await messages.send({ to: "5", text: "x", dryRun: true })).toMatchObject({ dryRun: true, to: "5", channel: "chat" });
   expect(sent).toEqual([]);
 });
 
 test("a poll keeps to what the channel can do", async () => {
-  const { messages, sent } = room();
+  const { messages, sent } = setup();
   const poll = { question: "?", options: ["a", "b"] };
   await messages.poll({ to: "5", poll });
   expect(sent[0]).toMatchObject({ payloads: [], facts: { poll } });
@@ -104,7 +104,7 @@ test("a poll keeps to what the channel can do", async () => {
 });
 
 test("an action goes to its channel; one that the channel does not know is refused with those it knows", async () => {
-  const { messages, acted } = room();
+  const { messages, acted } = setup();
   expect(await messages.action({ action: "react", params: { to: "chat:5", emoji: "x" }, requesterSenderId: "1" })).toEqual({ done: "react" });
   expect(acted[0]).toMatchObject({ params: { to: "5", emoji: "x" }, accountId: "default", requesterSenderId: "1" });
   await expect(messages.action({ action: "ban", params: {} })).rejects.toThrow("chat cannot ban; it can: send, react, edit");
@@ -121,7 +121,7 @@ const CONTEXT = {
 } satisfies ToolContext;
 const HERE: CurrentChat = { channel: "chat", accountId: "work", to: "5", threadId: 7, messageId: "99" };
 
-function toolIn(parts: ReturnType<typeof room>, current: CurrentChat | undefined = HERE) {
+function toolIn(parts: ReturnType<typeof setup>, current: CurrentChat | undefined = HERE) {
   const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => current });
   return async (params: Record<string, unknown>, context: Partial<ToolContext> = {}) => {
     const call = { id: "c", params, signal: new AbortController().signal, update: () => {}, context: { ...CONTEXT, ...context } } satisfies ToolCall;
@@ -132,7 +132,7 @@ function toolIn(parts: ReturnType<typeof room>, current: CurrentChat | undefined
 }
 
 test("the tool answers in the conversation it runs in, reads directives, and tells that it was sent", async () => {
-  const parts = room();
+  const parts = setup();
   const run = toolIn(parts);
   const { isError, text } = await run({ action: "send", message: "one\\ntwo [[reply_to_current]]" });
   expect([isError, JSON.parse(text)]).toMatchObject([false, { ok: true, state: "sent", messageId: "m1", to: "5" }]);
@@ -144,9 +144,9 @@ test("the tool answers in the conversation it runs in, reads directives, and tel
 });
 
 test("what could not be sent is a failure to the model, and a repeat is not asked for where it may have arrived", async () => {
-  const failed = await toolIn(room(undefined, { state: "failed", why: "blocked", messageIds: [] }))({ action: "send", message: "x" });
+  const failed = await toolIn(setup(undefined, { state: "failed", why: "blocked", messageIds: [] }))({ action: "send", message: "x" });
   expect([failed.isError, failed.text]).toEqual([true, expect.stringContaining("blocked")]);
-  const unknown = await toolIn(room(undefined, { state: "unknown", messageIds: [] }))({ action: "send", message: "x" });
+  const unknown = await toolIn(setup(undefined, { state: "unknown", messageIds: [] }))({ action: "send", message: "x" });
   expect([unknown.isError, unknown.text]).toEqual([true, expect.stringContaining("do not send it again")]);
 });
 
@@ -157,20 +157,20 @@ test.each([
   ["another chat", {}, { target: "6" }, undefined],
   ["another chat, when that is forbidden", { crossContext: { allowWithinProvider: false } }, { target: "6" }, "allowWithinProvider"],
 ])("the tool and %s", async (_, message, params, words) => {
-  const parts = room({ channels: { chat: {}, other: {} }, tools: { message } });
+  const parts = setup({ channels: { chat: {}, other: {} }, tools: { message } });
   const { isError, text } = await toolIn(parts)({ action: "send", message: "x", ...params });
   expect([isError, parts.sent.length]).toEqual(words === undefined ? [false, 1] : [true, 0]);
   if (words !== undefined) expect(text).toContain(words);
 });
 
 test("another chat gets neither the thread nor the quoted message of this one", async () => {
-  const parts = room();
+  const parts = setup();
   await toolIn(parts)({ action: "send", message: "x [[reply_to_current]]", target: "6" });
   expect(parts.sent[0]!.address).toEqual({ channel: "chat", accountId: "work", to: "6", chatType: "direct" });
 });
 
 test("without a conversation the tool asks for a target, and a scheduled run always does", async () => {
-  const parts = room();
+  const parts = setup();
   const run = toolIn(parts, undefined);
   const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => undefined });
   expect((tool.parameters["properties"] as { action: { enum: string[] } }).action.enum).toEqual(["send", "broadcast", "poll", "react", "edit"]);
@@ -186,21 +186,21 @@ test("without a conversation the tool asks for a target, and a scheduled run alw
 });
 
 test("a broadcast tells the outcome of each target and can be switched off", async () => {
-  const parts = room();
+  const parts = setup();
   const { text } = await toolIn(parts)({ action: "broadcast", targets: ["6", " "], message: "x" });
   expect(JSON.parse(text)).toEqual({ ok: true, results: [{ to: "6", ok: true, state: "sent", messageId: "m1" }] });
-  const off = room({ channels: { chat: {} }, tools: { message: { broadcast: { enabled: false } } } });
+  const off = setup({ channels: { chat: {} }, tools: { message: { broadcast: { enabled: false } } } });
   expect(await toolIn(off)({ action: "broadcast", targets: ["6"], message: "x" })).toMatchObject({ isError: true });
 });
 
 test("an action of the tool acts on the message that is answered, for the person who wrote it", async () => {
-  const parts = room();
+  const parts = setup();
   await toolIn(parts)({ action: "react", emoji: "👍", requesterSenderId: "forged" });
   expect(parts.acted[0]).toMatchObject({ action: "react", params: { to: "5", messageId: "99", emoji: "👍" }, requesterSenderId: "u1" });
 });
 
-test("an action is told where the agent is, in the channel's own terms, and nothing about another channel's chat", async () => {
-  const { messages, acted } = room();
+test("an action gets the agent's current chat, in the channel's own terms, and nothing about another channel's chat", async () => {
+  const { messages, acted } = setup();
   const current = { accountId: "work", to: "5", threadId: 7 };
   const [own, other] = [
     { ...current, channel: "chat" },
@@ -225,7 +225,7 @@ test("a channel that describes the message tool in one answer, names its own tar
       actions: {
         describeMessageTool: () => ({ actions: ["pin"], capabilities: ["buttons"] }),
         supportsCards: () => true,
-        extractToolSend: ({ args }) => (typeof args["room"] === "string" ? { to: args["room"], accountId: "work" } : null),
+        extractToolSend: ({ args }) => (typeof args["group"] === "string" ? { to: args["group"], accountId: "work" } : null),
         handleAction: (context) => {
           acted.push(context);
           return Promise.resolve({ content: [], details: { done: context.action } });
@@ -241,8 +241,8 @@ test("a channel that describes the message tool in one answer, names its own tar
     log: silentLogger,
   });
   expect([messages.actions("chat"), messages.actions("plain")]).toEqual([["pin"], []]);
-  expect(await messages.action({ action: "pin", channel: "chat", params: { room: "9", messageId: "1" } })).toEqual({ done: "pin" });
-  expect(acted).toMatchObject([{ action: "pin", accountId: "work", params: { room: "9", to: "9" } }]);
+  expect(await messages.action({ action: "pin", channel: "chat", params: { group: "9", messageId: "1" } })).toEqual({ done: "pin" });
+  expect(acted).toMatchObject([{ action: "pin", accountId: "work", params: { group: "9", to: "9" } }]);
   const fields = (channel: string) =>
     Object.keys((messageTool({ messages, config: () => cfg, current: () => undefined, channel }).parameters as { properties: object }).properties);
   expect([fields("chat").includes("card"), fields("plain").includes("card")]).toEqual([true, false]);

@@ -84,8 +84,8 @@ const CASES: readonly Case[] = [
 
 test.each(CASES)("$name", async ({ reactions, outbound, state, sends, marked = [], why }) => {
   const channel = channelThat(reactions, outbound);
-  const told: unknown[] = [];
-  using _hook = world.hooks.on("message_sent", (event) => void told.push({ success: event.success, error: event.error }), { pluginId: "test" });
+  const reported: unknown[] = [];
+  using _hook = world.hooks.on("message_sent", (event) => void reported.push({ success: event.success, error: event.error }), { pluginId: "test" });
   const sending = world.delivery.send(address, [{ text: "hello" }], { kind: "send" }, 86_000_000);
   const report = await world.settle(sending);
   expect(report.state).toBe(state);
@@ -95,7 +95,7 @@ test.each(CASES)("$name", async ({ reactions, outbound, state, sends, marked = [
   expect(new Set(channel.sent.map(({ nonce }) => nonce)).size).toBe(1);
   if (why !== undefined) expect(report.why).toContain(why);
   expect(await world.rows(address.to)).toMatchObject([{ state, attempts: sends }]);
-  expect(told).toEqual([{ success: state === "sent", error: report.why }]);
+  expect(reported).toEqual([{ success: state === "sent", error: report.why }]);
   expect(world.ended.map((row) => row.state)).toEqual([state]);
 });
 

@@ -121,8 +121,8 @@ test("rows wait for a channel that is not there, go out when it comes, and fail 
   const channel = fakeChannel();
   const w = (world = await openWorld(channel));
   w.channels.clear();
-  const told: unknown[] = [];
-  w.hooks.on("message_sent", (event) => void told.push([event.content, event.success, event.error]), { pluginId: "test" });
+  const reported: unknown[] = [];
+  w.hooks.on("message_sent", (event) => void reported.push([event.content, event.success, event.error]), { pluginId: "test" });
   const [late, good] = await add(w, [
     { to: "late", text: "late", expiresAt: w.clock.now() + 10_000 },
     { to: "good", text: "good" },
@@ -135,7 +135,7 @@ test("rows wait for a channel that is not there, go out when it comes, and fail 
   w.delivery.kick();
   for (let round = 0; round < 200 && w.ended.length < 2; round += 1) await w.turn();
   expect(w.ended[1]).toMatchObject({ id: good, state: "sent", attempts: 1 });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ["late", false, "expired"],
     ["good", true, undefined],
   ]);
@@ -241,7 +241,7 @@ test("a send under the same key is the same send, even after a restart", async (
   await expect(w.delivery.send(ADDRESS, [{ text: "another" }], facts)).rejects.toMatchObject({ code: "CONFLICT" });
 });
 
-test("whoever waits no longer is told how it stands", async () => {
+test("a caller that stops waiting gets the current state", async () => {
   const channel = fakeChannel([failing("slow", { status: 429, retryAfter: 600 })]);
   const w = (world = await openWorld(channel));
   const report = await w.settle(w.delivery.send(ADDRESS, [{ text: "x" }], { kind: "send" }, 5000));
@@ -250,22 +250,22 @@ test("whoever waits no longer is told how it stands", async () => {
 
 test("what cannot be sent while the account does not receive is not given up: it goes out when the platform is back", async () => {
   let away = true;
-  const told: string[] = [];
+  const reported: string[] = [];
   const refused = (): never => {
     throw failing("refused", { code: "ECONNREFUSED" });
   };
   const channel = fakeChannel(Array.from({ length: 500 }, () => () => (away ? refused() : undefined)));
   const table = { get: () => channel.plugin, receiving: () => !away };
-  const activity = { record: () => void told.push("sent"), sendFailed: ({ why }: { why: string }) => void told.push(why) };
+  const activity = { record: () => void reported.push("sent"), sendFailed: ({ why }: { why: string }) => void reported.push(why) };
   const w = (world = await openWorld(channel, { table, activity }));
   const ids = await add(w, [{ to: "a", text: "kept" }]);
   w.delivery.kick();
   await w.drain(() => channel.sent.length >= 12);
-  expect([w.ended, told[0]]).toEqual([[], expect.stringContaining("refused")]);
+  expect([w.ended, reported[0]]).toEqual([[], expect.stringContaining("refused")]);
   away = false;
   w.delivery.kick();
   await w.drain(ends(w, ids));
-  expect([w.ended.map(({ state }) => state), told.at(-1)]).toEqual([["sent"], "sent"]);
+  expect([w.ended.map(({ state }) => state), reported.at(-1)]).toEqual([["sent"], "sent"]);
 });
 
 test("one that may have arrived waits for the account to receive before it is sent again", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createOrder, type OrderedWork } from "./joining.ts";
 
-/** Work that ends when it is told to, and notes when it began. */
+/** Work that ends on request, and records when it began. */
 function lab() {
   const order = createOrder();
   const begun: string[] = [];

@@ -104,7 +104,7 @@ describe("a preview", () => {
     const turn = withPreview();
     turn.write("Let me think about this");
     await settle();
-    turn.anew();
+    turn.restart();
     turn.write("");
     turn.clock.advance(1000);
     await settle();

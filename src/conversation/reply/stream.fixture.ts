@@ -97,7 +97,7 @@ export function stage(scene: Scene = {}) {
       for (const sign of text) write(sign);
     },
     /** A new answer begins. */
-    anew: () => void (written.text = ""),
+    restart: () => void (written.text = ""),
     think: (text: string, delta = text) => emit({ stream: "thinking", data: { text, delta } }),
     tool(name = "exec", args: unknown = { command: "ls" }, output = "a.txt"): void {
       written.text = "";

@@ -11,7 +11,7 @@ describe("the end of a turn", () => {
     expect(await stream.finish(turnEnd(["I look.", "Done.", "Done."]))).toEqual({ payloads: [{ text: "I look." }, { text: "Done." }], between: 1 });
   });
 
-  it("says nothing for silence and for a turn that somebody stopped", async () => {
+  it("says nothing for silence and for a turn that was stopped", async () => {
     expect(await stage().stream.finish(turnEnd([], { silent: true }))).toEqual({ payloads: [] });
     expect(await stage().stream.finish(turnEnd(["half an ans"], { status: "aborted", error: "aborted (rpc)" }))).toEqual({ payloads: [] });
   });
@@ -102,7 +102,7 @@ describe("blocks", () => {
     expect(turn.texts()).toEqual(["First paragraph here."]);
   });
 
-  it("are off unless somebody wants them", async () => {
+  it("are off by default", async () => {
     const turn = stage({ cfg: { agents: BLOCKS.agents } });
     turn.write(text);
     expect((await turn.stream.finish(turnEnd([text]))).payloads).toEqual([{ text }]);
@@ -168,10 +168,10 @@ describe("blocks", () => {
     expect(turn.texts()).toEqual(["First paragraph here."]);
   });
 
-  it("stop when an answer begins anew without a word, and the order stays", async () => {
+  it("stop when an answer begins again without a word, and the order stays", async () => {
     const turn = stage({ cfg: BLOCKS });
     turn.write("First paragraph here.\n\nThe rest of");
-    turn.anew();
+    turn.restart();
     turn.write("Another paragraph here.\n\nEnd.");
     const { payloads } = await turn.stream.finish(turnEnd(["First paragraph here.\n\nThe rest of it.", "Another paragraph here.\n\nEnd."]));
     expect([...turn.texts(), ...payloads.map((payload) => payload.text)]).toEqual([
@@ -184,7 +184,7 @@ describe("blocks", () => {
   it("of an answer that was given up take nothing away from the next", async () => {
     const turn = stage({ cfg: BLOCKS });
     turn.write("First paragraph here.\n\nSec");
-    turn.anew();
+    turn.restart();
     turn.write("Something else.");
     expect((await turn.stream.finish(turnEnd(["Something else."]))).payloads).toEqual([{ text: "Something else." }]);
   });
@@ -305,7 +305,7 @@ describe("tools", () => {
     expect(turn.texts().map((text) => text!.length < 2200)).toEqual([true, true]);
   });
 
-  it("and notices are told only to the verbose", async () => {
+  it("and notices are sent only when verbose", async () => {
     const [quiet, loud] = [stage({ deps: { newSessionId: "s9" } }), stage({ levels: { verbose: "on" }, deps: { newSessionId: "s9" } })];
     for (const turn of [quiet, loud]) {
       turn.start();

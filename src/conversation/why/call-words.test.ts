@@ -5,7 +5,7 @@ import { askedOf, gaveOf } from "./call-words.ts";
 const redactor = createRedactor();
 redactor.register("hunter2-hunter2");
 
-test("what was asked is told in one line and as it was, without secrets", () => {
+test("arguments are shown in one line and in full, without secrets", () => {
   const asked = askedOf({ command: "curl  -H x\nhunter2-hunter2", env: { API_TOKEN: "abc" } }, redactor);
   expect(asked.line).toBe("curl -H x ***");
   expect(asked.arguments).toEqual({ command: "curl  -H x\n***", env: { API_TOKEN: "***" } });

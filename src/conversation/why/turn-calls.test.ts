@@ -66,7 +66,7 @@ test("each turn has its own calls, though their ids are the same, and of many st
       });
     }
     expect(toolOf(await why.tell("t4"))).toMatchObject({ text: "exec: done", details: { name: "exec", callId: "call_1", isError: false } });
-    // What was put away is told, but cannot be asked for by its place.
+    // An archived result is shown, but cannot be requested by its position.
     await store.write("transcripts.archive", { file: FILE, reason: "reset" });
     const old = toolOf(await why.tell("t4", { closely: true })) as { readonly details: { readonly gave: object } };
     expect(old.details.gave).toMatchObject({ text: "ran echo *** 4" });

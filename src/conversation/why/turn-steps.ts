@@ -117,8 +117,8 @@ function journalStep(step: StepRow): StoryStep[] {
   const { at, kind } = step;
   const { resumed, exit, hooks, kind: said, ms } = dataOf(step);
   if (kind === "compaction")
-    return [{ at: at - (ms ?? 0), ...(ms === undefined ? {} : { ms }), kind: "compaction", text: "the conversation was summed up to make room" }];
-  if (kind === "reply.block") return [{ at, kind: "block", text: said === "tool" ? "told what a tool does" : "a part of the answer was sent ahead" }];
+    return [{ at: at - (ms ?? 0), ...(ms === undefined ? {} : { ms }), kind: "compaction", text: "the conversation was compacted to free up space" }];
+  if (kind === "reply.block") return [{ at, kind: "block", text: said === "tool" ? "a tool notice was sent" : "a part of the answer was sent ahead" }];
   if (hooks) return hookSteps(hooks);
   if (exit) return [exitStep(exit)];
   if (resumed !== undefined)

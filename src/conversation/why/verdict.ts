@@ -58,7 +58,7 @@ const afterFailure = (facts: TurnFacts | undefined): string =>
 
 function failed(why: string | null, facts: TurnFacts | undefined, deliveries: readonly OutboxRow[]): Verdict {
   const isNotified = deliveries.some(({ payload, state }) => isRecord(payload) && payload["isError"] === true && state === "sent");
-  const said = isNotified ? "; the sender was told" : "";
+  const said = isNotified ? "; the sender was notified" : "";
   const { resumptions = 0 } = facts?.turn ?? {};
   if (why === EXAMINED_TOO_OFTEN) {
     return {
@@ -112,7 +112,7 @@ export function messageVerdict({ row, facts, deliveries, inFront, now }: Message
   if (row.state === "claimed") return running(facts, row, now);
   if (outcome === "refused") return refused(row, facts);
   if (outcome === "failed") return failed(why, facts, deliveries);
-  if (outcome === "cancelled") return { outcome, level: "ok", text: `stopped: ${why ?? "somebody stopped it"}` };
+  if (outcome === "cancelled") return { outcome, level: "ok", text: `stopped: ${why ?? "on request"}` };
   if (outcome === "silent")
     return { outcome, level: "ok", text: `no reply, on purpose: ${withPath(why ?? "the agent had nothing to say", notMentioned(row))}` };
   if (outcome === "merged")

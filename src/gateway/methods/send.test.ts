@@ -15,7 +15,7 @@ const SENT: SentMessage = {
   receipt: { chatId: "5", pollId: "p1", other: 1 },
 };
 
-function room(sent: SentMessage = SENT, known: readonly string[] = ["chat"]) {
+function setup(sent: SentMessage = SENT, known: readonly string[] = ["chat"]) {
   const asked: (SendRequest | PollRequest)[] = [];
   const take = (request: SendRequest | PollRequest): Promise<SentMessage> => {
     if (request.channel === undefined && known.length !== 1)
@@ -36,7 +36,7 @@ function room(sent: SentMessage = SENT, known: readonly string[] = ["chat"]) {
 }
 
 test("send answers with the receipt of the last message, under the caller's key", async () => {
-  const { asked, call } = room();
+  const { asked, call } = setup();
   const answer = await call("send", { to: "5", message: "hi", mediaUrl: "https://x.test/a", mediaUrls: ["https://x.test/b"], idempotencyKey: "k1" });
   expect(answer).toEqual({ runId: "k1", messageId: "m2", channel: "chat", chatId: "5", pollId: "p1" });
   expect(asked).toEqual([{ to: "5", text: "hi", mediaUrls: ["https://x.test/a", "https://x.test/b"] }]);
@@ -48,7 +48,7 @@ test.each([
   ["unknown", undefined, "UNAVAILABLE", "may have arrived"],
   ["pending", "not connected", "UNAVAILABLE", "is kept and goes out"],
 ] as const)("a message that is %s is not answered with a receipt", async (state, why, code, words) => {
-  const { call } = room({ ...SENT, state, messageIds: [], ...(why === undefined ? {} : { why }) });
+  const { call } = setup({ ...SENT, state, messageIds: [], ...(why === undefined ? {} : { why }) });
   await expect(call("send", { to: "5", message: "x", idempotencyKey: "k" })).rejects.toMatchObject({
     code,
     message: expect.stringContaining(words),
@@ -57,15 +57,15 @@ test.each([
 });
 
 test("where several channels could be meant, the documented one is taken, when it is there", async () => {
-  const both = room(SENT, ["chat", "whatsapp"]);
+  const both = setup(SENT, ["chat", "whatsapp"]);
   await both.call("send", { to: "5", message: "x", idempotencyKey: "k" });
   expect(both.asked[0]!.channel).toBe("whatsapp");
-  const without = room(SENT, ["chat", "irc"]);
+  const without = setup(SENT, ["chat", "irc"]);
   await expect(without.call("send", { to: "5", message: "x", idempotencyKey: "k" })).rejects.toThrow("name a channel");
 });
 
 test("poll hands on what was asked", async () => {
-  const { asked, call } = room();
+  const { asked, call } = setup();
   const params = { to: "5", question: "?", options: ["a", "b"], maxSelections: 2, durationHours: 1, isAnonymous: false, idempotencyKey: "k" };
   expect(await call("poll", params)).toMatchObject({ messageId: "m2", pollId: "p1" });
   expect(asked[0]).toEqual({ to: "5", poll: { question: "?", options: ["a", "b"], maxSelections: 2, durationHours: 1, isAnonymous: false } });
@@ -73,7 +73,7 @@ test("poll hands on what was asked", async () => {
 });
 
 test("message.action sends and polls through delivery, and does everything else through the channel", async () => {
-  const { asked, call } = room();
+  const { asked, call } = setup();
   expect(await call("message.action", { action: "send", params: { to: "5", message: "x", replyTo: 3, channelData: { chat: {} } } })).toMatchObject({
     action: "send",
     to: "5",

@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 const take = (current: OpenClawConfig = {}): Promise<void> => takeSentinel(path, { config: { current }, store, ids, log });
-const told = async (sessionKey: string): Promise<readonly string[]> =>
+const eventsFor = async (sessionKey: string): Promise<readonly string[]> =>
   (await store.read("injections.waiting", { sessionKey, now: clock.now() })).map(({ text }) => text);
 
 test("a note is one documented JSON object that only its owner can read", () => {
@@ -54,25 +54,25 @@ test("a note that cannot be left is no reason to fail", () => {
   expect(warnings).toHaveLength(1);
 });
 
-test("the session that a note names is told once, and the note is gone", async () => {
+test("the session that a note names is notified once, and the note is gone", async () => {
   leaveSentinel(path, PAYLOAD, { ids, log });
   await take();
-  expect(await told("agent:main:telegram:group:7")).toEqual(["Gateway restarted: config-apply ok (config.apply)\nthe port changed"]);
+  expect(await eventsFor("agent:main:telegram:group:7")).toEqual(["Gateway restarted: config-apply ok (config.apply)\nthe port changed"]);
   expect(existsSync(path)).toBe(false);
-  // As when the process died after it was told and before the note was gone.
+  // As when the process died after the session was notified and before the note was gone.
   leaveSentinel(path, PAYLOAD, { ids, log });
   await take();
-  expect(await told("agent:main:telegram:group:7")).toHaveLength(1);
+  expect(await eventsFor("agent:main:telegram:group:7")).toHaveLength(1);
 });
 
-test("without a session, or with one that cannot be, the main session is told", async () => {
+test("without a session, or with one that cannot be, the main session is notified", async () => {
   const { sessionKey: _, message: _note, ...without } = PAYLOAD;
   leaveSentinel(path, without, { ids, log });
   await take({ agents: { list: [{ id: "ops", default: true }] } });
-  expect(await told("agent:ops:main")).toEqual(["Gateway restarted: config-apply ok (config.apply)"]);
+  expect(await eventsFor("agent:ops:main")).toEqual(["Gateway restarted: config-apply ok (config.apply)"]);
   leaveSentinel(path, { ...PAYLOAD, ts: 5, sessionKey: "agent:../x:main" }, { ids, log });
   await take();
-  expect(await told("agent:main:main")).toHaveLength(1);
+  expect(await eventsFor("agent:main:main")).toHaveLength(1);
 });
 
 test.each(["{ not json", "null", '{ "version": 2, "payload": {} }', '{ "version": 1, "payload": { "kind": 1 } }'])(
@@ -93,5 +93,5 @@ test("a note is kept when the store cannot take it", async () => {
   await takeSentinel(path, { config: { current: {} }, store: closed, ids, log });
   expect(existsSync(path)).toBe(true);
   await take();
-  expect(await told("agent:main:telegram:group:7")).toHaveLength(1);
+  expect(await eventsFor("agent:main:telegram:group:7")).toHaveLength(1);
 });

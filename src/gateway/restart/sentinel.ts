@@ -21,7 +21,7 @@ export function leaveSentinel(path: string, payload: SentinelPayload, deps: { re
     writeAtomic(path, `${JSON.stringify({ version: VERSION, payload }, null, 2)}\n`, { temporary: `${path}.${deps.ids.hex(4)}` });
     return path;
   } catch (error) {
-    deps.log.warn("the note for after the restart could not be left; nobody will be told that it happened", { error });
+    deps.log.warn("the note for after the restart could not be written; the session will not be notified about the restart", { error });
     return null;
   }
 }
@@ -82,8 +82,8 @@ export async function takeSentinel(path: string, deps: SentinelDeps): Promise<vo
     rmSync(path, { force: true });
     const address = deps.deliver && (await chatOf(deps, sessionKey));
     if (address) await deps.deliver?.(address, noticeOf(payload), sessionKey);
-    deps.log.info(`${sessionKey} will be told of the restart (${payload.kind})`);
+    deps.log.info(`${sessionKey} will be notified about the restart (${payload.kind})`);
   } catch (error) {
-    deps.log.warn("nobody could be told of the restart; it is tried again at the next start", { error });
+    deps.log.warn("the session could not be notified about the restart; this is retried at the next start", { error });
   }
 }

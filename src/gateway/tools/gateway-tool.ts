@@ -93,7 +93,7 @@ export function gatewayTool(deps: GatewayToolDeps): Tool {
   return defineTool<GatewayToolDeps>({
     ...GATEWAY,
     label: "Gateway",
-    description: `Restart the gateway, read its configuration or the schema of it, ${canUpdate ? "change it, or update the program" : "or change it"}. Prefer config.patch, which changes only what it names; config.apply replaces the whole file. Both restart, and note is told to the user afterwards.`,
+    description: `Restart the gateway, read its configuration or the schema of it, ${canUpdate ? "change it, or update the program" : "or change it"}. Prefer config.patch, which changes only what it names; config.apply replaces the whole file. Both restart the gateway; note is sent to the user afterwards.`,
     parameters: {
       type: "object",
       properties: {

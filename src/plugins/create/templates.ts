@@ -38,7 +38,7 @@ export default definePluginEntry({
     api.registerTool({
       name: "${hookKey}_greet",
       label: "Greet",
-      description: "Greets somebody by name.",
+      description: "Greets a person by name.",
       parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: false },
       async execute(_callId, params) {
         return { content: [{ type: "text", text: \`\${greeting}, \${params.name}!\` }], details: {} };
@@ -122,7 +122,7 @@ export default definePluginEntry({
   register(api: OpenClawPluginApi) {
     api.registerCommand({
       name: ${JSON.stringify(id)},
-      description: "Says back what it is told.",
+      description: "Repeats its arguments.",
       acceptsArgs: true,
       handler: ({ args }) => ({ text: args ? \`You said: \${args}\` : "Say something after the command." }),
     });
@@ -135,7 +135,7 @@ import { createTestHost } from "openclaw/plugin-sdk/testing";
 
 const plugin = new URL("..", import.meta.url).pathname;
 
-test("the command says back what it is told", async () => {
+test("the command repeats its arguments", async () => {
   await using host = await createTestHost({ plugins: [plugin] });
   assert.deepEqual(await host.command("/${id} good morning"), { text: "You said: good morning" });
 });
@@ -154,7 +154,7 @@ const channel: TemplateFiles = {
   code: ({ id, name }) => `import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 import type { ChannelPlugin, OpenClawPluginApi } from "openclaw/plugin-sdk";
 
-/** Sends a text to somebody. Put the call to your service here. */
+/** Sends a text to a recipient. Put the call to your service here. */
 async function send(to: string, text: string) {
   return { channel: ${JSON.stringify(id)}, messageId: \`\${to}-\${text.length}\` };
 }

@@ -43,7 +43,7 @@ export interface ApiParts {
   readonly log: Logger;
   readonly homeDir: string;
   readonly lifecycle: { readonly signal: AbortSignal; readonly onDispose: (fn: () => unknown) => void };
-  /** Told when a service was registered, so that one that comes late is started too. */
+  /** Called when a service was registered, so that one that comes late is started too. */
   readonly onService: () => void;
 }
 

@@ -43,7 +43,7 @@ export function refuseExits({ ownerOf, report, subject = "the gateway", mayExit 
     };
     target[name] = replacement;
     restore.push(() => {
-      // Somebody replaced it again since: theirs stays.
+      // Other code has replaced it since: leave that in place.
       if (target[name] === replacement) target[name] = original;
     });
   }

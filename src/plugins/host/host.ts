@@ -8,7 +8,7 @@ import type { PluginHostDeps } from "./deps.ts";
 import type { GenerationDeps } from "./generation.ts";
 import { createGuards, type Guards, type MissingGuard } from "./guards.ts";
 import { reloadSlot, startAll, stopAll, stopServices, takeDown, type House } from "./house.ts";
-import { placeOf } from "./place.ts";
+import { locateFailure } from "./locate-failure.ts";
 import { createScopes, type Scopes } from "./scope.ts";
 import { createServices, type Services } from "./services.ts";
 import { createSessionExtensions, type SessionExtensions } from "./sessions.ts";
@@ -23,7 +23,7 @@ export interface PluginHost extends AsyncDisposable {
   /** Stops what runs in the background. Hooks, policies and tools stay until the host is disposed: turns that still run need them. */
   stopServices(): Promise<void>;
   /**
-   * Loads a plugin's code and settings anew. Calls that run end in the old generation, the next ones go to the new one. When the new one cannot be
+   * Reloads a plugin's code and settings. Calls that run end in the old generation, the next ones go to the new one. When the new one cannot be
    * loaded the old one stays, and this rejects with the reason. One that was enabled since is loaded; one that was disabled is taken down.
    */
   reload(id: string): Promise<PluginStatus>;
@@ -124,7 +124,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const routes: RouteBoard = { table: registries.httpRoutes, mount: ports.mountRoute, placed: new WeakMap() };
   const report: PluginHost["report"] = (found, error) => {
     const entry = found.pluginId === undefined ? undefined : house.slots.get(found.pluginId)?.entry;
-    diagnostics.add(error === undefined ? found : { ...found, ...placeOf(error, entry) });
+    diagnostics.add(error === undefined ? found : { ...found, ...locateFailure(error, entry) });
   };
   const tell = (pluginId: string, code: string, message: string, error?: unknown): void => report({ level: "error", code, message, pluginId }, error);
   const services = createServices({ table: registries.services, clock, context: (id) => pluginContext(deps, house.workspaceDir, id), tell });

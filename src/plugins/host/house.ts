@@ -3,7 +3,7 @@ import type { PluginDiagnostic, PluginEntry } from "../record.ts";
 import type { Owner } from "../registry/index.ts";
 import type { PluginHostDeps } from "./deps.ts";
 import { importGeneration, type Generation, type GenerationDeps, type Imported } from "./generation.ts";
-import { placeOf } from "./place.ts";
+import { locateFailure } from "./locate-failure.ts";
 import type { Services } from "./services.ts";
 import type { SessionExtensions } from "./sessions.ts";
 import { statusOf, type PluginStatus } from "./status.ts";
@@ -42,7 +42,7 @@ export interface House {
 
 function fail(house: House, slot: Slot, phase: string, error: unknown): void {
   const { id } = slot.entry;
-  const place = placeOf(error, slot.entry);
+  const place = locateFailure(error, slot.entry);
   const message = messageOf(error);
   const at = place.line === undefined ? undefined : `${place.source}:${place.line}`;
   slot.error = `${phase}: ${message}${at === undefined || message.includes(at) ? "" : ` (${at})`}`;
@@ -117,7 +117,7 @@ async function swap(house: House, slot: Slot): Promise<void> {
   if (house.services.started) await house.services.start();
 }
 
-/** Takes a plugin as it is now: loads it anew, or takes down what is no longer enabled. */
+/** Brings a plugin up to date: reloads it, or takes it down if it is no longer enabled. */
 export async function reloadSlot(house: House, id: string): Promise<PluginStatus> {
   const { entries } = await house.deps.inventory();
   const entry = entries.find((one) => one.id === id && (one.enabled || one.error !== undefined)) ?? entries.find((one) => one.id === id);

@@ -52,7 +52,7 @@ export function watchResources(scopes: { getStore(): Runner | undefined }): Disp
     Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original));
     target[name] = replacement as T[typeof name];
     undo.defer(() => {
-      // Somebody replaced it again since: theirs stays, ours goes on passing calls through.
+      // Other code has replaced it since: leave that in place; this replacement keeps passing calls through.
       if (target[name] === (replacement as unknown)) target[name] = original as T[typeof name];
     });
   }

@@ -28,7 +28,7 @@ export interface Scope {
   /** Resolves when no call of a tool is running. */
   toolsIdle(): Promise<void>;
   /**
-   * Clears its timers and closes its servers, and rejects calls of its tools that still run. A call that somebody still makes runs as ever: what it
+   * Clears its timers and closes its servers, and rejects calls of its tools that still run. A call that is made later still runs: what it
    * starts is ended when the last such call is over.
    */
   end(): void;

@@ -27,7 +27,7 @@ export interface SessionExtensions {
   project(sessionKey: string, sessionId: string | undefined): Promise<readonly ExtensionRowValue[]>;
   /** Tells plugins that a session was reset or deleted. Its state is gone already. */
   ended(sessionKey: string, reason: "reset" | "delete"): Promise<void>;
-  /** A plugin goes: told to it; on `disable` what it kept is deleted. */
+  /** Notifies a plugin that it is unloaded; on `disable` its stored state is deleted. */
   left(pluginId: string, reason: "disable" | "restart"): Promise<void>;
 }
 

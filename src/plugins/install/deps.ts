@@ -17,7 +17,7 @@ export interface InstallHooks {
 /** What installing needs from the program around it. */
 export interface InstallDeps {
   readonly stateDir: string;
-  /** The configuration as it is written, with includes and variables put in. Read anew at every call. */
+  /** The configuration as it is written, with includes and variables put in. Read again at every call. */
   readonly config: () => unknown;
   /** Changes the configuration's file. */
   readonly edit: (edit: ConfigEdit) => Promise<void>;
@@ -34,7 +34,7 @@ export interface InstallDeps {
    * made first. Without it nothing is tried.
    */
   readonly tryStaged?: ((folder: string, ids: readonly string[]) => Promise<string | undefined>) | undefined;
-  /** Told what is being done. */
+  /** Receives each step as it starts. */
   readonly onStep?: ((what: string) => void) | undefined;
   /** Asks the user. */
   readonly confirm: (question: string) => Promise<boolean>;

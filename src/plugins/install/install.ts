@@ -17,8 +17,8 @@ import { valueAt } from "../../config/index.ts";
 import { askPolicy, type PolicyRequest } from "./policy.ts";
 
 /**
- * Asks whoever may say no: first the operator's policy, then plugins that are loaded in this process. Throws when one does; a handler that throws or takes too
- * long has said no. Gives the findings with what handlers added.
+ * Asks everyone who may refuse: first the operator's policy, then plugins that are loaded in this process. Throws when one refuses; a handler that throws or takes too
+ * long counts as a refusal. Gives the findings with what handlers added.
  */
 async function passGates(request: PolicyRequest, deps: Pick<InstallDeps, "config" | "env" | "signal" | "hooks">): Promise<BuiltinScan> {
   await askPolicy(valueAt(deps.config(), ["security", "installPolicy"]), request, deps.env, deps.signal);
@@ -54,7 +54,7 @@ export interface InstallRequest {
   readonly dryRun?: boolean | undefined;
   /** Replace what is there. */
   readonly force?: boolean | undefined;
-  /** Turn it on; true unless told. */
+  /** Turn it on; true by default. */
   readonly enable?: boolean | undefined;
 }
 
@@ -153,7 +153,7 @@ async function linkPlugin(request: InstallRequest, source: Source, deps: Install
   return result;
 }
 
-/** A folder that somebody works in has links and tools in it: only what its package or its entry names is looked at. */
+/** A folder under development has links and tools in it: only what its package or its entry names is looked at. */
 function ownFiles(path: string): string[] {
   const names = ["package.json", "openclaw.plugin.json", "index.ts", "index.js", "index.mjs", "index.cjs", "src/index.ts", "binding.gyp"];
   const read = readJsonFile(join(path, "package.json"));

@@ -6,7 +6,7 @@ import { isRunning } from "../../base/process-identity.ts";
 import { isObject, valueAt } from "../../config/index.ts";
 
 /**
- * One change of a plugin's files that is under way. It is written before the first file is moved and removed after the last, so that whoever looks next
+ * One change of a plugin's files that is under way. It is written before the first file is moved and removed after the last, so that the next process
  * finishes what a process that died has begun. The configuration decides which way: it is written once, between the moving and the tidying up.
  */
 export interface JournalEntry {

@@ -122,7 +122,7 @@ async function askProgram(
   signal?: AbortSignal,
 ): Promise<void> {
   const input = JSON.stringify({ protocolVersion: 1, ...request });
-  // The operator's program judges; it is not told the gateway's secrets.
+  // The operator's program decides; it does not get the gateway's secrets.
   const plain = Object.fromEntries(["PATH", "HOME", "LANG", "TMPDIR"].map((name) => [name, env[name]]));
   const result = await run(command, { args, env: plain, timeoutMs, maxOutputBytes: 1024 * 1024, input, ...(signal ? { signal } : {}) }).catch(
     (error: unknown) => {

@@ -47,7 +47,7 @@ export async function fetchInto({ folder }: Stage, source: Source, deps: Install
   if (source.kind === "file") return { root: wrapFile(source.path, plugin) };
   if (source.kind === "archive") {
     deps.onStep?.(`unpacking ${source.path}`);
-    // Hashed and unpacked from a copy: whoever can change the original does not change what was looked at.
+    // Hashed and unpacked from a copy: a change of the original does not change what was checked.
     const copy = join(folder, basename(source.path));
     copyFileSync(source.path, copy);
     mkdirSync(plugin);

@@ -42,7 +42,7 @@ export async function uninstallPlugin({ id, entry, keepFiles, dryRun, force, bef
   if (!known && entry?.origin === "bundled") throw new AppError("INVALID_INPUT", `${id} comes with the program; openclaw plugins disable ${id} turns it off`);
   if (!known && entry?.origin !== "global") throw new AppError("NOT_FOUND", `plugin not found: ${id}; openclaw plugins list shows what there is`);
   const folder = extensionsFolder(deps.stateDir);
-  const place = placeOf(folder, record?.installPath, entry);
+  const place = findInstalledPath(folder, record?.installPath, entry);
   const linked = record?.source === "path" && record.sourcePath !== undefined && record.sourcePath === record.installPath ? record.sourcePath : undefined;
   const { edit, what } = uninstallEdit(config, [id], linked, before);
   const deletes = keepFiles || place === undefined ? undefined : place;
@@ -60,7 +60,7 @@ export async function uninstallPlugin({ id, entry, keepFiles, dryRun, force, bef
 }
 
 /** The plugin's own folder or file directly below the folder of installed plugins; undefined when it lies elsewhere: then it is not ours to delete. */
-function placeOf(folder: string, installPath: string | undefined, entry: PluginEntry | undefined): string | undefined {
+function findInstalledPath(folder: string, installPath: string | undefined, entry: PluginEntry | undefined): string | undefined {
   const path = installPath ?? (entry?.origin === "global" ? (entry.rootDir === folder ? entry.source : entry.rootDir) : undefined);
   if (path === undefined) return undefined;
   const whole = resolve(path);

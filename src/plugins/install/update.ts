@@ -63,7 +63,7 @@ async function updateOne(id: string, dryRun: boolean, deps: InstallDeps): Promis
   const to = packed.version;
   if (to === from && packed.integrity === record.integrity && !isMissing) return { id, status: "unchanged", from, to };
   if (to === from && record.integrity !== undefined && packed.integrity !== record.integrity) {
-    const question = `${packed.name}@${to} is not the same as when it was installed (${record.integrity}, now ${packed.integrity}). Somebody published other files under the same version. Use them?`;
+    const question = `${packed.name}@${to} is not the same as when it was installed (${record.integrity}, now ${packed.integrity}). Different files were published under the same version. Use them?`;
     if (dryRun || !(await deps.confirm(question)))
       return { id, status: "skipped", from, to, reason: `the integrity of ${packed.name}@${to} has changed; nothing was replaced` };
   }

@@ -33,6 +33,6 @@ function isOurs(path: string): boolean {
     const found: unknown = JSON.parse(readFileSync(path, "utf8"));
     return isRecord(found) && found["name"] === "openclaw";
   } catch {
-    return false; // Not there, or of somebody else.
+    return false; // Missing, or not valid JSON.
   }
 }

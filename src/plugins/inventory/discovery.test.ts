@@ -87,7 +87,7 @@ describe("where plugins are found", () => {
     expect(await read()).toMatchObject({ entries: [], diagnostics: [] });
   });
 
-  test("a folder with a manifest and no entry is told", async () => {
+  test("a folder with a manifest and no entry is reported", async () => {
     const { read, write } = house();
     write("state/extensions/p/openclaw.plugin.json", { id: "p", configSchema: {} });
     expect(remarks(await read())).toMatchObject([{ level: "error", code: "entry-missing", pluginId: "p" }]);
@@ -136,7 +136,7 @@ describe("entry files of a package", () => {
     ]);
   });
 
-  test("a package.json that does not parse is told with its line; the index file is still found", async () => {
+  test("a package.json that does not parse is reported with its line; the index file is still found", async () => {
     const { read, write, plugin } = house();
     plugin("global", "p");
     write("state/extensions/p/package.json", `{\n "name": "p",\n "version" "1" }`);
@@ -298,7 +298,7 @@ describe("a manifest that cannot be used gives file, line and what was expected"
     ]);
   });
 
-  test("an id that differs from the package's name is told, and used", async () => {
+  test("an id that differs from the package's name is reported, and used", async () => {
     const { read, plugin } = house();
     plugin("global", "p", {}, "other");
     const inventory = await read();

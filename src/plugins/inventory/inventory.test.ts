@@ -124,7 +124,7 @@ describe("settings of plugins", () => {
 });
 
 describe("names and origins", () => {
-  test("that fit no plugin are told with the one that was meant", async () => {
+  test("that fit no plugin are reported with the one that was meant", async () => {
     const { read, plugin } = house();
     plugin("global", "voice-call", { legacyPluginIds: ["voice"] });
     const inventory = await read(
@@ -144,7 +144,7 @@ describe("names and origins", () => {
     expect(remarks(await read({ plugins: { slots: { memory: "p" } } }), "slot-kind")).toMatchObject([{ level: "warn", path: "plugins.slots.memory" }]);
   });
 
-  test("code that nobody listed or installed is told, once per reason", async () => {
+  test("code that nobody listed or installed is reported, once per reason", async () => {
     const { read, plugin, places } = house();
     plugin("global", "p");
     expect(remarks(await read()).map(({ code }) => code)).toEqual(["allow-empty", "untracked"]);

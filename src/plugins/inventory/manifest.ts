@@ -103,7 +103,7 @@ const KNOWN = new Set(["id", "configSchema", ...Object.keys(FIELDS), ...Object.k
 
 type OptionalFields = Omit<PluginManifest, "id" | "configSchema" | "rest">;
 
-/** The optional fields that have the right form; `refuse` is told of the others. */
+/** The optional fields that have the right form; `refuse` is called for the others. */
 function checkFields(value: Readonly<Record<string, unknown>>, allowed: typeof FIELDS, refuse: (key: string, expected: string) => void): OptionalFields {
   const fields: Record<string, unknown> = {};
   for (const [key, [fits, expected]] of Object.entries(allowed)) {

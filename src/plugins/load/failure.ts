@@ -19,11 +19,11 @@ interface Circumstances {
   readonly namesOf: (specifier: string) => Promise<ReadonlySet<string> | undefined>;
 }
 
-/** The `PLUGIN_FAILED` error for whatever an import threw. Names that the SDK lacks are told first and all at once. */
+/** The `PLUGIN_FAILED` error for whatever an import threw. Names that the SDK lacks are reported first and all at once. */
 export async function explain(error: unknown, { entry, graph, graphs, namesOf }: Circumstances): Promise<AppError> {
   if (error instanceof AppError) return error;
   const missing = await missingNames(graph, namesOf);
-  const at = placeOf(error, entry, graph, graphs);
+  const at = locateFailure(error, entry, graph, graphs);
   const where = at.line === undefined ? at.file : `${at.file}:${at.line}`;
   if (missing.length > 0) {
     const first = graph.sdkNames.find(({ specifier, name }) =>
@@ -57,7 +57,7 @@ async function missingNames(graph: Graph, namesOf: Circumstances["namesOf"]): Pr
 
 type Place = Pick<PluginFailure, "file" | "line" | "phase">;
 
-function placeOf(error: unknown, entry: PluginEntry, graph: Graph, graphs: Graphs): Place {
+function locateFailure(error: unknown, entry: PluginEntry, graph: Graph, graphs: Graphs): Place {
   const at = (file: string, line: number | undefined, phase: Place["phase"]): Place => (line === undefined ? { file, phase } : { file, line, phase });
   if (error instanceof ResolveFailure) return at(error.file, error.line, "resolve");
   if (error instanceof SyntaxFailure) return at(error.file, error.line, "transform");

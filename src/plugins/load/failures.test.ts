@@ -13,7 +13,7 @@ afterAll(() => loader[Symbol.dispose]());
 const load = (folder: string, generation = 1): Promise<LoadedModule> => loader.load(entryIn(folder, "index.ts"), generation);
 
 describe("names that the SDK lacks", () => {
-  test("are told in one failure with every name by sub-path", async () => {
+  test("are reported in one failure with every name by sub-path", async () => {
     const folder = folderWith({
       "index.ts": `import { one, gone,\n  alsoGone as renamed } from "openclaw/plugin-sdk";\nimport "./deeper.js";\nexport default () => [one, gone, renamed];`,
       "deeper.ts": `import { three, four } from "openclaw/plugin-sdk/known"; import { x } from "openclaw/plugin-sdk/unknown"; export { y } from "openclaw/plugin-sdk/other"; import "openclaw/plugin-sdk/bare"; console.log(three, four, x);`,
@@ -221,7 +221,7 @@ describe("generations", () => {
     }
   });
 
-  test("what failed is tried anew", async () => {
+  test("what failed is tried again", async () => {
     const folder = folderWith({ "index.ts": "throw new Error('first');" });
     await expect(load(folder)).rejects.toThrow("first");
     write(join(folder, "index.ts"), "export default () => 'mended';");
@@ -273,7 +273,7 @@ describe("what was made of TypeScript", () => {
 });
 
 describe("whose error it is", () => {
-  test("is told by the stack, in every generation and for TypeScript that was rewritten", async () => {
+  test("is found by the stack, in every generation and for TypeScript that was rewritten", async () => {
     const folder = folderWith({ "index.ts": `enum A { B }\nexport default () => { throw new Error("late " + A.B); };` });
     for (const generation of [1, 2]) {
       const { definition } = await loader.load(entryIn(folder, "index.ts", { id: "guilty" }), generation);

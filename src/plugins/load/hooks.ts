@@ -33,7 +33,7 @@ export interface HooksDeps extends LoadDeps {
 }
 
 /** Where in `parent` the specifier stands. */
-function placeOf(parent: string, specifier: string): { readonly file: string; readonly line: number | undefined } {
+function locateSpecifier(parent: string, specifier: string): { readonly file: string; readonly line: number | undefined } {
   const file = fileURLToPath(parent);
   try {
     const source = readFileSync(file, "utf8");
@@ -50,7 +50,7 @@ const show = ({ file, line }: { readonly file: string; readonly line: number | u
 function resolveSdk(specifier: string, parent: string, context: ResolveHookContext, graph: Graph, sdkFile: HooksDeps["sdkFile"]): ResolveFnOutput {
   const file = sdkFile(specifier.slice(SDK.length + 1).replace(/\.js$/, ""));
   if (file !== undefined) return { url: pathToFileURL(file).href, shortCircuit: true };
-  const place = placeOf(parent, specifier);
+  const place = locateSpecifier(parent, specifier);
   const message = `plugin "${graph.pluginId}" imports "${specifier}" (${show(place)}), which this host's SDK does not have; use a version of the plugin made for this host, or update the host`;
   // A static import must get something, so that names missing elsewhere are found too and reported together.
   if (byRequire(context)) throw new ResolveFailure(message, place, "ERR_PACKAGE_PATH_NOT_EXPORTED");
@@ -88,7 +88,7 @@ export function createModuleHooks(deps: HooksDeps): {
     const file = findFile(path);
     if (file !== undefined) return found(file, graph, dependency);
     if (dependency) throw missing;
-    const place = placeOf(parent, specifier);
+    const place = locateSpecifier(parent, specifier);
     const code = byRequire(context) ? "MODULE_NOT_FOUND" : "ERR_MODULE_NOT_FOUND";
     throw new ResolveFailure(`plugin "${graph.pluginId}" imports "${specifier}" (${show(place)}), but there is no such file: ${path}`, place, code);
   }
@@ -103,7 +103,7 @@ export function createModuleHooks(deps: HooksDeps): {
       const offered = deps.hostPackages.resolve(specifier, byRequire(context) ? undefined : (name, from) => next(name, { ...context, ...from }));
       if (offered !== undefined) return { url: offered, shortCircuit: true };
       if (graphs.isDependency(fileURLToPath(parent), graph)) throw error;
-      const place = placeOf(parent, specifier);
+      const place = locateSpecifier(parent, specifier);
       const code = systemCode(error) ?? "ERR_MODULE_NOT_FOUND";
       const name = packageName(specifier);
       const missing = code.endsWith("MODULE_NOT_FOUND");
@@ -125,7 +125,7 @@ export function createModuleHooks(deps: HooksDeps): {
       if (byRequire(context)) deps.requireCache.note(graph.root, fileURLToPath(parent), specifier);
       if (isSdk(specifier)) return resolveSdk(specifier, parent, context, graph, deps.sdkFile);
       if (specifier === "openclaw" || specifier.startsWith("openclaw/")) {
-        const place = placeOf(parent, specifier);
+        const place = locateSpecifier(parent, specifier);
         throw new ResolveFailure(
           `plugin "${graph.pluginId}" imports "${specifier}" (${show(place)}); of the host only ${SDK} and its sub-paths can be imported`,
           place,

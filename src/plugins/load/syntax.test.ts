@@ -69,7 +69,7 @@ describe("TypeScript that means something at run time", () => {
   });
 });
 
-test("patterns, divisions, templates and comments are told apart", () => {
+test("patterns, divisions, templates and comments are distinguished", () => {
   const words = (source: string): string[] =>
     tokensOf(source)
       .filter(({ kind }) => kind === "word")

@@ -60,7 +60,7 @@ test.each(["help", "new", "status", "usage"])("/%s belongs to the gateway", (nam
   expect([table.size, found[0]?.message]).toEqual([0, `command already registered: ${name} (p asks for it, the gateway has it)`]);
 });
 
-test("who is not authorised is told so, unless the command is for everybody; a failure and garbage are one reply", async () => {
+test("an unauthorised sender gets a refusal, unless the command is for everybody; a failure and garbage are one reply", async () => {
   const { table, add } = place();
   const errors: unknown[] = [];
   const clock = manualClock();

@@ -9,7 +9,7 @@ export interface Diagnostics {
   keep(found: PluginDiagnostic): void;
   /** Oldest first. */
   list(): readonly PluginDiagnostic[];
-  /** Forgets those of a plugin that is loaded anew. */
+  /** Removes those of a plugin that is reloaded. */
   clear(pluginId: string): void;
 }
 

@@ -3,7 +3,7 @@ import { checksFor } from "./arguments.ts";
 import type { Binding } from "./binding.ts";
 import type { RegistryPorts } from "./ports.ts";
 
-/** Options of `api.on` that reach the hooks room; whatever else a plugin gives is left out. */
+/** Options of `api.on` that reach the hooks module; all others are dropped. */
 const OPTIONS = ["priority", "timeoutMs", "filter", "matcher", "registrationId", "eligibleTriggers", "eligibleDispatchKinds", "requiresToolAuthority"];
 
 /** Registers a handler of a typed hook. An unknown hook, or one the plugin may not have, is a diagnostic; the rest of the plugin goes on. */

@@ -17,7 +17,7 @@ export interface RegisteredTool {
   readonly execute: (toolCallId: string, params: unknown, signal?: AbortSignal, onUpdate?: (partial: unknown) => void) => unknown;
 }
 
-/** What a tool factory is told about the run it makes tools for. */
+/** What a tool factory gets to know about the run it makes tools for. */
 export type ToolContext = Readonly<Record<string, unknown>>;
 
 export interface ToolRegistration {

@@ -1,7 +1,7 @@
 import type { Hooks, InternalHooks, ToolPolicies } from "../../hooks/index.ts";
 import type { MountRoute } from "./routes.ts";
 
-/** Where registrations go that other rooms keep. */
+/** Receives the registrations that other modules store. */
 export interface RegistryPorts {
   readonly hooks: Pick<Hooks, "on">;
   readonly internalHooks: Pick<InternalHooks, "register">;

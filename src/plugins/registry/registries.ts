@@ -14,7 +14,7 @@ import type {
 import type { RegistryPorts } from "./ports.ts";
 import { createTable, type Table } from "./table.ts";
 
-/** What plugins have registered, by kind. Rooms below read these and know nothing of plugins. */
+/** What plugins have registered, by kind. Modules below read these and do not know about plugins. */
 export interface Registries {
   readonly tools: Table<ToolRegistration>;
   readonly commands: Table<CommandRegistration>;

@@ -6,12 +6,12 @@ import { registerChannel } from "./parts.ts";
 import { createTable } from "./table.ts";
 
 function registered(plugin: object): readonly string[] {
-  const told: string[] = [];
-  const ledger = createLedger({ pluginId: "p", source: "/p/index.ts", generation: 1, bundled: false }, (one: PluginDiagnostic) => told.push(one.message));
+  const messages: string[] = [];
+  const ledger = createLedger({ pluginId: "p", source: "/p/index.ts", generation: 1, bundled: false }, (one: PluginDiagnostic) => messages.push(one.message));
   const scope = { bind: <F>(fn: F) => fn, bindTool: () => () => Promise.resolve() };
-  const tell = (level: string, code: string, message: string): void => void told.push(`${level} ${code}: ${message}`);
+  const tell = (level: string, code: string, message: string): void => void messages.push(`${level} ${code}: ${message}`);
   registerChannel({ ledger, scope, tell, nextNumber: () => 1 }, createTable<ChannelRegistration>({ kind: "channel" }), { plugin });
-  return told;
+  return messages;
 }
 
 test("a channel that brings members which nobody calls is named, with them", () => {

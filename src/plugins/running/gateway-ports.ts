@@ -37,7 +37,7 @@ interface SectionsDeps extends Pick<PluginsDeps, "config" | "env"> {
   readonly plugins: Pick<Plugins, "registries" | "onChange" | "extensions">;
 }
 
-/** What plugins say about their sections of the configuration in use. Manifests are read when somebody asks, and again when plugins or the file changed. */
+/** What plugins say about their sections of the configuration in use. Manifests are read on the first request, and again when plugins or the file changed. */
 function sectionsOfPlugins({ config, env, plugins }: SectionsDeps): PluginSectionsPort {
   let known: Promise<DescribedSections> | undefined;
   const forget = (): void => (known = undefined);

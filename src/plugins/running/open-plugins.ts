@@ -52,7 +52,7 @@ function sdkPlace(from: string): SdkPlace {
   return { sdkDir: join(sources, "paths"), bundled: vendored(join(sources, "vendor"), ".ts") };
 }
 
-/** Who calls, as plugins were always told. */
+/** The caller, in the shape that plugins have always received. */
 function clientOf({ caller }: CallContext): { connect: Readonly<Record<string, unknown>>; connId: string; clientIp?: string } {
   const { client, role, scopes, caps, connId, remoteIp } = caller;
   return { connId, connect: { client, role, scopes: [...scopes], caps: [...caps] }, ...(remoteIp === undefined ? {} : { clientIp: remoteIp }) };
@@ -174,7 +174,7 @@ interface Built {
   readonly internalHooks: InternalHooks;
 }
 
-/** What the models room needs of a provider that a plugin brought. */
+/** What the models module needs of a provider that a plugin brought. */
 function pluginProvider({ id, provider }: { readonly id: string; readonly provider: Readonly<Record<string, unknown>> }): PluginProvider {
   const bound = (name: string): unknown => {
     const found = provider[name];

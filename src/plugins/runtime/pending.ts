@@ -1,6 +1,6 @@
 /**
- * Members of `api.runtime` that stand on other rooms. They are there, so that a plugin can pass them on. A room gives its members to `RuntimePorts.parts`;
- * where it is not built, or does not run as on the command line, they answer `UNAVAILABLE` when they are called.
+ * Members of `api.runtime` that other modules implement. They always exist, so that a plugin can pass them on. A module puts its members into
+ * `RuntimePorts.parts`; where it is missing, or does not run as on the command line, they answer `UNAVAILABLE` when they are called.
  */
 import { AppError } from "../../base/errors.ts";
 import { INGRESS_INSTEAD } from "../sdk/unbuilt.ts";
@@ -10,7 +10,7 @@ interface Pending {
   readonly now?: readonly string[];
   /** Answer with a promise. */
   readonly later?: readonly string[];
-  /** Why the room being there does not help, and what to use in their place. */
+  /** Why they are missing although the module exists, and what to use instead. */
   readonly instead?: string;
 }
 
@@ -136,18 +136,18 @@ type Members<T> = T extends { readonly now: readonly (infer A)[]; readonly later
       : never;
 
 /** Dotted place of a pending member. */
-export type PendingPath = Extract<{ [Room in keyof typeof PENDING]: Members<(typeof PENDING)[Room]> }[keyof typeof PENDING], string>;
+export type PendingPath = Extract<{ [Module in keyof typeof PENDING]: Members<(typeof PENDING)[Module]> }[keyof typeof PENDING], string>;
 
 interface Row {
-  readonly room: string;
+  readonly module: string;
   readonly later: boolean;
   readonly instead: string | undefined;
 }
 
 const ROWS: ReadonlyMap<string, Row> = new Map(
-  Object.entries<Pending>(PENDING).flatMap(([room, { now = [], later = [], instead }]): [string, Row][] => [
-    ...now.map((path): [string, Row] => [path, { room, later: false, instead }]),
-    ...later.map((path): [string, Row] => [path, { room, later: true, instead }]),
+  Object.entries<Pending>(PENDING).flatMap(([module, { now = [], later = [], instead }]): [string, Row][] => [
+    ...now.map((path): [string, Row] => [path, { module, later: false, instead }]),
+    ...later.map((path): [string, Row] => [path, { module, later: true, instead }]),
   ]),
 );
 
@@ -156,15 +156,15 @@ export type PendingParts = Readonly<Partial<Record<PendingPath, (...args: never[
 /** Gives a member by its place. It is typed to fit wherever one is wanted. */
 export type PendingMember = (path: PendingPath) => never;
 
-/** Gives the member of a room that is built, or one that says which room is missing. */
+/** Gives the member if its module provides it, otherwise one that says which module is missing. */
 export function pendingMembers(parts: PendingParts = {}): PendingMember {
   return (path) => {
     const given = parts[path];
     if (given) return given as never;
-    const { room = path, later = false, instead } = ROWS.get(path) ?? {};
-    const why = instead ?? `needs "${room}", which this gateway does not have yet; a newer version may`;
+    const { module = path, later = false, instead } = ROWS.get(path) ?? {};
+    const why = instead ?? `needs "${module}", which this gateway does not have yet; a newer version may`;
     const refuse = (): never => {
-      throw new AppError("UNAVAILABLE", `runtime.${path} ${why}`, { details: { path, room } });
+      throw new AppError("UNAVAILABLE", `runtime.${path} ${why}`, { details: { path, room: module } });
     };
     return (later ? async () => refuse() : refuse) as never;
   };

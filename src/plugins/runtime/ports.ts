@@ -25,7 +25,7 @@ export interface RuntimePorts {
   /** One for all plugins of the process: channels share what they report. */
   readonly activity: ChannelActivity;
   readonly databases: StateDatabases;
-  /** Members whose rooms are built: they take the place of those that answer `UNAVAILABLE`. */
+  /** Members that a module provides: they replace those that answer `UNAVAILABLE`. */
   readonly parts?: Readonly<Partial<Record<PendingPath, (...args: never[]) => unknown>>> | undefined;
 }
 

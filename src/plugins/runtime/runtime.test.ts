@@ -81,7 +81,7 @@ describe("the tree", () => {
     expect(chunkText("a b", 1)).toEqual(["a", "b"]);
   });
 
-  test("a member whose room is not built says which one", async () => {
+  test("a member whose module is missing names it", async () => {
     const { runtime } = await setup();
     expect(() => runtime.channel.routing.resolveAgentRoute({ cfg: {}, channel: "irc" })).toThrow(
       expect.objectContaining({ code: "UNAVAILABLE", message: expect.stringContaining('"routing"') }),
@@ -110,7 +110,7 @@ describe("the tree", () => {
     }
   });
 
-  test("a room that is built takes the member's place", async () => {
+  test("a module's own member replaces the pending one", async () => {
     const { runtime } = await setup("{}", { parts: { "llm.complete": async () => "answer" } });
     expect(await runtime.llm?.complete({})).toBe("answer");
   });
@@ -136,7 +136,7 @@ describe("configuration", () => {
     expect(await runtime.config.mutateConfigFile?.({ mutate: () => {} })).toMatchObject({ changed: false });
   });
 
-  test("a change is made to what somebody else left meanwhile", async () => {
+  test("a change is applied to the latest version of the file", async () => {
     const { runtime, file } = await setup("{ channels: { irc: { nick: 'claw' } } }");
     let first = true;
     await runtime.config.mutateConfigFile?.({

@@ -108,7 +108,7 @@ function createConfig({ config }: RuntimePorts, owner: RuntimeOwner): RuntimeCon
         try {
           return { changed: true, config: await write(next, hash) };
         } catch (error) {
-          // Somebody else changed the file meanwhile: the change is made to what they left.
+          // The file was changed in between: apply the change to the new version.
           if (!(error instanceof AppError) || error.code !== "CONFIG_STALE" || attempt === MAX_ATTEMPTS) throw error;
           config.reload();
         }

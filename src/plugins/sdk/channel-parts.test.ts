@@ -74,16 +74,16 @@ describe("entries", () => {
     expect(() => loadBundledEntryExportSync(importMetaUrl, { specifier: "./channel.js", exportName: "nothing" })).toThrow('no export "nothing"');
   });
 
-  test("a chat channel is its parts, the approved told by a text", async () => {
-    const told: unknown[] = [];
+  test("a chat channel is its parts, and approved users get a message", async () => {
+    const sent: unknown[] = [];
     const plugin = createChatChannelPlugin({
       base: { id: "sample", meta: {} },
-      pairing: { text: { idLabel: "userId", message: "welcome", notify: (params) => void told.push(params) } },
+      pairing: { text: { idLabel: "userId", message: "welcome", notify: (params) => void sent.push(params) } },
       outbound: { base: { deliveryMode: "direct" }, attachedResults: { sendText: async () => ({ messageId: "1" }) } },
     });
     expect(plugin).toMatchObject({ id: "sample", pairing: { idLabel: "userId" }, outbound: { deliveryMode: "direct" } });
     await plugin.pairing?.notifyApproval?.({ cfg: {}, id: "7" });
-    expect(told).toEqual([{ cfg: {}, id: "7", message: "welcome" }]);
+    expect(sent).toEqual([{ cfg: {}, id: "7", message: "welcome" }]);
     expect(await plugin.outbound?.sendText?.({} as never)).toEqual({ channel: "sample", messageId: "1" });
   });
 });
@@ -162,7 +162,7 @@ describe("status", () => {
     expect(channelReadyPatch({ accountId: "a" })).toMatchObject({ accountId: "a", connected: true, lastError: null });
   });
 
-  test("a passive account runs until it is told to stop, and is stopped", async () => {
+  test("a passive account runs until it is aborted, and is stopped", async () => {
     const stop = new AbortController();
     const log: string[] = [];
     const run = runPassiveAccountLifecycle({ abortSignal: stop.signal, start: async () => (log.push("start"), { stop: () => void log.push("stop") }) });

@@ -1,4 +1,4 @@
-/** Types that the root exports from the rooms below. */
+/** Types that the root exports from the modules below. */
 export type {
   AgentTool,
   AgentToolResult,

@@ -208,7 +208,7 @@ describe("shared between host and plugins", () => {
     expect(lines).toEqual([{ message: "a" }]);
   });
 
-  it("keys are remembered for their time, and no more than there is room for", () => {
+  it("keys are remembered for their time, and no more than the maximum", () => {
     const cache = createDedupeCache({ ttlMs: 100, maxSize: 2 });
     expect([cache.check("a", 0), cache.check("a", 50), cache.check("a", 149), cache.check("a", 249), cache.check(undefined)]).toEqual([
       false,

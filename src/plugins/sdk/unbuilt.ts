@@ -1,4 +1,4 @@
-/** Functions of the SDK whose rooms are not built: they can be imported, and say what is missing when they are called. */
+/** Functions of the SDK whose modules are missing: they can be imported, and say what is missing when they are called. */
 import { AppError } from "../../base/errors.ts";
 
 /** Of queues between a channel and the conversation. */
@@ -6,10 +6,10 @@ export const INGRESS_INSTEAD =
   "is not there yet: what it takes and gives is not documented. Hand each event to ctx.inbound.accept of your account, which keeps it on disk, judges it and has it answered";
 
 /** `later`: it answers with a promise, so it rejects. `instead` says why, and what to use in its place. */
-export function unbuilt(name: string, room: string, later = true, instead?: string): (...args: unknown[]) => never {
-  const why = instead ?? `needs "${room}", which this gateway does not have yet; a newer version may`;
+export function unbuilt(name: string, module: string, later = true, instead?: string): (...args: unknown[]) => never {
+  const why = instead ?? `needs "${module}", which this gateway does not have yet; a newer version may`;
   const refuse = (): never => {
-    throw new AppError("UNAVAILABLE", `${name} ${why}`, { details: { name, room } });
+    throw new AppError("UNAVAILABLE", `${name} ${why}`, { details: { name, room: module } });
   };
   return later ? ((async () => refuse()) as unknown as () => never) : refuse;
 }

@@ -20,7 +20,7 @@ function house() {
 const SOON = { timeout: 20_000, interval: 10 };
 const asked = { kind: "exec", request: { command: "ls" }, sessionKey: "agent:main:main" };
 
-test("a question is written down, told, listed and answered once", async () => {
+test("a question is stored, sent, listed and answered once", async () => {
   const { approvals, notices } = house();
   const { id, decision, expiresAt } = await approvals.request(asked);
   expect(expiresAt).toBe(clock.now() + 120_000);
@@ -109,19 +109,19 @@ test("the beginning of an id will do, when it means one question", async () => {
   expect([await one.decision, await two.decision]).toEqual(["deny", "allow-once"]);
 });
 
-test("what became of a command is kept, and its session is told once", async () => {
+test("the outcome of a command is stored, and its session is notified once", async () => {
   const { approvals } = house();
   const { id } = await approvals.request({ ...asked, sessionKey: "agent:main:outcome" });
-  const untold = async (): Promise<readonly string[]> =>
+  const unreported = async (): Promise<readonly string[]> =>
     (await store.read("approvals.unreported", { kind: "exec", since: 0, before: clock.now() + 1 }))
       .filter(({ sessionKey }) => sessionKey === "agent:main:outcome")
       .map((row) => row.id);
-  expect(await untold()).toEqual([id]);
+  expect(await unreported()).toEqual([id]);
   await approvals.recordOutcome(id, "agent:main:outcome", { state: "running", startedAt: 5 });
   expect(await store.read("approvals.some", { ids: [id, "unknown"] })).toMatchObject([{ id, outcome: { state: "running", startedAt: 5 } }]);
-  expect(await untold()).toEqual([id]);
+  expect(await unreported()).toEqual([id]);
   await approvals.recordOutcome(id, "agent:main:outcome", { state: "ended", exitCode: 0, reported: true });
-  expect(await untold()).toEqual([]);
+  expect(await unreported()).toEqual([]);
   await expect(approvals.recordOutcome("unknown", "agent:main:outcome", { state: "lost" })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
@@ -144,6 +144,6 @@ test("commands that run and questions that are open are kept, one line each", ()
     "approval a1 is waited for: rm -r build && make",
     "approval a2 is waited for: Send it?",
     "approval a3 is waited for: gateway",
-    "approval a4 is waited for: (not told)",
+    "approval a4 is waited for: (not specified)",
   ]);
 });

@@ -224,5 +224,5 @@ export function pendingWork(processes: readonly Running[], approvals: readonly O
 
 function subjectOf({ command, title, toolName }: OpenApproval["request"]): string {
   const text = [command, title, toolName].find((part): part is string => typeof part === "string" && part !== "");
-  return clip((text ?? "(not told)").replace(/\s+/g, " "), SHOWN_CHARS);
+  return clip((text ?? "(not specified)").replace(/\s+/g, " "), SHOWN_CHARS);
 }

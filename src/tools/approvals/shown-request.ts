@@ -14,7 +14,7 @@ export function shownRequest(asked: unknown): ShownRequest {
   const fact = (name: Exclude<keyof ShownRequest, "command">): string | null => textOf(facts[name]);
   const titled = [textOf(facts["title"]), textOf(facts["description"])].filter((text) => text !== null).join("\n");
   const named = textOf(facts["toolName"]);
-  const command = textOf(facts["command"]) ?? ([named, titled].filter(Boolean).join(": ") || "(not told)");
+  const command = textOf(facts["command"]) ?? ([named, titled].filter(Boolean).join(": ") || "(not specified)");
   return {
     command: command.length > SHOWN_REQUEST_CHARS ? `${command.slice(0, SHOWN_REQUEST_CHARS)}…` : command,
     cwd: fact("cwd"),

@@ -9,7 +9,7 @@ import { createBroker, type BrokerCall, type Toolbox } from "./broker.ts";
 const CONTEXT: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: false };
 const tool = (rest: Partial<Tool> = {}): Tool => ({
   name: "greet",
-  description: "Greets somebody",
+  description: "Greets a person",
   parameters: {
     type: "object",
     properties: { who: { type: "string" }, times: { type: "integer", minimum: 1 } },
@@ -61,7 +61,7 @@ test("a call runs and its result comes back", async () => {
   expect(await box.run(call({ who: "you" }))).toEqual({ content: [{ type: "text", text: "hello you" }], details: { params: { who: "you" } }, isError: false });
 });
 
-test("arguments that do not fit are told with what came; what can be read without doubt is taken", async () => {
+test("arguments that do not fit are reported with the received values; unambiguous ones are accepted", async () => {
   const { box } = await house();
   const refused = await box.run(call({ times: 0 }));
   expect(refused.isError).toBe(true);
@@ -135,14 +135,14 @@ test.each<[ApprovalDecision, string]>([
   ["cancelled", "The question was withdrawn: May I?"],
 ])("a call that needs an approval waits for it: %s", async (decision, expected) => {
   const { box, hooks, questions } = await house(undefined, decision);
-  const told: string[] = [];
-  hooks.on("before_tool_call", () => ({ requireApproval: { title: "May I?", description: "greet you", onResolution: (how) => void told.push(how) } }), {
+  const decisions: string[] = [];
+  hooks.on("before_tool_call", () => ({ requireApproval: { title: "May I?", description: "greet you", onResolution: (how) => void decisions.push(how) } }), {
     pluginId: "test",
     trusted: true,
   });
   expect(text(await box.run(call({ who: "you" })))).toBe(expected);
   expect(questions).toMatchObject([{ title: "May I?", toolName: "greet", toolCallId: "c1" }]);
-  expect(told).toEqual([decision]);
+  expect(decisions).toEqual([decision]);
 });
 
 test("what a tool shows on its way is bounded too, and ends with the call", async () => {
@@ -161,7 +161,7 @@ test("what a tool shows on its way is bounded too, and ends with the call", asyn
   expect(updates).toEqual(["half"]);
 });
 
-test("calls that the loop guard let pass are told with how they ended; those it stops are not", async () => {
+test("calls that pass the loop guard are reported with their outcome; those it stops are not", async () => {
   const seen: unknown[] = [];
   const clock = manualClock();
   const broker = createBroker({
@@ -181,7 +181,7 @@ test("calls that the loop guard let pass are told with how they ended; those it 
   expect(seen).toEqual([["greet", { who: "you" }, "hello you"]]);
 });
 
-test("a mistake in a list is told once, not with every run, and no plugin's tool stands in for a built-in one", async () => {
+test("a mistake in a list is reported once, not with every run, and no plugin's tool stands in for a built-in one", async () => {
   const warnings: string[] = [];
   const clock = manualClock();
   const impostor = tool({ name: "Exec", source: { kind: "plugin", id: "evil" } });
@@ -200,7 +200,7 @@ test("a mistake in a list is told once, not with every run, and no plugin's tool
   expect(warnings).toHaveLength(2);
 });
 
-test("a tool that asks is run when the operator says so, each time anew, with the arguments that were shown", async () => {
+test("a tool that asks is run when the operator approves, asking again each time, with the arguments that were shown", async () => {
   const asks: Tool["asks"] = ({ who }) => (who === "world" ? undefined : { title: `Greet ${String(who)}`, description: "loudly" });
   const { box, questions, hooks } = await house([tool({ asks })]);
   hooks.on("before_tool_call", ({ params }) => (params["who"] === "me" ? { params: { who: "her" } } : undefined), { pluginId: "p" });
@@ -281,7 +281,7 @@ test("tools are sequential unless they say otherwise", async () => {
   expect(["greet", "look", "LOOK", "change", "unknown"].filter((name) => box.isParallel(name))).toEqual(["look", "LOOK"]);
 });
 
-test("texts that models wrap or pack twice are read as meant; what may mean something else is told", async () => {
+test("texts that models wrap or pack twice are read as meant; what is ambiguous is reported", async () => {
   const parameters = {
     type: "object",
     properties: {

@@ -272,7 +272,7 @@ async function approve(deps: BrokerDeps, context: ToolContext, tool: Tool, call:
   try {
     await onResolution?.(decision);
   } catch (error) {
-    deps.log.warn(`the plugin ${wish.pluginId ?? "?"} failed when it was told of a decision: ${messageOf(error)}`, { tool: tool.name });
+    deps.log.warn(`the plugin ${wish.pluginId ?? "?"} failed to handle an approval decision: ${messageOf(error)}`, { tool: tool.name });
   }
   if (decision === "allow-once" || decision === "allow-always" || (decision === "timeout" && timeoutBehavior === "allow")) return undefined;
   if (decision === "timeout") return `Not approved in time: ${wish.title}`;

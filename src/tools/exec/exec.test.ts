@@ -29,7 +29,7 @@ test("variables of the call arrive; those that load code are refused, and inheri
   }
 });
 
-test("a folder that is not there is told, and the workspace taken", async () => {
+test("a missing folder is reported, and the workspace is used", async () => {
   const { exec, workspace } = house();
   expect(text(await exec({ command: "pwd", workdir: "no/such" }))).toBe(
     `Warning: workdir ${JSON.stringify(join(workspace, "no/such"))} is not there; running in ${JSON.stringify(workspace)}.\n\n${workspace}`,
@@ -246,7 +246,7 @@ test("a session goes on with what became of a command that was asked about: its 
   expect(there.announced).toEqual([]);
 });
 
-test("one that somebody ended on purpose wakes nobody; one that ends with the gateway is left for the next", async () => {
+test("one that was ended on purpose wakes no session; one that ends with the gateway is left for the next", async () => {
   const outcomes: unknown[] = [];
   const there = house(gateway, { goOn: async (_, outcome) => void outcomes.push(outcome) });
   const start = async (): Promise<void> => {
@@ -262,7 +262,7 @@ test("one that somebody ended on purpose wakes nobody; one that ends with the ga
   expect([outcomes, there.announced.length]).toEqual([[], 1]);
 });
 
-test("what cannot be shown whole to whoever is asked is not asked about", async () => {
+test("a command that cannot be shown whole to the approver is refused", async () => {
   const outcome = await house(gateway).exec({ command: `echo ${"x".repeat(100_000)}` });
   expect([outcome.isError, text(outcome)]).toEqual([true, expect.stringContaining("cannot be shown whole")]);
 });

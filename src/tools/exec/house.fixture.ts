@@ -20,7 +20,7 @@ import { execSettings } from "./settings.ts";
 
 let store: Store;
 const storeClock = manualClock();
-/** Opens the store of a file's houses. To be called by each file: room tests share processes, and what is loaded stays loaded. */
+/** Opens the store of a file's houses. Call it in each file: unit tests share processes, and modules stay loaded. */
 export function withStore(): void {
   beforeAll(async () => void (store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "exec-store-")), clock: storeClock })));
   afterAll(() => store[Symbol.asyncDispose]());

@@ -74,7 +74,7 @@ describe.each(HOLDERS)("a terminal held by %s", (holder) => {
     expect(text(await there.process({ action: "submit", sessionId }))).toBe(`Session ${sessionId} has ended; its input is closed.`);
   });
 
-  test("Control and C reaches whoever holds it in the foreground", async () => {
+  test("Ctrl+C reaches the foreground process", async () => {
     await using there = at(path);
     const sessionId = sessionOf(
       await there.exec({ command: "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.02; done", pty: true, background: true }),

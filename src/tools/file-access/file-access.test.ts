@@ -250,9 +250,9 @@ test("credentials and start files of known programs are sealed in every home fol
   rules = { ...rules, outside: "allow" };
   for (const [at, one] of [
     [home, access()],
-    ["/home/somebody", access()],
-    ["/mnt/c/Users/somebody", access()],
-    ["/Users/Somebody", access({ ignoreCase: true })],
+    ["/home/someone", access()],
+    ["/mnt/c/Users/someone", access()],
+    ["/Users/Someone", access({ ignoreCase: true })],
   ] as const) {
     const who = caller(join(state, "workspace"));
     for (const name of named(HOME_SECRETS)) {

@@ -119,7 +119,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
           ? { decision: "allow", why: "it is in the sandbox" }
           : outsideVerdict(context.agentId, workspace, path, access);
         if (verdict.escapes) throw new AppError("PERMISSION_DENIED", `Path escapes sandbox root (${context.workspaceDir}): ${path}`, { details: { path } });
-        const place = sealed(path, access) ?? (access === "read" && stat !== undefined && stat.nlink > 1 ? links.placeOf(stat) : undefined);
+        const place = sealed(path, access) ?? (access === "read" && stat !== undefined && stat.nlink > 1 ? links.findSealed(stat) : undefined);
         if (place) {
           // Once for a call: a search may come across many.
           if (!reported)
@@ -168,7 +168,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
 /** The sealed place that a file belongs to under another of its names. */
 function secondName(table: SealedTable, sealed: Sealed, path: string): SealedPlace | undefined {
   const stat = fileAt(path);
-  return stat && stat.nlink > 1 ? createHardLinks(table, sealed).placeOf(stat) : undefined;
+  return stat && stat.nlink > 1 ? createHardLinks(table, sealed).findSealed(stat) : undefined;
 }
 
 /** Whether a command that names a real path is asked about: also where too many files are sealed to tell whether this is one of them. */
@@ -177,7 +177,7 @@ function commandReachesSealed(table: SealedTable, sealed: Sealed, path: string):
   const stat = fileAt(path);
   if (!stat || stat.nlink < 2) return false;
   const links = createHardLinks(table, sealed);
-  return links.placeOf(stat) !== undefined || !links.complete;
+  return links.findSealed(stat) !== undefined || !links.complete;
 }
 
 function folderHoldsSealed(table: SealedTable, sealed: Sealed, folder: string): boolean {

@@ -11,7 +11,7 @@ const MOST_DEPTH = 6;
 /** Sealed files that have a second name somewhere, found by looking through all sealed places. */
 export interface HardLinks {
   /** The sealed place that an open file belongs to under another of its names. */
-  placeOf(stat: { readonly dev: number; readonly ino: number }): SealedPlace | undefined;
+  findSealed(stat: { readonly dev: number; readonly ino: number }): SealedPlace | undefined;
   /** True when one of them was found. */
   readonly exist: boolean;
   /** False when there were too many files to look at all. */
@@ -52,7 +52,7 @@ export function createHardLinks({ places, homes, states }: SealedTable, sealed: 
   const now = (): NonNullable<typeof known> => (known ??= collect());
 
   return {
-    placeOf: ({ dev, ino }) => now().found.get(`${dev}:${ino}`),
+    findSealed: ({ dev, ino }) => now().found.get(`${dev}:${ino}`),
     get exist() {
       return now().found.size > 0;
     },

@@ -142,7 +142,7 @@ export const IN_HOME: readonly KnownPlaces[] = [
   ],
   [
     "program",
-    "runs commands when mail arrives or somebody logs in from afar",
+    "runs commands when mail arrives or a user logs in remotely",
     `.forward .qmail .qmail-* .procmailrc .procmail .maildrop .mailfilter .vacation.msg .config/sieve .dovecot.sieve .rhosts .shosts`,
   ],
 ];

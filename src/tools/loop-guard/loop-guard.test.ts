@@ -33,7 +33,7 @@ function alarms(steps: readonly Step[], settings = ON): readonly string[] {
 describe("what counts as a loop", () => {
   test.each<[string, readonly Step[], readonly string[]]>([
     ["nine times the same call is none", times(10, () => READ), []],
-    ["ten times is told, and again after ten more", times(30, () => READ), ["10: warning generic_repeat 10", "20: warning generic_repeat 20"]],
+    ["ten times is reported, and again after ten more", times(30, () => READ), ["10: warning generic_repeat 10", "20: warning generic_repeat 20"]],
     [
       "thirty times with the same result is blocked, and stays so",
       times(32, () => READ),
@@ -51,7 +51,7 @@ describe("what counts as a loop", () => {
       ["10: warning generic_repeat 10"],
     ],
     [
-      "polling without progress is told after ten and blocked after twenty",
+      "polling without progress is reported after ten and blocked after twenty",
       times(22, () => POLL),
       ["10: warning known_poll_no_progress 10", "20: critical known_poll_no_progress 20", "21: critical known_poll_no_progress 20"],
     ],
@@ -66,7 +66,7 @@ describe("what counts as a loop", () => {
       times(11, () => ({ name: "process", params: { action: "log", sessionId: "x" }, outcome: textOutcome("l", { totalLines: 1 }) })),
       ["10: warning known_poll_no_progress 10"],
     ],
-    ["two calls that take turns are told after ten and blocked after twenty", turns(20), ["9: warning ping_pong 10", "19: critical ping_pong 20"]],
+    ["two alternating calls are reported after ten and blocked after twenty", turns(20), ["9: warning ping_pong 10", "19: critical ping_pong 20"]],
     [
       "while one of them gives new results they are not blocked",
       times(24, (at) => (at % 2 === 0 ? READ : { ...LIST, outcome: textOutcome(`${at}`) })),
@@ -146,10 +146,10 @@ describe("the settings", () => {
 describe("in the broker", () => {
   const context = (sessionKey: string): ToolContext => ({ agentId: "main", sessionKey, sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: false });
 
-  test("sessions are watched apart, warnings only told, and a critical alarm is the text that blocks", () => {
-    const told: (LoopAlarm & { readonly sessionKey: string })[] = [];
+  test("sessions are watched separately, warnings are only reported, and a critical alarm is the text that blocks", () => {
+    const alarms: (LoopAlarm & { readonly sessionKey: string })[] = [];
     let config: OpenClawConfig = { tools: { loopDetection: { enabled: true, warningThreshold: 1, criticalThreshold: 2, globalCircuitBreakerThreshold: 3 } } };
-    const { loopGuard, onOutcome } = sessionLoops({ config: () => config, log: silentLogger, onAlarm: (alarm) => told.push(alarm) });
+    const { loopGuard, onOutcome } = sessionLoops({ config: () => config, log: silentLogger, onAlarm: (alarm) => alarms.push(alarm) });
     const call = (key: string): string | undefined => {
       const said = loopGuard({ ...READ, context: context(key) });
       if (said === undefined) onOutcome({ ...READ, context: context(key) });
@@ -157,7 +157,7 @@ describe("in the broker", () => {
     };
     expect([call("a"), call("a"), call("b"), call("a")]).toEqual([undefined, undefined, undefined, undefined]);
     expect(call("a")).toMatch(/^read was called 3 times .* blocked/);
-    expect(told.map(({ sessionKey, level }) => `${sessionKey} ${level}`)).toEqual(["a warning", "a critical"]);
+    expect(alarms.map(({ sessionKey, level }) => `${sessionKey} ${level}`)).toEqual(["a warning", "a critical"]);
     config = { ...config, logging: {} };
     expect(call("a"), "another configuration with the same settings forgets nothing").toMatch(/blocked/);
     config = {};

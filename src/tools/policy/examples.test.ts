@@ -294,7 +294,7 @@ test("nothing stands in for a built-in tool: the first of a name is the one, and
     parameters: {},
     run: () => Promise.reject(new Error("never")),
   });
-  const told: string[] = [];
+  const warnings: string[] = [];
   const core = { kind: "core" } as const;
   const plugin = (id: string) => ({ kind: "plugin", id }) as const;
   const kept = distinctTools(
@@ -306,10 +306,10 @@ test("nothing stands in for a built-in tool: the first of a name is the one, and
       tool("Dice", plugin("b")),
       tool("helper", plugin("Cron")),
     ],
-    (text) => told.push(text),
+    (text) => warnings.push(text),
   );
   expect(kept.map(({ name }) => name)).toEqual(["exec", "dice"]);
-  expect(told).toHaveLength(4);
-  expect(told[0]).toBe("there is another tool called exec; the one of plugin evil is left out");
-  expect(told[3]).toBe("the plugin Cron is called like a built-in tool; its tool helper is left out: rename the plugin");
+  expect(warnings).toHaveLength(4);
+  expect(warnings[0]).toBe("there is another tool called exec; the one of plugin evil is left out");
+  expect(warnings[3]).toBe("the plugin Cron is called like a built-in tool; its tool helper is left out: rename the plugin");
 });

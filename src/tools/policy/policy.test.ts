@@ -105,7 +105,7 @@ describe("which tools there are", () => {
     expect(decidePolicy([tool("web_fetch"), tool("forecast", PLUGIN)], { layers, owner: true }).filter((one) => one.allowed)).toEqual([]);
   });
 
-  test("what means no tool is told, with what was probably meant; words that are names of nothing do no harm", () => {
+  test("an unknown tool is reported, with the likely intended name; unknown names do no harm", () => {
     const warnings: string[] = [];
     const tools = { allow: ["read", "exce", "constructor", "__proto__", "group:fss", "weather", "forecast", "sess*"], deny: ["write", "brwser"] };
     expect(allowed({ tools }, {}, true, warnings)).toEqual([
@@ -127,7 +127,7 @@ describe("which tools there are", () => {
     ]);
   });
 
-  test("some tools are the owner's by name, whoever brings them", () => {
+  test("some tools are the owner's by name, no matter who registers them", () => {
     const layers = policyLayers({ config: {}, agentId: "main", sandboxed: false });
     const login = tool("whatsapp_login", { kind: "channel", id: "whatsapp" });
     expect(decidePolicy([login], { layers, owner: false })).toEqual([

@@ -13,7 +13,7 @@ test("sequences and doubled line ends are gone, wherever the pieces are cut", ()
   }
 });
 
-test("a query for the cursor is told once, also in two pieces", () => {
+test("a query for the cursor is reported once, also in two pieces", () => {
   let asked = 0;
   const text = new TerminalText(() => (asked += 1));
   expect(text.write("a\x1b[6")).toBe("a");

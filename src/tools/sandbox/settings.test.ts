@@ -152,8 +152,8 @@ describe("mounts", () => {
   });
 });
 
-test("variables that look like secrets stay out, odd ones are told", () => {
-  const told: string[] = [];
+test("variables that look like secrets stay out, odd ones are reported", () => {
+  const warnings: string[] = [];
   const env = {
     TEAM: "blue",
     OPENAI_API_KEY: "x",
@@ -166,8 +166,8 @@ test("variables that look like secrets stay out, odd ones are told", () => {
     LONG: "a ".repeat(20_000),
     BLOB: "QUJD".repeat(30),
   };
-  expect(Object.keys(insideEnvironment(env, (text) => void told.push(text)))).toEqual(["TEAM", "LONG", "BLOB"]);
-  expect(told).toHaveLength(9);
+  expect(Object.keys(insideEnvironment(env, (text) => void warnings.push(text)))).toEqual(["TEAM", "LONG", "BLOB"]);
+  expect(warnings).toHaveLength(9);
 });
 
 describe("explaining", () => {

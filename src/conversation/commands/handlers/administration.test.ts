@@ -75,7 +75,7 @@ describe("/config and /debug", () => {
     expect(log).toHaveLength(1);
   });
 
-  test("an invalid result is told, and nothing is written", async () => {
+  test("an invalid result is reported, and nothing is written", async () => {
     const { say } = setup({
       config,
       ports: {

@@ -5,7 +5,7 @@ import { contextUse } from "./status.ts";
 
 const WHAT = [
   "**Context** is everything the model is sent with a message: the system prompt, the files of the workspace, skills, tools and the conversation.",
-  "/context list - what takes how much room",
+  "/context list - how much space each part takes",
   "/context detail - the same for each skill and tool",
   "/context json - the report for programs",
 ].join("\n");

@@ -5,7 +5,7 @@ import { KEY, setup } from "../commands.fixture.ts";
 import type { CommandPorts } from "../ports.ts";
 import { HANDLERS } from "./index.ts";
 
-test("every command of the list is carried out by somebody", () => {
+test("every command of the list has a handler", () => {
   const elsewhere = ["new", "reset", "skill"];
   const missing = COMMANDS.filter(({ names: [name], directive }) => !directive && !elsewhere.includes(name) && !Object.hasOwn(HANDLERS, name));
   expect(missing).toEqual([]);
@@ -63,7 +63,7 @@ describe("/status and /whoami", () => {
     expect(await twelve.say("/status")).toContain("Time: 2026-11-15 9:00 PM Asia/Tokyo");
   });
 
-  test("who somebody is, to copy", async () => {
+  test("the sender's identity, to copy", async () => {
     const text = await setup().say("/id", { isGroup: true }, { SenderUsername: "ann", From: "telegram:group:-1", MessageThreadId: 7 });
     expect(text).toBe("**Identity**\nChannel: telegram\nUser id: 42\nUsername: @ann\nChat: telegram:group:-1\nThread: 7\nAllowFrom: 42");
   });

@@ -4,7 +4,7 @@ import { scanDirectives } from "./directives.ts";
 import { readElevated, readQueueMode, readReasoning, readThinking, readUsage, readVerbose } from "./levels.ts";
 import { isEmptyText, partsOf, sourceText, withoutMentions } from "./message.ts";
 
-describe("what somebody said", () => {
+describe("the text of a message", () => {
   test("is the text for commands, else the next best", () => {
     expect(sourceText({ BodyForCommands: "a", CommandBody: "b" })).toBe("a");
     expect(sourceText({ CommandBody: "b", RawBody: "c" })).toBe("b");

@@ -60,7 +60,7 @@ async function execInForce({ ports, call, key }: Of): Promise<string> {
     `Configuration: ${ruleText(applied(execSettings(use.config, call.agentId, {})))}.`,
     `This session: ${names.length === 0 ? "nothing chosen" : names.join(" ")}${unheld.length === 0 ? "" : ` (not in force for you: ${unheld.join(" ")})`}.`,
     ...(isStricter ? [`The approvals file narrows it to security=${stored.security} ask=${stored.ask}.`] : []),
-    `Whoever may write here may narrow it; ${widen === undefined ? "you may also loosen it, within the configuration" : `loosening it needs ${widen === "owner" ? "an owner" : `the scope ${widen}`}`}.`,
+    `Anyone who may write here may narrow it; ${widen === undefined ? "you may also loosen it, within the configuration" : `loosening it needs ${widen === "owner" ? "an owner" : `the scope ${widen}`}`}.`,
     `Options: ${EXEC_OPTIONS}.`,
   ].join("\n");
 }

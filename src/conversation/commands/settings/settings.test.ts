@@ -12,7 +12,7 @@ describe("levels", () => {
     ["/elevated", "Elevated: on. Choose on, off, ask, full."],
     [
       "/exec",
-      "Exec: host=gateway security=allowlist ask=on-miss node=(unset).\nConfiguration: host=gateway security=allowlist ask=on-miss.\nThis session: nothing chosen.\nWhoever may write here may narrow it; you may also loosen it, within the configuration.\nOptions: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>.",
+      "Exec: host=gateway security=allowlist ask=on-miss node=(unset).\nConfiguration: host=gateway security=allowlist ask=on-miss.\nThis session: nothing chosen.\nAnyone who may write here may narrow it; you may also loosen it, within the configuration.\nOptions: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>.",
     ],
     ["/exec host=moon", "Not understood: host=moon. Options: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>."],
     [
@@ -53,7 +53,7 @@ describe("levels", () => {
     expect(entry()).toMatchObject({ thinkingLevel: "low" });
   });
 
-  test("the model is told of what it would not notice", async () => {
+  test("the model is notified about changes it would not notice", async () => {
     const { say, log } = setup();
     await say("/reasoning on");
     await say("/elevated full");
@@ -78,7 +78,7 @@ test("/exec without a value tells what is in force, what narrows it, and who may
     "Configuration: host=gateway security=full ask=off.",
     "This session: security=allowlist.",
     "The approvals file narrows it to security=deny ask=always.",
-    "Whoever may write here may narrow it; loosening it needs an owner.",
+    "Anyone who may write here may narrow it; loosening it needs an owner.",
   ]);
   // A session's choice that nobody may make any more is shown as what it is.
   const stale = setup({ entry: { execSecurity: "full" }, ports: { choice } });

@@ -43,7 +43,7 @@ const SEVERITIES = ["info", "warning", "critical"] as const;
 function pluginQuestion(asked: unknown, allowed: readonly OperatorDecision[]): PluginQuestion {
   const facts = isRecord(asked) ? asked : {};
   return {
-    title: textOf(facts["title"]) ?? "(not told)",
+    title: textOf(facts["title"]) ?? "(not specified)",
     description: textOf(facts["description"])?.slice(0, SHOWN_REQUEST_CHARS) ?? "",
     severity: SEVERITIES.find((one) => one === facts["severity"]) ?? "warning",
     pluginId: textOf(facts["pluginId"]),

@@ -14,7 +14,7 @@ test.each([
   ["application/pdf", "%PDF-1.7"],
   [undefined, "hello world"],
   [undefined, ""],
-])("%s is told by its first bytes", (type, bytes) => {
+])("%s is recognised by its first bytes", (type, bytes) => {
   expect(sniffedType(base64(bytes))).toBe(type);
 });
 

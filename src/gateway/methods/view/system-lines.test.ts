@@ -6,8 +6,8 @@ const said = (text: string): ChatEntry => ({ seq: 1, ts: 1, kind: "user", conten
 const LINE = "System: [2026-01-05 16:26:03 UTC] Exec finished (code 0)\nfirst\nsecond";
 
 test("lines of the system before a message are not its words", () => {
-  const { told, content } = withoutSystemLines(said(`${LINE}\nSystem: [2026-01-05 16:27:00 GMT+1] Node: here\n\nand now?\n\nplease`));
-  expect(told).toEqual(["[2026-01-05 16:26:03 UTC] Exec finished (code 0)\nfirst\nsecond", "[2026-01-05 16:27:00 GMT+1] Node: here"]);
+  const { told: lines, content } = withoutSystemLines(said(`${LINE}\nSystem: [2026-01-05 16:27:00 GMT+1] Node: here\n\nand now?\n\nplease`));
+  expect(lines).toEqual(["[2026-01-05 16:26:03 UTC] Exec finished (code 0)\nfirst\nsecond", "[2026-01-05 16:27:00 GMT+1] Node: here"]);
   expect(content).toEqual([{ type: "text", text: "and now?\n\nplease" }, { type: "image" }]);
 });
 

@@ -45,7 +45,7 @@ function routeOf({ channel, to, accountId, threadId }: Route): Patch {
   return filled({ lastChannel: channel, lastTo: to, lastAccountId: accountId, lastThreadId: threadId, deliveryContext });
 }
 
-/** How often a write is tried again because somebody else changed the session. */
+/** How often a write is tried again because the session was changed in between. */
 const MAX_ATTEMPTS = 5;
 
 export function createChannelSession(ports: RuntimePorts): RuntimeChannelSession {

@@ -83,7 +83,7 @@ export function createDispatching(deps: DispatchingDeps): Dispatching {
     };
   }
 
-  /** Somebody else answers: nothing of it is kept here. */
+  /** The plugin's own resolver answers: nothing of it is stored here. */
   async function resolved(asked: Asked, dispatcher: ReplyDispatcher): Promise<DispatchResult> {
     const replies = await asked.replyResolver?.(asked.ctx, asked.replyOptions, asked.cfg ?? config());
     for (const payload of replies === undefined ? [] : [replies].flat()) dispatcher.sendFinalReply(payload);

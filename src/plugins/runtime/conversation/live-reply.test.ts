@@ -4,22 +4,22 @@ import { silentLogger } from "../../../base/log/logger.ts";
 import { liveReply } from "./live-reply.ts";
 
 function follow() {
-  const told: string[] = [];
+  const reported: string[] = [];
   const reply = liveReply({
     deliver: async () => undefined,
     options: {},
     log: silentLogger,
     replyOptions: {
-      onPartialReply: ({ text }) => void told.push(`partial ${text}`),
-      onReasoningStream: ({ text }) => void told.push(`thought ${text}`),
-      onReasoningEnd: () => void told.push("end of thoughts"),
-      onAssistantMessageStart: () => void told.push("start"),
-      onToolStart: ({ name }) => void told.push(`tool ${name}`),
+      onPartialReply: ({ text }) => void reported.push(`partial ${text}`),
+      onReasoningStream: ({ text }) => void reported.push(`thought ${text}`),
+      onReasoningEnd: () => void reported.push("end of thoughts"),
+      onAssistantMessageStart: () => void reported.push("start"),
+      onToolStart: ({ name }) => void reported.push(`tool ${name}`),
     },
   });
   const texts = { assistant: "", thinking: "" };
   return {
-    told,
+    reported,
     reply,
     say(delta: string, stream: "assistant" | "thinking" = "assistant") {
       texts[stream] += delta;
@@ -30,25 +30,25 @@ function follow() {
   };
 }
 
-test("a plugin that follows a long answer is told a bounded multiple of it, each time all there is, and all of it before what follows", () => {
-  const { told, reply, say, tool, again } = follow();
+test("a plugin that follows a long answer receives a bounded multiple of it, each time the whole text so far, and all of it before the next event", () => {
+  const { reported, reply, say, tool, again } = follow();
   for (let i = 0; i < 20_000; i += 1) say("thought ", "thinking");
   for (let i = 0; i < 20_000; i += 1) say("words ");
   tool();
   again();
   for (let i = 0; i < 1001; i += 1) say("more ");
   reply.ended!({} as TurnEnd);
-  const chars = told.reduce((sum, { length }) => sum + length, 0);
+  const chars = reported.reduce((sum, { length }) => sum + length, 0);
   expect(chars / (20_000 * 14 + 1001 * 5)).toBeLessThan(50);
-  const before = (what: string): string => told[told.indexOf(what) - 1]!;
+  const before = (what: string): string => reported[reported.indexOf(what) - 1]!;
   expect(before("end of thoughts")).toBe(`thought ${"thought ".repeat(20_000)}`);
   expect(before("tool read")).toBe(`partial ${"words ".repeat(20_000)}`);
-  expect(told.at(-1)).toBe(`partial ${"more ".repeat(1001)}`);
-  expect(told.filter((each) => each === "start")).toHaveLength(2);
+  expect(reported.at(-1)).toBe(`partial ${"more ".repeat(1001)}`);
+  expect(reported.filter((each) => each === "start")).toHaveLength(2);
 });
 
-test("a short answer is told with each of its pieces", () => {
-  const { told, say } = follow();
+test("a short answer is reported with each of its pieces", () => {
+  const { reported, say } = follow();
   for (const piece of ["a", "b", "c"]) say(piece);
-  expect(told).toEqual(["start", "partial a", "partial ab", "partial abc"]);
+  expect(reported).toEqual(["start", "partial a", "partial ab", "partial abc"]);
 });

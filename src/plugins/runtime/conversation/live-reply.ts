@@ -18,17 +18,17 @@ function teller(log: Logger): Tell {
   };
 }
 
-/** Texts up to this length are told with each piece. */
+/** Texts up to this length are reported with each piece. */
 const SHORT_CHARS = 2000;
-/** Longer ones when they have grown by this part: whoever reads all of it each time reads no more than so many times the text. */
+/** Longer ones are reported when they have grown by this fraction, which bounds the total that a listener reads to a multiple of the text. */
 const GROWTH = 1 / 32;
 
-/** Tells a text while it grows, less often the longer it is. What is left is told before anything else happens. */
-function growing(told: (text: string) => void) {
+/** Reports a text while it grows, less often the longer it is. Call `flush` before any other event to report the rest. */
+function growing(report: (text: string) => void) {
   let text = "";
   let length = 0;
   function flush(): void {
-    if (text.length > length) told(text);
+    if (text.length > length) report(text);
     length = text.length;
   }
   return {

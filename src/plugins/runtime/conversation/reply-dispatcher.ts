@@ -9,7 +9,7 @@ import type { HumanDelayConfig, ReplyCounts, ReplyDispatcher, ReplyDispatcherOpt
 export interface HostDispatcher {
   readonly dispatcher: ReplyDispatcher;
   readonly options: ReplyDispatcherOptions;
-  /** Hands over a reply in its turn; rejects with what `deliver` threw. `isPaced`: whoever says it makes the pauses. */
+  /** Hands over a reply in its turn; rejects with what `deliver` threw. `isPaced`: the caller makes the pauses. */
   deliver(payload: ReplyPayload, kind: ReplyKind, isPaced: boolean): Promise<unknown>;
 }
 
@@ -90,7 +90,7 @@ export function createReplyDispatcher(options: ReplyDispatcherOptions, { clock, 
     (kind: ReplyKind) =>
     (payload: ReplyPayload): boolean => {
       const done = enqueue(payload, kind, false);
-      done?.catch(() => {}); // Told with `onError`.
+      done?.catch(() => {}); // Reported with `onError`.
       return done !== undefined;
     };
   return {

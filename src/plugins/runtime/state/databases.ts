@@ -66,7 +66,7 @@ export function createStateDatabases(stateDir: string): StateDatabases {
 /** `runtime.state`. */
 export function createState({ config, databases, clock }: RuntimePorts, owner: RuntimeOwner, pending: PendingMember): RuntimeState {
   return {
-    // Where an environment names another folder, that is meant; whoever passes the gateway's own gets the gateway's.
+    // An environment that names another folder gets that one; the gateway's own environment gets the gateway's.
     resolveStateDir: (env) => (env?.["OPENCLAW_STATE_DIR"]?.trim() ? resolve(env["OPENCLAW_STATE_DIR"].trim()) : config.paths.state),
     openKeyedStore: (options) => openKeyedStore(() => openSyncKeyedStore(databases.of(owner.id), options, clock)),
     openSyncKeyedStore: (options) => openSyncKeyedStore(databases.of(owner.id), options, clock),

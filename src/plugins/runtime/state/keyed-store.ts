@@ -84,7 +84,7 @@ export function openSyncKeyedStore<T>(database: DatabaseSync, options: KeyedStor
   if (typeof namespace !== "string" || namespace.trim() === "")
     throw new AppError("INVALID_INPUT", "openKeyedStore needs a namespace: a name for this part of the plugin's state");
   const get = database.prepare("SELECT * FROM entries WHERE namespace = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)");
-  // Never given twice, so that a value which went and came again is told from the one before.
+  // Never used twice, so that a value that was deleted and added again differs from the previous one.
   const advance = database.prepare("UPDATE revisions SET last = last + 1");
   const put = database.prepare("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, (SELECT last FROM revisions))");
   const remove = database.prepare("DELETE FROM entries WHERE namespace = ? AND key = ?");
@@ -119,13 +119,13 @@ export function openSyncKeyedStore<T>(database: DatabaseSync, options: KeyedStor
   function write(key: string, value: T, ttlMs: number | undefined): void {
     const now = clock.now();
     const before = find(key);
-    if (!before) makeRoom(now);
+    if (!before) makeSpace(now);
     const ttl = ttlMs ?? defaultTtlMs;
     advance.run();
     put.run(namespace, checkedKey(key), encoded(value), before?.created_at ?? now, ttl === undefined ? null : now + ttl);
   }
 
-  function makeRoom(now: number): void {
+  function makeSpace(now: number): void {
     expire.run(namespace, now);
     const n = Number(count.get(namespace)?.["n"] ?? 0);
     if (n < maxEntries) return;

@@ -89,7 +89,7 @@ describe("gates", () => {
     expect(gating.resolveMentionGating(facts).shouldSkip).toBe(skipped);
   });
 
-  it("let an authorised command in a group through without a mention, unless somebody else is mentioned", () => {
+  it("let an authorised command in a group through without a mention, unless someone else is mentioned", () => {
     const facts = { ...mention, isGroup: true, allowTextCommands: true, hasControlCommand: true, commandAuthorized: true };
     expect(gating.resolveMentionGatingWithBypass(facts)).toEqual({ effectiveWasMentioned: true, shouldSkip: false, shouldBypassMention: true });
     for (const change of [{ hasAnyMention: true }, { commandAuthorized: false }, { isGroup: false }]) {

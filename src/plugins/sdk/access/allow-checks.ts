@@ -4,7 +4,7 @@ import { channelSection, mergedAccount, normalizeAccountId, recordOf } from "../
 import { normalizeStringEntries } from "../values/coerce.ts";
 import { isDangerousNameMatchingEnabled } from "../values/small.ts";
 
-/** Says of an entry whether somebody else could become it: everything that is no stable id. */
+/** Whether another user could take over an entry: true for everything that is not a stable id. */
 export function buildMutableAllowEntryDetector(params: {
   readonly prefixes?: readonly string[] | undefined;
   readonly stableIdPattern: RegExp;

@@ -1,4 +1,4 @@
-/** Approvals in chats. Who may approve is known; asking comes with the rooms that run tools. */
+/** Approvals in chats. Who may approve is known; asking comes with the modules that run tools. */
 import type { HostConfig } from "../../../protocol/index.ts";
 import { unbuilt } from "../unbuilt.ts";
 

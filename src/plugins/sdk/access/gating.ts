@@ -28,14 +28,14 @@ export interface MentionGateWithBypassParams extends Omit<MentionGateParams, "sh
   commandAuthorized: boolean;
 }
 
-/** As {@link resolveMentionGating}; an authorised command in a group needs no mention, unless somebody else is mentioned. */
+/** As {@link resolveMentionGating}; an authorised command in a group needs no mention, unless someone else is mentioned. */
 export function resolveMentionGatingWithBypass(params: MentionGateWithBypassParams): MentionGateResult & { shouldBypassMention: boolean } {
   const needed = params.isGroup && params.requireMention && !params.wasMentioned && params.hasAnyMention !== true;
   const shouldBypassMention = needed && params.allowTextCommands && params.hasControlCommand && params.commandAuthorized;
   return { ...resolveMentionGating({ ...params, shouldBypassMention }), shouldBypassMention };
 }
 
-/** One list that may let somebody use commands. */
+/** One list that may allow a sender to use commands. */
 export interface CommandAuthorizer {
   configured: boolean;
   allowed: boolean;

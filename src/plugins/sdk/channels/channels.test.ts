@@ -59,7 +59,7 @@ describe("targets", () => {
     [targets.looksLikeSignalTargetId, ["uuid:01234567-0123-0123-0123-0123456789ab", "+4917", "group:x"], ["anna", "uuid:x"]],
     [targets.looksLikeIMessageTargetId, ["chat_guid:x", "a@b"], ["anna"]],
     [targets.looksLikeWhatsAppTargetId, ["+4917", "1@g.us"], ["anna", ""]],
-  ])("are told from names by %o", (looks, yes, no) => {
+  ])("are distinguished from names by %o", (looks, yes, no) => {
     expect([yes.every((raw) => looks(raw)), no.some((raw) => looks(raw))]).toEqual([true, false]);
   });
 

@@ -73,10 +73,10 @@ describe("changes of a channel's section", () => {
 
   it("name an account where its keys are", () => {
     const named = (accountId: string, more = {}) =>
-      applyAccountNameToChannelSection({ cfg, channelKey: "irc", accountId, name: " Desk ", ...more }).channels?.["irc"];
-    expect(named("default")).toEqual({ name: "Desk", nick: "claw" });
-    expect(named("work")).toEqual({ name: "Home", nick: "claw", accounts: { work: { name: "Desk" } } });
-    expect(named("default", { alwaysUseAccounts: true })).toEqual({ nick: "claw", accounts: { default: { name: "Desk" } } });
+      applyAccountNameToChannelSection({ cfg, channelKey: "irc", accountId, name: " Office ", ...more }).channels?.["irc"];
+    expect(named("default")).toEqual({ name: "Office", nick: "claw" });
+    expect(named("work")).toEqual({ name: "Home", nick: "claw", accounts: { work: { name: "Office" } } });
+    expect(named("default", { alwaysUseAccounts: true })).toEqual({ nick: "claw", accounts: { default: { name: "Office" } } });
     expect(applyAccountNameToChannelSection({ cfg, channelKey: "irc", accountId: "x", name: " " })).toBe(cfg);
   });
 

@@ -19,7 +19,7 @@ function readable(key: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Texts by key. A key that is not known is made readable; values that it was not told about are put behind it. */
+/** Texts by key. An unknown key is made readable; values are appended in parentheses. */
 export function createSetupTranslator(): (key: string, values?: Readonly<Record<string, unknown>>) => string {
   return (key, values) => {
     const text = TEXTS[key] ?? readable(key);

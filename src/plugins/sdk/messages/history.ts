@@ -1,4 +1,4 @@
-/** Messages of a group that nobody answered, kept until somebody is asked. */
+/** Unanswered messages of a group, kept until the agent is next asked. */
 
 export const DEFAULT_GROUP_HISTORY_LIMIT = 50;
 

@@ -176,7 +176,7 @@ describe("other services", () => {
     await expect(withTimeout(new Promise(() => {}), 1, "it")).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
-  test("hosts are told by their addresses", async () => {
+  test("hosts are recognised by their addresses", async () => {
     expect(["localhost", "127.0.0.9", "[::1]", "example.com"].map((host) => isLoopbackHost(host))).toEqual([true, true, true, false]);
     await expect(resolvePinnedHostnameWithPolicy("10.0.0.1")).rejects.toMatchObject({ name: "SsrFBlockedError" });
     expect(await resolvePinnedHostnameWithPolicy("10.0.0.1", { policy: { allowPrivateNetwork: true } })).toEqual({
@@ -236,10 +236,10 @@ describe("the rest", () => {
 
   test("a channel's own error carries its reason", () => {
     const Rejected = createChannelIngressError("Rejected", { withReason: true });
-    expect(new Rejected("full", "no room")).toMatchObject({ name: "Rejected", reason: "full", message: "no room" });
+    expect(new Rejected("full", "no space")).toMatchObject({ name: "Rejected", reason: "full", message: "no space" });
   });
 
-  test("what needs a room that is not there says which one", async () => {
+  test("what needs a missing module says which one", async () => {
     expect(() => createChannelIngressMonitor({})).toThrow(
       expect.objectContaining({ code: "UNAVAILABLE", message: expect.stringMatching(/^createChannelIngressMonitor is not there yet.*ctx\.inbound\.accept/) }),
     );

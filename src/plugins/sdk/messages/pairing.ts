@@ -7,7 +7,7 @@ export interface ChannelPairingController {
   /** Nobody is paired where everybody, or only a list, is let in. */
   readStoreForDmPolicy(channel: string, accountId?: string): Promise<string[]>;
   upsertPairingRequest(params: { id: string | number; meta?: Record<string, string | undefined | null> }): Promise<{ code: string; created: boolean }>;
-  /** Sends a code the first time that somebody asks. */
+  /** Sends a code the first time that a sender asks. */
   issueChallenge(params: {
     senderId: string;
     senderIdLine: string;

@@ -2,10 +2,10 @@
 import { agentIdentity, messageSetting } from "../../../channels/index.ts";
 import type { HostConfig, ModelSelectedContext, ResponsePrefixContext } from "../../../protocol/index.ts";
 
-/** Sent to somebody whose pairing was approved. */
+/** Sent to a user whose pairing was approved. */
 export const PAIRING_APPROVED_MESSAGE = "✅ You have been approved. Send a message to begin.";
 
-/** How an operator lets somebody in. */
+/** How an operator approves a pairing request. */
 export function formatPairingApproveHint(channelId: string): string {
   return `To approve: openclaw pairing list ${channelId}, then openclaw pairing approve ${channelId} <code>`;
 }

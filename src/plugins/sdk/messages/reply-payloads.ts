@@ -74,7 +74,7 @@ interface PayloadContext {
   readonly [key: string]: unknown;
 }
 
-/** A channel's `sendPayload`: media with the text as caption, or the text in chunks. Results are told one by one; the last is given. */
+/** A channel's `sendPayload`: media with the text as caption, or the text in chunks. Each result is reported; the last one is returned. */
 export async function sendPayloadWithChunkedTextAndMedia<C extends PayloadContext, R>(params: {
   readonly ctx: C;
   readonly textChunkLimit?: number | undefined;

@@ -37,7 +37,7 @@ export interface SessionPeer {
 
 type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
 
-/** The name that somebody's ids on several channels are linked to. */
+/** The name that a person's ids on several channels are linked to. */
 function linkedName(links: Readonly<Record<string, readonly string[]>> | undefined, channel: string, id: string): string | undefined {
   const candidates = new Set([id, `${channel}:${id}`]);
   return Object.entries(links ?? {})

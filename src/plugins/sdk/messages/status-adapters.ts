@@ -18,8 +18,8 @@ const RUNTIME_KEYS = ["running", "lastStartAt", "lastStopAt", "lastError"] as co
 
 /** What a running account said about itself, with the keys that are always there. */
 export function buildRuntimeAccountStatusSnapshot({ runtime, probe }: { runtime?: Runtime; probe?: unknown }): Loose {
-  const told = Object.fromEntries(RUNTIME_KEYS.map((key) => [key, runtime?.[key] ?? (key === "running" ? false : null)]));
-  return { ...told, probe };
+  const reported = Object.fromEntries(RUNTIME_KEYS.map((key) => [key, runtime?.[key] ?? (key === "running" ? false : null)]));
+  return { ...reported, probe };
 }
 
 /** An account with what it said about itself. */

@@ -155,7 +155,7 @@ describe("bodies of requests", () => {
     await asked;
   });
 
-  it("that somebody else reads are watched", async () => {
+  it("that other code reads are watched", async () => {
     const codes: unknown[] = [];
     handle = (req, res) => {
       const guard = body.installRequestBodyLimitGuard(req, res, { maxBytes: 3, responseFormat: "json" });

@@ -29,7 +29,7 @@ export function isRequestBodyLimitError(error: unknown, code?: RequestBodyLimitE
   return error instanceof RequestBodyLimitError && (code === undefined || error.code === code);
 }
 
-/** What a client is told. */
+/** The text that a client gets. */
 export function requestBodyErrorToText(code: RequestBodyLimitErrorCode): string {
   return FAILURES[code].text;
 }
@@ -124,7 +124,7 @@ export interface RequestBodyLimitGuard {
   code(): RequestBodyLimitErrorCode | null;
 }
 
-/** For a body that somebody else reads: answers and closes the request when it goes over its bounds. */
+/** For a body that other code reads: answers and closes the request when it goes over its bounds. */
 export function installRequestBodyLimitGuard(
   req: IncomingMessage,
   res: ServerResponse,

@@ -8,7 +8,7 @@ export interface DedupeCache {
   size(): number;
 }
 
-/** At most `maxSize` keys, each for `ttlMs` milliseconds (0: for as long as there is room). */
+/** At most `maxSize` keys, each for `ttlMs` milliseconds (0: until newer keys displace it). */
 export function createDedupeCache(options: { ttlMs: number; maxSize: number }): DedupeCache {
   const { ttlMs } = options;
   const maxSize = Math.max(0, Math.floor(options.maxSize));

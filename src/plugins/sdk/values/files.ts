@@ -25,7 +25,7 @@ async function isStale(lockPath: string, staleMs: number): Promise<boolean> {
     if (typeof pid === "number" && !isRunning({ pid })) return true;
   } catch (error) {
     if (systemCode(error) === "ENOENT") return false;
-    // Half written, or by somebody else: its age decides.
+    // Half written, or not one of ours: its age decides.
   }
   try {
     return Date.now() - (await stat(lockPath)).mtimeMs > staleMs;

@@ -105,7 +105,7 @@ export class ToolAuthorizationError extends Error {
   override readonly name = "ToolAuthorizationError";
 }
 
-/** Passive places keep their HTTP server until they are told to stop. */
+/** Keeps a passive account's HTTP server running until it is aborted. */
 export async function keepHttpServerTaskAlive(params: {
   readonly server: { once(event: "close", listener: () => void): unknown };
   readonly abortSignal?: AbortSignal | undefined;

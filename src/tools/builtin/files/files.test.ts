@@ -247,7 +247,7 @@ describe("edit", () => {
     ["unchanged", { oldText: "a\na", newText: "a\na" }, /^No changes made to f\.txt\./],
     ["missing", { oldText: "", newText: "b" }, /^Missing required parameter: oldText\./],
     ["no file", { path: "none.txt", oldText: "a", newText: "b" }, /^File not found: none\.txt/],
-  ])("a text that is %s is told, and the file stays", async (_, params, expected) => {
+  ])("a text that is %s is reported, and the file stays", async (_, params, expected) => {
     put("f.txt", "a\na");
     const outcome = await run(editTool.create(deps), { path: "f.txt", ...params });
     expect(outcome.isError).toBe(true);

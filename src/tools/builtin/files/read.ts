@@ -130,7 +130,7 @@ interface Page {
   /** Lines of the file, as far as it was read. */
   total: number;
   bytes: number;
-  /** The first wanted line is longer than all there is room for. */
+  /** The first wanted line is longer than the whole budget. */
   tooLong: boolean;
   full: boolean;
   /** There is more of the file than was read. */
@@ -175,7 +175,7 @@ async function collect(file: FileHandle, { offset, limit, budget, signal, encodi
     page.bytes += size;
   };
   const isEnough = (bytes: number, pending: number): boolean => {
-    // A line that has grown longer than all there is room for will not get shorter.
+    // A line that is already longer than the whole budget will not get shorter.
     if (pending > budget && page.total + 1 === offset) return (page.tooLong = true);
     return bytes > SEARCHED_BYTES || (bytes > COUNTED_BYTES && (page.full || page.lines.length >= mostLines));
   };

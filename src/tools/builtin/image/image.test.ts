@@ -167,7 +167,7 @@ test.each<[string, () => Record<string, unknown>, string | RegExp, unknown]>([
     { error: "NOT_FOUND", image: "http://x/missing" },
   ],
   ["an address of too much", () => ({ image: "http://x/large" }), /at most 5 MB can be shown/, { error: "INVALID_INPUT", image: "http://x/large" }],
-])("a call with %s is told why not, and no model is asked", async (_, params, said, details) => {
+])("a call with %s gets the reason, and no model is asked", async (_, params, said, details) => {
   const outcome = await run(params());
   if (typeof said === "string") expect(text(outcome)).toBe(said);
   else expect(text(outcome)).toMatch(said);
@@ -200,7 +200,7 @@ test("with workspaceOnly only the workspace is left", async () => {
   expect(text(await run({ image: "a.png" }))).toBe("a cat");
 });
 
-test("a model that fails is told; a call that was stopped ends as stopped", async () => {
+test("a model's failure is reported; a call that was stopped ends as stopped", async () => {
   deps = { ...deps, describe: () => Promise.reject(new AppError("MODEL_FAILED", "no model sees images")) };
   const outcome = await run({ image: "a.png" });
   expect(outcome).toMatchObject({ isError: true, details: { error: "MODEL_FAILED" } });

@@ -235,8 +235,8 @@ test("a link is deleted, not what it names; outside is reached when patches may"
   expect(text(await run(patch("*** Delete File: link")))).toBe(`${OK}\nD link`);
   expect([existsSync(join(workspace, "link")), readFileSync(join(home, "secret"), "utf8")]).toEqual([false, "secret\n"]);
   confined = false;
-  expect(text(await run(patch("*** Update File: ../secret", "-secret", "+told")))).toBe(`${OK}\nM ${join(home, "secret")}`);
-  expect(readFileSync(join(home, "secret"), "utf8")).toBe("told\n");
+  expect(text(await run(patch("*** Update File: ../secret", "-secret", "+changed")))).toBe(`${OK}\nM ${join(home, "secret")}`);
+  expect(readFileSync(join(home, "secret"), "utf8")).toBe("changed\n");
 });
 
 test("a move onto another name of the same file loses nothing", async () => {
@@ -261,7 +261,7 @@ test("a folder that is swapped for a link meanwhile leads nothing out", async ()
   mkdirSync(join(home, "outside"));
   put({ "swap/a": "1\n" });
   const swap = join(workspace, "swap");
-  // The tool may make the folder anew in between; then it is taken away again.
+  // The tool may create the folder again in between; then it is removed again.
   const insist = (act: () => void): void => {
     for (;;) {
       try {

@@ -93,17 +93,22 @@ describe("grep", () => {
       said: "a.txt-1- one\na.txt:2: Two\na.txt-3- three\n--\nsrc/c.ts-1- one\nsrc/c.ts:2: two",
     },
     {
-      what: "the limit is told when there is more",
+      what: "the limit is reported when there is more",
       params: { pattern: "one", limit: 1 },
       said: ".hidden/e.txt:1: one\n\n[1 matches limit reached. Use limit=2 for more, or refine pattern]",
       details: { matchLimitReached: 1 },
     },
     { what: "as many as the limit are all", params: { pattern: "two", limit: 1 }, said: "src/c.ts:2: two" },
-    { what: "nothing is told as nothing", params: { pattern: "nowhere" }, said: "No matches found" },
-    { what: "a missing pattern is told", params: {}, said: "Missing required parameter: pattern. Supply correct parameters before retrying.", isError: true },
-    { what: "a pattern that is none is told", params: { pattern: "a(" }, said: /^Invalid regular expression: .*Use literal=true/, isError: true },
-    { what: "a path that is not there is told", params: { pattern: "a", path: "none" }, said: "Path not found: none", isError: true },
-    { what: "a glob that is too long is told", params: { pattern: "a", glob: "a".repeat(2000) }, said: /^The glob is too long/, isError: true },
+    { what: "no matches are reported as such", params: { pattern: "nowhere" }, said: "No matches found" },
+    {
+      what: "a missing pattern is reported",
+      params: {},
+      said: "Missing required parameter: pattern. Supply correct parameters before retrying.",
+      isError: true,
+    },
+    { what: "an invalid pattern is reported", params: { pattern: "a(" }, said: /^Invalid regular expression: .*Use literal=true/, isError: true },
+    { what: "a missing path is reported", params: { pattern: "a", path: "none" }, said: "Path not found: none", isError: true },
+    { what: "a glob that is too long is reported", params: { pattern: "a", glob: "a".repeat(2000) }, said: /^The glob is too long/, isError: true },
     { what: "a device is refused", params: { pattern: "a", path: "/dev/zero" }, said: "/dev/zero is no regular file", isError: true },
   ])("$what", async (row) => check(grepTool.create(deps), row));
 
@@ -155,7 +160,7 @@ describe("grep", () => {
     await expect(run(grepTool.create(deps), { pattern: "one" }, stop.signal)).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  test("time that is used up is told", async () => {
+  test("a timeout is reported", async () => {
     const outcome = await run(grepTool.create({ ...deps, patience: { totalMs: 0 } }), { pattern: "one" });
     expect(outcome.isError).toBe(true);
     expect(text(outcome)).toMatch(/^No matches found\n\n\[Stopped after 0 s/);
@@ -190,16 +195,16 @@ describe("find", () => {
     { what: "one character", params: { pattern: "?.ts" }, said: "b.ts\nsrc/c.ts" },
     { what: "paths come from the folder that is searched", params: { pattern: "*.json", path: "src" }, said: "deep/d.json" },
     {
-      what: "the limit is told when there is more",
+      what: "the limit is reported when there is more",
       params: { pattern: "*", limit: 2 },
       said: ".hidden/\n.hidden/e.txt\n\n[2 results limit reached. Use limit=4 for more, or refine pattern]",
       details: { resultLimitReached: 2 },
     },
-    { what: "a missing pattern is told", params: { pattern: " " }, said: /^Missing required parameter: pattern\./, isError: true },
-    { what: "a path that is not there is told", params: { pattern: "*", path: "none" }, said: "Path not found: none", isError: true },
+    { what: "a missing pattern is reported", params: { pattern: " " }, said: /^Missing required parameter: pattern\./, isError: true },
+    { what: "a missing path is reported", params: { pattern: "*", path: "none" }, said: "Path not found: none", isError: true },
     { what: "a file is no folder", params: { pattern: "*", path: "a.txt" }, said: "Not a directory: a.txt", isError: true },
     { what: "a device is no folder", params: { pattern: "*", path: "/dev/null" }, said: "Not a directory: /dev/null", isError: true },
-    { what: "too many alternatives are told", params: { pattern: "{a,b}".repeat(10) }, said: /^The pattern is too long or has too many/, isError: true },
+    { what: "too many alternatives are reported", params: { pattern: "{a,b}".repeat(10) }, said: /^The pattern is too long or has too many/, isError: true },
   ])("$what", async (row) => check(findTool.create(deps), row));
 
   test("what .gitignore names is left out, by the nearest one, also from folders above", async () => {
@@ -256,17 +261,17 @@ describe("ls", () => {
     { what: "the workspace is listed by name", params: {}, said: ".git/\n.hidden/\na.txt\nb.ts\nbad.txt\npicture.bin\nsrc/" },
     { what: "a folder is listed", params: { path: "src" }, said: "c.ts\ndeep/" },
     {
-      what: "the limit is told when there is more",
+      what: "the limit is reported when there is more",
       params: { limit: 2 },
       said: ".git/\n.hidden/\n\n[2 entries limit reached. Use limit=4 for more]",
       details: { entryLimitReached: 2 },
     },
-    { what: "a path that is not there is told", params: { path: "none" }, said: "Path not found: none", isError: true },
+    { what: "a missing path is reported", params: { path: "none" }, said: "Path not found: none", isError: true },
     { what: "a file is no folder", params: { path: "a.txt" }, said: "Not a directory: a.txt", isError: true },
     { what: "a device is no folder", params: { path: "/dev/null" }, said: "Not a directory: /dev/null", isError: true },
   ])("$what", async (row) => check(lsTool.create(deps), row));
 
-  test("an empty folder is told, and links and upper case have their place", async () => {
+  test("an empty folder is reported, and links and upper case have their place", async () => {
     mkdirSync(join(workspace, "empty"));
     expect(text(await run(lsTool.create(deps), { path: "empty" }))).toBe("(empty directory)");
     put({ "case/B": "", "case/a": "", "case/c": "" });
@@ -357,7 +362,7 @@ describe("confined to the workspace", () => {
     expect(text(await run(lsTool.create(deps), { path: "pipe" }))).toBe("Not a directory: pipe");
   });
 
-  test("what may not be read is passed over below, and told when it is asked for; root may read everything", async () => {
+  test("what may not be read is skipped below, and reported when it is asked for; root may read everything", async () => {
     const isRoot = process.getuid?.() === 0;
     put({ "closed/a.txt": "secret", "b.txt": "secret" });
     chmodSync(join(workspace, "closed"), 0);

@@ -333,7 +333,7 @@ describe("session_status", () => {
     expect(statusText).toContain("Time: Sun 2026-11-15 05:26 pm Europe/Vienna");
   });
 
-  test("a time zone that is none is UTC, and a model that was chosen is told", async () => {
+  test("an invalid time zone becomes UTC, and a model that was chosen is shown", async () => {
     const { statusText } = (
       await run(sessionStatusTool, { sessionKey: GROUP }, { config: { agents: { defaults: { userTimezone: "Mars/Olympus" } } }, sandboxed: false })
     ).details as {

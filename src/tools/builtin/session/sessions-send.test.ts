@@ -21,11 +21,11 @@ function lab(config: OpenClawConfig, answer: SessionReply = { status: "ok", repl
   const deps = { store: { read }, config: () => config, isSandboxed: () => false } as unknown as SessionToolsDeps;
   const tool = sessionsSendTool.create({ ...deps, post: { send: async (message) => (sent.push(message), answer) } });
   const context = { agentId: "main", sessionKey: "agent:main:main", runId: "run", sessionId: "s", workspaceDir: "", owner: true, channel: "telegram" };
-  const run = async (params: object): Promise<{ readonly outcome: ToolOutcome; readonly told: Record<string, unknown> }> => {
+  const run = async (params: object): Promise<{ readonly outcome: ToolOutcome; readonly result: Record<string, unknown> }> => {
     const outcome = await tool.run({ id: "call", params, context, signal: new AbortController().signal, update: () => {} } as unknown as ToolCall);
     const [first] = outcome.content;
     const text = first?.type === "text" ? first.text : "";
-    return { outcome, told: text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : { text } };
+    return { outcome, result: text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : { text } };
   };
   return { run, sent };
 }
@@ -34,8 +34,12 @@ const AGENT: OpenClawConfig = { tools: { sessions: { visibility: "agent" } } };
 
 test("a message goes to the session that its key or label names, and its answer comes back", async () => {
   const { run, sent } = lab(AGENT);
-  expect((await run({ sessionKey: "agent:main:work", message: " hello " })).told).toMatchObject({ status: "ok", reply: "done", sessionKey: "agent:main:work" });
-  expect((await run({ label: "Work", message: "again" })).told).toMatchObject({ status: "ok" });
+  expect((await run({ sessionKey: "agent:main:work", message: " hello " })).result).toMatchObject({
+    status: "ok",
+    reply: "done",
+    sessionKey: "agent:main:work",
+  });
+  expect((await run({ label: "Work", message: "again" })).result).toMatchObject({ status: "ok" });
   expect(sent.map(({ to, text, timeoutMs }) => [to.key, text, timeoutMs])).toEqual([
     ["agent:main:work", "hello", 30_000],
     ["agent:main:work", "again", 30_000],
@@ -50,31 +54,31 @@ test("sessions that the caller may not see are refused, and nothing is sent", as
     [{ tools: { sessions: { visibility: "all" } } } as OpenClawConfig, "agent:other:main"],
   ] as const) {
     const { run, sent } = lab(config);
-    expect((await run({ sessionKey, message: "x" })).told).toMatchObject({ status: "forbidden" });
+    expect((await run({ sessionKey, message: "x" })).result).toMatchObject({ status: "forbidden" });
     expect(sent).toEqual([]);
   }
 });
 
 test("another agent is reached where both are allowed to meet", async () => {
   const { run } = lab({ tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true, allow: ["*"] } } });
-  expect((await run({ sessionKey: "agent:other:main", message: "x" })).told).toMatchObject({ status: "ok" });
+  expect((await run({ sessionKey: "agent:other:main", message: "x" })).result).toMatchObject({ status: "ok" });
 });
 
 test("the session itself, an unknown label and an empty message are errors that say what to do", async () => {
   const { run, sent } = lab(AGENT);
-  expect((await run({ sessionKey: "agent:main:main", message: "x" })).told).toMatchObject({ status: "error" });
-  expect((await run({ label: "Nobody", message: "x" })).told).toMatchObject({ status: "error", error: expect.stringContaining("sessions_list") });
+  expect((await run({ sessionKey: "agent:main:main", message: "x" })).result).toMatchObject({ status: "error" });
+  expect((await run({ label: "Nobody", message: "x" })).result).toMatchObject({ status: "error", error: expect.stringContaining("sessions_list") });
   expect((await run({ sessionKey: "agent:main:work", message: "  " })).outcome.isError).toBe(true);
   expect(sent).toEqual([]);
 });
 
-test("0 seconds waits for nothing, and a run that fails is told as an error", async () => {
+test("0 seconds waits for nothing, and a run that fails is reported as an error", async () => {
   const waiting = lab(AGENT, { status: "accepted" });
-  expect((await waiting.run({ sessionKey: "agent:main:work", message: "x", timeoutSeconds: 0 })).told).toMatchObject({ status: "accepted" });
+  expect((await waiting.run({ sessionKey: "agent:main:work", message: "x", timeoutSeconds: 0 })).result).toMatchObject({ status: "accepted" });
   expect(waiting.sent[0]!.timeoutMs).toBe(0);
   const failing = lab(AGENT, { status: "error", error: "no model" });
   expect(await failing.run({ sessionKey: "agent:main:work", message: "x" })).toMatchObject({
     outcome: { isError: true },
-    told: { status: "error", error: "no model" },
+    result: { status: "error", error: "no model" },
   });
 });

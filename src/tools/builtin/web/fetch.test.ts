@@ -268,7 +268,7 @@ describe("the scraping service", () => {
     expect(service.connections()).toBe(0);
   });
 
-  test("that fails too is told with both reasons, and without the key", async () => {
+  test("that fails too is reported with both reasons, and without the key", async () => {
     handle = (_request, response) => response.writeHead(403).end("go away");
     status = 402;
     answer = { error: `bad key ${key}` };

@@ -82,7 +82,7 @@ async function fetchPage(deps: WebToolsDeps, settings: FetchSettings, wanted: Wa
   const { text, kept, truncated } = markWithin(mark, found.text, { ...source, notice: true }, maxChars);
   const warnings = [
     found.warning,
-    text === "" ? `nothing is shown: maxChars ${maxChars} leaves no room; ask for at least ${mark("", source).length + LEAST_CHARS}` : undefined,
+    text === "" ? `nothing is shown: maxChars ${maxChars} is too small; ask for at least ${mark("", source).length + LEAST_CHARS}` : undefined,
   ].filter((warning) => warning !== undefined);
   return {
     url: new URL(wanted.url).href,

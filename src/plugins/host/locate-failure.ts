@@ -3,7 +3,10 @@ import { findStackLocation } from "../../base/stack-location.ts";
 import type { PluginEntry } from "../record.ts";
 
 /** Where a plugin's code failed: what the error says of itself, else its stack, else the plugin's entry. */
-export function placeOf(error: unknown, entry: Pick<PluginEntry, "rootDir" | "source"> | undefined): { readonly source?: string; readonly line?: number } {
+export function locateFailure(
+  error: unknown,
+  entry: Pick<PluginEntry, "rootDir" | "source"> | undefined,
+): { readonly source?: string; readonly line?: number } {
   const { file, line } = (error instanceof AppError ? error.details : {}) as { readonly file?: unknown; readonly line?: unknown };
   if (typeof file === "string") return { source: file, ...(typeof line === "number" ? { line } : {}) };
   const found = findStackLocation(error, entry?.rootDir);

@@ -135,7 +135,7 @@ function approvalChats({ config, store, clock, log: root, defaultAgentId }: Core
     if (!open.started() && config.current.approvals?.exec?.enabled !== true) return;
     open()
       .then((chats) => chats.notify(notice))
-      .catch((error: unknown) => log.warn(`a question for approval could not be told in a chat: ${messageOf(error)}`, { id: notice.id }));
+      .catch((error: unknown) => log.warn(`an approval request could not be sent to a chat: ${messageOf(error)}`, { id: notice.id }));
   };
 }
 

@@ -33,7 +33,7 @@ test("the locks are taken once and kept over restarts; the port and the time of 
   expect(existsSync(lock)).toBe(false);
 });
 
-test("a lock that cannot be written anew after a restart is no reason to end; one that never named the port is", () => {
+test("a lock that cannot be rewritten after a restart is no reason to exit; one that never named the port is", () => {
   const stateDir = mkdtempSync(join(tmpdir(), "openclaw-lifetime-"));
   using lifetime = createLifetime({ env: {}, clock: manualClock(), ids: createIds(seededRandom(1)), pid: process.pid });
   lifetime.lock({ configPath: join(stateDir, "openclaw.json"), stateDir });

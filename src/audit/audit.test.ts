@@ -173,7 +173,7 @@ test.each<[string, object, readonly string[]]>([
     Array.from({ length: 6 }, () => "critical sandbox.dangerous_bind_mount"),
   ],
   [
-    "credentials of somebody",
+    "a user's credentials",
     bwrap("/home/ann/.aws:/a:ro", "/home/ann/.config/gh/hosts.yml:/b"),
     Array.from({ length: 2 }, () => "critical sandbox.dangerous_bind_mount"),
   ],

@@ -19,7 +19,7 @@ test("a file that is not there is no error", async () => {
   expect(await place(undefined).look(["config.file"])).toMatchObject([{ id: "config.file:missing", level: "info", todo: "openclaw onboard" }]);
 });
 
-test("errors are told with their line, and stay for their owner to correct", async () => {
+test("errors are reported with their line and left for the user to fix", async () => {
   const here = place(`{\n  gateway: { port: "high" }\n}`);
   const [outcome] = await here.look(["config.file"], { fix: true });
   expect(outcome).toMatchObject({ level: "error", text: expect.stringContaining("openclaw.json:2:"), todo: expect.stringContaining("line 2") });

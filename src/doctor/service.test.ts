@@ -75,7 +75,7 @@ test("launchd: started at login, and again when it ends", () => {
   expect(codes(text, undefined, "launchd")).toEqual(["launchd-keep-alive", "launchd-run-at-load"]);
 });
 
-test("a file that somebody wrote or added to is custom", () => {
+test("a file that the user wrote or added to is custom", () => {
   expect(
     [UNIT.replace("OPENCLAW_SERVICE_MARKER=openclaw", "A=1"), `${UNIT}MemoryMax=1G\n`, `${UNIT}Environment="MINE=1"\n`].map((installed) =>
       isCustom(facts({ installed })),
@@ -102,7 +102,7 @@ test("all that is wrong with a file goes with one rewrite", async () => {
   ]);
 });
 
-test("a token that only the service file has is saved before the file is written anew", async () => {
+test("a token that only the service file has is saved before the file is rewritten", async () => {
   const here = place({ config: `{ gateway: { mode: "local" } }` });
   const service = facts({ installed: `${UNIT}Environment="OPENCLAW_GATEWAY_TOKEN=only-here"\n` });
   const [outcome] = await here.look(["service.file"], { fix: true, service: () => service });
@@ -125,13 +125,13 @@ test("other services that start a gateway are named; the machine's own only with
   expect(await named(true)).toHaveLength(2);
 });
 
-test("a service that ends with the login is told, once it is installed", async () => {
+test("a service that stops at logout is reported once it is installed", async () => {
   const here = place();
   expect(await here.look(["service.linger"], { service: () => facts() })).toMatchObject([{ level: "info", todo: "loginctl enable-linger" }]);
   expect(await here.look(["service.linger"], { service: () => ({ ...facts(), installed: undefined }) })).toMatchObject([{ level: "ok" }]);
 });
 
-test("a port that another program has is told, unless it is our gateway's", async () => {
+test("a port that another program uses is reported, unless it is our own gateway", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

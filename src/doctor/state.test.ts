@@ -56,7 +56,7 @@ test("a project's own .env is none of our business", async () => {
   expect(await here.look(["state.modes"])).toMatchObject([{ level: "ok" }]);
 });
 
-test("state in two places is told; a link to the one in use is not a second place", async () => {
+test("state in two folders is reported; a link to the one in use is not a second folder", async () => {
   const here = place({ stateName: ".openclaw" });
   symlinkSync(here.state, join(here.home, ".moltbot"));
   expect(await here.look(["state.folders"])).toMatchObject([{ level: "ok" }]);

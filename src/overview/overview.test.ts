@@ -76,7 +76,7 @@ test("where files are is shown to who may change things, and to nobody else", as
   expect((await overview({}, false)).store).not.toHaveProperty("path");
 });
 
-test("messages that wait are told by session, those that failed by reason with what to do", async () => {
+test("waiting messages are listed by session, failed ones by reason with what to do", async () => {
   await message("m1", "agent:main:a");
   const failed = [await message("m2", "agent:main:b"), await message("m3", "agent:main:b")];
   for (const id of failed) {
@@ -98,7 +98,7 @@ test("messages that wait are told by session, those that failed by reason with w
   );
 });
 
-test("an answer that did not arrive is told of with what to do", async () => {
+test("an answer that did not arrive is reported with what to do", async () => {
   const row = { nonce: "n", channel: "pager", account: "default", target: "7", payload: { text: "hi" }, expiresAt: clock.now() + 1000 };
   const [id] = (await store.write("outbox.add", { rows: [row] })).ids;
   await store.write("outbox.mark", { id: id!, state: "failed", why: "blocked by the user" });
@@ -138,7 +138,7 @@ test("problems are one for each id with their number, newest first, fifty at mos
   expect(list.of(Array.from({ length: 80 }, (_, index) => trouble(`x${index}`, index)), 1)).toHaveLength(50); // prettier-ignore
 });
 
-test("channels that are down or lost, plugins that failed or are skipped, are told of with the page that helps", () => {
+test("channels that are down or lost, plugins that failed or are skipped, are reported with the page that helps", () => {
   const channels = {
     health: () => [
       { channel: "pager", accountId: "default", state: "down" as const, why: "the token was refused" },
@@ -229,7 +229,7 @@ test("a look at the model that failed is no answer for those who ask later", asy
   await expect.poll(() => view().then(({ model }) => model)).toBe("acme/one");
 });
 
-test("what runs is told from its beginning to its end, with what it does", async () => {
+test("a run is listed from start to end, with what it is doing", async () => {
   let tell: Parameters<Responder["onEvent"]>[0] = () => {};
   const conversation = {
     onEvent: (listener: typeof tell) => ((tell = listener), { [Symbol.dispose]: () => {} }),

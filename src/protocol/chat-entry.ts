@@ -34,7 +34,7 @@ export const ChatEntrySchema = closed({
   stopReason: maybe(text()),
   error: maybe(text()),
   cut: maybe(flag({ description: "It is too long to be shown whole." })),
-  told: maybe(texts({ description: "What the gateway told the agent with it: lines that nobody wrote. The content is without them." })),
+  told: maybe(texts({ description: "Lines that the gateway added for the agent. The content does not include them." })),
 });
 export type ChatEntry = Static<typeof ChatEntrySchema>;
 

@@ -52,7 +52,7 @@ export const DECLARED_EVENTS = {
     ApprovalResolvedSchema,
     "operator.approvals",
     "always",
-    "A command was approved or denied, or the question was withdrawn. Not told when the time for a command ran out.",
+    "A command was approved or denied, or the request was withdrawn. Not sent when a request to run a command expires.",
   ),
   "plugin.approval.requested": event(PluginApprovalRequestedSchema, "operator.approvals", "always", "A plugin asks for approval of a tool call."),
   "plugin.approval.resolved": event(

@@ -127,7 +127,7 @@ test("what is kept comes with what has to hold for it", async () => {
   expect(await store.read("transcripts.get", { file: FILE })).toMatchObject({ lines: standing.lines + 1 });
 });
 
-test("what somebody else appended is added, and only that is read", async () => {
+test("what another writer appended is added, and only that is read", async () => {
   const leaf = await append(["one"], null);
   await memory.path(FILE);
   await append(["two", "three"], leaf);
@@ -136,7 +136,7 @@ test("what somebody else appended is added, and only that is read", async () => 
   expect(reads).toEqual(["transcripts.get", "transcripts.page"]);
 });
 
-test("a branch taken elsewhere is read anew", async () => {
+test("a branch taken elsewhere is read again", async () => {
   const one = await append(["one"], null);
   await append(["two"], one);
   await memory.path(FILE);

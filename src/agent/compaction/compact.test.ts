@@ -299,7 +299,7 @@ describe("the way it goes", () => {
     expect(await run({ signal: AbortSignal.abort(), ask: model(SUMMARY).ask })).toMatchObject({ kind: "failed" });
   });
 
-  test("hooks are told before the first question and after the entry is stored", async () => {
+  test("hooks run before the first question and after the entry is stored", async () => {
     const clock = manualClock();
     using hooks = createHooks({ clock, log: createLogger({ clock, redactor: createRedactor(), outputs: [] }) });
     const order: string[] = [];
@@ -337,7 +337,7 @@ describe("the way it goes", () => {
     });
   });
 
-  test("a store that refuses the entry is told", async () => {
+  test("a store that refuses the entry is reported as a failure", async () => {
     expect(await run({ ask: model(SUMMARY).ask, append: () => Promise.reject(new Error("disk full")) })).toEqual({
       kind: "failed",
       why: "the summary could not be stored: disk full",

@@ -85,7 +85,7 @@ test("without images there is a note in the place of each", () => {
   expect(withoutImages(plain).messages).toBe(plain);
 });
 
-test("the user is told what was left out, and nothing when nothing was", () => {
+test("the notice lists what was left out; there is none when nothing was", () => {
   expect(leftOutText({ shortened: 0, dropped: 0, images: 0 })).toBeUndefined();
   expect(leftOutText({ shortened: 1, dropped: 12, images: 2 }, 4_000)).toBe(
     "The conversation did not fit the model's context window: 12 earlier messages left out, 1 long message shortened, 2 images left out, 4000 characters of instructions (workspace files, skills) left out. The transcript keeps everything.",

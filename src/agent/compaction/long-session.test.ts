@@ -28,7 +28,7 @@ function expectPaired(messages: readonly ModelMessage[]): void {
   expect(open).toEqual([]);
 }
 
-/** A model that remembers nothing of what it was told. */
+/** A model whose summaries contain nothing of the conversation. */
 const forgetful: Ask = async () => ({ ok: true, text: "## Goal\n- something\n\n## Progress\n### Done\n- [x] things\n\n## Next Steps\n1. more" });
 /** Answers every other question, with every kind of trouble in between. */
 function moody(): Ask {
@@ -92,8 +92,8 @@ test.each<readonly [string, Ask | undefined]>([
     const now = view({ path, model: MODEL, now: clock.now() });
     expectPaired(now.messages);
     expect([now.dropped.results, now.dropped.unanswered]).toEqual([0, 0]);
-    const told = JSON.stringify(now.messages);
-    for (const [since, fact] of Object.entries(FACTS)) if (Number(since) <= turn) expect(told, `turn ${turn}`).toContain(fact);
+    const sent = JSON.stringify(now.messages);
+    for (const [since, fact] of Object.entries(FACTS)) if (Number(since) <= turn) expect(sent, `turn ${turn}`).toContain(fact);
   }
 
   expect(messages).toBe(2_000);

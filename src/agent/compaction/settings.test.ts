@@ -26,7 +26,7 @@ describe("when a compaction is due", () => {
     expect(compactionDue({ size: { tokens: limit + 1 }, window, settings: own })).toBe(true);
   });
 
-  test("what stays and the summary leave room to talk, whatever the window", () => {
+  test("what stays and the summary leave space for new messages, whatever the window", () => {
     for (const window of [1_000, 16_000, 32_000, 48_000, 128_000, 1_000_000]) {
       const { keep, summary, limit } = compactionSizes(window, settings);
       expect(keep + summary).toBeLessThan(limit * 0.9);

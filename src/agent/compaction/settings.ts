@@ -157,7 +157,7 @@ export function memoryFlushed(entry: SessionEntry | undefined, now: number): Rea
 }
 
 const PROMPT =
-  "This conversation will soon be summed up to make room. Write down now what should outlast it, in memory/YYYY-MM-DD.md (make the folder if it is missing). " +
+  "This conversation will soon be compacted to free up context. Write down now what should outlast it, in memory/YYYY-MM-DD.md (make the folder if it is missing). " +
   "If the file is there, add to its end and change nothing of it.";
 const SYSTEM_PROMPT =
   "A turn before compaction: the conversation is about to be condensed, and lasting notes belong on disk. An answer is possible but rarely needed.";

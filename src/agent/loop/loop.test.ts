@@ -111,7 +111,7 @@ function held() {
   };
 }
 
-test("neighbouring calls of parallel tools run side by side; results are kept and told in the model's order", async () => {
+test("neighbouring calls of parallel tools run side by side; results are stored and sent in the model's order", async () => {
   const tools = held();
   const at = stage([answer(call("a", "look"), call("b", "look"), call("c", "look")), answer("done")], { tool: tools.tool(3) });
   const running = run(at);

@@ -28,7 +28,7 @@ test("a file that was refused says why", () => {
   expect(injectFiles([{ ...file("A.md"), missing: false, refused: "it leads out" }]).files[0]?.text).toBe("[NOT READ] /w/A.md: it leads out");
 });
 
-test("an empty file shows nothing and takes no room", () => {
+test("an empty file shows nothing and takes no space", () => {
   expect(injectFiles([file("A.md", " \n")]).files[0]).toMatchObject({ text: "", truncated: false, missing: false });
 });
 

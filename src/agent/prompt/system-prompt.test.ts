@@ -299,7 +299,7 @@ test("a session's kind decides the mode and the files", () => {
   expect(sessionFacts("agent:main:cron:job")).toEqual({ mode: "full", files: "few" });
 });
 
-test("the report says what takes how much room", () => {
+test("the report says how much space each part takes", () => {
   const base = facts();
   const { text, report } = buildSystemPrompt(base);
   const context = text.slice(text.indexOf("# Project Context\n"), text.indexOf("\n\n## Channel: telegram"));
@@ -330,14 +330,14 @@ test("a time zone that does not exist gives way to the machine's", () => {
 test("the prompt tells which shell runs commands, that cd does not last, and how much of an output is shown", () => {
   const tools = [tool("exec")];
   const outside = { mode: "off", sandboxed: false };
-  const told = buildSystemPrompt(facts({ tools, sandbox: outside, host: { shell: "zsh" }, outputChars: 40_000 })).text;
-  expect(told).toContain("Each `exec` runs in a new zsh and begins in the working folder: `cd`, variables and functions do not last");
-  expect(told).toContain("longer than 40000 characters");
+  const prompt = buildSystemPrompt(facts({ tools, sandbox: outside, host: { shell: "zsh" }, outputChars: 40_000 })).text;
+  expect(prompt).toContain("Each `exec` runs in a new zsh and begins in the working folder: `cd`, variables and functions do not last");
+  expect(prompt).toContain("longer than 40000 characters");
   expect(buildSystemPrompt(facts({ tools, host: { shell: "zsh" } })).text).toContain("in a new sh inside the sandbox");
   expect(buildSystemPrompt(facts({ tools: [], sandbox: outside })).text).not.toContain("`cd`");
 });
 
-test("the day is told in the user's zone", () => {
+test("the date is given in the user's time zone", () => {
   const today = createToday();
   const at = Date.UTC(2026, 10, 16, 23, 59);
   expect([today("UTC", at), today("Europe/Vienna", at), today("UTC", at + 60_000)]).toEqual([

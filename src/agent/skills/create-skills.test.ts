@@ -63,7 +63,7 @@ test("the first turn builds a snapshot and later turns keep it", async () => {
   expect((await skills.snapshot({ workspace })).skills).toEqual([{ name: "a" }, { name: "b" }]);
 });
 
-test("a snapshot from before a restart is built anew", async () => {
+test("a snapshot from before a restart is rebuilt", async () => {
   const before = await open().snapshot({ workspace });
   put("workspace/skills/a");
   expect((await open({ clock: manualClock(1_800_000_000_000) }).snapshot({ workspace, stored: before })).skills).toEqual([{ name: "a" }]);
@@ -110,7 +110,7 @@ test("nothing is watched before the first turn, nothing when watching is off, no
   expect(folders.size).toBe(0);
 });
 
-test("a change of the configuration or of plugins is told from outside, and new places are watched", async () => {
+test("a change of the configuration or of plugins is reported by the caller, and new folders are watched", async () => {
   put("plugin/skills/p");
   const { watchFolder, folders } = handWatch();
   let plugins: string[] = [];
@@ -151,7 +151,7 @@ test.skipIf(process.platform === "win32")("programs are executable files on the 
 
 test("what happens between the first look and the watching is not lost", async () => {
   put("skills/a", "old");
-  let told = 0;
+  let changes = 0;
   const watchFolder: WatchFolder = (folder) => {
     if (folder.endsWith("a")) put("skills/a", "new words");
     return { [Symbol.dispose]: () => {} };
@@ -161,25 +161,25 @@ test("what happens between the first look and the watching is not lost", async (
     clock: manualClock(),
     debounceMs: 1,
     maxCandidates: 10,
-    onChange: () => (told += 1),
+    onChange: () => (changes += 1),
     watchFolder,
   });
   opened.push(watch);
   await watch.idle();
-  expect(told).toBe(1);
+  expect(changes).toBe(1);
 });
 
 test("real changes of real folders are noticed, also below roots that were not there", async () => {
   const root = join(base, "later", "skills");
-  let told = Promise.withResolvers<void>();
-  const watch = watchSkills({ roots: [root], clock: systemClock, debounceMs: 1, maxCandidates: 10, onChange: () => told.resolve() });
+  let change = Promise.withResolvers<void>();
+  const watch = watchSkills({ roots: [root], clock: systemClock, debounceMs: 1, maxCandidates: 10, onChange: () => change.resolve() });
   opened.push(watch);
   await watch.idle();
   const steps = [() => put("later/skills/a", "first"), () => put("later/skills/a", "another text"), () => rmSync(join(root, "a"), { recursive: true })];
   for (const step of steps) {
-    told = Promise.withResolvers<void>();
+    change = Promise.withResolvers<void>();
     step();
-    await told.promise;
+    await change.promise;
     await watch.idle();
   }
 });

@@ -86,7 +86,7 @@ test("what stands in braces may also be YAML", () => {
   expect(fields("a: {os: [darwin, linux], url: http://x, n: 3, e: }")).toEqual({ a: { os: ["darwin", "linux"], url: "http://x", n: 3, e: null } });
 });
 
-test("a broken line is told and the others stand", () => {
+test("a broken line is reported and the others count", () => {
   const front = parseFrontMatter("---\nname: a\nnonsense\nmeta: {broken\ndescription: d\n---");
   expect(front?.fields).toMatchObject({ name: "a", description: "d" });
   expect(front?.problems).toEqual(['line 3: expected "key: value"', "line 4: the value that begins with { is not JSON5 and not YAML"]);

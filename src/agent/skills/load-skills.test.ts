@@ -82,7 +82,7 @@ test("only the key openclaw of the metadata is read", () => {
   expect(parseSkill("---\ndescription: d\nmetadata: {other: {always: true, os: [win32]}}\n---", PLACE).skill).toMatchObject({ always: false, os: [] });
 });
 
-test("without front matter or description there is no skill, and the reason is told", () => {
+test("without front matter or description there is no skill, and the reason is reported", () => {
   expect(parseSkill("# Title", PLACE)).toEqual({ problems: [expect.stringContaining("no front matter")] });
   expect(parseSkill("---\nname: a\n---", PLACE)).toEqual({ problems: [expect.stringContaining("no description")] });
 });
@@ -135,7 +135,7 @@ test("places stand from the weakest to the strongest", () => {
   ]);
 });
 
-test("limits on folders, skills and file sizes hold, and what they leave out is told", async () => {
+test("limits on folders, skills and file sizes hold, and what they leave out is reported", async () => {
   for (const name of ["a", "b", "c"]) skill(join("r", name));
   put("r/b/SKILL.md", `---\ndescription: d\n---\n${"x".repeat(2000)}`);
   expect(await names(["r"], { maxCandidatesPerRoot: 2 })).toEqual(["a", "b"]);

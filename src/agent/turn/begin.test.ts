@@ -61,7 +61,7 @@ test("the next turn of a session finds it as it was left, without reading", asyn
   expect(await store.read("sessions.get", { key: KEY })).toEqual(target.row);
 });
 
-test("what somebody else changed in the meantime is noticed, and read", async () => {
+test("a session that another writer changed in between is noticed, and read again", async () => {
   for (const text of ["one", "two"]) await turn(text);
   await store.write("sessions.patch", { key: KEY, patch: { modelOverride: "other" } });
   const late = await begin();
@@ -71,7 +71,7 @@ test("what somebody else changed in the meantime is noticed, and read", async ()
   expect(again.target.entry["modelOverride"]).toBe("other");
 });
 
-test("what somebody else said in the meantime is noticed, and read", async () => {
+test("a transcript that another writer appended to in between is noticed, and read again", async () => {
   for (const text of ["one", "two", "three"]) await turn(text);
   const { target } = await begin();
   const entry = line("from elsewhere")({ ids, parentId: target.path.leafId, at: 0 });
@@ -100,9 +100,9 @@ test("a message that tells nothing new of its session leaves it as it is; one th
 
 test("what was put aside for a session is given to its next turn, and to no other", async () => {
   for (const text of ["one", "two"]) await turn(text);
-  await deps.store.write("injections.add", { id: "i", sessionKey: KEY, pluginId: "p", placement: "system-event", text: "told" });
+  await deps.store.write("injections.add", { id: "i", sessionKey: KEY, pluginId: "p", placement: "system-event", text: "note" });
   const { committed } = await turn("three");
-  expect((await committed).map(({ text }) => text)).toEqual(["told"]);
+  expect((await committed).map(({ text }) => text)).toEqual(["note"]);
   expect(await (await turn("four")).committed).toEqual([]);
 });
 
@@ -159,9 +159,9 @@ test("a turn of a session that no one else touched begins with its first commit"
 test("where the store reports what is written, too, what was put aside is given to the next turn, and to no other", async () => {
   const { turn } = reporting();
   for (const text of ["one", "two"]) await turn(text);
-  await deps.store.write("injections.add", { id: "j", sessionKey: KEY, pluginId: "p", placement: "system-event", text: "told" });
+  await deps.store.write("injections.add", { id: "j", sessionKey: KEY, pluginId: "p", placement: "system-event", text: "note" });
   const { committed } = await turn("three");
-  expect((await committed).map(({ text }) => text)).toEqual(["told"]);
+  expect((await committed).map(({ text }) => text)).toEqual(["note"]);
   expect(await (await turn("four")).committed).toEqual([]);
 });
 

@@ -50,7 +50,7 @@ export function createTurnTools({ toolbox, clientTools }: PreparedTurn, signals:
 }
 
 function delegatedAnswer(call: ToolCallContent): ToolAnswer {
-  const details = { status: "pending", tool: call.name, message: "Whoever asked carries out this call." };
+  const details = { status: "pending", tool: call.name, message: "The caller carries out this call." };
   return { content: [{ type: "text", text: JSON.stringify(details, null, 2) }], details, isError: false, terminate: true };
 }
 

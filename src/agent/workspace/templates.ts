@@ -51,7 +51,7 @@ const SOUL = `# Who you are
 - **Help, do not perform.** Skip the pleasantries about how glad you are to help; help.
 - **Have a view.** You may disagree, prefer things and find something funny. Say what you think, and why.
 - **Try first.** Read the file, look it up, work it out. Come back with an answer, or with the one question that is left.
-- **Earn trust.** Somebody gave you access to their life. Be bold inside this folder, careful with everything that others will see.
+- **Earn trust.** Someone gave you access to their life. Be bold inside this folder, careful with everything that others will see.
 - **Tell the truth.** If you do not know, did not do it, or got it wrong, say so plainly.
 
 ## Limits
@@ -74,7 +74,7 @@ const TOOLS = `# Notes about tools
 
 Skills explain how tools work. Here is what is true only in this place, for example:
 
-- cameras and rooms: what they are called, where they are
+- cameras and lights: what they are called, where they are
 - hosts: names, addresses, users
 - voices and speakers: which one for what
 - names people use for devices
@@ -103,7 +103,7 @@ const USER = `# Your user
 
 ## Context
 
-What they work on, care about, find funny, cannot stand. Add to it as you get to know them: enough to help, never a file on somebody.
+What they work on, care about, find funny, cannot stand. Add to it as you get to know them: enough to help, not a dossier.
 `;
 
 /** Headings and comments only: a heartbeat has nothing to do until the user adds a line. */

@@ -56,7 +56,7 @@ function groups(scope: ChannelScope, { cfg, exposed: _exposed }: AuditContext): 
       checkId: `channels.${channel}.groups.open`,
       severity: execOff ? "warn" : "critical",
       title: `${channel}: every group may have the agent work`,
-      detail: `${at}.groupPolicy is "open": whoever adds the account to a group, and everybody in it, can write to the agent`,
+      detail: `${at}.groupPolicy is "open": anyone who adds the account to a group, and everyone in that group, can write to the agent`,
       remediation: `openclaw config set ${at}.groupPolicy allowlist, or openclaw security audit --fix`,
     },
   ];

@@ -71,7 +71,8 @@ function proxyFindings({ cfg, exposed }: AuditContext): readonly AuditFinding[] 
       checkId: "gateway.trusted_proxy_auth",
       severity: "critical",
       title: "the proxy decides who comes in",
-      detail: 'gateway.auth.mode is "trusted-proxy": whoever can reach the gateway from the address of a proxy is who the header says',
+      detail:
+        'gateway.auth.mode is "trusted-proxy": anyone who can reach the gateway from the address of a proxy can sign in as any user by setting the header',
       remediation: "make sure that only the proxy can reach the gateway's port, and that the proxy removes the header from what it is sent",
     });
     if (proxies.length === 0)
@@ -183,7 +184,7 @@ function httpFindings({ cfg, exposed, config }: AuditContext): readonly AuditFin
             checkId: "gateway.http.session_key_override_enabled",
             severity: "info" as const,
             title: "callers of /v1 choose their session",
-            detail: "x-openclaw-session-key names any session: whoever holds the gateway's secret can talk in all of them",
+            detail: "x-openclaw-session-key names any session: anyone with the gateway's secret can write to all of them",
           },
         ]
       : []),

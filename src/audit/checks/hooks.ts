@@ -92,7 +92,7 @@ export const hooks: AuditCheck = (context: AuditContext) => {
       checkId: "hooks.request_session_key_enabled",
       severity: exposed ? "critical" : "warn",
       title: "senders of hooks choose the session",
-      detail: "hooks.allowRequestSessionKey is true: whoever holds the token can write into any session",
+      detail: "hooks.allowRequestSessionKey is true: anyone with the token can write to any session",
       remediation: "openclaw config set hooks.allowRequestSessionKey false",
     });
     if (textsAt(cfg, "hooks", "allowedSessionKeyPrefixes").length === 0)

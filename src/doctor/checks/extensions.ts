@@ -7,7 +7,7 @@ import type { Check, Finding } from "../finding.ts";
 
 const PROBE_MS = 3000;
 
-const placeOf = ({ source, line }: PluginDiagnostic): string => (source === undefined ? "" : ` (${source}${line === undefined ? "" : `:${line}`})`);
+const sourceSuffix = ({ source, line }: PluginDiagnostic): string => (source === undefined ? "" : ` (${source}${line === undefined ? "" : `:${line}`})`);
 
 /** Packages that a plugin names and that are nowhere above it. */
 function missingPackages({ rootDir }: PluginEntry): string[] {
@@ -72,7 +72,7 @@ export const plugins: Check = {
         .map((remark): Finding => ({
           part: remark.pluginId ?? remark.code ?? "remark",
           level: remark.level,
-          text: `${remark.path ?? remark.pluginId ?? "plugins"}: ${remark.message}${placeOf(remark)}`,
+          text: `${remark.path ?? remark.pluginId ?? "plugins"}: ${remark.message}${sourceSuffix(remark)}`,
           todo: "openclaw plugins doctor",
         })),
       ...lacking(inventory),

@@ -21,7 +21,7 @@ export const serviceFile: Check = {
     const configured = config.current.gateway?.auth?.token;
     const issues = auditService(installed, typeof configured === "string" ? configured : undefined);
     const force = isCustom(installed);
-    const todo = force ? "it was changed by hand: openclaw doctor --fix --force writes it anew" : "openclaw doctor --fix writes it anew";
+    const todo = force ? "it was changed by hand: openclaw doctor --fix --force rewrites it" : "openclaw doctor --fix rewrites it";
     const apply = async (): Promise<string> => {
       // What the file alone has would be lost with it.
       const token = parseService(service.kind, installed.installed).environment.get("OPENCLAW_GATEWAY_TOKEN");
@@ -30,7 +30,7 @@ export const serviceFile: Check = {
       return `${saves ? "saved its token as gateway.auth.token; " : ""}${await service.renew()}`;
     };
     // All of them go with one rewrite.
-    const repair = { summary: `write ${service.file} anew`, safe: false, ...(force ? { force } : {}), apply };
+    const repair = { summary: `rewrite ${service.file}`, safe: false, ...(force ? { force } : {}), apply };
     return issues.map(({ code, text }): Finding => ({ part: code, level: "warn", text: `${service.file}: ${text}`, todo, repair }));
   },
 };

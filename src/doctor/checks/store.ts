@@ -169,7 +169,7 @@ export const transcripts: Check = {
             {
               part: "main",
               level: "warn" as const,
-              text: `the main session has lost its transcript ${transcriptFile(main.agentId, main.entry.sessionId)}: it will begin anew`,
+              text: `the main session has lost its transcript ${transcriptFile(main.agentId, main.entry.sessionId)}: it will start over`,
               todo: "openclaw backup restore",
             },
           ]

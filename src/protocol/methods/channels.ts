@@ -37,7 +37,7 @@ const Account = open({
   configured: maybe(flag()),
   linked: maybe(flag()),
   running: maybe(flag()),
-  stoppedByHand: maybe(flag({ description: "Until somebody starts it, or the gateway starts anew." })),
+  stoppedByHand: maybe(flag({ description: "Until it is started again or the gateway restarts." })),
   connected: maybe(flag()),
   receiving: maybe(direction),
   sending: maybe(direction),
@@ -123,7 +123,7 @@ export const channelsMethods = {
     result: closed(run),
     effect: true,
     module: "channels",
-    summary: "Stops an account until it is started, or the gateway starts anew. What is to be sent over it waits.",
+    summary: "Stops an account until it is started again or the gateway restarts. Outgoing messages wait.",
   }),
   "web.login.start": method({
     access: "operator.admin",

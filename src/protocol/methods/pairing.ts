@@ -6,7 +6,7 @@ const decision = { channel: filled(), code: filled({ maxLength: 64 }), accountId
 
 const owned = {
   owner: flag({ description: "The sender is an owner now: `commands.ownerAllowFrom` names them." }),
-  hasOwner: flag({ description: "Somebody is named as owner." }),
+  hasOwner: flag({ description: "At least one owner is configured." }),
 };
 
 const place = { channel: filled(), accountId: filled(), senderId: filled() };
@@ -34,7 +34,7 @@ export const pairingMethods = {
     result: closed({ ...sender, notified: flag(), ...owned }),
     effect: true,
     module: "channels",
-    summary: "Lets the sender in that holds the code, on its account only; with `notify` it is told.",
+    summary: "Approves the sender that holds the code, on its account only; with `notify` the sender is notified.",
   }),
   "channels.pairing.owner": method({
     access: "operator.admin",

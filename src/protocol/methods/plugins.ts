@@ -110,7 +110,7 @@ export const pluginsMethods = {
     result: done({ plugin: Plugin, diagnostics: list(Diagnostic) }),
     effect: true,
     module: "plugins",
-    summary: "Loads one plugin's code and settings anew. Calls that run end in the old code; when the new code cannot be loaded the old one stays.",
+    summary: "Reloads one plugin's code and settings. Running calls finish in the old code; if the new code cannot be loaded, the old code stays.",
   }),
   "plugins.enable": method({
     access: "operator.admin",

@@ -25,7 +25,7 @@ const Patch = effect({
   spawnDepth: maybe(orNull(amount())),
 });
 
-/** Conversations that are kept: finding, changing, beginning anew. */
+/** Stored conversations: find, change, reset. */
 export const sessionsMethods = {
   "sessions.list": method({
     access: "operator.read",
@@ -123,7 +123,7 @@ export const sessionsMethods = {
     result: done({ key: filled(), entry: StoredEntrySchema }),
     effect: true,
     module: "sessions",
-    summary: "Begins a session anew: its run ends, its transcript is put away, its settings stay.",
+    summary: "Resets a session: its run ends, its transcript is archived, its settings stay.",
   }),
   "sessions.delete": method({
     access: "operator.admin",

@@ -32,7 +32,7 @@ export const viewMethods = {
     }),
     result: closed({
       ...page,
-      commands: maybe(list(AskedCommandSchema, { description: "Commands that somebody was asked about: those of the entries, and those that were named." })),
+      commands: maybe(list(AskedCommandSchema, { description: "Commands that needed approval: those in the entries, and those named in the request." })),
       entries: list(ChatEntrySchema, { description: "Oldest first." }),
       more: flag({ description: "There is more in the direction asked for." }),
       last: amount({ description: "Position of the newest line; 0 when there is none. Not every line is shown: what came up to here is known." }),
@@ -63,7 +63,7 @@ export const viewMethods = {
     result: done({ sessionKey: filled(), watching: texts() }),
     effect: false,
     module: "gateway",
-    summary: "This connection is told of every change of a session: `chat.changed`, and tool events with their results. It forgets when it is closed.",
+    summary: "Subscribes this connection to every change of a session: `chat.changed`, and tool events with their results. Ends when the connection closes.",
   }),
   "commands.list": method({
     access: "operator.read",
@@ -92,7 +92,7 @@ export const viewMethods = {
       model: maybe(text()),
       contextTokens: amount({ description: "How much the model can hold; 0 as long as it is not known." }),
       usedTokens: amount(),
-      measured: flag({ description: "`usedTokens` was told by the model's provider; otherwise it is an estimate." }),
+      measured: flag({ description: "`usedTokens` was reported by the model's provider; otherwise it is an estimate." }),
       parts: list(ContextPart),
     }),
     effect: false,

@@ -121,7 +121,7 @@ describe("settings of a session, with who decided", () => {
     expect(thinkingLevel({}, undefined, facts)).toEqual({ value: "low", source: "model" });
   });
 
-  test("verbose and reasoning are off unless somebody wants them; an explicit off holds against the configuration", () => {
+  test("verbose and reasoning are off by default; an explicit off holds against the configuration", () => {
     expect(verboseLevel({}, undefined)).toEqual({ value: "off", source: "default" });
     expect(verboseLevel(defaults({ verboseDefault: "full" }), entry({ verboseLevel: "off" }))).toEqual({ value: "off", source: "session" });
     expect(verboseLevel(defaults({ verboseDefault: "full" }), entry())).toEqual({ value: "full", source: "config" });

@@ -77,7 +77,7 @@ describe("whether a message begins a new session", () => {
     expect(decide(local(10, 12), local(10, 13), { reset: { mode: "daily", idleMinutes: 10 } })).toEqual({ kind: "expired", why: "idle" });
   });
 
-  test("when somebody who may asks for it, with what follows as the message", () => {
+  test("when an authorised sender asks for it, with the rest as the message", () => {
     const now = local(10, 12);
     expect(decide(now, now, undefined, { text: "/NEW what is up" })).toEqual({ kind: "explicit", trigger: "/new", rest: "what is up" });
     expect(decide(now, now, undefined, { text: "/new", authorised: false })).toEqual({ kind: "none" });

@@ -72,9 +72,9 @@ describe("a wizard over a connection", () => {
     expect(await next).toEqual({ done: true, status: "done" });
   });
 
-  test("a failure is told without the secrets in it", async () => {
-    const { wizards } = setup(() => Promise.reject(new AppError("IO_ERROR", "no room for sk-secret")));
-    expect(await wizards.start({})).toMatchObject({ done: true, status: "error", error: "no room for ***" });
+  test("a failure is reported without the secrets in it", async () => {
+    const { wizards } = setup(() => Promise.reject(new AppError("IO_ERROR", "no space for sk-secret")));
+    expect(await wizards.start({})).toMatchObject({ done: true, status: "error", error: "no space for ***" });
   });
 
   test("cancelled while it works: that is aborted, and the next question finds nobody", async () => {
@@ -93,10 +93,10 @@ describe("a wizard over a connection", () => {
   });
 
   test("what is secret is marked, lists take only what was offered, notes take anything", async () => {
-    const told: unknown[] = [];
+    const answers: unknown[] = [];
     const { wizards } = setup(async (ask) => {
-      told.push(await ask.password({ message: "Key" }));
-      told.push(
+      answers.push(await ask.password({ message: "Key" }));
+      answers.push(
         await ask.multiselect({
           message: "Which?",
           options: [
@@ -106,7 +106,7 @@ describe("a wizard over a connection", () => {
         }),
       );
       await ask.note("read this", "Title");
-      told.push(await ask.confirm({ message: "Sure?" }));
+      answers.push(await ask.confirm({ message: "Sure?" }));
     });
     let { sessionId, step } = await wizards.start({});
     const answer = async (value?: unknown) => {
@@ -122,6 +122,6 @@ describe("a wizard over a connection", () => {
     await answer();
     expect(await answer("yes")).toMatchObject({ error: "expected true or false" });
     await answer(false);
-    expect(told).toEqual(["sk-1", ["b"], false]);
+    expect(answers).toEqual(["sk-1", ["b"], false]);
   });
 });

@@ -24,7 +24,7 @@ interface Session {
   status: Status;
   error: string | undefined;
   idle: Disposable | undefined;
-  /** Told at every step, and at the end. */
+  /** Called at every step, and at the end. */
   readonly listeners: Set<() => void>;
 }
 

@@ -67,7 +67,7 @@ export async function handleExisting(host: SetupHost, draft: Draft, ask: Asker |
       { value: "keep", label: "Keep", hint: "ask only for what is missing" },
       { value: "modify", label: "Modify", hint: "ask for everything, with what is set as the answer" },
       // Under a running gateway nothing can be taken away.
-      ...(host.insideGateway ? [] : [{ value: "reset" as const, label: "Reset", hint: "put it away and begin anew" }]),
+      ...(host.insideGateway ? [] : [{ value: "reset" as const, label: "Reset", hint: "put it away and start over" }]),
     ],
     initialValue: "keep",
   });

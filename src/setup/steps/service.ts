@@ -23,7 +23,7 @@ export async function chooseService({ ask, answers, host, flow, notify }: Setup)
     same: [{ value: "replace", label: "Restart it" }],
     other: [
       { value: "restart", label: "Restart it" },
-      { value: "replace", label: "Write it anew and restart it", hint: "what was changed in its file by hand is lost" },
+      { value: "replace", label: "Rewrite its file and restart it", hint: "manual changes to the file are lost" },
     ],
   } as const;
   return ask.select<ServiceWish>({

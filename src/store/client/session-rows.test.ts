@@ -75,9 +75,9 @@ test("a refused change changes nothing, and a refused assertion has the session 
   await expect(store.write("sessions.merge", { key: "k", patch: { said: "x" }, version: 7 })).rejects.toMatchObject({ code: "CONFLICT" });
   expect((await get("k"))?.version).toBe(1);
   await using other = await openStore({ stateDir: folder, clock: systemClock });
-  await other.write("sessions.merge", { key: "k", patch: { said: "by somebody else" } });
+  await other.write("sessions.merge", { key: "k", patch: { said: "by another writer" } });
   await expect(store.write("sessions.expect", { key: "k", version: 1 })).rejects.toMatchObject({ code: "CONFLICT" });
-  expect((await get("k"))?.entry["said"]).toBe("by somebody else");
+  expect((await get("k"))?.entry["said"]).toBe("by another writer");
 });
 
 test("nobody can change what others are given", async () => {

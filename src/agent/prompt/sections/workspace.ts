@@ -9,7 +9,7 @@ export function workspaceSection(facts: PromptFacts): string {
     "## Workspace",
     `Working folder: ${inside === undefined ? folder : oneLine(inside)}`,
     inside === undefined
-      ? "Files belong here unless you are told another place."
+      ? "Files belong here unless you are asked to put them elsewhere."
       : `Commands run in that folder; \`read\`, \`write\`, \`edit\` and \`apply_patch\` count from ${folder} on the host. Relative paths mean the same in both.`,
     ...(facts.workspaceNotes ?? []).map((note) => oneLine(note)),
   );
@@ -60,7 +60,7 @@ export function filesNoticeSection(facts: PromptFacts): string | undefined {
   if (!facts.files.files.some(isShown)) return undefined;
   return lines(
     "## Workspace Files (injected)",
-    "Below, under Project Context, stand files of the workspace that the user keeps. They are read anew for every turn.",
+    "Workspace files that the user maintains are included below, under Project Context. They are read again for every turn.",
   );
 }
 

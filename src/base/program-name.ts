@@ -11,6 +11,7 @@ export const PROGRAM_COMMANDS = [
   "channels",
   "config",
   "configure",
+  "cron",
   "dashboard",
   "devices",
   "directory",

@@ -60,7 +60,7 @@ describe("without a gateway", () => {
       ["exec"],
       { layer: "provider", path: 'tools.byProvider["OpenAI/gpt-5.2"].deny[0]' },
     ],
-    ["about a tool of a later version", "{}", ["cron"], { layer: "not offered", allowed: false, why: "cron is not available in this version" }],
+    ["about a tool of a later version", "{}", ["canvas"], { layer: "not offered", allowed: false, why: "canvas is not available in this version" }],
     ["about memory", "{}", ["memory_search"], { allowed: false, why: "memory_search is not available in this version" }],
     ["about messages without a channel", "{}", ["message"], { allowed: false, path: "channels" }],
     ["about messages with one", `{ channels: { telegram: { enabled: true } } }`, ["message"], { allowed: true }],
@@ -83,7 +83,7 @@ describe("without a gateway", () => {
     const { json } = await makePlace().run("explain", "--json");
     const allowed = json().tools.flatMap(({ name, allowed: is }) => (is ? [String(name)] : []));
     expect(allowed.toSorted()).toEqual(
-      "agents_list edit exec find gateway grep image ls process read session_status sessions_history sessions_list sessions_send web_fetch web_search write".split(
+      "agents_list cron edit exec find gateway grep image ls process read session_status sessions_history sessions_list sessions_send web_fetch web_search write".split(
         " ",
       ),
     );

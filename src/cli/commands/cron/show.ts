@@ -54,7 +54,8 @@ export const list = defineCommand({
     const found = await callGateway(io, "cron.list", { includeDisabled: values.all === true }, values);
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
-    if (found.jobs.length === 0) return io.out(`No jobs. Add one with: openclaw cron add --name "Morning report" --cron "0 9 * * *" --message "…"\n`);
+    if (found.jobs.length === 0)
+      return io.out(io.runnable(`No jobs. Add one with: openclaw cron add --name "Morning report" --cron "0 9 * * *" --message "…"\n`));
     const rows = found.jobs.map((job) => [
       job.id,
       job.name,

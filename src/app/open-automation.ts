@@ -1,4 +1,5 @@
 import { createLazyCron, loadCron, type CronEvent, type CronJob, type LazyCron } from "../automation/index.ts";
+import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
 import type { Conversation } from "../conversation/index.ts";
@@ -100,7 +101,8 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
     cron,
     tool,
     async start() {
-      await cron.start();
+      // Messages are answered whatever is wrong with jobs.
+      await cron.start().catch((error: unknown) => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error }));
       reconciled("startup");
     },
     async reload() {

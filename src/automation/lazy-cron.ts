@@ -20,7 +20,7 @@ export interface LazyCron extends Cron {
 export function createLazyCron(deps: LazyCronDeps): LazyCron {
   const open = lazy(async () => {
     const { createCron, createCronFiles, postRun } = await import("./cron/index.ts");
-    const files = createCronFiles(deps);
+    let files = createCronFiles(deps);
     const emit = (event: CronEvent, job: CronJob): void => {
       if (event.action === "finished") {
         const entry = { ts: deps.clock.now(), ...event };
@@ -33,7 +33,15 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     await files.import();
     const cron = createCron({ ...deps, emit });
     await cron.start();
-    return { cron, files };
+    /** The setting may name another file now. */
+    async function follow(): Promise<void> {
+      if (files.path === jobsFile(deps.config)) return;
+      await files.close();
+      files = createCronFiles(deps);
+      await files.import();
+      files.changed();
+    }
+    return { cron, follow, closeFiles: () => files.close() };
   });
   const hasFile = (): Promise<boolean> =>
     access(jobsFile(deps.config)).then(
@@ -47,7 +55,12 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
       const [earliest, running] = await Promise.all([deps.store.read("cron.job.earliest", {}), deps.store.read("cron.slot.running", {})]);
       if (earliest !== null || running.length > 0 || (await hasFile())) await open();
     },
-    reconsider: async () => (open.started() ? (await cron()).reconsider() : undefined),
+    async reconsider() {
+      if (!open.started()) return;
+      const opened = await open();
+      await opened.follow();
+      await opened.cron.reconsider();
+    },
     list: async (filter) => (await cron()).list(filter),
     status: async () => (await cron()).status(),
     add: async (input) => (await cron()).add(input),
@@ -57,9 +70,9 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     runs: async (id, limit) => (await cron()).runs(id, limit),
     async [Symbol.asyncDispose]() {
       if (!open.started()) return;
-      const { cron: opened, files } = await open();
-      await opened[Symbol.asyncDispose]();
-      await files.close();
+      const opened = await open();
+      await opened.cron[Symbol.asyncDispose]();
+      await opened.closeFiles();
     },
   };
 }

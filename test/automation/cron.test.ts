@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadCron, type Cron, type CronEvent, type NewJob } from "../../src/automation/index.ts";
-import { manualClock, type ManualClock } from "../../src/base/clock.ts";
+import { manualClock, type Clock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
@@ -35,14 +35,14 @@ const isolated = (message: string, more: Partial<NewJob> = {}): NewJob => ({
 });
 
 /** A process of the gateway, as far as jobs are concerned. */
-async function open(): Promise<Cron> {
+async function open(wall: Clock = clock): Promise<Cron> {
   const notify = async (note: { sessionKey: string; text: string }): Promise<void> => void notes.push({ sessionKey: note.sessionKey, text: note.text });
   const emit = (event: CronEvent): void => void events.push(event);
   const { createCron } = await loadCron();
   const opened = createCron({
     config,
     store,
-    clock,
+    clock: wall,
     ids,
     log: silentLogger,
     runs: responder,
@@ -223,7 +223,8 @@ test("a reminder of the main session is asked of its agent, or waits for its nex
   await pass(1000);
   await ended(2);
   expect(responder.requests).toMatchObject([{ sessionKey: "agent:main:main", kind: "cron" }]);
-  expect(responder.requests[0]?.message).toContain("make tea");
+  // In the form that the built-in offline model passes on.
+  expect(responder.requests[0]?.message).toMatch(/^A scheduled reminder is due:\n\nmake tea\n\nRelay it/);
   expect(notes).toEqual([{ sessionKey: "agent:main:main", text: "water plants" }]);
 });
 
@@ -269,10 +270,56 @@ test("jobs are changed, switched off, run by hand and removed", async () => {
   await expect(cron.update(job.id, {})).rejects.toThrow(`unknown cron job id: ${job.id}`);
 });
 
+test("of several calls to run a job at once one runs it", async () => {
+  const job = await cron.add(isolated("hello"));
+  const calls = [cron.run(job.id, "force"), cron.run(job.id, "force"), cron.run(job.id, "force")];
+  await ended(1);
+  expect((await Promise.all(calls)).filter(({ ran }) => ran)).toHaveLength(1);
+  expect(responder.requests).toHaveLength(1);
+});
+
+test("a fixed time that has run does not run again when its job is enabled again, and a new time does", async () => {
+  const job = await cron.add(isolated("once", { schedule: { kind: "at", at: new Date(T0 + 1000).toISOString() }, deleteAfterRun: false }));
+  await pass(1000);
+  await ended(1);
+  expect((await cron.update(job.id, { enabled: true })).state.nextRunAtMs).toBeUndefined();
+  await pass(HOUR);
+  expect(responder.requests).toHaveLength(1);
+  await cron.update(job.id, { enabled: true, schedule: { kind: "at", at: new Date(T0 + 2 * HOUR).toISOString() } });
+  await pass(HOUR);
+  await ended(2);
+});
+
+test("a clock that was ahead and is set right does not silence jobs", async () => {
+  let aheadMs = 0;
+  await cron[Symbol.asyncDispose]();
+  cron = await open({ ...clock, now: () => clock.now() + aheadMs });
+  await cron.add(isolated("hello", { schedule: { kind: "every", everyMs: 60_000 } }));
+  aheadMs = 9 * HOUR;
+  await pass(60_000);
+  await expect.poll(async () => (await pass(0), responder.requests.length)).toBe(1);
+  aheadMs = 0;
+  for (let minute = 0; minute < 3; minute += 1) await pass(60_000);
+  await expect.poll(async () => (await pass(0), responder.requests.length)).toBeGreaterThan(1);
+});
+
+test("an answer that goes to no chat leaves a line for the main session", async () => {
+  await cron.add(isolated("hello", { schedule: { kind: "at", at: new Date(T0 + 1000).toISOString() }, delivery: { mode: "announce" } }));
+  await pass(1000);
+  await ended(1);
+  await expect.poll(() => notes).toMatchObject([{ sessionKey: "agent:main:main", text: expect.stringMatching(/^Cron: Echo: /) }]);
+});
+
 test("jobs that cannot be are refused", async () => {
   await expect(cron.add(isolated("x", { sessionTarget: "main" }))).rejects.toThrow('main cron jobs require payload.kind="systemEvent"');
   await expect(cron.add(isolated("x", { payload: { kind: "systemEvent", text: "x" } }))).rejects.toThrow('isolated cron jobs require payload.kind="agentTurn"');
   await expect(cron.add(isolated("x", { delivery: { mode: "webhook", to: "ftp://x" } }))).rejects.toThrow("an http or https address");
+  for (const schedule of [
+    { kind: "every", everyMs: Number.MAX_SAFE_INTEGER },
+    { kind: "every", everyMs: 1000, anchorMs: Number.MAX_SAFE_INTEGER },
+    { kind: "at", at: "2027-02-30T09:00:00Z" },
+  ] as const)
+    await expect(cron.add(isolated("x", { schedule }))).rejects.toMatchObject({ code: "INVALID_INPUT" });
   expect(await cron.list({ includeDisabled: true })).toEqual([]);
 });
 

@@ -85,6 +85,7 @@ test("jobs are listed, changed, run by hand and removed on the command line", as
   expect((await gateway.cli("cron", "rm", id)).code).toBe(1);
   expect((await gateway.cli("cron", "add", "--name", "x", "--cron", "61 * * * *", "--message", "x")).output).toContain('"61 * * * *" cannot be used');
   expect((await gateway.cli("cron", "add", "--name", "x", "--every", "1h")).output).toContain("--message for the agent");
+  expect((await gateway.cli("cron", "add", "--name", "x", "--at", "1h", "--tz", "UTC", "--message", "x")).output).toContain("belong to --cron");
 });
 
 test("the owner asks for a reminder in a chat, and the job is there with its schedule", async () => {

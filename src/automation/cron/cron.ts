@@ -15,7 +15,7 @@ import { changeJob, jobOf, putJob, rowOf } from "./jobs.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner } from "./runner.ts";
-import { timesOf } from "./schedule.ts";
+import { parseAt, timesOf } from "./schedule.ts";
 
 export type CronEvent = EventPayload<"cron">;
 export type CronEntry = CronEvent & { readonly ts: number };
@@ -51,10 +51,12 @@ export interface Cron extends AsyncDisposable {
   runs(id: string, limit: number): Promise<readonly CronEntry[]>;
 }
 
-/** When a job runs next. A fixed time within the last minute is due at once. */
-function withNext(job: CronJob, now: number): CronJob {
+/** When a job runs next. A fixed time that has passed is due at once, unless the job has run since. */
+export function withNext(job: CronJob, now: number): CronJob {
   const { nextRunAtMs: _, ...state } = job.state;
-  const next = job.enabled ? (timesOf(job.schedule, job.id).next(now) ?? (job.schedule.kind === "at" ? now : undefined)) : undefined;
+  const fixed = job.schedule.kind === "at" ? parseAt(job.schedule.at) : undefined;
+  const isOpen = fixed !== undefined && (state.lastRunAtMs === undefined || state.lastRunAtMs < fixed);
+  const next = !job.enabled ? undefined : isOpen ? fixed : timesOf(job.schedule, job.id).next(now);
   return { ...job, state: { ...state, ...(next === undefined ? {} : { nextRunAtMs: next }) } };
 }
 
@@ -70,6 +72,8 @@ export function createCron(deps: CronDeps): Cron {
   const { store, clock, ids, log } = deps;
   const runner = createRunner(deps, (at) => planner.planned(at));
   const planner = createPlanner(deps, runner);
+  /** Jobs that are being claimed by hand. */
+  const forced = new Set<string>();
 
   function changed(job: CronJob, action: "added" | "updated"): CronJob {
     const { nextRunAtMs } = job.state;
@@ -112,16 +116,21 @@ export function createCron(deps: CronDeps): Cron {
     async run(id, mode) {
       const { nextRunAt } = await rowOf(store, id);
       const now = clock.now();
-      if (runner.isBusy(id)) return { ran: false, reason: "already-running" };
+      if (runner.isBusy(id) || forced.has(id)) return { ran: false, reason: "already-running" };
       if (mode === "due") {
         if (nextRunAt === null || nextRunAt > now) return { ran: false, reason: "not-due" };
         await planner.tick();
         await runner.idle(id);
         return { ran: true };
       }
-      let scheduledAt = now;
-      while (!(await store.write("cron.slot.claim", { jobId: id, scheduledAt })).claimed) scheduledAt += 1;
-      await runner.run({ jobId: id, scheduledAt });
+      forced.add(id);
+      try {
+        let scheduledAt = now;
+        while (!(await store.write("cron.slot.claim", { jobId: id, scheduledAt })).claimed) scheduledAt += 1;
+        await runner.run({ jobId: id, scheduledAt });
+      } finally {
+        forced.delete(id);
+      }
       return { ran: true };
     },
     async runs(id, limit) {

@@ -4,8 +4,9 @@ import type { Times } from "./schedule.ts";
 
 /** A run that begins later than this was missed: the gateway was not running, or the machine was asleep. */
 const ON_TIME_MS = 60_000;
-const MISSED_MAX_AGE_MS = 6 * 3_600_000;
-/** Missed times that are listed one by one; of more only the newest are. */
+const HOUR_MS = 3_600_000;
+const MISSED_MAX_AGE_MS = 6 * HOUR_MS;
+/** Missed times that are recorded one by one; of more only the newest are. */
 const MAX_LISTED = 1000;
 
 export interface Due {
@@ -17,29 +18,25 @@ export interface Due {
   readonly next: number | undefined;
 }
 
-/** The times from `first` to `now`, the newest if there are too many. */
+/** The times from `first` to `now`; the newest if there are too many, which are looked for in ever longer spans before now. */
 function listTimes(times: Times, first: number, now: number): readonly number[] {
-  const listed: number[] = [];
-  for (let at: number | undefined = first; at !== undefined && at <= now; at = times.next(at)) {
-    listed.push(at);
-    if (listed.length > 2 * MAX_LISTED) listed.splice(0, MAX_LISTED);
+  for (let span = HOUR_MS; ; span *= 4) {
+    const isAll = now - span <= first;
+    const listed: number[] = [];
+    for (let at = isAll ? first : times.next(now - span); at !== undefined && at <= now; at = times.next(at)) {
+      listed.push(at);
+      if (listed.length > 4 * MAX_LISTED) listed.splice(0, MAX_LISTED);
+    }
+    if (isAll || listed.length >= MAX_LISTED) return listed.slice(-MAX_LISTED);
   }
-  return listed.slice(-MAX_LISTED);
 }
-
-/** A clock that was set forward by years would have a job of every second list them all: of a long gap only the last day is looked at. */
-const startOf = (times: Times, first: number, now: number): number => {
-  const dayAgo = now - 24 * 3_600_000;
-  return first < dayAgo ? Math.min(times.next(dayAgo - 1) ?? first, now) : first;
-};
 
 /** Decides about a job whose next run was planned for `planned`, which is not after `now`. */
 export function dueRuns(job: Pick<CronJob, "schedule" | "missed" | "missedMaxAgeMs">, times: Times, planned: number, now: number): Due {
   const next = times.next(now);
   if (job.schedule.kind === "at") return { run: [planned], missed: [], next: undefined };
   const { missed: policy = "last", missedMaxAgeMs = MISSED_MAX_AGE_MS } = job;
-  const first = startOf(times, planned, now);
-  const listed = first === planned ? listTimes(times, planned, now) : [planned, ...listTimes(times, first, now)];
+  const listed = listTimes(times, planned, now);
   const isOnTime = (at: number): boolean => now - at <= ON_TIME_MS;
   const isYoung = (at: number): boolean => now - at <= missedMaxAgeMs;
   const newest = listed.at(-1);

@@ -60,7 +60,13 @@ test("jobs of another program are read, with older forms of their fields; what i
       delivery: { mode: "announce", channel: "telegram", to: "42" },
       state: { lastRunAtMs: 1700000000002, nextRunAtMs: Date.UTC(2026, 0, 16, 9) },
     },
-    { id: "b", enabled: false, schedule: { kind: "at", at: "1600000000000" }, sessionTarget: "main", payload: { kind: "systemEvent", text: "over" } },
+    {
+      id: "b",
+      enabled: false,
+      schedule: { kind: "at", at: "2020-09-13T12:26:40.000Z" },
+      sessionTarget: "main",
+      payload: { kind: "systemEvent", text: "over" },
+    },
   ]);
   expect(warnings).toEqual([expect.stringContaining('"broken": the schedule "x" cannot be used'), expect.stringContaining('"nameless": it has no id')]);
 });
@@ -82,6 +88,41 @@ test("what was written here is not read again; what another program changed is",
   write(JSON.stringify({ version: 1, jobs: [{ ...written.jobs[0], name: "renamed", updatedAtMs: T0 }] }));
   await files.import();
   expect((await jobs()).map(({ name }) => name)).toEqual(["renamed"]);
+});
+
+test("an edit by hand counts, with or without a new date, and a changed schedule is planned again", async () => {
+  write(OLD);
+  await files.import();
+  files.changed();
+  clock.advance(500);
+  await files.close();
+  const written = JSON.parse(readFileSync(path(), "utf8"));
+  const [first] = written.jobs;
+  write(JSON.stringify({ version: 1, jobs: [{ ...first, name: "edited", schedule: { kind: "cron", expr: "0 6 * * *", tz: "UTC" }, futureField: 1 }] }));
+  await files.import();
+  expect(await jobs()).toMatchObject([{ id: "a", name: "edited", state: { nextRunAtMs: Date.UTC(2026, 0, 16, 6) } }]);
+  expect((await jobs())[0]).not.toHaveProperty("futureField");
+});
+
+test("jobs without a plan are planned, a reminder of the past that never ran is due, and an id counts once", async () => {
+  const job = { schedule: { kind: "every", everyMs: 60_000 }, payload: { kind: "agentTurn", message: "hi" }, createdAtMs: T0 - 1000 };
+  write(
+    JSON.stringify({
+      version: 1,
+      jobs: [
+        { id: "a", name: "one", ...job },
+        { id: "a", name: "two", ...job },
+        { id: "b", name: "past", schedule: { atMs: T0 - 86_400_000 }, payload: { text: "late" } },
+      ],
+    }),
+  );
+  await files.import();
+  const plans = (await jobs()).map(({ id, name, state: { nextRunAtMs } }) => [id, name, nextRunAtMs]);
+  expect(plans.toSorted()).toEqual([
+    ["a", "one", T0 + 59_000],
+    ["b", "past", T0 - 86_400_000],
+  ]);
+  expect(warnings).toEqual([expect.stringContaining('"two": another job has its id, a')]);
 });
 
 test("a torn file, and one of a newer version, change nothing and are named", async () => {

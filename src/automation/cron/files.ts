@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { appendFile, copyFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -12,11 +13,10 @@ import { isRecord } from "../../base/records.ts";
 import { parseDocument, type Config } from "../../config/index.ts";
 import { loadValidators, normalizeNewJob } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { CronEntry } from "./cron.ts";
+import { withNext, type CronEntry } from "./cron.ts";
 import { readJob, type CronJob } from "./job.ts";
 import { jobsFile } from "./jobs-file.ts";
 import { jobOf, putJob } from "./jobs.ts";
-import { timesOf } from "./schedule.ts";
 
 export interface CronFilesDeps {
   readonly config: Pick<Config, "current" | "paths">;
@@ -63,7 +63,7 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
     const jobs = (await store.read("cron.job.list", {})).map(jobOf);
     const unreadable = await store.read("meta.get", { key: UNREADABLE });
     const text = `${JSON.stringify({ version: VERSION, jobs: [...jobs, ...(Array.isArray(unreadable) ? unreadable : [])] }, undefined, 2)}\n`;
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const next = `${path}.${process.pid}.tmp`;
     await writeFile(next, text, { mode: 0o600 });
     await copyFile(path, `${path}.bak`).catch(() => undefined);
@@ -73,7 +73,7 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
 
   async function append(entry: CronEntry): Promise<void> {
     const file = join(dirname(path), "runs", `${entry.jobId.replaceAll(/[^\w-]/g, "_")}.jsonl`);
-    await mkdir(dirname(file), { recursive: true });
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await appendFile(file, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
     if ((await stat(file)).size <= MAX_RUNS_BYTES) return;
     const lines = (await readFile(file, "utf8")).trimEnd().split("\n").slice(-RUNS_KEPT);
@@ -81,13 +81,16 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
     await rename(`${file}.tmp`, file);
   }
 
-  /** Takes over the jobs of a file: new and changed ones, and that some are gone. */
+  /** Takes over the jobs of a file: new and changed ones, and that some are gone. One that was changed here since the file was written stays. */
   async function takeOver(jobs: readonly CronJob[], isFirst: boolean): Promise<void> {
     const known = new Map((await store.read("cron.job.list", {})).map((row) => [row.id, row]));
     for (const job of jobs) {
       const row = known.get(job.id);
       known.delete(job.id);
-      if (!row || isFirst || jobOf(row).updatedAtMs < job.updatedAtMs) await store.commit([putJob(job, row?.version ?? 0)]);
+      const stored = row && !isFirst ? jobOf(row) : undefined;
+      if (stored && (stored.updatedAtMs > job.updatedAtMs || isSameJob(stored, job))) continue;
+      const isReplanned = stored !== undefined && (!isDeepStrictEqual(stored.schedule, job.schedule) || stored.enabled !== job.enabled);
+      await store.commit([putJob(isReplanned ? withNext(job, clock.now()) : job, row?.version ?? 0)]);
     }
     for (const id of known.keys()) await store.write("cron.job.delete", { id });
     log.info(`${jobs.length} cron jobs were read from ${path}, which another program wrote`);
@@ -96,7 +99,10 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   return {
     path,
     async import() {
-      const text = await readFile(path, "utf8").catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)));
+      const text = await readFile(path, "utf8").catch((error: unknown) => {
+        if (!isMissing(error)) log.warn(`the cron jobs in ${path} cannot be read and were left out: ${messageOf(error)}`);
+        return undefined;
+      });
       const written = await store.read("meta.get", { key: META });
       if (text === undefined || written === digest(text)) return;
       const { value, issues } = parseDocument(text);
@@ -111,7 +117,7 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
       const read = await readJobs(value["jobs"], clock.now());
       for (const { problem } of read.unreadable) log.warn(`a cron job in ${path} was left out: ${problem}`);
       await store.write("meta.set", { key: UNREADABLE, value: read.unreadable.map(({ raw }) => raw) });
-      await takeOver(read.jobs, written === undefined);
+      await takeOver(read.jobs, typeof written !== "string");
     },
     changed() {
       timer ??= clock.after(WRITE_AFTER_MS, () => {
@@ -129,6 +135,26 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   };
 }
 
+/** Whether two jobs say the same, whatever became of them so far. */
+function isSameJob(a: CronJob, b: CronJob): boolean {
+  const content = ({ state: _, updatedAtMs: __, createdAtMs: ___, ...job }: CronJob): unknown => job;
+  return isDeepStrictEqual(content(a), content(b));
+}
+
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "": "name description agentId sessionKey enabled deleteAfterRun schedule sessionTarget wakeMode payload delivery missed missedMaxAgeMs alertAfter".split(" "),
+  schedule: "kind at everyMs anchorMs expr tz staggerMs".split(" "),
+  payload: "kind text message model thinking timeoutSeconds allowUnsafeExternalContent deliver channel to bestEffortDeliver".split(" "),
+  delivery: "mode channel to bestEffort".split(" "),
+};
+
+/** What is known here of a job that a newer program may have written: a field more does not keep it from running. */
+function knownFields(value: unknown, at = ""): unknown {
+  const known = FIELDS[at];
+  if (!isRecord(value) || !known) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (known.includes(key) ? [[key, knownFields(inner, key)]] : [])));
+}
+
 interface ReadJobs {
   readonly jobs: readonly CronJob[];
   readonly unreadable: readonly { readonly raw: unknown; readonly problem: string }[];
@@ -142,16 +168,18 @@ async function readJobs(list: readonly unknown[], now: number): Promise<ReadJobs
   for (const [index, raw] of list.entries()) {
     const name = isRecord(raw) && typeof raw["name"] === "string" ? JSON.stringify(raw["name"]) : `number ${index + 1}`;
     const { id, state, createdAtMs, updatedAtMs, notify: _, ...rest } = isRecord(raw) ? raw : {};
-    const input = normalizeNewJob(rest);
+    const input = knownFields(normalizeNewJob(rest));
     const issues = validators.params("cron.add", input) ?? [];
-    if (typeof id !== "string" || id === "" || issues.length > 0) {
-      unreadable.push({ raw, problem: `${name}: ${typeof id === "string" ? issues.join("; ") : "it has no id"}` });
+    const problem =
+      typeof id !== "string" || id === "" ? "it has no id" : jobs.some((job) => job.id === id) ? `another job has its id, ${id}` : issues.join("; ");
+    if (typeof id !== "string" || problem !== "") {
+      unreadable.push({ raw, problem: `${name}: ${problem}` });
       continue;
     }
     try {
       const job = readJob(id, input, { state, createdAtMs, updatedAtMs }, now);
-      const planned = job.state.nextRunAtMs ?? (job.enabled ? timesOf(job.schedule, id).next(now) : undefined);
-      jobs.push({ ...job, state: { ...job.state, ...(planned === undefined ? {} : { nextRunAtMs: planned }) } });
+      // A plan that it comes with is kept: what was missed since is due.
+      jobs.push(job.enabled && job.state.nextRunAtMs !== undefined ? job : withNext(job, now));
     } catch (error) {
       unreadable.push({ raw, problem: `${name}: ${messageOf(error)}` });
     }

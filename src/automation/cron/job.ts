@@ -2,7 +2,7 @@
 import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import { checkSchedule, type Schedule } from "./schedule.ts";
+import { checkSchedule, parseAt, type Schedule } from "./schedule.ts";
 
 export type CronJob = MethodResult<"cron.add">;
 export type NewJob = Omit<MethodParams<"cron.add">, "idempotencyKey">;
@@ -75,6 +75,13 @@ export function createJob(id: string, input: NewJob, now: number): CronJob {
 
 const timeOr = (value: unknown, otherwise: number): number => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise);
 
+/** A fixed time as it is stored, however long ago it is. */
+function writtenAt(at: string): Schedule {
+  const time = parseAt(at);
+  if (time === undefined) throw invalid(`schedule.at is not a time: ${JSON.stringify(at)}`);
+  return { kind: "at", at: new Date(time).toISOString() };
+}
+
 /** A job that another program stored. `input` has been checked; what it did so far is taken over as far as it is known here. */
 export function readJob(id: string, input: unknown, stored: { readonly [Field in "state" | "createdAtMs" | "updatedAtMs"]: unknown }, now: number): CronJob {
   // Checked against the schema of a new job.
@@ -88,7 +95,7 @@ export function readJob(id: string, input: unknown, stored: { readonly [Field in
   return {
     ...job,
     ...(((input as NewJob).deleteAfterRun ?? schedule.kind === "at") ? { deleteAfterRun: true } : {}),
-    schedule: schedule.kind === "every" ? { anchorMs: createdAtMs, ...schedule } : schedule.kind === "at" ? schedule : job.schedule,
+    schedule: schedule.kind === "every" ? { anchorMs: createdAtMs, ...schedule } : schedule.kind === "at" ? writtenAt(schedule.at) : job.schedule,
     createdAtMs,
     updatedAtMs: timeOr(stored.updatedAtMs, createdAtMs),
     state: Object.fromEntries(times),

@@ -47,7 +47,7 @@ export function sessionOf(job: CronJob, config: OpenClawConfig): string {
 export const isolatedSession = (job: CronJob, config: OpenClawConfig): string => `agent:${agentOf(job, config)}:cron:${job.id}`;
 
 /** The chat that the answer of a job is sent to; undefined when it is sent to none. Throws when there should be one and it is not known. */
-async function targetOf(job: CronJob, config: OpenClawConfig, store: Pick<Store, "read">): Promise<ReplyAddress | undefined> {
+export async function targetOf(job: CronJob, config: OpenClawConfig, store: Pick<Store, "read">): Promise<ReplyAddress | undefined> {
   const { mode = "none", channel: asked = "last", to, bestEffort = false } = job.delivery ?? {};
   if (mode !== "announce") return undefined;
   const last = deliveryOf((await store.read("sessions.get", { key: sessionOf(job, config) }))?.entry);
@@ -59,6 +59,8 @@ async function targetOf(job: CronJob, config: OpenClawConfig, store: Pick<Store,
   if (channel === undefined || channel === "webchat" || !target || !configured.includes(channel)) {
     // Without a channel there is nothing to send over: the answer is in the job's session, and its summary goes to the main one.
     if (bestEffort || (named === "last" && to === undefined && (channel === undefined || channel === "webchat"))) return undefined;
+    if (channel !== undefined && target && channel !== "webchat")
+      throw new AppError("INVALID_INPUT", `the channel ${JSON.stringify(channel)} of the job's delivery is not configured (channels.${channel})`);
     throw new AppError("INVALID_INPUT", "cron delivery target is missing: set delivery.channel and delivery.to, or write in that chat first");
   }
   const accountId = (isLast ? last.accountId : undefined) ?? "default";
@@ -75,7 +77,7 @@ function timeLine(now: number, config: OpenClawConfig): string {
 
 const SUMMARY_NOTE =
   "Your final answer is delivered to the user as it is: write it as plain text for them, and do not send it with a tool. Answer NO_REPLY if there is nothing to report.";
-const REMINDER_NOTE = "This scheduled reminder is due now. Relay it to the user in a helpful way; do not mention how it was scheduled.";
+const REMINDER_NOTE = "Relay it to the user in a helpful way, and do not mention how it was scheduled.";
 
 /** What the agent is asked. Throws when the job cannot be run as it is. */
 export async function requestOf(job: CronJob, scheduledAt: number, now: number, config: OpenClawConfig, store: Pick<Store, "read">): Promise<RunRequest> {
@@ -89,7 +91,7 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
     const reply: ReplyAddress | undefined = isChat
       ? { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) }
       : undefined;
-    const message = `${REMINDER_NOTE}\n\n${payload.text}\n\n${timeLine(now, config)}`;
+    const message = `A scheduled reminder is due:\n\n${payload.text}\n\n${REMINDER_NOTE}\n${timeLine(now, config)}`;
     return { runId, kind: "cron", sessionKey, message, channel, ...(reply ? { reply } : {}) };
   }
   const reply = await targetOf(job, config, store);

@@ -6,7 +6,7 @@ import type { Write } from "../../store/index.ts";
 import type { CronDeps, CronEvent } from "./cron.ts";
 import type { CronJob } from "./job.ts";
 import { changeJob, jobOf } from "./jobs.ts";
-import { isolatedSession, recordOf, requestOf, runIdOf, sessionOf, type RunRecord } from "./run.ts";
+import { isolatedSession, recordOf, requestOf, runIdOf, sessionOf, targetOf, type RunRecord } from "./run.ts";
 
 /** One time of one job. */
 export interface Slot {
@@ -97,7 +97,7 @@ async function accept({ runs, clock }: CronDeps, request: RunRequest, isClosed: 
 }
 
 /** The main session is notified about jobs that keep failing, and about answers that are sent to no chat. */
-async function notifyMain({ notify, config, log }: CronDeps, job: CronJob, scheduledAt: number, { status, error, summary }: Ended): Promise<void> {
+async function notifyMain({ notify, config, log, store }: CronDeps, job: CronJob, scheduledAt: number, { status, error, summary }: Ended): Promise<void> {
   const { alertAfter = ALERT_AFTER, delivery, payload } = job;
   const failures = job.state.consecutiveErrors ?? 0;
   const sessionKey = sessionOf(job, config.current);
@@ -108,7 +108,8 @@ async function notifyMain({ notify, config, log }: CronDeps, job: CronJob, sched
     await notify({ sessionKey, text, idempotencyKey: `${id}:alert` });
   }
   if (payload.kind !== "agentTurn" || summary === undefined || delivery?.mode === "webhook") return;
-  if (delivery?.mode === "announce" && status === "ok") return;
+  const isSent = status === "ok" && (await targetOf(job, config.current, store).catch(() => undefined)) !== undefined;
+  if (isSent) return;
   await notify({ sessionKey, text: `Cron${status === "ok" ? "" : ` (${status})`}: ${summary}`, idempotencyKey: `${id}:summary` });
 }
 

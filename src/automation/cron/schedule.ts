@@ -21,6 +21,7 @@ const MAX_AHEAD_MS = 10 * 365.25 * 24 * 60 * MINUTE_MS;
 /** Whether an expression names full hours with a wildcard, such as `0 * * * *`. */
 function isHourly(expr: string): boolean {
   const fields = expr.trim().split(/\s+/);
+  if (fields[0] === "@hourly") return true;
   const [minute, hour] = fields.length === 5 ? fields : fields.slice(1);
   return minute === "0" && hour !== undefined && hour.includes("*") && (fields.length === 5 || fields[0] === "0");
 }
@@ -53,12 +54,21 @@ export function parseAt(text: string): number | undefined {
   if (!isoTime) return undefined;
   const hasTime = plain.length > 10;
   const time = Date.parse(plain.replace(" ", "T") + (isoTime.groups?.["zone"] === undefined && hasTime ? "Z" : ""));
-  return Number.isNaN(time) ? undefined : time;
+  // 30 February is no date, although it is read as one in March.
+  const day = plain.slice(0, 10);
+  const isDay = !Number.isNaN(Date.parse(day)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return Number.isNaN(time) || !isDay ? undefined : time;
 }
 
 /** Completes a schedule as it is stored, and refuses one that can never run. */
 export function checkSchedule(schedule: Schedule, now: number): Schedule {
-  if (schedule.kind === "every") return { ...schedule, anchorMs: schedule.anchorMs ?? now };
+  const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text, { details: { schedule } });
+  if (schedule.kind === "every") {
+    const { everyMs, anchorMs = now } = schedule;
+    if (everyMs > MAX_AHEAD_MS) throw invalid(`schedule.everyMs is more than 10 years: ${everyMs}`);
+    if (anchorMs > now + MAX_AHEAD_MS) throw invalid(`schedule.anchorMs is more than 10 years ahead: ${anchorMs}`);
+    return { ...schedule, anchorMs };
+  }
   if (schedule.kind === "cron") {
     if (parseExpression(schedule).nextRun(new Date(now)) === null)
       throw new AppError("UNAVAILABLE", `the schedule ${JSON.stringify(schedule.expr)} matches no time after now`, { details: { expr: schedule.expr } });
@@ -66,12 +76,11 @@ export function checkSchedule(schedule: Schedule, now: number): Schedule {
     return { ...schedule, ...(staggerMs === undefined ? {} : { staggerMs }) };
   }
   const at = parseAt(schedule.at);
-  const refused = (text: string): AppError => new AppError("INVALID_INPUT", text, { details: { at: schedule.at } });
   if (at === undefined)
-    throw refused(`schedule.at is not a time: ${JSON.stringify(schedule.at)}; expected ISO 8601, such as 2026-01-31T09:00:00Z, or milliseconds since 1970`);
+    throw invalid(`schedule.at is not a time: ${JSON.stringify(schedule.at)}; expected ISO 8601, such as 2026-01-31T09:00:00Z, or milliseconds since 1970`);
   const written = new Date(at).toISOString();
-  if (at < now - MINUTE_MS) throw refused(`schedule.at is in the past: ${written} (now ${new Date(now).toISOString()})`);
-  if (at > now + MAX_AHEAD_MS) throw refused(`schedule.at is more than 10 years ahead: ${written}`);
+  if (at < now - MINUTE_MS) throw invalid(`schedule.at is in the past: ${written} (now ${new Date(now).toISOString()})`);
+  if (at > now + MAX_AHEAD_MS) throw invalid(`schedule.at is more than 10 years ahead: ${written}`);
   return { kind: "at", at: written };
 }
 

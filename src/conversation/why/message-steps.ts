@@ -1,4 +1,5 @@
 import { isRecord } from "../../base/records.ts";
+import { formatDuration } from "../../base/text.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { InboxRow, TurnRow } from "../../store/index.ts";
 import type { InboundRecord } from "../inbound.ts";
@@ -9,6 +10,9 @@ export function recordOf(row: InboxRow): InboundRecord | undefined {
   const record = row.payload as InboundRecord | null;
   return record?.kind === "channel" ? record : undefined;
 }
+
+/** A scheduled run that begins later than this is called late. */
+const LATE_MS = 60_000;
 
 const quoted = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
 
@@ -33,9 +37,23 @@ function received(row: InboxRow): StoryStep {
   const over = isRecord(row.payload) ? row.payload["channel"] : undefined;
   return {
     ...base,
-    text: row.channel === "gateway" ? `message of a client${typeof over === "string" ? ` (${over})` : ""}` : `${row.kind} over ${row.channel}`,
+    text:
+      row.kind === "cron"
+        ? scheduledText(row)
+        : row.channel === "gateway"
+          ? `message of a client${typeof over === "string" ? ` (${over})` : ""}`
+          : `${row.kind} over ${row.channel}`,
     details,
   };
+}
+
+/** A run that a scheduled job started: which one, for what time, and how late. */
+function scheduledText({ messageId, receivedAt }: InboxRow): string {
+  const [, jobId, at] = /^cron:(.+):(\d+)$/.exec(messageId) ?? [];
+  if (jobId === undefined) return "work that started by itself";
+  const lateMs = receivedAt - Number(at);
+  const late = lateMs < LATE_MS ? "" : `, ${formatDuration(lateMs)} late`;
+  return `scheduled job ${jobId}, due ${new Date(Number(at)).toISOString()}${late}`;
 }
 
 /** A reason with the key of the configuration behind it, unless it names that already. */

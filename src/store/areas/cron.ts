@@ -43,7 +43,7 @@ export interface CronWrites {
   "cron.job.delete": { input: { readonly id: string }; result: { readonly deleted: boolean } };
   /**
    * Plans the next time of a job and settles those that are due: `run` are claimed, `skipped` and `missed` are recorded. Returns the times that were claimed:
-   * none that has a row already.
+   * none that ran or was skipped before.
    */
   "cron.job.due": {
     input: {

@@ -155,4 +155,24 @@ export function work(world: World): void {
     expect(await store.write("cron.job.delete", { id: "off" })).toEqual({ deleted: true });
     await expect(store.write("cron.job.next", { id: "off", nextRunAt: 1 })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
+
+  test("what is due of a cron job is claimed, skipped and missed in one write that plans its next time", async () => {
+    const store = world.store();
+    const due = { id: "j", nextRunAt: 4000, missed: [1000], skipped: [2000], run: [3000], why: "busy" };
+    await expect(store.write("cron.job.due", due)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await store.read("cron.job.earliest", {})).toBeNull();
+    await store.write("cron.job.put", { id: "j", job: {}, enabled: true, nextRunAt: 1000 });
+    expect(await store.read("cron.job.earliest", {})).toBe(1000);
+    expect(await store.write("cron.job.due", due)).toEqual({ claimed: [3000] });
+    expect(await store.read("cron.job.earliest", {})).toBe(4000);
+    expect((await store.read("cron.slot.list", { jobId: "j" })).map(({ scheduledAt, state, status }) => [scheduledAt, state, status])).toEqual([
+      [3000, "running", null],
+      [2000, "finished", "skipped"],
+      [1000, "missed", null],
+    ]);
+    // After the clock was set back: what was missed may run, what ran or was skipped does not.
+    expect(await store.write("cron.job.due", { ...due, missed: [], skipped: [], run: [1000, 2000, 3000] })).toEqual({ claimed: [1000] });
+    await store.write("cron.job.put", { id: "k", job: {}, enabled: true, nextRunAt: 10 });
+    expect((await store.read("cron.job.list", { enabled: true, limit: 1 })).map(({ id }) => id)).toEqual(["k"]);
+  });
 }

@@ -67,15 +67,14 @@ function scheduleOf(values: JobValues, now: number): NewJob["schedule"] | undefi
   only(values, ["at", "every", "cron"]);
   only(values, ["stagger", "exact"]);
   const { at, every, cron: expr, tz, stagger } = values;
+  if (expr === undefined && (tz !== undefined || stagger !== undefined || values.exact))
+    throw invalid("--tz, --stagger and --exact belong to --cron; write the zone into --at, such as 2027-01-01T09:00:00+01:00");
   if (at !== undefined) {
     const ms = /^\d+(?:\.\d+)?\s*[a-z]+$/i.test(at.trim()) ? parseDuration(at, "m") : undefined;
     return { kind: "at", at: ms === undefined ? at : new Date(now + ms).toISOString() };
   }
   if (every !== undefined) return { kind: "every", everyMs: durationOf("every", every) };
-  if (expr === undefined) {
-    if (tz !== undefined || stagger !== undefined || values.exact) throw invalid("--tz, --stagger and --exact belong to --cron");
-    return undefined;
-  }
+  if (expr === undefined) return undefined;
   const staggerMs = values.exact ? 0 : stagger === undefined ? undefined : durationOf("stagger", stagger);
   return { kind: "cron", expr, ...(tz === undefined ? {} : { tz }), ...(staggerMs === undefined ? {} : { staggerMs }) };
 }
@@ -122,6 +121,7 @@ function newJob(values: JobValues & { readonly disabled?: boolean }, now: number
   if (!schedule) throw invalid("say when it runs: --at, --every or --cron");
   if (kind === undefined) throw invalid("say what happens: --message for the agent, or --system-event for a reminder in the main session");
   const { message = "", "system-event": text = "" } = values;
+  if (kind === "system-event" && Object.keys(turnOf(values)).length > 0) throw invalid("--model, --thinking and --timeout-seconds belong to --message");
   const payload: NewJob["payload"] = kind === "message" ? { kind: "agentTurn", message, ...turnOf(values) } : { kind: "systemEvent", text };
   const delivery = deliveryOf(values);
   return {
@@ -235,8 +235,12 @@ export const run = defineCommand({
   examples: [{ line: "openclaw cron run JOB_ID", does: "run it now and wait for its end" }],
   async run({ io, values, positionals }) {
     const flags = { ...values, timeout: values.timeout ?? RUN_TIMEOUT_MS };
-    const done = await callGateway(io, "cron.run", { id: idOf(positionals), mode: values.due ? "due" : "force" }, flags);
+    const id = idOf(positionals);
+    const done = await callGateway(io, "cron.run", { id, mode: values.due ? "due" : "force" }, flags);
+    const [last] = done.ran ? (await callGateway(io, "cron.runs", { id, limit: 1 }, flags)).entries : [];
     if (values.json) printJson(io, done);
-    else io.out(done.ran ? "Done.\n" : `It did not run: ${done.reason}\n`);
+    else if (!done.ran) io.out(`It did not run: ${done.reason}\n`);
+    else io.out(last?.status === "error" ? `The run failed: ${last.error ?? "unknown error"}\n` : "Done.\n");
+    return last?.status === "error" ? 1 : 0;
   },
 });

@@ -13,6 +13,10 @@ function slotOf({ sql }: ReadContext, jobId: string, scheduledAt: number): CronS
 const ADD_SLOT = `INSERT INTO cron_slots (job_id, scheduled_at, state, owner, claimed_at, finished_at) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (job_id, scheduled_at) DO NOTHING`;
 
+/** A time that was recorded as missed has not run: after the clock was set back it may come again. */
+const CLAIM_DUE = `INSERT INTO cron_slots (job_id, scheduled_at, state, owner, claimed_at, finished_at) VALUES (?, ?, 'running', NULL, ?, NULL)
+  ON CONFLICT (job_id, scheduled_at) DO UPDATE SET state = 'running', claimed_at = excluded.claimed_at, finished_at = NULL WHERE cron_slots.state = 'missed'`;
+
 export const cronWrites = {
   "cron.job.put"({ sql, now }, { id, job, enabled, nextRunAt, agentId, version }) {
     const row = sql("SELECT version FROM cron_jobs WHERE id = ?").get(id);
@@ -41,7 +45,7 @@ export const cronWrites = {
       if (sql(ADD_SLOT).run(id, at, "finished", null, now, now).changes === 0) continue;
       sql("UPDATE cron_slots SET status = 'skipped', detail = ? WHERE job_id = ? AND scheduled_at = ?").run(toJson({ error: why }), id, at);
     }
-    return { claimed: run.filter((at) => sql(ADD_SLOT).run(id, at, "running", null, now, null).changes === 1) };
+    return { claimed: run.filter((at) => sql(CLAIM_DUE).run(id, at, now).changes === 1) };
   },
   "cron.slot.claim"(context, { jobId, scheduledAt, owner }) {
     const done = context.sql(ADD_SLOT).run(jobId, scheduledAt, "running", owner ?? null, context.now, null);

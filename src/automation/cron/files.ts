@@ -137,7 +137,7 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
 
 /** Whether two jobs say the same, whatever became of them so far. */
 function isSameJob(a: CronJob, b: CronJob): boolean {
-  const content = ({ state: _, updatedAtMs: __, createdAtMs: ___, ...job }: CronJob): unknown => job;
+  const content = ({ state: _state, updatedAtMs: _updated, createdAtMs: _created, ...job }: CronJob): unknown => job;
   return isDeepStrictEqual(content(a), content(b));
 }
 

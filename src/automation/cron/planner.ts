@@ -40,6 +40,17 @@ async function unplannable({ store, clock, log, emit }: CronDeps, id: string, er
   emit({ jobId: id, action: "updated", error: text }, job);
 }
 
+/** The clock was set back: jobs that were planned by the later time are planned again. Times that ran already have their slots and do not run twice. */
+async function replan({ store, clock, log }: CronDeps): Promise<void> {
+  const now = clock.now();
+  log.warn("the clock was set back: scheduled jobs are planned again");
+  for (const row of await store.read("cron.job.list", { enabled: true })) {
+    const job = jobOf(row);
+    const next = job.schedule.kind === "at" ? undefined : timesOf(job.schedule, row.id).next(now);
+    if (next !== undefined && row.nextRunAt !== null && next < row.nextRunAt) await store.write("cron.job.next", { id: row.id, nextRunAt: next });
+  }
+}
+
 export function createPlanner(deps: CronDeps, runner: Runner): Planner {
   const { store, clock, log } = deps;
   let timer: Disposable | undefined;
@@ -82,18 +93,6 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
     earliest = await store.read("cron.job.earliest", {});
   }
 
-  /** The clock was set back: jobs that were planned by the later time are planned again. Times that ran already have their slots and do not run twice. */
-  async function replan(): Promise<void> {
-    const now = clock.now();
-    log.warn("the clock was set back: scheduled jobs are planned again");
-    for (const row of await store.read("cron.job.list", { enabled: true })) {
-      const job = jobOf(row);
-      const next = job.schedule.kind === "at" ? undefined : timesOf(job.schedule, row.id).next(now);
-      if (next !== undefined && row.nextRunAt !== null && next < row.nextRunAt) await store.write("cron.job.next", { id: row.id, nextRunAt: next });
-    }
-    await tick();
-  }
-
   function tick(): Promise<void> {
     ticking = ticking.then(async () => {
       if (isClosed) return;
@@ -115,7 +114,10 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
     if (isClosed || at === null || !deps.enabled()) return;
     const armedAt = clock.now();
     timer = clock.after(Math.min(Math.max(at - armedAt, 0), LOOK_AGAIN_MS), () => {
-      if (clock.now() < armedAt - LOOK_AGAIN_MS) void replan();
+      if (clock.now() < armedAt - LOOK_AGAIN_MS)
+        void replan(deps)
+          .catch((error: unknown) => log.warn(`scheduled jobs could not be planned again: ${messageOf(error)}`))
+          .then(tick);
       else void (clock.now() < at ? arm() : tick());
     });
   }

@@ -44,10 +44,14 @@ async function unplannable({ store, clock, log, emit }: CronDeps, id: string, er
 async function replan({ store, clock, log }: CronDeps): Promise<void> {
   const now = clock.now();
   log.warn("the clock was set back: scheduled jobs are planned again");
-  for (const row of await store.read("cron.job.list", { enabled: true })) {
-    const job = jobOf(row);
-    const next = job.schedule.kind === "at" ? undefined : timesOf(job.schedule, row.id).next(now);
-    if (next !== undefined && row.nextRunAt !== null && next < row.nextRunAt) await store.write("cron.job.next", { id: row.id, nextRunAt: next });
+  try {
+    for (const row of await store.read("cron.job.list", { enabled: true })) {
+      const job = jobOf(row);
+      const next = job.schedule.kind === "at" ? undefined : timesOf(job.schedule, row.id).next(now);
+      if (next !== undefined && row.nextRunAt !== null && next < row.nextRunAt) await store.write("cron.job.next", { id: row.id, nextRunAt: next });
+    }
+  } catch (error) {
+    log.warn(`scheduled jobs could not be planned again: ${messageOf(error)}`);
   }
 }
 
@@ -114,10 +118,7 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
     if (isClosed || at === null || !deps.enabled()) return;
     const armedAt = clock.now();
     timer = clock.after(Math.min(Math.max(at - armedAt, 0), LOOK_AGAIN_MS), () => {
-      if (clock.now() < armedAt - LOOK_AGAIN_MS)
-        void replan(deps)
-          .catch((error: unknown) => log.warn(`scheduled jobs could not be planned again: ${messageOf(error)}`))
-          .then(tick);
+      if (clock.now() < armedAt - LOOK_AGAIN_MS) void replan(deps).then(tick);
       else void (clock.now() < at ? arm() : tick());
     });
   }

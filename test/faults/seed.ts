@@ -40,7 +40,7 @@ export function importedRows(stateDir: string): string {
   const queries = [
     "SELECT key, agent_id, session_id, updated_at, entry FROM sessions ORDER BY key",
     "SELECT t.file, t.agent_id, t.session_id, t.bytes, t.leaf_id, e.seq, e.entry_id, e.parent_id, e.line FROM transcripts t JOIN transcript_entries e USING (tid) ORDER BY 1, 6",
-    "SELECT * FROM cron_jobs ORDER BY 1",
+    "SELECT id, agent_id, enabled, next_run_at, job FROM cron_jobs ORDER BY 1",
     "SELECT source, size, state FROM imports ORDER BY 1",
     "SELECT count(*) FROM devices UNION ALL SELECT count(*) FROM pairing_requests UNION ALL SELECT count(*) FROM subagents",
   ];

@@ -42,7 +42,7 @@ const OLD = `{
   version: 1,
   jobs: [
     { id: "a", name: "daily", enabled: true, createdAtMs: 1700000000000, updatedAtMs: 1700000000001, schedule: { kind: "cron", expr: "0 9 * * *", tz: "UTC" },
-      sessionTarget: "isolated", wakeMode: "now", payload: { kind: "agentTurn", message: "hi", deliver: true, channel: "telegram", to: "42" }, state: { lastStatus: "ok", lastRunAtMs: 1700000000002 } },
+      sessionTarget: "isolated", wakeMode: "now", payload: { kind: "agentTurn", message: "hi", deliver: true, channel: "telegram", to: "42" }, delivery: null, state: { lastStatus: "ok", lastRunAtMs: 1700000000002 } },
     { id: "b", name: "past", enabled: false, schedule: { atMs: 1600000000000 }, payload: { text: "over" }, state: {} },
     { id: "c", name: "broken", schedule: { kind: "cron", expr: "x" }, payload: { kind: "agentTurn", message: "hi" } },
     { name: "nameless" },

@@ -118,6 +118,8 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
       for (const { problem } of read.unreadable) log.warn(`a cron job in ${path} was left out: ${problem}`);
       await store.write("meta.set", { key: UNREADABLE, value: read.unreadable.map(({ raw }) => raw) });
       await takeOver(read.jobs, typeof written !== "string");
+      // From here on the store is ahead of this text, whether or not the file is written again.
+      await store.write("meta.set", { key: META, value: digest(text) });
     },
     changed() {
       timer ??= clock.after(WRITE_AFTER_MS, () => {
@@ -148,11 +150,11 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   delivery: "mode channel to bestEffort".split(" "),
 };
 
-/** What is known here of a job that a newer program may have written: a field more does not keep it from running. */
+/** What is known here of a job that another program wrote: a field more, or one that is null, does not keep it from running. */
 function knownFields(value: unknown, at = ""): unknown {
   const known = FIELDS[at];
   if (!isRecord(value) || !known) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (known.includes(key) ? [[key, knownFields(inner, key)]] : [])));
+  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (known.includes(key) && inner !== null ? [[key, knownFields(inner, key)]] : [])));
 }
 
 interface ReadJobs {

@@ -2,9 +2,9 @@ import type { ModelMessage } from "../../protocol/index.ts";
 import { contextOf, cutResult, entryOfRow, pathItem, resultsCutEntry, type EntryPosition, type NewEntry, type PathItem } from "../../sessions/index.ts";
 import { evenLimit } from "./fit.ts";
 
-/** Times that a conversation is made smaller in one call before the turn fails; each time what is sent is at most half as long. */
+/** How often a conversation is made smaller within one call before the turn fails. Each round sends at most half as much. */
 export const MAX_OVERFLOW_ROUNDS = 6;
-/** Of these, so many ask a model for a summary; after that it is put together by rule. */
+/** How many of these rounds ask a model for a summary; later ones build it by rule. */
 export const ROUNDS_WITH_MODEL = 2;
 
 /** What the user is shown when the provider refuses even what cannot be made smaller. */

@@ -47,7 +47,7 @@ export interface SkillProblem {
 export interface LoadedSkills {
   /** By name. */
   readonly skills: readonly Skill[];
-  /** Why a skill is not there, or what is odd about one that is. */
+  /** Why a skill was left out, or what is wrong with one that was loaded. */
   readonly problems: readonly SkillProblem[];
 }
 

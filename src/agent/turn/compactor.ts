@@ -19,7 +19,7 @@ import type { TurnDeps } from "./deps.ts";
 import { overspent, usageRow, type ChosenModel, type Payer } from "./model.ts";
 import type { Draft } from "./record.ts";
 
-/** What a conversation is made smaller with. */
+/** Dependencies of a compaction. */
 export interface CompactorOptions {
   readonly input: Payer;
   readonly target: Pick<TurnTarget, "entry" | "sessionId" | "file">;
@@ -38,14 +38,14 @@ export interface Measure {
   readonly scale: number;
 }
 
-/** Makes a conversation smaller: sums up what is old, and at last shows less of long results. */
+/** Makes a conversation smaller: summarises the older part, then shortens long tool results. */
 export interface Compactor {
   compact(reason: CompactRequest["reason"], instructions?: string): Promise<CompactResult>;
   /** After the provider refused a request of so many tokens. True when the transcript shows less of the conversation now. */
   afterOverflow(sentTokens: number): Promise<boolean>;
 }
 
-/** Of the window, what is free after a compaction at least. */
+/** Share of the context window that is free after a compaction. */
 const FREE_SHARE = 0.25;
 const UNMEASURED: Measure = { overhead: 0, scale: 1 };
 

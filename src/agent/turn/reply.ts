@@ -2,10 +2,10 @@ import type { AssistantMessage, ToolResultMessage } from "../../protocol/index.t
 
 const SILENT = /^\s*NO_REPLY(?=$|\W)|\bNO_REPLY\W*$/;
 
-/** A line that wants a file to be sent. */
+/** A line that asks for a file to be sent. */
 const MEDIA_LINE = /^[ \t]*MEDIA:[ \t]*\S.*$/gm;
 
-/** True for an answer that begins or ends with the word for silence. */
+/** Whether an answer begins or ends with the token for silence. */
 export function isSilentReply(text: string): boolean {
   return SILENT.test(text);
 }

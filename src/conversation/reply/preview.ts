@@ -1,4 +1,4 @@
-/** Shows an answer in one message while it is written. Whatever goes wrong with that never hurts the answer. */
+/** Shows an answer in one message while it is being written. A failure of the preview never affects the answer. */
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -13,20 +13,20 @@ interface PreviewDeps {
   readonly limits: Pick<ChannelPreviewAdapter, "intervalMs" | "minChars" | "maxChars">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** See `keepPreview` of the stream. */
+  /** Persists the id of the preview; see `keepPreview` of the stream. */
   readonly keep?: ((id: string | undefined) => Promise<void>) | undefined;
-  /** What was kept before. */
+  /** The id that a previous process persisted. */
   readonly kept?: string | undefined;
 }
 
 interface PreviewWriter {
-  /** The whole text so far. Shown when its time has come. */
+  /** Shows the whole text so far, at the next interval. */
   show(text: string): void;
-  /** The same, but only in a message that is there already. */
+  /** The same, but only in a preview that was already sent. */
   replace(text: string): void;
-  /** Nothing more is shown. The id of the message that becomes the answer, if there is one. */
+  /** Stops updates. Returns the id of the message that becomes the answer, if one was sent. */
   seal(): Promise<string | undefined>;
-  /** It is taken away. */
+  /** Deletes the preview. */
   discard(): Promise<void>;
   /** A message may be there that nobody can find any more. */
   isLost(): boolean;

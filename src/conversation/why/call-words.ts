@@ -4,21 +4,21 @@ import { clip } from "../../base/text.ts";
 type Redacting = Pick<Redactor, "text" | "value">;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a tool was called with. */
+/** The arguments of a tool call, for display. */
 export interface Asked {
-  /** In one line. */
+  /** On one line. */
   readonly line: string;
-  /** Secrets masked, long texts cut; a text where even that is too much. */
+  /** With secrets masked and long texts cut; a plain text when that is still too much. */
   readonly arguments: unknown;
 }
 
-/** What a tool gave. */
+/** The result of a tool call, for display. */
 export interface Gave {
-  /** How it begins, secrets masked. */
+  /** The beginning, with secrets masked. */
   readonly text: string;
-  /** How long all of it is. */
+  /** Length of the whole result, in characters. */
   readonly chars: number;
-  /** There is more of it. */
+  /** Whether `text` is not all of it. */
   readonly cut: boolean;
   readonly pictures?: number;
   readonly exitCode?: number;

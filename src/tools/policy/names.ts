@@ -1,7 +1,7 @@
 import { CORE_TOOLS, GROUPS, PROFILES, toolFacts, toolName } from "../catalog.ts";
 import type { Tool } from "../tool.ts";
 
-/** What policy knows of a tool. */
+/** The facts about a tool that policies use. */
 export type PolicySubject = Pick<Tool, "name" | "source" | "ownerOnly" | "optional">;
 
 /** Only the owner of this gateway may use it, whatever the lists say. */
@@ -35,7 +35,7 @@ export function allows(entry: string, tool: Pick<PolicySubject, "name" | "source
   return names(entry, tool) || (tool.name === "apply_patch" && names(entry, { name: "exec", source: tool.source }));
 }
 
-/** Without a regular expression, so that no pattern can be slow. */
+/** Matches without a regular expression, so that no pattern can be slow. */
 function matches(pattern: string, text: string): boolean {
   const [first = "", ...parts] = pattern.split("*");
   const last = parts.pop() ?? first;

@@ -21,7 +21,7 @@ import type { SkillFolder } from "./workspace.ts";
 type Who = Pick<ToolContext, "agentId" | "sessionKey">;
 type Caller = Who & Pick<ToolContext, "workspaceDir" | "runId">;
 
-/** Where the tools of a session work that must not touch this machine. */
+/** Where the tools of a sandboxed session run. */
 export interface Sandbox {
   /** Backend and scope; part of each plan that runs in it. */
   readonly name: string;
@@ -30,14 +30,14 @@ export interface Sandbox {
   /** True when the programs on that path are this machine's own. */
   readonly hostPrograms?: boolean;
   readonly files: SandboxFiles;
-  /** Makes everything ready for a command. Throws when that is not possible: nothing may run then. */
+  /** Prepares the sandbox for a command. When it throws, nothing may run. */
   ready(): Promise<void>;
   /** The folder inside that a call names; undefined when there is none such. */
   folder(workdir: string | undefined): Promise<string | undefined>;
   command(command: InsideCommand): OutsideCommand;
 }
 
-/** What a prompt says about it. */
+/** The sandbox as the prompt describes it. */
 export interface SandboxState {
   readonly mode: SandboxSettings["mode"];
   readonly sandboxed: boolean;

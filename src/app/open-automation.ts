@@ -28,7 +28,7 @@ export interface Automation {
   reload(): Promise<void>;
 }
 
-const WAKE_MESSAGE = "The line of the system above came up just now. Act on it if it needs something, and answer NO_REPLY if it does not.";
+const WAKE_MESSAGE = "The system line above has just come in. Act on it if it needs something; otherwise answer NO_REPLY.";
 
 /** A message of the history as a reminder quotes it. */
 function shownMessage(message: unknown): readonly { readonly role: string; readonly text: string }[] {
@@ -55,6 +55,7 @@ function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job
 export function openAutomation({ core, plugins, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
+  const isEnabled = (): boolean => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1";
   const notify = (event: Parameters<typeof queueSystemEvent>[1]): Promise<string> => queueSystemEvent({ config, store, ids }, event);
   const cron = stack.use(
     createLazyCron({
@@ -65,14 +66,13 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
       log,
       notify,
       runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
-      enabled: () => isEnabled(),
+      enabled: isEnabled,
       onEvent(event, job) {
         broadcast(event);
         notifyPlugins(plugins, event, job);
       },
     }),
   );
-  const isEnabled = (): boolean => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1";
   const reconciled = (reason: "startup" | "reload"): void => {
     const hooks = plugins.hooks();
     if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: isEnabled() }, {});

@@ -8,21 +8,7 @@ export type CronJob = MethodResult<"cron.add">;
 export type NewJob = Omit<MethodParams<"cron.add">, "idempotencyKey">;
 export type JobPatch = MethodParams<"cron.update">["patch"];
 
-const MAX_NAME = 60;
-
 const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
-const firstLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, MAX_NAME) ?? "";
-
-/** The text that a job's run begins with. */
-export const textOfJob = ({ payload }: Pick<CronJob, "payload">): string => (payload.kind === "systemEvent" ? payload.text : payload.message);
-
-function nameOf({ name, payload, schedule }: Pick<CronJob, "payload" | "schedule"> & { readonly name?: string | undefined }): string {
-  if (name !== undefined && name.trim() !== "") return name.trim();
-  const text = firstLine(textOfJob({ payload }));
-  if (text !== "") return text;
-  if (schedule.kind === "at") return `at ${schedule.at}`;
-  return schedule.kind === "every" ? `every ${schedule.everyMs} ms` : `cron ${schedule.expr}`;
-}
 
 /** Which payload goes with which session, and where a result may go. */
 function checkPairing({ sessionTarget, payload, delivery }: Pick<CronJob, "sessionTarget" | "payload" | "delivery">): void {
@@ -52,7 +38,7 @@ export function createJob(id: string, input: NewJob, now: number): CronJob {
   const { agentId, sessionKey, description, missed, missedMaxAgeMs, alertAfter } = input;
   const job: CronJob = {
     id,
-    name: nameOf({ name: input.name, payload: input.payload, schedule }),
+    name: input.name.trim(),
     enabled: input.enabled ?? true,
     ...((input.deleteAfterRun ?? schedule.kind === "at") ? { deleteAfterRun: true } : {}),
     createdAtMs: now,
@@ -89,7 +75,7 @@ export function readJob(id: string, input: unknown, stored: { readonly [Field in
   const job = createJob(id, { ...rest, schedule: schedule.kind === "at" ? { kind: "every", everyMs: 1 } : schedule }, now);
   const state = isRecord(stored.state) ? stored.state : {};
   const times = ["nextRunAtMs", "lastRunAtMs", "lastDurationMs", "consecutiveErrors"].flatMap((field) =>
-    typeof state[field] === "number" ? [[field, state[field]]] : [],
+    Number.isSafeInteger(state[field]) ? [[field, state[field]]] : [],
   );
   const createdAtMs = timeOr(stored.createdAtMs, now);
   return {

@@ -89,3 +89,15 @@ test("what is taken away by a stop is waited for, however long the gateway takes
   expect(takenAway(queued, state.value)).toEqual([pending]);
   await untilNoneWaits(state, queued, 3_600_000);
 });
+
+test("what waited is taken away also when the end of its run is heard of before the page that no longer lists it", async () => {
+  const state = createSignal<ConversationState>({ ...quiet, runs: [run], pending: [pending] });
+  const queued = queuedOf(state.value);
+  const gone = untilNoneWaits(state, queued, 3_600_000);
+  const runs = [{ ...run, runId: pending.runId, ended: { how: "aborted" as const } }];
+  state.set({ ...quiet, pending: [pending], runs });
+  expect(queuedOf(state.value)).toEqual([pending]);
+  state.set({ ...quiet, runs });
+  await gone;
+  expect(takenAway(queued, state.value)).toEqual([pending]);
+});

@@ -73,9 +73,12 @@ export function chatView(state: ConversationState): ChatView {
 /** True when the frame would look the same. */
 export const sameView = (a: ChatView, b: ChatView): boolean => (Object.keys(a) as (keyof ChatView)[]).every((name) => a[name] === b[name]);
 
+/** Runs that answer, or did. One that was stopped before it began only reports its end. */
+const begun = (runs: ConversationState["runs"]): ConversationState["runs"] => runs.filter(({ ended, parts }) => ended?.how !== "aborted" || parts.length > 0);
+
 /** Messages of the owner that the gateway has and has not begun with. */
 export function queuedOf({ pending, runs }: ConversationState): readonly Pending[] {
-  const going = new Set(runs.map(({ runId }) => runId));
+  const going = new Set(begun(runs).map(({ runId }) => runId));
   return pending.filter(({ runId, state, from, channel }) => state === "accepted" && !going.has(runId) && from === undefined && channel === undefined);
 }
 
@@ -92,6 +95,6 @@ export async function untilNoneWaits(state: Signal<ConversationState>, queued: r
 
 /** Those that waited and were taken away with what ran: they are neither waiting nor in the transcript. */
 export function takenAway(queued: readonly Pending[], { pending, entries, runs }: ConversationState): readonly Pending[] {
-  const known = new Set([...pending, ...entries, ...runs].map(({ runId }) => runId));
+  const known = new Set([...pending, ...entries, ...begun(runs)].map(({ runId }) => runId));
   return queued.filter(({ runId }) => !known.has(runId));
 }

@@ -62,6 +62,7 @@ export const CHUNK_GROUPS = [
       "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|record))\\.ts",
     ),
   },
+  { name: "heartbeat", test: files("src/automation/heartbeat/", "src/automation/time-line.ts") },
   { name: "cron", test: files("src/automation/cron/", "node_modules/croner/") },
   { name: "channel-text", test: files("src/channels/(?:text/|rich-text/(?!parse))") },
   { name: "thread", test: files("src/store/(?:lock-holders|client/start-thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },

@@ -8,7 +8,6 @@ const LONGEST = [
   "before_install",
   "cron_changed",
   "cron_reconciled",
-  "heartbeat_prompt_contribution",
   "subagent_delivery_target",
   "subagent_ended",
   "subagent_progress",

@@ -5,7 +5,6 @@ export const UNCALLED: Readonly<Record<string, string>> = {
   subagent_spawned: "subagents are not built yet",
   subagent_progress: "subagents are not built yet",
   subagent_ended: "subagents are not built yet",
-  heartbeat_prompt_contribution: "heartbeats are not built yet",
 };
 
 /** Hooks that are called, but not in a gateway that runs, each with its reason. */

@@ -16,14 +16,18 @@ import {
   type ReplyAddress,
   type RunningCommands,
 } from "../conversation/index.ts";
-import { createEndedSessions, loadGatewayTool, ownCaller, queueSystemEvent, type EndedSessions, type Handlers } from "../gateway/index.ts";
+import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 import { createLazyAgent, type LazyAgent } from "./lazy-agent.ts";
+import type { Automation } from "./open-automation.ts";
 import { openConversation, type OpenConversation } from "./open-conversation.ts";
 import { createTurnCode, type TurnCode } from "./turn-code.ts";
+
+/** Of a command that the previous process left. */
+const NOT_SEEN = { isSeen: () => false };
 
 export interface AnsweringDeps {
   readonly core: Core;
@@ -35,6 +39,8 @@ export interface AnsweringDeps {
   readonly handlers: () => Handlers | undefined;
   /** The tool with which an owner's agent schedules work. */
   readonly cronTool: () => Promise<Tool>;
+  /** Queues a line for a session's next turn; one about the end of a command is acted on. */
+  readonly notify: Automation["notify"];
 }
 
 /** What answers messages: the conversations with the agent behind them. */
@@ -142,7 +148,7 @@ function approvalChats({ config, store, clock, log: root, defaultAgentId }: Core
 /** Puts the agent behind the conversations. Both do nothing until the first message. */
 export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack): Answering {
   const { core, models, plugins, askable, handlers } = deps;
-  const { config, store, clock, ids } = core;
+  const { config, store, clock } = core;
   const log = core.log.subsystem("agent");
   const notices: Answering["notices"] = new Set([approvalChats(core, () => talk)]);
   const followUps = lazyFollowUps(core, () => talk);
@@ -150,7 +156,6 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   // Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over.
   const gatewayTool = lazy(() => gatewayToolFor(core, handlers));
   const messageTool = lazy(() => messageToolFor(core, talk));
-  const announce = (sessionKey: string, text: string): Promise<string> => queueSystemEvent({ config, store, ids }, { sessionKey, text });
   const agent = stack.use(
     createLazyAgent({
       core,
@@ -169,7 +174,8 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         goOn: async (asked, outcome) => (await followUps()).goOn(asked, outcome),
         show: commands.show,
       },
-      announce: (sessionKey, text) => void announce(sessionKey, text).catch((error: unknown) => log.warn("a session could not be notified", { error })),
+      announce: (sessionKey, text, end) =>
+        void deps.notify({ sessionKey, text, end }).catch((error: unknown) => log.warn("a session could not be notified", { error })),
     }),
   );
   const sessions = createEndedSessions({ store, hooks: plugins.hooks, stateDir: config.paths.state });
@@ -189,7 +195,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
     care,
     commands,
     code,
-    endLeftCommands: () => endLeftCommands({ stateDir: config.paths.state, clock, log, announce: (event) => queueSystemEvent({ config, store, ids }, event) }),
+    endLeftCommands: () => endLeftCommands({ stateDir: config.paths.state, clock, log, announce: (event) => deps.notify({ ...event, end: NOT_SEEN }) }),
     takeUpCommands: () => takeUpCommands(store, startedAt, followUps, agent.open),
   };
 }

@@ -330,7 +330,10 @@ function followConfig(
         .registries()
         ?.channels.list()
         .map(({ value }) => value.id) ?? [],
-    onChange: ({ logging: changed }) => logging.follow(changed),
+    onChange({ logging: changed }) {
+      logging.follow(changed);
+      cron.follow();
+    },
   });
 }
 

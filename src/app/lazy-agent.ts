@@ -4,7 +4,7 @@ import type { IsOwner } from "../channels/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
-import type { ApprovalNotice, ExecToolDeps, SessionPost, Tool } from "../tools/index.ts";
+import type { ApprovalNotice, CommandEnd, ExecToolDeps, SessionPost, Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
 
@@ -22,8 +22,8 @@ export interface AgentDeps {
   readonly gatewayTools?: () => Promise<readonly Tool[]>;
   /** Messages from one session to another. */
   readonly sessionPost?: SessionPost;
-  /** Queues a text for a session's next turn. */
-  readonly announce: (sessionKey: string, text: string) => void;
+  /** Queues a text for a session's next turn; the end of a command makes one. */
+  readonly announce: (sessionKey: string, text: string, end?: CommandEnd) => void;
   /** Whether a sender is an owner by the configuration as it is now. */
   readonly isOwner: IsOwner;
   /** The plugin of a channel that runs. */

@@ -2,33 +2,42 @@ import { createLazyCron, loadCron, type CronEvent, type CronJob, type LazyCron }
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
-import type { Conversation } from "../conversation/index.ts";
-import { queueSystemEvent } from "../gateway/index.ts";
+import type { Conversation, RunRequest } from "../conversation/index.ts";
+import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
+import { queueSystemEvent, type HeartbeatPort } from "../gateway/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
+import { openHeartbeat, type OpenHeartbeat } from "./open-heartbeat.ts";
 
 export interface AutomationDeps {
   readonly core: Core;
   readonly plugins: Pick<Plugins, "hooks">;
-  readonly conversation: () => Pick<Conversation, "accept" | "outcome">;
+  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "isBusy">;
   /** Announces what happens to jobs. */
   readonly broadcast: (event: CronEvent) => void;
+  /** Announces how a heartbeat went. */
+  readonly beat: (event: EventPayload<"heartbeat">) => void;
+  readonly channelOf: (id: string) => ChannelPlugin | undefined;
   /** The last messages of a session. */
   readonly history: (sessionKey: string, limit: number) => Promise<{ readonly messages: readonly unknown[] }>;
 }
 
 export interface Automation {
   readonly cron: LazyCron;
+  readonly heartbeat: HeartbeatPort;
+  readonly notify: OpenHeartbeat["notify"];
   /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
   readonly tool: () => Promise<Tool>;
   /** Starts what is scheduled. */
   start(): Promise<void>;
+  /** The configuration changed: agents may be woken at other times. */
+  follow(): void;
   /** The configuration of jobs changed. */
   reload(): Promise<void>;
 }
 
-const WAKE_MESSAGE = "The system line above has just come in. Act on it if it needs something; otherwise answer NO_REPLY.";
+type OutcomeOf = Parameters<Conversation["outcome"]>;
 
 /** A message of the history as a reminder quotes it. */
 function shownMessage(message: unknown): readonly { readonly role: string; readonly text: string }[] {
@@ -52,11 +61,13 @@ function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job
 }
 
 /** Work that starts by itself. */
-export function openAutomation({ core, plugins, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
+export function openAutomation({ core, plugins, conversation, broadcast, beat, channelOf, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
   const isEnabled = (): boolean => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1";
   const notify = (event: Parameters<typeof queueSystemEvent>[1]): Promise<string> => queueSystemEvent({ config, store, ids }, event);
+  const runs = { accept: (request: RunRequest) => conversation().accept(request), outcome: (...args: OutcomeOf) => conversation().outcome(...args) };
+  const heartbeat = openHeartbeat({ core, runs, notify, isBusy: (sessionKey) => conversation().isBusy(sessionKey), beat, channelOf }, stack);
   const cron = stack.use(
     createLazyCron({
       config,
@@ -65,7 +76,7 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
       ids,
       log,
       notify,
-      runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
+      runs,
       enabled: isEnabled,
       onEvent(event, job) {
         broadcast(event);
@@ -83,28 +94,23 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
       cron,
       recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
       async wake({ sessionKey, text, mode }) {
-        if (mode === "next-heartbeat") await notify({ sessionKey, text });
-        else
-          await conversation().accept({
-            runId: ids.uuid(),
-            kind: "cron",
-            sessionKey,
-            message: WAKE_MESSAGE,
-            events: [{ text, at: clock.now() }],
-            channel: "webchat",
-          });
+        await heartbeat.wake({ sessionKey, text, wake: { source: "wake", now: mode === "now" } }, "wake");
         return { ok: true };
       },
     });
   });
   return {
     cron,
+    heartbeat: heartbeat.port,
+    notify: heartbeat.notify,
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.
       await cron.start().catch((error: unknown) => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error }));
       reconciled("startup");
+      await heartbeat.start().catch((error: unknown) => log.error(`heartbeats could not be started: ${messageOf(error)}`, { error }));
     },
+    follow: heartbeat.follow,
     async reload() {
       await cron.reconsider();
       reconciled("reload");

@@ -43,7 +43,7 @@ const UI_FOLDER = join(import.meta.dirname, "..", "ui");
 /** The modules of a gateway that runs. */
 export interface OpenModules {
   readonly gateway: Gateway;
-  readonly cron: Pick<Automation, "reload">;
+  readonly cron: Pick<Automation, "reload" | "follow">;
   /** What turns load. */
   readonly code: TurnCode;
   readonly plugins: Plugins;
@@ -85,11 +85,16 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
       plugins,
       conversation: () => opened.talk.conversation,
       broadcast: (event) => gateway.hub.broadcast("cron", event),
+      beat: (event) => gateway.hub.broadcast("heartbeat", event),
+      channelOf: (id) => opened.talk.channels.get(id),
       history: async (sessionKey, limit) => (handlers ? ownCaller(() => handlers, "cron-tool")("chat.history", { sessionKey, limit }) : { messages: [] }),
     },
     stack,
   );
-  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers, cronTool: automation.tool }, stack));
+  const opened = (answering = openAnswering(
+    { core, models, plugins, askable, handlers: () => handlers, cronTool: automation.tool, notify: automation.notify },
+    stack,
+  ));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const overview = openOverview(
@@ -277,6 +282,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
       overview,
       cron: automation.cron,
+      heartbeat: automation.heartbeat,
     },
     hub,
   );

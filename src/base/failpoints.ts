@@ -39,6 +39,8 @@ export const FAILPOINTS = [
   "cron.claimed",
   "cron.accepted",
   "cron.finished",
+  "heartbeat.due",
+  "heartbeat.accepted",
   "outbox.committed",
   "send.attempted",
   "send.receipt",

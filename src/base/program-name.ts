@@ -31,6 +31,7 @@ export const PROGRAM_COMMANDS = [
   "sessions",
   "setup",
   "status",
+  "system",
   "tools",
   "tui",
   "why",

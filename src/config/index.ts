@@ -57,6 +57,15 @@ export {
 export { profileEnv, type ProfileResult } from "./profile.ts";
 export { parseDocument, parseValueText, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
 export { agentWorkspace, agentWorkspaces, defaultAgentId } from "./agent-workspace.ts";
+export {
+  HEARTBEAT_PROMPT,
+  heartbeatAgents,
+  heartbeatSettings,
+  heartbeatVisibility,
+  isActiveHour,
+  type HeartbeatSettings,
+  type HeartbeatVisibility,
+} from "./heartbeat.ts";
 export { namesPlugins, touchesPluginSettings } from "./names-plugins.ts";
 export { acquireStateLock, checkStart, startRefusal, stateLockPath, type StateLock } from "./gateway-start.ts";
 export { createReload, type Reload } from "./reload.ts";

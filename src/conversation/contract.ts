@@ -36,13 +36,38 @@ export interface RunRequest {
   /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
-  readonly kind?: "exec" | "cron";
+  readonly kind?: "exec" | "cron" | "heartbeat";
+  /** Of a heartbeat: what is done with its answer. */
+  readonly heartbeat?: HeartbeatRun;
+  /** The session whose system lines it gets, where that is another one. */
+  readonly eventsOf?: string;
+  /** Only these tools. */
+  readonly tools?: readonly string[];
   /** Whom the turn is for, where a channel's message began what it goes on with: policies hold as for that message. */
   readonly senderId?: string;
   readonly accountId?: string;
   readonly direct?: boolean;
   /** The message may be a command, and the session's queue mode applies to it: these are the rights of its author. */
   readonly scopes?: readonly string[];
+}
+
+export interface HeartbeatRun {
+  /** It passes something on: a short answer is no acknowledgement. */
+  readonly isRelay?: true;
+  /** What clients and chats are shown: nothing, when it runs for its own sake. */
+  readonly isSilent?: true;
+  /** It runs outside this session, which learns what was sent, and remembers it. */
+  readonly main?: string;
+}
+
+/** What became of a heartbeat's answer. */
+export interface HeartbeatResult {
+  readonly status: "sent" | "ok-empty" | "ok-token" | "skipped" | "failed";
+  readonly reason?: string;
+  readonly preview?: string;
+  readonly hasMedia?: boolean;
+  /** The chat was sent the acknowledgement. */
+  readonly isShown?: boolean;
 }
 
 export type RunEvent =
@@ -98,6 +123,7 @@ interface EndedTurn {
   readonly calls?: readonly ToolCallContent[];
   /** The answer was `NO_REPLY`. */
   readonly silent?: boolean;
+  readonly heartbeat?: HeartbeatResult;
   /** Everything the caller is shown, message by message, where that is more than `text`: asides, reasoning, the usage footer. */
   readonly payloads?: readonly string[];
 }
@@ -117,7 +143,7 @@ export type RunOutcome =
   | ({ readonly status: "ok" } & EndedTurn)
   /** `abortedBy`: `rpc`, `stop-command`, `timeout`, `interrupt`. */
   | ({ readonly status: "aborted"; readonly abortedBy?: string } & EndedTurn)
-  | { readonly status: "error"; readonly error: string; readonly failure?: RunFailure };
+  | { readonly status: "error"; readonly error: string; readonly failure?: RunFailure; readonly heartbeat?: HeartbeatResult };
 
 export interface AcceptedRun {
   readonly runId: string;

@@ -10,6 +10,7 @@ import type { ConversationContext, ConversationDeps } from "./ports.ts";
 import { chatListener } from "./turns/chat-listener.ts";
 import { clientListener } from "./turns/client-listener.ts";
 import { createClientRuns, type ClientRuns } from "./turns/client-runs.ts";
+import { heartbeatListener } from "./turns/heartbeat-listener.ts";
 import { createLiveReplies, type LiveEnd, type LiveReply } from "./turns/live-replies.ts";
 import { resumeAll } from "./turns/resume.ts";
 import { cancelItem, runTurn, STOPPING } from "./turns/turn.ts";
@@ -28,6 +29,8 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   stop(sessionKey: string): Promise<{ readonly runIds: readonly string[]; readonly turns: number; readonly dropped: number }>;
   /** Ends the turn that runs in a session; what waits there stays. */
   interrupt(sessionKey: string): void;
+  /** Whether a turn runs or waits in a session. */
+  isBusy(sessionKey: string): boolean;
   /** Messages that wait in a session. */
   depth(sessionKey: string): number;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
@@ -80,13 +83,15 @@ async function drainAll({ deps, intake, runs, examination, lanes, lives, stoppin
   lives.close();
 }
 
+const LISTENERS = { client: clientListener, chat: chatListener, heartbeat: heartbeatListener };
+
 export function createConversation(deps: ConversationDeps): Conversation {
   const { onEvent, emit } = createListeners();
   const stopping = new AbortController();
   const lives = createLiveReplies(deps);
   const context = { deps, emit, stopping: stopping.signal };
   const open = createOpenItems();
-  const createItem = createItems(deps, { client: clientListener, chat: chatListener });
+  const createItem = createItems(deps, LISTENERS);
   const leave = (item: Item): void => open.end(item, STOPPING);
 
   async function drop(items: readonly Item[], why: string): Promise<number> {
@@ -106,8 +111,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
 
   const examination = createExamination({ context, open, createItem, enqueue: lanes.add, leave, attempts: createAttempts(deps) });
   /** Open inputs that this process accepted, until the resumption is over, and those that the resumption found: none is taken up twice. */
-  const accepted = new Set<number>();
-  const found = new Set<number>();
+  const [accepted, found] = [new Set<number>(), new Set<number>()];
   let isResumed = false;
 
   function begin(inbound: Inbound): void {
@@ -154,6 +158,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
       return { runIds, turns, dropped: await dropped };
     },
     interrupt: lanes.interrupt,
+    isBusy: lanes.isBusy,
     depth: lanes.depth,
     chatOf: open.chatOf,
     addressOf: open.addressOf,

@@ -178,7 +178,13 @@ function paceOfMessage(inbound: Inbound, { config, channels }: Pick<Conversation
   return paceOf(BodyForCommands, mentions, botUsername);
 }
 
-export function createItems(deps: ConversationDeps, listeners: { readonly client: Listener; readonly chat: Listener }): CreateItem {
+export interface Listeners {
+  readonly client: Listener;
+  readonly chat: Listener;
+  readonly heartbeat: Listener;
+}
+
+export function createItems(deps: ConversationDeps, listeners: Listeners): CreateItem {
   return (messages, left) => {
     const last = messages.at(-1) ?? messages[0];
     const { sessionKey, agentId, channel, request } = last;
@@ -191,7 +197,7 @@ export function createItems(deps: ConversationDeps, listeners: { readonly client
       inboxIds: messages.map(({ id }) => id),
       line: request?.sessionKey ?? chatOf(messages[0]),
       ...(request ? { request } : {}),
-      listener: request ? listeners.client : listeners.chat,
+      listener: !request ? listeners.chat : request.kind === "heartbeat" ? listeners.heartbeat : listeners.client,
       isResumed: left !== undefined && (request !== undefined || left.turnId !== undefined),
       hasBegun: left?.turnId !== undefined,
       pace: messages.length === 1 && left?.turnId === undefined ? paceOfMessage(last, deps) : "usual",

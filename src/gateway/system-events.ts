@@ -11,6 +11,8 @@ export interface SystemEvent {
   readonly sessionKey?: string | undefined;
   /** The same event queued again under its key counts once. */
   readonly idempotencyKey?: string;
+  /** It asks for a heartbeat: the next one, or one at once. Without it, it waits for whatever turn comes next. */
+  readonly wake?: { readonly source: "cron" | "exec" | "hook" | "wake"; readonly now: boolean; readonly ref?: string } | undefined;
 }
 
 /** Queues an event, on disk. Returns the session that will get it. */
@@ -25,7 +27,16 @@ export async function queueSystemEvent(
   } catch {
     // A key that cannot be parsed names no session: the main session gets it instead.
   }
-  const { text, idempotencyKey } = event;
-  await deps.store.write("injections.add", { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", text, idempotencyKey });
+  const { text, idempotencyKey, wake } = event;
+  const payload = wake && { wake: wake.source, now: wake.now, ...(wake.ref === undefined ? {} : { ref: wake.ref }) };
+  await deps.store.write("injections.add", {
+    id: deps.ids.uuid(),
+    sessionKey,
+    pluginId: SYSTEM_EVENTS,
+    placement: "system-event",
+    text,
+    payload,
+    idempotencyKey,
+  });
   return sessionKey;
 }

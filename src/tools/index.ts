@@ -25,7 +25,7 @@ export { createTools, defineTool, type ToolFacts, type ToolReach } from "./decla
 export { CRON, GATEWAY, MESSAGE } from "./builtin/elsewhere.ts";
 export { webFetchTool } from "./builtin/web/fetch.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
-export type { AskedCommand, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
+export type { AskedCommand, CommandEnd, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
 export { createWithheldHints } from "./exec/withheld.ts";
 export { outcomeText } from "./exec/outcome-text.ts";
 export { shellName } from "./exec/plan.ts";

@@ -21,7 +21,7 @@ import type { SessionModels } from "./builtin/session/deps.ts";
 import type { SessionPost } from "./builtin/session/sessions-send.ts";
 import { BUILTIN_TOOLS, type BuiltinDeps } from "./catalog.ts";
 import { createTools } from "./declaration.ts";
-import type { ExecToolDeps } from "./exec/deps.ts";
+import type { CommandEnd, ExecToolDeps } from "./exec/deps.ts";
 import type { RememberedCommands } from "./exec/remember/remembered.ts";
 import type { ExecRules } from "./exec/rules-file.ts";
 import { execSettings } from "./exec/settings.ts";
@@ -67,7 +67,7 @@ export interface ToolSetDeps {
   /** Messages from one session to another. */
   readonly sessionPost?: SessionPost | undefined;
   /** Queues a text for a session's next turn. */
-  readonly announce: (sessionKey: string, text: string) => void;
+  readonly announce: (sessionKey: string, text: string, end?: CommandEnd) => void;
   /** What happens with commands that wait for approval. */
   readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show"> | undefined;
 }
@@ -235,7 +235,7 @@ function builtinDeps(deps: ToolSetDeps): BuiltinDeps {
     canBackground: ({ offered }) => offered?.has("process") ?? true,
     pluginEnvironment: ({ agentId, sessionKey, channel }, host) => pluginEnvironment(deps, { agentId, sessionKey, channel }, host),
     elevation: (context) => elevationFor(context, chosenBy(context)),
-    announce: (context, text) => deps.announce(context.sessionKey, text),
+    announce: (context, text, end) => deps.announce(context.sessionKey, text, end),
     ...deps.asked,
     store,
     stateDir: config.paths.state,

@@ -98,8 +98,8 @@ export interface PromptFacts {
 /** What of a session may shape its prompt. */
 export interface SessionFacts {
   readonly mode: PromptMode;
-  /** Which of the workspace's files belong here: all, all but the private memory, or only the rules of work. */
-  readonly files: "all" | "shared" | "few";
+  /** Which of the workspace's files belong here: all, all but the private memory, only the rules of work, or only what a heartbeat is to do. */
+  readonly files: "all" | "shared" | "few" | "heartbeat";
   readonly channel?: string;
 }
 
@@ -118,9 +118,11 @@ export function sessionFacts(sessionKey: string, entry?: SessionEntry): SessionF
   const channel = entry?.lastChannel ?? entry?.channel;
   // Chats of more than one person.
   const isShared = SHARED.has(entry?.chatType) || parts[1] === "group" || parts[1] === "channel";
+  // Heartbeats that run outside the main session.
+  const isBeat = parts[0] === "heartbeat";
   return {
-    mode: subagent ? "minimal" : "full",
-    files: subagent || parts[0] === "cron" ? "few" : isShared ? "shared" : "all",
+    mode: subagent || isBeat ? "minimal" : "full",
+    files: isBeat ? "heartbeat" : subagent || parts[0] === "cron" ? "few" : isShared ? "shared" : "all",
     ...(typeof channel === "string" && CHANNEL.test(channel) ? { channel } : {}),
   };
 }

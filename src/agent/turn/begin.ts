@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/records.ts";
 import { AppError } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import { entryAfterReset, headerLine, resetDecision, resetPolicy, type HeldPath, type SessionPath } from "../../sessions/index.ts";
@@ -19,6 +20,8 @@ export interface TurnTarget {
   readonly path: SessionPath;
   /** Set when the session began with this turn: why, and what it followed. */
   readonly began?: { readonly reason: "new" | "daily" | "idle"; readonly former?: SessionEntry } | undefined;
+  /** Where the conversation stood before a turn that may be forgotten. */
+  readonly before?: string | null;
   /** Times the turn was resumed, this one included. */
   readonly resumptions: number;
   /** Set when the beginning goes with the turn's first commit; resolves with it. */
@@ -63,25 +66,34 @@ export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: 
     held,
   });
   const resumptions = turn ? turn.resumptions + 1 : 0;
-  const target: TurnTarget = { sessionId: entry.sessionId, file: path.file, entry, row, path, resumptions, began };
-  const { runId: turnId, sessionKey, agentId } = input;
+  const before = input.trigger === "heartbeat" ? { before: turn ? leafBefore(turn) : path.leafId } : {};
+  const target: TurnTarget = { sessionId: entry.sessionId, file: path.file, entry, row, path, ...before, resumptions, began };
+  const { runId: turnId, sessionKey, agentId, eventsOf } = input;
   const started: readonly Write[] = turn
     ? [
         ["turns.resume", { id: turnId }],
         ["journal.append", { turnId, kind: "note", data: { resumed: resumptions } }],
       ]
-    : [["turns.start", { id: turnId, sessionKey, agentId }]];
+    : [["turns.start", { id: turnId, sessionKey, agentId, ...(input.trigger === "heartbeat" ? { detail: before } : {}) }]];
   const writes: readonly Write[] = [...started, ["inbox.claim", { ids: input.inboxIds, turnId }], transcript, write];
-  if (held && write[0] === "sessions.expect" && session.isTouched === false) {
+  if (held && write[0] === "sessions.expect" && session.isTouched === false && eventsOf === undefined) {
     const begun = store.commit(writes, { lazy: true, patient: true, by: session });
     begun.catch(() => {}); // Reported by the first commit. A turn that is left has none.
     return { target: { ...target, begun }, committed: Promise.resolve([]) };
   }
   if (session.isTouched !== undefined) session.isTouched = false;
   // Lost with the machine, it is simply begun again; what follows from it is synced with it. Drained first: its answer is the first of the commit's.
-  const committed = store.commit([["injections.drain", { sessionKey, turnId }], ...writes], { lazy: true, by: session }).then(([injections]) => injections);
+  const committed = store
+    .commit([["injections.drain", { sessionKey: eventsOf ?? sessionKey, turnId }], ...writes], { lazy: true, by: session })
+    .then(([injections]) => injections);
   committed.catch(() => {}); // Reported where it is waited for.
   return { target, committed };
+}
+
+/** Where the conversation stood before a turn that is resumed. */
+function leafBefore({ detail }: TurnRow): string | null {
+  const leaf = isRecord(detail) ? detail["before"] : undefined;
+  return typeof leaf === "string" ? leaf : null;
 }
 
 /** What is there before the turn. */

@@ -1,4 +1,5 @@
 import { isRecord } from "../../base/records.ts";
+import { heartbeatSettings } from "../../config/index.ts";
 import type { AssistantMessage, ModelMessage, SessionEntry } from "../../protocol/index.ts";
 import { authProfileOverride, cacheTouchEntry, messageEntry, promptErrorEntry, usageAfterRun, ZERO_USAGE, type MessageExtras } from "../../sessions/index.ts";
 import { patchedEntry, type Outcome, type Write } from "../../store/index.ts";
@@ -44,7 +45,7 @@ export async function conclude(run: TurnRun, result: LoopResult, before: readonl
 }
 
 function endOf(run: TurnRun, { end, answers, partial }: LoopResult, facts: Facts): Ended {
-  const { tools } = run;
+  const { tools, deps, input } = run;
   if (end.kind === "aborted") return aborted(run, partial, end.text, facts);
   if (end.kind === "failed") return failed(run, end, facts);
   if (end.kind === "limit") {
@@ -53,7 +54,9 @@ function endOf(run: TurnRun, { end, answers, partial }: LoopResult, facts: Facts
       lines: () => [(at) => messageEntry(at, { ...emptyAnswer(run), stopReason: "error", errorMessage: end.text })],
     };
   }
-  const { text, texts, silent } = replyOf(answers, tools.failed, tools.delivered);
+  // A heartbeat may be asked to stay silent about tools that fail.
+  const isSuppressed = input.trigger === "heartbeat" && heartbeatSettings(deps.config.current, input.agentId).suppressToolErrorWarnings === true;
+  const { text, texts, silent } = replyOf(answers, isSuppressed ? undefined : tools.failed, tools.delivered);
   const delegated = tools.delegated.length === 0 ? { stopReason: end.answer.stopReason } : { stopReason: "toolUse", calls: tools.delegated };
   return { end: { ...facts, status: "ok", text, texts, ...delegated, ...(silent ? { silent } : {}) }, lines: () => [] };
 }
@@ -107,7 +110,7 @@ function emptyAnswer({ deps, turn }: TurnRun): AssistantMessage {
 /** The last commit of a turn: the answer, what is sent of it, the input's outcome, the session's fields. Gives the end as it is on disk. */
 export async function finishTurn({ deps, input, ports, turn, record, hookLog }: TurnRun, made: TurnEnd, lines: LastLines): Promise<TurnEnd> {
   const sent = (await ports.replies?.(made)) ?? [];
-  const { writes: replies, shown, isWritten = false } = "shown" in sent ? sent : { writes: sent };
+  const { writes: replies, shown, isWritten = false, isForgotten = false } = "shown" in sent ? sent : { writes: sent };
   const inPlace = isWritten ? undefined : shown;
   const drafts = lines(inPlace === undefined ? {} : { openclawShown: inPlace });
   const end = shown === undefined ? made : { ...made, shown };
@@ -116,20 +119,22 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
   const pruned = deps.config.current.agents?.defaults?.contextPruning?.mode === "cache-ttl";
   const touched: Draft[] = pruned && end.status === "ok" ? [(at) => cacheTouchEntry(at, turn.chosen.selection.entry)] : [];
   const decided: Write[] = hookLog.entries.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { hooks: hookLog.entries } }]];
-  const patch = patchOf(deps, input, turn, end);
+  const { row, before, file } = turn.target;
+  const patch = patchOf(deps, input, turn, end, isForgotten);
   const writes: Write[] = [
     ["sessions.merge", { key: input.sessionKey, patch }],
     ...decided,
     ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
     ...replies,
+    ...(isForgotten && before !== undefined ? ([["transcripts.branch", { file, leafId: before }]] as const) : []),
     // The text once: its pieces are in the transcript.
     ["turns.end", { id: input.runId, outcome, why, detail: { ...end, texts: [] } }],
   ];
-  const [merged] = await record.end([...drafts, ...touched], writes, inPlace);
-  const { row } = turn.target;
+  if (isForgotten) record.forgetLines();
+  const [merged] = await record.end(isForgotten ? [] : [...drafts, ...touched], writes, inPlace);
   const version = row.version + 1;
   // Saves the next turn reading it. Another version: someone else changed it while the turn ran, and it is read again.
-  const isOurs = isRecord(merged) && merged["version"] === version && deps.session.isTouched !== true;
+  const isOurs = isRecord(merged) && merged["version"] === version && deps.session.isTouched !== true && !isForgotten;
   deps.session.row = isOurs ? { ...row, version, entry: patchedEntry(row.entry, patch) } : undefined;
   return end;
 }
@@ -143,7 +148,7 @@ function outcomeOf({ status, text, texts, calls }: TurnEnd): Outcome {
 }
 
 /** What of a session's entry follows from a turn. */
-function patchOf(deps: TurnDeps, input: TurnInput, turn: PreparedTurn, end: TurnEnd): Readonly<Record<string, unknown>> {
+function patchOf(deps: TurnDeps, input: TurnInput, turn: PreparedTurn, end: TurnEnd, isForgotten: boolean): Readonly<Record<string, unknown>> {
   const { entry } = turn.target;
   const { selection } = turn.chosen;
   const { provider = selection.entry.provider, model = selection.entry.id, profileId } = end;
@@ -153,6 +158,7 @@ function patchOf(deps: TurnDeps, input: TurnInput, turn: PreparedTurn, end: Turn
   const profile = sticks
     ? { authProfileOverride: profileId, authProfileOverrideSource: "auto", authProfileOverrideCompactionCount: entry["compactionCount"] ?? 0 }
     : {};
+  if (isForgotten) return changedSnapshots(deps, input, turn);
   return {
     updatedAt: end.endedAt,
     systemSent: true,

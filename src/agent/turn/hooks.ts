@@ -16,7 +16,7 @@ export const turnSpan = (runId: string): string => `turn ${runId}`;
 
 /** The facts that hooks of a turn are called with, before its model is known. */
 export function hookContext(input: TurnInput, sessionId: string, workspaceDir: string): AgentHookContext {
-  const { agentId, sessionKey, runId, channel, senderId, chatId } = input;
+  const { agentId, sessionKey, runId, channel, senderId, chatId, trigger = "user" } = input;
   const sender = senderId === undefined ? {} : { sender: { id: senderId } };
   const chat = chatId === undefined ? {} : { chat: { id: chatId } };
   return {
@@ -27,7 +27,7 @@ export function hookContext(input: TurnInput, sessionId: string, workspaceDir: s
     workspaceDir,
     messageProvider: channel,
     channel,
-    trigger: "user",
+    trigger,
     trace: turnTrace(input),
     ...(senderId === undefined ? {} : { senderId }),
     ...(chatId === undefined ? {} : { chatId }),

@@ -44,6 +44,12 @@ export interface TurnInput {
   readonly entryFields?: Readonly<Record<string, unknown>>;
   /** Only these skills. */
   readonly skillFilter?: readonly string[];
+  /** What starts it, where no one wrote the message. */
+  readonly trigger?: "cron" | "heartbeat";
+  /** The session whose system lines it gets, where that is another one. */
+  readonly eventsOf?: string;
+  /** Only these tools. */
+  readonly tools?: readonly string[];
   /** The sender may do everything. */
   readonly owner: boolean;
   /** Stands in the system prompt of this turn. */
@@ -109,6 +115,8 @@ export interface ShownReplies {
   readonly shown: string;
   /** The text belongs to an answer that is in the transcript already, as it is shown. */
   readonly isWritten?: boolean;
+  /** The conversation goes on as if there had been no such turn. */
+  readonly isForgotten?: boolean;
 }
 
 /** Why a turn failed, for machines. */

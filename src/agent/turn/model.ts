@@ -114,7 +114,7 @@ async function selectWished(models: Models, wish: ModelRequest, asked: Override,
 }
 
 /** Who pays for the calls of a turn. */
-export type Payer = Pick<TurnInput, "agentId" | "sessionKey" | "runId" | "channel" | "senderId">;
+export type Payer = Pick<TurnInput, "agentId" | "sessionKey" | "runId" | "channel" | "senderId" | "trigger">;
 
 /** Clients of the gateway (the page, the terminal, `/v1`, commands) have no sender id; they count together. */
 const CLIENTS = "webchat";
@@ -128,7 +128,7 @@ export async function overspent(deps: TurnDeps, { agentId, sessionKey, senderId 
 
 /** A row for what one call of a model took. `at`: when the call was over; when it is written without it. */
 export function usageRow(
-  { agentId, sessionKey, runId, channel, senderId = CLIENTS }: Payer,
+  { agentId, sessionKey, runId, channel, trigger, senderId = trigger ?? CLIENTS }: Payer,
   message: AssistantMessage,
   durationMs: number,
   at?: number,
@@ -147,7 +147,8 @@ export function usageRow(
     costs: usage.cost,
     durationMs: Math.round(durationMs),
     failed: message.stopReason === "error",
-    channel,
+    // What nobody asked for is counted under its own name.
+    channel: trigger ?? channel,
     turnId: runId,
     ...(at === undefined ? {} : { at }),
     sender: senderId,

@@ -1,4 +1,5 @@
 import { isRecord } from "../../base/records.ts";
+import { heartbeatAgents, heartbeatSettings, type OpenClawConfig } from "../../config/index.ts";
 import type { AgentHookContext, TurnInjection } from "../../hooks/index.ts";
 import { parseSessionKey, type ModelMessage, type SessionEntry, type ToolSchema, type UserMessage } from "../../protocol/index.ts";
 import { reasoningLevel } from "../../sessions/index.ts";
@@ -42,7 +43,9 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   // Known of the channel that the message came over, which need not be the session's last one.
   const facts = channel === input.channel ? input.channelFacts : undefined;
   const chat = [channel, input.direct, input.inbound, input.systemPrompt, facts && JSON.stringify(facts)];
-  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
+  // Only where heartbeats come in: the section would only cost tokens elsewhere.
+  const heartbeatPrompt = heartbeatPromptOf(config, input);
+  const scalars = [mode, heartbeatPrompt, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
   return deps.session.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
 
   function build(): SystemPrompt {
@@ -59,6 +62,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
       today,
       ...(defaults?.timeFormat === undefined ? {} : { timeFormat: defaults.timeFormat }),
       outputChars: SHOWN_OUTPUT_CHARS,
+      ...(heartbeatPrompt === undefined ? {} : { heartbeatPrompt }),
       channels: Object.keys(config.channels ?? {}).filter((name) => name !== "defaults"),
       host: { ...deps.host, ...(repo === undefined ? {} : { repoRoot: repo }) },
       turn: {
@@ -81,6 +85,14 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
       ...(config.memory?.citations === undefined ? {} : { memoryCitations: config.memory.citations }),
     });
   }
+}
+
+/** The prompt of the heartbeats that run in this session; undefined when none do. */
+function heartbeatPromptOf(config: OpenClawConfig, { agentId, sessionKey }: TurnInput): string | undefined {
+  const isMain = sessionKey === "global" || sessionKey === `agent:${agentId}:main`;
+  if (!isMain || !heartbeatAgents(config).includes(agentId.toLowerCase())) return undefined;
+  const { everyMs, prompt, isolated } = heartbeatSettings(config, agentId);
+  return everyMs > 0 && isolated !== true ? prompt : undefined;
 }
 
 function modelAliases(models: Readonly<Record<string, { readonly alias?: string | undefined }>> | undefined) {
@@ -171,7 +183,8 @@ export async function shapePrompt(deps: TurnDeps, input: TurnInput, turn: Unshap
   const { hooks } = deps;
   const { context, injections, systemPrompt } = turn;
   const prompt = input.message;
-  const isPlain = injections.length === 0 && input.events === undefined && !SHAPING.some((name) => hooks.has(name));
+  const isBeat = input.trigger === "heartbeat" && hooks.has("heartbeat_prompt_contribution");
+  const isPlain = injections.length === 0 && input.events === undefined && !isBeat && !SHAPING.some((name) => hooks.has(name));
   if (isPlain) return { before: "", text: prompt, after: "", systemPrompt };
   const messages: unknown[] = [...turn.messages];
   const waiting = injections.filter(({ placement }) => placement !== SYSTEM_EVENT);
@@ -179,6 +192,7 @@ export async function shapePrompt(deps: TurnDeps, input: TurnInput, turn: Unshap
   if (hooks.has("agent_turn_prepare")) {
     around.push((await hooks.run("agent_turn_prepare", { prompt, messages, injections: waiting.map(injectionFact) }, { ...context })) ?? {});
   }
+  if (isBeat) around.push((await hooks.run("heartbeat_prompt_contribution", { prompt, messages, runId: input.runId }, { ...context })) ?? {});
   const built: BuildResult[] = [];
   if (hooks.has("before_prompt_build")) {
     built.push((await hooks.run("before_prompt_build", { prompt, messages, currentUserMessage: prompt }, { ...context })) ?? {});

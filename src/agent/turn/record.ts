@@ -194,6 +194,12 @@ export class TurnRecord {
     return checked ?? masked;
   }
 
+  /** Lines that wait are not written; what else waits is. */
+  forgetLines(): void {
+    this.#waiting.drafts.length = 0;
+    this.#waiting.unwritten.length = 0;
+  }
+
   /** Puts what waits on disk, so that the transcript has the whole conversation. */
   async flush(): Promise<void> {
     // A turn that is resumed after this finds its message in the transcript.

@@ -4,11 +4,11 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
 import type { BootstrapFile } from "../prompt/injected-files.ts";
 import type { SessionFacts } from "../prompt/facts.ts";
-import { BOOTSTRAP_NAMES, FEW_NAMES, MEMORY_NAMES } from "./bootstrap-names.ts";
+import { BOOTSTRAP_NAMES, FEW_NAMES, HEARTBEAT_NAME, MEMORY_NAMES } from "./bootstrap-names.ts";
 
 export interface ReadBootstrapOptions {
   readonly folder: string;
-  /** Which files: all, all but the private memory, or the few for sub-agents and jobs. */
+  /** Which files: all, all but the private memory, the few for sub-agents and jobs, or the one for heartbeats outside the main session. */
   readonly which: SessionFacts["files"];
 }
 
@@ -27,6 +27,7 @@ const NAMES: Readonly<Record<SessionFacts["files"], readonly string[]>> = {
   all: [...BOOTSTRAP_NAMES, ...MEMORY_NAMES],
   shared: BOOTSTRAP_NAMES,
   few: BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)),
+  heartbeat: [HEARTBEAT_NAME],
 };
 const MEMORY: ReadonlySet<string> = new Set(MEMORY_NAMES);
 const OPTIONAL: ReadonlySet<string> = new Set(["BOOTSTRAP.md", ...MEMORY_NAMES]);
@@ -121,6 +122,7 @@ const S_IFREG = 0o100000;
 /** True when a session of this kind may see the file: what hooks add is held to the same rule. */
 export function belongsTo(which: SessionFacts["files"], name: string): boolean {
   if (which === "few") return FEW_NAMES.has(name);
+  if (which === "heartbeat") return name === HEARTBEAT_NAME;
   return which === "all" || !MEMORY.has(name);
 }
 

@@ -6,5 +6,8 @@ export type BootstrapName = (typeof BOOTSTRAP_NAMES)[number];
 /** Long-term memory; both spellings are in use. */
 export const MEMORY_NAMES = ["MEMORY.md", "memory.md"] as const;
 
+/** What an agent is to look after by itself. */
+export const HEARTBEAT_NAME = "HEARTBEAT.md" satisfies BootstrapName;
+
 /** All that sub-agents and scheduled jobs see. */
 export const FEW_NAMES: ReadonlySet<string> = new Set(["AGENTS.md", "TOOLS.md"]);

@@ -6,6 +6,7 @@ import type { ReplyAddress, RunOutcome, RunRequest } from "../../conversation/in
 import { resolveSessionKey, type ThinkingLevel } from "../../protocol/index.ts";
 import { deliveryOf } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
+import { timeLine } from "../time-line.ts";
 import type { CronJob } from "./job.ts";
 
 /** What a finished run of a job is recorded with, besides its times. */
@@ -66,13 +67,6 @@ export async function targetOf(job: CronJob, config: OpenClawConfig, store: Pick
   const accountId = (isLast ? last.accountId : undefined) ?? "default";
   const threadId = isLast && target === last.to ? last.threadId : undefined;
   return { channel, accountId, to: target, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
-}
-
-/** The time as the agent's user reads it. */
-function timeLine(now: number, config: OpenClawConfig): string {
-  const zone = config.agents?.defaults?.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const text = new Intl.DateTimeFormat("en-US", { dateStyle: "full", timeStyle: "short", timeZone: zone }).format(now);
-  return `Current time: ${text} (${zone})`;
 }
 
 const SUMMARY_NOTE =

@@ -223,3 +223,15 @@ export const cron: Group = {
     { line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "the next times of an expression" },
   ],
 };
+
+export const system: Group = {
+  entries: [
+    { name: "event", summary: "tell the agent that something happened", load: async () => (await import("./system.ts")).event },
+    { name: "heartbeat", summary: "how the last heartbeat went; turn them off and on", load: async () => (await import("./system.ts")).heartbeat },
+    { name: "presence", summary: "programs that are connected", load: async () => (await import("./system.ts")).presence },
+  ],
+  examples: [
+    { line: "openclaw system heartbeat last", does: "how the last heartbeat went" },
+    { line: 'openclaw system event --text "The backup has finished" --mode now', does: "the agent acts on it now" },
+  ],
+};

@@ -5,6 +5,7 @@ import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
 import { gatewayMessage, reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { commitEnd, commitEndWithNote, emitEnd, noteWrites, runsOf } from "../closing.ts";
+import type { ReplyAddress } from "../address.ts";
 import type { RunOutcome } from "../contract.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
 import { asksBeforeSending, decideShown, isDecided, notifySent } from "../delivery/message-hooks.ts";
@@ -14,13 +15,13 @@ import { mediaLine, summaryOf } from "./channel-input.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
 
 /** What belongs to the answer of a client's run, for hooks and for rows in the outbox. */
-function factsOf(item: Item, kind: OutgoingFacts["kind"]): OutgoingFacts {
+export function factsOf(item: Item, kind: OutgoingFacts["kind"]): OutgoingFacts {
   const { id, sessionKey, agentId, last } = item;
   return { kind, runId: id, sessionKey, agentId, senderId: last.event.sender.id, messageId: id, traceId: last.traceId };
 }
 
 /** What a client is shown, after plugins have decided about it. */
-interface ClientReply {
+export interface ClientReply {
   /** Rows for the chat that it is also sent to. */
   readonly writes: readonly Write[];
   /** What the client is shown, message by message. */
@@ -35,7 +36,7 @@ interface ClientReply {
 const textsOf = (payloads: readonly ReplyPayload[]): readonly string[] => payloads.flatMap(({ text }) => (text === undefined || text === "" ? [] : [text]));
 
 /** Asks plugins about an answer, once: as a message of the chat that it is also sent to, or as one of the client's own conversation. */
-async function replyOf(
+export async function replyOf(
   deps: ConversationDeps,
   item: Item,
   payloads: readonly ReplyPayload[],
@@ -85,9 +86,13 @@ async function shownParts(item: Item, end: TurnEnd, thoughts: string, { store }:
 type Ended = Pick<TurnEnd, "text" | "texts"> & Partial<TurnEnd>;
 
 /** The answer as it is sent to a channel, when the client asked for that. */
-async function channelPayloads(item: Item, ended: Ended, deps: ConversationDeps): Promise<readonly ReplyPayload[]> {
-  const { sessionKey, agentId, request } = item;
-  const address = request?.reply;
+export async function channelPayloads(
+  item: Item,
+  ended: Ended,
+  deps: ConversationDeps,
+  { address = item.request?.reply, isHeartbeat = false }: { readonly address?: ReplyAddress | undefined; readonly isHeartbeat?: boolean } = {},
+): Promise<readonly ReplyPayload[]> {
+  const { sessionKey, agentId } = item;
   if (!address) return [];
   const { openReplyStream } = await import("../reply/index.ts");
   const { clock, random, log, config } = deps;
@@ -101,7 +106,7 @@ async function channelPayloads(item: Item, ended: Ended, deps: ConversationDeps)
     sessionKey,
     levels: () => ({ verbose: "off", reasoning: "off", usage }),
     wasMentioned: true,
-    isHeartbeat: false,
+    isHeartbeat,
     clock,
     random,
     log,
@@ -209,7 +214,8 @@ async function inputOf(turn: Turn): Promise<TurnInput> {
     timeoutMs: _timeout,
     scopes: _scopes,
     reply: _reply,
-    kind: _kind,
+    kind,
+    heartbeat: _heartbeat,
     files: _files,
     images: _images,
     decided: _decided,
@@ -224,6 +230,9 @@ async function inputOf(turn: Turn): Promise<TurnInput> {
   const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model ?? request.model;
   return {
     ...request,
+    ...(kind === "cron" || kind === "heartbeat" ? { trigger: kind } : {}),
+    // A heartbeat does not change where answers go.
+    ...(kind === "heartbeat" ? { entryFields: {} } : {}),
     traceId: last.traceId,
     message,
     owner,

@@ -133,7 +133,7 @@ async function takenOver({ main }: Turn, { deps }: ConversationContext, hookLog:
     sessionKey: main.sessionKey,
     sendPolicy: "allow" as const,
     dispatchKind: "agent",
-    isHeartbeat: false,
+    isHeartbeat: main.request?.kind === "heartbeat",
     originatingChannel: last.address.channel,
     originatingTo: last.address.to,
   };

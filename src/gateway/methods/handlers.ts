@@ -14,6 +14,7 @@ import { createMessageOrder } from "./chat/incoming.ts";
 import { createRunRelay } from "../runs/relay.ts";
 import { channelsHandlers, type ChannelsPort } from "./channels.ts";
 import { cronHandlers, type CronPort } from "./cron.ts";
+import { heartbeatHandlers, type HeartbeatPort } from "./heartbeat.ts";
 import { configHandlers, createWriteBudget, type ConfigDeps } from "./config.ts";
 import type { MethodDeps } from "./deps.ts";
 import { devicesHandlers, type DevicesDeps } from "./devices.ts";
@@ -60,6 +61,8 @@ export interface HandlersDeps
   readonly agent?: AgentPort | undefined;
   /** Without it `cron.*` is not answered. */
   readonly cron?: CronPort | undefined;
+  /** Without it `wake`, `last-heartbeat` and `set-heartbeats` are not answered. */
+  readonly heartbeat?: HeartbeatPort | undefined;
   /** Without it `overview` is not answered. */
   readonly overview?: OverviewPort | undefined;
   /** Without it `setup.*` and `wizard.*` are not answered. */
@@ -98,6 +101,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
     ...(deps.cron ? cronHandlers(deps.cron) : unavailable("cron")),
+    ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : unavailable("skills")),
     ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node")),
@@ -106,7 +110,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
 }
 
 /** What this version does not have. */
-const notBuilt = () => unavailable("wake", "set-heartbeats", "update", "browser", "tts", "talk", "voicewake", "push");
+const notBuilt = () => unavailable("update", "browser", "tts", "talk", "voicewake", "push");
 
 /** Every method of the protocol, with its handler or with `unavailable`. Runs are announced until the gateway stops. */
 export function createHandlers(

@@ -83,7 +83,5 @@ export function systemHandlers(deps: SystemDeps) {
     status: (_params, { caller }) => readStatus(deps, covers(caller.scopes, "operator.admin")),
     "system-presence": () => deps.presence.list(),
     "system-event": (params) => systemEvent(params, deps),
-    // There are no heartbeats before the automation module is built.
-    "last-heartbeat": () => null,
   } satisfies Handlers;
 }

@@ -12,7 +12,6 @@ export const UNCALLED = [
   "defaults",
   "doctor",
   "elevated.allowFromFallback",
-  "heartbeat.checkReady",
   "heartbeat.resolveRecipients",
   "lifecycle",
   "message",

@@ -1,3 +1,5 @@
+import type { NoInput } from "./input.ts";
+
 /** Small JSON state of a plugin in a session. */
 export interface ExtensionRow {
   readonly sessionKey: string;
@@ -50,5 +52,7 @@ export interface ExtensionsReads {
     input: { readonly sessionKey: string; readonly pluginId?: string | undefined; readonly namespace?: string | undefined };
     result: readonly ExtensionRow[];
   };
+  /** Sessions with lines that are to be acted on at once, and what those are about: `payload.wake`, with `payload.now`. */
+  "injections.waking": { input: NoInput; result: readonly { readonly sessionKey: string; readonly source: string }[] };
   "injections.waiting": { input: { readonly sessionKey: string; readonly now: number }; result: readonly InjectionRow[] };
 }

@@ -30,6 +30,12 @@ export interface ShownOutput extends Disposable {
   changed(): void;
 }
 
+/** The end of a command in the background. */
+export interface CommandEnd {
+  /** Whether the agent has been shown it. */
+  isSeen(): boolean;
+}
+
 export interface ExecToolDeps {
   readonly clock: Clock;
   readonly log: Logger;
@@ -59,8 +65,8 @@ export interface ExecToolDeps {
   /** False when policy keeps `process` away: nothing may go to the background then. */
   readonly canBackground: (context: ToolContext) => boolean;
   readonly elevation: (context: ToolContext) => Elevation;
-  /** Tells a session's next turn what happened meanwhile. */
-  readonly announce: (context: ToolContext, text: string) => void;
+  /** Tells a session's next turn what happened meanwhile. With the end of a command the session acts on it by itself, unless it has seen the end before. */
+  readonly announce: (context: ToolContext, text: string, end?: CommandEnd) => void;
   /** What a session needs to go on where it was asked, kept with the question. */
   readonly origin?: ((context: ToolContext) => Readonly<Record<string, unknown>>) | undefined;
   /** Has a session go on with what became of a command: it is accepted, as a message is, when this resolves. Without it only the next turn is notified. */

@@ -258,7 +258,7 @@ function planRun(deps: ExecToolDeps, { params, context, signal, update }: ToolCa
     timeoutMs: timeoutMs > 0 ? timeoutMs : undefined,
     cleanupMs: settings.cleanupMs,
     ...(settings.notifyOnExit
-      ? { onBackgroundEnd: (text, empty) => (empty && !settings.notifyOnExitEmptySuccess ? undefined : deps.announce(context, text)) }
+      ? { onBackgroundEnd: (text, empty, end) => (empty && !settings.notifyOnExitEmptySuccess ? undefined : deps.announce(context, text, end)) }
       : {}),
   };
 }

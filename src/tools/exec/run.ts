@@ -4,6 +4,7 @@ import { inheritedEnvironment } from "../../base/inherited-environment.ts";
 import type { CommandProcess, ProcessEnd, Processes, StartInput } from "../process/processes.ts";
 import type { Sandbox } from "../sandbox/sandboxes.ts";
 import { failedOutcome, textOutcome, type ToolOutcome } from "../tool.ts";
+import type { CommandEnd } from "./deps.ts";
 import { assertPlan, type ExecPlan } from "./plan.ts";
 import { changedFile } from "./remember/pins.ts";
 import type { Terminal } from "./terminal.ts";
@@ -45,7 +46,7 @@ export interface PlanRun {
   readonly timeoutMs: number | undefined;
   readonly cleanupMs: number | undefined;
   /** Receives the end of a command that was left in the background; `empty` when it succeeded and printed nothing. */
-  readonly onBackgroundEnd?: (text: string, empty: boolean) => void;
+  readonly onBackgroundEnd?: (text: string, empty: boolean, end: CommandEnd) => void;
 }
 
 /** Runs the plan that was approved, and no other. */
@@ -129,7 +130,7 @@ async function announceEnd(plan: ExecPlan, process: CommandProcess, run: PlanRun
   const tail = process.output.tail().replace(/\s+/g, " ").trim().slice(-NOTE_CHARS);
   const how = end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`;
   const text = `Exec ${end.code === 0 ? "completed" : "failed"} (${process.id}, ${how})${tail === "" ? "" : ` :: ${tail}`}`;
-  run.onBackgroundEnd?.(hint === undefined ? text : `${text}\n${hint}`, end.code === 0 && tail === "");
+  run.onBackgroundEnd?.(hint === undefined ? text : `${text}\n${hint}`, end.code === 0 && tail === "", { isSeen: () => process.isEndSeen });
 }
 
 function endOutcome(plan: ExecPlan, process: CommandProcess, end: ProcessEnd, { clock, warnings, timeoutMs, hint }: PlanRun): ToolOutcome {

@@ -86,6 +86,7 @@ export const processTool = defineTool<ProcessToolDeps>({
           return typed(process, action, params);
         case "kill":
           if (process.end) return failed(`Session ${id} has ended already.`);
+          process.isEndSeen = true;
           process.kill();
           return textOutcome(`Killed session ${id}.`, { status: "failed", name: nameOf(process) });
         case "clear":
@@ -93,6 +94,7 @@ export const processTool = defineTool<ProcessToolDeps>({
           processes.forget(process);
           return textOutcome(`Cleared session ${id}.`, { status: "completed" });
         case "remove":
+          process.isEndSeen = true;
           process.kill();
           processes.forget(process);
           return textOutcome(`Removed session ${id}.`, { status: process.end ? "completed" : "failed", name: nameOf(process) });
@@ -210,6 +212,7 @@ async function poll(process: CommandProcess, { clock, signal, waitMs }: Waiting)
 
 function pollOutcome(process: CommandProcess, text: string): ToolOutcome {
   const { end, emptyPolls } = process;
+  process.isEndSeen ||= end !== undefined;
   const state = end ? `Process exited with ${end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`}.` : "Process still running.";
   const retryInMs = end ? undefined : RETRY_MS[Math.min(Math.max(emptyPolls - 1, 0), RETRY_MS.length - 1)];
   const shown = middleLeftOut(text.trimEnd(), undefined, wherePolled(process));

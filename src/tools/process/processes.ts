@@ -58,6 +58,8 @@ export interface CommandProcess {
   readonly ended: Promise<ProcessEnd>;
   /** Polls in a row that brought nothing. */
   emptyPolls: number;
+  /** Its agent has been shown the end, or brought it about. */
+  isEndSeen: boolean;
   /** Goes on without its call. `announced`: its session is to be notified of its end, also by the next gateway when this one is killed. */
   toBackground(announced?: boolean): void;
   /** True when it runs in a terminal; only then it can be written to. */
@@ -142,8 +144,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
       const id = freeSlug(random, (slug) => known.has(slug));
       const record = records?.add({ id, pid: child.pid, sessionKey: input.scope, command: input.command, terminal: input.terminal === "here" });
       const state: { backgrounded: boolean; end?: ProcessEnd; endedAt?: number; timedOut: boolean } = { backgrounded: false, timedOut: false };
-      let [killing, endInside]: [Disposable?, Promise<void>?] = [];
-      let outputFile: string | undefined;
+      let [killing, endInside, outputFile]: [Disposable?, Promise<void>?, string?] = [];
       const signal = input.terminal === "here" ? terminalSignals(child) : child.signal;
       function kill(graceMs = KILL_AFTER_MS): void {
         if (state.end || killing) return;
@@ -191,6 +192,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
         },
         ended,
         emptyPolls: 0,
+        isEndSeen: false,
         toBackground(announced = false) {
           state.backgrounded = true;
           if (announced && !state.end) record?.announce();
@@ -202,7 +204,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
         },
         kill,
       };
-      known.set(process.id, process);
+      known.set(id, process);
       return process;
     },
     ...inBackground(known),

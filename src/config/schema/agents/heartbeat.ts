@@ -8,6 +8,7 @@ export const heartbeat = group("Turns that an agent takes by itself at fixed tim
     timezone: text("user, local or an IANA time zone."),
   }),
   model: text("Model for heartbeats, as provider/model."),
+  isolated: flag("Run them outside the main session, with HEARTBEAT.md and what is pending only: a beat costs little however long the conversation is."),
   session: text("Session that heartbeats run in; main by default."),
   includeReasoning: flag("Deliver the model's reasoning as well.", advanced),
   target: text("Where the answer goes: last, none or a channel id."),

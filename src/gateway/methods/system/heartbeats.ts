@@ -1,15 +1,15 @@
-import type { OpenClawConfig } from "../../../config/index.ts";
+import { heartbeatAgents, heartbeatSettings, type OpenClawConfig } from "../../../config/index.ts";
 import type { Health } from "../../../protocol/index.ts";
 import { agentList, keySettings } from "../sessions/keys.ts";
 
 type Heartbeat = Health["agents"][number]["heartbeat"];
 
-const ACK_MAX_CHARS = 300;
-
-/** Nothing wakes agents yet: what is configured is shown, and that it does not run. */
+/** How an agent is woken by itself. */
 export function heartbeatOf(config: OpenClawConfig, agent: ReturnType<typeof agentList>[number]): Heartbeat {
-  const { every = "30m", prompt = "", target = "last", ackMaxChars = ACK_MAX_CHARS } = { ...config.agents?.defaults?.heartbeat, ...agent.heartbeat };
-  return { enabled: false, every, everyMs: null, prompt, target, ackMaxChars };
+  const agentId = agent.id.toLowerCase();
+  const { every, everyMs, prompt, target, ackMaxChars } = heartbeatSettings(config, agentId);
+  const enabled = everyMs > 0 && heartbeatAgents(config).includes(agentId);
+  return { enabled, every: enabled ? every : "disabled", everyMs: enabled ? everyMs : null, prompt, target, ackMaxChars };
 }
 
 /** The heartbeats of all agents, for `status`. */

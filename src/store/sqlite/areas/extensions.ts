@@ -58,6 +58,12 @@ export const extensionsReads = {
     ]);
     return shapeAll<ExtensionRow>(sql(`SELECT ${COLUMNS} FROM session_extensions WHERE ${text} ORDER BY plugin_id, namespace`).all(...values), ["value"]);
   },
+  "injections.waking"({ sql }) {
+    const text = `SELECT DISTINCT session_key AS key, json_extract(payload, '$.wake') AS source FROM injections WHERE drained_at IS NULL AND json_extract(payload, '$.now') = 1`;
+    return sql(text)
+      .all()
+      .map(({ key, source }) => ({ sessionKey: String(key), source: String(source) }));
+  },
   "injections.waiting"({ sql }, { sessionKey, now }) {
     const text = `SELECT ${INJECTION_COLUMNS} FROM injections WHERE session_key = ? AND drained_at IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq`;
     return shapeAll<InjectionRow>(sql(text).all(sessionKey, now), ["payload"]);

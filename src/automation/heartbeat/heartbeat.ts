@@ -1,0 +1,120 @@
+/**
+ * Heartbeats: turns that an agent takes by itself, at regular times or because something came in. What asks for one is a line of the system on disk; the
+ * beat itself is a run in the inbox. Where there is nothing to do, no model is asked.
+ */
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { heartbeatAgents, heartbeatSettings } from "../../config/index.ts";
+import { agentOfKey } from "../../protocol/index.ts";
+import { beatSession, isTimed, type Beat } from "./beat.ts";
+import { runBeat, type BeatDeps } from "./run-beat.ts";
+
+export interface WakeRequest {
+  readonly reason: string;
+  readonly agentId?: string;
+  readonly sessionKey?: string;
+}
+
+export interface HeartbeatDeps extends BeatDeps {
+  readonly log: Logger;
+}
+
+export interface Heartbeat extends Disposable {
+  /** Asks for a beat soon; what is asked for together gives one. */
+  wake(request: WakeRequest): void;
+  /** Runs what is due; gives how long until the next is. Undefined: nothing beats by itself. */
+  tick(): number | undefined;
+  /** The configuration changed: times begin again. */
+  reconsider(): void;
+}
+
+const COALESCE_MS = 250;
+const RETRY_MS = 1000;
+
+/** More urgent first: of requests that come together, the reason of the most urgent counts. */
+function urgency(reason: string): number {
+  if (reason === "manual" || reason === "exec-event" || reason.startsWith("hook:")) return 3;
+  return reason === "retry" ? 0 : reason === "interval" ? 1 : 2;
+}
+
+export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbeat {
+  const { config, clock, log } = deps;
+  /** When each agent beats next, on the clock that only goes forward. */
+  const due = new Map<string, number>();
+  const asked = new Map<string, Beat>();
+  const running = new Set<string>();
+  let timer: Disposable | undefined;
+  let isClosed = false;
+
+  const every = (agentId: string): number => heartbeatSettings(config.current, agentId).everyMs;
+
+  function plan(from: number): void {
+    due.clear();
+    for (const agentId of heartbeatAgents(config.current)) if (every(agentId) > 0) due.set(agentId, from + every(agentId));
+  }
+  plan(startedAt);
+
+  function later(beat: Beat): void {
+    ask(beat);
+    arm(RETRY_MS);
+  }
+
+  function ask(beat: Beat): void {
+    const known = asked.get(beat.sessionKey);
+    if (!known || urgency(beat.reason) > urgency(known.reason)) asked.set(beat.sessionKey, beat);
+  }
+
+  function arm(ms: number): void {
+    if (isClosed || timer) return;
+    timer = clock.after(ms, () => {
+      timer = undefined;
+      fire();
+    });
+  }
+
+  function fire(): void {
+    const beats = [...asked.values()].filter(({ sessionKey }) => !running.has(sessionKey));
+    for (const beat of beats) {
+      const { sessionKey, agentId } = beat;
+      asked.delete(sessionKey);
+      running.add(sessionKey);
+      runBeat(deps, beat)
+        .then((done) => done || later(beat))
+        .catch((error: unknown) => log.error(`a heartbeat of ${agentId} could not be run: ${messageOf(error)}`, { agentId, sessionKey, error }))
+        .finally(() => {
+          running.delete(sessionKey);
+          if (isTimed(beat) && due.has(agentId)) due.set(agentId, clock.monotonic() + every(agentId));
+          if (asked.size > 0) arm(COALESCE_MS);
+        });
+    }
+  }
+
+  const beatOf = (agentId: string, reason: string): Beat => ({ agentId, sessionKey: beatSession(config.current, agentId), reason });
+
+  return {
+    wake({ reason, agentId, sessionKey }) {
+      if (isClosed) return;
+      if (sessionKey !== undefined) {
+        const [first = "main"] = heartbeatAgents(config.current);
+        ask({ agentId: agentId ?? agentOfKey(sessionKey, { defaultAgentId: first }), sessionKey, reason });
+      } else for (const id of agentId === undefined ? heartbeatAgents(config.current) : [agentId]) ask(beatOf(id, reason));
+      arm(COALESCE_MS);
+    },
+    tick() {
+      const now = clock.monotonic();
+      for (const [agentId, at] of due) {
+        if (at > now) continue;
+        due.set(agentId, now + every(agentId));
+        ask(beatOf(agentId, "interval"));
+        fire();
+      }
+      const next = Math.min(...due.values());
+      return Number.isFinite(next) ? Math.max(1, next - now) : undefined;
+    },
+    reconsider: () => plan(clock.monotonic()),
+    [Symbol.dispose]() {
+      isClosed = true;
+      timer?.[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,3 @@
+/** Heartbeats, loaded with the first. */
+export { createHeartbeat } from "./heartbeat.ts";
+export { lastHeartbeat } from "./run-beat.ts";

@@ -1,0 +1,103 @@
+/** Runs one beat, or says why it does nothing. */
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import type { Config } from "../../config/index.ts";
+import type { Responder, RunRequest } from "../../conversation/index.ts";
+import type { Store } from "../../store/index.ts";
+import { eventOf, requestOf, skipOf, targetOf, wakingLine, type Beat, type BeatFacts, type HeartbeatEvent } from "./beat.ts";
+import { fingerprint, readHeartbeatFile } from "./heartbeat-file.ts";
+
+export interface BeatDeps {
+  readonly config: Pick<Config, "current">;
+  readonly store: Pick<Store, "read" | "write">;
+  readonly clock: Clock;
+  readonly runs: Pick<Responder, "accept" | "outcome">;
+  /** Whether a turn runs or waits in a session. */
+  readonly isBusy: (sessionKey: string) => boolean;
+  readonly workspace: (agentId: string) => string;
+  /** Why a chat cannot be sent anything now, as its channel says; undefined when it can. */
+  readonly notReady: (channel: string, accountId: string) => Promise<string | undefined>;
+  readonly emit: (event: HeartbeatEvent) => void;
+  /** Heartbeats were turned off until the next start. */
+  readonly isPaused: () => boolean;
+  /** Whether the agent has seen by itself what a line is about. */
+  readonly isSeen: (ref: string) => boolean;
+  /** The lines of these have been dealt with. */
+  readonly done: (refs: readonly string[]) => void;
+}
+
+const LAST = "heartbeat.last";
+/** How the watched files of an agent stood when all was well. */
+const stateKey = (agentId: string): string => `heartbeat.ok:${agentId}`;
+
+export const lastHeartbeat = async (store: Pick<Store, "read">): Promise<HeartbeatEvent | null> =>
+  // Written below, and nowhere else.
+  ((await store.read("meta.get", { key: LAST })) as HeartbeatEvent | null | undefined) ?? null;
+
+async function factsOf(deps: BeatDeps, { agentId, sessionKey }: Beat): Promise<BeatFacts & { readonly standing: string | undefined }> {
+  const { config, store, clock } = deps;
+  const now = clock.now();
+  const workspace = deps.workspace(agentId);
+  const [row, waiting, file] = await Promise.all([
+    store.read("sessions.get", { key: sessionKey }),
+    store.read("injections.waiting", { sessionKey, now }),
+    readHeartbeatFile(workspace),
+  ]);
+  const lines = waiting.flatMap((line) => wakingLine(line) ?? []);
+  const pending = lines.filter(({ ref }) => ref === undefined || !deps.isSeen(ref)).map(({ source }) => source);
+  const refs = lines.flatMap(({ ref }) => ref ?? []);
+  const standing = file.watched && (await fingerprint(workspace, file.watched));
+  const isUnchanged = standing !== undefined && standing === (await store.read("meta.get", { key: stateKey(agentId) }));
+  const isBusy = deps.isBusy(sessionKey);
+  return { config: config.current, now, entry: row?.entry, pending, refs, file, standing, isUnchanged, isBusy, isPaused: deps.isPaused() };
+}
+
+async function report({ store, emit }: BeatDeps, event: HeartbeatEvent): Promise<void> {
+  await store.write("meta.set", { key: LAST, value: event });
+  emit(event);
+}
+
+/** Why the chat cannot be reached. */
+async function unready(deps: BeatDeps, beat: Beat, { entry }: BeatFacts): Promise<string | undefined> {
+  const target = targetOf(beat, entry, deps.config.current);
+  return target === undefined || target === "none" ? undefined : deps.notReady(target.channel, target.accountId);
+}
+
+/** False when too much waits at the moment. */
+async function accept({ runs }: BeatDeps, request: RunRequest): Promise<boolean> {
+  try {
+    await runs.accept(request);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "OVERLOADED") return false;
+    throw error;
+  }
+}
+
+/** Resolves when the beat is over; false when it has to be tried again. */
+export async function runBeat(deps: BeatDeps, beat: Beat): Promise<boolean> {
+  const { config, store, clock } = deps;
+  const facts = await factsOf(deps, beat);
+  const why = skipOf(beat, facts) ?? (await unready(deps, beat, facts));
+  if (why === "requests-in-flight") return false;
+  if (why === "nothing-pending") deps.done(facts.refs);
+  // Nobody waits for what is off, or was dealt with by another turn.
+  if (why === "disabled" || why === "nothing-pending") return true;
+  if (why !== undefined) {
+    await report(deps, { ts: facts.now, status: "skipped", reason: why, durationMs: Math.max(0, clock.now() - facts.now) });
+    return true;
+  }
+  const request = requestOf(beat, String(facts.now), facts);
+  failpoint("heartbeat.due");
+  if (!(await accept(deps, request))) return false;
+  failpoint("heartbeat.accepted");
+  deps.done(facts.refs);
+  const outcome = await deps.runs.outcome(request.runId);
+  // The gateway stops: the run continues after the restart.
+  if (outcome?.status === "error" && outcome.failure?.kind === "restarting") return true;
+  const event = eventOf(outcome, request, config.current, { ts: clock.now(), durationMs: clock.now() - facts.now });
+  if (facts.standing !== undefined && event.status.startsWith("ok")) await store.write("meta.set", { key: stateKey(beat.agentId), value: facts.standing });
+  await report(deps, event);
+  return true;
+}

@@ -1,0 +1,92 @@
+import { AppError } from "../../base/errors.ts";
+import { formatDuration } from "../../base/text.ts";
+import type { EventPayload } from "../../protocol/index.ts";
+import { defineCommand } from "../command.ts";
+import { callGateway, GATEWAY_OPTIONS } from "../gateway-call.ts";
+import { printJson, type Io } from "../io.ts";
+import { createStyle } from "../output/style.ts";
+import { formatTable } from "../output/table.ts";
+
+export const event = defineCommand({
+  options: {
+    text: { type: "string", help: "what happened" },
+    mode: { type: "string", help: "now, or next-heartbeat (default)" },
+    ...GATEWAY_OPTIONS,
+  },
+  examples: [
+    { line: 'openclaw system event --text "The backup has finished"', does: "the agent sees it at its next turn or heartbeat" },
+    { line: 'openclaw system event --text "The door bell rang" --mode now', does: "the agent acts on it now" },
+  ],
+  async run({ io, values }) {
+    const text = values.text?.trim() ?? "";
+    if (text === "") throw new AppError("INVALID_INPUT", 'say what happened: openclaw system event --text "…"');
+    const mode = values.mode?.trim() ?? "next-heartbeat";
+    if (mode !== "now" && mode !== "next-heartbeat") throw new AppError("INVALID_INPUT", `--mode is now or next-heartbeat, not ${JSON.stringify(mode)}`);
+    const done = await callGateway(io, "wake", { text, mode, idempotencyKey: crypto.randomUUID() }, values);
+    if (values.json) return printJson(io, done);
+    io.out(mode === "now" ? "Queued; the agent acts on it now.\n" : "Queued for the next turn or heartbeat.\n");
+  },
+});
+
+/** What a skipped beat waits for. */
+const REASONS: Readonly<Record<string, string>> = {
+  "quiet-hours": "outside its active hours",
+  "empty-heartbeat-file": "HEARTBEAT.md asks for nothing, so no model was asked",
+  "no-heartbeat-file": "there is no HEARTBEAT.md, so no model was asked",
+  unchanged: "nothing that HEARTBEAT.md watches has changed, so no model was asked",
+  "alerts-disabled": "the channel shows nothing of heartbeats",
+  "no-target": "its target is none: the answer is in the session only",
+  duplicate: "the same was sent less than a day ago",
+};
+
+function beatText(io: Io, { ts, status, reason, preview, channel, to, durationMs }: EventPayload<"heartbeat">): string {
+  const style = createStyle(io.color);
+  const shown = { sent: style.yellow("sent"), failed: style.red("failed"), skipped: "skipped", "ok-empty": style.green("ok"), "ok-token": style.green("ok") };
+  const lines = [
+    ["When", `${new Date(ts).toISOString()} (${formatDuration(Math.max(0, io.now() - ts))} ago)`],
+    ["Result", `${shown[status]}${reason === undefined ? "" : `: ${REASONS[reason] ?? reason}`}`],
+    ...(preview === undefined ? [] : [["Text", preview]]),
+    ...(channel === undefined ? [] : [["Sent to", to === undefined ? channel : `${channel} ${to}`]]),
+    ...(durationMs === undefined ? [] : [["Took", formatDuration(durationMs)]]),
+  ];
+  return lines.map(([name = "", value = ""]) => `${name.padEnd(8)} ${value}\n`).join("");
+}
+
+export const heartbeat = defineCommand({
+  positionals: "last|enable|disable",
+  options: GATEWAY_OPTIONS,
+  examples: [
+    { line: "openclaw system heartbeat last", does: "how the last one went, and why it did nothing" },
+    { line: "openclaw system heartbeat disable", does: "none until the gateway is started again" },
+  ],
+  async run({ io, values, positionals: [action] }) {
+    if (action === "last") {
+      const last = await callGateway(io, "last-heartbeat", {}, values);
+      if (values.json) return printJson(io, last);
+      return io.out(last ? beatText(io, last) : "No heartbeat was due yet.\n");
+    }
+    if (action !== "enable" && action !== "disable")
+      throw new AppError("INVALID_INPUT", `expected last, enable or disable, found ${JSON.stringify(action ?? "")}`);
+    const done = await callGateway(io, "set-heartbeats", { enabled: action === "enable", idempotencyKey: crypto.randomUUID() }, values);
+    if (values.json) return printJson(io, done);
+    io.out(done.enabled ? "Heartbeats are on.\n" : "Heartbeats are off until the gateway is started again.\n");
+  },
+});
+
+export const presence = defineCommand({
+  options: GATEWAY_OPTIONS,
+  examples: [{ line: "openclaw system presence", does: "which programs are connected, or were a moment ago" }],
+  async run({ io, values }) {
+    const found = await callGateway(io, "system-presence", {}, values);
+    if (values.json) return printJson(io, found);
+    const rows = found.map(({ host, ip, version, platform, mode, ts }) => [
+      host ?? "-",
+      ip ?? "-",
+      version ?? "-",
+      platform ?? "-",
+      mode ?? "-",
+      formatDuration(Math.max(0, io.now() - ts)),
+    ]);
+    io.out(formatTable(["Host", "Address", "Version", "Platform", "Mode", "Seen"], rows, { style: createStyle(io.color), columns: io.columns }));
+  },
+});

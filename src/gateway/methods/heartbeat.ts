@@ -1,0 +1,25 @@
+import type { EventPayload } from "../../protocol/index.ts";
+import type { HandlersOf } from "./handler.ts";
+
+/** Heartbeats, as the methods need them. */
+export interface HeartbeatPort {
+  last(): Promise<EventPayload<"heartbeat"> | null>;
+  setEnabled(enabled: boolean): void;
+  /** Queues a line for the main session, on disk, and has it acted on: at once, or with the next heartbeat. */
+  wakeMain(text: string, mode: "now" | "next-heartbeat"): Promise<void>;
+}
+
+/** What wakes agents by itself. */
+export function heartbeatHandlers(heartbeat: HeartbeatPort) {
+  return {
+    "last-heartbeat": () => heartbeat.last(),
+    "set-heartbeats": ({ enabled }) => {
+      heartbeat.setEnabled(enabled);
+      return { ok: true, enabled };
+    },
+    wake: async ({ text, mode }) => {
+      await heartbeat.wakeMain(text, mode);
+      return { ok: true };
+    },
+  } satisfies HandlersOf<"last-heartbeat" | "set-heartbeats" | "wake">;
+}

@@ -1,0 +1,182 @@
+/** Heartbeats in a real gateway: what makes no model call, what reaches the chat, what wakes a session, and what a kill leaves. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
+import { startTelegram, type FakeTelegram } from "../fakes/telegram/index.ts";
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+type Beat = Readonly<Record<string, unknown>> & { readonly status: string; readonly reason?: string; readonly ts: number };
+
+let telegram: FakeTelegram;
+let gateway: LabGateway;
+let agents: Readonly<Record<string, unknown>>;
+
+beforeAll(async () => {
+  telegram = await startTelegram();
+  telegram.direct(telegram.me);
+  const own = { enabled: true, botToken: telegram.token, ackReaction: "", streamMode: "off", dmPolicy: "allowlist", allowFrom: [String(telegram.me.id)] };
+  gateway = await startLabGateway({
+    build: "dist-test",
+    sections: {
+      channels: { telegram: own },
+      commands: { ownerAllowFrom: [`telegram:${telegram.me.id}`] },
+      tools: { exec: { host: "gateway", security: "full", ask: "off" } },
+    },
+    env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot },
+  });
+  agents = gateway.sections["agents"] as typeof agents;
+  // The main session talks in this chat from now on.
+  telegram.say("say w-hello");
+  await vi.waitUntil(() => texts().includes("Heard w-hello."), PATIENCE);
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await telegram?.[Symbol.asyncDispose]();
+});
+beforeEach(() => gateway.model.answers(undefined));
+afterEach(() => {
+  rmSync(join(gateway.workspace, "HEARTBEAT.md"), { force: true });
+  beats({ every: "0m" });
+});
+
+/** Sets how agents are woken; the running gateway takes it up. */
+function beats(heartbeat: object): void {
+  gateway.configure({ agents: { ...agents, defaults: { ...(agents["defaults"] as object), heartbeat } } });
+}
+const asks = (text: string): void => writeFileSync(join(gateway.workspace, "HEARTBEAT.md"), text);
+const texts = (): readonly string[] => telegram.messages(telegram.me.id).map(({ text }) => text);
+const askedWith = (word: string): number => gateway.model.requests.filter(({ user }) => user.includes(word)).length;
+async function call<T>(method: string, params: object = {}): Promise<T> {
+  const { ok, payload, error } = await gateway.operator.request(method, params);
+  expect({ ok, error }).toMatchObject({ ok: true });
+  return payload as T;
+}
+const last = (): Promise<Beat | null> => call<Beat | null>("last-heartbeat");
+/** A beat after `since` that ended so. */
+async function beatAs(expected: object, since = Date.now()): Promise<void> {
+  await expect.poll(last, PATIENCE).toMatchObject({ ...expected, ts: expect.toSatisfy((ts: number) => ts >= since) });
+}
+const history = async (): Promise<number> => (await call<{ messages: readonly unknown[] }>("chat.history", { sessionKey: "agent:main:main" })).messages.length;
+
+test("without a file, or with one that asks for nothing, no model is asked, and the reason is there to read", async () => {
+  const before = gateway.model.requests.length;
+  beats({ every: "1s" });
+  await beatAs({ status: "skipped", reason: "no-heartbeat-file" });
+  asks("# HEARTBEAT.md\n\n<!-- write tasks below -->\n- [ ]\n");
+  await beatAs({ status: "skipped", reason: "empty-heartbeat-file" });
+  expect((await gateway.cli("system", "heartbeat", "last")).output).toContain("HEARTBEAT.md asks for nothing");
+  beats({ every: "1s", activeHours: { start: "00:00", end: "00:01", timezone: new Date().getUTCHours() === 0 ? "Asia/Tokyo" : "UTC" } });
+  await beatAs({ status: "skipped", reason: "quiet-hours" });
+  expect(gateway.model.requests.length).toBe(before);
+});
+
+test("an acknowledgement reaches nobody and leaves no trace in the conversation, but its cost is counted under its own name", async () => {
+  const [messages, sent] = [await history(), texts().length];
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? "HEARTBEAT_OK All quiet." : undefined));
+  asks("- look at w-inbox\n");
+  beats({ every: "1s" });
+  await beatAs({ status: "ok-token", silent: true, indicatorType: "ok" });
+  beats({ every: "0m" });
+  expect([await history(), texts().length]).toEqual([messages, sent]);
+  const { aggregates } = await call<{ aggregates: { byChannel: readonly unknown[] } }>("sessions.usage");
+  expect(aggregates.byChannel).toContainEqual(expect.objectContaining({ channel: "heartbeat" }));
+  telegram.say("say w-after");
+  await expect.poll(texts, PATIENCE).toContain("Heard w-after.");
+  expect(gateway.model.requests.at(-1)?.body).not.toContain("HEARTBEAT_OK All quiet.");
+});
+
+test("an alert reaches the chat once, and is not repeated while it stays the same", async () => {
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? "The disk is nearly full." : undefined));
+  asks("- look at the disk\n");
+  const since = Date.now();
+  beats({ every: "1s" });
+  await expect.poll(texts, PATIENCE).toContain("The disk is nearly full.");
+  await beatAs({ status: "skipped", reason: "duplicate", preview: "The disk is nearly full." }, since);
+  beats({ every: "0m" });
+  expect(texts().filter((text) => text === "The disk is nearly full.")).toHaveLength(1);
+});
+
+test("what the command line reports wakes the agent at once, and its answer reaches the chat", async () => {
+  expect((await gateway.cli("system", "event", "--text", "The door bell rang: say w-bell", "--mode", "now")).code).toBe(0);
+  await expect.poll(texts, PATIENCE).toContain("Heard w-bell.");
+  expect(askedWith("w-bell")).toBe(1);
+  expect(gateway.model.requests.find(({ user }) => user.includes("w-bell"))?.user).toMatch(/^System: \[[^\]]+\] The door bell rang: say w-bell\n\n/);
+  const { output, code } = await gateway.cli("system", "event", "--text", "x", "--mode", "later");
+  expect([code, output]).toEqual([1, expect.stringContaining('--mode is now or next-heartbeat, not "later"')]);
+});
+
+test("a line for the next heartbeat waits for it, also where there is no file", async () => {
+  await call("wake", { text: "Remember to say w-later", mode: "next-heartbeat", idempotencyKey: "later-1" });
+  expect(askedWith("w-later")).toBe(0);
+  beats({ every: "1s" });
+  await expect.poll(texts, PATIENCE).toContain("Heard w-later.");
+  expect(askedWith("w-later")).toBe(1);
+});
+
+test("commands that end in the background together give one turn, and their session tells of them", async () => {
+  const command = (word: string): string => `while [ ! -e ${join(gateway.workspace, "go-on")} ]; do sleep 0.02; done; echo w-${word}`;
+  gateway.model.answers(({ user, body }) => {
+    if (!user.includes("start both")) return undefined;
+    if (body.includes('"role":"tool"')) return "Both run.";
+    return { text: "", calls: ["one", "two"].map((word) => ({ name: "exec", args: { command: command(word), background: true } })) };
+  });
+  telegram.say("start both");
+  await expect.poll(texts, PATIENCE).toContain("Both run.");
+  const before = gateway.model.requests.length;
+  writeFileSync(join(gateway.workspace, "go-on"), "");
+  await expect.poll(() => texts().filter((text) => /w-one/.test(text) && /w-two/.test(text)).length, PATIENCE).toBe(1);
+  expect(gateway.model.requests.length - before).toBe(1);
+  rmSync(join(gateway.workspace, "go-on"));
+});
+
+test("a command whose end the agent has seen by itself wakes nobody", async () => {
+  const started = gateway.model.requests.length;
+  gateway.model.answers(({ user, body }) => {
+    if (!user.includes("watch it")) return undefined;
+    const results = (body.split("watch it").at(-1) ?? "").split('"role":"tool"').length - 1;
+    if (results === 0) return { text: "", calls: [{ name: "exec", args: { command: "echo w-seen; sleep 0.2", background: true } }] };
+    const id = /session ([a-z]+-[a-z]+)/.exec(body.split("watch it").at(-1) ?? "")?.[1] ?? "";
+    if (results === 1) return { text: "", calls: [{ name: "process", args: { action: "poll", sessionId: id, timeout: 10_000 } }] };
+    return "I saw it end.";
+  });
+  telegram.say("watch it");
+  await expect.poll(texts, PATIENCE).toContain("I saw it end.");
+  await gateway.aside();
+  // What would have been asked for is asked for within a quarter of a second of the end of the turn.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(gateway.model.requests.slice(started).filter(({ user }) => user.includes("w-seen"))).toEqual([]);
+});
+
+test("outside the main session a beat sees only what it needs, and the main session learns what was sent", async () => {
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? "Two letters came." : undefined));
+  asks("- look at the letters\n");
+  const before = gateway.model.requests.length;
+  beats({ every: "1s", isolated: true });
+  await expect.poll(texts, PATIENCE).toContain("Two letters came.");
+  beats({ every: "0m" });
+  const beat = gateway.model.requests.slice(before).find(({ user }) => user.includes("HEARTBEAT.md"));
+  expect(beat?.body).toContain("look at the letters");
+  expect(beat?.body).not.toContain("w-hello");
+  // Four characters a token is how prompts are counted elsewhere.
+  expect((beat?.body.length ?? Infinity) / 4).toBeLessThan(2000);
+  gateway.model.answers(undefined);
+  telegram.say("say w-letters");
+  await expect.poll(texts, PATIENCE).toContain("Heard w-letters.");
+  expect(gateway.model.requests.at(-1)?.user).toContain("A heartbeat sent the user this: Two letters came.");
+});
+
+test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.started", "outbox.committed"])(
+  "killed at %s, what woke the agent is acted on once",
+  async (failpoint) => {
+    const word = `w-${failpoint.replaceAll(".", "")}`;
+    await gateway.stop();
+    await gateway.start({ OPENCLAW_FAILPOINT: failpoint });
+    await gateway.operator.request("wake", { text: `say ${word}`, mode: "now", idempotencyKey: word }).catch(() => undefined);
+    await gateway.ended();
+    await gateway.start();
+    await expect.poll(() => texts().filter((text) => text.includes(word)).length, PATIENCE).toBe(1);
+    await gateway.aside();
+    expect(texts().filter((text) => text.includes(word))).toHaveLength(1);
+  },
+);

@@ -30,7 +30,7 @@ export const CHUNK_GROUPS = [
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "src/(?:plugins|tools)/lazy\\.ts",
-      "src/automation/(?:index|lazy-cron|cron/jobs-file)\\.ts",
+      "src/automation/(?:index|lazy-cron|cron/jobs-file|lazy-heartbeat)\\.ts",
       "rolldown/runtime",
     ),
   },
@@ -92,7 +92,7 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:core|open-modules|open-automation|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
+      "src/app/(?:core|open-modules|open-automation|open-heartbeat|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog)",
@@ -104,7 +104,7 @@ export const CHUNK_GROUPS = [
       "src/base/image-check\\.ts",
       "src/models/(?:answering-model|lazy-models)\\.ts",
       "src/overview/(?:index|runs)\\.ts",
-      "src/config/(?:agent-workspace|describe-schema)",
+      "src/config/(?:agent-workspace|describe-schema|heartbeat)",
       "src/protocol/(?!client|answers|schemas|check)",
       "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",
     ),

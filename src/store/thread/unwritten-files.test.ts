@@ -122,6 +122,7 @@ test("marks are removed when their files were not written for a while, and stay 
     complete: (file) => void completed.push(file),
     flush: () => {},
     behind: () => ["behind"],
+    now: () => 0,
   });
   const fire = () => timers.splice(0).forEach((fn) => fn());
   const marked = () =>

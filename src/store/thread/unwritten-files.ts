@@ -23,6 +23,8 @@ export interface UnwrittenFilesDeps {
   readonly flush: () => void;
   /** Files that are known to be behind. */
   readonly behind: () => readonly string[];
+  /** Milliseconds that only go forward. */
+  readonly now?: () => number;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface UnwrittenFiles {
   completeAll(): void;
 }
 
-export function createUnwrittenFiles({ db, sql, later, upkeep, complete, flush, behind }: UnwrittenFilesDeps): UnwrittenFiles {
+export function createUnwrittenFiles({ db, sql, later, upkeep, complete, flush, behind, now = () => performance.now() }: UnwrittenFilesDeps): UnwrittenFiles {
   /** Files written since the last round. */
   const recent = new Set<string>();
   const rest = completing();
@@ -52,7 +54,7 @@ export function createUnwrittenFiles({ db, sql, later, upkeep, complete, flush, 
 
   /** Tries again where a file could not be written, until the time is over. */
   function completeBehind(until: number): void {
-    for (const file of behind()) if (performance.now() < until) completeOne(file);
+    for (const file of behind()) if (now() < until) completeOne(file);
   }
 
   function* completing(): Generator<void> {
@@ -65,12 +67,12 @@ export function createUnwrittenFiles({ db, sql, later, upkeep, complete, flush, 
 
   /** Completes files until the time is over. */
   function completeUntil(until: number): void {
-    while (!isComplete && performance.now() < until) isComplete = rest.next().done === true;
+    while (!isComplete && now() < until) isComplete = rest.next().done === true;
   }
 
   function step(): void {
     if (isOver) return;
-    completeUntil(performance.now() + STEP_MS);
+    completeUntil(now() + STEP_MS);
     if (isComplete) arm();
     else later(NEXT_MS, () => upkeep(step));
   }
@@ -101,7 +103,7 @@ export function createUnwrittenFiles({ db, sql, later, upkeep, complete, flush, 
       arm();
     },
     completeAll() {
-      const until = performance.now() + CLOSE_MS;
+      const until = now() + CLOSE_MS;
       flush();
       completeUntil(until);
       completeBehind(until);

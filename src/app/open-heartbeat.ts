@@ -1,4 +1,5 @@
 import { createLazyHeartbeat } from "../automation/index.ts";
+import { heartbeatAgents, heartbeatSettings } from "../config/index.ts";
 import type { Conversation, Responder } from "../conversation/index.ts";
 import type { HeartbeatPort, SystemEvent } from "../gateway/index.ts";
 import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
@@ -38,6 +39,7 @@ export function openHeartbeat({ core, runs, notify, isBusy, beat, channelOf }: O
       store,
       clock,
       log: core.log.subsystem("automation"),
+      times: () => heartbeatAgents(config.current).map((id) => [id, heartbeatSettings(config.current, id).everyMs]),
       runs,
       isBusy,
       workspace: core.workspaceOf,

@@ -1,6 +1,5 @@
 import type { EventPayload } from "../protocol/index.ts";
 import { lazy } from "../base/lazy.ts";
-import { heartbeatAgents, heartbeatSettings } from "../config/index.ts";
 import type { HeartbeatDeps, WakeRequest } from "./heartbeat/heartbeat.ts";
 
 export interface LazyHeartbeat extends Disposable {
@@ -16,9 +15,14 @@ export interface LazyHeartbeat extends Disposable {
   last(): Promise<EventPayload<"heartbeat"> | null>;
 }
 
+export interface LazyHeartbeatDeps extends Omit<HeartbeatDeps, "isPaused"> {
+  /** The agents that have heartbeats, and the milliseconds between two; 0 is off. */
+  readonly times: () => readonly (readonly [agentId: string, everyMs: number])[];
+}
+
 /** Heartbeats: until the first is due or asked for, they are a timer. */
-export function createLazyHeartbeat(deps: Omit<HeartbeatDeps, "isPaused">): LazyHeartbeat {
-  const { config, store, clock, log } = deps;
+export function createLazyHeartbeat(deps: LazyHeartbeatDeps): LazyHeartbeat {
+  const { store, clock, log, times } = deps;
   let isEnabled = true;
   let startedAt: number | undefined;
   let timer: Disposable | undefined;
@@ -34,7 +38,6 @@ export function createLazyHeartbeat(deps: Omit<HeartbeatDeps, "isPaused">): Lazy
     timer = ms === undefined ? undefined : clock.after(ms, () => void open().then((heartbeat) => arm(heartbeat.tick()), failed));
   }
 
-  const times = (): readonly (readonly [string, number])[] => heartbeatAgents(config.current).map((id) => [id, heartbeatSettings(config.current, id).everyMs]);
   const planOf = (): string => JSON.stringify(times());
 
   /** Until the first beat. */

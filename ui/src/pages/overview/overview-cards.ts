@@ -4,10 +4,11 @@ import { ago, bytes, duration, exactly, plural } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import "../../parts/avatar.ts";
 import { place } from "../../shell/router.ts";
-import { pageOf, programsOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
+import { beatText, pageOf, programsOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
 
 export type Agents = MethodResult<"agents.list">;
 export type Health = EventPayload<"health">;
+export type Beat = EventPayload<"heartbeat">;
 
 /** What to do about what is wrong. */
 export function problemsCard({ problems, ts }: Overview): TemplateResult | typeof nothing {
@@ -96,15 +97,15 @@ export function channelsCard(lines: readonly ChannelLine[] | undefined): Templat
   </section>`;
 }
 
-export function agentsCard(agents: Agents | undefined, health: Health | undefined): TemplateResult {
+export function agentsCard(agents: Agents | undefined, health: Health | undefined, beat: Beat | null | undefined): TemplateResult {
   const facts = new Map((health?.agents ?? []).map((agent) => [agent.agentId, agent]));
   return html`<section class="card flush" aria-labelledby="agents">
     <h2 id="agents" class="title row"><span class="grow">Agents</span><a class="more" href=${place("agents")}>All agents</a></h2>
     <ul class="lines">
       ${(agents?.agents ?? []).map(({ id, name, identity }) => {
         const known = facts.get(id);
-        const beat = known?.heartbeat.enabled ? `wakes every ${known.heartbeat.every}` : undefined;
-        const details = [known ? plural(known.sessions.count, "session") : undefined, beat].filter((part) => part !== undefined).join(" · ");
+        const wakes = known?.heartbeat.enabled ? `wakes every ${known.heartbeat.every}` : undefined;
+        const details = [known ? plural(known.sessions.count, "session") : undefined, wakes].filter((part) => part !== undefined).join(" · ");
         const shown = identity?.name ?? name ?? id;
         return html`<li>
           <oc-avatar .looks=${{ id, name: shown, emoji: identity?.emoji, avatar: identity?.avatar }}></oc-avatar>
@@ -116,6 +117,7 @@ export function agentsCard(agents: Agents | undefined, health: Health | undefine
         </li>`;
       })}
     </ul>
+    ${beat ? html`<p class="faint empty cut" title=${exactly(beat.ts)}>Last heartbeat, ${ago(beat.ts)}: ${beatText(beat)}</p>` : nothing}
   </section>`;
 }
 

@@ -5,7 +5,7 @@ import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { Page } from "../../shell/page.ts";
-import { agentsCard, channelsCard, presenceCard, problemsCard, runsCard, tiles, type Agents, type Health } from "./overview-cards.ts";
+import { agentsCard, channelsCard, presenceCard, problemsCard, runsCard, tiles, type Agents, type Beat, type Health } from "./overview-cards.ts";
 import { channelLines, verdictOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
 import { overviewLook } from "./overview-look.ts";
 import "./usage-card.ts";
@@ -24,6 +24,7 @@ export class OverviewPage extends Page {
   @state() private agents: Agents | undefined;
   @state() private health: Health | undefined;
   @state() private presence: Presence | undefined;
+  @state() private beat: Beat | null | undefined;
   @state() private usage: UsageAnswer | undefined;
   @state() private allowances: MethodResult<"usage.status"> | undefined;
   @state() private days = 30;
@@ -35,6 +36,7 @@ export class OverviewPage extends Page {
     this.every(SLOW_MS, () => void this.loadSlow());
     this.every(USAGE_MS, () => void this.loadUsage());
     this.during(link.on("health", (health) => (this.health = health)));
+    this.during(link.on("heartbeat", (beat) => (this.beat = beat)));
     this.during(link.on("presence", ({ presence }) => (this.presence = [...presence])));
   }
 
@@ -63,6 +65,7 @@ export class OverviewPage extends Page {
       this.quietly(async () => void (this.agents = await link.request("agents.list", {}))),
       this.quietly(async () => void (this.health = await link.request("health", {}))),
       this.quietly(async () => void (this.presence = await link.request("system-presence", {}))),
+      this.quietly(async () => void (this.beat = await link.request("last-heartbeat", {}))),
     ]);
   }
 
@@ -107,7 +110,7 @@ export class OverviewPage extends Page {
       </header>
       ${tiles(overview, this.health?.durationMs)}
       <div class="cards">
-        ${problemsCard(overview)}${runsCard(overview, stop)}${channelsCard(this.channels)}${agentsCard(this.agents, this.health)}${presenceCard(this.presence)}
+        ${problemsCard(overview)}${runsCard(overview, stop)}${channelsCard(this.channels)}${agentsCard(this.agents, this.health, this.beat)}${presenceCard(this.presence)}
       </div>
       <oc-usage-card .usage=${this.usage} .allowances=${this.allowances} .days=${this.days} @days=${this.chooseDays}></oc-usage-card>
     </div>`;

@@ -27,6 +27,7 @@ export interface Automation {
   readonly cron: LazyCron;
   readonly heartbeat: HeartbeatPort;
   readonly notify: OpenHeartbeat["notify"];
+  readonly wakeAgents: OpenHeartbeat["wakeAgents"];
   /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
   readonly tool: () => Promise<Tool>;
   /** Starts what is scheduled. */
@@ -103,6 +104,7 @@ export function openAutomation({ core, plugins, conversation, broadcast, beat, c
     cron,
     heartbeat: heartbeat.port,
     notify: heartbeat.notify,
+    wakeAgents: heartbeat.wakeAgents,
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.

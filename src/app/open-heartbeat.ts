@@ -1,4 +1,4 @@
-import { createLazyHeartbeat } from "../automation/index.ts";
+import { createLazyHeartbeat, type LazyHeartbeat } from "../automation/index.ts";
 import { heartbeatAgents, heartbeatSettings } from "../config/index.ts";
 import type { Conversation, Responder } from "../conversation/index.ts";
 import type { HeartbeatPort, SystemEvent } from "../gateway/index.ts";
@@ -23,6 +23,8 @@ export interface OpenHeartbeat {
   wake(event: SystemEvent, reason: string): Promise<void>;
   /** Queues a line for a session's next turn. With the end of a command the session acts on it by itself, unless its agent was shown the end meanwhile. */
   notify(event: Pick<SystemEvent, "sessionKey" | "text" | "idempotencyKey"> & { readonly end?: CommandEnd | undefined }): Promise<void>;
+  /** Has agents act on what waits for them. */
+  readonly wakeAgents: LazyHeartbeat["wake"];
   start(): Promise<void>;
   /** The configuration changed. */
   follow(): void;
@@ -70,6 +72,7 @@ export function openHeartbeat({ core, runs, notify, isBusy, beat, channelOf }: O
         await wake({ ...event, wake: { source: "exec", now: true, ref } }, "exec-event");
       } else await notify(event);
     },
+    wakeAgents: heartbeat.wake,
     start: heartbeat.start,
     follow: heartbeat.follow,
   };

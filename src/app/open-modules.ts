@@ -74,7 +74,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
 
   const auth = await openAuth({ config, store, clock, ids, random, env, log: log.subsystem("gateway"), runSecret, register: redactor.register });
   let answering: Answering | undefined;
-  const plugins = openPlugins(core, { auth, talk: () => answering?.talk }, stack);
+  const plugins = openPlugins(core, { auth, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
   let handlers: Handlers | undefined;
@@ -144,7 +144,7 @@ const addressOf = (link: { readonly path: string } | undefined, origin: string):
 /** Plugins guard turns to their end, so they are taken down after the conversations: open them first. */
 function openPlugins(
   core: Core,
-  { auth, talk }: { readonly auth: Auth; readonly talk: () => Answering["talk"] | undefined },
+  { auth, talk, wake }: { readonly auth: Auth; readonly talk: () => Answering["talk"] | undefined; readonly wake: Automation["wakeAgents"] },
   stack: AsyncDisposableStack,
 ): Plugins {
   const { config, store, clock, ids, log, env, version, tapLog, monitor } = core;
@@ -160,6 +160,7 @@ function openPlugins(
     monitor,
     pairing: auth.pairing,
     talk,
+    wake,
     // Known to the next start also when they fail to load then.
     guardRecords: {
       read: () => store.read("meta.get", { key: "plugins.guards" }),

@@ -146,6 +146,9 @@ test("a command whose end the agent has seen by itself wakes nobody", async () =
   // What would have been asked for is asked for within a quarter of a second of the end of the turn.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect(gateway.model.requests.slice(started).filter(({ user }) => user.includes("w-seen"))).toEqual([]);
+  // The line itself goes with the next message.
+  telegram.say("say w-next");
+  await expect.poll(texts, PATIENCE).toContainEqual(expect.stringMatching(/w-seen.*w-next/));
 });
 
 test("outside the main session a beat sees only what it needs, and the main session learns what was sent", async () => {

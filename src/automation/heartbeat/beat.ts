@@ -52,11 +52,14 @@ export type Skip =
 
 export const isTimed = ({ reason }: Pick<Beat, "reason">): boolean => reason === "interval" || reason === "manual";
 
-/** What a line that asks for a beat is about; undefined for one that does not. */
-export function wakingLine({ payload }: Pick<InjectionRow, "payload">): { readonly source: WakeSource; readonly ref?: string } | undefined {
-  if (!isRecord(payload)) return undefined;
-  const { wake: source, ref } = payload;
-  if (source !== "cron" && source !== "exec" && source !== "hook" && source !== "wake") return undefined;
+/** What a line is about that asks for this beat; undefined for one that does not. A plugin asks with any line that waits. */
+export function wakingLine(
+  { payload, placement }: Pick<InjectionRow, "payload" | "placement">,
+  { reason }: Pick<Beat, "reason">,
+): { readonly source: WakeSource; readonly ref?: string } | undefined {
+  if (placement !== "system-event") return undefined;
+  const { wake: source, ref } = isRecord(payload) ? payload : {};
+  if (source !== "cron" && source !== "exec" && source !== "hook" && source !== "wake") return reason.startsWith("hook:") ? { source: "hook" } : undefined;
   return { source, ...(typeof ref === "string" ? { ref } : {}) };
 }
 

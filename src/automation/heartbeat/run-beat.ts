@@ -35,8 +35,9 @@ export const lastHeartbeat = async (store: Pick<Store, "read">): Promise<Heartbe
   // Written below, and nowhere else.
   ((await store.read("meta.get", { key: LAST })) as HeartbeatEvent | null | undefined) ?? null;
 
-async function factsOf(deps: BeatDeps, { agentId, sessionKey }: Beat): Promise<BeatFacts & { readonly standing: string | undefined }> {
+async function factsOf(deps: BeatDeps, beat: Beat): Promise<BeatFacts & { readonly standing: string | undefined }> {
   const { config, store, clock } = deps;
+  const { agentId, sessionKey } = beat;
   const now = clock.now();
   const workspace = deps.workspace(agentId);
   const [row, waiting, file] = await Promise.all([
@@ -44,7 +45,7 @@ async function factsOf(deps: BeatDeps, { agentId, sessionKey }: Beat): Promise<B
     store.read("injections.waiting", { sessionKey, now }),
     readHeartbeatFile(workspace),
   ]);
-  const lines = waiting.flatMap((line) => wakingLine(line) ?? []);
+  const lines = waiting.flatMap((line) => wakingLine(line, beat) ?? []);
   const pending = lines.filter(({ ref }) => ref === undefined || !deps.isSeen(ref)).map(({ source }) => source);
   const refs = lines.flatMap(({ ref }) => ref ?? []);
   const standing = file.watched && (await fingerprint(workspace, file.watched));

@@ -21,6 +21,7 @@ import type { ChannelDock, ChannelPlugin } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Logging } from "../../base/log/logging.ts";
 import type { PluginTalk } from "../runtime/conversation/parts.ts";
+import type { RuntimePorts } from "../runtime/ports.ts";
 import type { RunningPlugins } from "./open-plugins.ts";
 
 export interface PluginsDeps {
@@ -35,6 +36,8 @@ export interface PluginsDeps {
   readonly pairing?: Auth["pairing"];
   /** The conversations, once they are there. */
   readonly talk?: (() => PluginTalk | undefined) | undefined;
+  /** Has an agent act on what waits for it. */
+  readonly wake?: RuntimePorts["wake"] | undefined;
   /** Shows what is logged to plugins that ask for it. */
   readonly tapLog?: Logging["tap"];
   /** Notes which plugin's code runs. */

@@ -24,6 +24,7 @@ export interface RuntimeDeps {
   readonly defaultAgentId: () => string;
   /** The conversations, once they are there; without it plugins have none. */
   readonly talk?: (() => PluginTalk | undefined) | undefined;
+  readonly wake?: RuntimePorts["wake"] | undefined;
 }
 
 /** Makes the `api.runtime` of every plugin. */
@@ -69,6 +70,7 @@ export function createRuntimes(deps: RuntimeDeps): Runtimes {
     log,
     verbose: () => level() === "debug" || level() === "trace",
     queueSystemEvent: systemEvents(deps),
+    wake: (request) => deps.wake?.(request),
     canonicalKey,
     agentOf: (key) => agentOfKey(key, { defaultAgentId: defaultAgentId() }),
     activity: createChannelActivity(clock),

@@ -19,6 +19,8 @@ export interface RuntimePorts {
   readonly verbose: () => boolean;
   /** Queues a text for the next turn of a session, on disk. */
   readonly queueSystemEvent: (event: { readonly text: string; readonly sessionKey: string; readonly contextKey?: string | undefined }) => Promise<unknown>;
+  /** Has an agent act on what waits for it: all that have heartbeats, unless one or a session is named. */
+  readonly wake: (request: { readonly reason: string; readonly agentId?: string; readonly sessionKey?: string }) => void;
   readonly canonicalKey: (written: string, agentId?: string) => string | undefined;
   /** Agent of a session key. */
   readonly agentOf: (sessionKey: string) => string;

@@ -40,6 +40,7 @@ async function setup(text = "{}", over: Partial<RuntimePorts> = {}) {
     log: silentLogger,
     verbose: () => false,
     queueSystemEvent: async (event) => void events.push(event),
+    wake: (request) => void events.push({ wake: request }),
     canonicalKey: (written) => (written.startsWith("agent:") ? written.toLowerCase() : `agent:main:${written.toLowerCase()}`),
     agentOf: () => "main",
     activity: createChannelActivity(clock),
@@ -179,6 +180,16 @@ describe("system", () => {
     runtime.system.enqueueSystemEvent("hello", { sessionKey: "main", contextKey: null });
     expect(events).toEqual([{ text: "hello", sessionKey: "main", contextKey: undefined }]);
     expect(runtime.system.formatNativeDependencyHint({ packageName: "sharp", manager: "npm" })).toContain("npm rebuild sharp");
+  });
+
+  test("wakes an agent after what was queued for it", async () => {
+    const { runtime, events } = await setup();
+    runtime.system.enqueueSystemEvent("a letter came", { sessionKey: "main" });
+    runtime.system.requestHeartbeat?.({ sessionKey: "Main", reason: "letters" });
+    runtime.system.requestHeartbeat?.();
+    await expect
+      .poll(() => events.slice(1))
+      .toEqual([{ wake: { reason: "hook:letters", sessionKey: "agent:main:main" } }, { wake: { reason: "hook:sample" } }]);
   });
 });
 

@@ -42,10 +42,24 @@ async function runCommand(argv: readonly string[], options: CommandOptions, env:
 const APPROVE: Readonly<Record<string, string | undefined>> = { pnpm: "pnpm approve-builds" };
 const REBUILD: Readonly<Record<string, string>> = { pnpm: "pnpm rebuild", npm: "npm rebuild", yarn: "yarn rebuild" };
 
-function createSystem({ config, queueSystemEvent, log }: RuntimePorts, owner: RuntimeOwner): RuntimeSystem {
+const named = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
+
+function createSystem({ config, queueSystemEvent, wake, canonicalKey, log }: RuntimePorts, owner: RuntimeOwner): RuntimeSystem {
+  let queued: Promise<unknown> = Promise.resolve();
   return {
+    requestHeartbeat({ reason, agentId, sessionKey } = {}) {
+      const key = named(sessionKey);
+      const agent = named(agentId)?.toLowerCase();
+      const request = {
+        reason: `hook:${named(reason) ?? owner.id}`,
+        ...(agent === undefined ? {} : { agentId: agent }),
+        ...(key === undefined ? {} : { sessionKey: canonicalKey(key, agent) ?? key }),
+      };
+      // After what the plugin queued before it.
+      void queued.then(() => wake(request));
+    },
     enqueueSystemEvent(text, { sessionKey, contextKey }) {
-      queueSystemEvent({ text, sessionKey, contextKey: contextKey ?? undefined }).catch((error: unknown) =>
+      queued = queueSystemEvent({ text, sessionKey, contextKey: contextKey ?? undefined }).catch((error: unknown) =>
         log.warn(`[${owner.id}] a system event was lost: ${messageOf(error)}`, { sessionKey }),
       );
     },

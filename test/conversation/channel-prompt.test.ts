@@ -54,3 +54,24 @@ test("a plugin that fails to describe its channel does not keep a message from b
   } as unknown as Partial<ChannelPlugin>;
   expect(await promptOf(channel)).toContain("## Runtime");
 });
+
+test("what a group wrote before is shown as far back as its agent wants it, else as all agents do", async () => {
+  const chat = { type: "group" as const, id: "den" };
+  const own = { ...(OPEN.channels!["test"] as object), groupPolicy: "open", groups: { "*": { requireMention: true } } };
+  const before = async (config: object): Promise<string> => {
+    let heard = "";
+    await using place = await openPlace({ channels: { test: own }, ...config } as typeof OPEN, {
+      heard: ({ messages }) => void (heard = JSON.stringify(messages.at(-1))),
+    });
+    for (const text of ["first", "second", "third"])
+      await place.inbound.accept(event(text, { chat, to: "den", mention: { mentioned: false, canDetect: true } }));
+    await place.quiet();
+    await place.inbound.accept(event("and now?", { chat, to: "den", mention: { mentioned: true, canDetect: true } }));
+    await place.out(1);
+    await place.quiet();
+    return ["first", "second", "third"].filter((text) => heard.includes(text)).join(" ");
+  };
+  const messages = { groupChat: { historyLimit: 2 } };
+  expect(await before({ messages })).toBe("second third");
+  expect(await before({ messages, agents: { list: [{ id: "main", groupChat: { historyLimit: 1 } }] } })).toBe("third");
+});

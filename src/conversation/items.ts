@@ -17,6 +17,44 @@ import type { ConversationContext, ConversationDeps } from "./ports.ts";
 /** How an abort is reported. */
 export const ORIGINS = { rpc: "rpc", stop: "stop-command", timeout: "timeout", interrupt: "interrupt" } as const satisfies Record<AbortReason, string>;
 
+/** Ends an item early. Thousands may wait, and a signal is large: it is made when it is asked for. */
+class Abort {
+  #controller: AbortController | undefined;
+  #isAborted = false;
+
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isAborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#controller?.abort();
+  }
+}
+
+/** The end of an item. The promise is made when it is asked for. */
+class End {
+  #outcome: RunOutcome | undefined;
+  #waiting: PromiseWithResolvers<RunOutcome> | undefined;
+
+  get promise(): Promise<RunOutcome> {
+    this.#waiting ??= Promise.withResolvers();
+    if (this.#outcome) this.#waiting.resolve(this.#outcome);
+    return this.#waiting.promise;
+  }
+
+  resolve(outcome: RunOutcome): void {
+    this.#outcome ??= outcome;
+    this.#waiting?.resolve(this.#outcome);
+  }
+}
+
 /** One or more messages that belong together: of a channel, or the one of a client's run. */
 export interface Item {
   /** The turn that answers it has this id. A client chose it for its run. */
@@ -42,9 +80,9 @@ export interface Item {
   readonly pace: Pace;
   /** `long`: its command takes its time. From `queued` on it is certain that the item starts a turn. */
   phase: "received" | "waiting" | "examined" | "long" | "queued" | "running";
-  readonly abort: AbortController;
+  readonly abort: Abort;
   reason?: AbortReason;
-  readonly outcome: PromiseWithResolvers<RunOutcome>;
+  readonly outcome: End;
   /** For the model: without commands and directives. */
   text: string;
   /** Of the session, when the item came to its lane. */
@@ -202,8 +240,8 @@ export function createItems(deps: ConversationDeps, listeners: Listeners): Creat
       hasBegun: left?.turnId !== undefined,
       pace: messages.length === 1 && left?.turnId === undefined ? paceOfMessage(last, deps) : "usual",
       phase: request ? "waiting" : "received",
-      abort: new AbortController(),
-      outcome: Promise.withResolvers(),
+      abort: new Abort(),
+      outcome: new End(),
       text: messages.map(({ text }) => text).join("\n"),
       queue: queueSettings(deps.config.current, undefined, channel),
       hooks: [],
@@ -294,8 +332,7 @@ export function createOpenItems(): OpenItems {
     abort({ sessionKey, runId }, reason) {
       const named = runId === undefined ? items.values().toArray() : [items.get(runId)];
       const reached = named.filter(
-        (item): item is Item =>
-          item?.sessionKey === sessionKey && (runId !== undefined || isReached(item, reason)) && !(item.into ?? item).abort.signal.aborted,
+        (item): item is Item => item?.sessionKey === sessionKey && (runId !== undefined || isReached(item, reason)) && !(item.into ?? item).abort.aborted,
       );
       for (const item of reached) {
         const target = item.into ?? item;

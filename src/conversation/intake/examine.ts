@@ -46,7 +46,7 @@ const FAILED = "Something went wrong before this could be answered: please try a
 const mayBeCommand = (text: string): boolean => /(?:^|\s)[/!]|^\s*\w+\s*$/.test(text.slice(0, 10_000));
 
 /** A client's message as a command. Only messages that name their sender's rights are looked at. */
-function clientCall(request: Omit<ClientRequest, "inboxId">, signal: AbortSignal): CommandCall | undefined {
+function clientCall(request: Omit<ClientRequest, "inboxId">, abort: Pick<AbortController, "signal">, tookLong?: () => void): CommandCall | undefined {
   const { scopes, message, sessionKey, agentId, channel, runId, owner = false } = request;
   if (scopes === undefined || !mayBeCommand(message)) return undefined;
   const authorized = isOperator(scopes);
@@ -78,7 +78,11 @@ function clientCall(request: Omit<ClientRequest, "inboxId">, signal: AbortSignal
     source: "text",
     canAnswerAside: true,
     wasMentioned: true,
-    signal,
+    ...(tookLong ? { tookLong } : {}),
+    // Most texts are no command: the signal is made for those that are.
+    get signal() {
+      return abort.signal;
+    },
   };
 }
 
@@ -90,7 +94,7 @@ const isPlain = ({ pace, text, messages }: Item, ctx: FinalizedMsgContext, { ses
   pace === "usual" && messages.length === 1 && ctx.BodyForCommands === text && text.length <= MOST_PACED && !/[/!]/.test(text) && !session?.resetTriggers;
 
 /** A channel's message as a command. */
-function channelCall(item: Item, ctx: FinalizedMsgContext): CommandCall {
+function channelCall(item: Item, ctx: FinalizedMsgContext, tookLong: () => void): CommandCall {
   const { id, event, access, sessionKey, agentId, channel, accountId } = item.last;
   const botUsername = event.mention?.botUsername;
   return {
@@ -109,7 +113,10 @@ function channelCall(item: Item, ctx: FinalizedMsgContext): CommandCall {
     wasMentioned: access.wasMentioned,
     messageKey: `inbox:${id}`,
     ...(botUsername === undefined ? {} : { botUsername }),
-    signal: item.abort.signal,
+    tookLong,
+    get signal() {
+      return item.abort.signal;
+    },
   };
 }
 
@@ -141,7 +148,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
 
   async function answer(item: Item, { reply, outcome, why }: PluginVerdict): Promise<void> {
     // A command that was stopped before it had an answer is an aborted run.
-    if (item.request && item.abort.signal.aborted && outcome === "cancelled") return close(item, aborted(item, why));
+    if (item.request && item.abort.aborted && outcome === "cancelled") return close(item, aborted(item, why));
     open.end(item, await item.listener.answer(endingOf(item), { reply, outcome, why, hooks: item.hooks }, context));
   }
 
@@ -172,12 +179,12 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
 
   async function examine(item: Item, tookLong: () => void): Promise<void> {
     const { request, agentId, abort, last } = item;
-    if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+    if (abort.aborted) return close(item, aborted(item, STOPPED));
     const ctx = request ? undefined : withoutMentions(joined(item.messages), channels.get(last.channel), config.current, agentId);
-    const call = ctx ? (isPlain(item, ctx, config.current) ? undefined : channelCall(item, ctx)) : request && clientCall(request, abort.signal);
-    const verdict = call && (await commands.run({ ...call, tookLong }));
+    const call = ctx ? (isPlain(item, ctx, config.current) ? undefined : channelCall(item, ctx, tookLong)) : request && clientCall(request, abort, tookLong);
+    const verdict = call && (await commands.run(call));
     if (verdict?.kind === "answered") return answer(item, verdict);
-    if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+    if (abort.aborted) return close(item, aborted(item, STOPPED));
     if (verdict) {
       item.text = verdict.text;
       item.thinking = verdict.thinking;
@@ -190,7 +197,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
       if (hooks.has("before_dispatch")) {
         const text = await plugins.dispatched(item, ctx ?? messageContext({ ...last, text: item.text }));
         if (typeof text !== "string") return answer(item, text);
-        if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+        if (abort.aborted) return close(item, aborted(item, STOPPED));
         item.text = text;
       }
       if (!request && last.event.kind === "message" && channels.get(last.channel)?.reactions) {
@@ -201,7 +208,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
       if (item.ack || asksPlugins(deps)) persistDecided(deps, item);
     }
     // The lane did not know of it when it was stopped, and would have it wait for more messages.
-    if (abort.signal.aborted) return close(item, aborted(item, STOPPED));
+    if (abort.aborted) return close(item, aborted(item, STOPPED));
     enqueue(item);
   }
 
@@ -233,7 +240,7 @@ async function runStopCommand(
   const agentId = agentOfKey(request.sessionKey, { defaultAgentId: deps.defaultAgentId() });
   const asked = { ...request, runId: deps.ids.uuid(), agentId };
   plugins.received(clientMessage({ ...asked, inboxId: 0 }, deps.clock.now()));
-  const call = clientCall(asked, new AbortController().signal);
+  const call = clientCall(asked, new AbortController());
   const verdict = call && (await deps.commands.run(call));
   return verdict?.kind === "answered" ? (verdict.stopped ?? []) : undefined;
 }
@@ -289,7 +296,7 @@ export function createExamination(all: ExaminationDeps): Examination {
   /** `isNew`: no turn was begun with it. */
   function begin(item: Item, isNew: boolean): void {
     // No one wrote what the gateway reports itself.
-    if (!isNew || item.request?.kind !== undefined || item.abort.signal.aborted) return examineInOrder(item);
+    if (!isNew || item.request?.kind !== undefined || item.abort.aborted) return examineInOrder(item);
     if (asksPlugins(context.deps)) plugins.received(item.messages[0]);
     if (!hooks.has("inbound_claim")) return join(item);
     // A stop does not wait for what plugins think about earlier messages.

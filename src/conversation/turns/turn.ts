@@ -46,7 +46,7 @@ function steered(turn: Turn): Steered[] {
   return turn.steering.splice(0).flatMap((item): Steered[] => {
     const { text, hooks } = item;
     // One that was aborted while it waited is not shown: the lane ends it.
-    if (item.abort.signal.aborted) {
+    if (item.abort.aborted) {
       turn.taken.add(item);
       return [];
     }
@@ -63,7 +63,7 @@ function steered(turn: Turn): Steered[] {
 
 /** Items of a batch as one turn. Those that were aborted while they waited are not in it, nor is what has only a line left when nothing else is. */
 function turnOf({ items, summarised }: Batch): { readonly turn: (Turn & ActiveTurn) | undefined; readonly unanswered: readonly Item[] } {
-  const isAlive = ({ abort: { signal } }: Item): boolean => !signal.aborted;
+  const isAlive = (item: Item): boolean => !item.abort.aborted;
   const withMerged = (list: readonly Item[]): readonly Item[] => list.filter(isAlive).flatMap((item) => [...item.merged, item]);
   const stopped = [...items, ...summarised].filter((item) => !isAlive(item));
   const [own, cut] = [withMerged(items), withMerged(summarised)];
@@ -83,7 +83,7 @@ function turnOf({ items, summarised }: Batch): { readonly turn: (Turn & ActiveTu
     taken: new Set(),
     isOver: false,
     steer(item) {
-      if (turn.isOver || main.abort.signal.aborted || !sameTurn(item, main)) return false;
+      if (turn.isOver || main.abort.aborted || !sameTurn(item, main)) return false;
       // A turn of the owner has the owner's tools: what others write while it runs gets a turn of its own.
       if (isOwners(turn.items) && !isOwners([item])) return false;
       turn.steering.push(item);
@@ -264,7 +264,7 @@ async function fail(turn: Turn, error: unknown, context: ConversationContext): P
 
 /** Ends an item that will not be answered. `why` is for messages of channels. Never rejects. */
 export async function cancelItem(item: Item, why: string, context: ConversationContext, open: OpenItems): Promise<void> {
-  if (!item.abort.signal.aborted) item.reason = "interrupt";
+  if (!item.abort.aborted) item.reason = "interrupt";
   item.abort.abort();
   try {
     open.end(item, await closeUnanswered(endingOf(item), aborted(item, why), context));

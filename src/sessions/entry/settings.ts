@@ -97,6 +97,14 @@ export interface QueueSettings {
   readonly drop: Chosen<(typeof QUEUE_DROPS)[number]>;
 }
 
+/** One object for all messages that wait. */
+const DEFAULT_QUEUE: QueueSettings = {
+  mode: { value: "collect", source: "default" },
+  debounceMs: { value: 1000, source: "default" },
+  cap: { value: 20, source: "default" },
+  drop: { value: "summarize", source: "default" },
+};
+
 /** What happens to messages that come while the session's turn runs. */
 export function queueSettings(config: OpenClawConfig, entry: Entry, channel: string | undefined): QueueSettings {
   const queue = config.messages?.queue;
@@ -104,13 +112,10 @@ export function queueSettings(config: OpenClawConfig, entry: Entry, channel: str
   const own = channel === undefined ? undefined : byChannel[channel];
   const wait = channel === undefined ? undefined : queue?.debounceMsByChannel?.[channel];
   return {
-    mode: first<QueueMode>(["session", queueMode(entry?.["queueMode"])], ["config", queueMode(own) ?? queueMode(queue?.mode)]) ?? {
-      value: "collect",
-      source: "default",
-    },
-    debounceMs: first(["session", amount(entry?.["queueDebounceMs"])], ["config", amount(wait) ?? queue?.debounceMs]) ?? { value: 1000, source: "default" },
-    cap: first(["session", amount(entry?.["queueCap"], 1)], ["config", queue?.cap]) ?? { value: 20, source: "default" },
-    drop: first(["session", word(entry?.["queueDrop"], QUEUE_DROPS)], ["config", queue?.drop]) ?? { value: "summarize", source: "default" },
+    mode: first<QueueMode>(["session", queueMode(entry?.["queueMode"])], ["config", queueMode(own) ?? queueMode(queue?.mode)]) ?? DEFAULT_QUEUE.mode,
+    debounceMs: first(["session", amount(entry?.["queueDebounceMs"])], ["config", amount(wait) ?? queue?.debounceMs]) ?? DEFAULT_QUEUE.debounceMs,
+    cap: first(["session", amount(entry?.["queueCap"], 1)], ["config", queue?.cap]) ?? DEFAULT_QUEUE.cap,
+    drop: first(["session", word(entry?.["queueDrop"], QUEUE_DROPS)], ["config", queue?.drop]) ?? DEFAULT_QUEUE.drop,
   };
 }
 

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { AppError, systemCode } from "../../base/errors.ts";
 import { SIGNAL_FLAGS } from "../../base/runtime-internals.ts";
@@ -23,6 +24,8 @@ export type StoreThread = Worker;
  * little else.
  */
 export function startThread(): StoreThread {
+  // A size on the command line overrides the limits of every thread started after it. The main thread has read it; 0 is V8's default.
+  setFlagsFromString("--max-semi-space-size=0");
   const options = { name: "store", resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1024 } };
   try {
     // It also watches the main thread, and receives signals for that.

@@ -85,6 +85,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
       plugins,
       conversation: () => opened.talk.conversation,
       broadcast: (event) => gateway.hub.broadcast("cron", event),
+      removeSession: (key) => ownCaller(() => handlers, "cron")("sessions.delete", { key, deleteTranscript: false }),
       history: async (sessionKey, limit) => (handlers ? ownCaller(() => handlers, "cron-tool")("chat.history", { sessionKey, limit }) : { messages: [] }),
     },
     stack,

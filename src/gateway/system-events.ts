@@ -13,7 +13,10 @@ export interface SystemEvent {
   readonly idempotencyKey?: string;
 }
 
-/** Queues an event, on disk. Returns the session that will get it. */
+/** Events that wait in one session; of more the oldest go. */
+const MAX_QUEUED = 20;
+
+/** Queues an event, on disk. One that repeats the last is dropped. Returns the session that will get it. */
 export async function queueSystemEvent(
   deps: { readonly config: Pick<Config, "current">; readonly store: Pick<Store, "write">; readonly ids: Ids },
   event: SystemEvent,
@@ -26,6 +29,7 @@ export async function queueSystemEvent(
     // A key that cannot be parsed names no session: the main session gets it instead.
   }
   const { text, idempotencyKey } = event;
-  await deps.store.write("injections.add", { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", text, idempotencyKey });
+  const about = { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_QUEUED };
+  await deps.store.write("injections.add", { ...about, text, idempotencyKey });
   return sessionKey;
 }

@@ -143,7 +143,7 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
   const { entry: model, contextWindow } = chosen.selection;
   const choice = sessionChoice(target.entry);
   const broker = await deps.broker();
-  const toolbox = await broker.open({
+  const opened = await broker.open({
     agentId,
     sessionKey,
     sessionId: target.sessionId,
@@ -161,13 +161,20 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
     ...(choice ? { choice } : {}),
     ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
   });
+  const toolbox = input.withoutTools ? without(opened, input.withoutTools) : opened;
   const settings = viewSettings(deps.config.current, sessionKey);
   const seen = view({ path: target.path.items, model, settings, now: deps.clock.now(), memo: deps.session.view });
   const systemPrompt = systemPromptFor(deps, input, { ...session, files, skills, chosen, tools: toolbox.schemas });
   return { chosen, toolbox, seen, systemPrompt };
 }
 
-/** A plugin may take tools away for a turn, and not add any. */
+const without = (toolbox: Toolbox, names: readonly string[]): Toolbox =>
+  allowedOnly(
+    toolbox,
+    toolbox.schemas.flatMap(({ name }) => (names.includes(name) ? [] : [name])),
+  );
+
+/** Tools may be taken away for a turn, by a plugin or by who asks for it; none are added. */
 function allowedOnly(toolbox: Toolbox, names: readonly string[]): Toolbox {
   const allowed = new Set(names.map((name) => name.toLowerCase()));
   return {

@@ -19,6 +19,8 @@ export interface AutomationDeps {
   /** Announces how a heartbeat went. */
   readonly beat: (event: EventPayload<"heartbeat">) => void;
   readonly channelOf: (id: string) => ChannelPlugin | undefined;
+  /** Removes a session and leaves its transcript. */
+  readonly removeSession: (sessionKey: string) => Promise<unknown>;
   /** The last messages of a session. */
   readonly history: (sessionKey: string, limit: number) => Promise<{ readonly messages: readonly unknown[] }>;
 }
@@ -53,19 +55,23 @@ function shownMessage(message: unknown): readonly { readonly role: string; reado
 }
 
 /** Plugins are notified about jobs; nothing waits for them. */
-function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job: CronJob): void {
+function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job: CronJob | undefined): void {
   const hooks = plugins.hooks();
   if (!hooks?.has("cron_changed")) return;
   const { action, jobId, status, nextRunAtMs } = event;
   const about = { ...(status === undefined ? {} : { status }), ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) };
-  void hooks.run("cron_changed", { reason: action, action, jobId, job, ...about }, {});
+  void hooks.run("cron_changed", { reason: action, action, jobId, ...(job ? { job } : {}), ...about }, {});
 }
 
 /** Work that starts by itself. */
-export function openAutomation({ core, plugins, conversation, broadcast, beat, channelOf, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
+export function openAutomation(
+  { core, plugins, conversation, broadcast, beat, channelOf, history, removeSession }: AutomationDeps,
+  stack: AsyncDisposableStack,
+): Automation {
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
-  const isEnabled = (): boolean => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1";
+  const disabledBy = (): string | undefined =>
+    env["OPENCLAW_SKIP_CRON"] === "1" ? "OPENCLAW_SKIP_CRON" : config.current.cron?.enabled === false ? "cron.enabled" : undefined;
   const notify = (event: Parameters<typeof queueSystemEvent>[1]): Promise<string> => queueSystemEvent({ config, store, ids }, event);
   const runs = { accept: (request: RunRequest) => conversation().accept(request), outcome: (...args: OutcomeOf) => conversation().outcome(...args) };
   const heartbeat = openHeartbeat({ core, runs, notify, isBusy: (sessionKey) => conversation().isBusy(sessionKey), beat, channelOf }, stack);
@@ -78,7 +84,8 @@ export function openAutomation({ core, plugins, conversation, broadcast, beat, c
       log,
       notify,
       runs,
-      enabled: isEnabled,
+      removeSession,
+      disabledBy,
       onEvent(event, job) {
         broadcast(event);
         notifyPlugins(plugins, event, job);
@@ -87,7 +94,7 @@ export function openAutomation({ core, plugins, conversation, broadcast, beat, c
   );
   const reconciled = (reason: "startup" | "reload"): void => {
     const hooks = plugins.hooks();
-    if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: isEnabled() }, {});
+    if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: disabledBy() === undefined }, {});
   };
   const tool = lazy(async () => {
     const { cronTool } = await loadCron();

@@ -87,6 +87,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
       broadcast: (event) => gateway.hub.broadcast("cron", event),
       beat: (event) => gateway.hub.broadcast("heartbeat", event),
       channelOf: (id) => opened.talk.channels.get(id),
+      removeSession: (key) => ownCaller(() => handlers, "cron")("sessions.delete", { key, deleteTranscript: false }),
       history: async (sessionKey, limit) => (handlers ? ownCaller(() => handlers, "cron-tool")("chat.history", { sessionKey, limit }) : { messages: [] }),
     },
     stack,

@@ -1,15 +1,16 @@
 import { access } from "node:fs/promises";
 import { lazy } from "../base/lazy.ts";
 import { jobsFile } from "./cron/jobs-file.ts";
-import type { Cron, CronDeps, CronEvent } from "./cron/cron.ts";
+import type { Cron, CronDeps, CronEvent, Emit } from "./cron/cron.ts";
 import type { CronFilesDeps } from "./cron/files.ts";
 import type { CronJob } from "./cron/job.ts";
+import type { RetentionDeps } from "./cron/retention.ts";
 import type { WebhookDeps } from "./cron/webhook.ts";
 
-export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, Omit<CronFilesDeps, "config"> {
+export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, Omit<CronFilesDeps, "config">, Pick<RetentionDeps, "removeSession"> {
   readonly config: CronFilesDeps["config"] & WebhookDeps["config"];
   /** Called with everything that happens to jobs, once it is on disk. */
-  readonly onEvent: (event: CronEvent, job: CronJob) => void;
+  readonly onEvent: (event: CronEvent, job: CronJob | undefined) => void;
 }
 
 export interface LazyCron extends Cron {
@@ -19,13 +20,15 @@ export interface LazyCron extends Cron {
 /** Scheduled jobs: their code is loaded when there is a job, or when one is asked for. */
 export function createLazyCron(deps: LazyCronDeps): LazyCron {
   const open = lazy(async () => {
-    const { createCron, createCronFiles, postRun } = await import("./cron/index.ts");
+    const { createCron, createCronFiles, createRetention, postRun } = await import("./cron/index.ts");
     let files = createCronFiles(deps);
-    const emit = (event: CronEvent, job: CronJob): void => {
+    const retention = createRetention(deps);
+    const emit: Emit = (event, job, extra = {}) => {
       if (event.action === "finished") {
         const entry = { ts: deps.clock.now(), ...event };
         files.finished(entry);
-        void postRun(deps, job, entry);
+        if (job) void postRun(deps, job, extra, entry);
+        void retention.sweep();
       }
       if (event.action !== "started") files.changed();
       deps.onEvent(event, job);
@@ -33,6 +36,7 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     await files.import();
     const cron = createCron({ ...deps, emit });
     await cron.start();
+    void retention.sweep();
     /** The setting may name another file now. */
     async function follow(): Promise<void> {
       if (files.path === jobsFile(deps.config)) return;
@@ -41,7 +45,7 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
       await files.import();
       files.changed();
     }
-    return { cron, follow, closeFiles: () => files.close() };
+    return { cron, follow, closeFiles: () => Promise.all([files.close(), retention.close()]) };
   });
   const hasFile = (): Promise<boolean> =>
     access(jobsFile(deps.config)).then(
@@ -68,6 +72,7 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     remove: async (id) => (await cron()).remove(id),
     run: async (id, mode) => (await cron()).run(id, mode),
     runs: async (id, limit) => (await cron()).runs(id, limit),
+    upcoming: async (range) => (await cron()).upcoming(range),
     async [Symbol.asyncDispose]() {
       if (!open.started()) return;
       const opened = await open();

@@ -24,6 +24,10 @@ export interface RunRequest {
   readonly thinking?: ThinkingLevel;
   /** For this run only: a reference or an alias. */
   readonly model?: string;
+  /** With `model`: a run whose model may not be used fails instead of asking another. */
+  readonly modelRequired?: boolean;
+  /** Tools that this run does not have, whatever the policies say. */
+  readonly withoutTools?: readonly string[];
   /** Tools that the caller carries out itself: a run in which the model calls one ends with `calls`. */
   readonly clientTools?: readonly ToolSchema[];
   /** Most tokens of an answer. */

@@ -5,7 +5,7 @@ import { isRecord } from "../base/records.ts";
 import { traceIdOf, type HookLogEntry } from "../hooks/index.ts";
 import type { ChannelInboundEvent, MsgContext, ThinkingLevel } from "../protocol/index.ts";
 import type { Route } from "../routing/index.ts";
-import type { InboxRow, InboxInput } from "../store/index.ts";
+import type { InboxRow, InboxInput, Store } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 import type { TurnHints } from "./commands/commands.ts";
 import type { RunRequest } from "./contract.ts";
@@ -100,6 +100,12 @@ export function requestOf(row: InboxRow): ClientRequest | undefined {
   if (row.channel !== RUNS.channel || row.account !== RUNS.account || sessionKey === null || agentId === null) return undefined;
   const stored = (row.payload ?? { channel: "webchat" }) as StoredRequest;
   return { ...stored, inboxId: row.id, runId: row.messageId, sessionKey, agentId, message: row.text };
+}
+
+/** What a run was accepted with; undefined when none of that id is known. */
+export async function acceptedRequest(store: Pick<Store, "read">, runId: string): Promise<ClientRequest | undefined> {
+  const [row] = await store.read("inbox.find", { messageId: runId, ...RUNS });
+  return row && requestOf(row);
 }
 
 const isChannelRecord = (value: unknown): value is InboundRecord => isRecord(value) && value["kind"] === "channel";

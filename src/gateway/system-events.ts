@@ -15,7 +15,10 @@ export interface SystemEvent {
   readonly wake?: { readonly source: "cron" | "exec" | "hook" | "wake"; readonly now: boolean; readonly ref?: string } | undefined;
 }
 
-/** Queues an event, on disk. Returns the session that will get it. */
+/** Events that wait in one session; of more the oldest go. */
+const MAX_QUEUED = 20;
+
+/** Queues an event, on disk. One that repeats the last is dropped. Returns the session that will get it. */
 export async function queueSystemEvent(
   deps: { readonly config: Pick<Config, "current">; readonly store: Pick<Store, "write">; readonly ids: Ids },
   event: SystemEvent,
@@ -29,14 +32,7 @@ export async function queueSystemEvent(
   }
   const { text, idempotencyKey, wake } = event;
   const payload = wake && { wake: wake.source, now: wake.now, ...(wake.ref === undefined ? {} : { ref: wake.ref }) };
-  await deps.store.write("injections.add", {
-    id: deps.ids.uuid(),
-    sessionKey,
-    pluginId: SYSTEM_EVENTS,
-    placement: "system-event",
-    text,
-    payload,
-    idempotencyKey,
-  });
+  const about = { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_QUEUED };
+  await deps.store.write("injections.add", { ...about, text, payload, idempotencyKey });
   return sessionKey;
 }

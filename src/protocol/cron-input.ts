@@ -1,21 +1,51 @@
 /** Cron jobs as clients and models write them, in the form that the schemas of `cron.*` accept. */
 import { isRecord } from "../base/records.ts";
+import type { MethodParams } from "./catalog.ts";
+
+type NewJob = Omit<MethodParams<"cron.add">, "idempotencyKey">;
+type Fields<Value> = Readonly<Record<Value extends Value ? keyof Value : never, true>>;
+const namesOf = <Value>(fields: Fields<Value>): readonly string[] => Object.keys(fields);
+
+/** The fields of a job and of its parts. The types make sure that they are those of the schema, which need not be loaded for them. */
+export const CRON_FIELDS = {
+  job: namesOf<NewJob>({
+    name: true,
+    description: true,
+    agentId: true,
+    sessionKey: true,
+    enabled: true,
+    deleteAfterRun: true,
+    schedule: true,
+    sessionTarget: true,
+    wakeMode: true,
+    payload: true,
+    delivery: true,
+    missed: true,
+    missedMaxAgeMs: true,
+    alertAfter: true,
+  }),
+  schedule: namesOf<NewJob["schedule"]>({ kind: true, at: true, everyMs: true, anchorMs: true, expr: true, tz: true, staggerMs: true }),
+  payload: namesOf<NewJob["payload"]>({
+    kind: true,
+    text: true,
+    message: true,
+    model: true,
+    thinking: true,
+    timeoutSeconds: true,
+    allowUnsafeExternalContent: true,
+    deliver: true,
+    channel: true,
+    to: true,
+    bestEffortDeliver: true,
+  }),
+  delivery: namesOf<NonNullable<NewJob["delivery"]>>({ mode: true, channel: true, to: true, bestEffort: true }),
+} as const;
 
 const MAX_NAME = 60;
 const firstLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, MAX_NAME) ?? "";
 
-const PAYLOAD_FIELDS = [
-  "message",
-  "text",
-  "model",
-  "thinking",
-  "timeoutSeconds",
-  "allowUnsafeExternalContent",
-  "deliver",
-  "channel",
-  "to",
-  "bestEffortDeliver",
-];
+/** Fields of the payload that may stand at the top level of a job. */
+const PAYLOAD_FIELDS = CRON_FIELDS.payload.filter((field) => field !== "kind");
 const lower = (value: unknown): unknown => (typeof value === "string" ? value.trim().toLowerCase() : value);
 
 function scheduleFrom(raw: unknown): unknown {

@@ -91,4 +91,6 @@ export const cronEventFields = {
   model: maybe(text()),
   provider: maybe(text()),
   usage: maybe(free()),
+  costUsd: maybe(number({ minimum: 0 })),
+  delivered: maybe(flag({ description: "The answer was handed to a channel." })),
 };

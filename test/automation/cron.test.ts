@@ -1,20 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadCron, type Cron, type CronEvent, type NewJob } from "../../src/automation/index.ts";
-import { manualClock, type Clock, type ManualClock } from "../../src/base/clock.ts";
-import { createIds } from "../../src/base/ids.ts";
-import { silentLogger } from "../../src/base/log/logger.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import type { Cron, CronEvent } from "../../src/automation/index.ts";
+import type { ManualClock } from "../../src/base/clock.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
-import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
+import type { Store } from "../../src/store/index.ts";
+import type { MemoryResponder } from "../harness/memory-responder.ts";
+import { HOUR, isolated, openCronLab, T0, type CronLab } from "./cron-lab.ts";
 
-const HOUR = 3_600_000;
-const T0 = Date.UTC(2026, 0, 15, 12);
-
-let stateDir: string;
+let lab: CronLab;
 let clock: ManualClock;
 let store: Store;
 let responder: MemoryResponder;
@@ -23,67 +15,18 @@ let notes: { sessionKey: string; text: string }[];
 let config: { current: OpenClawConfig };
 let cron: Cron;
 
-const ids = createIds(seededRandom(7));
-const isolated = (message: string, more: Partial<NewJob> = {}): NewJob => ({
-  name: "report",
-  schedule: { kind: "every", everyMs: HOUR },
-  sessionTarget: "isolated",
-  wakeMode: "now",
-  payload: { kind: "agentTurn", message },
-  delivery: { mode: "none" },
-  ...more,
-});
-
-/** A process of the gateway, as far as jobs are concerned. */
-async function open(wall: Clock = clock): Promise<Cron> {
-  const notify = async (note: { sessionKey: string; text: string }): Promise<void> => void notes.push({ sessionKey: note.sessionKey, text: note.text });
-  const emit = (event: CronEvent): void => void events.push(event);
-  const { createCron } = await loadCron();
-  const opened = createCron({
-    config,
-    store,
-    clock: wall,
-    ids,
-    log: silentLogger,
-    runs: responder,
-    notify,
-    emit,
-    enabled: () => config.current.cron?.enabled !== false,
-  });
-  await opened.start();
-  return opened;
-}
-
-/** Moves time on, and lets everything that is due happen. */
-async function pass(ms: number): Promise<void> {
-  clock.advance(ms);
-  for (let round = 0; round < 8; round += 1) {
-    await store.read("cron.job.earliest", {});
-    await new Promise(setImmediate);
-    clock.advance(0);
-  }
-}
-const finished = (): readonly (readonly [string | undefined, number])[] =>
-  events.filter(({ action }) => action === "finished").map(({ status, runAtMs }) => [status, ((runAtMs ?? 0) - T0) / HOUR] as const);
-async function ended(count: number): Promise<void> {
-  await expect.poll(async () => (await pass(0), finished().length)).toBe(count);
-}
-
 beforeEach(async () => {
-  stateDir = mkdtempSync(join(tmpdir(), "oc-cron-"));
-  clock = manualClock(T0);
-  store = await openStore({ stateDir, clock });
-  responder = createMemoryResponder(clock);
-  events = [];
-  notes = [];
-  config = { current: {} };
-  cron = await open();
+  lab = await openCronLab();
+  ({ clock, store, responder, events, notes, config } = lab);
+  cron = await lab.open();
 });
 afterEach(async () => {
   await cron[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  rmSync(stateDir, { recursive: true, force: true });
+  await lab[Symbol.asyncDispose]();
 });
+const pass = (ms: number): Promise<void> => lab.pass(ms);
+const ended = (count: number): Promise<void> => lab.ended(count);
+const finished = (): ReturnType<CronLab["finished"]> => lab.finished();
 
 test("a job runs at each of its times, in a session of its own, and its runs are recorded", async () => {
   const job = await cron.add(isolated("say hello @usage"));
@@ -133,7 +76,7 @@ test("what was claimed before a crash runs after it, once", async () => {
   await expect.poll(() => responder.requests.length).toBe(1);
   await cron[Symbol.asyncDispose]();
   // The next process finds the slot and the accepted run.
-  cron = await open();
+  cron = await lab.open();
   await pass(0);
   expect(responder.requests).toHaveLength(1);
   responder.abort({ sessionKey: `agent:main:cron:${job.id}` }, "rpc");
@@ -145,7 +88,7 @@ test("a slot that was claimed and whose run was never accepted runs after the re
   const job = await cron.add(isolated("hello"));
   await cron[Symbol.asyncDispose]();
   await store.write("cron.job.due", { id: job.id, nextRunAt: T0 + 2 * HOUR, run: [T0 + HOUR], missed: [], skipped: [] });
-  cron = await open();
+  cron = await lab.open();
   await ended(1);
   expect(responder.requests.map(({ runId }) => runId)).toEqual([`cron:${job.id}:${T0 + HOUR}`]);
 });
@@ -155,7 +98,7 @@ test("of the times that passed while the gateway was down the last one runs, and
   const skipping = await cron.add(isolated("hello", { name: "skip", missed: "skip" }));
   await cron[Symbol.asyncDispose]();
   clock.advance(3.5 * HOUR);
-  cron = await open();
+  cron = await lab.open();
   await ended(6);
   expect((await cron.runs(job.id, 10)).map(({ status, runAtMs }) => [status, runAtMs])).toEqual([
     ["skipped", T0 + HOUR],
@@ -203,13 +146,17 @@ test("slow jobs delay no other below the limit, and above it they wait for one t
 
 test("failures wait longer each time, and the main session is notified of three in a row", async () => {
   const job = await cron.add(isolated("@fail", { schedule: { kind: "every", everyMs: 1000 } }));
+  const failures = (): number => finished().filter(([status]) => status === "error").length;
+  const failed = async (count: number): Promise<void> => {
+    await expect.poll(async () => (await pass(0), failures())).toBe(count);
+  };
   await pass(1000);
-  await ended(1);
+  await failed(1);
   expect((await cron.list({}))[0]?.state).toMatchObject({ consecutiveErrors: 1, lastError: "the test asked for it", nextRunAtMs: T0 + 31_000 });
   await pass(30_000);
-  await ended(2);
+  await failed(2);
   await pass(60_000);
-  await ended(3);
+  await failed(3);
   expect((await cron.list({}))[0]?.state.nextRunAtMs).toBe(T0 + 1000 + 30_000 + 60_000 + 300_000);
   await expect
     .poll(() => notes)
@@ -226,6 +173,16 @@ test("a reminder of the main session is asked of its agent, or waits for its nex
   // In the form that the built-in offline model passes on.
   expect(responder.requests[0]?.message).toMatch(/^A scheduled reminder is due:\n\nmake tea\n\nRelay it/);
   expect(notes).toEqual([{ sessionKey: "agent:main:main", text: "water plants" }]);
+});
+
+test("a reminder outside the active hours waits for the next heartbeat, and its slot says so", async () => {
+  config.current = { agents: { defaults: { heartbeat: { activeHours: { start: "20:00", end: "22:00", timezone: "UTC" } } } } };
+  const schedule = { kind: "at", at: new Date(T0 + 1000).toISOString() } as const;
+  const { id } = await cron.add({ sessionTarget: "main", schedule, name: "night", wakeMode: "now", payload: { kind: "systemEvent", text: "sleep well" } });
+  await pass(1000);
+  await expect.poll(() => notes).toEqual([{ sessionKey: "agent:main:main", text: "sleep well" }]);
+  await expect.poll(() => cron.runs(id, 5)).toMatchObject([{ status: "skipped", error: expect.stringContaining("outside the active hours") }]);
+  expect(responder.requests).toEqual([]);
 });
 
 test("an answer goes to the chat that the job names, or to the one that was used last", async () => {
@@ -293,7 +250,7 @@ test("a fixed time that has run does not run again when its job is enabled again
 test("a clock that was ahead and is set right does not silence jobs", async () => {
   let aheadMs = 0;
   await cron[Symbol.asyncDispose]();
-  cron = await open({ ...clock, now: () => clock.now() + aheadMs });
+  cron = await lab.open({ ...clock, now: () => clock.now() + aheadMs });
   await cron.add(isolated("hello", { schedule: { kind: "every", everyMs: 60_000 } }));
   aheadMs = 9 * HOUR;
   await pass(60_000);
@@ -328,7 +285,7 @@ test("with cron off nothing runs by itself", async () => {
   const job = await cron.add(isolated("hello"));
   await pass(5 * HOUR);
   expect(responder.requests).toEqual([]);
-  expect(await cron.status()).toEqual({ enabled: false, jobs: 1, nextWakeAtMs: null });
+  expect(await cron.status()).toEqual({ enabled: false, disabledBy: "cron.enabled", jobs: 1, nextWakeAtMs: null });
   const running = cron.run(job.id, "force");
   await ended(1);
   expect(await running).toEqual({ ran: true });

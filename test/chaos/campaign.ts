@@ -1,12 +1,13 @@
 /**
- * `npm run chaos [-- --n 200] [--seed n] [--path store|turns|channel] [--writers 8]`: the whole kill campaigns, of the store, of turns with tools, and of
- * the way from a platform's update to the receipt of its answer. `--only` is another name of `--path`. Exits 1 when a promise was broken.
+ * `npm run chaos [-- --n 200] [--seed n] [--path store|turns|channel|automation] [--writers 8]`: the whole kill campaigns, of the store, of turns with tools, of
+ * the way from a platform's update to the receipt of its answer, and of work that starts by itself. `--only` is another name of `--path`. Exits 1 when a promise was broken.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { seededRandom } from "../../src/base/random.ts";
+import { automationCampaign } from "./automation/campaign.ts";
 import { channelCampaign } from "./channel/campaign.ts";
 import { killCampaign } from "./kills.ts";
 import { turnCampaign } from "./turns.ts";
@@ -22,7 +23,8 @@ const { values } = parseArgs({
   },
 });
 const path = values.path ?? values.only;
-if (path !== undefined && !["store", "turns", "channel"].includes(path)) throw new Error(`--path is store, turns or channel, got ${path}`);
+if (path !== undefined && !["store", "turns", "channel", "automation"].includes(path))
+  throw new Error(`--path is store, turns, channel or automation, got ${path}`);
 const asked = (name: string): boolean => path === undefined || path === name;
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const kills = Number(values.n ?? values.kills ?? 200);
@@ -72,4 +74,20 @@ if (asked("channel")) {
     },
   });
   report("channel", found, home);
+}
+
+/** As long as a machine sleeps, in one of the campaign's suspensions at most. */
+const SUSPEND_MS = 5000;
+
+if (asked("automation")) {
+  console.log(`automation: ${kills} faults, seed ${seed}`);
+  const { home, ...found } = await automationCampaign({
+    kills,
+    random: seededRandom(seed),
+    suspendMs: SUSPEND_MS,
+    onRound: (round, { fault, started }) => {
+      if (round % 10 === 0) console.log(`${round} faults, the last ${fault}; ${started} pieces of work, each ran once and is recorded`);
+    },
+  });
+  report("automation", found, home);
 }

@@ -56,7 +56,7 @@ const textOf = (content: unknown): string =>
   typeof content === "string" ? content : Array.isArray(content) ? content.map((part) => (part as { text?: string }).text ?? "").join("") : "";
 
 /** A provider over HTTP: a message `do <word>` makes it call `exec` once to write the word down, and then say how that went. */
-async function startModel(ledger: string): Promise<{ readonly server: Server; readonly url: string }> {
+export async function startModel(ledger: string): Promise<{ readonly server: Server; readonly url: string }> {
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += String(chunk)));
@@ -83,7 +83,7 @@ async function startModel(ledger: string): Promise<{ readonly server: Server; re
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
 }
 
-function configure(place: Place, modelUrl: string): void {
+export function configure(place: Place, modelUrl: string): void {
   const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
   place.configure(
     JSON.stringify({
@@ -95,8 +95,8 @@ function configure(place: Place, modelUrl: string): void {
   );
 }
 
-async function connect(gateway: GatewayProcess, device: TestDevice): Promise<RawClient> {
-  const client = await visit(gateway.url!, { device, token: "chaos", scopes: ["operator.admin", "operator.read", "operator.write"] });
+export async function connect(gateway: GatewayProcess, device: TestDevice, now?: () => number): Promise<RawClient> {
+  const client = await visit(gateway.url!, { ...(now ? { now } : {}), device, token: "chaos", scopes: ["operator.admin", "operator.read", "operator.write"] });
   if (!client.answer.ok) throw new Error(`not let in: ${JSON.stringify(client.answer)}`);
   return client;
 }

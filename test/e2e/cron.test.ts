@@ -104,7 +104,47 @@ test("the owner asks for a reminder in a chat, and the job is there with its sch
   await call("cron.remove", { id: jobs[0]?.id });
 });
 
-test.each(["cron.claimed", "cron.accepted", "cron.finished", "inbox.committed", "turn.started"])(
+const runNow = async (job: object): Promise<Readonly<Record<string, unknown>> | undefined> => {
+  const about = { name: "by hand", schedule: { kind: "every", everyMs: 86_400_000 }, sessionTarget: "isolated", wakeMode: "now", delivery: { mode: "none" } };
+  const { id } = await call<Job>("cron.add", { ...about, ...job });
+  await call("cron.run", { id });
+  const [run] = await runsOf(id);
+  await call("cron.remove", { id });
+  return run;
+};
+
+test("a job whose model may not be used fails and says so, instead of asking another model", async () => {
+  const asking = (model: string) => runNow({ payload: { kind: "agentTurn", message: "say w-model", model } });
+  expect(await asking("nobody/none")).toMatchObject({ status: "error", error: expect.stringContaining("nobody") });
+  expect(asked("w-model")).toBe(0);
+  expect(await asking("acme/large")).toMatchObject({ status: "ok", summary: "Heard w-model." });
+});
+
+test("a run whose answer is announced has no message tool, and others have it", async () => {
+  const offers = (word: string): boolean | undefined => gateway.model.requests.findLast(({ user }) => user.includes(word))?.body.includes('"name":"message"');
+  const to = String(telegram.me.id);
+  const delivery = { mode: "announce", channel: "telegram", to };
+  expect(await runNow({ payload: { kind: "agentTurn", message: "say w-announced" }, delivery })).toMatchObject({ status: "ok", delivered: true });
+  await expect.poll(() => texts(), PATIENCE).toContain("Heard w-announced.");
+  expect(await runNow({ payload: { kind: "agentTurn", message: "say w-quiet" } })).toMatchObject({ status: "ok" });
+  expect([offers("w-announced"), offers("w-quiet")]).toEqual([false, true]);
+});
+
+test("what a run cost is recorded, and shown on the command line", async () => {
+  const { models } = gateway.sections as { models: { providers: { acme: { models: readonly object[] } } } };
+  const { acme } = models.providers;
+  const priced = acme.models.map((model) => ({ ...model, cost: { input: 100_000, output: 100_000, cacheRead: 0, cacheWrite: 0 } }));
+  gateway.configure({ models: { providers: { acme: { ...acme, models: priced } } } });
+  const job = { name: "dear", schedule: { kind: "every", everyMs: 86_400_000 }, sessionTarget: "isolated", wakeMode: "now", delivery: { mode: "none" } };
+  const { id } = await call<Job>("cron.add", { ...job, payload: { kind: "agentTurn", message: "say w-dear" } });
+  // Runs before the gateway has read the prices cost nothing.
+  const cost = async (): Promise<unknown> => (await call("cron.run", { id }), (await runsOf(id)).at(-1)?.["costUsd"]);
+  await expect.poll(cost, PATIENCE).toBeGreaterThan(0);
+  expect((await gateway.cli("cron", "runs", id)).output).toMatch(/\$\d+\.\d\d/);
+  await call("cron.remove", { id });
+});
+
+test.each(["cron.claimed", "cron.started", "cron.accepted", "cron.ended", "cron.finished", "inbox.committed", "turn.started"])(
   "killed at %s, a slot runs once and is recorded once",
   async (failpoint) => {
     const word = `w-${failpoint.replaceAll(".", "")}`;

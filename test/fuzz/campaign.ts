@@ -1,15 +1,30 @@
-/** `npm run fuzz [-- --frames 1000000] [--seed n] [--connections 16] [--sockets 1000] [--commands 5000]`: generated frames, a flood of strangers, generated command lines. Exits 1 when a promise was broken. */
+/** `npm run fuzz [-- --frames 1000000] [--seed n] [--connections 16] [--sockets 1000] [--commands 5000] [--schedules 500] [--only schedules]`: generated frames, a flood of strangers, generated command lines, generated schedules of jobs. Exits 1 when a promise was broken. */
 import { parseArgs } from "node:util";
 import { flood } from "../wire/flood.ts";
 import { execCampaign } from "./exec-campaign.ts";
 import { frameCampaign } from "./frame-campaign.ts";
+import { scheduleCampaign } from "./schedules.ts";
 
 const FLOOD_PATIENCE_MS = 20_000;
 
 const { values } = parseArgs({
-  options: { frames: { type: "string" }, seed: { type: "string" }, connections: { type: "string" }, sockets: { type: "string" }, commands: { type: "string" } },
+  options: {
+    frames: { type: "string" },
+    seed: { type: "string" },
+    connections: { type: "string" },
+    sockets: { type: "string" },
+    commands: { type: "string" },
+    schedules: { type: "string" },
+    only: { type: "string" },
+  },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const schedules = Number(values.schedules ?? 500);
+console.log(`schedules: ${schedules}, seed ${seed}`);
+const compared = scheduleCampaign({ schedules, seed });
+console.log(JSON.stringify(compared, undefined, 2));
+if (compared.broken.length > 0) process.exitCode = 1;
+if (values.only === "schedules") process.exit();
 const frames = Number(values.frames ?? 1_000_000);
 const sockets = Number(values.sockets ?? 1000);
 console.log(`frame campaign: ${frames} frames, seed ${seed}`);

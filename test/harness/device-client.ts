@@ -16,6 +16,8 @@ export interface Visit {
   /** As a request from another machine that came through a proxy on this one. */
   readonly from?: string | undefined;
   readonly options?: ClientOptions;
+  /** The time of its signature; now without it. */
+  readonly now?: () => number;
 }
 
 /** A connection that signed its challenge, let in or not. */
@@ -42,14 +44,17 @@ function frameFaults(frame: Frame, checks: AnswerChecks, asked: ReadonlyMap<stri
 }
 
 /** Connects a device with a signature over this connection's challenge. Gives the answer, whatever it is. */
-export async function visit(url: string, { device = createDevice(), token, password, role, scopes, params, from, options = {} }: Visit): Promise<DeviceClient> {
+export async function visit(
+  url: string,
+  { device = createDevice(), token, password, role, scopes, params, from, options = {}, now = Date.now }: Visit,
+): Promise<DeviceClient> {
   const checks = await loadAnswerChecks();
   const headers = { ...(from === undefined ? {} : forwardedFrom(from)), ...options.headers };
   const client = await openClient(url, { ...options, headers });
   const challenge = await client.event("connect.challenge");
   const auth = { ...(token === undefined ? {} : { token }), ...(password === undefined ? {} : { password }) };
   const wanted = connectParams({ ...(role === undefined ? {} : { role }), ...(scopes === undefined ? {} : { scopes: [...scopes] }), auth, ...params });
-  const signed = device === null ? wanted : device.sign(wanted, { now: Date.now(), nonce: String(challenge.payload!["nonce"]) });
+  const signed = device === null ? wanted : device.sign(wanted, { now: now(), nonce: String(challenge.payload!["nonce"]) });
   const answer = await client.request("connect", signed, "connect");
   const asked = new Map<string, MethodName>();
   return Object.assign(client, {

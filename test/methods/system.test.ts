@@ -61,8 +61,29 @@ test("a system event is queued for the main session, a repeated beacon is not", 
   for (let n = 0; n < 2; n += 1) await fixture.call("system-event", { text: "Node: phone (10.0.0.2) · mode node" });
   await fixture.call("system-event", { text: "the door opened" });
   await fixture.call("system-event", { text: "the door opened" });
-  expect((await fixture.call("status", {})).queuedSystemEvents).toEqual(["Node: phone (10.0.0.2) · mode node", "the door opened", "the door opened"]);
-  expect(await fixture.store.read("injections.waiting", { sessionKey: "agent:ops:main", now: fixture.clock.now() })).toHaveLength(3);
+  expect((await fixture.call("status", {})).queuedSystemEvents).toEqual(["Node: phone (10.0.0.2) · mode node", "the door opened"]);
+  expect(await fixture.store.read("injections.waiting", { sessionKey: "agent:ops:main", now: fixture.clock.now() })).toHaveLength(2);
+});
+
+test("a session has twenty queued events at most: the oldest go, and one that repeats the last does not come", async () => {
+  for (let n = 1; n <= 25; n += 1) for (const text of [`event ${n}`, `event ${n}`]) await fixture.call("system-event", { text });
+  expect((await fixture.call("status", {})).queuedSystemEvents).toEqual(Array.from({ length: 20 }, (_, n) => `event ${n + 6}`));
+  await fixture.call("system-event", { text: "event 24" });
+  expect((await fixture.call("status", {})).queuedSystemEvents.slice(-2)).toEqual(["event 25", "event 24"]);
+});
+
+test("an event with a key comes once, also when it repeated the one before it", async () => {
+  const { store } = fixture;
+  const add = (id: string, text: string, idempotencyKey: string) =>
+    store.write("injections.add", { id, sessionKey: "agent:ops:main", pluginId: "p", placement: "system-event", text, idempotencyKey, most: 2 });
+  expect(await add("1", "a", "k1")).toEqual({ id: "1", duplicate: false });
+  expect(await add("2", "a", "k2")).toEqual({ id: "2", duplicate: true });
+  await store.write("injections.drain", { sessionKey: "agent:ops:main", turnId: "t" });
+  expect(await add("3", "a", "k2")).toEqual({ id: "2", duplicate: true });
+  for (const n of [4, 5, 6]) await add(String(n), `text ${n}`, `k${n}`);
+  expect(await add("7", "text 4", "k4")).toEqual({ id: "4", duplicate: true });
+  const waiting = await store.read("injections.waiting", { sessionKey: "agent:ops:main", now: fixture.clock.now() });
+  expect(waiting.map(({ text }) => text)).toEqual(["text 5", "text 6"]);
 });
 
 test("presence is a list, and no heart has beaten yet", async () => {

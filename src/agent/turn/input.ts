@@ -57,6 +57,10 @@ export interface TurnInput {
   readonly thinking?: ThinkingLevel;
   /** The model for this turn only: a reference or an alias. One that may not be used is passed over. */
   readonly model?: string;
+  /** With `model`: a turn whose model may not be used fails instead of asking another. */
+  readonly modelRequired?: boolean;
+  /** Tools that this turn does not have, whatever the policies say. */
+  readonly withoutTools?: readonly string[];
   /** Tools that the client carries out: a call of one ends the turn. */
   readonly clientTools?: readonly ToolSchema[];
   readonly maxTokens?: number;

@@ -72,9 +72,11 @@ export async function withOverride(
 ): Promise<ChosenModel> {
   const session = modelOverride(entry);
   const wish = { agentId: input.agentId, ...(session ? { session } : {}) };
-  const wished = asked && (await selectWished(models, wish, asked, log));
+  const isRequired = input.modelRequired === true && asked?.modelOverride !== undefined && asked.modelOverride === input.model;
+  const wished = asked && (isRequired ? await selectUsable(models, { ...wish, override: asked.modelOverride }) : await selectWished(models, wish, asked, log));
   const selection = wished ?? (await selectUsable(models, wish));
-  const standard = wished?.entry.source === "generic" ? await standardModels(models, wish, wished, log) : [];
+  const isUncertain = wished?.entry.source === "generic";
+  const standard = isUncertain && !isRequired ? await standardModels(models, wish, wished, log) : [];
   const small = windowCheck(selection.contextWindow.tokens);
   if (small?.level === "refuse") throw new AppError("UNAVAILABLE", small.text, { details: UNUSABLE });
   for (const warning of selection.warnings) log.debug(warning, { sessionKey: input.sessionKey });
@@ -85,7 +87,7 @@ export async function withOverride(
   return {
     models,
     selection,
-    tried: [seeing.entry, ...seeing.fallbacks, ...standard],
+    tried: isUncertain && isRequired ? [seeing.entry] : [seeing.entry, ...seeing.fallbacks, ...standard],
     thinking,
     ...(profile ? { pin: { profileId: profile.profile, locked: profile.source === "user" } } : {}),
   };

@@ -161,14 +161,21 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
     ...(choice ? { choice } : {}),
     ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
   });
-  const toolbox = input.tools ? allowedOnly(opened, input.tools) : opened;
+  const offered = input.tools ? allowedOnly(opened, input.tools) : opened;
+  const toolbox = input.withoutTools ? without(offered, input.withoutTools) : offered;
   const settings = viewSettings(deps.config.current, sessionKey);
   const seen = view({ path: target.path.items, model, settings, now: deps.clock.now(), memo: deps.session.view });
   const systemPrompt = systemPromptFor(deps, input, { ...session, files, skills, chosen, tools: toolbox.schemas });
   return { chosen, toolbox, seen, systemPrompt };
 }
 
-/** The caller or a plugin may take tools away for a turn, and not add any. */
+const without = (toolbox: Toolbox, names: readonly string[]): Toolbox =>
+  allowedOnly(
+    toolbox,
+    toolbox.schemas.flatMap(({ name }) => (names.includes(name) ? [] : [name])),
+  );
+
+/** Tools may be taken away for a turn, by a plugin or by who asks for it; none are added. */
 function allowedOnly(toolbox: Toolbox, names: readonly string[]): Toolbox {
   const allowed = new Set(names.map((name) => name.toLowerCase()));
   return {

@@ -8,10 +8,10 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import type { Responder } from "../../conversation/index.ts";
-import type { EventPayload } from "../../protocol/index.ts";
+import type { EventPayload, MethodResult } from "../../protocol/index.ts";
 import type { CronSlotRow, Store } from "../../store/index.ts";
 import { createJob, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
-import { changeJob, jobOf, putJob, rowOf } from "./jobs.ts";
+import { changeJob, extraOf, jobOf, putJob, rowOf, type Extra } from "./jobs.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner } from "./runner.ts";
@@ -19,6 +19,9 @@ import { parseAt, timesOf } from "./schedule.ts";
 
 export type CronEvent = EventPayload<"cron">;
 export type CronEntry = CronEvent & { readonly ts: number };
+
+/** Notified about everything that happens to jobs. A job that was removed before its run began is not known any more. */
+export type Emit = (event: CronEvent, job: CronJob | undefined, extra?: Extra) => void;
 
 export interface CronDeps {
   readonly config: Pick<Config, "current">;
@@ -28,11 +31,17 @@ export interface CronDeps {
   readonly log: Logger;
   readonly runs: Pick<Responder, "accept" | "outcome">;
   /** Queues a line for the next turn of a session. */
-  readonly notify: (event: { readonly sessionKey: string; readonly text: string; readonly idempotencyKey: string }) => Promise<unknown>;
-  /** Called with everything that happens to jobs, once it is on disk. */
-  readonly emit: (event: CronEvent, job: CronJob) => void;
-  /** False where jobs only run by hand. */
-  readonly enabled: () => boolean;
+  readonly notify: (event: {
+    readonly sessionKey: string;
+    readonly text: string;
+    readonly idempotencyKey: string;
+    /** The next heartbeat acts on it. */
+    readonly wake?: { readonly source: "cron"; readonly now: false };
+  }) => Promise<unknown>;
+  /** Called once it is on disk. */
+  readonly emit: Emit;
+  /** The setting or the variable that lets jobs only run by hand; undefined when they run by themselves. */
+  readonly disabledBy: () => string | undefined;
 }
 
 export interface Cron extends AsyncDisposable {
@@ -41,7 +50,7 @@ export interface Cron extends AsyncDisposable {
   /** The configuration changed: jobs may run now, or no longer. */
   reconsider(): Promise<void>;
   list(filter: { readonly includeDisabled?: boolean | undefined }): Promise<readonly CronJob[]>;
-  status(): Promise<{ readonly enabled: boolean; readonly jobs: number; readonly nextWakeAtMs: number | null }>;
+  status(): Promise<{ readonly enabled: boolean; readonly disabledBy?: string; readonly jobs: number; readonly nextWakeAtMs: number | null }>;
   add(input: NewJob): Promise<CronJob>;
   update(id: string, patch: JobPatch): Promise<CronJob>;
   remove(id: string): Promise<boolean>;
@@ -49,7 +58,11 @@ export interface Cron extends AsyncDisposable {
   run(id: string, mode: "due" | "force"): Promise<{ readonly ran: boolean; readonly reason?: "already-running" | "not-due" }>;
   /** Finished and missed runs, oldest first. */
   runs(id: string, limit: number): Promise<readonly CronEntry[]>;
+  /** The coming times of all jobs, in order. */
+  upcoming(range: { readonly untilMs: number; readonly limit: number }): Promise<Upcoming>;
 }
+
+type Upcoming = MethodResult<"cron.upcoming">;
 
 /** When a job runs next. A fixed time that has passed is due at once, unless the job has run since. */
 export function withNext(job: CronJob, now: number): CronJob {
@@ -58,6 +71,31 @@ export function withNext(job: CronJob, now: number): CronJob {
   const isOpen = fixed !== undefined && (state.lastRunAtMs === undefined || state.lastRunAtMs < fixed);
   const next = !job.enabled ? undefined : isOpen ? fixed : timesOf(job.schedule, job.id).next(now);
   return { ...job, state: { ...state, ...(next === undefined ? {} : { nextRunAtMs: next }) } };
+}
+
+/** Jobs whose times are listed, and times of one job. */
+const MAX_LISTED_JOBS = 500;
+const MAX_OF_ONE_JOB = 300;
+
+/** The times of a job from its planned one on. One whose schedule cannot be computed has only that. */
+function comingTimes(job: CronJob, first: number, untilMs: number): readonly number[] {
+  const found = [first];
+  if (job.schedule.kind === "at") return found;
+  try {
+    const times = timesOf(job.schedule, job.id);
+    for (let at = times.next(first); at !== undefined && at <= untilMs && found.length < MAX_OF_ONE_JOB; at = times.next(at)) found.push(at);
+  } catch {
+    // The planner reports it when the time comes.
+  }
+  return found;
+}
+
+async function upcomingTimes(store: Pick<Store, "read">, { untilMs, limit }: { readonly untilMs: number; readonly limit: number }): Promise<Upcoming> {
+  const due = await store.read("cron.job.list", { enabled: true, dueUntil: untilMs, limit: MAX_LISTED_JOBS });
+  const times = due
+    .flatMap((row) => (row.nextRunAt === null ? [] : comingTimes(jobOf(row), row.nextRunAt, untilMs).map((atMs) => ({ jobId: row.id, atMs }))))
+    .sort((a, b) => a.atMs - b.atMs);
+  return { times: times.slice(0, limit), truncated: times.length > limit || due.length === MAX_LISTED_JOBS };
 }
 
 /** A finished slot as `cron.runs` and the file of a job's runs show it. */
@@ -93,12 +131,14 @@ export function createCron(deps: CronDeps): Cron {
     list: async ({ includeDisabled = false }) => (await store.read("cron.job.list", includeDisabled ? {} : { enabled: true })).map(jobOf),
     async status() {
       const [rows, next] = await Promise.all([store.read("cron.job.list", {}), store.read("cron.job.earliest", {})]);
-      return { enabled: deps.enabled(), jobs: rows.length, nextWakeAtMs: deps.enabled() ? next : null };
+      const disabledBy = deps.disabledBy();
+      const isEnabled = disabledBy === undefined;
+      return { enabled: isEnabled, ...(isEnabled ? {} : { disabledBy }), jobs: rows.length, nextWakeAtMs: isEnabled ? next : null };
     },
     async add(input) {
       const now = clock.now();
       const job = withNext(createJob(ids.uuid(), input, now), now);
-      await store.commit([putJob(job, 0)]);
+      await store.commit([putJob(job, 0, {})]);
       return changed(job, "added");
     },
     async update(id, patch) {
@@ -110,7 +150,7 @@ export function createCron(deps: CronDeps): Cron {
     async remove(id) {
       const row = await store.read("cron.job.get", { id });
       if (!row || !(await store.write("cron.job.delete", { id })).deleted) return false;
-      deps.emit({ jobId: id, action: "removed" }, jobOf(row));
+      deps.emit({ jobId: id, action: "removed" }, jobOf(row), extraOf(row));
       return true;
     },
     async run(id, mode) {
@@ -141,6 +181,7 @@ export function createCron(deps: CronDeps): Cron {
         .map(entryOf)
         .reverse();
     },
+    upcoming: (range) => upcomingTimes(store, range),
     async [Symbol.asyncDispose]() {
       runner.close();
       await planner.close();

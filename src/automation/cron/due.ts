@@ -19,7 +19,7 @@ export interface Due {
 }
 
 /** The times from `first` to `now`; the newest if there are too many, which are looked for in ever longer spans before now. */
-function listTimes(times: Times, first: number, now: number): readonly number[] {
+export function listTimes(times: Times, first: number, now: number): readonly number[] {
   for (let span = HOUR_MS; ; span *= 4) {
     const isAll = now - span <= first;
     const listed: number[] = [];

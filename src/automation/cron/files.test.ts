@@ -6,7 +6,7 @@ import { manualClock, type ManualClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { openStore, type Store } from "../../store/index.ts";
 import { createCronFiles, type CronFiles } from "./files.ts";
-import { jobOf } from "./jobs.ts";
+import { changeJob, jobOf } from "./jobs.ts";
 
 const T0 = Date.UTC(2026, 0, 15, 12);
 let state: string;
@@ -101,7 +101,27 @@ test("an edit by hand counts, with or without a new date, and a changed schedule
   write(JSON.stringify({ version: 1, jobs: [{ ...first, name: "edited", schedule: { kind: "cron", expr: "0 6 * * *", tz: "UTC" }, futureField: 1 }] }));
   await files.import();
   expect(await jobs()).toMatchObject([{ id: "a", name: "edited", state: { nextRunAtMs: Date.UTC(2026, 0, 16, 6) } }]);
-  expect((await jobs())[0]).not.toHaveProperty("futureField");
+});
+
+test("fields that are not known here stay in the file, through changes of their job", async () => {
+  const job = { id: "a", name: "new", schedule: { kind: "every", everyMs: 60_000, jitter: 5 }, payload: { kind: "agentTurn", message: "hi", tone: "warm" } };
+  write(JSON.stringify({ version: 1, jobs: [{ ...job, notify: true, futureField: { deep: 1 } }] }));
+  await files.import();
+  const [stored] = await jobs();
+  expect(stored).not.toHaveProperty("futureField");
+  expect(stored?.payload).toEqual({ kind: "agentTurn", message: "hi" });
+  await changeJob(store, "a", (old) => ({ ...old, name: "renamed", updatedAtMs: T0 + 1 }));
+  files.changed();
+  await files.close();
+  const written = JSON.parse(readFileSync(path(), "utf8"));
+  expect(written.jobs).toMatchObject([
+    { id: "a", name: "renamed", notify: true, futureField: { deep: 1 }, schedule: { jitter: 5 }, payload: { tone: "warm" } },
+  ]);
+  write(JSON.stringify({ version: 1, jobs: [{ ...written.jobs[0], futureField: 2 }] }));
+  await files.import();
+  files.changed();
+  await files.close();
+  expect(JSON.parse(readFileSync(path(), "utf8")).jobs).toMatchObject([{ futureField: 2 }]);
 });
 
 test("jobs without a plan are planned, a reminder of the past that never ran is due, and an id counts once", async () => {

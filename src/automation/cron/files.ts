@@ -11,12 +11,12 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
 import { parseDocument, type Config } from "../../config/index.ts";
-import { loadValidators, normalizeNewJob } from "../../protocol/index.ts";
+import { CRON_FIELDS, loadValidators, normalizeNewJob } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { withNext, type CronEntry } from "./cron.ts";
 import { readJob, type CronJob } from "./job.ts";
 import { jobsFile } from "./jobs-file.ts";
-import { jobOf, putJob } from "./jobs.ts";
+import { extraOf, jobOf, putJob, type Extra } from "./jobs.ts";
 
 export interface CronFilesDeps {
   readonly config: Pick<Config, "current" | "paths">;
@@ -60,7 +60,7 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   };
 
   async function write(): Promise<void> {
-    const jobs = (await store.read("cron.job.list", {})).map(jobOf);
+    const jobs = (await store.read("cron.job.list", {})).map((row) => withExtra(jobOf(row), extraOf(row)));
     const unreadable = await store.read("meta.get", { key: UNREADABLE });
     const text = `${JSON.stringify({ version: VERSION, jobs: [...jobs, ...(Array.isArray(unreadable) ? unreadable : [])] }, undefined, 2)}\n`;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -82,15 +82,15 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   }
 
   /** Takes over the jobs of a file: new and changed ones, and that some are gone. One that was changed here since the file was written stays. */
-  async function takeOver(jobs: readonly CronJob[], isFirst: boolean): Promise<void> {
+  async function takeOver(jobs: readonly ReadJob[], isFirst: boolean): Promise<void> {
     const known = new Map((await store.read("cron.job.list", {})).map((row) => [row.id, row]));
-    for (const job of jobs) {
+    for (const { job, extra } of jobs) {
       const row = known.get(job.id);
       known.delete(job.id);
       const stored = row && !isFirst ? jobOf(row) : undefined;
-      if (stored && (stored.updatedAtMs > job.updatedAtMs || isSameJob(stored, job))) continue;
+      if (row && stored && (stored.updatedAtMs > job.updatedAtMs || (isSameJob(stored, job) && isDeepStrictEqual(extraOf(row), extra)))) continue;
       const isReplanned = stored !== undefined && (!isDeepStrictEqual(stored.schedule, job.schedule) || stored.enabled !== job.enabled);
-      await store.commit([putJob(isReplanned ? withNext(job, clock.now()) : job, row?.version ?? 0)]);
+      await store.commit([putJob(isReplanned ? withNext(job, clock.now()) : job, row?.version ?? 0, extra)]);
     }
     for (const id of known.keys()) await store.write("cron.job.delete", { id });
     log.info(`${jobs.length} cron jobs were read from ${path}, which another program wrote`);
@@ -143,37 +143,57 @@ function isSameJob(a: CronJob, b: CronJob): boolean {
   return isDeepStrictEqual(content(a), content(b));
 }
 
-const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  "": "name description agentId sessionKey enabled deleteAfterRun schedule sessionTarget wakeMode payload delivery missed missedMaxAgeMs alertAfter".split(" "),
-  schedule: "kind at everyMs anchorMs expr tz staggerMs".split(" "),
-  payload: "kind text message model thinking timeoutSeconds allowUnsafeExternalContent deliver channel to bestEffortDeliver".split(" "),
-  delivery: "mode channel to bestEffort".split(" "),
-};
+const PARTS: Readonly<Record<string, readonly string[]>> = CRON_FIELDS;
 
-/** What is known here of a job that another program wrote: a field more, or one that is null, does not keep it from running. */
-function knownFields(value: unknown, at = ""): unknown {
-  const known = FIELDS[at];
-  if (!isRecord(value) || !known) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (known.includes(key) && inner !== null ? [[key, knownFields(inner, key)]] : [])));
+/** What is known here of a job that another program wrote, and what is not: a field more, or one that is null, does not keep it from running. */
+function divide(value: Readonly<Record<string, unknown>>, fields: readonly string[]): { readonly known: Record<string, unknown>; readonly extra: Extra } {
+  const known: Record<string, unknown> = {};
+  const extra: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) {
+    const part = key === "job" ? undefined : PARTS[key];
+    if (inner === null) continue;
+    if (!fields.includes(key)) extra[key] = inner;
+    else if (part && isRecord(inner)) {
+      const divided = divide(inner, part);
+      known[key] = divided.known;
+      if (Object.keys(divided.extra).length > 0) extra[key] = divided.extra;
+    } else known[key] = inner;
+  }
+  return { known, extra };
+}
+
+/** The job as it stands in the file. What is known here wins. */
+function withExtra(job: CronJob, extra: Extra): unknown {
+  const parts = Object.entries(job).map(([key, own]) => {
+    const more = extra[key];
+    return [key, isRecord(own) && isRecord(more) ? { ...more, ...own } : own] as const;
+  });
+  return { ...extra, ...Object.fromEntries(parts) };
+}
+
+interface ReadJob {
+  readonly job: CronJob;
+  readonly extra: Extra;
 }
 
 interface ReadJobs {
-  readonly jobs: readonly CronJob[];
+  readonly jobs: readonly ReadJob[];
   readonly unreadable: readonly { readonly raw: unknown; readonly problem: string }[];
 }
 
 /** Jobs as other programs write them; what is none is named. */
 async function readJobs(list: readonly unknown[], now: number): Promise<ReadJobs> {
   const validators = await loadValidators();
-  const jobs: CronJob[] = [];
+  const jobs: ReadJob[] = [];
   const unreadable: { raw: unknown; problem: string }[] = [];
   for (const [index, raw] of list.entries()) {
     const name = isRecord(raw) && typeof raw["name"] === "string" ? JSON.stringify(raw["name"]) : `number ${index + 1}`;
-    const { id, state, createdAtMs, updatedAtMs, notify: _, ...rest } = isRecord(raw) ? raw : {};
-    const input = knownFields(normalizeNewJob(rest));
+    const { id, state, createdAtMs, updatedAtMs, ...rest } = isRecord(raw) ? raw : {};
+    const normal = normalizeNewJob(rest);
+    const { known: input, extra } = divide(isRecord(normal) ? normal : {}, CRON_FIELDS.job);
     const issues = validators.params("cron.add", input) ?? [];
     const problem =
-      typeof id !== "string" || id === "" ? "it has no id" : jobs.some((job) => job.id === id) ? `another job has its id, ${id}` : issues.join("; ");
+      typeof id !== "string" || id === "" ? "it has no id" : jobs.some(({ job }) => job.id === id) ? `another job has its id, ${id}` : issues.join("; ");
     if (typeof id !== "string" || problem !== "") {
       unreadable.push({ raw, problem: `${name}: ${problem}` });
       continue;
@@ -181,7 +201,7 @@ async function readJobs(list: readonly unknown[], now: number): Promise<ReadJobs
     try {
       const job = readJob(id, input, { state, createdAtMs, updatedAtMs }, now);
       // A plan that it comes with is kept: what was missed since is due.
-      jobs.push(job.enabled && job.state.nextRunAtMs !== undefined ? job : withNext(job, now));
+      jobs.push({ job: job.enabled && job.state.nextRunAtMs !== undefined ? job : withNext(job, now), extra });
     } catch (error) {
       unreadable.push({ raw, problem: `${name}: ${messageOf(error)}` });
     }

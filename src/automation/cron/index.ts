@@ -3,4 +3,5 @@ export { createCron } from "./cron.ts";
 export { createCronFiles } from "./files.ts";
 export { cronTool } from "./tool.ts";
 export { nextTimes } from "./schedule.ts";
+export { createRetention } from "./retention.ts";
 export { postRun } from "./webhook.ts";

@@ -49,7 +49,7 @@ export function createJob(id: string, input: NewJob, now: number): CronJob {
     ...splitDelivery(input.payload, input.delivery),
     ...(typeof agentId === "string" ? { agentId } : {}),
     ...(typeof sessionKey === "string" ? { sessionKey } : {}),
-    ...(description === undefined ? {} : { description }),
+    ...(typeof description === "string" ? { description } : {}),
     ...(missed === undefined ? {} : { missed }),
     ...(missedMaxAgeMs === undefined ? {} : { missedMaxAgeMs }),
     ...(alertAfter === undefined ? {} : { alertAfter }),
@@ -94,22 +94,27 @@ function patchedSchedule(old: Schedule, patch: Schedule, now: number): Schedule 
   return checkSchedule(keepsStagger ? { ...patch, staggerMs: old.staggerMs } : patch, now);
 }
 
+/** Without a kind, the text or the message says which it is; a patch with neither changes the payload that is there. */
 function patchedPayload(old: CronJob["payload"], patch: NonNullable<JobPatch["payload"]>): CronJob["payload"] {
-  if (patch.kind === "systemEvent") {
-    const text = patch.text ?? (old.kind === "systemEvent" ? old.text : undefined);
+  const { kind: asked, text: newText, message: newMessage, ...settings } = { text: undefined, message: undefined, ...patch };
+  const kind = asked ?? (newMessage !== undefined ? "agentTurn" : newText !== undefined ? "systemEvent" : old.kind);
+  if (kind === "systemEvent") {
+    const [unfit] = Object.keys(settings);
+    if (unfit !== undefined) throw invalid(`payload.${unfit} belongs to payload.kind="agentTurn"; this job has a systemEvent`);
+    const text = newText ?? (old.kind === "systemEvent" ? old.text : undefined);
     if (text === undefined) throw invalid("payload.text is required when the payload becomes a systemEvent");
-    return { kind: "systemEvent", text };
+    return { kind, text };
   }
-  const { message: changed, ...rest } = patch;
-  const message = changed ?? (old.kind === "agentTurn" ? old.message : undefined);
+  const message = newMessage ?? (old.kind === "agentTurn" ? old.message : undefined);
   if (message === undefined) throw invalid("payload.message is required when the payload becomes an agentTurn");
-  return { ...(old.kind === "agentTurn" ? old : {}), ...rest, message };
+  return { ...(old.kind === "agentTurn" ? old : {}), ...settings, kind, message };
 }
 
 /** The job after a change. Payload and delivery are merged by field; another kind of payload replaces it. Null removes a field. */
 export function patchJob(job: CronJob, patch: JobPatch, now: number): CronJob {
-  const { agentId = job.agentId, sessionKey = job.sessionKey, schedule, payload, delivery, state, name = job.name, ...plain } = patch;
-  const { agentId: _agent, sessionKey: _session, delivery: _delivery, ...rest } = job;
+  const { agentId = job.agentId, sessionKey = job.sessionKey, description = job.description, ...others } = patch;
+  const { schedule, payload, delivery, state, name = job.name, ...plain } = others;
+  const { agentId: _agent, sessionKey: _session, description: _description, delivery: _delivery, ...rest } = job;
   const merged = splitDelivery(
     payload ? patchedPayload(job.payload, payload) : job.payload,
     delivery ? { mode: "announce", ...job.delivery, ...delivery } : job.delivery,
@@ -127,6 +132,7 @@ export function patchJob(job: CronJob, patch: JobPatch, now: number): CronJob {
     ...(hasDelivery ? { delivery: merged.delivery } : {}),
     ...(typeof agentId === "string" ? { agentId } : {}),
     ...(typeof sessionKey === "string" ? { sessionKey } : {}),
+    ...(typeof description === "string" ? { description } : {}),
     state: { ...job.state, ...state },
   };
   checkPairing(next);

@@ -6,38 +6,66 @@ import type { CronJob } from "./job.ts";
 
 type JobStore = Pick<Store, "read" | "commit">;
 
+/** What another program wrote into a job and means nothing to the methods here: it stays with the job and in its file. */
+export type Extra = Readonly<Record<string, unknown>>;
+
 /** The job of a row. Its next time is the row's. */
 export function jobOf({ job, enabled, nextRunAt }: CronJobRow): CronJob {
   // Written by this module after it was checked, or imported as another program wrote it: then a schedule that means nothing ends it when it is due.
-  const stored = job as CronJob;
+  const { extra: _extra, ...stored } = job as CronJob & { readonly extra?: Extra };
   const { nextRunAtMs: _, ...state } = isRecord(stored.state) ? stored.state : {};
   return { ...stored, enabled, state: { ...state, ...(nextRunAt === null ? {} : { nextRunAtMs: nextRunAt }) } };
 }
 
-/** Writes a job over the version it was made from. */
-export function putJob(job: CronJob, version: number): Write {
-  const { id, enabled, agentId, state } = job;
-  return ["cron.job.put", { id, job, enabled, nextRunAt: state.nextRunAtMs ?? null, version, ...(agentId === undefined ? {} : { agentId }) }];
+export function extraOf({ job }: CronJobRow): Extra {
+  const extra = isRecord(job) ? job["extra"] : undefined;
+  return isRecord(extra) ? extra : {};
 }
+
+/** Writes a job over the version it was made from. */
+export function putJob(job: CronJob, version: number, extra: Extra): Write {
+  const { id, enabled, agentId, state } = job;
+  const stored = Object.keys(extra).length === 0 ? job : { ...job, extra };
+  return ["cron.job.put", { id, job: stored, enabled, nextRunAt: state.nextRunAtMs ?? null, version, ...(agentId === undefined ? {} : { agentId }) }];
+}
+
+const unknownJob = (id: string): AppError => new AppError("UNAVAILABLE", `unknown cron job id: ${id}`, { details: { id } });
 
 /** A job's row. */
 export async function rowOf(store: Pick<Store, "read">, id: string): Promise<CronJobRow> {
   const row = await store.read("cron.job.get", { id });
-  if (!row) throw new AppError("UNAVAILABLE", `unknown cron job id: ${id}`, { details: { id } });
+  if (!row) throw unknownJob(id);
   return row;
 }
 
-/** Changes a job, in one commit with `others`. A change that another writer made first is taken into account. */
-export async function changeJob(store: JobStore, id: string, make: (job: CronJob) => CronJob, others: readonly Write[] = []): Promise<CronJob> {
+/** Writes that are made with a change, in one commit. */
+type Others = (job: CronJob, old: CronJob) => readonly Write[];
+
+/** Changes a job. A change that another writer made first is taken into account. Undefined, and nothing written, when the job is gone. */
+export async function changeJobIfThere(
+  store: JobStore,
+  id: string,
+  make: (job: CronJob) => CronJob,
+  others: Others = () => [],
+): Promise<{ readonly job: CronJob; readonly old: CronJob } | undefined> {
   for (;;) {
-    const row = await rowOf(store, id);
-    const job = make(jobOf(row));
+    const row = await store.read("cron.job.get", { id });
+    if (!row) return undefined;
+    const old = jobOf(row);
+    const job = make(old);
     try {
-      await store.commit([putJob(job, row.version), ...others]);
-      return job;
+      await store.commit([putJob(job, row.version, extraOf(row)), ...others(job, old)]);
+      return { job, old };
     } catch (error) {
       const isBeaten = error instanceof AppError && error.code === "CONFLICT" && (await store.read("cron.job.get", { id }))?.version !== row.version;
       if (!isBeaten) throw error;
     }
   }
+}
+
+/** Changes a job that has to be there. */
+export async function changeJob(store: JobStore, id: string, make: (job: CronJob) => CronJob): Promise<CronJob> {
+  const changed = await changeJobIfThere(store, id, make);
+  if (!changed) throw unknownJob(id);
+  return changed.job;
 }

@@ -115,7 +115,7 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
     timer?.[Symbol.dispose]();
     timer = undefined;
     const at = earliest;
-    if (isClosed || at === null || !deps.enabled()) return;
+    if (isClosed || at === null || deps.disabledBy() !== undefined) return;
     const armedAt = clock.now();
     timer = clock.after(Math.min(Math.max(at - armedAt, 0), LOOK_AGAIN_MS), () => {
       if (clock.now() < armedAt - LOOK_AGAIN_MS) void replan(deps).then(tick);

@@ -1,12 +1,13 @@
 /** One run of a job: what the agent is asked, where its answer goes, and how it ended. */
 import { AppError } from "../../base/errors.ts";
 import { clip } from "../../base/text.ts";
-import { defaultAgentId, type OpenClawConfig } from "../../config/index.ts";
+import { defaultAgentId, heartbeatSettings, isActiveHour, type OpenClawConfig } from "../../config/index.ts";
 import type { ReplyAddress, RunOutcome, RunRequest } from "../../conversation/index.ts";
 import { resolveSessionKey, type ThinkingLevel } from "../../protocol/index.ts";
 import { deliveryOf } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
 import { timeLine } from "../time-line.ts";
+import { MESSAGE } from "../../tools/index.ts";
 import type { CronJob } from "./job.ts";
 
 /** What a finished run of a job is recorded with, besides its times. */
@@ -19,6 +20,10 @@ export interface RunRecord {
   readonly provider?: string;
   readonly model?: string;
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number };
+  /** Of all calls of models. Absent when none was made. */
+  readonly costUsd?: number;
+  /** The answer was handed to a channel. */
+  readonly delivered?: boolean;
 }
 
 const DEFAULT_TIMEOUT_S = 600;
@@ -33,6 +38,11 @@ function agentOf({ agentId }: CronJob, config: OpenClawConfig): string {
   const named = agentId?.trim().toLowerCase();
   const isKnown = named !== undefined && (config.agents?.list ?? []).some(({ id }) => id.toLowerCase() === named);
   return isKnown ? named : defaultAgentId(config);
+}
+
+/** Whether the agent is left alone at this hour. */
+export function isQuiet(job: CronJob, config: OpenClawConfig, now: number): boolean {
+  return !isActiveHour(heartbeatSettings(config, agentOf(job, config)), config.agents?.defaults?.userTimezone, now);
 }
 
 /** The session whose events and last chat a job uses. */
@@ -100,20 +110,36 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
     channel: reply?.channel ?? "webchat",
     ...(seconds === 0 ? {} : { timeoutMs: seconds * 1000 }),
     ...(thinking === undefined ? {} : { thinking }),
-    ...(payload.model === undefined ? {} : { model: payload.model }),
-    ...(reply ? { reply } : {}),
+    ...(payload.model === undefined ? {} : { model: payload.model, modelRequired: true }),
+    // The answer is sent by the turn itself: with the tool it could be sent twice.
+    ...(reply ? { reply, withoutTools: [MESSAGE.name] } : {}),
   };
 }
 
+/** The clock may have been set while a run was under way. */
+const CLOCK_SLACK_MS = 86_400_000;
+
+/** What the calls of models in a run cost; undefined when there were none. */
+export async function costOf(store: Pick<Store, "read">, sessionKey: string, jobId: string, scheduledAt: number): Promise<number | undefined> {
+  const calls = await store.read("usage.ofTurn", { sessionKey, turnId: runIdOf(jobId, scheduledAt), since: Math.max(0, scheduledAt - CLOCK_SLACK_MS) });
+  return calls.length === 0 ? undefined : calls.reduce((sum, { cost }) => sum + cost, 0);
+}
+
 /** How the run is recorded. */
-export function recordOf(outcome: RunOutcome | undefined, sessionKey: string): RunRecord {
+export function recordOf(
+  outcome: RunOutcome | undefined,
+  sessionKey: string,
+  { hasReply, costUsd }: { hasReply: boolean; costUsd: number | undefined },
+): RunRecord {
   if (!outcome) return { status: "error", error: "the run has no outcome", sessionKey };
-  if (outcome.status === "error") return { status: "error", error: outcome.error, sessionKey };
+  const cost = costUsd === undefined ? {} : { costUsd };
+  if (outcome.status === "error") return { status: "error", error: outcome.error, sessionKey, ...cost };
   const { text, sessionId, provider, model, usage, silent } = outcome;
   const tokens = usage && { usage: { input_tokens: usage.input, output_tokens: usage.output, total_tokens: usage.total } };
-  const about = { sessionId, sessionKey, ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }), ...tokens };
-  const summary = silent === true || text.trim() === "" ? {} : { summary: clip(text.trim(), MAX_SUMMARY) };
-  if (outcome.status === "ok") return { status: "ok", ...summary, ...about };
+  const about = { sessionId, sessionKey, ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }), ...tokens, ...cost };
+  const isEmpty = silent === true || text.trim() === "";
+  const summary = isEmpty ? {} : { summary: clip(text.trim(), MAX_SUMMARY) };
+  if (outcome.status === "ok") return { status: "ok", ...summary, ...about, ...(hasReply ? { delivered: !isEmpty } : {}) };
   const error = outcome.abortedBy === "timeout" ? "cron: job execution timed out" : `the run was stopped (${outcome.abortedBy ?? "aborted"})`;
   return { status: "error", error, ...summary, ...about };
 }

@@ -1,12 +1,14 @@
 /** Runs slots: side by side up to the limit, those of one job one after the other. */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import type { Responder, RunRequest } from "../../conversation/index.ts";
+import { acceptedRequest, type Responder, type RunRequest } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { CronDeps, CronEvent } from "./cron.ts";
+import { listTimes } from "./due.ts";
 import type { CronJob } from "./job.ts";
-import { changeJob, jobOf } from "./jobs.ts";
-import { isolatedSession, recordOf, requestOf, runIdOf, sessionOf, targetOf, type RunRecord } from "./run.ts";
+import { changeJobIfThere, extraOf, jobOf, type Extra } from "./jobs.ts";
+import { isQuiet, costOf, isolatedSession, recordOf, requestOf, runIdOf, sessionOf, type RunRecord } from "./run.ts";
+import { timesOf } from "./schedule.ts";
 
 /** One time of one job. */
 export interface Slot {
@@ -17,6 +19,16 @@ export interface Slot {
 }
 
 type Ended = RunRecord & { readonly durationMs: number };
+
+/** A job after one of its runs. */
+interface Settled {
+  readonly job: CronJob;
+  /** It has done its work and is removed. */
+  readonly isOver: boolean;
+  /** Times that it does not run at. */
+  readonly skipped: readonly number[];
+  readonly extra: Extra;
+}
 
 export interface Runner {
   /** Runs a claimed slot as soon as it may run. Resolves when it has ended. */
@@ -57,26 +69,49 @@ function afterRun(job: CronJob, scheduledAt: number, { status, error, durationMs
   };
 }
 
+/** Times that a job does not run at because it waits longer after failures. */
+function passedOver({ schedule, id, state }: CronJob, until: number | undefined): readonly number[] {
+  const { nextRunAtMs: from } = state;
+  if (from === undefined || until === undefined || until <= from) return [];
+  try {
+    return listTimes(timesOf(schedule, id), from, until - 1);
+  } catch {
+    // The planner reports a schedule that cannot be computed.
+    return [];
+  }
+}
+
+const backOffText = ({ state: { consecutiveErrors: failures = 0 } }: CronJob): string =>
+  `the job waits after ${failures === 1 ? "a failure" : `${failures} failures in a row`}`;
+
+const QUIET = "outside the active hours of the agent's heartbeat: the reminder waits for the next heartbeat, or for the session's next turn";
+
 /** Asks the agent. `left`: the gateway stops, and the run continues after the restart. */
 async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = false }: Slot, isClosed: () => boolean): Promise<RunRecord | "left"> {
   const { config, store, clock, runs } = deps;
   const isEvent = job.payload.kind === "systemEvent";
   const sessionKey = isEvent ? sessionOf(job, config.current) : isolatedSession(job, config.current);
   try {
-    if (job.payload.kind === "systemEvent" && job.wakeMode === "next-heartbeat") {
+    const waits = job.wakeMode === "next-heartbeat";
+    if (job.payload.kind === "systemEvent" && (waits || (!isResumed && isQuiet(job, config.current, clock.now())))) {
       const { text } = job.payload;
-      await deps.notify({ sessionKey, text, idempotencyKey: runIdOf(job.id, scheduledAt) });
-      return { status: "ok", summary: text, sessionKey };
+      await deps.notify({ sessionKey, text, idempotencyKey: runIdOf(job.id, scheduledAt), wake: { source: "cron", now: false } });
+      return waits ? { status: "ok", summary: text, sessionKey } : { status: "skipped", error: QUIET, summary: text, sessionKey };
     }
     const runId = runIdOf(job.id, scheduledAt);
     let outcome = isResumed ? await runs.outcome(runId) : undefined;
+    let request: Pick<RunRequest, "reply"> | undefined = outcome && (await acceptedRequest(store, runId));
     if (!outcome) {
-      const { ended } = await accept(deps, await requestOf(job, scheduledAt, clock.now(), config.current, store), isClosed);
+      const asked = await requestOf(job, scheduledAt, clock.now(), config.current, store);
+      const { ended } = await accept(deps, asked, isClosed);
       failpoint("cron.accepted");
       outcome = ended ?? (await runs.outcome(runId));
+      request = asked;
     }
     const isLeft = outcome === undefined ? isClosed() : outcome.status === "error" && outcome.failure?.kind === "restarting";
-    return isLeft ? "left" : recordOf(outcome, sessionKey);
+    if (isLeft) return "left";
+    failpoint("cron.ended");
+    return recordOf(outcome, sessionKey, { hasReply: request?.reply !== undefined, costUsd: await costOf(store, sessionKey, job.id, scheduledAt) });
   } catch (error) {
     return isClosed() ? "left" : { status: "error", error: messageOf(error), sessionKey };
   }
@@ -97,7 +132,8 @@ async function accept({ runs, clock }: CronDeps, request: RunRequest, isClosed: 
 }
 
 /** The main session is notified about jobs that keep failing, and about answers that are sent to no chat. */
-async function notifyMain({ notify, config, log, store }: CronDeps, job: CronJob, scheduledAt: number, { status, error, summary }: Ended): Promise<void> {
+async function notifyMain({ notify, config, log }: CronDeps, job: CronJob, scheduledAt: number, ended: Ended): Promise<void> {
+  const { status, error, summary, delivered } = ended;
   const { alertAfter = ALERT_AFTER, delivery, payload } = job;
   const failures = job.state.consecutiveErrors ?? 0;
   const sessionKey = sessionOf(job, config.current);
@@ -107,53 +143,75 @@ async function notifyMain({ notify, config, log, store }: CronDeps, job: CronJob
     log.warn(text, { jobId: job.id });
     await notify({ sessionKey, text, idempotencyKey: `${id}:alert` });
   }
-  if (payload.kind !== "agentTurn" || summary === undefined || delivery?.mode === "webhook") return;
-  const isSent = status === "ok" && (await targetOf(job, config.current, store).catch(() => undefined)) !== undefined;
-  if (isSent) return;
+  if (payload.kind !== "agentTurn" || summary === undefined || delivery?.mode === "webhook" || delivered === true) return;
   await notify({ sessionKey, text: `Cron${status === "ok" ? "" : ` (${status})`}: ${summary}`, idempotencyKey: `${id}:summary` });
 }
 
-/** `planned` is called with the next time of a job that ended a run. */
+/** Runs single slots. `planned` is called with the next time of a job that ended a run. */
+function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: () => boolean): (slot: Slot) => Promise<void> {
+  const { store, clock } = deps;
+  const emit = (job: CronJob, event: Omit<CronEvent, "jobId">, extra?: Extra): void => deps.emit({ jobId: job.id, ...event }, job, extra);
+
+  /** What a run leaves of its job: nothing of a reminder that has done its work, the job with its next time otherwise. Undefined when it was removed. */
+  async function settle({ jobId, scheduledAt }: Slot, ended: Ended, done: Write): Promise<Settled | undefined> {
+    const row = await store.read("cron.job.get", { id: jobId });
+    if (!row) return undefined;
+    const job = jobOf(row);
+    const extra = extraOf(row);
+    const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, clock.now());
+    if (job.schedule.kind === "at" && ended.status === "ok" && job.deleteAfterRun === true) {
+      await store.commit([done, ["cron.job.delete", { id: jobId }]]);
+      return { job: after(job), isOver: true, skipped: [], extra };
+    }
+    const skips = (next: CronJob, old: CronJob): readonly number[] => passedOver(old, next.state.nextRunAtMs);
+    const changed = await changeJobIfThere(store, jobId, after, (next, old) => {
+      const skipped = skips(next, old);
+      const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped, why: backOffText(next) };
+      return skipped.length === 0 ? [done] : [done, ["cron.job.due", plan]];
+    });
+    return changed && { job: changed.job, isOver: false, skipped: skips(changed.job, changed.old), extra };
+  }
+
+  /** The outcome, on disk: that of the slot, and what its job learns from it. `started` is the job as it was when the run began. */
+  async function finish(slot: Slot, started: CronJob, ended: Ended): Promise<void> {
+    const { jobId, scheduledAt } = slot;
+    const done: Write = ["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail: ended }];
+    const settled = await settle(slot, ended, done);
+    if (!settled) await store.commit([done]);
+    failpoint("cron.finished");
+    const { job = started, isOver = false, skipped = [], extra } = settled ?? {};
+    const nextRunAtMs = settled?.job.state.nextRunAtMs;
+    if (nextRunAtMs !== undefined) planned(nextRunAtMs);
+    emit(job, { action: "finished", runAtMs: scheduledAt, ...ended, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, extra);
+    if (isOver) emit(job, { action: "removed" }, extra);
+    for (const runAtMs of skipped) emit(job, { action: "finished", status: "skipped", error: backOffText(job), runAtMs }, extra);
+    await notifyMain(deps, job, scheduledAt, ended);
+  }
+
+  return async (slot) => {
+    const { jobId, scheduledAt } = slot;
+    const startedAt = clock.now();
+    const begun = await changeJobIfThere(store, jobId, (old) => ({ ...old, state: { ...old.state, runningAtMs: startedAt } }));
+    if (!begun) {
+      const gone = { status: "skipped", error: "the job was removed" } as const;
+      await store.write("cron.slot.finish", { jobId, scheduledAt, status: gone.status, detail: gone });
+      return deps.emit({ jobId, action: "finished", runAtMs: scheduledAt, ...gone }, undefined);
+    }
+    failpoint("cron.started");
+    emit(begun.job, { action: "started", runAtMs: scheduledAt });
+    const record = await execute(deps, begun.job, slot, isClosed);
+    if (record !== "left") await finish(slot, begun.job, { ...record, durationMs: clock.now() - startedAt });
+  };
+}
+
 export function createRunner(deps: CronDeps, planned: (at: number) => void): Runner {
-  const { store, clock, log, config } = deps;
+  const { log, config } = deps;
   const waiting: { readonly slot: Slot; readonly done: () => void }[] = [];
   const running = new Set<string>();
   /** The slots of each job that wait or run. */
   const busy = new Map<string, Set<Promise<void>>>();
   let isClosed = false;
-
-  const emit = (job: CronJob, event: Omit<CronEvent, "jobId">): void => deps.emit({ jobId: job.id, ...event }, job);
-
-  /** The outcome, on disk: that of the slot, and what its job learns from it. */
-  async function finish({ jobId, scheduledAt }: Slot, ended: Ended): Promise<void> {
-    const done: Write = ["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail: ended }];
-    const row = await store.read("cron.job.get", { id: jobId });
-    if (!row) return void (await store.commit([done]));
-    const { schedule, deleteAfterRun } = jobOf(row);
-    const isOver = schedule.kind === "at" && ended.status === "ok" && deleteAfterRun === true;
-    if (isOver) await store.commit([done, ["cron.job.delete", { id: jobId }]]);
-    const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, clock.now());
-    const job = isOver ? after(jobOf(row)) : await changeJob(store, jobId, after, [done]);
-    failpoint("cron.finished");
-    const { nextRunAtMs } = job.state;
-    if (nextRunAtMs !== undefined) planned(nextRunAtMs);
-    emit(job, { action: "finished", runAtMs: scheduledAt, ...ended, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) });
-    if (isOver) emit(job, { action: "removed" });
-    await notifyMain(deps, job, scheduledAt, ended);
-  }
-
-  async function runSlot(slot: Slot): Promise<void> {
-    const { jobId, scheduledAt } = slot;
-    const startedAt = clock.now();
-    if (!(await store.read("cron.job.get", { id: jobId }))) {
-      await store.write("cron.slot.finish", { jobId, scheduledAt, status: "skipped", detail: { error: "the job was removed" } });
-      return;
-    }
-    const job = await changeJob(store, jobId, (old) => ({ ...old, state: { ...old.state, runningAtMs: startedAt } }));
-    emit(job, { action: "started", runAtMs: scheduledAt });
-    const record = await execute(deps, job, slot, () => isClosed);
-    if (record !== "left") await finish(slot, { ...record, durationMs: clock.now() - startedAt });
-  }
+  const runSlot = createSlotRun(deps, planned, () => isClosed);
 
   function begin(): void {
     const most = config.current.cron?.maxConcurrentRuns ?? MAX_CONCURRENT;

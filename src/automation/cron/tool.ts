@@ -2,7 +2,7 @@
 import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
-import { loadValidators, normalizeJob, normalizeNewJob, parseSessionKey, type MethodName } from "../../protocol/index.ts";
+import { CRON_FIELDS, loadValidators, normalizeJob, normalizeNewJob, parseSessionKey, type MethodName } from "../../protocol/index.ts";
 import { CRON, defineTool, failedOutcome, jsonOutcome, type Tool, type ToolCall, type ToolOutcome } from "../../tools/index.ts";
 import type { Cron } from "./cron.ts";
 import type { JobPatch, NewJob } from "./job.ts";
@@ -16,21 +16,7 @@ export interface CronToolDeps {
 }
 
 const ACTIONS = ["status", "list", "add", "update", "remove", "run", "runs", "wake"] as const;
-const JOB_FIELDS = [
-  "name",
-  "description",
-  "schedule",
-  "payload",
-  "delivery",
-  "sessionTarget",
-  "wakeMode",
-  "enabled",
-  "deleteAfterRun",
-  "agentId",
-  "sessionKey",
-  "missed",
-];
-const FLAT_FIELDS = [...JOB_FIELDS, "message", "text", "model", "thinking", "timeoutSeconds"];
+const FLAT_FIELDS = [...CRON_FIELDS.job, "message", "text", "model", "thinking", "timeoutSeconds"];
 const MAX_CONTEXT = 10;
 const MESSAGE_CHARS = 220;
 const CONTEXT_CHARS = 700;

@@ -5,6 +5,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import type { CronEntry } from "./cron.ts";
 import type { CronJob } from "./job.ts";
+import type { Extra } from "./jobs.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -14,10 +15,17 @@ export interface WebhookDeps {
   readonly log: Logger;
 }
 
-/** Posts a finished run to the address that its job names. A failure is logged and changes nothing. */
-export async function postRun({ config, clock, log }: WebhookDeps, job: CronJob, entry: CronEntry): Promise<void> {
-  const { mode, to } = job.delivery ?? {};
-  if (mode !== "webhook" || to === undefined || entry.summary === undefined) return;
+/** Where a finished run is posted to: the address that its job names, or that of older jobs, which only say that they want it. */
+function addressOf({ config }: WebhookDeps, { delivery }: CronJob, extra: Extra): string | undefined {
+  if (delivery?.mode === "webhook") return delivery.to;
+  return extra["notify"] === true ? config.current.cron?.webhook : undefined;
+}
+
+/** Posts a finished run. A failure is logged and changes nothing. */
+export async function postRun(deps: WebhookDeps, job: CronJob, extra: Extra, entry: CronEntry): Promise<void> {
+  const { config, clock, log } = deps;
+  const to = addressOf(deps, job, extra);
+  if (to === undefined || entry.summary === undefined) return;
   try {
     const secret = config.current.cron?.webhookToken;
     const token = secret === undefined ? undefined : await config.resolveSecret(secret, "cron.webhookToken");

@@ -214,6 +214,7 @@ export const cron: Group = {
     { name: "disable", summary: "stop running a job", load: async () => (await import("./cron/change.ts")).disable },
     { name: "rm", summary: "remove a job", load: async () => (await import("./cron/change.ts")).remove },
     { name: "remove", summary: "the same as rm", load: async () => (await import("./cron/change.ts")).remove },
+    { name: "delete", summary: "the same as rm", load: async () => (await import("./cron/change.ts")).remove },
     { name: "run", summary: "run a job now", load: async () => (await import("./cron/change.ts")).run },
     { name: "runs", summary: "how the last runs of a job went", load: async () => (await import("./cron/show.ts")).runs },
     { name: "next", summary: "when an expression matches next", load: async () => (await import("./cron/show.ts")).next },

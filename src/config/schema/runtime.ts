@@ -186,10 +186,10 @@ export const cron = group("Scheduled work.", {
   enabled: flag("Run jobs."),
   store: text("File that jobs are imported from.", advanced),
   maxConcurrentRuns: count("Jobs at the same time."),
-  webhook: text("Address notified about finished jobs; jobs can name their own.", { format: "uri", ...advanced }),
+  webhook: text("Address that finished runs of older jobs with notify are posted to; other jobs name their own.", { format: "uri", ...advanced }),
   webhookToken: secret("Token sent to webhooks."),
   sessionRetention: Type.Union([Type.String(), Type.Literal(false)], {
-    description: "How long sessions of finished jobs are kept, such as 24h; false keeps them.",
+    description: "How long the session of a job that was removed is kept, such as 24h; false keeps it. Its transcript stays.",
   }),
 });
 

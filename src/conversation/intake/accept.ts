@@ -215,6 +215,9 @@ function createTaking({ store, clock }: ConversationDeps, accepted: IntakePorts[
   };
 }
 
+/** Events that wait in one session; of more the oldest go. */
+const MAX_NOTES = 20;
+
 /** An event that is no message goes to the session's next turn, once. */
 function createNoting({ store, ids }: ConversationDeps) {
   return async (offered: Offered, route: Route): Promise<ChannelInboundResult> => {
@@ -223,7 +226,10 @@ function createNoting({ store, ids }: ConversationDeps) {
     const text = noticeText(offered.channel, offered.event);
     await store.commit([
       ["inbox.accept", row],
-      ["injections.add", { id: ids.uuid(), sessionKey: route.sessionKey, pluginId: "openclaw", placement: "system-event", text, idempotencyKey }],
+      [
+        "injections.add",
+        { id: ids.uuid(), sessionKey: route.sessionKey, pluginId: "openclaw", placement: "system-event", text, idempotencyKey, most: MAX_NOTES },
+      ],
     ]);
     return { outcome: "noted" };
   };

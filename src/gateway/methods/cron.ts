@@ -1,4 +1,5 @@
 import type { Cron } from "../../automation/index.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { HandlersOf } from "./handler.ts";
 
 /** Scheduled jobs, as the methods need them. */
@@ -8,11 +9,14 @@ export interface CronPort extends Omit<Cron, "start" | typeof Symbol.asyncDispos
 }
 
 const RUNS = 200;
+const UPCOMING = 500;
+const DAY_MS = 86_400_000;
 const idOf = (params: { readonly id: string } | { readonly jobId: string }): string => ("id" in params ? params.id : params.jobId);
 
 /** Jobs that run at set times. */
-export function cronHandlers(cron: CronPort): HandlersOf<"cron"> {
+export function cronHandlers(cron: CronPort, clock: Pick<Clock, "now">): HandlersOf<"cron"> {
   return {
+    "cron.upcoming": ({ untilMs = clock.now() + DAY_MS, limit = UPCOMING }) => cron.upcoming({ untilMs, limit }),
     "cron.list": async (params) => ({ jobs: [...(await cron.list(params))] }),
     "cron.status": async () => ({ ...(await cron.status()), storePath: cron.path() }),
     "cron.add": ({ idempotencyKey: _key, ...job }) => cron.add(job),

@@ -2,8 +2,9 @@ import { covers, type Health, type MethodParams } from "../../protocol/index.ts"
 import type { ChannelsPort } from "./channels.ts";
 import type { MethodDeps, PresenceBoard } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
-import { agentList, keySettings, mainSessionKey } from "./sessions/keys.ts";
-import { SYSTEM_EVENTS, readStatus } from "./system/status.ts";
+import { agentList, keySettings } from "./sessions/keys.ts";
+import { queueSystemEvent } from "../system-events.ts";
+import { readStatus } from "./system/status.ts";
 import type { SessionRow } from "../../store/index.ts";
 import { channelsHealth } from "./system/channels.ts";
 import { storePath } from "./sessions/find.ts";
@@ -69,8 +70,7 @@ async function systemEvent(params: MethodParams<"system-event">, deps: SystemDep
   const text = params.text.trim();
   const changed = presence.update({ ...fields, text });
   if (text !== "" && (changed || !BEACON.test(text))) {
-    const sessionKey = mainSessionKey(keySettings(config.current));
-    await store.write("injections.add", { id: ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", text });
+    await queueSystemEvent({ store, config, ids }, { text });
   }
   return { ok: true };
 }

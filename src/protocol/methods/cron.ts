@@ -39,9 +39,10 @@ const turnFields = {
 };
 
 const Payload = either(closed({ kind: literal("systemEvent"), text: filled() }), closed({ kind: literal("agentTurn"), message: filled(), ...turnFields }));
+/** Without a kind the fields say which it is, or it stays as it is. */
 const PayloadPatch = either(
-  closed({ kind: literal("systemEvent"), text: maybe(filled()) }),
-  closed({ kind: literal("agentTurn"), message: maybe(filled()), ...turnFields }),
+  closed({ kind: maybe(literal("systemEvent")), text: maybe(filled()) }),
+  closed({ kind: maybe(literal("agentTurn")), message: maybe(filled()), ...turnFields }),
 );
 
 const deliveryFields = { channel: maybe(text()), bestEffort: maybe(flag()), to: maybe(text()) };
@@ -93,7 +94,7 @@ export const CronJobSchema = closed({
 const optionalFields = {
   agentId: maybe(orNull(text())),
   sessionKey: maybe(orNull(text())),
-  description: maybe(text()),
+  description: maybe(orNull(text())),
   enabled: maybe(flag()),
   deleteAfterRun: maybe(flag()),
   ...ownFields,
@@ -127,10 +128,24 @@ export const cronMethods = {
   "cron.status": method({
     access: "operator.read",
     params: none(),
-    result: closed({ enabled: flag(), storePath: text(), jobs: amount(), nextWakeAtMs: orNull(moment()) }),
+    result: closed({
+      enabled: flag(),
+      storePath: text(),
+      jobs: amount(),
+      nextWakeAtMs: orNull(moment()),
+      disabledBy: maybe(text({ description: "The setting or the variable that keeps jobs from running by themselves." })),
+    }),
     effect: false,
     module: "automation",
     summary: "Whether jobs run and when the next one is due.",
+  }),
+  "cron.upcoming": method({
+    access: "operator.read",
+    params: closed({ untilMs: maybe(moment()), limit: maybe(count({ maximum: 2000 })) }),
+    result: closed({ times: list(closed({ jobId: filled(), atMs: moment() })), truncated: flag() }),
+    effect: false,
+    module: "automation",
+    summary: "When jobs run in the coming hours (24 unless untilMs says otherwise), in order.",
   }),
   "cron.add": method({
     access: "operator.admin",

@@ -40,6 +40,8 @@ export interface ExtensionsWrites {
       readonly payload?: unknown;
       readonly idempotencyKey?: string | undefined;
       readonly expiresAt?: number | undefined;
+      /** A queue of this length: the oldest pending text of the same plugin and placement goes, and one that equals the last is a duplicate. */
+      readonly most?: number | undefined;
     };
     result: { readonly id: string; readonly duplicate: boolean };
   };

@@ -1,2 +1,2 @@
 /** Every page that the menu has. */
-export const PAGE_PATHS = ["chat", "overview", "trace", "sessions", "channels", "agents", "plugins", "devices", "config", "logs", "start"] as const;
+export const PAGE_PATHS = ["chat", "overview", "trace", "sessions", "jobs", "channels", "agents", "plugins", "devices", "config", "logs", "start"] as const;

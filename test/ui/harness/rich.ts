@@ -142,6 +142,18 @@ async function askForCommand(scene: Scene, client: BenchClient): Promise<void> {
   await client.request("sessions.patch", { key: "agent:main:web:notes", label: "Notes of the week" });
 }
 
+/** Work that runs at set times. */
+const JOBS = [
+  {
+    name: "Stand-up",
+    schedule: { kind: "cron", expr: "0 9 * * 1-5", tz: "Europe/Vienna" },
+    sessionTarget: "main",
+    payload: { kind: "systemEvent", text: "Stand-up" },
+  },
+  { name: "Frost warning", schedule: { kind: "every", everyMs: 21_600_000 }, payload: { kind: "agentTurn", message: "Will it freeze tonight?" } },
+  { name: "Tax return", schedule: { kind: "cron", expr: "0 8 1 6 *" }, enabled: false, payload: { kind: "systemEvent", text: "The tax return is due" } },
+].map((job) => ({ wakeMode: "now", ...job }));
+
 const CONFIG = {
   channels: { telegram: { enabled: true, botToken: "7012345678:AAF-token-of-a-test-0000000000000", dmPolicy: "open", allowFrom: ["*"] } },
   plugins: { load: { paths: ["~/weather"] }, entries: { weather: { enabled: true, config: { place: "Graz" } }, telegram: { enabled: true } } },
@@ -180,6 +192,7 @@ export async function openRichScene(options: SceneOptions = {}): Promise<Scene> 
   });
   for (const story of STORIES) await tell(scene, client, story);
   await askForCommand(scene, client);
+  for (const job of JOBS) await client.request("cron.add", job);
   client.close();
   return {
     ...scene,

@@ -34,7 +34,10 @@ const JOB_OPTIONS = {
   channel: { type: "string", value: "id", help: "channel of the answer (default last)" },
   to: { type: "string", value: "target", help: "chat of the answer" },
   "best-effort-deliver": { type: "boolean", help: "an answer that cannot be sent is no failure" },
+  webhook: { type: "string", value: "url", help: "post each finished run there as JSON" },
   missed: { type: "string", value: "skip|last|all", help: "runs missed while the gateway was down (default last)" },
+  "missed-max-age": { type: "string", value: "duration", help: "older missed runs are not made up for (default 6h)" },
+  "alert-after": { type: "string", value: "n", help: "failures in a row that the main session is notified of (default 3, 0 never)" },
   "delete-after-run": { type: "boolean", help: "remove the job after it succeeded (default with --at)" },
   "keep-after-run": { type: "boolean", help: "keep a job with --at, disabled" },
   ...GATEWAY_OPTIONS,
@@ -79,12 +82,15 @@ function scheduleOf(values: JobValues, now: number): NewJob["schedule"] | undefi
   return { kind: "cron", expr, ...(tz === undefined ? {} : { tz }), ...(staggerMs === undefined ? {} : { staggerMs }) };
 }
 
+function wholeNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined || /^\d{1,9}$/.test(text.trim())) return text === undefined ? undefined : Number(text);
+  throw invalid(`--${flag} takes a whole number, not "${text}"`);
+}
+
 /** What the agent is asked, with the settings of its runs. */
 function turnOf(values: JobValues) {
-  const { model, thinking, "timeout-seconds": seconds } = values;
-  const timeoutSeconds = seconds === undefined ? undefined : Number(seconds);
-  if (timeoutSeconds !== undefined && (!Number.isInteger(timeoutSeconds) || timeoutSeconds < 0))
-    throw invalid(`--timeout-seconds takes a whole number, not "${seconds}"`);
+  const { model, thinking } = values;
+  const timeoutSeconds = wholeNumber("timeout-seconds", values["timeout-seconds"]);
   return {
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
@@ -93,8 +99,11 @@ function turnOf(values: JobValues) {
 }
 
 function deliveryOf(values: JobValues): NewJob["delivery"] {
-  only(values, ["announce", "no-deliver"]);
-  const { channel, to, "best-effort-deliver": bestEffort } = values;
+  only(values, ["announce", "no-deliver", "webhook"]);
+  const { channel, to, webhook, "best-effort-deliver": bestEffort } = values;
+  if (webhook !== undefined && (channel !== undefined || to !== undefined))
+    throw invalid("--webhook posts the run to its address: it goes without --channel and --to");
+  if (webhook !== undefined) return { mode: "webhook", to: webhook };
   if (values["no-deliver"]) return { mode: "none" };
   if (!values.announce && !values.deliver && channel === undefined && to === undefined && bestEffort === undefined) return undefined;
   return { mode: "announce", ...(channel === undefined ? {} : { channel }), ...(to === undefined ? {} : { to }), ...(bestEffort ? { bestEffort } : {}) };
@@ -105,11 +114,15 @@ function commonOf(values: JobValues) {
   only(values, ["delete-after-run", "keep-after-run"]);
   const { agent, description } = values;
   const missed = oneOf("missed", values.missed, ["skip", "last", "all"]);
+  const missedMaxAge = values["missed-max-age"];
+  const alertAfter = wholeNumber("alert-after", values["alert-after"]);
   const deletes = values["delete-after-run"] ? true : values["keep-after-run"] ? false : undefined;
   return {
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(description === undefined ? {} : { description }),
     ...(missed === undefined ? {} : { missed }),
+    ...(missedMaxAge === undefined ? {} : { missedMaxAgeMs: durationOf("missed-max-age", missedMaxAge) }),
+    ...(alertAfter === undefined ? {} : { alertAfter }),
     ...(deletes === undefined ? {} : { deleteAfterRun: deletes }),
   };
 }

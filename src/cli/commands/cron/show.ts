@@ -33,6 +33,9 @@ function statusText(style: Style, { status, error }: { readonly status?: Run["st
   return status === undefined ? "-" : style.green(status);
 }
 
+/** In dollars. A model without a price costs nothing that is known. */
+const costText = (usd: number | undefined): string => (usd === undefined || usd === 0 ? "-" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`);
+
 export const status = defineCommand({
   options: GATEWAY_OPTIONS,
   examples: [{ line: "openclaw cron status --json", does: "for machines" }],
@@ -40,7 +43,9 @@ export const status = defineCommand({
     const found = await callGateway(io, "cron.status", {}, values);
     if (values.json) return printJson(io, found);
     const next = found.nextWakeAtMs === null ? "none" : `${new Date(found.nextWakeAtMs).toISOString()} (${when(io, found.nextWakeAtMs)})`;
-    io.out(`Scheduler: ${found.enabled ? "on" : "off (cron.enabled)"}\nJobs:      ${found.jobs}\nNext run:  ${next}\nFile:      ${found.storePath}\n`);
+    io.out(
+      `Scheduler: ${found.enabled ? "on" : `off (${found.disabledBy ?? "cron.enabled"})`}\nJobs:      ${found.jobs}\nNext run:  ${next}\nFile:      ${found.storePath}\n`,
+    );
   },
 });
 
@@ -86,10 +91,11 @@ export const runs = defineCommand({
       new Date(run.runAtMs ?? run.ts).toISOString(),
       statusText(style, run),
       run.durationMs === undefined ? "-" : formatDuration(run.durationMs),
+      costText(run.costUsd),
       run.model ?? "-",
       clip(run.summary?.replaceAll(/\s+/g, " ") ?? "", SUMMARY_CHARS),
     ]);
-    io.out(formatTable(["Time", "Status", "Took", "Model", "Summary"], rows, { style, columns: io.columns }));
+    io.out(formatTable(["Time", "Status", "Took", "Cost", "Model", "Summary"], rows, { style, columns: io.columns }));
   },
 });
 

@@ -15,8 +15,6 @@ export interface UnavailableArea {
 
 /** Remove an area, or a path of it, when its feature is built: the list may only get shorter. */
 export const UNAVAILABLE: readonly UnavailableArea[] = [
-  { name: "removing the sessions of old jobs", paths: ["cron.sessionRetention"] },
-  { name: "one webhook for all jobs", paths: ["cron.webhook"], instead: "give a job a delivery with the mode webhook" },
   { name: "the browser", paths: ["browser", "agents.defaults.sandbox.browser", "agents.list.*.sandbox.browser"] },
   { name: "the canvas", paths: ["canvasHost"] },
   { name: "talk mode", paths: ["talk"] },

@@ -3,6 +3,8 @@ import { shapeAll, toJson, where, type ReadHandlers, type WriteHandlers } from "
 
 const COLUMNS = "session_key AS sessionKey, plugin_id AS pluginId, namespace, value, updated_at AS updatedAt";
 const INJECTION_COLUMNS = "id, session_key AS sessionKey, plugin_id AS pluginId, placement, text, payload, created_at AS createdAt, expires_at AS expiresAt";
+/** What one plugin has queued for a session. */
+const PENDING = "session_key = ? AND plugin_id = ? AND placement = ? AND drained_at IS NULL";
 
 export const extensionsWrites = {
   "extensions.set"({ sql, now }, { sessionKey, pluginId, namespace, value }) {
@@ -32,9 +34,19 @@ export const extensionsWrites = {
         ? undefined
         : sql("SELECT id FROM injections WHERE session_key = ? AND plugin_id = ? AND idempotency_key = ?").get(row.sessionKey, row.pluginId, key);
     if (found) return { id: String(found["id"]), duplicate: true };
-    const text = `INSERT INTO injections (id, session_key, plugin_id, idempotency_key, placement, text, payload, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-    sql(text).run(row.id, row.sessionKey, row.pluginId, key, row.placement, row.text, toJson(row.payload), now, row.expiresAt ?? null);
-    return { id: row.id, duplicate: false };
+    const queue = [row.sessionKey, row.pluginId, row.placement];
+    const last = row.most === undefined ? undefined : sql(`SELECT id, text FROM injections WHERE ${PENDING} ORDER BY seq DESC LIMIT 1`).get(...queue);
+    const isRepeated = last?.["text"] === row.text;
+    if (last && isRepeated && key === null) return { id: String(last["id"]), duplicate: true };
+    const text = `INSERT INTO injections (id, session_key, plugin_id, idempotency_key, placement, text, payload, created_at, expires_at, drained_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    // A repeated text is stored as drained: its key stays known.
+    const drainedAt = isRepeated ? now : null;
+    sql(text).run(row.id, row.sessionKey, row.pluginId, key, row.placement, row.text, toJson(row.payload), now, row.expiresAt ?? null, drainedAt);
+    if (row.most !== undefined)
+      sql(
+        `UPDATE injections SET drained_at = ? WHERE ${PENDING} AND seq <= (SELECT seq FROM injections WHERE ${PENDING} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+      ).run(now, ...queue, ...queue, row.most);
+    return { id: row.id, duplicate: isRepeated };
   },
   "injections.drain"({ sql, now }, { sessionKey, turnId }) {
     // Nearly always nothing is pending, and every turn asks.

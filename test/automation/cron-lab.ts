@@ -1,0 +1,97 @@
+/** Scheduled jobs over a real store, with a clock that tests move and an agent that answers at once. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { loadCron, type Cron, type CronEvent, type NewJob } from "../../src/automation/index.ts";
+import { manualClock, type Clock, type ManualClock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { silentLogger } from "../../src/base/log/logger.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { OpenClawConfig } from "../../src/config/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
+
+export const HOUR = 3_600_000;
+export const T0 = Date.UTC(2026, 0, 15, 12);
+
+export interface CronLab extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly store: Store;
+  readonly responder: MemoryResponder;
+  readonly events: CronEvent[];
+  readonly notes: { sessionKey: string; text: string }[];
+  readonly config: { current: OpenClawConfig };
+  /** A process of the gateway, as far as jobs are concerned. */
+  open(wall?: Clock): Promise<Cron>;
+  /** Moves time on, and lets everything that is due happen. */
+  pass(ms: number): Promise<void>;
+  /** Status and time of finished runs, in hours after T0. */
+  finished(): readonly (readonly [string | undefined, number])[];
+  /** Resolves when so many runs have finished. */
+  ended(count: number): Promise<void>;
+}
+
+export const isolated = (message: string, more: Partial<NewJob> = {}): NewJob => ({
+  name: "report",
+  schedule: { kind: "every", everyMs: HOUR },
+  sessionTarget: "isolated",
+  wakeMode: "now",
+  payload: { kind: "agentTurn", message },
+  delivery: { mode: "none" },
+  ...more,
+});
+
+export async function openCronLab(): Promise<CronLab> {
+  const stateDir = mkdtempSync(join(tmpdir(), "oc-cron-"));
+  const clock = manualClock(T0);
+  const store = await openStore({ stateDir, clock });
+  const responder = createMemoryResponder(clock);
+  const events: CronEvent[] = [];
+  const notes: { sessionKey: string; text: string }[] = [];
+  const config: { current: OpenClawConfig } = { current: {} };
+  const ids = createIds(seededRandom(7));
+  const finished = (): readonly (readonly [string | undefined, number])[] =>
+    events.filter(({ action }) => action === "finished").map(({ status, runAtMs }) => [status, ((runAtMs ?? 0) - T0) / HOUR] as const);
+  async function pass(ms: number): Promise<void> {
+    clock.advance(ms);
+    for (let round = 0; round < 8; round += 1) {
+      await store.read("cron.job.earliest", {});
+      await new Promise(setImmediate);
+      clock.advance(0);
+    }
+  }
+  return {
+    clock,
+    store,
+    responder,
+    events,
+    notes,
+    config,
+    pass,
+    finished,
+    async open(wall = clock) {
+      const { createCron } = await loadCron();
+      const opened = createCron({
+        config,
+        store,
+        clock: wall,
+        ids,
+        log: silentLogger,
+        runs: responder,
+        notify: async ({ sessionKey, text }) => void notes.push({ sessionKey, text }),
+        emit: (event) => void events.push(event),
+        disabledBy: () => (config.current.cron?.enabled === false ? "cron.enabled" : undefined),
+      });
+      await opened.start();
+      return opened;
+    },
+    async ended(count) {
+      await expect.poll(async () => (await pass(0), finished().length)).toBe(count);
+    },
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}

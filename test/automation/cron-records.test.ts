@@ -1,0 +1,121 @@
+/** What is recorded about runs, and what does not take place. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Cron } from "../../src/automation/index.ts";
+import { HOUR, isolated, openCronLab, T0, type CronLab } from "./cron-lab.ts";
+
+let lab: CronLab;
+let cron: Cron;
+
+beforeEach(async () => {
+  lab = await openCronLab();
+  cron = await lab.open();
+});
+afterEach(async () => {
+  await cron[Symbol.asyncDispose]();
+  await lab[Symbol.asyncDispose]();
+});
+
+const at = (ms: number) => ({ kind: "at", at: new Date(T0 + ms).toISOString() }) as const;
+
+test("times that a job does not run at because it failed are recorded, with the reason", async () => {
+  const job = await cron.add(isolated("@fail", { schedule: { kind: "every", everyMs: 10_000 } }));
+  await lab.pass(10_000);
+  await lab.ended(3);
+  const runs = await cron.runs(job.id, 10);
+  expect(runs.map(({ status, runAtMs = 0 }) => [status, (runAtMs - T0) / 1000])).toEqual([
+    ["error", 10],
+    ["skipped", 20],
+    ["skipped", 30],
+  ]);
+  expect(runs[1]).toMatchObject({ error: "the job waits after a failure" });
+  expect((await cron.list({}))[0]?.state).toMatchObject({ nextRunAtMs: T0 + 40_000, lastStatus: "error" });
+});
+
+test("the cost of a run is that of its calls of models", async () => {
+  const job = await cron.add(isolated("@hold", { schedule: at(1000), deleteAfterRun: false }));
+  await lab.pass(1000);
+  await expect.poll(() => lab.responder.requests.length).toBe(1);
+  const sessionKey = `agent:main:cron:${job.id}`;
+  const tokens = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, durationMs: 5, provider: "acme", model: "large", agentId: "main", sessionKey };
+  for (const cost of [0.25, 0.5]) await lab.store.write("usage.add", { ...tokens, cost, turnId: `cron:${job.id}:${T0 + 1000}` });
+  await lab.store.write("usage.add", { ...tokens, cost: 7, turnId: "another" });
+  lab.responder.abort({ sessionKey }, "rpc");
+  await lab.ended(1);
+  expect(await cron.runs(job.id, 1)).toMatchObject([{ status: "error", costUsd: 0.75 }]);
+  expect(lab.events.at(-1)).toMatchObject({ action: "finished", costUsd: 0.75 });
+});
+
+test("a job that is removed while it runs still ends with an event and a record", async () => {
+  const job = await cron.add(isolated("long @hold"));
+  await lab.pass(HOUR);
+  await expect.poll(() => lab.responder.requests.length).toBe(1);
+  expect(await cron.remove(job.id)).toBe(true);
+  lab.responder.abort({ sessionKey: `agent:main:cron:${job.id}` }, "rpc");
+  await lab.ended(1);
+  expect(lab.events.at(-1)).toMatchObject({ jobId: job.id, action: "finished", status: "error", runAtMs: T0 + HOUR });
+  expect(await cron.runs(job.id, 10)).toMatchObject([{ status: "error" }]);
+});
+
+test("a job that is removed before its run begins is recorded as skipped", async () => {
+  lab.config.current = { cron: { maxConcurrentRuns: 1 } };
+  const first = await cron.add(isolated("first @hold", { schedule: at(1000) }));
+  const second = await cron.add(isolated("second", { schedule: at(1001) }));
+  await lab.pass(1001);
+  await expect.poll(async () => (await lab.pass(0), lab.responder.requests.length)).toBe(1);
+  await cron.remove(second.id);
+  lab.responder.abort({ sessionKey: `agent:main:cron:${first.id}` }, "rpc");
+  await lab.ended(2);
+  expect(await cron.runs(second.id, 10)).toMatchObject([{ status: "skipped", error: "the job was removed" }]);
+  expect(lab.events).toContainEqual(expect.objectContaining({ jobId: second.id, action: "finished", status: "skipped" }));
+});
+
+test("the answer of a job goes to a chat once: its run has no message tool, and the record says that it was sent", async () => {
+  lab.config.current = { channels: { telegram: { botToken: "x" } } };
+  const delivery = { mode: "announce", channel: "telegram", to: "77" } as const;
+  const sent = await cron.add(isolated("to a chat", { schedule: at(1000), delivery, deleteAfterRun: false }));
+  const quiet = await cron.add(isolated("to nobody", { schedule: at(2000), deleteAfterRun: false }));
+  await lab.pass(1000);
+  await lab.ended(1);
+  await lab.pass(1000);
+  await lab.ended(2);
+  expect(lab.responder.requests).toMatchObject([{ reply: { to: "77" }, withoutTools: ["message"] }, {}]);
+  expect(lab.responder.requests[1]).not.toHaveProperty("withoutTools");
+  expect(await cron.runs(sent.id, 1)).toMatchObject([{ status: "ok", delivered: true }]);
+  expect((await cron.runs(quiet.id, 1))[0]).not.toHaveProperty("delivered");
+  // Only the answer that went to no chat leaves a line.
+  expect(lab.notes.map(({ text }) => text)).toEqual([expect.stringMatching(/^Cron: Echo: /)]);
+});
+
+test("a model that a job names has to be there", async () => {
+  await cron.add(isolated("hello", { schedule: at(1000), payload: { kind: "agentTurn", message: "hello", model: "acme/none" } }));
+  await lab.pass(1000);
+  await lab.ended(1);
+  expect(lab.responder.requests).toMatchObject([{ model: "acme/none", modelRequired: true }]);
+});
+
+test("null removes a description, and a payload is changed without naming its kind", async () => {
+  const job = await cron.add(isolated("hello", { description: "daily" }));
+  expect((await cron.update(job.id, { description: null })).description).toBeUndefined();
+  expect((await cron.update(job.id, { payload: { model: "acme/small" } })).payload).toEqual({ kind: "agentTurn", message: "hello", model: "acme/small" });
+  expect((await cron.update(job.id, { payload: { message: "bye" } })).payload).toEqual({ kind: "agentTurn", message: "bye", model: "acme/small" });
+  const tea = await cron.add({ name: "tea", schedule: at(HOUR), sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: "tea" } });
+  expect((await cron.update(tea.id, { payload: { text: "more tea" } })).payload).toEqual({ kind: "systemEvent", text: "more tea" });
+  await expect(cron.update(tea.id, { payload: { model: "x" } })).rejects.toThrow('payload.model belongs to payload.kind="agentTurn"');
+});
+
+test("the coming times of all jobs are listed in order, up to a limit", async () => {
+  const hourly = await cron.add(isolated("hourly"));
+  const once = await cron.add(isolated("once", { schedule: at(1.5 * HOUR) }));
+  await cron.add(isolated("off", { enabled: false }));
+  const found = await cron.upcoming({ untilMs: T0 + 3 * HOUR, limit: 10 });
+  expect(found).toEqual({
+    times: [
+      { jobId: hourly.id, atMs: T0 + HOUR },
+      { jobId: once.id, atMs: T0 + 1.5 * HOUR },
+      { jobId: hourly.id, atMs: T0 + 2 * HOUR },
+      { jobId: hourly.id, atMs: T0 + 3 * HOUR },
+    ],
+    truncated: false,
+  });
+  expect(await cron.upcoming({ untilMs: T0 + 3 * HOUR, limit: 2 })).toMatchObject({ times: [{}, {}], truncated: true });
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { comingText, deliveryText, hourCells, resultOf, scheduleText, stateOf } from "./job-facts.ts";
+
+const NOW = new Date(2026, 0, 15, 9, 20).getTime();
+const HOUR = 3_600_000;
+
+test("schedules are said in words where they are of a common kind", () => {
+  const text = (expr: string, tz?: string): string => scheduleText({ schedule: { kind: "cron", expr, ...(tz === undefined ? {} : { tz }) } });
+  expect(text("0 9 * * 1-5", "Europe/Berlin")).toBe("weekdays at 09:00 (Europe/Berlin)");
+  expect(text("5 17 * * *")).toBe("every day at 17:05");
+  expect(text("*/5 * * * *")).toBe("*/5 * * * *");
+  expect(text("0 0 9 * * 1-5")).toBe("0 0 9 * * 1-5");
+  expect(scheduleText({ schedule: { kind: "every", everyMs: HOUR } })).toBe("every hour");
+  expect(scheduleText({ schedule: { kind: "every", everyMs: 90_000 } })).toBe("every 90 seconds");
+  expect(scheduleText({ schedule: { kind: "at", at: new Date(NOW + 60_000).toISOString() } }, NOW)).toMatch(/^once, /);
+});
+
+test("a job shows that it runs, or how its last run went and why", () => {
+  expect(stateOf({ state: { runningAtMs: 1, lastStatus: "error" } })).toEqual({ level: "info", text: "Running" });
+  expect(stateOf({ state: {} })).toEqual({ level: "", text: "Never ran" });
+  expect(resultOf({ status: "skipped", error: "the previous run had not ended" })).toEqual({
+    level: "warn",
+    text: "Skipped",
+    reason: "the previous run had not ended",
+  });
+});
+
+test("where the result goes is said", () => {
+  expect(deliveryText({ sessionTarget: "main" })).toBe("answered in the main session");
+  expect(deliveryText({ sessionTarget: "isolated", delivery: { mode: "announce", channel: "telegram", to: "42" } })).toBe("sent to telegram 42");
+  expect(deliveryText({ sessionTarget: "isolated", delivery: { mode: "announce" } })).toBe("sent to the chat used last");
+  expect(deliveryText({ sessionTarget: "isolated", delivery: { mode: "none" } })).toBe("kept in the job’s session");
+});
+
+test("the coming day has an hour for each run, from now on", () => {
+  const times = [
+    { jobId: "a", atMs: NOW - 60_000 },
+    { jobId: "a", atMs: NOW + 60_000 },
+    { jobId: "a", atMs: NOW + 120_000 },
+    { jobId: "b", atMs: NOW + 24 * HOUR },
+    { jobId: "b", atMs: NOW + 25 * HOUR },
+  ];
+  const cells = hourCells(times, new Map([["a", "Report"]]), NOW);
+  expect(cells).toHaveLength(25);
+  expect(cells[0]).toEqual({ from: new Date(2026, 0, 15, 9).getTime(), jobs: [{ id: "a", name: "Report", times: [NOW + 60_000, NOW + 120_000] }] });
+  expect(cells.slice(1, 24).every(({ jobs }) => jobs.length === 0)).toBe(true);
+  expect(cells[24]?.jobs).toEqual([{ id: "b", name: "b", times: [NOW + 24 * HOUR] }]);
+  expect(comingText([], false)).toBe("Nothing is scheduled in the coming 24 hours.");
+  expect(comingText(times, false)).toBe("5 runs of 2 jobs in the coming 24 hours.");
+});

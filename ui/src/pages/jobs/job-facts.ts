@@ -1,0 +1,96 @@
+import type { MethodResult } from "openclaw/client";
+import { duration, moment, plural } from "../../base/figures.ts";
+
+export type Job = MethodResult<"cron.list">["jobs"][number];
+export type Run = MethodResult<"cron.runs">["entries"][number];
+export type Coming = MethodResult<"cron.upcoming">["times"][number];
+
+const UNITS: readonly (readonly [ms: number, one: string, many: string])[] = [
+  [86_400_000, "day", "days"],
+  [3_600_000, "hour", "hours"],
+  [60_000, "minute", "minutes"],
+  [1000, "second", "seconds"],
+];
+
+function everyText(ms: number): string {
+  const unit = UNITS.find(([size]) => ms % size === 0);
+  if (!unit) return `every ${duration(ms)}`;
+  const count = ms / unit[0];
+  return count === 1 ? `every ${unit[1]}` : `every ${count} ${unit[2]}`;
+}
+
+const DAYS: Readonly<Record<string, string>> = { "*": "every day", "1-5": "weekdays", "MON-FRI": "weekdays", "0,6": "weekends", "6,0": "weekends" };
+
+/** The common kinds of expressions in words; others as they are written. */
+function expressionText(expr: string): string {
+  const [minute = "", hour = "", dom, month, dow = "", ...rest] = expr.trim().split(/\s+/);
+  const days = DAYS[dow.toUpperCase()];
+  const isDaily = /^\d{1,2}$/.test(minute) && /^\d{1,2}$/.test(hour) && dom === "*" && month === "*" && rest.length === 0;
+  return isDaily && days !== undefined ? `${days} at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}` : expr;
+}
+
+/** When a job runs, in one line. */
+export function scheduleText({ schedule }: Pick<Job, "schedule">, now = Date.now()): string {
+  if (schedule.kind === "at") return `once, ${moment(Date.parse(schedule.at), now)}`;
+  if (schedule.kind === "every") return everyText(schedule.everyMs);
+  return `${expressionText(schedule.expr)}${schedule.tz === undefined ? "" : ` (${schedule.tz})`}`;
+}
+
+export interface Result {
+  readonly level: "good" | "warn" | "bad" | "info" | "";
+  readonly text: string;
+  /** Why it failed, or did not take place. */
+  readonly reason?: string;
+}
+
+/** How a run went. */
+export function resultOf({ status, error }: { readonly status?: Run["status"] | undefined; readonly error?: string | undefined }): Result {
+  const reason = error === undefined || error === "" ? {} : { reason: error };
+  if (status === "ok") return { level: "good", text: "OK" };
+  if (status === "error") return { level: "bad", text: "Failed", ...reason };
+  if (status === "skipped") return { level: "warn", text: "Skipped", ...reason };
+  return { level: "", text: "Never ran" };
+}
+
+/** How a job is: running, or how its last run went. */
+export function stateOf({ state }: Pick<Job, "state">): Result {
+  if (state.runningAtMs !== undefined) return { level: "info", text: "Running" };
+  return resultOf({ status: state.lastStatus, error: state.lastError });
+}
+
+/** Where the result of a job goes. */
+export function deliveryText({ sessionTarget, delivery }: Pick<Job, "sessionTarget" | "delivery">): string {
+  if (delivery?.mode === "webhook") return `posted to ${delivery.to ?? "a webhook"}`;
+  if (sessionTarget === "main") return "answered in the main session";
+  if (delivery?.mode === "none") return "kept in the job’s session";
+  const { channel = "last", to } = delivery ?? {};
+  if (channel === "last" && to === undefined) return "sent to the chat used last";
+  return `sent to ${channel === "last" ? "" : channel}${to === undefined ? "" : ` ${to}`}`.trim();
+}
+
+const HOUR_MS = 3_600_000;
+
+/** What happens in one hour of the coming day. */
+export interface HourCell {
+  /** When it begins; the first one has begun. */
+  readonly from: number;
+  readonly jobs: readonly { readonly id: string; readonly name: string; readonly times: readonly number[] }[];
+}
+
+/** The coming 24 hours, hour by hour from the current one on, in the browser's time zone. */
+export function hourCells(times: readonly Coming[], names: ReadonlyMap<string, string>, now: number): readonly HourCell[] {
+  const start = new Date(now).setMinutes(0, 0, 0);
+  return Array.from({ length: 25 }, (_, hour) => {
+    const from = start + hour * HOUR_MS;
+    const ofHour = times.filter(({ atMs }) => atMs >= Math.max(from, hour === 0 ? now : 0) && atMs < from + HOUR_MS && atMs <= now + 24 * HOUR_MS);
+    const byJob = Map.groupBy(ofHour, ({ jobId }) => jobId);
+    return { from, jobs: [...byJob].map(([id, runs]) => ({ id, name: names.get(id) ?? id, times: runs.map(({ atMs }) => atMs) })) };
+  });
+}
+
+/** The coming day in a sentence. */
+export function comingText(times: readonly Coming[], isCut: boolean): string {
+  if (times.length === 0) return "Nothing is scheduled in the coming 24 hours.";
+  const jobs = new Set(times.map(({ jobId }) => jobId)).size;
+  return `${isCut ? "More than " : ""}${plural(times.length, "run")} of ${plural(jobs, "job")} in the coming 24 hours.`;
+}

@@ -1,0 +1,306 @@
+import { css, html, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
+import type { MethodResult } from "openclaw/client";
+import { ago, duration, exactly, moment, money, plural, tokens } from "../../base/figures.ts";
+import { failureText } from "../../link/failure.ts";
+import { sheet } from "../../look/sheet.ts";
+import { facts, factsLook } from "../../parts/key-value.ts";
+import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
+import { Page } from "../../shell/page.ts";
+import { place } from "../../shell/router.ts";
+import "./day-strip.ts";
+import { comingText, deliveryText, hourCells, resultOf, scheduleText, stateOf, type Job, type Result, type Run } from "./job-facts.ts";
+
+const RUNS_SHOWN = 100;
+/** A run may take as long as its job lets it. */
+const RUN_TIMEOUT_MS = 3_600_000;
+/** Events come in bursts: what is shown is fetched once for all of them. */
+const SETTLE_MS = 150;
+
+interface Loaded {
+  readonly jobs: readonly Job[];
+  readonly status: MethodResult<"cron.status">;
+  readonly coming: MethodResult<"cron.upcoming">;
+}
+
+const when = (at: number | undefined, otherwise: string): TemplateResult | string =>
+  at === undefined ? otherwise : html`<span title=${exactly(at)}>${ago(at)}</span>`;
+
+const tokensOf = ({ usage }: Run): string | undefined => {
+  const total = usage?.["total_tokens"];
+  return typeof total === "number" && total > 0 ? tokens(total) : undefined;
+};
+
+/** Work that runs at set times: what comes, how it went, and what to do about it. */
+export class JobsPage extends Page {
+  static override styles = [
+    sheet,
+    factsLook,
+    pageLook,
+    css`
+      td.name {
+        max-width: 340px;
+      }
+      .time,
+      thead th {
+        white-space: nowrap;
+      }
+      .phone {
+        display: none;
+      }
+      @media (max-width: 720px) {
+        .phone {
+          display: block;
+          margin-top: 4px;
+        }
+        td.name {
+          max-width: 170px;
+        }
+        td.actions .row {
+          flex-wrap: wrap;
+        }
+      }
+      .row.end {
+        justify-content: flex-end;
+      }
+      .reason {
+        max-width: 420px;
+        overflow-wrap: anywhere;
+      }
+      h1 {
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
+  @state() private loaded: Loaded | undefined;
+  @state() private runs: { readonly id: string; readonly entries: readonly Run[] } | undefined;
+  @state() private failure: string | undefined;
+  private settling: ReturnType<typeof setTimeout> | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.during(this.context.link.on("cron", () => this.changed()));
+    this.during({ [Symbol.dispose]: () => clearTimeout(this.settling) });
+    // Times are shown relative to now.
+    this.every(30_000, () => void this.load());
+  }
+
+  private changed(): void {
+    this.settling ??= setTimeout(() => {
+      this.settling = undefined;
+      void this.load();
+    }, SETTLE_MS);
+  }
+
+  private get jobId(): string | undefined {
+    return this.route.rest[0];
+  }
+
+  override async load(): Promise<void> {
+    const { link } = this.context;
+    if (!link.has("cron.list")) return;
+    const id = this.jobId;
+    try {
+      const [{ jobs }, status, coming, runs] = await Promise.all([
+        link.request("cron.list", { includeDisabled: true }),
+        link.request("cron.status", {}),
+        link.request("cron.upcoming", {}),
+        id === undefined ? undefined : link.request("cron.runs", { id, limit: RUNS_SHOWN }).catch(() => ({ entries: [] })),
+      ]);
+      this.loaded = { jobs, status, coming };
+      this.runs = id === undefined || !runs ? undefined : { id, entries: runs.entries.toReversed() };
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = failureText(error);
+    }
+  }
+
+  private async change(work: () => Promise<unknown>, done: string): Promise<void> {
+    await this.attempt(work, done);
+    if (this.context.link.state.value.kind === "open") await this.load();
+  }
+
+  private run({ id, name }: Job): void {
+    const { link, toasts } = this.context;
+    toasts.say(`${name} was started.`);
+    void this.attempt(async () => {
+      const { ran, reason } = await link.request("cron.run", { id }, { timeoutMs: RUN_TIMEOUT_MS });
+      if (!ran) toasts.warn(reason === "already-running" ? `${name} is running already.` : `${name} did not run.`);
+    });
+  }
+
+  private turn({ id, name, enabled }: Job): Promise<void> {
+    const { link } = this.context;
+    return this.change(() => link.request("cron.update", { id, patch: { enabled: !enabled } }), `${name} was ${enabled ? "disabled" : "enabled"}.`);
+  }
+
+  private async deleteJob({ id, name }: Job): Promise<void> {
+    const { dialogs, link, router } = this.context;
+    const body = "It does not run any more. A run that is under way goes on to its end.";
+    if (!(await dialogs.confirm({ title: `Delete ${name}?`, body, yes: "Delete", danger: true }))) return;
+    await this.change(() => link.request("cron.remove", { id }), `${name} was deleted.`);
+    if (this.jobId === id) router.go("jobs");
+  }
+
+  private badge({ level, text, reason }: Result): TemplateResult {
+    return html`<span class="badge ${level}">${text}</span>${reason === undefined ? nothing : html`<div class="faint reason">${reason}</div>`}`;
+  }
+
+  private actions(job: Job): TemplateResult | typeof nothing {
+    if (!this.context.link.may("operator.admin")) return nothing;
+    const isRunning = job.state.runningAtMs !== undefined;
+    return html`<div class="row end">
+      <button class="small" aria-label=${`Run now: ${job.name}`} ?disabled=${isRunning} @click=${() => this.run(job)}>Run now</button>
+      <button class="small" aria-label=${`${job.enabled ? "Disable" : "Enable"} ${job.name}`} @click=${() => void this.turn(job)}>
+        ${job.enabled ? "Disable" : "Enable"}
+      </button>
+      <button class="small danger" aria-label=${`Delete ${job.name}`} @click=${() => void this.deleteJob(job)}>Delete</button>
+    </div>`;
+  }
+
+  private row(job: Job): TemplateResult {
+    return html`<tr>
+      <td class="name">
+        <div class="cut"><a href=${place("jobs", [job.id])}>${job.name}</a></div>
+        <div class="faint cut">${scheduleText(job)}</div>
+        <div class="phone">${this.badge(stateOf(job))}</div>
+      </td>
+      <td class="time">${job.enabled ? when(job.state.nextRunAtMs, "–") : html`<span class="badge">disabled</span>`}</td>
+      <td class="less">${this.badge(stateOf(job))}</td>
+      <td class="less time">${when(job.state.lastRunAtMs, "–")}</td>
+      <td class="actions">${this.actions(job)}</td>
+    </tr>`;
+  }
+
+  private table(jobs: readonly Job[]): TemplateResult {
+    if (jobs.length === 0) {
+      return html`<div class="empty">
+        No jobs. Ask for one in the <a href="chat">chat</a>, such as “remind me every weekday at 9”, or run <code>openclaw cron add</code>.
+      </div>`;
+    }
+    return html`<div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Job</th>
+            <th>Next run</th>
+            <th class="less">Last result</th>
+            <th class="less">Last run</th>
+            <th><span class="visually-hidden">Actions</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${jobs.map((job) => this.row(job))}
+        </tbody>
+      </table>
+    </div>`;
+  }
+
+  private offNote({ enabled, disabledBy }: Loaded["status"]): TemplateResult | typeof nothing {
+    if (enabled) return nothing;
+    return html`<div class="note warn">
+      Jobs do not run by themselves: <code>${disabledBy ?? "cron.enabled"}</code> turns them off. They can still be run by hand.
+    </div>`;
+  }
+
+  private all({ jobs, status, coming }: Loaded): TemplateResult {
+    const names = new Map(jobs.map(({ id, name }) => [id, name]));
+    return html`<header class="head">
+        <h1>Jobs</h1>
+        <span class="faint" role="status">${plural(jobs.length, "job")}</span>
+      </header>
+      ${this.offNote(status)}
+      ${
+        jobs.length === 0
+          ? nothing
+          : html`<section>
+              <h2>Coming 24 hours</h2>
+              <p class="soft">${comingText(coming.times, coming.truncated)}</p>
+              ${coming.times.length === 0 ? nothing : html`<oc-day-strip .cells=${hourCells(coming.times, names, Date.now())}></oc-day-strip>`}
+            </section>`
+      }
+      <section>${this.table(jobs)}</section>`;
+  }
+
+  private history(entries: readonly Run[]): TemplateResult {
+    if (entries.length === 0) return html`<div class="empty">No runs yet.</div>`;
+    return html`<div class="scroll" role="region" aria-label="Runs" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th>Time</th>
+            <th>Result</th>
+            <th class="num">Took</th>
+            <th class="num">Cost</th>
+            <th class="num less">Tokens</th>
+            <th class="less">Answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${entries.map((run) => {
+            const at = run.runAtMs ?? run.ts;
+            return html`<tr>
+              <td title=${exactly(at)}>${moment(at)}</td>
+              <td>${this.badge(resultOf(run))}</td>
+              <td class="num">${run.durationMs === undefined ? "–" : duration(run.durationMs)}</td>
+              <td class="num">${run.costUsd === undefined || run.costUsd === 0 ? "–" : money(run.costUsd)}</td>
+              <td class="num less">${tokensOf(run) ?? "–"}</td>
+              <td class="less words">${run.summary ?? ""}</td>
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>`;
+  }
+
+  private one(job: Job | undefined, id: string): TemplateResult {
+    const entries = this.runs?.id === id ? this.runs.entries : undefined;
+    const spent = entries?.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0) ?? 0;
+    const history = entries
+      ? html`<section aria-live="polite">
+          <h2>Runs</h2>
+          ${this.history(entries)}
+        </section>`
+      : loadingLine();
+    if (!job)
+      return html`<a class="back" href="jobs">All jobs</a>
+        <div class="note">There is no job with the id <code>${id}</code> any more.</div>
+        ${entries === undefined || entries.length > 0 ? history : nothing}`;
+    const { payload, state: facted } = job;
+    const failures = facted.consecutiveErrors ?? 0;
+    return html`<a class="back" href="jobs">All jobs</a>
+      <header class="head">
+        <h1>${job.name}</h1>
+        ${job.enabled ? nothing : html`<span class="badge">disabled</span>`} ${this.badge(stateOf(job))} ${this.actions(job)}
+      </header>
+      <section class="card">
+        ${facts([
+          ["Runs", scheduleText(job)],
+          ["Next run", job.enabled ? when(facted.nextRunAtMs, "none") : "none: it is disabled"],
+          ["Does", payload.kind === "agentTurn" ? payload.message : payload.text],
+          ["Result", deliveryText(job)],
+          ["Agent", job.agentId],
+          ["Model", payload.kind === "agentTurn" ? payload.model : undefined],
+          ["Description", job.description],
+          ["Failures in a row", failures === 0 ? undefined : String(failures)],
+          ["Cost", spent === 0 ? undefined : `${money(spent)} in the runs below`],
+          ["Id", html`<code>${job.id}</code>`],
+        ])}
+      </section>
+      ${history}`;
+  }
+
+  protected override render(): TemplateResult {
+    const { loaded, failure, jobId } = this;
+    const isThere = this.context.link.has("cron.list");
+    const failed = failure === undefined ? nothing : failedNote(failure, () => void this.load());
+    if (!loaded)
+      return html`<div class="page">
+        <header class="head"><h1>Jobs</h1></header>
+        ${isThere ? (failure === undefined ? loadingLine() : failed) : missingNote("Scheduling jobs")}
+      </div>`;
+    const job = loaded.jobs.find(({ id }) => id === jobId);
+    return html`<div class="page">${failed}${jobId === undefined ? this.all(loaded) : this.one(job, jobId)}</div>`;
+  }
+}
+customElements.define("oc-jobs-page", JobsPage);

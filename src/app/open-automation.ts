@@ -1,16 +1,19 @@
-import { createLazyCron, loadCron, type CronEvent, type CronJob, type LazyCron } from "../automation/index.ts";
+import { dirname } from "node:path";
+import { createLazyCron, createLazyInternalHooks, loadCron, type CronEvent, type CronJob, type LazyCron, type LazyInternalHooks } from "../automation/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
 import type { Conversation } from "../conversation/index.ts";
 import { queueSystemEvent } from "../gateway/index.ts";
+import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 
 export interface AutomationDeps {
   readonly core: Core;
-  readonly plugins: Pick<Plugins, "hooks">;
+  readonly plugins: Pick<Plugins, "hooks" | "importFile" | "internalHooks">;
+  readonly models: LazyModels;
   readonly conversation: () => Pick<Conversation, "accept" | "outcome">;
   /** Announces what happens to jobs. */
   readonly broadcast: (event: CronEvent) => void;
@@ -20,6 +23,8 @@ export interface AutomationDeps {
 
 export interface Automation {
   readonly cron: LazyCron;
+  /** Hooks from files. */
+  readonly hooks: LazyInternalHooks;
   /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
   readonly tool: () => Promise<Tool>;
   /** Starts what is scheduled. */
@@ -51,8 +56,31 @@ function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job
   void hooks.run("cron_changed", { reason: action, action, jobId, job, ...about }, {});
 }
 
+/** Hooks from files of the user and the workspace. */
+function openInternalHooks({ core, plugins, models, conversation }: AutomationDeps): LazyInternalHooks {
+  const { config, store, clock, ids, env, workspaceOf } = core;
+  return createLazyInternalHooks({
+    config,
+    store,
+    clock,
+    ids,
+    env,
+    models,
+    workspaceOf,
+    log: core.log.subsystem("hooks"),
+    registry: plugins.internalHooks,
+    stateDir: config.paths.state,
+    home: config.paths.home,
+    configDir: dirname(config.paths.file),
+    platform: process.platform,
+    runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
+    importModule: ({ name, file, rootDir }) => plugins.importFile({ id: name, source: file, rootDir, noun: "hook" }),
+  });
+}
+
 /** Work that starts by itself. */
-export function openAutomation({ core, plugins, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
+export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
+  const { core, plugins, conversation, broadcast, history } = deps;
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
   const isEnabled = (): boolean => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1";
@@ -73,6 +101,7 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
       },
     }),
   );
+  const hooks = stack.use(openInternalHooks(deps));
   const reconciled = (reason: "startup" | "reload"): void => {
     const hooks = plugins.hooks();
     if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: isEnabled() }, {});
@@ -99,6 +128,7 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
   });
   return {
     cron,
+    hooks,
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.

@@ -6,7 +6,7 @@ import { isRecord } from "../base/records.ts";
 import type { Conversation } from "../conversation/index.ts";
 import { queueSystemEvent } from "../gateway/index.ts";
 import type { LazyModels } from "../models/index.ts";
-import type { Plugins } from "../plugins/index.ts";
+import { loadJournal, type Plugins } from "../plugins/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 
@@ -74,6 +74,7 @@ function openInternalHooks({ core, plugins, models, conversation }: AutomationDe
     configDir: dirname(config.paths.file),
     platform: process.platform,
     runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
+    recover: async () => (await loadJournal()).recoverInstalls({ stateDir: config.paths.state, config: () => config.current, now: clock.now(), what: "hooks" }),
     importModule: ({ name, file, rootDir }) => plugins.importFile({ id: name, source: file, rootDir, noun: "hook" }),
   });
 }

@@ -9,6 +9,8 @@ export interface LazyInternalHooksDeps extends Omit<LoadHooksDeps, "registry" | 
   readonly clock: Clock;
   /** Where hooks of plugins are registered as well. */
   readonly registry: InternalHooks;
+  /** Finishes or takes back an install that was interrupted; gives what was done. */
+  readonly recover: () => Promise<readonly string[]>;
 }
 
 export interface LazyInternalHooks extends Disposable {
@@ -31,6 +33,7 @@ export function createLazyInternalHooks(deps: LazyInternalHooksDeps): LazyIntern
     async load() {
       if (config.current.hooks?.internal?.enabled !== true) return;
       try {
+        for (const done of await deps.recover()) log.warn(done);
         const { loadHooks } = await import("./internal-hooks/index.ts");
         const count = await loadHooks({ ...deps, workspaceDir: workspaceDir(), signal: stopping.signal }, stack);
         log.info(`${count} ${count === 1 ? "hook" : "hooks"} loaded`);

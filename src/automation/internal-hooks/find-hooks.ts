@@ -67,7 +67,11 @@ export async function findHooks(deps: FindHooksDeps): Promise<FoundHooks> {
   const byName = new Map<string, Hook>();
   const add = (hook: Hook): void => void byName.set(hook.name, hook);
   const roots = rootsOf(deps);
-  for (const { folder, source } of roots.filter((root) => root.source === "openclaw-extra")) (await hooksIn(folder, source, problems)).forEach(add);
+  for (const { folder, source } of roots.filter((root) => root.source === "openclaw-extra")) {
+    // A folder that is a hook itself, or a package of them, may be named as well: installs with --link do.
+    const own = await hooksOf(folder, source, problems);
+    (own.length > 0 ? own : await hooksIn(folder, source, problems)).forEach(add);
+  }
   BUNDLED_HOOKS.forEach(add);
   for (const { folder, source } of roots.filter((root) => root.source !== "openclaw-extra")) (await hooksIn(folder, source, problems)).forEach(add);
   const hooks = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));

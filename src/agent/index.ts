@@ -3,7 +3,7 @@
  */
 export { createAgents, type Agents, type AgentsDeps } from "./create-agents.ts";
 export { GIVEN_UP } from "./turn/turn.ts";
-export { isUnusableModel } from "./turn/model.ts";
+export { isUnusableModel, usageRow } from "./turn/model.ts";
 export { isSilentReply } from "./turn/reply.ts";
 export type { ChannelFacts, ShownReplies, Spoken, Steered, TurnEnd, TurnEvent, TurnFailure, TurnInput, TurnPorts } from "./turn/input.ts";
 export type { CompactionOutcome, CompactionWish } from "./turn/upkeep.ts";
@@ -16,7 +16,11 @@ export type { SystemPromptReport } from "./prompt/report.ts";
 export { sessionFacts } from "./prompt/facts.ts";
 export { buildSystemPrompt } from "./prompt/system-prompt.ts";
 export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
-export { trustedPrograms } from "./skills/eligibility.ts";
+export { isSettingOn, trustedPrograms } from "./skills/eligibility.ts";
+export { parseFrontMatter } from "./skills/front-matter.ts";
+export { readMetadata, textOf, textsOf, type SkillRequirements } from "./skills/skill.ts";
+export { BOOTSTRAP_NAMES, MEMORY_NAMES } from "./workspace/bootstrap-names.ts";
+export type { BootstrapFile } from "./prompt/injected-files.ts";
 export { findPrograms } from "./skills/programs.ts";
 export { seedWorkspace } from "./workspace/seed.ts";
 export { initRepository } from "./workspace/repository.ts";

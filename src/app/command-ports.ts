@@ -2,7 +2,7 @@ import { AppError, messageOf } from "../base/errors.ts";
 import { effectiveChannelConfig, ownersBy, type Pairing } from "../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../config/index.ts";
 import { createBegunCommands, loadWhy, type ChannelTable, type CommandPorts, type Conversation } from "../conversation/index.ts";
-import { ownCaller, queueSystemEvent, type OwnCaller } from "../gateway/index.ts";
+import { COMMAND_CALLER, ownCaller, queueSystemEvent, type OwnCaller } from "../gateway/index.ts";
 import { matchCommand, runCommand } from "../plugins/index.ts";
 import { parseTranscriptLine, type HostConfig, type TranscriptEntry } from "../protocol/index.ts";
 import { modelOverride } from "../sessions/index.ts";
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 /** What commands ask of the rest of the gateway. Loaded with the first of them. */
 export function commandPorts(deps: CommandDeps): CommandPorts {
   const { config, store, clock, ids, log, redactor, workspaceOf, requestRestart } = deps.core;
-  const call = ownCaller(deps.handlers, "command");
+  const call = ownCaller(deps.handlers, COMMAND_CALLER);
   return {
     clock,
     ids,
@@ -61,7 +61,11 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
           ownersBy(() => config.current, deps.channels),
         ),
     },
-    fire: async (action, sessionKey, context) => (await deps.plugins.agent()?.internalHooks.trigger("command", action, sessionKey, { ...context })) ?? [],
+    async fire(action, sessionKey, context) {
+      const hooks = deps.plugins.internalHooks;
+      if (!hooks.has("command", action)) return [];
+      return hooks.trigger("command", action, sessionKey, { ...context, cfg: structuredClone(config.current) });
+    },
     async systemEvent(sessionKey, text) {
       await queueSystemEvent({ config, store, ids }, { sessionKey, text }).catch((error: unknown) =>
         log.subsystem("conversation").warn(`a session could not be notified: ${messageOf(error)}`, { sessionKey }),

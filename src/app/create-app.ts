@@ -251,10 +251,10 @@ function maintain(store: Store, config: Config, { clock, log }: { readonly clock
 }
 
 /** Starts what waits for the gateway to be ready. */
-function start({ plugins, channels, gateway, code }: OpenModules, reload: Reload, clock: Clock, stack: AsyncDisposableStack): void {
+function start({ plugins, channels, gateway, code, hooks }: OpenModules, reload: Reload, clock: Clock, stack: AsyncDisposableStack): void {
   void reload.settle();
   plugins.ready();
-  void channels.start();
+  void channels.start().finally(() => hooks.started({ port: gateway.port }));
   // The first connection finds what it needs loaded.
   void gateway.warm();
   // Clients that waited for the start are let in first: loading holds up the event loop. The first turn waits for it, whenever it comes.

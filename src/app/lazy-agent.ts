@@ -13,7 +13,7 @@ export interface AgentDeps {
     readonly redactor: Pick<Core["redactor"], "text" | "secrets" | "stream" | "register">;
   };
   readonly models: Pick<LazyModels, "models" | "budgets">;
-  readonly plugins: Pick<Plugins, "hooks" | "agent" | "settled" | "missingGuards" | "onChange">;
+  readonly plugins: Pick<Plugins, "hooks" | "agent" | "internalHooks" | "settled" | "missingGuards" | "onChange">;
   /** Notifies clients about a question, and about its answer. */
   readonly notify: (notice: ApprovalNotice) => void;
   /** False while no client is connected that decides about questions. */

@@ -182,7 +182,7 @@ function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skil
     config,
     env,
     hooks: currentHooks(plugins.hooks),
-    internalHooks: () => plugins.agent()?.internalHooks,
+    internalHooks: () => plugins.internalHooks,
     redactor,
     fitImages,
     broker: () => Promise.resolve(broker),

@@ -1,18 +1,21 @@
-import { createLazyCron, loadCron, type CronEvent, type CronJob, type LazyCron } from "../automation/index.ts";
+import { dirname } from "node:path";
+import { createLazyCron, createLazyInternalHooks, loadCron, type CronEvent, type CronJob, type LazyCron, type LazyInternalHooks } from "../automation/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
 import type { Conversation, RunRequest } from "../conversation/index.ts";
-import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
 import { queueSystemEvent, type HeartbeatPort } from "../gateway/index.ts";
-import type { Plugins } from "../plugins/index.ts";
+import type { LazyModels } from "../models/index.ts";
+import { loadJournal, type Plugins } from "../plugins/index.ts";
+import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 import { openHeartbeat, type OpenHeartbeat } from "./open-heartbeat.ts";
 
 export interface AutomationDeps {
   readonly core: Core;
-  readonly plugins: Pick<Plugins, "hooks">;
+  readonly plugins: Pick<Plugins, "hooks" | "importFile" | "internalHooks">;
+  readonly models: LazyModels;
   readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "isBusy">;
   /** Announces what happens to jobs. */
   readonly broadcast: (event: CronEvent) => void;
@@ -30,6 +33,8 @@ export interface Automation {
   readonly heartbeat: HeartbeatPort;
   readonly notify: OpenHeartbeat["notify"];
   readonly wakeAgents: OpenHeartbeat["wakeAgents"];
+  /** Hooks from files. */
+  readonly hooks: LazyInternalHooks;
   /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
   readonly tool: () => Promise<Tool>;
   /** Starts what is scheduled. */
@@ -63,11 +68,32 @@ function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job
   void hooks.run("cron_changed", { reason: action, action, jobId, ...(job ? { job } : {}), ...about }, {});
 }
 
+/** Hooks from files of the user and the workspace. */
+function openInternalHooks({ core, plugins, models, conversation }: AutomationDeps): LazyInternalHooks {
+  const { config, store, clock, ids, env, workspaceOf } = core;
+  return createLazyInternalHooks({
+    config,
+    store,
+    clock,
+    ids,
+    env,
+    models,
+    workspaceOf,
+    log: core.log.subsystem("hooks"),
+    registry: plugins.internalHooks,
+    stateDir: config.paths.state,
+    home: config.paths.home,
+    configDir: dirname(config.paths.file),
+    platform: process.platform,
+    runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
+    recover: async () => (await loadJournal()).recoverInstalls({ stateDir: config.paths.state, config: () => config.current, now: clock.now(), what: "hooks" }),
+    importModule: ({ name, file, rootDir }) => plugins.importFile({ id: name, source: file, rootDir, noun: "hook" }),
+  });
+}
+
 /** Work that starts by itself. */
-export function openAutomation(
-  { core, plugins, conversation, broadcast, beat, channelOf, history, removeSession }: AutomationDeps,
-  stack: AsyncDisposableStack,
-): Automation {
+export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
+  const { core, plugins, conversation, broadcast, beat, channelOf, history, removeSession } = deps;
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
   const disabledBy = (): string | undefined =>
@@ -92,6 +118,7 @@ export function openAutomation(
       },
     }),
   );
+  const hooks = stack.use(openInternalHooks(deps));
   const reconciled = (reason: "startup" | "reload"): void => {
     const hooks = plugins.hooks();
     if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: disabledBy() === undefined }, {});
@@ -112,6 +139,7 @@ export function openAutomation(
     heartbeat: heartbeat.port,
     notify: heartbeat.notify,
     wakeAgents: heartbeat.wakeAgents,
+    hooks,
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.

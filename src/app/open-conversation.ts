@@ -33,7 +33,7 @@ export interface ConversationDeps {
     "config" | "store" | "clock" | "ids" | "random" | "log" | "env" | "version" | "redactor" | "runnable" | "defaultAgentId" | "workspaceOf" | "requestRestart"
   >;
   readonly models: Pick<LazyModels, "models">;
-  readonly plugins: Pick<Plugins, "hooks" | "agent" | "registries" | "settled">;
+  readonly plugins: Pick<Plugins, "hooks" | "agent" | "internalHooks" | "registries" | "settled">;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
   readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
@@ -85,7 +85,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
   const { plugins, agents } = deps;
   const log = deps.core.log.subsystem("conversation");
   const hooks = currentHooks(plugins.hooks);
-  const internalHooks = () => plugins.agent()?.internalHooks;
+  const internalHooks = () => plugins.internalHooks;
   const channels = channelTable(plugins);
   const routing = createRouting();
   const activity = createChannelActivity(clock);

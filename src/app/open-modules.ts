@@ -44,6 +44,7 @@ const UI_FOLDER = join(import.meta.dirname, "..", "ui");
 export interface OpenModules {
   readonly gateway: Gateway;
   readonly cron: Pick<Automation, "reload" | "follow">;
+  readonly hooks: Pick<Automation["hooks"], "started">;
   /** What turns load. */
   readonly code: TurnCode;
   readonly plugins: Plugins;
@@ -83,6 +84,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     {
       core,
       plugins,
+      models,
       conversation: () => opened.talk.conversation,
       broadcast: (event) => gateway.hub.broadcast("cron", event),
       beat: (event) => gateway.hub.broadcast("heartbeat", event),
@@ -118,6 +120,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const modules: Modules = { core, auth, plugins, models, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
+  await automation.hooks.load();
   let stopping: "shutdown" | "restart" = "shutdown";
   stack.defer(() => opened.sessions.stop(stopping));
   await resumeWork(core, opened, plugins);
@@ -126,6 +129,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     gateway,
     plugins,
     cron: automation,
+    hooks: automation.hooks,
     code: opened.code,
     channels,
     conversation,

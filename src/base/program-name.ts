@@ -19,6 +19,7 @@ export const PROGRAM_COMMANDS = [
   "gateway",
   "health",
   "help",
+  "hooks",
   "logs",
   "message",
   "models",

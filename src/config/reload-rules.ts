@@ -48,6 +48,9 @@ const RULES: readonly (Rule | "channels")[] = [
   { prefix: "commands.allowFrom", actions: [NONE] },
   { prefix: "commands.useAccessGroups", actions: [NONE] },
   { prefix: "hooks.gmail", actions: [restart("gmail"), hot("hooks")] },
+  // The list of installed packs is for the install command; hooks from files are loaded at the start.
+  { prefix: "hooks.internal.installs", actions: [NONE] },
+  { prefix: "hooks.internal", actions: [PROCESS] },
   { prefix: "hooks", actions: [hot("hooks")] },
   { prefix: "agents.defaults.heartbeat", actions: [restart("heartbeat")] },
   { prefix: "agent.heartbeat", actions: [restart("heartbeat")] },
@@ -74,11 +77,14 @@ const PLUGIN_SETTINGS = /^plugins\.entries\.([^.]+)\.(?:config|hooks)(?:\.|$)/;
 /** Asked whenever a tool is called. */
 const PLUGIN_READ_ON_USE = /^plugins\.entries\.[^.]+\.required$/;
 
+/** Settings that a hook from a file reads whenever it is called. */
+const HOOK_READ_ON_USE = /^hooks\.internal\.entries\.[^.]+\.(?!(?:enabled|env)(?:\.|$))/;
+
 /** What one path asks for. What no rule names restarts the gateway. */
 export function actionsFor(path: string, channels: readonly string[]): readonly ReloadAction[] {
   const plugin = PLUGIN_SETTINGS.exec(path)?.[1];
   if (plugin !== undefined) return [restart("plugins", plugin)];
-  if (PLUGIN_READ_ON_USE.test(path)) return [NONE];
+  if (PLUGIN_READ_ON_USE.test(path) || HOOK_READ_ON_USE.test(path)) return [NONE];
   const rules = RULES.flatMap((rule) =>
     rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule],
   );

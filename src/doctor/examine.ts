@@ -1,6 +1,6 @@
 import { openChats, owners } from "./checks/access.ts";
 import { configFile, configKeys, configLegacy, configRemarks, gatewayAuth, gatewayMode } from "./checks/config.ts";
-import { channels, plugins, skills } from "./checks/extensions.ts";
+import { channels, hooks, plugins, skills } from "./checks/extensions.ts";
 import { channelAccounts, gatewayHealth } from "./checks/gateway.ts";
 import { legacyState } from "./checks/legacy-state.ts";
 import { sessionLocks, fileModes, stateFolder, stateFolders, stateParts } from "./checks/state.ts";
@@ -47,6 +47,7 @@ export const CHECKS: readonly Check[] = [
   openChats,
   owners,
   gmailModel,
+  hooks,
   skills,
   plugins,
   memorySearch,

@@ -71,6 +71,20 @@ test("channels that are configured without a plugin, with one that is off, or wi
   ]);
 });
 
+test("hooks that are on and cannot be used are named with what they need", async () => {
+  const here = place({ config: "{ hooks: { internal: { enabled: true, entries: { quiet: { enabled: false } } } } }" });
+  for (const name of ["shout", "quiet"]) {
+    mkdirSync(join(here.state, "hooks", name), { recursive: true });
+    const needs = JSON.stringify({ openclaw: { events: ["command"], requires: { bins: ["no-such-program-of-this-test"] } } });
+    writeFileSync(join(here.state, "hooks", name, "HOOK.md"), `---\nname: ${name}\nmetadata: ${needs}\n---\n`);
+    writeFileSync(join(here.state, "hooks", name, "handler.js"), "export default () => {};\n");
+  }
+  const outcomes = await here.look(["hooks.files"]);
+  expect(outcomes.map(({ id, text }) => [id, text])).toEqual([
+    ["hooks.files:shout", expect.stringContaining("needs the program no-such-program-of-this-test")],
+  ]);
+});
+
 test("skills that lack a program are named with it", async () => {
   const here = place();
   const folder = join(here.state, "workspace/skills/shout");

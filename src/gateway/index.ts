@@ -43,7 +43,7 @@ export type { MessagesPort } from "./methods/send.ts";
 export type { QuotaPort } from "./methods/usage.ts";
 export type { QuickSetupPort, SetupPort } from "./methods/setup.ts";
 export type { WizardPort } from "./methods/wizard.ts";
-export { ownCaller, type OwnCaller } from "./methods/handler.ts";
+export { COMMAND_CALLER, ownCaller, type OwnCaller } from "./methods/handler.ts";
 export type { Answer, CallContext, Caller, ExtraMethods, Handler, Handlers } from "./methods/index.ts";
 export type { ConfigChange, GatewayActions, GatewayToolDeps } from "./tools/gateway-tool.ts";
 export { createEndedSessions, type EndedSessions } from "./session-endings.ts";

@@ -14,7 +14,8 @@ export interface InternalHookEvent {
 export type InternalHookHandler = (event: InternalHookEvent) => unknown;
 
 export interface InternalHookRegistration {
-  readonly pluginId: string;
+  /** The plugin that it belongs to; without it the hook came from a file. */
+  readonly pluginId?: string;
   readonly name?: string;
   readonly description?: string;
   readonly entry?: unknown;
@@ -42,23 +43,28 @@ export interface InternalHooksDeps {
 
 interface Registered {
   readonly handler: InternalHookHandler;
-  readonly pluginId: string;
+  readonly pluginId: string | undefined;
   readonly name: string;
 }
+
+/** How the log names a hook. */
+const shown = ({ pluginId, name }: Pick<Registered, "pluginId" | "name">): string =>
+  pluginId === undefined ? `the hook ${name}` : `plugin ${pluginId}: its internal hook ${name}`;
 
 export function createInternalHooks({ log, enabled, clock = systemClock, budgetMs = 30_000 }: InternalHooksDeps): InternalHooks {
   const byKey = new Map<string, Set<Registered>>();
   const found = (type: string, action: string): Registered[] => [...(byKey.get(type) ?? []), ...(byKey.get(`${type}:${action}`) ?? [])];
 
-  async function call({ handler, pluginId, name }: Registered, event: InternalHookEvent): Promise<void> {
-    const fields = { pluginId, hook: `${event.type}:${event.action}` };
+  async function call(registered: Registered, event: InternalHookEvent): Promise<void> {
+    const { handler, pluginId } = registered;
+    const fields = { hook: `${event.type}:${event.action}`, ...(pluginId === undefined ? {} : { pluginId }) };
     const { promise: expired, resolve } = Promise.withResolvers<"expired">();
     using _timer = clock.after(budgetMs, () => resolve("expired"));
     try {
       const ended = await Promise.race([expired, Promise.resolve(handler(event))]);
-      if (ended === "expired") log.warn(`plugin ${pluginId}: its internal hook ${name} took longer than ${budgetMs} ms and was abandoned`, fields);
+      if (ended === "expired") log.warn(`${shown(registered)} took longer than ${budgetMs} ms and was abandoned`, fields);
     } catch (error) {
-      log.error(`plugin ${pluginId}: its internal hook ${name} failed: ${messageOf(error)}`, fields);
+      log.error(`${shown(registered)} failed: ${messageOf(error)}`, fields);
     }
   }
 
@@ -66,7 +72,9 @@ export function createInternalHooks({ log, enabled, clock = systemClock, budgetM
     register(keys, handler, { pluginId, name, register }) {
       const wanted = (typeof keys === "string" ? [keys] : [...keys]).map((key) => key.trim()).filter((key) => key !== "");
       const expect = (what: string) =>
-        new AppError("INVALID_INPUT", `an internal hook of ${pluginId} is ignored: ${what}`, { details: { pluginId, keys: wanted } });
+        new AppError("INVALID_INPUT", `an internal hook${pluginId === undefined ? "" : ` of ${pluginId}`} is ignored: ${what}`, {
+          details: { pluginId, keys: wanted },
+        });
       if (typeof name !== "string" || name.trim() === "") throw expect("it has no name; pass { name } as the third argument");
       if (wanted.length === 0) throw expect("it names no event such as command:new");
       if (typeof handler !== "function") throw expect(`its handler is no function but ${typeof handler}`);

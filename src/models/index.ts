@@ -5,6 +5,7 @@
 export type { CallEvent, CallRequest, CallResult } from "./call/call.ts";
 export type { RawCall, RawLog } from "./call/driver.ts";
 export type { ModelCost, ModelEntry, ModelSource, WireCompat } from "./entry.ts";
+export { OFFLINE_MODEL } from "./offline/entry.ts";
 export type { AuthProfiles, CredentialCooldown } from "./auth/profiles.ts";
 export type { Attempt } from "./failover/attempts.ts";
 export type { FailureClass, Trouble } from "./failover/classify.ts";

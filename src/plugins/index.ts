@@ -54,6 +54,7 @@ export { recoverInstalls } from "./install/journal.ts";
 export type {
   BuiltinScan,
   Finding,
+  HookPackResult,
   InstallDeps,
   InstallRecord,
   InstallRequest,
@@ -72,4 +73,4 @@ export { pluginPorts } from "./running/gateway-ports.ts";
 export type { CommandHost } from "./running/command-host.ts";
 export type { RunningPlugins } from "./running/open-plugins.ts";
 export type { TrialProgram, TriedPlugin, UnloadablePlugin } from "./running/trial.ts";
-export { loadCommandHost, loadCreate, loadInstall, loadNames, loadOpenPlugins, loadPluginTrial } from "./lazy.ts";
+export { loadCommandHost, loadCreate, loadInstall, loadJournal, loadNames, loadOpenPlugins, loadPluginTrial } from "./lazy.ts";

@@ -1,6 +1,7 @@
 /** Parts of this module that are loaded when they are first needed. */
 import type * as create from "./create/create.ts";
 import type * as install from "./install/index.ts";
+import type * as journal from "./install/journal.ts";
 import type * as commandHost from "./running/command-host.ts";
 import type * as names from "./running/names.ts";
 import type * as openPlugins from "./running/open-plugins.ts";
@@ -10,6 +11,10 @@ import type * as trial from "./running/trial.ts";
 export async function loadInstall(): Promise<typeof install> {
   return import("./install/index.ts");
 }
+
+/** Finishing installs that were interrupted. */
+export const loadJournal = async (): Promise<typeof journal> => import("./install/journal.ts");
+
 /** Creating a plugin from a template: loaded by the command that needs it. */
 export async function loadCreate(): Promise<typeof create> {
   return import("./create/create.ts");

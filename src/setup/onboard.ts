@@ -9,6 +9,7 @@ import { acceptRisk, chooseFlow, handleExisting, requireValidFile } from "./step
 import { setUpChannels } from "./steps/channels.ts";
 import { setUpGateway, type GatewaySummary } from "./steps/gateway.ts";
 import { installPrograms, type Installed } from "./steps/programs.ts";
+import { setUpHooks } from "./steps/hooks.ts";
 import { giveOwner } from "./steps/owner.ts";
 import { setUpModel } from "./steps/model/index.ts";
 import { applyService, chooseService } from "./steps/service.ts";
@@ -116,6 +117,7 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
   const channels = await setUpChannels(setup);
   await giveOwner(setup);
   const programs = await setUpSkills(setup, workspace);
+  await setUpHooks(setup, workspace);
   const service = await chooseService(setup);
   writeUsual(setup);
   stampRun(setup, command, "local");

@@ -55,6 +55,10 @@ async function prepare(line: string): Promise<void> {
   mkdirSync(plugin, { recursive: true });
   writeFileSync(join(plugin, "openclaw.plugin.json"), `{ "id": "hello", "configSchema": {} }`);
   writeFileSync(join(plugin, "index.js"), "export function register() {}");
+  const hook = join(place.home, "greeter");
+  mkdirSync(hook, { recursive: true });
+  writeFileSync(join(hook, "HOOK.md"), '---\nname: greeter\nmetadata: {"openclaw":{"events":["command:new"]}}\n---\n');
+  writeFileSync(join(hook, "handler.js"), 'export default (event) => event.messages.push("Hello");\n');
   writeFileSync(join(place.home, "key.txt"), "a-key-of-this-test-0123456789\n");
   if (!existsSync(join(place.stateDir, "logs"))) {
     const gateway = await place.gateway();

@@ -100,6 +100,8 @@ describe("a login with a device code", () => {
     await terminal.waitFor("Which channels");
     expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
     terminal.send(ENTER);
+    await terminal.waitFor("Which hooks");
+    terminal.send(ENTER);
     await terminal.waitFor(/exit=0/);
     expect(server.requests[0]).toMatchObject({ path: "/device", fields: { client_id: CLIENT, code_challenge_method: "S256" } });
     expect(home.profiles()).toMatchObject({ "qwen-portal:default": { type: "oauth", provider: "qwen-portal", access: expect.stringMatching(/^access-/) } });
@@ -114,6 +116,8 @@ describe("a login with a device code", () => {
     const { home, terminal } = await onboard("qwen-portal", { polls: ["access_denied"] }, ...QUIET, "--skip-channels");
     await terminal.waitFor(/not logged in[\s\S]*access_denied/);
     await takeSomethingElse(terminal);
+    await terminal.waitFor("Which hooks");
+    terminal.send(ENTER);
     await terminal.waitFor(/exit=0/);
     expect(home.profiles()).toEqual({});
     expect(home.text()).not.toContain("qwen");
@@ -146,6 +150,8 @@ describe("a login in the browser", () => {
     const { home, server, terminal } = scene;
     await terminal.waitFor("Which channels");
     terminal.send(ENTER);
+    await terminal.waitFor("Which hooks");
+    terminal.send(ENTER);
     await terminal.waitFor(/exit=0/);
     expect(server.requests).toMatchObject([{ path: "/token", fields: { grant_type: "authorization_code", client_id: CLIENT } }]);
     expect(home.profiles()).toMatchObject({ "anthropic:me@example.test": { type: "oauth", provider: "anthropic", email: "me@example.test" } });
@@ -161,6 +167,8 @@ describe("a login in the browser", () => {
     terminal.send(`${page.headers.get("location")}${ENTER}`);
     await terminal.waitFor("Which channels");
     terminal.send(ENTER);
+    await terminal.waitFor("Which hooks");
+    terminal.send(ENTER);
     await terminal.waitFor(/exit=0/);
     expect(Object.keys(home.profiles())).toEqual(["anthropic:default"]);
   });
@@ -169,6 +177,8 @@ describe("a login in the browser", () => {
     const { home, terminal } = await onboard("oauth", { browser: true, denies: "access_denied" }, ...QUIET, "--skip-channels");
     await terminal.waitFor(/not logged in[\s\S]*access_denied/);
     await takeSomethingElse(terminal);
+    await terminal.waitFor("Which hooks");
+    terminal.send(ENTER);
     await terminal.waitFor(/exit=0/);
     expect(home.profiles()).toEqual({});
   });

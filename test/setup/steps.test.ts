@@ -19,10 +19,26 @@ describe("the first setup, asked", () => {
       "Which model answers?",
       "OpenAI API key",
       expect.stringContaining("Which channels"),
+      expect.stringContaining("Which hooks"),
       "Let the gateway start with this machine, as a service?",
     ]);
     expect(result).toMatchObject({ mode: "local", model: "openai/gpt-5.2", gateway: { port: 18789, bind: "loopback", authMode: "token" } });
     expect(config()).toMatchObject({ agents: { defaults: { model: { primary: "openai/gpt-5.2" } } } });
+  });
+
+  test("hooks that are chosen are on, the others are off by name; without one nothing is written", async () => {
+    const chosen = await openSetup();
+    const answers = { ...GOES_ON, "Which model answers?": "openai-api-key", "OpenAI API key": KEY };
+    await chosen.run({ ...answers, "Which hooks": ["session-memory"] });
+    const off = { enabled: false };
+    expect(chosen.config()).toMatchObject({
+      hooks: {
+        internal: { enabled: true, entries: { "session-memory": { enabled: true }, "boot-md": off, "command-logger": off, "bootstrap-extra-files": off } },
+      },
+    });
+    const none = await openSetup();
+    await none.run({ ...answers, "Which hooks": [] });
+    expect(none.config()).not.toHaveProperty("hooks");
   });
 
   test("Manual asks for everything", async () => {

@@ -51,6 +51,7 @@ describe("a person at a terminal", () => {
     await terminal.waitFor("Which channels");
     expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
     terminal.send(ENTER);
+    await answer(terminal, "Which hooks", ENTER);
     await answer(terminal, "as a service?", "n");
     await terminal.waitFor(/exit=0/);
     expect(terminal.output()).not.toContain(KEY);

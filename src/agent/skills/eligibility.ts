@@ -53,18 +53,19 @@ function missingOf(skill: Skill, { config, env, platform, programs, remote }: Sk
     bins: requires.bins.filter((name) => !hasProgram(name)),
     anyBins: requires.anyBins.some(hasProgram) ? [] : requires.anyBins,
     env: requires.env.filter((name) => !hasVariable(name)),
-    config: requires.config.filter((path) => !isOn(config, path)),
+    config: requires.config.filter((path) => !isSettingOn(config, path)),
   };
 }
 
-function isOn(config: unknown, path: string): boolean {
+/** Whether a setting is on; `onUnlessSet` names those that are on by default. */
+export function isSettingOn(config: unknown, path: string, onUnlessSet: ReadonlySet<string> = ON_UNLESS_SET): boolean {
   let value: unknown;
   try {
     value = valueAt(config, parsePath(path));
   } catch {
     return false;
   }
-  if (value === undefined) return ON_UNLESS_SET.has(path);
+  if (value === undefined) return onUnlessSet.has(path);
   return typeof value === "string" ? value.trim() !== "" : isObject(value) || Boolean(value);
 }
 

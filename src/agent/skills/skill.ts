@@ -92,22 +92,33 @@ export function parseSkill(text: string, location: SkillLocation): ParsedSkill {
 }
 
 function restOf(fields: Readonly<Record<string, unknown>>, name: string): Omit<Skill, "name" | "description" | "filePath" | "baseDir" | "source"> {
-  const written = fields["metadata"];
-  const metadata = typeof written === "string" ? parseFlow(written) : written;
-  const own = isObject(metadata) && isObject(metadata["openclaw"]) ? metadata["openclaw"] : {};
-  const requires = isObject(own["requires"]) ? own["requires"] : {};
+  const { own, ...shared } = readMetadata(fields);
   const tool = fields["command-dispatch"] === "tool" ? textOf(fields["command-tool"]) : undefined;
-  const homepage = textOf(own["homepage"]) ?? textOf(fields["homepage"]);
-  const emoji = textOf(own["emoji"]);
   const primaryEnv = textOf(own["primaryEnv"]);
   return {
     key: textOf(own["skillKey"]) ?? name,
     userInvocable: flagOf(fields["user-invocable"], true),
     disableModelInvocation: flagOf(fields["disable-model-invocation"], false),
     ...(tool === undefined ? {} : { dispatch: { tool, argMode: "raw" } as const }),
+    ...(primaryEnv === undefined ? {} : { primaryEnv }),
+    ...shared,
+  };
+}
+
+/** What the front matter of skills and hooks has in common; `own` is all of `metadata.openclaw`. */
+export function readMetadata(
+  fields: Readonly<Record<string, unknown>>,
+): Pick<Skill, "homepage" | "emoji" | "always" | "os" | "requires" | "install"> & { readonly own: Readonly<Record<string, unknown>> } {
+  const written = fields["metadata"];
+  const metadata = typeof written === "string" ? parseFlow(written) : written;
+  const own = isObject(metadata) && isObject(metadata["openclaw"]) ? metadata["openclaw"] : {};
+  const requires = isObject(own["requires"]) ? own["requires"] : {};
+  const homepage = textOf(own["homepage"]) ?? textOf(fields["homepage"]);
+  const emoji = textOf(own["emoji"]);
+  return {
+    own,
     ...(homepage === undefined ? {} : { homepage }),
     ...(emoji === undefined ? {} : { emoji }),
-    ...(primaryEnv === undefined ? {} : { primaryEnv }),
     always: flagOf(own["always"], false),
     os: textsOf(own["os"]),
     requires: { bins: textsOf(requires["bins"]), anyBins: textsOf(requires["anyBins"]), env: textsOf(requires["env"]), config: textsOf(requires["config"]) },
@@ -115,13 +126,13 @@ function restOf(fields: Readonly<Record<string, unknown>>, name: string): Omit<S
   };
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
   return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined;
 }
 
 /** A list, or one text with commas. */
-function textsOf(value: unknown): readonly string[] {
+export function textsOf(value: unknown): readonly string[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : typeof value === "string" ? value.split(",") : [];
   return all.map(textOf).filter((text): text is string => text !== undefined);
 }

@@ -23,7 +23,7 @@ export function installFindings(
       detail,
       remediation,
     });
-    const again = kind === "plugins" ? `openclaw plugins install ${spec || id} --pin` : `install ${id} again, with its version`;
+    const again = `openclaw ${kind} install ${spec || id} --pin`;
     return [
       ...(!record["integrity"]
         ? [warn(`${kind}.installs_missing_integrity`, "an install without a hash", `${id}: nothing shows that its files are those of the package`, again)]

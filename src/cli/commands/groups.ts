@@ -203,6 +203,23 @@ export const backup: Group = {
   ],
 };
 
+export const hooks: Group = {
+  entries: [
+    { name: "list", summary: "all hooks: which are on, and why others are not", load: async () => (await import("./hooks/show.ts")).list },
+    { name: "info", summary: "everything known about one hook", load: async () => (await import("./hooks/show.ts")).info },
+    { name: "check", summary: "how many hooks can be used, and what the others need", load: async () => (await import("./hooks/show.ts")).check },
+    { name: "enable", summary: "turn a hook on", load: async () => (await import("./hooks/change.ts")).enable },
+    { name: "disable", summary: "turn a hook off", load: async () => (await import("./hooks/change.ts")).disable },
+    { name: "install", summary: "bring hooks in: folder, archive or npm package", load: async () => (await import("./hooks/change.ts")).install },
+    { name: "update", summary: "newer versions of hooks from npm", load: async () => (await import("./hooks/change.ts")).update },
+  ],
+  fallback: "list",
+  examples: [
+    { line: "openclaw hooks list", does: "all hooks" },
+    { line: "openclaw hooks enable session-memory", does: "save conversations when /new is used" },
+  ],
+};
+
 export const cron: Group = {
   entries: [
     { name: "status", summary: "whether jobs run, and when the next one is due", load: async () => (await import("./cron/show.ts")).status },

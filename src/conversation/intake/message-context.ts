@@ -252,7 +252,9 @@ export function createPluginHooks({ hooks, internalHooks, clock, log }: Pick<Con
         if (!hooks.has("message_received") && !internal?.has("message", "received")) return;
         const ctx = messageContext(inbound);
         if (hooks.has("message_received")) void hooks.run("message_received", receivedEvent(inbound, ctx), inboundContext(inbound, ctx));
-        void internal?.trigger("message", "received", inbound.sessionKey, { ...receivedEvent(inbound, ctx) });
+        const { channel: channelId, accountId, address } = inbound;
+        const context = { ...receivedEvent(inbound, ctx), channelId, accountId, conversationId: address.to };
+        void internal?.trigger("message", "received", inbound.sessionKey, context);
       } catch (error) {
         log.warn(`plugins could not be notified about a message: ${messageOf(error)}`);
       }

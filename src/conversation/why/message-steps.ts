@@ -49,6 +49,7 @@ function received(row: InboxRow): StoryStep {
 
 /** A run that a scheduled job started: which one, for what time, and how late. */
 function scheduledText({ messageId, receivedAt }: InboxRow): string {
+  if (messageId.startsWith("boot:")) return "BOOT.md, at the start of the gateway";
   const [, jobId, at] = /^cron:(.+):(\d+)$/.exec(messageId) ?? [];
   if (jobId === undefined) return "work that started by itself";
   const lateMs = receivedAt - Number(at);

@@ -159,3 +159,30 @@ export const channels: Check = {
     ];
   },
 };
+
+/** Hooks from files that are meant to run and cannot. */
+export const hooks: Check = {
+  id: "hooks.files",
+  topic: "workspace",
+  title: "Hooks",
+  async run({ config, env, osHome, cwd, platform }) {
+    const { current, paths } = config;
+    if (current.hooks?.internal?.enabled !== true || !config.snapshot().valid) return [];
+    const { loadInternalHooks } = await import("../../automation/index.ts");
+    const { findHooks, whyNot } = await loadInternalHooks();
+    const workspaceDir = agentWorkspace(current, { env, exists: existsSync, osHome, cwd }, defaultAgentId(current));
+    const places = { workspaceDir, stateDir: paths.state, home: paths.home, configDir: dirname(paths.file) };
+    const found = await findHooks({ config: current, env: config.env(), platform, ...places });
+    return [
+      ...found.problems.map(({ path, message }): Finding => ({ level: "warn", text: `${path}: ${message}`, todo: "openclaw hooks check" })),
+      ...found.hooks
+        .filter(({ eligible, disabled }) => !eligible && !disabled)
+        .map((hook): Finding => ({
+          part: hook.name,
+          level: "warn",
+          text: `the hook ${hook.name} is not loaded: ${whyNot(hook)}`,
+          todo: `openclaw hooks info ${hook.name}`,
+        })),
+    ];
+  },
+};

@@ -54,6 +54,9 @@ export function unavailable<Area extends string>(...areas: readonly Area[]): { r
 /** Calls the gateway's methods from inside, with all rights: its user has made sure that the caller may. */
 export type OwnCaller = <M extends MethodName>(method: M, params: MethodParams<M>, signal?: AbortSignal) => Promise<MethodResult<M>>;
 
+/** The name of commands as callers: what they announce themselves is not announced again. */
+export const COMMAND_CALLER = "command";
+
 export function ownCaller(handlers: () => Handlers | undefined, name: string): OwnCaller {
   const caller = {
     connId: name,

@@ -1,6 +1,6 @@
 import type { MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
-import { unavailable, type Handler, type HandlersOf } from "./handler.ts";
+import { COMMAND_CALLER, unavailable, type Handler, type HandlersOf } from "./handler.ts";
 import { canonicalKey } from "./sessions/keys.ts";
 
 /** The plugins of this gateway, as methods need them. */
@@ -17,6 +17,8 @@ export interface PluginsPort {
     readonly value?: unknown;
     readonly unset?: boolean;
   }): Promise<{ readonly value?: unknown }>;
+  /** Called before a client resets a session: its internal hooks run. */
+  sessionResetting(key: string, reason: "new" | "reset"): Promise<void>;
   /** Called after a session was reset or deleted. */
   sessionEnded(key: string, reason: "reset" | "delete"): void;
 }
@@ -75,6 +77,7 @@ export function pluginsHandlers(
       return { ok: true, key, ...(await plugins.patchSession({ key, pluginId, namespace, value, ...(unset === undefined ? {} : { unset }) })) };
     },
     "sessions.reset": async (params, context) => {
+      if (context.caller.connId !== COMMAND_CALLER) await plugins.sessionResetting(canonicalKey(params.key, config.current), params.reason ?? "reset");
       const answer = await reset(params, context);
       plugins.sessionEnded(answer.key, "reset");
       return answer;

@@ -20,7 +20,7 @@ import { askPolicy, type PolicyRequest } from "./policy.ts";
  * Asks everyone who may refuse: first the operator's policy, then plugins that are loaded in this process. Throws when one refuses; a handler that throws or takes too
  * long counts as a refusal. Gives the findings with what handlers added.
  */
-async function passGates(request: PolicyRequest, deps: Pick<InstallDeps, "config" | "env" | "signal" | "hooks">): Promise<BuiltinScan> {
+export async function passGates(request: PolicyRequest, deps: Pick<InstallDeps, "config" | "env" | "signal" | "hooks">): Promise<BuiltinScan> {
   await askPolicy(valueAt(deps.config(), ["security", "installPolicy"]), request, deps.env, deps.signal);
   const { builtinScan } = request;
   if (!deps.hooks?.has("before_install")) return builtinScan;
@@ -168,11 +168,11 @@ function refuseDenied({ entries }: Inspected, config: unknown): void {
   if (id !== undefined) throw new AppError("CONFLICT", `plugin "${id}" may not be used: it is in plugins.deny; take it out of there first`);
 }
 
-async function addDependencies(
-  { dependencies }: Inspected,
+export async function addDependencies(
+  { dependencies }: Pick<Inspected, "dependencies">,
   root: string,
   stage: Stage,
-  { dryRun }: InstallRequest,
+  { dryRun }: Pick<InstallRequest, "dryRun">,
   deps: InstallDeps,
 ): Promise<BuiltinScan["findings"]> {
   const wanted = Object.keys(dependencies.dependencies).length + Object.keys(dependencies.optionalDependencies).length;
@@ -183,7 +183,7 @@ async function addDependencies(
   return findings;
 }
 
-const kindOf = (source: Source): InstallRecord["source"] => (source.kind === "npm" || source.kind === "archive" ? source.kind : "path");
+export const kindOf = (source: Source): InstallRecord["source"] => (source.kind === "npm" || source.kind === "archive" ? source.kind : "path");
 
 function gateRequest(
   request: InstallRequest,
@@ -206,12 +206,12 @@ function gateRequest(
   };
 }
 
-const versionOf = ({ version }: Inspected): { version?: string } => (version === undefined ? {} : { version });
+const versionOf = ({ version }: Pick<Inspected, "version">): { version?: string } => (version === undefined ? {} : { version });
 
-function recordOf(
+export function recordOf(
   request: InstallRequest,
   source: Source,
-  inspected: Inspected,
+  inspected: Pick<Inspected, "version">,
   { packed, integrity, shasum }: Fetched,
   at: string,
   deps: InstallDeps,

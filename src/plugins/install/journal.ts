@@ -55,11 +55,19 @@ export function beginChange(folder: string, entry: JournalEntry): Disposable {
   };
 }
 
+/** Where installs are: their folder below the state folder, and their records in the configuration. */
+const AREAS = {
+  plugins: { folder: "extensions", installs: ["plugins", "installs"], entries: ["plugins", "entries"] },
+  hooks: { folder: "hooks", installs: ["hooks", "internal", "installs"], entries: ["hooks", "internal", "entries"] },
+} as const;
+
 export interface RecoveryOptions {
   readonly stateDir: string;
   /** The configuration as it is written now. */
   readonly config: () => unknown;
   readonly now: number;
+  /** What was installed; plugins when left out. */
+  readonly what?: keyof typeof AREAS;
   /** Whether a process with this number runs. */
   readonly isAlive?: (pid: number) => boolean;
 }
@@ -68,8 +76,8 @@ export interface RecoveryOptions {
  * Finishes or takes back what a process has begun and not ended: afterwards every plugin is the old one or the new one, as the configuration says. Costs one
  * look at a folder when there is nothing to do. Gives what was done, for the log.
  */
-export function recoverInstalls({ stateDir, config, now, isAlive = (pid) => isRunning({ pid }) }: RecoveryOptions): readonly string[] {
-  const folder = join(stateDir, "extensions");
+export function recoverInstalls({ stateDir, config, now, what = "plugins", isAlive = (pid) => isRunning({ pid }) }: RecoveryOptions): readonly string[] {
+  const folder = join(stateDir, AREAS[what].folder);
   const done: string[] = [];
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
@@ -78,7 +86,7 @@ export function recoverInstalls({ stateDir, config, now, isAlive = (pid) => isRu
     if (!JOURNAL.test(name)) continue;
     const entry = readEntry(path);
     if (entry && isAlive(entry.pid) && now - entry.at < LONGEST_MS) continue;
-    if (entry) done.push(settle(folder, entry, config()));
+    if (entry) done.push(settle(folder, entry, config(), what));
     rmSync(path, { force: true });
     syncFolder(folder);
   }
@@ -86,14 +94,20 @@ export function recoverInstalls({ stateDir, config, now, isAlive = (pid) => isRu
 }
 
 /** Makes the files fit the configuration. */
-export function settle(folder: string, { kind, ids, target, backup, installedAt }: JournalEntry, config: unknown): string {
+export function settle(
+  folder: string,
+  { kind, ids, target, backup, installedAt }: JournalEntry,
+  config: unknown,
+  what: keyof typeof AREAS = "plugins",
+): string {
+  const { installs, entries } = AREAS[what];
   const at = join(folder, target);
   const old = backup === undefined ? undefined : join(folder, backup);
   const oldIsAside = old !== undefined && existsSync(old);
   const committed =
     kind === "install"
-      ? ids.some((id) => valueAt(config, ["plugins", "installs", id, "installedAt"]) === installedAt)
-      : ids.every((id) => valueAt(config, ["plugins", "installs", id]) === undefined && valueAt(config, ["plugins", "entries", id]) === undefined);
+      ? ids.some((id) => valueAt(config, [...installs, id, "installedAt"]) === installedAt)
+      : ids.every((id) => valueAt(config, [...installs, id]) === undefined && valueAt(config, [...entries, id]) === undefined);
   const ready = kind === "remove" || existsSync(at);
   if (committed && ready) {
     if (oldIsAside) rmSync(old, { recursive: true, force: true });

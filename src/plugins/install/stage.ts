@@ -63,7 +63,7 @@ export async function fetchInto({ folder }: Stage, source: Source, deps: Install
   return { root: innerRoot(plugin), packed, integrity: packed.integrity, shasum: packed.shasum };
 }
 
-const MARKS = ["package.json", "openclaw.plugin.json", "index.ts", "index.js", "index.mjs", "index.cjs"];
+const MARKS = ["package.json", "HOOK.md", "openclaw.plugin.json", "index.ts", "index.js", "index.mjs", "index.cjs"];
 
 /** Archives have their files at the top, or in one folder (`package/`). */
 function innerRoot(folder: string): string {

@@ -39,8 +39,8 @@ export async function updatePlugins({ id, dryRun }: UpdateRequest, deps: Install
   return outcomes;
 }
 
-/** Why a plugin that did not come from the registry is left as it is. */
-function notFromRegistry({ source, sourcePath, installPath }: Partial<InstallRecord>, isMissing: boolean): Pick<UpdateOutcome, "status" | "reason"> {
+/** Why what did not come from the registry is left as it is. */
+export function notFromRegistry({ source, sourcePath, installPath }: Partial<InstallRecord>, isMissing: boolean): Pick<UpdateOutcome, "status" | "reason"> {
   const isLinked = source === "path" && sourcePath !== undefined && sourcePath === installPath;
   const again = `install it again from ${source === "archive" ? "its archive" : isLinked ? "where it is now" : (sourcePath ?? "its folder")}`;
   if (isMissing) return { status: "failed", reason: `${installPath} is missing: ${again}` };

@@ -1,5 +1,18 @@
 import { AppError } from "../../base/errors.ts";
 
+/** A file of others that is imported: a plugin's entry, or the handler of a hook. */
+export interface ImportedFile {
+  readonly id: string;
+  /** Folder that belongs to it. */
+  readonly rootDir: string;
+  /** Absolute file to import. */
+  readonly source: string;
+  /** What errors call it; `plugin` when absent. */
+  readonly noun?: string;
+}
+
+export const subjectOf = ({ id, noun = "plugin" }: Pick<ImportedFile, "id" | "noun">): string => `${noun} "${id}"`;
+
 /** What a plugin's module exports. Functions are bound to the object they stood on. */
 export interface PluginDefinition {
   readonly id?: string;

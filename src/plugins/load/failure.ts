@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { AppError, messageOf } from "../../base/errors.ts";
-import type { PluginEntry } from "../record.ts";
-import { pluginFailed, type MissingNames, type PluginFailure } from "./definition.ts";
+import { pluginFailed, subjectOf, type ImportedFile, type MissingNames, type PluginFailure } from "./definition.ts";
 import type { Graph, Graphs } from "./graphs.ts";
 import { ResolveFailure } from "./hooks.ts";
 import { stripTypes, SyntaxFailure } from "./strip.ts";
@@ -12,7 +11,7 @@ const LINK = /does not provide an export named|^Named export|^Export '.*' is not
 export const isLinkFailure = (error: unknown): boolean => error instanceof SyntaxError && LINK.test(error.message);
 
 interface Circumstances {
-  readonly entry: PluginEntry;
+  readonly entry: ImportedFile;
   readonly graph: Graph;
   readonly graphs: Graphs;
   /** Names that an SDK module has; undefined for a sub-path that is not there. */
@@ -32,10 +31,10 @@ export async function explain(error: unknown, { entry, graph, graphs, namesOf }:
     const list = missing
       .map(({ specifier, known, names }) => `${specifier}${known ? "" : " (no such sub-path)"}${names.length > 0 ? `: ${names.join(", ")}` : ""}`)
       .join("; ");
-    const message = `plugin "${entry.id}" needs what this host's SDK does not have: ${list}; use a version of the plugin made for this host, or update the host`;
+    const message = `${subjectOf(entry)} needs what this host's SDK does not have: ${list}; use a version of it made for this host, or update the host`;
     return pluginFailed(message, { pluginId: entry.id, ...(first ? { file: first.file, line: first.line } : at), phase: "link", missing }, error);
   }
-  const text = error instanceof ResolveFailure ? error.message : `plugin "${entry.id}" could not be loaded: ${messageOf(error)} (${where})`;
+  const text = error instanceof ResolveFailure ? error.message : `${subjectOf(entry)} could not be loaded: ${messageOf(error)} (${where})`;
   return pluginFailed(text, { pluginId: entry.id, ...at }, error);
 }
 
@@ -57,7 +56,7 @@ async function missingNames(graph: Graph, namesOf: Circumstances["namesOf"]): Pr
 
 type Place = Pick<PluginFailure, "file" | "line" | "phase">;
 
-function locateFailure(error: unknown, entry: PluginEntry, graph: Graph, graphs: Graphs): Place {
+function locateFailure(error: unknown, entry: ImportedFile, graph: Graph, graphs: Graphs): Place {
   const at = (file: string, line: number | undefined, phase: Place["phase"]): Place => (line === undefined ? { file, phase } : { file, line, phase });
   if (error instanceof ResolveFailure) return at(error.file, error.line, "resolve");
   if (error instanceof SyntaxFailure) return at(error.file, error.line, "transform");

@@ -7,7 +7,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { createIdleProcess, type IdleProcess } from "../../base/idle-process.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { PluginEntry } from "../record.ts";
-import { definitionOf, pluginFailed, type LoadedModule } from "./definition.ts";
+import { definitionOf, pluginFailed, subjectOf, type ImportedFile, type LoadedModule } from "./definition.ts";
 import { explain, isLinkFailure, ownerOfError } from "./failure.ts";
 import { importModule } from "./import.ts";
 import { findFile } from "./files.ts";
@@ -148,6 +148,8 @@ export interface ModuleLoader extends Disposable {
    * plugin's folder. Throws `PLUGIN_FAILED` with a `PluginFailure` as details.
    */
   load(entry: PluginEntry, generation: number): Promise<LoadedModule>;
+  /** Imports a file that is no plugin in the same way, once. Throws the same. */
+  importFile(file: ImportedFile): Promise<Readonly<Record<string, unknown>>>;
   /** Whose code threw it: by its stack, innermost plugin first. */
   pluginOf(error: unknown): string | undefined;
 }
@@ -163,13 +165,8 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
   const idle = createIdleProcess();
   const known = new Map<string, Known>();
   const requireCache = createRequireCache();
-  const sdkFiles = new Map<string, string | undefined>();
+  const sdkFile = createSdkFiles(sdkDir);
   let hooks: { deregister(): void } | undefined;
-
-  function sdkFile(subPath: string): string | undefined {
-    if (!sdkFiles.has(subPath)) sdkFiles.set(subPath, /^[\w-]*(?:\/[\w-]+)*$/.test(subPath) ? findFile(join(sdkDir, `${subPath || "index"}.js`)) : undefined);
-    return sdkFiles.get(subPath);
-  }
 
   const install = lazy(async (): Promise<void> => {
     const lexer = await import("es-module-lexer");
@@ -181,7 +178,7 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
   });
 
   /** Tries again where Node answered with an earlier loader's modules, and, in the exact way, where modules did not fit together. */
-  async function importEntry(entry: PluginEntry, source: string, graph: Graph): Promise<{ namespace: Record<string, unknown>; graph: Graph }> {
+  async function importEntry(entry: ImportedFile, source: string, graph: Graph): Promise<{ namespace: Record<string, unknown>; graph: Graph }> {
     const { root, token: mark, exact } = graph;
     const again = async (next: string, exactly: boolean): ReturnType<typeof importEntry> => {
       requireCache.forget(root);
@@ -236,12 +233,25 @@ export function createModuleLoader({ sdkDir, hostPackages, clock, budgetMs = 10_
       known.set(key, { tries, last: { generation, module } });
       return await module;
     },
+    async importFile(file) {
+      await install();
+      return (await importEntry(file, entryFile(file), graphs.open(realRoot(file), "", false, file.id))).namespace;
+    },
     pluginOf: (error) => ownerOfError(error, graphs),
     [Symbol.dispose]() {
       for (const key of known.keys()) requireCache.forget(key.slice(0, key.indexOf("\0")));
       hooks?.deregister();
       hooks = undefined;
     },
+  };
+}
+
+/** Files of the SDK by sub-path, each looked up once. */
+function createSdkFiles(sdkDir: string): (subPath: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (subPath) => {
+    if (!known.has(subPath)) known.set(subPath, /^[\w-]*(?:\/[\w-]+)*$/.test(subPath) ? findFile(join(sdkDir, `${subPath || "index"}.js`)) : undefined);
+    return known.get(subPath);
   };
 }
 
@@ -253,22 +263,22 @@ async function inTime<T>(work: Promise<T>, { clock, idle }: { readonly clock: Cl
   return await Promise.race([work, promise]);
 }
 
-function entryFile(entry: PluginEntry): string {
+function entryFile(entry: ImportedFile): string {
   const found = findFile(entry.source);
   if (found !== undefined) return found;
-  throw pluginFailed(`plugin "${entry.id}": its entry ${entry.source} does not exist; install it again`, {
+  throw pluginFailed(`${subjectOf(entry)}: its entry ${entry.source} does not exist; install it again`, {
     pluginId: entry.id,
     file: entry.source,
     phase: "resolve",
   });
 }
 
-function realRoot(entry: PluginEntry): string {
+function realRoot(entry: ImportedFile): string {
   try {
     return realpathSync(entry.rootDir);
   } catch (error) {
     throw pluginFailed(
-      `plugin "${entry.id}": its folder cannot be read: ${messageOf(error)}`,
+      `${subjectOf(entry)}: its folder cannot be read: ${messageOf(error)}`,
       { pluginId: entry.id, file: entry.rootDir, phase: "resolve" },
       error,
     );

@@ -14,8 +14,9 @@ import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../.
 import type { PluginProvider } from "../../models/index.ts";
 import type { GuardRecords, MissingGuard } from "../host/guards.ts";
 import type { PluginStatus } from "../host/status.ts";
-import type { Breaker } from "../../hooks/index.ts";
+import { createInternalHooks, type Breaker, type InternalHooks } from "../../hooks/index.ts";
 import type { Inventory } from "../inventory/inventory.ts";
+import type { ImportedFile, ModuleLoader } from "../load/index.ts";
 import type { PluginDiagnostic } from "../record.ts";
 import type { ChannelDock, ChannelPlugin } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -48,6 +49,10 @@ export interface PluginsDeps {
   readonly guardRecords?: GuardRecords;
   /** What to load instead of everything that is found. */
   readonly inventory?: () => Promise<Inventory>;
+  /** Where hooks of plugins are registered beside those from files; their own place when left out. */
+  readonly internalHooks?: InternalHooks;
+  /** Imports their code; one of their own when left out. */
+  readonly modules?: ModuleLoader;
 }
 
 /** The plugins that run and what went wrong with them. */
@@ -78,6 +83,10 @@ export interface Plugins {
   names(): Promise<KnownNames> | undefined;
   /** Model providers that plugins brought. */
   readonly providers: () => readonly PluginProvider[];
+  /** Hooks of plugins, and those from files: also while no plugin runs. */
+  readonly internalHooks: InternalHooks;
+  /** Imports a file that is no plugin, TypeScript or JavaScript, with the SDK. What it fails with later does not end the gateway. */
+  importFile(file: ImportedFile): Promise<Readonly<Record<string, unknown>>>;
   /** What they have for agents; undefined while none run. */
   readonly agent: () => RunningPlugins["agent"] | undefined;
   /** Loads and registers what is enabled. Never rejects for a plugin's sake. */
@@ -152,8 +161,51 @@ function createGate() {
   };
 }
 
+/** Imports code of others, and answers for errors of files that nobody caught while no plugin runs. */
+function createModules(deps: PluginsDeps) {
+  const log = deps.log.subsystem("hooks");
+  let faults: Disposable | undefined;
+  const open = lazy(async () => (await import("./module-loader.ts")).openModuleLoader(deps));
+  return {
+    open,
+    async importFile(file: ImportedFile, isAlone: boolean): Promise<Readonly<Record<string, unknown>>> {
+      const [loader, { catchFaults }] = await Promise.all([open(), import("../host/faults.ts")]);
+      if (isAlone) faults ??= catchFaults({ ownerOf: loader.pluginOf, report: ({ message, pluginId }) => log.error(`${pluginId}: ${message}`) });
+      return loader.importFile(file);
+    },
+    /** The host of plugins catches them from now on. */
+    release(): void {
+      faults?.[Symbol.dispose]();
+      faults = undefined;
+    },
+    async close(): Promise<void> {
+      faults?.[Symbol.dispose]();
+      (await open.started()?.catch(() => undefined))?.[Symbol.dispose]();
+    },
+  };
+}
+
+const internalHooksOf = ({ config, clock, log }: PluginsDeps): InternalHooks =>
+  createInternalHooks({ log: log.subsystem("hooks"), clock, enabled: () => config.current.hooks?.internal?.enabled === true });
+
+async function checkSession(store: PluginsDeps["store"], key: string): Promise<void> {
+  if (!(await store.read("sessions.get", { key }))) throw new AppError("NOT_FOUND", `there is no session ${key}`);
+}
+
+/** `command:new` and `command:reset` for a session that a client resets. */
+function announceReset({ config, store }: Pick<PluginsDeps, "config" | "store">, hooks: InternalHooks): PluginsPort["sessionResetting"] {
+  return async (key, reason) => {
+    if (!hooks.has("command", reason)) return;
+    const entry = (await store.read("sessions.get", { key }))?.entry;
+    const cfg = structuredClone(config.current);
+    await hooks.trigger("command", reason, key, { sessionEntry: entry, previousSessionEntry: entry, commandSource: "gateway:sessions.reset", cfg });
+  };
+}
+
 export function createPlugins(deps: PluginsDeps): Plugins {
   const { config, store } = deps;
+  const internalHooks = internalHooksOf(deps);
+  const modules = createModules(deps);
   let running: RunningPlugins | undefined;
   let gateway: Gateway | undefined;
   let isReady = false;
@@ -167,7 +219,8 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   const host = lazy(async (): Promise<RunningPlugins> => {
     if (!gateway) throw new AppError("UNAVAILABLE", "the gateway is starting: try again in a moment");
     const { openPlugins } = await import("./open-plugins.ts");
-    running = await openPlugins(deps, gateway);
+    running = await openPlugins({ ...deps, internalHooks, modules: await modules.open() }, gateway);
+    modules.release();
     if (isReady) running.ready();
     changed();
     return running;
@@ -190,10 +243,8 @@ export function createPlugins(deps: PluginsDeps): Plugins {
         changed();
         return done;
       },
-      patchSession: async (patch) => {
-        if (!(await store.read("sessions.get", { key: patch.key }))) throw new AppError("NOT_FOUND", `there is no session ${patch.key}`);
-        return (await host()).patchSession(patch);
-      },
+      patchSession: (patch) => checkSession(store, patch.key).then(async () => (await host()).patchSession(patch)),
+      sessionResetting: announceReset(deps, internalHooks),
       sessionEnded: (key, reason) => running?.sessionEnded(key, reason),
     },
     extensions: () => (running?.keepsSessions() ? running.project : undefined),
@@ -204,6 +255,8 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     sections: () => running?.sections(),
     names: () => running?.names(),
     providers: () => running?.providers() ?? [],
+    internalHooks,
+    importFile: (file) => modules.importFile(file, running === undefined),
     agent: () => running?.agent,
     async open(opened) {
       gateway = opened;
@@ -227,6 +280,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     },
     async end() {
       await (await host.started()?.catch(() => undefined))?.[Symbol.asyncDispose]();
+      await modules.close();
     },
   };
 }

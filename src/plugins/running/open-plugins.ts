@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { BUILTIN_TOOL_NAMES, type ConfigSections, type KnownNames } from "../../config/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -9,8 +8,6 @@ import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type 
 import type { PluginProvider } from "../../models/index.ts";
 import { callMethod } from "../host/method-call.ts";
 import { catchFaults } from "../host/faults.ts";
-import { createHostPackages } from "../load/host-packages.ts";
-import { createModuleLoader } from "../load/loader.ts";
 import { createPluginHost, type PluginHost } from "../host/host.ts";
 import { createTools } from "../registry/tools.ts";
 import { describedSections } from "../inventory/sections.ts";
@@ -26,31 +23,8 @@ import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./htt
 import type { PluginsDeps } from "./create-plugins.ts";
 import { createRuntimes } from "./runtimes.ts";
 import { bindSdk } from "./sdk-binding.ts";
+import { openModuleLoader } from "./module-loader.ts";
 import type { Clock } from "../../base/clock.ts";
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-
-/** Where the modules stand that plugins import as `openclaw/plugin-sdk`. */
-interface SdkPlace {
-  readonly sdkDir: string;
-  /** Packages of the bundle that plugins must share with the SDK, by specifier. */
-  readonly bundled: Readonly<Record<string, string>>;
-}
-
-/** Packages that plugins share with the host. */
-const VENDORED = ["zod", "typebox", "ws", "commander"];
-
-/** In the bundle beside its entries; in a checkout among the sources. `from`: URL of the module that asks. */
-function sdkPlace(from: string): SdkPlace {
-  const here = fileURLToPath(new URL(".", from));
-  const vendored = (folder: string, extension: string): SdkPlace["bundled"] =>
-    Object.fromEntries(VENDORED.map((name) => [name, join(folder, `${name}${extension}`)]));
-  for (const folder of [join(here, "plugin-sdk"), join(here, "..", "plugin-sdk")]) {
-    if (existsSync(join(folder, "index.js"))) return { sdkDir: folder, bundled: vendored(join(folder, "vendor"), ".mjs") };
-  }
-  const sources = join(here, "..", "..", "plugins", "sdk");
-  return { sdkDir: join(sources, "paths"), bundled: vendored(join(sources, "vendor"), ".ts") };
-}
 
 /** The caller, in the shape that plugins have always received. */
 function clientOf({ caller }: CallContext): { connect: Readonly<Record<string, unknown>>; connId: string; clientIp?: string } {
@@ -80,7 +54,7 @@ function pluginMethods(host: PluginHost, { clock, hub }: { readonly clock: Clock
 }
 
 /** Plugins that are loaded, as the rest of the gateway sees them. */
-export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sessionEnded"> {
+export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sessionEnded" | "sessionResetting"> {
   readonly host: PluginHost;
   readonly hooks: Hooks;
   /** Model providers that plugins brought. */
@@ -162,11 +136,6 @@ function gatewayContext(deps: PluginsDeps, port: number): GatewayContext {
   return { port, config: structuredClone(current), ...(workspaceDir === undefined ? {} : { workspaceDir }) };
 }
 
-/** `gateway:startup` for internal hooks. Nobody waits for them. */
-function tellStartup(internalHooks: Pick<InternalHooks, "trigger">, { config: cfg, ...facts }: GatewayContext): void {
-  void internalHooks.trigger("gateway", "startup", "gateway:startup", { cfg, ...facts });
-}
-
 interface Built {
   readonly host: PluginHost;
   readonly hooks: Hooks;
@@ -201,23 +170,14 @@ function build(deps: PluginsDeps, gateway: PluginGateway, stack: AsyncDisposable
     onInvalid: (pluginId, message) => host.report({ level: "error", code: "hook-settings", message, pluginId }),
   });
   const hooks = stack.use(createHooks({ clock, log: noting(log, (found) => host.note(found)), settings }));
-  const { sdkDir, bundled } = sdkPlace(import.meta.url);
-  const loader = stack.use(
-    createModuleLoader({
-      sdkDir,
-      hostPackages: createHostPackages({ from: import.meta.url, bundled }),
-      clock,
-      cacheDir: join(config.paths.state, "cache", "plugins"),
-      firstToken: ids.hex(4),
-    }),
-  );
+  const loader = deps.modules ?? stack.use(openModuleLoader(deps));
   const canonicalKey = (written: string, agentId?: string): string | undefined => {
     const { defaultAgentId, mainKey } = sessionDefaults(config.current);
     const scope = config.current.session?.scope ?? "per-sender";
     return canonicalSessionKey(written, { mainKey, scope, defaultAgentId: agentId ?? defaultAgentId });
   };
   const runtimes = stack.use(createRuntimes({ ...deps, log, canonicalKey, defaultAgentId: () => sessionDefaults(config.current).defaultAgentId }));
-  const internalHooks = createInternalHooks({ log, clock, enabled: () => config.current.hooks?.internal?.enabled === true });
+  const internalHooks = deps.internalHooks ?? createInternalHooks({ log, clock, enabled: () => config.current.hooks?.internal?.enabled === true });
   const policies = stack.use(createToolPolicies({ clock, log, settings }));
   const host: PluginHost = createPluginHost({
     loader,
@@ -323,7 +283,6 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
     ready() {
       host.startServices().catch((error: unknown) => log.error(`the services could not be started: ${messageOf(error)}`));
       void hooks.run("gateway_start", { port: gateway.port }, context());
-      tellStartup(internalHooks, context());
     },
     stop,
     async [Symbol.asyncDispose]() {

@@ -60,6 +60,12 @@ test("the session index at another place is sealed as it is in the state folder"
   expect(write(join(home, "lists/other.txt")).decision).toBe("allow");
 });
 
+test("hooks that are loaded out of a workspace are sealed, also before there are any", () => {
+  const { home, write } = setup({ hooks: { internal: { handlers: [{ event: "command", module: "old/log.js" }] } } });
+  expect([write(join(home, "ws/hooks/x/handler.ts")).decision, write(join(home, "ws/old/log.js")).decision]).toEqual(["deny", "deny"]);
+  expect(write(join(home, "ws/old/other.js")).decision).toBe("allow");
+});
+
 test("a workspace with plugins keeps its modules: they are imported by those", () => {
   const { home, write } = setup({});
   mkdirSync(join(home, "ws/.openclaw/extensions"), { recursive: true });

@@ -41,8 +41,9 @@ function namedIn(value: unknown, found: Named): Named {
 function codeFolders({ plugins, hooks, gateway, agents }: OpenClawConfig, workspaces: readonly string[]): readonly string[] {
   const named = [hooks?.transformsDir, ...(hooks?.internal?.load?.extraDirs ?? []), gateway?.controlUi?.root, ...(plugins?.load?.paths ?? [])];
   const written = [agents?.defaults?.workspace, ...(agents?.list ?? []).map(({ workspace }) => workspace)];
-  const extensions = [...workspaces, ...written].flatMap((folder) => (folder?.trim() ? [join(folder.trim(), ".openclaw", "extensions")] : []));
-  return [...named.flatMap((folder) => (folder?.trim() ? [folder] : [])), ...extensions];
+  const below = [join(".openclaw", "extensions"), "hooks", ...(hooks?.internal?.handlers ?? []).map(({ module }) => module)];
+  const code = [...workspaces, ...written].flatMap((folder) => (folder?.trim() ? below.map((path) => join(folder.trim(), path)) : []));
+  return [...named.flatMap((folder) => (folder?.trim() ? [folder] : [])), ...code];
 }
 
 /** `node_modules` beside and above a folder: imports that are not found nearer are looked for there. */
@@ -102,7 +103,8 @@ function placesNow({ config, env, home, cwd, uid, workspaceOf }: OwnPlacesDeps, 
   // It decides what sessions may do; in its usual place the state folder covers it.
   const lists = store?.trim() ? ["main", ...agents.map(({ id }) => id)].map((id) => sessionIndexFile(store, paths, id)) : [];
   const workspaces = ["main", ...agents.map(({ id }) => id)].map(workspaceOf);
-  const folders = [...codeFolders(current, workspaces), env["OPENCLAW_BUNDLED_PLUGINS_DIR"] ?? ""].filter((folder) => folder.trim() !== "").flatMap(absolute);
+  const bundled = [env["OPENCLAW_BUNDLED_PLUGINS_DIR"] ?? "", env["OPENCLAW_BUNDLED_HOOKS_DIR"] ?? ""];
+  const folders = [...codeFolders(current, workspaces), ...bundled].filter((folder) => folder.trim() !== "").flatMap(absolute);
   // A workspace's own node_modules counts only where plugins are in that workspace.
   const importing = [...(program === undefined ? [] : [program]), paths.state, ...folders.filter((folder) => existsSync(folder))];
   const configured = current.logging?.file;

@@ -39,6 +39,7 @@ export interface LabGateway extends AsyncDisposable {
   /** Files that came with messages, as they are on disk. */
   storedMedia(): readonly StoredFile[];
   output(): string;
+  isRunning(): boolean;
   /** Ends the process as a service manager does. */
   stop(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Ends the process as a power cut does. */
@@ -154,6 +155,7 @@ export async function startLabGateway(
     configure,
     cli: (...args) => runCli(place, args),
     storedMedia: () => filesBelow(join(place.stateDir, "media", "inbound")),
+    isRunning: () => running !== undefined,
     output: () => output + (running?.process.output() ?? ""),
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),

@@ -37,7 +37,7 @@ interface InstallingOptions {
 }
 
 /** What installs need, as a command has it. */
-function installing(io: Io, by: string, options: InstallingOptions = {}): Installing {
+export function installing(io: Io, by: string, options: InstallingOptions = {}): Installing {
   const { paths, env } = loadFor(io);
   let edited: EditResult | undefined;
   const deps: InstallDeps = {
@@ -63,7 +63,7 @@ const FULL_AUTHORITY =
   "A plugin runs inside of the gateway with the gateway's full authority: it can read and do whatever the gateway can. Install only what you trust.";
 
 /** What the running gateway makes of a change, for people. */
-function afterwards(edited: EditResult | undefined): string {
+export function afterwards(edited: EditResult | undefined): string {
   if (!edited || edited.files.length === 0) return "";
   return edited.gatewayRunning ? describeAnswer(edited.gateway) : "it counts from the gateway's next start";
 }
@@ -114,7 +114,7 @@ async function cannotLoad(io: Io, ids: readonly string[]): Promise<readonly Unlo
 
 function tell(io: Io, { ids, version, record, scan, notes, dryRun }: InstallResult, done: string, after: string): void {
   const style = createStyle(io.color);
-  for (const finding of scan.findings) io.out(describeInstalled(finding, style.yellow));
+  for (const finding of scan.findings) io.out(describeFinding(finding, style.yellow));
   const what = `${ids.join(", ")}${version === undefined ? "" : ` ${escapeLine(version)}`}`;
   if (dryRun) io.out(`would be ${done}: ${what} in ${record.installPath}; nothing was changed\n`);
   else io.out(`${done} ${what} in ${record.installPath}${after === "" ? "" : `; ${after}`}\n`);
@@ -123,7 +123,7 @@ function tell(io: Io, { ids, version, record, scan, notes, dryRun }: InstallResu
   io.out(`${FULL_AUTHORITY}\n`);
 }
 
-function describeInstalled({ severity, message, file, line }: Finding, color: (text: string) => string): string {
+export function describeFinding({ severity, message, file, line }: Finding, color: (text: string) => string): string {
   const position = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
   return `${color(severity)} ${escapeLine(`${position}${message}`)}\n`;
 }
@@ -156,7 +156,7 @@ export const update = defineCommand({
   },
 });
 
-function describeUpdate({ id, status, from, to, reason }: UpdateOutcome): string {
+export function describeUpdate({ id, status, from, to, reason }: UpdateOutcome): string {
   const versions =
     from === undefined && to === undefined ? "" : ` (${[from, to].filter((one, at) => one !== undefined && (at === 0 || one !== from)).join(" → ")})`;
   return escapeLine(`${id}: ${status}${versions}${reason === undefined ? "" : `: ${reason}`}`);

@@ -37,7 +37,6 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
       "hooks.allowedAgentIds",
     ],
   },
-  { name: "loading hooks from files", paths: ["hooks.internal.handlers", "hooks.internal.load"], instead: "a plugin can register them" },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
   { name: "understanding of links", paths: ["tools.links"] },
   { name: "understanding of audio and video", paths: ["tools.media", "audio"] },

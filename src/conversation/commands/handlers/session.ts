@@ -128,13 +128,15 @@ export async function reset({ ports, call, key, name, args }: Handling): Promise
   const current = chooser && (await ports.models.current(key, call.agentId));
   const ref = current && formatRef(hint?.ref ?? current);
   const standard = chooser && formatRef(chooser.standard);
+  // What hooks want to say is a text of its own.
+  const said = notices.length === 0 ? [] : [notices.join("\n\n")];
   const notice = ref === undefined ? "New session" : `New session · model ${ref}${ref === standard ? "" : ` (default ${standard})`}`;
   const rest = hint ? hint.rest : args;
-  if (rest === "" && current?.problem !== undefined) return { answer: [notice, ...notices, `⚠️ ${current.problem}`].join("\n") };
+  if (rest === "" && current?.problem !== undefined) return { answer: [notice, ...said, `⚠️ ${current.problem}`].join("\n\n") };
   const turn: Turn = {
     kind: "turn",
     text: rest === "" ? GREETING : rest,
-    asides: call.canAnswerAside ? [{ text: [notice, ...notices].join("\n"), isStatusNotice: true }] : notices.map((text) => ({ text })),
+    asides: [...(call.canAnswerAside ? [{ text: notice, isStatusNotice: true }] : []), ...said.map((text) => ({ text }))],
     notes: [`/${reason}: a new session was begun`, ...(hint ? [`the model ${ref} was chosen with it`] : [])],
   };
   return { turn, said: rest };

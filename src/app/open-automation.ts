@@ -1,10 +1,11 @@
-import { createLazyCron, loadCron, type CronEvent, type CronJob, type LazyCron } from "../automation/index.ts";
+import { createLazyCron, createLazyWebhooks, loadCron, type CronEvent, type CronJob, type LazyCron, type LazyWebhooks } from "../automation/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
 import type { Conversation } from "../conversation/index.ts";
-import { queueSystemEvent } from "../gateway/index.ts";
+import { mainSession, queueSystemEvent } from "../gateway/index.ts";
 import type { Plugins } from "../plugins/index.ts";
+import { deliveryOf } from "../sessions/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 
@@ -20,6 +21,7 @@ export interface AutomationDeps {
 
 export interface Automation {
   readonly cron: LazyCron;
+  readonly webhooks: Pick<LazyWebhooks, "handle">;
   /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
   readonly tool: () => Promise<Tool>;
   /** Starts what is scheduled. */
@@ -51,6 +53,32 @@ function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job
   void hooks.run("cron_changed", { reason: action, action, jobId, job, ...about }, {});
 }
 
+type Webhooks = Pick<AutomationDeps, "core" | "conversation"> & {
+  readonly notify: (event: { readonly text: string; readonly idempotencyKey?: string }) => Promise<string>;
+};
+
+/** Requests of other programs. */
+function openWebhooks({ core, conversation, notify }: Webhooks): LazyWebhooks {
+  const { config, store, clock, ids } = core;
+  return createLazyWebhooks({
+    config,
+    store,
+    clock,
+    ids,
+    log: core.log.subsystem("webhooks"),
+    notify,
+    runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
+    async wake({ id }) {
+      const sessionKey = mainSession(config.current);
+      const last = deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry);
+      const { channel = "webchat", to, accountId = "default", threadId } = last ?? {};
+      const isChat = channel !== "webchat" && to !== undefined && config.current.channels?.[channel] !== undefined;
+      const reply = isChat ? { reply: { channel, accountId, to, chatType: "direct" as const, ...(threadId === undefined ? {} : { threadId }) } } : {};
+      await conversation().accept({ runId: id, kind: "webhook", sessionKey, message: WAKE_MESSAGE, channel, ...reply });
+    },
+  });
+}
+
 /** Work that starts by itself. */
 export function openAutomation({ core, plugins, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { config, store, clock, ids, env } = core;
@@ -77,6 +105,7 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
     const hooks = plugins.hooks();
     if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: isEnabled() }, {});
   };
+  const webhooks = stack.use(openWebhooks({ core, conversation, notify }));
   const tool = lazy(async () => {
     const { cronTool } = await loadCron();
     return cronTool({
@@ -99,10 +128,14 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
   });
   return {
     cron,
+    webhooks,
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.
       await cron.start().catch((error: unknown) => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error }));
+      await webhooks
+        .start()
+        .catch((error: unknown) => log.error(`webhook runs of the previous process could not be continued: ${messageOf(error)}`, { error }));
       reconciled("startup");
     },
     async reload() {

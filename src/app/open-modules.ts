@@ -231,6 +231,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
     paths: { config: config.paths.file, state: config.paths.state },
     touched: answering.care.touched,
     uiFolder: UI_FOLDER,
+    webhooks: modules.automation.webhooks,
     tools: toolsPort(portDeps(modules)),
     fetchFile: async (url, limits) => (await import("../base/fetch-file.ts")).fetchFile(url, limits, clock),
     handlers: (hub) => made(openHandlers(modules, hub)),

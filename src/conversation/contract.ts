@@ -36,7 +36,7 @@ export interface RunRequest {
   /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
-  readonly kind?: "exec" | "cron";
+  readonly kind?: "exec" | "cron" | "webhook";
   /** Whom the turn is for, where a channel's message began what it goes on with: policies hold as for that message. */
   readonly senderId?: string;
   readonly accountId?: string;

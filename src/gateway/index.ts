@@ -9,7 +9,7 @@ export { openAuth, settingsFrom, type Auth } from "./auth/index.ts";
 export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
 export { createLoginLink } from "./methods/login.ts";
-export { queueSystemEvent, type SystemEvent } from "./system-events.ts";
+export { mainSession, queueSystemEvent, type SystemEvent } from "./system-events.ts";
 export type { EndingSession, RestartReport, RestartRequest, SentinelPayload, SessionEndings } from "./methods/deps.ts";
 export type { HealthReport, HealthState } from "./health.ts";
 export type {

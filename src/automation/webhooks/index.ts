@@ -1,0 +1,3 @@
+/** Webhooks: what is loaded with the first request. */
+export { createTransforms } from "./transform.ts";
+export { createWebhooks } from "./webhooks.ts";

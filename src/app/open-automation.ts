@@ -1,4 +1,13 @@
-import { createLazyCron, createLazyWebhooks, loadCron, type CronEvent, type CronJob, type LazyCron, type LazyWebhooks } from "../automation/index.ts";
+import {
+  createLazyCron,
+  createLazyWebhooks,
+  loadCron,
+  loadWebhooks,
+  type CronEvent,
+  type CronJob,
+  type LazyCron,
+  type LazyWebhooks,
+} from "../automation/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
@@ -12,6 +21,8 @@ import type { Core } from "./core.ts";
 export interface AutomationDeps {
   readonly core: Core;
   readonly plugins: Pick<Plugins, "hooks">;
+  /** The gateway's. */
+  readonly port: () => number;
   readonly conversation: () => Pick<Conversation, "accept" | "outcome">;
   /** Announces what happens to jobs. */
   readonly broadcast: (event: CronEvent) => void;
@@ -28,6 +39,8 @@ export interface Automation {
   start(): Promise<void>;
   /** The configuration of jobs changed. */
   reload(): Promise<void>;
+  /** The configuration of hooks changed: mail may be watched now, or no longer. */
+  reloadHooks(): Promise<void>;
 }
 
 const WAKE_MESSAGE = "The system line above has just come in. Act on it if it needs something; otherwise answer NO_REPLY.";
@@ -80,7 +93,7 @@ function openWebhooks({ core, conversation, notify }: Webhooks): LazyWebhooks {
 }
 
 /** Work that starts by itself. */
-export function openAutomation({ core, plugins, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
+export function openAutomation({ core, plugins, port, conversation, broadcast, history }: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
   const isEnabled = (): boolean => config.current.cron?.enabled !== false && env["OPENCLAW_SKIP_CRON"] !== "1";
@@ -106,6 +119,14 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
     if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: isEnabled() }, {});
   };
   const webhooks = stack.use(openWebhooks({ core, conversation, notify }));
+  const gmail = lazy(async () => {
+    const { createGmailWatcher } = await loadWebhooks();
+    return createGmailWatcher({ config, clock, log: core.log.subsystem("gmail"), cwd: config.paths.state, port });
+  });
+  stack.defer(async () => (await gmail.started())?.[Symbol.asyncDispose]());
+  const reloadHooks = async (): Promise<void> => {
+    if (config.current.hooks?.gmail?.account !== undefined || gmail.started()) await (await gmail()).reconsider();
+  };
   const tool = lazy(async () => {
     const { cronTool } = await loadCron();
     return cronTool({
@@ -137,7 +158,9 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
         .start()
         .catch((error: unknown) => log.error(`webhook runs of the previous process could not be continued: ${messageOf(error)}`, { error }));
       reconciled("startup");
+      void reloadHooks().catch((error: unknown) => log.error(`mail is not watched: ${messageOf(error)}`, { error }));
     },
+    reloadHooks,
     async reload() {
       await cron.reconsider();
       reconciled("reload");

@@ -43,7 +43,7 @@ const UI_FOLDER = join(import.meta.dirname, "..", "ui");
 /** The modules of a gateway that runs. */
 export interface OpenModules {
   readonly gateway: Gateway;
-  readonly cron: Pick<Automation, "reload">;
+  readonly cron: Pick<Automation, "reload" | "reloadHooks">;
   /** What turns load. */
   readonly code: TurnCode;
   readonly plugins: Plugins;
@@ -83,6 +83,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     {
       core,
       plugins,
+      port: () => gateway.port,
       conversation: () => opened.talk.conversation,
       broadcast: (event) => gateway.hub.broadcast("cron", event),
       history: async (sessionKey, limit) => (handlers ? ownCaller(() => handlers, "cron-tool")("chat.history", { sessionKey, limit }) : { messages: [] }),

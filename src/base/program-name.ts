@@ -33,6 +33,7 @@ export const PROGRAM_COMMANDS = [
   "status",
   "tools",
   "tui",
+  "webhooks",
   "why",
 ] as const;
 

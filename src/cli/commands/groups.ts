@@ -223,3 +223,16 @@ export const cron: Group = {
     { line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "the next times of an expression" },
   ],
 };
+
+const gmail: Group = {
+  entries: [
+    { name: "setup", summary: "register a mailbox with Google and write the settings", load: async () => (await import("./webhooks/gmail-setup.ts")).setup },
+    { name: "run", summary: "watch the mailbox here, outside of the gateway", load: async () => (await import("./webhooks/gmail-run.ts")).run },
+  ],
+  examples: [{ line: "openclaw webhooks gmail setup --help", does: "what it needs" }],
+};
+
+export const webhooks: Group = {
+  entries: [{ name: "gmail", summary: "mail that Gmail reports", load: () => Promise.resolve(gmail) }],
+  examples: [{ line: "openclaw webhooks gmail --help", does: "set up, and run" }],
+};

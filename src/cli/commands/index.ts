@@ -45,6 +45,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "route", summary: "which agent answers a chat, in which session, and why", load: async () => (await import("./groups.ts")).route },
   { name: "message", summary: "send, react, read: act in chats", load: async () => (await import("./message/index.ts")).message },
   { name: "cron", summary: "jobs that run at set times: add, list, run", load: async () => (await import("./groups.ts")).cron },
+  { name: "webhooks", summary: "watch a mailbox and pass mail on to the agent", load: async () => (await import("./groups.ts")).webhooks },
   { name: "why", summary: "what became of a message, and why", load: async () => (await import("./why.ts")).why },
   { name: "models", summary: "choose models, see which can be reached", load: async () => (await import("./groups.ts")).models },
   { name: "tools", summary: "which tools a session has, and why", load: async () => (await import("./groups.ts")).tools },

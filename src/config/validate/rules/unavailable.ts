@@ -23,7 +23,6 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "talk mode", paths: ["talk"] },
   { name: "text to speech", paths: ["messages.tts"] },
   { name: "memory search", paths: ["memory", "agents.defaults.memorySearch", "agents.list.*.memorySearch"] },
-  { name: "watching a mailbox", paths: ["hooks.gmail"] },
   { name: "loading hooks from files", paths: ["hooks.internal.handlers", "hooks.internal.load"], instead: "a plugin can register them" },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
   { name: "understanding of links", paths: ["tools.links"] },

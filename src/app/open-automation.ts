@@ -73,12 +73,13 @@ type Webhooks = Pick<AutomationDeps, "core" | "conversation"> & {
 /** Requests of other programs. */
 function openWebhooks({ core, conversation, notify }: Webhooks): LazyWebhooks {
   const { config, store, clock, ids } = core;
+  const log = core.log.subsystem("webhooks");
   return createLazyWebhooks({
     config,
     store,
     clock,
     ids,
-    log: core.log.subsystem("webhooks"),
+    log,
     notify,
     runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
     async wake({ id }) {
@@ -87,7 +88,10 @@ function openWebhooks({ core, conversation, notify }: Webhooks): LazyWebhooks {
       const { channel = "webchat", to, accountId = "default", threadId } = last ?? {};
       const isChat = channel !== "webchat" && to !== undefined && config.current.channels?.[channel] !== undefined;
       const reply = isChat ? { reply: { channel, accountId, to, chatType: "direct" as const, ...(threadId === undefined ? {} : { threadId }) } } : {};
-      await conversation().accept({ runId: id, kind: "webhook", sessionKey, message: WAKE_MESSAGE, channel, ...reply });
+      // Where too much waits in the session, what is queued there is seen by the next turn anyway.
+      await conversation()
+        .accept({ runId: id, kind: "webhook", sessionKey, message: WAKE_MESSAGE, channel, ...reply })
+        .catch((error: unknown) => log.warn(`the main session was not woken: ${messageOf(error)}`));
     },
   });
 }

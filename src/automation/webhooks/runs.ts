@@ -3,7 +3,7 @@
  * notified about how the run ended. The next process continues with the rows that are open: what was accepted is reported, once.
  */
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
@@ -22,7 +22,7 @@ export interface HookRunsDeps {
   readonly runs: Pick<Responder, "accept" | "outcome">;
   /** Queues a line for the next turn of the main session. */
   readonly notify: (event: { readonly text: string; readonly idempotencyKey?: string }) => Promise<unknown>;
-  /** Has the main session look at what is queued now. A repeated `id` counts once. */
+  /** Has the main session look at what is queued now. A repeated `id` counts once */
   readonly wake: (wake: { readonly reason: string; readonly id: string }) => Promise<unknown>;
 }
 
@@ -68,7 +68,10 @@ async function requestOf({ clock, config, store }: HookRunsDeps, mark: MarkUntru
   const { name, message, agentId, sessionKey, deliver, channel, to, isMarked, isMail, model, thinking, timeoutSeconds = DEFAULT_TIMEOUT_S } = action;
   const now = clock.now();
   const delivery = { mode: deliver ? "announce" : "none", channel, ...(to === undefined ? {} : { to }) } as const;
-  const reply = await targetOf({ agentId, delivery }, config.current, store);
+  const reply = await targetOf({ agentId, delivery }, config.current, store).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError("INVALID_INPUT", `to required: there is no last chat on ${channel} that the answer could go to; name one, or set deliver to false`);
+  });
   const task = isMarked
     ? `Task: ${name} | Job ID: ${id} | Received: ${new Date(now).toISOString()}\n\n${mark(message, { source: isMail ? "email" : "webhook", notice: true })}\n`
     : `[hook:${id} ${name}] ${message}`;

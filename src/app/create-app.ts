@@ -94,7 +94,7 @@ export interface App extends AsyncDisposable {
 }
 
 /** These read the configuration, or listen to its changes, by themselves. */
-const FOLLOWERS = { auth: () => {}, hooks: () => {} };
+const FOLLOWERS = { auth: () => {} };
 
 /** How long after ready the code of turns is loaded, unless a turn comes earlier. */
 const FIRST_CLIENTS_MS = 50;
@@ -324,7 +324,7 @@ function followConfig(
     config,
     log: log.subsystem("config"),
     restarts,
-    modules: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload, cron: cron.reload },
+    modules: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload, cron: cron.reload, hooks: cron.reloadHooks, gmail: cron.reloadHooks },
     channels: () =>
       plugins
         .registries()

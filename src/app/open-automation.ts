@@ -1,5 +1,16 @@
 import { dirname } from "node:path";
-import { createLazyCron, createLazyInternalHooks, loadCron, type CronEvent, type CronJob, type LazyCron, type LazyInternalHooks } from "../automation/index.ts";
+import {
+  createLazyCron,
+  createLazyInternalHooks,
+  createLazyWebhooks,
+  loadCron,
+  loadWebhooks,
+  type CronEvent,
+  type CronJob,
+  type LazyCron,
+  type LazyInternalHooks,
+  type LazyWebhooks,
+} from "../automation/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
@@ -17,6 +28,8 @@ export interface AutomationDeps {
   readonly plugins: Pick<Plugins, "hooks" | "importFile" | "internalHooks">;
   readonly models: LazyModels;
   readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "isBusy">;
+  /** The gateway's. */
+  readonly port: () => number;
   /** Announces what happens to jobs. */
   readonly broadcast: (event: CronEvent) => void;
   /** Announces how a heartbeat went. */
@@ -35,6 +48,7 @@ export interface Automation {
   readonly wakeAgents: OpenHeartbeat["wakeAgents"];
   /** Hooks from files. */
   readonly hooks: LazyInternalHooks;
+  readonly webhooks: Pick<LazyWebhooks, "handle">;
   /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
   readonly tool: () => Promise<Tool>;
   /** Starts what is scheduled. */
@@ -43,6 +57,8 @@ export interface Automation {
   follow(): void;
   /** The configuration of jobs changed. */
   reload(): Promise<void>;
+  /** The configuration of hooks changed: mail may be watched now, or no longer. */
+  reloadHooks(): Promise<void>;
 }
 
 type OutcomeOf = Parameters<Conversation["outcome"]>;
@@ -91,9 +107,18 @@ function openInternalHooks({ core, plugins, models, conversation }: AutomationDe
   });
 }
 
+/** Requests of other programs. */
+function openWebhooks({ core }: AutomationDeps, runs: HookRuns, notify: HookNotify): LazyWebhooks {
+  const { config, store, clock, ids } = core;
+  return createLazyWebhooks({ config, store, clock, ids, log: core.log.subsystem("webhooks"), runs, notify });
+}
+
+type HookRuns = Parameters<typeof createLazyWebhooks>[0]["runs"];
+type HookNotify = Parameters<typeof createLazyWebhooks>[0]["notify"];
+
 /** Work that starts by itself. */
 export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
-  const { core, plugins, conversation, broadcast, beat, channelOf, history, removeSession } = deps;
+  const { core, plugins, port, conversation, broadcast, beat, channelOf, history, removeSession } = deps;
   const { config, store, clock, ids, env } = core;
   const log = core.log.subsystem("automation");
   const disabledBy = (): string | undefined =>
@@ -123,6 +148,19 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     const hooks = plugins.hooks();
     if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: disabledBy() === undefined }, {});
   };
+  const webhooks = stack.use(
+    openWebhooks(deps, runs, ({ wake, reason = "hook", ...event }) =>
+      wake === undefined ? notify(event) : heartbeat.wake({ ...event, wake: { source: "hook", now: wake === "now" } }, reason),
+    ),
+  );
+  const gmail = lazy(async () => {
+    const { createGmailWatcher } = await loadWebhooks();
+    return createGmailWatcher({ config, clock, log: core.log.subsystem("gmail"), cwd: config.paths.state, port });
+  });
+  stack.defer(async () => (await gmail.started())?.[Symbol.asyncDispose]());
+  const reloadHooks = async (): Promise<void> => {
+    if (config.current.hooks?.gmail?.account !== undefined || gmail.started()) await (await gmail()).reconsider();
+  };
   const tool = lazy(async () => {
     const { cronTool } = await loadCron();
     return cronTool({
@@ -140,14 +178,20 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     notify: heartbeat.notify,
     wakeAgents: heartbeat.wakeAgents,
     hooks,
+    webhooks,
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.
       await cron.start().catch((error: unknown) => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error }));
+      await webhooks
+        .start()
+        .catch((error: unknown) => log.error(`webhook runs of the previous process could not be continued: ${messageOf(error)}`, { error }));
       reconciled("startup");
       await heartbeat.start().catch((error: unknown) => log.error(`heartbeats could not be started: ${messageOf(error)}`, { error }));
+      void reloadHooks().catch((error: unknown) => log.error(`mail is not watched: ${messageOf(error)}`, { error }));
     },
     follow: heartbeat.follow,
+    reloadHooks,
     async reload() {
       await cron.reconsider();
       reconciled("reload");

@@ -43,7 +43,7 @@ const UI_FOLDER = join(import.meta.dirname, "..", "ui");
 /** The modules of a gateway that runs. */
 export interface OpenModules {
   readonly gateway: Gateway;
-  readonly cron: Pick<Automation, "reload" | "follow">;
+  readonly cron: Pick<Automation, "reload" | "follow" | "reloadHooks">;
   readonly hooks: Pick<Automation["hooks"], "started">;
   /** What turns load. */
   readonly code: TurnCode;
@@ -85,6 +85,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
       core,
       plugins,
       models,
+      port: () => gateway.port,
       conversation: () => opened.talk.conversation,
       broadcast: (event) => gateway.hub.broadcast("cron", event),
       beat: (event) => gateway.hub.broadcast("heartbeat", event),
@@ -242,6 +243,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
     paths: { config: config.paths.file, state: config.paths.state },
     touched: answering.care.touched,
     uiFolder: UI_FOLDER,
+    webhooks: modules.automation.webhooks,
     tools: toolsPort(portDeps(modules)),
     fetchFile: async (url, limits) => (await import("../base/fetch-file.ts")).fetchFile(url, limits, clock),
     handlers: (hub) => made(openHandlers(modules, hub)),

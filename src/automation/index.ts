@@ -1,10 +1,11 @@
 /**
- * Work that starts by itself: scheduled jobs, heartbeats, hooks from files.
+ * Work that starts by itself: scheduled jobs, heartbeats, hooks from files, webhooks.
  * The entry point: nothing else in this folder is imported from outside.
  */
 import type * as cron from "./cron/index.ts";
 import type * as heartbeat from "./heartbeat/index.ts";
 import type * as internalHooks from "./internal-hooks/index.ts";
+import type * as webhooks from "./webhooks/index.ts";
 
 export type { Cron, CronEvent } from "./cron/cron.ts";
 export type { CronToolDeps } from "./cron/tool.ts";
@@ -13,6 +14,8 @@ export { createLazyHeartbeat, type LazyHeartbeat } from "./lazy-heartbeat.ts";
 export { createLazyCron, type LazyCron } from "./lazy-cron.ts";
 export type { FindHooksDeps, FoundHooks, HookModule, HookProblem, KnownHook } from "./internal-hooks/index.ts";
 export { createLazyInternalHooks, type LazyInternalHooks } from "./lazy-internal-hooks.ts";
+export { createLazyWebhooks, type LazyWebhooks } from "./lazy-webhooks.ts";
+export type { HookAnswer, HookRequest } from "./webhooks/webhooks.ts";
 
 /** Heartbeats, loaded with the first. */
 export const loadHeartbeat = async (): Promise<typeof heartbeat> => import("./heartbeat/index.ts");
@@ -22,3 +25,6 @@ export const loadCron = async (): Promise<typeof cron> => import("./cron/index.t
 
 /** Hooks from files, loaded where they are enabled or asked about. */
 export const loadInternalHooks = async (): Promise<typeof internalHooks> => import("./internal-hooks/index.ts");
+
+/** Webhooks, loaded with the first request. */
+export const loadWebhooks = async (): Promise<typeof webhooks> => import("./webhooks/index.ts");

@@ -35,6 +35,7 @@ export const PROGRAM_COMMANDS = [
   "system",
   "tools",
   "tui",
+  "webhooks",
   "why",
 ] as const;
 

@@ -40,7 +40,7 @@ export interface RunRequest {
   /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
-  readonly kind?: "exec" | "cron" | "heartbeat";
+  readonly kind?: "exec" | "cron" | "heartbeat" | "webhook";
   /** Of a heartbeat: what is done with its answer. */
   readonly heartbeat?: HeartbeatRun;
   /** The session whose system lines it gets, where that is another one. */

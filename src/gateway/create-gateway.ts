@@ -61,6 +61,8 @@ export interface GatewayDeps {
   readonly tools?: HttpSurfaceDeps["tools"];
   /** Fetches images that HTTP callers name by their address. */
   readonly fetchFile?: HttpSurfaceDeps["fetchFile"];
+  /** Takes the requests of other programs. */
+  readonly webhooks?: HttpSurfaceDeps["webhooks"];
   readonly uiFolder?: HttpSurfaceDeps["uiFolder"];
   readonly workspaceOf?: HttpSurfaceDeps["workspaceOf"];
   readonly pluginRoutes?: readonly PluginRoute[];

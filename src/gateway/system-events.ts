@@ -1,5 +1,5 @@
 import type { Ids } from "../base/ids.ts";
-import type { Config } from "../config/index.ts";
+import type { Config, OpenClawConfig } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
 import { canonicalKey, keySettings, mainSessionKey } from "./methods/sessions/keys.ts";
 import { SYSTEM_EVENTS } from "./methods/system/status.ts";
@@ -18,13 +18,16 @@ export interface SystemEvent {
 /** Events that wait in one session; of more the oldest go. */
 const MAX_QUEUED = 20;
 
+/** The session that everything without a session of its own belongs to. */
+export const mainSession = (config: OpenClawConfig): string => mainSessionKey(keySettings(config));
+
 /** Queues an event, on disk. One that repeats the last is dropped. Returns the session that will get it. */
 export async function queueSystemEvent(
   deps: { readonly config: Pick<Config, "current">; readonly store: Pick<Store, "write">; readonly ids: Ids },
   event: SystemEvent,
 ): Promise<string> {
   const { current } = deps.config;
-  let sessionKey = mainSessionKey(keySettings(current));
+  let sessionKey = mainSession(current);
   try {
     if (event.sessionKey !== undefined) sessionKey = canonicalKey(event.sessionKey, current);
   } catch {

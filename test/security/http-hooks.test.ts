@@ -50,8 +50,6 @@ test("both headers carry the token, the address does not", async () => {
 test("what is accepted by the guard is refused by name until there is a handler", async () => {
   gateway = await startSurface({ config: on() });
   expect((await post("/hooks/agent", right)).json()).toEqual({ ok: false, error: expect.stringMatching(/^UNAVAILABLE: webhooks are not available/) });
-  const bad = await post("/hooks/agent", right, "[");
-  expect([bad.status, bad.json()]).toEqual([400, { ok: false, error: expect.stringContaining("Invalid JSON") }]);
 });
 
 test("the path follows the configuration", async () => {

@@ -28,13 +28,13 @@ export interface RunRecord {
 
 const DEFAULT_TIMEOUT_S = 600;
 const MAX_SUMMARY = 2000;
-const THINKING: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+export const THINKING: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
 /** The id of the run for one time of a job. It is the same after a restart, so that the run is accepted once. */
 export const runIdOf = (jobId: string, scheduledAt: number): string => `cron:${jobId}:${scheduledAt}`;
 
 /** The agent that a job is for; one that is not configured any more is the default one. */
-function agentOf({ agentId }: CronJob, config: OpenClawConfig): string {
+function agentOf({ agentId }: Pick<CronJob, "agentId">, config: OpenClawConfig): string {
   const named = agentId?.trim().toLowerCase();
   const isKnown = named !== undefined && (config.agents?.list ?? []).some(({ id }) => id.toLowerCase() === named);
   return isKnown ? named : defaultAgentId(config);
@@ -46,7 +46,7 @@ export function isQuiet(job: CronJob, config: OpenClawConfig, now: number): bool
 }
 
 /** The session whose events and last chat a job uses. */
-export function sessionOf(job: CronJob, config: OpenClawConfig): string {
+export function sessionOf(job: Pick<CronJob, "agentId" | "sessionKey">, config: OpenClawConfig): string {
   const agentId = agentOf(job, config);
   const naming = { defaultAgentId: agentId, mainKey: "main", scope: config.session?.scope ?? "per-sender" } as const;
   const written = job.sessionKey === undefined ? undefined : resolveSessionKey(job.sessionKey, naming, [agentId]);
@@ -58,7 +58,11 @@ export function sessionOf(job: CronJob, config: OpenClawConfig): string {
 export const isolatedSession = (job: CronJob, config: OpenClawConfig): string => `agent:${agentOf(job, config)}:cron:${job.id}`;
 
 /** The chat that the answer of a job is sent to; undefined when it is sent to none. Throws when there should be one and it is not known. */
-export async function targetOf(job: CronJob, config: OpenClawConfig, store: Pick<Store, "read">): Promise<ReplyAddress | undefined> {
+export async function targetOf(
+  job: Pick<CronJob, "agentId" | "sessionKey" | "delivery">,
+  config: OpenClawConfig,
+  store: Pick<Store, "read">,
+): Promise<ReplyAddress | undefined> {
   const { mode = "none", channel: asked = "last", to, bestEffort = false } = job.delivery ?? {};
   if (mode !== "announce") return undefined;
   const last = deliveryOf((await store.read("sessions.get", { key: sessionOf(job, config) }))?.entry);
@@ -79,7 +83,7 @@ export async function targetOf(job: CronJob, config: OpenClawConfig, store: Pick
   return { channel, accountId, to: target, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
 }
 
-const SUMMARY_NOTE =
+export const SUMMARY_NOTE =
   "Your final answer is delivered to the user as it is: write it as plain text for them, and do not send it with a tool. Answer NO_REPLY if there is nothing to report.";
 const REMINDER_NOTE = "Relay it to the user in a helpful way, and do not mention how it was scheduled.";
 
@@ -129,7 +133,7 @@ export async function costOf(store: Pick<Store, "read">, sessionKey: string, job
 export function recordOf(
   outcome: RunOutcome | undefined,
   sessionKey: string,
-  { hasReply, costUsd }: { hasReply: boolean; costUsd: number | undefined },
+  { hasReply = false, costUsd }: { readonly hasReply?: boolean; readonly costUsd?: number | undefined } = {},
 ): RunRecord {
   if (!outcome) return { status: "error", error: "the run has no outcome", sessionKey };
   const cost = costUsd === undefined ? {} : { costUsd };

@@ -253,3 +253,16 @@ export const system: Group = {
     { line: 'openclaw system event --text "The backup has finished" --mode now', does: "the agent acts on it now" },
   ],
 };
+
+const gmail: Group = {
+  entries: [
+    { name: "setup", summary: "register a mailbox with Google and write the settings", load: async () => (await import("./webhooks/gmail-setup.ts")).setup },
+    { name: "run", summary: "watch the mailbox here, outside of the gateway", load: async () => (await import("./webhooks/gmail-run.ts")).run },
+  ],
+  examples: [{ line: "openclaw webhooks gmail setup --help", does: "what it needs" }],
+};
+
+export const webhooks: Group = {
+  entries: [{ name: "gmail", summary: "mail that Gmail reports", load: () => Promise.resolve(gmail) }],
+  examples: [{ line: "openclaw webhooks gmail --help", does: "set up, and run" }],
+};

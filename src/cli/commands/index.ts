@@ -47,6 +47,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "cron", summary: "jobs that run at set times: add, list, run", load: async () => (await import("./groups.ts")).cron },
   { name: "system", summary: "tell the agent what happened; heartbeats; who is connected", load: async () => (await import("./groups.ts")).system },
   { name: "hooks", summary: "code that runs on events: list, switch, install", load: async () => (await import("./groups.ts")).hooks },
+  { name: "webhooks", summary: "watch a mailbox and pass mail on to the agent", load: async () => (await import("./groups.ts")).webhooks },
   { name: "why", summary: "what became of a message, and why", load: async () => (await import("./why.ts")).why },
   { name: "models", summary: "choose models, see which can be reached", load: async () => (await import("./groups.ts")).models },
   { name: "tools", summary: "which tools a session has, and why", load: async () => (await import("./groups.ts")).tools },

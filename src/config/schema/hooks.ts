@@ -4,6 +4,8 @@ import { hookInstalls } from "./parts.ts";
 
 const mapping = group("Turns one kind of request into work.", {
   id: text("Name of the mapping."),
+  preset: choice("Takes the signed requests of this service; needs a secret. Other fields replace what the preset sets.", ["github", "stripe", "slack"]),
+  secret: secret("Secret with which the service signs its requests."),
   match: openGroup("Which requests it takes.", { path: text("Path below the hooks path."), source: text("The request's source field.") }, Type.Unknown()),
   action: choice("wake adds an event to the main session, agent starts a turn.", ["wake", "agent"]),
   wakeMode: choice("When the agent sees it.", ["now", "next-heartbeat"]),

@@ -40,9 +40,11 @@ function received(row: InboxRow): StoryStep {
     text:
       row.kind === "cron"
         ? scheduledText(row)
-        : row.channel === "gateway"
-          ? `message of a client${typeof over === "string" ? ` (${over})` : ""}`
-          : `${row.kind} over ${row.channel}`,
+        : row.kind === "webhook"
+          ? "request to the webhook endpoint"
+          : row.channel === "gateway"
+            ? `message of a client${typeof over === "string" ? ` (${over})` : ""}`
+            : `${row.kind} over ${row.channel}`,
     details,
   };
 }

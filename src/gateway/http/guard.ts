@@ -14,7 +14,7 @@ export type GuardVerdict =
 
 export interface GuardDeps {
   readonly auth: HttpAuth;
-  readonly hooks: { check(request: IncomingMessage, query: URLSearchParams): Promise<GuardVerdict> };
+  readonly hooks: { check(request: IncomingMessage, query: URLSearchParams, path: string): Promise<GuardVerdict> };
   readonly runSecret: string;
 }
 
@@ -22,7 +22,7 @@ const UNAUTHORIZED: ApiError = { status: 401, message: "Unauthorized", type: "un
 const RATE_LIMITED: ApiError = { status: 429, message: "Too many failed authentication attempts. Please try again later.", type: "rate_limited" };
 
 /** Decides by the request's headers alone: a body is never read for a caller who may not send it. */
-export type Guard = (auth: RouteAuth, request: IncomingMessage, query: URLSearchParams) => Promise<GuardVerdict>;
+export type Guard = (auth: RouteAuth, request: IncomingMessage, query: URLSearchParams, path: string) => Promise<GuardVerdict>;
 
 export function createGuard({ auth, hooks, runSecret }: GuardDeps): Guard {
   async function checkBearer(request: IncomingMessage): Promise<GuardVerdict> {
@@ -34,12 +34,12 @@ export function createGuard({ auth, hooks, runSecret }: GuardDeps): Guard {
   }
 
   const open: GuardVerdict = { ok: true, trusted: false };
-  const checks: Readonly<Record<RouteAuth, (request: IncomingMessage, query: URLSearchParams) => GuardVerdict | Promise<GuardVerdict>>> = {
+  const checks: Readonly<Record<RouteAuth, (request: IncomingMessage, query: URLSearchParams, path: string) => GuardVerdict | Promise<GuardVerdict>>> = {
     public: () => open,
     own: () => open,
     "run-secret-detail": (request) => ({ ok: true, trusted: equalSecrets(bearerOf(request) ?? "", runSecret) }),
-    "hook-token": (request, query) => hooks.check(request, query),
+    "hook-token": (request, query, path) => hooks.check(request, query, path),
     bearer: checkBearer,
   };
-  return async (kind, request, query) => checks[kind](request, query);
+  return async (kind, request, query, path) => checks[kind](request, query, path);
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
  * - `public`: everybody.
  * - `bearer`: callers with the gateway's token or password.
  * - `run-secret-detail`: everybody; the holder of this run's secret gets more detail (`Exchange.trusted`).
- * - `hook-token`: callers with `hooks.token`.
+ * - `hook-token`: callers with `hooks.token`, and callers with a signature that the handler checks (`Exchange.trusted` is false then).
  * - `own`: the route checks what is in the body itself (signatures of channels' webhooks, login codes).
  */
 export type RouteAuth = "public" | "bearer" | "run-secret-detail" | "hook-token" | "own";
@@ -34,6 +34,8 @@ export interface Route {
   /** `prefix` takes the path itself and everything below it. */
   readonly match: "exact" | "prefix";
   readonly auth: RouteAuth;
+  /** The caller is checked before the method: who may not call learns nothing about the route. */
+  readonly authFirst?: boolean;
   /** The handler reads the body from the request itself; `Exchange.body` is empty. */
   readonly readsBody?: boolean;
   /** 0: the route takes no body. */

@@ -11,7 +11,7 @@ import { canonicalTarget } from "./canonical-path.ts";
 import { checkBasePath } from "../base-path.ts";
 import { createControlUi, type ControlUi } from "./control-ui/routes.ts";
 import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
-import { checkHooks, createHookAuth, hookRoutes } from "./hooks.ts";
+import { checkHooks, createHookAuth, hookRoutes, type HookRoutesDeps } from "./hooks.ts";
 import { apiErrorOfThrown, RESTARTING } from "./failures.ts";
 import { errorBody, refuse, retryAfter, sendError, setCommonHeaders, type ApiError } from "./reply.ts";
 import type { PluginRoute, Route } from "./route.ts";
@@ -32,6 +32,8 @@ export interface HttpSurfaceDeps {
   readonly runSecret: string;
   /** Without it no tool is called over HTTP. */
   readonly tools?: ToolsPort | undefined;
+  /** Without it webhooks are answered with 503. */
+  readonly webhooks?: HookRoutesDeps["webhooks"];
   /** Without it images come only inside of requests. */
   readonly fetchFile?: FetchFile | undefined;
   readonly pluginRoutes?: readonly PluginRoute[];
@@ -79,10 +81,14 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   const { auth, config, clock, log } = deps;
   checkHooks(config.current);
   checkBasePath(config.current);
-  const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: createHookAuth({ auth, config, clock, log }) });
+  const hookAuth = createHookAuth({ auth, config, clock, log });
+  const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: hookAuth });
   const bodies = deps.bodies ?? createBodyReader({ clock });
   const ui = createControlUi(deps);
-  const router = createRouter([...ui.routes, ...hookRoutes(config), toolRoute(deps)], [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)]);
+  const router = createRouter(
+    [...ui.routes, ...hookRoutes({ config, auth: hookAuth, webhooks: deps.webhooks, log }), toolRoute(deps)],
+    [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)],
+  );
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };
   /** With what else the end of the connection means. One listener for all of it: a handler's own, such as those of a pipeline, need the rest. */
@@ -152,7 +158,7 @@ async function routeOf(
   const route = pipeline.router.find(path);
   if (route) return route;
   const { unrouted } = pipeline;
-  const allowed = unrouted !== undefined && (!unrouted.needsToken(path) || (await pipeline.guard("bearer", request, query)).ok);
+  const allowed = unrouted !== undefined && (!unrouted.needsToken(path) || (await pipeline.guard("bearer", request, query, path)).ok);
   if (allowed && (await unrouted.handle(request, response, path))) return "answered";
   return pipeline.ui.find(path, request.method);
 }
@@ -174,17 +180,17 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
   if (!route) return fail({ status: 404, message: `nothing at ${path}`, type: "not_found" });
   const off = route.off?.();
   if (off !== undefined) return fail({ status: 404, message: `nothing at ${path}: ${off}`, type: "not_found" });
-  if (!takesMethod(route, request.method)) {
-    const allow = (route.methods.includes("GET") ? [...route.methods, "HEAD"] : route.methods).join(", ");
-    return fail({ status: 405, message: `Method Not Allowed: use ${allow}`, type: "invalid_request_error" }, { allow }, route.errors);
-  }
+  const allow = takesMethod(route, request.method) ? undefined : (route.methods.includes("GET") ? [...route.methods, "HEAD"] : route.methods).join(", ");
+  const wrongMethod: ApiError = { status: 405, message: `Method Not Allowed: use ${allow}`, type: "invalid_request_error" };
+  if (allow !== undefined && route.authFirst !== true) return fail(wrongMethod, { allow }, route.errors);
 
-  const verdict = await pipeline.guard(route.auth, request, query);
+  const verdict = await pipeline.guard(route.auth, request, query, path);
   if (!verdict.ok) {
     const retry: Record<string, string> =
       verdict.retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(verdict.retryAfterMs / 1000))) };
     return fail(verdict.error, retry, route.errors);
   }
+  if (allow !== undefined) return fail(wrongMethod, { allow }, route.errors);
 
   const limit = typeof route.maxBodyBytes === "function" ? route.maxBodyBytes() : route.maxBodyBytes;
   const read = route.readsBody === true ? { ok: true as const, body: NO_BODY } : await pipeline.bodies.read(request, limit);

@@ -8,9 +8,15 @@ export type IdempotencyBegun =
   | { readonly status: "mismatch" };
 
 export interface IdempotencyWrites {
-  /** `ttlMs` is raised to 7 days when shorter. */
+  /** `ttlMs` is raised to 7 days when shorter. `about` is for a process that finds the key running after a crash. */
   "idempotency.begin": {
-    input: { readonly scope: string; readonly key: string; readonly payloadHash: string; readonly ttlMs?: number | undefined };
+    input: {
+      readonly scope: string;
+      readonly key: string;
+      readonly payloadHash: string;
+      readonly ttlMs?: number | undefined;
+      readonly about?: unknown;
+    };
     result: IdempotencyBegun;
   };
   /** `CONFLICT` unless it is running. */
@@ -20,6 +26,8 @@ export interface IdempotencyWrites {
 }
 
 export interface IdempotencyReads {
+  /** Keys of a scope that are running, or were when the process died; oldest first. */
+  "idempotency.running": { input: { readonly scope: string }; result: readonly { readonly key: string; readonly about: unknown }[] };
   "idempotency.get": {
     input: { readonly scope: string; readonly key: string };
     result:

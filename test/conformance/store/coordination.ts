@@ -58,9 +58,14 @@ export function coordination(world: World): void {
     expect(await store.write("idempotency.begin", begin)).toEqual({ status: "new" });
     expect(await store.write("idempotency.begin", begin)).toEqual({ status: "running", since: world.clock.now() });
     expect(await store.write("idempotency.begin", { ...begin, payloadHash: "other" })).toEqual({ status: "mismatch" });
-    expect(await store.write("idempotency.begin", { ...begin, scope: "agent" })).toEqual({ status: "new" });
+    expect(await store.write("idempotency.begin", { ...begin, scope: "agent", about: { name: "x" } })).toEqual({ status: "new" });
+    expect(await store.read("idempotency.running", { scope: "agent" })).toEqual([{ key: "k", about: { name: "x" } }]);
     await store.write("idempotency.complete", { scope: "send", key: "k", result: { runId: 1 } });
     const again = await world.reopen();
+    expect([await again.read("idempotency.running", { scope: "send" }), await again.read("idempotency.running", { scope: "agent" })]).toMatchObject([
+      [],
+      [{ key: "k" }],
+    ]);
     expect(await again.write("idempotency.begin", begin)).toEqual({ status: "replay", result: { runId: 1 } });
     await expect(again.write("idempotency.complete", { scope: "send", key: "k", result: 2 })).rejects.toMatchObject({ code: "CONFLICT" });
     world.clock.advance(7 * DAY - 1);

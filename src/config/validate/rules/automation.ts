@@ -36,6 +36,25 @@ export const hookModulesAreRelative: Rule = function* (config) {
   }
 };
 
+/** Services whose requests are signed: anybody may send to them who has the secret. */
+const SIGNED_PRESETS = ["github", "stripe", "slack"];
+
+/** A mapping that would take requests without looking at their signature is no mapping. */
+export const signedHooksHaveSecret: Rule = function* (config) {
+  for (const { path, value } of itemsAt(config, "hooks", "mappings")) {
+    if (!isObject(value)) continue;
+    const { preset, secret } = value;
+    if (preset !== undefined && !isGiven(secret))
+      yield ruleIssue([...path, "secret"], "a mapping with a preset needs the secret that its requests are signed with");
+    if (preset === undefined && secret !== undefined)
+      yield ruleIssue([...path, "secret"], `a mapping with a secret needs preset, which says how requests are signed: ${SIGNED_PRESETS.join(", ")}`);
+  }
+  for (const { path, value } of itemsAt(config, "hooks", "presets")) {
+    if (typeof value !== "string" || !SIGNED_PRESETS.includes(value.trim().toLowerCase())) continue;
+    yield ruleIssue(path, `needs a secret: remove it here and add { preset: ${quoted(value)}, secret: "…" } to hooks.mappings`);
+  }
+};
+
 /** A request without a session of its own gets `defaultSessionKey`, or one that begins with `hook:`. */
 export const hookPrefixesAdmitDefault: Rule = function* (config) {
   const prefixes = [...itemsAt(config, "hooks", "allowedSessionKeyPrefixes")].map(({ value }) => value).filter((value) => typeof value === "string");

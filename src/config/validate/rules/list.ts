@@ -19,6 +19,7 @@ import {
   hooksPathIsBelowRoot,
   hooksTokenIsOwn,
   profilesHaveAddress,
+  signedHooksHaveSecret,
 } from "./automation.ts";
 import { budgetAgentsExist, budgetsLimitSomething, modelParamsAreKnown } from "./models.ts";
 import {
@@ -58,6 +59,7 @@ export const rules: readonly Rule[] = [
   hooksPathIsBelowRoot,
   hookModulesAreRelative,
   hookPrefixesAdmitDefault,
+  signedHooksHaveSecret,
   portExists,
   openBindNeedsAuth,
   customBindNeedsHost,

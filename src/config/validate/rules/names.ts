@@ -161,8 +161,8 @@ export const bundledSkillsExist: Rule = function* (config) {
   }
 };
 
-/** `gmail` is the only preset of webhooks. */
-const HOOK_PRESETS = ["gmail"];
+/** Presets of webhooks. All but `gmail` need a secret, and so a mapping: another rule says so. */
+const HOOK_PRESETS = ["gmail", "github", "stripe", "slack"];
 
 export const hookPresetsExist: Rule = function* (config) {
   for (const { path, value } of itemsAt(config, "hooks", "presets")) {

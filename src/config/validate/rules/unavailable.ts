@@ -20,23 +20,6 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "talk mode", paths: ["talk"] },
   { name: "text to speech", paths: ["messages.tts"] },
   { name: "memory search", paths: ["memory", "agents.defaults.memorySearch", "agents.list.*.memorySearch"] },
-  {
-    name: "the webhook endpoint",
-    paths: [
-      "hooks.enabled",
-      "hooks.token",
-      "hooks.path",
-      "hooks.presets",
-      "hooks.mappings",
-      "hooks.transformsDir",
-      "hooks.gmail",
-      "hooks.maxBodyBytes",
-      "hooks.defaultSessionKey",
-      "hooks.allowRequestSessionKey",
-      "hooks.allowedSessionKeyPrefixes",
-      "hooks.allowedAgentIds",
-    ],
-  },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
   { name: "understanding of links", paths: ["tools.links"] },
   { name: "understanding of audio and video", paths: ["tools.media", "audio"] },
@@ -100,8 +83,6 @@ function* matching(value: unknown, [key, ...rest]: readonly string[], path: Path
 export function unavailableFeatures(config: Readonly<Record<string, unknown>>): readonly Issue[] {
   const issues: Issue[] = [];
   for (const { name, paths, instead, satisfiedBy } of UNAVAILABLE) {
-    // The switch of webhooks is one of its settings.
-    if (paths.includes("hooks.enabled") && isObject(config["hooks"]) && config["hooks"]["enabled"] === false) continue;
     const found = paths.flatMap((pattern) =>
       [...matching(config, pattern.split("."))].flatMap(({ path, value }) =>
         satisfiedBy ? (satisfiedBy.includes(value) ? [] : [path]) : [...asking(value, path)],

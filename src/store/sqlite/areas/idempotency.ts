@@ -1,10 +1,10 @@
 import { AppError } from "../../../base/errors.ts";
 import type { IdempotencyReads, IdempotencyWrites } from "../../areas/idempotency.ts";
 import { SHORTEST_RETENTION_MS } from "../../retention.ts";
-import { fromJson, shape, toJson, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { fromJson, shape, shapeAll, toJson, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 export const idempotencyWrites = {
-  "idempotency.begin"({ sql, now }, { scope, key, payloadHash, ttlMs = 0 }) {
+  "idempotency.begin"({ sql, now }, { scope, key, payloadHash, ttlMs = 0, about }) {
     const row = sql("SELECT payload_hash AS hash, state, result, created_at AS at, expires_at AS expires FROM idempotency WHERE scope = ? AND key = ?").get(
       scope,
       key,
@@ -13,10 +13,11 @@ export const idempotencyWrites = {
       if (row["hash"] !== payloadHash) return { status: "mismatch" };
       return row["state"] === "done" ? { status: "replay", result: fromJson(row["result"]) } : { status: "running", since: Number(row["at"]) };
     }
-    const text = `INSERT INTO idempotency (scope, key, payload_hash, state, created_at, expires_at) VALUES (?, ?, ?, 'running', ?, ?)
-      ON CONFLICT (scope, key) DO UPDATE SET payload_hash = excluded.payload_hash, state = 'running', result = NULL, created_at = excluded.created_at,
+    const text = `INSERT INTO idempotency (scope, key, payload_hash, state, result, created_at, expires_at) VALUES (?, ?, ?, 'running', ?, ?, ?)
+      ON CONFLICT (scope, key) DO UPDATE SET payload_hash = excluded.payload_hash, state = 'running', result = excluded.result, created_at = excluded.created_at,
       completed_at = NULL, expires_at = excluded.expires_at`;
-    sql(text).run(scope, key, payloadHash, now, now + Math.max(ttlMs, SHORTEST_RETENTION_MS));
+    // The column of the result is free until there is one.
+    sql(text).run(scope, key, payloadHash, toJson(about), now, now + Math.max(ttlMs, SHORTEST_RETENTION_MS));
     return { status: "new" };
   },
   "idempotency.complete"({ sql, now }, { scope, key, result }) {
@@ -34,6 +35,11 @@ export const idempotencyWrites = {
 } satisfies WriteHandlers<IdempotencyWrites>;
 
 export const idempotencyReads = {
+  "idempotency.running": ({ sql }, { scope }) =>
+    shapeAll<IdempotencyReads["idempotency.running"]["result"][number]>(
+      sql("SELECT key, result AS about FROM idempotency WHERE scope = ? AND state = 'running' ORDER BY created_at, key").all(scope),
+      ["about"],
+    ),
   "idempotency.get": ({ sql }, { scope, key }) =>
     shape<NonNullable<IdempotencyReads["idempotency.get"]["result"]>>(
       sql(

@@ -1,0 +1,69 @@
+/** What a webhook starts happens once: across kills and repeats. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
+import { askedFor, HOOK_TOKEN, postHook, type HookReply } from "../harness/hook-client.ts";
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+let gateway: LabGateway;
+
+beforeAll(async () => {
+  gateway = await startLabGateway({
+    build: "dist-test",
+    sections: {
+      hooks: {
+        enabled: true,
+        token: HOOK_TOKEN,
+      },
+    },
+  });
+});
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+
+const asked = (text: string): number => askedFor(gateway, text).length;
+
+/** Nothing more comes: a turn that was asked for afterwards has ended. */
+async function settled(): Promise<void> {
+  await gateway.aside();
+}
+
+test.each(["webhook.begun", "inbox.committed", "webhook.accepted", "turn.started", "webhook.ended", "webhook.reported", "webhook.finished"])(
+  "killed at %s, a request that is repeated runs once and is reported once",
+  async (failpoint) => {
+    const word = `w-${failpoint.replaceAll(".", "")}`;
+    const send = (): Promise<HookReply> => postHook(gateway, "/agent", { message: `say ${word}`, name: word }, { headers: { "idempotency-key": failpoint } });
+    await gateway.stop();
+    await gateway.start({ OPENCLAW_FAILPOINT: failpoint });
+    const first = await send().catch(() => undefined);
+    expect(await gateway.ended()).toMatchObject({ signal: "SIGKILL" });
+    await gateway.start();
+    const again = await send();
+    expect(again).toMatchObject({ status: 202, body: { ok: true } });
+    if (first) expect(again.body).toEqual({ ...first.body, duplicate: true });
+    await expect.poll(() => asked(`Hook ${word}: Heard ${word}.`), PATIENCE).toBe(1);
+    await settled();
+    expect([asked(`say ${word}`), asked(`Hook ${word}: Heard ${word}.`)]).toEqual([1, 1]);
+  },
+);
+
+test("an accepted run whose gateway is killed is reported without being sent again", async () => {
+  gateway.model.holds(({ user }) => user.includes("say w-killed"));
+  expect((await postHook(gateway, "/agent", { message: "say w-killed", name: "Killed" })).status).toBe(202);
+  await expect.poll(() => asked("say w-killed"), PATIENCE).toBe(1);
+  await gateway.kill();
+  gateway.model.holds(undefined);
+  await gateway.start();
+  await expect.poll(() => asked("Hook Killed: Heard w-killed."), PATIENCE).toBe(1);
+});
+
+test("twenty copies of a request at once are one run; another body under the same key is refused", async () => {
+  const headers = { "idempotency-key": "copies" };
+  const replies = await Promise.all(Array.from({ length: 20 }, () => postHook(gateway, "/agent", { message: "say w-copies" }, { headers })));
+  expect(new Set(replies.map(({ status, body }) => `${status} ${String(body["runId"])}`)).size).toBe(1);
+  expect(replies.filter(({ body }) => body["duplicate"] === undefined)).toHaveLength(1);
+  expect((await postHook(gateway, "/agent", { message: "say w-others" }, { headers })).status).toBe(409);
+  expect((await postHook(gateway, "/agent", { message: "x" }, { headers: { "idempotency-key": "k".repeat(257) } })).status).toBe(400);
+  await expect.poll(() => asked("say w-copies"), PATIENCE).toBe(1);
+  await settled();
+  expect([asked("say w-copies"), asked("say w-others")]).toEqual([1, 0]);
+});

@@ -106,8 +106,9 @@ export function openAutomation({ core, plugins, conversation, broadcast, history
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.
-      await cron.start().catch((error: unknown) => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error }));
-      reconciled("startup");
+      const failed = (error: unknown): void => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error });
+      const started = await cron.start().catch(failed);
+      void started?.running.catch(failed).then(() => reconciled("startup"));
     },
     async reload() {
       await cron.reconsider();

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { growth } from "./growth/index.ts";
 import { app } from "./measures/app.ts";
+import { automation } from "./measures/automation.ts";
 import { channel } from "./measures/channel.ts";
 import { cli } from "./measures/cli.ts";
 import { gateway } from "./measures/gateway.ts";
@@ -32,7 +33,7 @@ const context = { root, folder, node: process.execPath, built: values.build ?? "
 const loadStore = storeLoader(context);
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, channel, page, ...growth]) {
+  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, automation, channel, page, ...growth]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ ...context, loadStore })));

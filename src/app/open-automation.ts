@@ -182,11 +182,12 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     tool,
     async start() {
       // Messages are answered whatever is wrong with jobs.
-      await cron.start().catch((error: unknown) => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error }));
+      const failed = (error: unknown): void => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error });
+      const started = await cron.start().catch(failed);
+      void started?.running.catch(failed).then(() => reconciled("startup"));
       await webhooks
         .start()
         .catch((error: unknown) => log.error(`webhook runs of the previous process could not be continued: ${messageOf(error)}`, { error }));
-      reconciled("startup");
       await heartbeat.start().catch((error: unknown) => log.error(`heartbeats could not be started: ${messageOf(error)}`, { error }));
       void reloadHooks().catch((error: unknown) => log.error(`mail is not watched: ${messageOf(error)}`, { error }));
     },

@@ -13,8 +13,10 @@ export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, Omit<Cr
   readonly onEvent: (event: CronEvent, job: CronJob | undefined) => void;
 }
 
-export interface LazyCron extends Cron {
+export interface LazyCron extends Omit<Cron, "start"> {
   readonly path: () => string;
+  /** Looks whether there are jobs. Their code is loaded beside everything else that a start has to do; `running` resolves when they run. */
+  start(): Promise<{ readonly running: Promise<void> }>;
 }
 
 /** Scheduled jobs: their code is loaded when there is a job, or when one is asked for. */
@@ -57,7 +59,8 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     path: () => jobsFile(deps.config),
     async start() {
       const [earliest, running] = await Promise.all([deps.store.read("cron.job.earliest", {}), deps.store.read("cron.slot.running", {})]);
-      if (earliest !== null || running.length > 0 || (await hasFile())) await open();
+      const isNeeded = earliest !== null || running.length > 0 || (await hasFile());
+      return { running: isNeeded ? open().then(() => undefined) : Promise.resolve() };
     },
     async reconsider() {
       if (!open.started()) return;

@@ -101,6 +101,7 @@ test("null removes a description, and a payload is changed without naming its ki
   const tea = await cron.add({ name: "tea", schedule: at(HOUR), sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: "tea" } });
   expect((await cron.update(tea.id, { payload: { text: "more tea" } })).payload).toEqual({ kind: "systemEvent", text: "more tea" });
   await expect(cron.update(tea.id, { payload: { model: "x" } })).rejects.toThrow('payload.model belongs to payload.kind="agentTurn"');
+  await expect(cron.update(job.id, { payload: { kind: "agentTurn", text: "x" } })).rejects.toThrow('payload.text belongs to payload.kind="systemEvent"');
 });
 
 test("the coming times of all jobs are listed in order, up to a limit", async () => {

@@ -78,6 +78,10 @@ test("jobs are listed, changed, run by hand and removed on the command line", as
   expect(asked("w-nightly")).toBe(1);
   expect((await gateway.cli("cron", "disable", id)).output).toContain("it does not run");
   expect((await gateway.cli("cron", "edit", id, "--every", "2h", "--enable")).output).toContain("every 2h");
+  const edited = await gateway.cli("cron", "edit", id, "--webhook", "https://example.org/x", "--missed-max-age", "2h", "--alert-after", "5", "--json");
+  expect(JSON.parse(edited.output)).toMatchObject({ delivery: { mode: "webhook", to: "https://example.org/x" }, missedMaxAgeMs: 7_200_000, alertAfter: 5 });
+  const changed = await call<Job>("cron.update", { id, patch: { description: null, payload: { thinking: "low" } } });
+  expect(changed).toMatchObject({ payload: { kind: "agentTurn", message: "say w-nightly", thinking: "low" } });
   expect(JSON.parse((await gateway.cli("cron", "status", "--json")).output)).toMatchObject({ enabled: true, nextWakeAtMs: expect.any(Number) });
   const file = join(gateway.place.stateDir, "cron", "jobs.json");
   await expect.poll(() => existsSync(file) && JSON.parse(readFileSync(file, "utf8")), PATIENCE).toMatchObject({ version: 1, jobs: [{ id, name: "Nightly" }] });
@@ -86,6 +90,16 @@ test("jobs are listed, changed, run by hand and removed on the command line", as
   expect((await gateway.cli("cron", "add", "--name", "x", "--cron", "61 * * * *", "--message", "x")).output).toContain('"61 * * * *" cannot be used');
   expect((await gateway.cli("cron", "add", "--name", "x", "--every", "1h")).output).toContain("--message for the agent");
   expect((await gateway.cli("cron", "add", "--name", "x", "--at", "1h", "--tz", "UTC", "--message", "x")).output).toContain("belong to --cron");
+});
+
+test("what turns jobs off is shown, and they still run by hand", async () => {
+  await gateway.stop();
+  await gateway.start({ OPENCLAW_SKIP_CRON: "1" });
+  expect((await gateway.cli("cron", "status")).output).toContain("off (OPENCLAW_SKIP_CRON)");
+  expect(await call("cron.status", {})).toMatchObject({ enabled: false, disabledBy: "OPENCLAW_SKIP_CRON", nextWakeAtMs: null });
+  expect(await runNow({ payload: { kind: "agentTurn", message: "say w-hand" } })).toMatchObject({ status: "ok" });
+  await gateway.stop();
+  await gateway.start();
 });
 
 test("the owner asks for a reminder in a chat, and the job is there with its schedule", async () => {

@@ -96,15 +96,16 @@ function patchedSchedule(old: Schedule, patch: Schedule, now: number): Schedule 
 
 /** Without a kind, the text or the message says which it is; a patch with neither changes the payload that is there. */
 function patchedPayload(old: CronJob["payload"], patch: NonNullable<JobPatch["payload"]>): CronJob["payload"] {
-  const { kind: asked, text: newText, message: newMessage, ...settings } = { text: undefined, message: undefined, ...patch };
+  const { kind: asked, text: newText, message: newMessage, ...settings } = patch;
   const kind = asked ?? (newMessage !== undefined ? "agentTurn" : newText !== undefined ? "systemEvent" : old.kind);
   if (kind === "systemEvent") {
-    const [unfit] = Object.keys(settings);
+    const [unfit] = newMessage === undefined ? Object.keys(settings) : ["message"];
     if (unfit !== undefined) throw invalid(`payload.${unfit} belongs to payload.kind="agentTurn"; this job has a systemEvent`);
     const text = newText ?? (old.kind === "systemEvent" ? old.text : undefined);
     if (text === undefined) throw invalid("payload.text is required when the payload becomes a systemEvent");
     return { kind, text };
   }
+  if (newText !== undefined) throw invalid('payload.text belongs to payload.kind="systemEvent"; an agentTurn has a message');
   const message = newMessage ?? (old.kind === "agentTurn" ? old.message : undefined);
   if (message === undefined) throw invalid("payload.message is required when the payload becomes an agentTurn");
   return { ...(old.kind === "agentTurn" ? old : {}), ...settings, kind, message };

@@ -40,10 +40,7 @@ const turnFields = {
 
 const Payload = either(closed({ kind: literal("systemEvent"), text: filled() }), closed({ kind: literal("agentTurn"), message: filled(), ...turnFields }));
 /** Without a kind the fields say which it is, or it stays as it is. */
-const PayloadPatch = either(
-  closed({ kind: maybe(literal("systemEvent")), text: maybe(filled()) }),
-  closed({ kind: maybe(literal("agentTurn")), message: maybe(filled()), ...turnFields }),
-);
+const PayloadPatch = closed({ kind: maybe(choice(["systemEvent", "agentTurn"])), text: maybe(filled()), message: maybe(filled()), ...turnFields });
 
 const deliveryFields = { channel: maybe(text()), bestEffort: maybe(flag()), to: maybe(text()) };
 const deliveryMode = choice(["none", "announce", "webhook"]);

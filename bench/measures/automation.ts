@@ -1,0 +1,234 @@
+/** Scheduled jobs: what many of them cost at start and while nothing is due, and a thousand that are due at once. */
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { loadCron } from "../../src/automation/index.ts";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { silentLogger } from "../../src/base/log/logger.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import { makeAgentPlace, startModel, type BenchModel } from "../drivers/agent-place.ts";
+import { connectBench } from "../drivers/client.ts";
+import type { BenchPlace } from "../drivers/gateway-process.ts";
+import { bareNodeMs } from "../drivers/startup.ts";
+import type { BenchContext, Measure, Row } from "../row.ts";
+import { median, quantile, round } from "../stats.ts";
+
+const DAY_MS = 86_400_000;
+const id = (n: number): string => `job-${String(n).padStart(6, "0")}`;
+
+/** Jobs as the store has them, in a database that it made. All are due at `at`, or one after the other from then on. */
+function fillJobs(stateDir: string, count: number, at: number, stepMs: number): void {
+  const db = new DatabaseSync(join(stateDir, "openclaw.db"));
+  const add = db.prepare("INSERT INTO cron_jobs (id, agent_id, enabled, next_run_at, version, updated_at, job) VALUES (?, NULL, 1, ?, 1, ?, ?)");
+  db.exec("BEGIN");
+  for (let n = 0; n < count; n += 1) {
+    const due = at + n * stepMs;
+    const job = {
+      id: id(n),
+      name: `Job ${n}`,
+      enabled: true,
+      createdAtMs: at - DAY_MS,
+      updatedAtMs: at - DAY_MS,
+      schedule: stepMs === 0 ? { kind: "at", at: new Date(due).toISOString() } : { kind: "every", everyMs: DAY_MS, anchorMs: due },
+      sessionTarget: "isolated",
+      wakeMode: "now",
+      payload: { kind: "agentTurn", message: `hello ${n}` },
+      delivery: { mode: "none" },
+      deleteAfterRun: stepMs === 0,
+      state: {},
+    };
+    add.run(id(n), due, at, JSON.stringify(job));
+  }
+  db.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+}
+
+/** A gateway with many jobs and one with none, started by turns. */
+async function starting(context: BenchContext, model: BenchModel): Promise<Row> {
+  const [count, rounds] = context.quick ? [200, 1] : [10_000, 11];
+  const none = await makeAgentPlace(context, "no-jobs", model);
+  const many = await makeAgentPlace(context, "many-jobs", model);
+  for (const place of [none, many]) await (await place.start())[Symbol.asyncDispose]();
+  fillJobs(many.stateDir, count, Date.now() + DAY_MS, 1000);
+  {
+    // A change writes the file of jobs, as there is one in use.
+    await using _gateway = await many.start();
+    const client = await connectBench(many.to);
+    await client.request("cron.update", { id: id(0), patch: { description: "changed" } });
+    client.close();
+  }
+  const startOf = async (place: BenchPlace): Promise<number> => {
+    await using gateway = await place.start();
+    return gateway.ready.readyMs;
+  };
+  const [bare, without, beside]: [number[], number[], number[]] = [[], [], []];
+  for (let n = 0; n < rounds; n += 1) {
+    bare.push(bareNodeMs(context.node));
+    without.push(await startOf(none));
+    beside.push(await startOf(many));
+  }
+  const facts = { jobs: count, "without ms": round(median(without), 1), "with ms": round(median(beside), 1), "bare node ms": round(median(bare), 1) };
+  return {
+    name: "automation: start with 10000 jobs, over none",
+    value: round(median(beside) - median(without), 1),
+    unit: "ms",
+    bar: 15,
+    better: "lower",
+    facts,
+  };
+}
+
+/** Processor time of a look at the clock while nothing is due, and how often the store is asked for it. */
+async function waiting(context: BenchContext): Promise<Row> {
+  const [count, looks] = context.quick ? [200, 50] : [10_000, 2000];
+  const { openStore } = await context.loadStore();
+  const stateDir = join(context.folder, "waiting-jobs");
+  mkdirSync(stateDir);
+  const clock = manualClock(Date.now());
+  const store = await openStore({ stateDir, clock: systemClock });
+  await store[Symbol.asyncDispose]();
+  fillJobs(stateDir, count, clock.now() + 100 * DAY_MS, 1000);
+  await using opened = await openStore({ stateDir, clock: systemClock });
+  let reads = 0;
+  const { createCron } = await loadCron();
+  const counted: Pick<typeof opened, "read" | "write" | "commit"> = {
+    read: (kind, input) => ((reads += 1), opened.read(kind, input)),
+    write: (kind, input) => opened.write(kind, input),
+    commit: (writes) => opened.commit(writes),
+  };
+  const nothing = { accept: () => Promise.reject(new Error("nothing is due")), outcome: () => Promise.resolve(undefined) };
+  await using cron = createCron({
+    config: { current: {} },
+    store: counted,
+    clock,
+    ids: createIds(seededRandom(1)),
+    log: silentLogger,
+    runs: nothing,
+    notify: () => Promise.resolve(),
+    emit: () => {},
+    disabledBy: () => undefined,
+  });
+  await cron.start();
+  const atStart = reads;
+  const before = process.cpuUsage();
+  for (let n = 0; n < looks; n += 1) {
+    clock.advance(60_000);
+    await new Promise(setImmediate);
+  }
+  const { user, system } = process.cpuUsage(before);
+  const facts = { jobs: count, looks, "reads at start": atStart, "reads while nothing is due": reads - atStart };
+  return {
+    name: "automation: processor time of a look at 10000 jobs",
+    value: round((user + system) / 1000 / looks, 4),
+    unit: "ms",
+    bar: 1,
+    better: "lower",
+    facts,
+  };
+}
+
+const PARALLEL = 20;
+const PATIENCE_MS = 120_000;
+
+/** Plain turns per second, in as many sessions at once as jobs may run. */
+async function plainTurns(place: BenchPlace, total: number): Promise<number> {
+  const client = await connectBench(place.to);
+  const run = async (count: number): Promise<number> => {
+    const started = performance.now();
+    let next = 0;
+    await Promise.all(
+      Array.from({ length: PARALLEL }, async (_, worker) => {
+        for (; next < count;) {
+          next += 1;
+          await client.turn(`agent:main:bench-plain-${worker}`, "hello");
+        }
+      }),
+    );
+    return count / ((performance.now() - started) / 1000);
+  };
+  await run(Math.min(200, total));
+  const rate = await run(total);
+  client.close();
+  return rate;
+}
+
+interface Slots {
+  readonly claimed: readonly number[];
+  readonly begun: readonly number[];
+  readonly inOrder: boolean;
+}
+
+/** When slots were claimed and their turns began, after the time that they were due at. */
+function slotTimes(stateDir: string, due: number): Slots {
+  const db = new DatabaseSync(join(stateDir, "openclaw.db"), { readOnly: true });
+  const rows = db
+    .prepare(
+      "SELECT claimed_at, started_at, job_id FROM cron_slots JOIN turns ON turns.id = 'cron:' || job_id || ':' || scheduled_at ORDER BY started_at, job_id",
+    )
+    .all();
+  db.close();
+  const numbers = (column: string): readonly number[] => rows.map((row) => Number(row[column]) - due);
+  const order = rows.map((row) => Number(String(row["job_id"]).slice(4)));
+  // Those that run side by side may begin in any order.
+  return { claimed: numbers("claimed_at"), begun: numbers("started_at"), inOrder: order.every((n, index) => Math.abs(n - index) <= 2 * PARALLEL) };
+}
+
+/** A thousand jobs that are due in the same second. */
+async function atOnce(context: BenchContext, model: BenchModel): Promise<Row[]> {
+  const count = context.quick ? 50 : 1000;
+  const file = join(context.folder, "jobs-loop.json");
+  const env = { NODE_OPTIONS: `--import=${pathToFileURL(join(context.root, "bench/drivers/loop-delay.ts")).href}`, BENCH_LOOP_FILE: file };
+  const place = await makeAgentPlace(context, "jobs-at-once", model, { env, config: { cron: { maxConcurrentRuns: PARALLEL } } });
+  await (await place.start())[Symbol.asyncDispose]();
+  const plain = await place.start();
+  const rate = await plainTurns(place, count);
+  await plain[Symbol.asyncDispose]();
+  const due = Date.now() + (context.quick ? 2000 : 6000);
+  fillJobs(place.stateDir, count, due, 0);
+  await using gateway = await place.start();
+  await plainTurns(place, PARALLEL);
+  const lateness = async (): Promise<{ readonly p99: number; readonly max: number }> => {
+    rmSync(file, { force: true });
+    process.kill(gateway.pid, "SIGUSR2");
+    while (!existsSync(file)) await wait(5);
+    return JSON.parse(readFileSync(file, "utf8")) as { p99: number; max: number };
+  };
+  while (Date.now() < due - 50) await wait(10);
+  await lateness();
+  const client = await connectBench(place.to);
+  const left = async (): Promise<number> => Number((await client.request("cron.status"))["jobs"]);
+  while ((await left()) > 0) {
+    if (Date.now() > due + PATIENCE_MS) throw new Error(`${await left()} jobs have not run ${PATIENCE_MS} ms after they were due`);
+    await wait(100);
+  }
+  const { p99, max } = await lateness();
+  client.close();
+  const { claimed, begun, inOrder } = slotTimes(place.stateDir, due);
+  const last = Math.max(...begun);
+  const facts = { jobs: begun.length, "plain turns /s": Math.round(rate), "in order": inOrder ? "yes" : "no" };
+  const lower = { better: "lower" } as const;
+  return [
+    { ...lower, name: "automation: 1000 jobs due at once, claimed p99", value: Math.round(quantile([...claimed], 0.99)), unit: "ms", bar: 1000, facts },
+    {
+      ...lower,
+      name: "automation: 1000 jobs due at once, last begins / as many plain turns",
+      value: round(last / ((1000 * begun.length) / rate)),
+      unit: "×",
+      bar: 1.2,
+      facts: { "last begins ms": last },
+    },
+    { ...lower, name: "automation: 1000 jobs due at once, loop delay p99", value: round(p99, 1), unit: "ms", bar: 20, facts: { "max ms": round(max, 1) } },
+  ];
+}
+
+export const automation: Measure = {
+  name: "automation",
+  async run(context): Promise<readonly Row[]> {
+    await context.loadStore();
+    using model = await startModel(context);
+    return [await starting(context, model), await waiting(context), ...(await atOnce(context, model))];
+  },
+};

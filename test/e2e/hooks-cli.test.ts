@@ -1,8 +1,10 @@
 /** `openclaw hooks`: which hooks there are, switching and installing them. */
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { makePlace, type Place } from "../harness/gateway-process.ts";
+import { readPage } from "../harness/docs-page.ts";
+import { makePlace, ROOT, type Place } from "../harness/gateway-process.ts";
 import { killAt } from "../harness/program.ts";
 import { openRegistry, type Registry } from "../harness/registry.ts";
 
@@ -70,6 +72,20 @@ test("a hook is turned on and off in the configuration, which keeps its comments
   expect(place.cli("hooks", "list").stdout).toMatch(/^command-logger +off/m);
   hook(".openclaw-state/hooks/greeter", "greeter", '{"openclaw":{"events":["command:new"],"requires":{"env":["NOT_THERE"]}}}');
   expect(place.cli("hooks", "enable", "greeter")).toMatchObject({ code: 1, stderr: expect.stringContaining("needs the variable NOT_THERE") });
+});
+
+test("the commands of the documentation work as they stand there", () => {
+  const bin = join(place.home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "openclaw"), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "bin/openclaw")}" "$@"\n`, { mode: 0o755 });
+  const env = { ...place.env, PATH: `${bin}${delimiter}${place.env["PATH"]}` };
+  const blocks = readPage("docs/automation/hooks.md").blocks.filter(({ language }) => language === "sh");
+  expect(blocks).toHaveLength(2);
+  for (const { text } of blocks) {
+    const { status, stderr } = spawnSync("sh", ["-e"], { input: text, env, cwd: place.home, encoding: "utf8", timeout: 40_000 });
+    expect([status, stderr.includes("error")], stderr).toEqual([0, false]);
+  }
+  expect(json("hooks", "info", "greeter")).toMatchObject({ eligible: true, events: ["command:new"], emoji: "👋" });
 });
 
 describe("openclaw hooks install", () => {

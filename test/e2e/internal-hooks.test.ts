@@ -178,7 +178,9 @@ test("/new saves the conversation, named by the model, and every command is logg
   gateway.model.answers(({ body }) => (body.includes("You name files") ? "…" : undefined));
   await say("say w-pear");
   await say("/new");
-  await expect.poll(() => readdirSync(folder).some((one) => /-\d{4}\.md$/.test(one) && text(join(folder, one)).includes("w-pear")), PATIENCE).toBe(true);
+  await expect
+    .poll(() => readdirSync(folder).some((one) => /-\d{4}(?:-\d+)?\.md$/.test(one) && text(join(folder, one)).includes("w-pear")), PATIENCE)
+    .toBe(true);
   const log = events(inState("logs/commands.log"));
   expect(log.slice(-2)).toMatchObject([
     { action: "new", sessionKey: "agent:main:main", source: "webchat", timestamp: expect.stringMatching(/^\d{4}-.*Z$/) },

@@ -21,6 +21,7 @@ import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
 import type { Core } from "./core.ts";
+import type { Automation } from "./open-automation.ts";
 import { createLazyAgent, type LazyAgent } from "./lazy-agent.ts";
 import { openConversation, type OpenConversation } from "./open-conversation.ts";
 import { createTurnCode, type TurnCode } from "./turn-code.ts";
@@ -33,8 +34,8 @@ export interface AnsweringDeps {
   readonly askable: () => boolean;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
-  /** The tool with which an owner's agent schedules work. */
-  readonly cronTool: () => Promise<Tool>;
+  /** Work that starts by itself, and the tools for it. */
+  readonly automation: Pick<Automation, "tools" | "subagents">;
 }
 
 /** What answers messages: the conversations with the agent behind them. */
@@ -162,7 +163,10 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       askable,
       isOwner: (sender) => ownersBy(() => config.current, talk.channels)(sender),
       channelOf: (id) => talk.channels.get(id),
-      gatewayTools: () => Promise.all([deps.cronTool(), gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])]),
+      gatewayTools: async () => [
+        ...(await deps.automation.tools()),
+        ...(await Promise.all([gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])])),
+      ],
       sessionPost: lazySessionPost(core, () => talk),
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
@@ -179,7 +183,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
     await code.ready();
     return noting(await agent.agents(), sessions, care);
   });
-  const talk: OpenConversation = openConversation({ core, models, plugins, handlers, agents, agent: agent.open }, stack);
+  const talk: OpenConversation = openConversation({ core, models, plugins, handlers, agents, agent: agent.open, subagents: deps.automation.subagents }, stack);
   const startedAt = clock.now();
   return {
     agent,

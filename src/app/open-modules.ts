@@ -83,13 +83,17 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     {
       core,
       plugins,
+      models,
       conversation: () => opened.talk.conversation,
+      delivery: () => opened.talk.delivery,
+      deleteSession: async (key) => (handlers ? ownCaller(() => handlers, "subagents")("sessions.delete", { key, deleteTranscript: true }) : undefined),
+      killProcesses: async (key) => (await opened.agent.open()).killProcesses(key),
       broadcast: (event) => gateway.hub.broadcast("cron", event),
       history: async (sessionKey, limit) => (handlers ? ownCaller(() => handlers, "cron-tool")("chat.history", { sessionKey, limit }) : { messages: [] }),
     },
     stack,
   );
-  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers, cronTool: automation.tool }, stack));
+  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers, automation }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const overview = openOverview(

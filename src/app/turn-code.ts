@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
-import { loadCron } from "../automation/index.ts";
+import { loadCron, loadSubagents } from "../automation/index.ts";
 import { loadTurnCode } from "../conversation/index.ts";
 import { loadGatewayTool, loadHttpTurns } from "../gateway/index.ts";
 import { loadCallCode } from "../models/index.ts";
@@ -16,6 +16,7 @@ const CODE: readonly (() => Promise<unknown>)[] = [
   loadHttpTurns,
   loadGatewayTool,
   loadCron,
+  loadSubagents,
   async () => (await import("../agent/index.ts")).loadWorkspaceCode(),
   () => import("./open-agent.ts"),
   () => import("./command-ports.ts"),

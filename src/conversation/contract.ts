@@ -2,6 +2,7 @@
 import type { TurnFailure } from "../agent/index.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema } from "../protocol/index.ts";
+import type { Write } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 
 export type AbortReason = "rpc" | "stop" | "timeout" | "interrupt";
@@ -36,7 +37,7 @@ export interface RunRequest {
   /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
-  readonly kind?: "exec" | "cron";
+  readonly kind?: "exec" | "cron" | "subagent" | "announce" | "session";
   /** Whom the turn is for, where a channel's message began what it goes on with: policies hold as for that message. */
   readonly senderId?: string;
   readonly accountId?: string;
@@ -129,8 +130,11 @@ export interface AcceptedRun {
 
 /** Takes messages, runs them, and streams what happens. */
 export interface Responder {
-  /** Resolves when the message is on disk. A repeated `runId` with the same message is the same run; with another one `CONFLICT`. */
-  accept(request: RunRequest): Promise<AcceptedRun>;
+  /**
+   * Resolves when the message is on disk. A repeated `runId` with the same message is the same run; with another one `CONFLICT`. `also` is committed with
+   * it: what is refused refuses both, and a repeated one commits neither.
+   */
+  accept(request: RunRequest, also?: readonly Write[]): Promise<AcceptedRun>;
   /** Resolves when a run has ended; undefined when none of that id is known. */
   outcome(runId: string, signal?: AbortSignal): Promise<RunOutcome | undefined>;
   /** Ends runs: all of a session, with what waits there, or one. Gives the ids of those it reached. */

@@ -18,7 +18,7 @@ export type { ConversationDeps, KeepMedia, KeptMedia } from "./ports.ts";
 export type { AcceptedRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "./contract.ts";
 export { createBegunCommands } from "./commands/begun.ts";
 export type { Commands } from "./commands/commands.ts";
-export type { CommandPorts } from "./commands/ports.ts";
+export type { CommandPorts, SubagentView } from "./commands/ports.ts";
 export type { ActionRequest, CurrentChat, Messages, MessagesDeps, MirroredMessage, PollRequest, SendRequest, SentMessage } from "./delivery/index.ts";
 export type { Delivery, DeliveryDeps, OutgoingFacts, SendReport } from "./delivery/index.ts";
 

@@ -35,7 +35,7 @@ export function sessionPost(deps: Deps): SessionPost {
   /** The channel that a session's turns are shown as coming from: what it is set to stays. */
   async function requestFor(to: Message["to"], runId: string, message: string, about: string): Promise<RunRequest> {
     const entry = (await deps.store.read("sessions.get", { key: to.key }))?.entry;
-    return { runId, sessionKey: to.key, message, channel: entry?.lastChannel ?? "webchat", systemPrompt: about };
+    return { runId, kind: "session", sessionKey: to.key, message, channel: entry?.lastChannel ?? "webchat", systemPrompt: about };
   }
 
   async function ask(to: Message["to"], runId: string, message: string, about: string, signal?: AbortSignal): Promise<SessionReply> {

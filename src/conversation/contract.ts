@@ -2,6 +2,7 @@
 import type { TurnFailure } from "../agent/index.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema } from "../protocol/index.ts";
+import type { Provenance } from "../sessions/index.ts";
 import type { Write } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 
@@ -38,6 +39,8 @@ export interface RunRequest {
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
   readonly kind?: "exec" | "cron" | "subagent" | "announce" | "session";
+  /** Another session wrote the message. */
+  readonly provenance?: Provenance;
   /** Whom the turn is for, where a channel's message began what it goes on with: policies hold as for that message. */
   readonly senderId?: string;
   readonly accountId?: string;

@@ -24,7 +24,10 @@ afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await telegram?.[Symbol.asyncDispose]();
 });
-beforeEach(() => gateway.model.answers(undefined));
+beforeEach(async () => {
+  gateway.model.answers(undefined);
+  await configured({ maxSpawnDepth: 1 });
+});
 afterEach(() => gateway.model.holds(undefined));
 
 async function call<T>(method: string, params: object): Promise<T> {
@@ -124,7 +127,6 @@ test("a sub-agent may have its own where the depth allows it, and reports when t
 });
 
 test("results that are there together are one turn of the session that asked", async () => {
-  await configured({});
   gateway.model.holds(isTask);
   gateway.model.answers((request) => {
     if (request.user.includes("[System Message]")) return "got w-both";

@@ -20,6 +20,7 @@ export interface Subagents extends Control, AsyncDisposable {
 
 const OUTCOMES = ["ok", "error", "timeout", "killed"] as const;
 const SWEEP_MS = 60_000;
+const REPORTED_MS = 24 * 60 * 60_000;
 const ARCHIVE_MINUTES = 60;
 
 /** How a run ended, for a child whose row does not have it. */
@@ -127,8 +128,9 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     const archiveMs = (config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
     let child = await readChild(deps, runId);
     if (child && isActive(child)) {
-      // Its turn ended without it, or another program left it.
+      // Its turn ended without it, or another program left it; what that left long ago nobody waits for.
       await store.write("subagents.end", { runId, ...endOf(outcome), archiveMs });
+      if (!outcome && child.createdAt < deps.clock.now() - REPORTED_MS) await store.write("subagents.announced", { runIds: [runId] });
       child = await readChild(deps, runId);
     }
     if (!child || child.outcome === "killed") return;

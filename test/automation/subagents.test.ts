@@ -1,15 +1,15 @@
 /** Sub-agents over a real store, with a clock that the test moves. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadSubagents, type Subagents } from "../../src/automation/index.ts";
 import { manualClock, type ManualClock } from "../../src/base/clock.ts";
-import { AppError } from "../../src/base/errors.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
+import { openSession } from "../../src/sessions/index.ts";
 import { openStore, type Store, type SubagentRow } from "../../src/store/index.ts";
 import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
 
@@ -23,6 +23,7 @@ let responder: MemoryResponder;
 let config: { current: OpenClawConfig };
 let deleted: string[];
 let spent: string | undefined;
+let busy: Set<string>;
 let subagents: Subagents;
 
 const ids = createIds(seededRandom(11));
@@ -31,7 +32,12 @@ const ids = createIds(seededRandom(11));
 async function open(): Promise<Subagents> {
   const { createSubagents } = await loadSubagents();
   const opened = createSubagents({
-    config,
+    config: {
+      get current() {
+        return config.current;
+      },
+      paths: { state: stateDir },
+    },
     store,
     clock,
     ids,
@@ -43,10 +49,8 @@ async function open(): Promise<Subagents> {
         await store.commit(also);
         return responder.accept(request);
       },
-      isBusy: () => false,
-      exclusively: async () => {
-        throw new AppError("INTERNAL", "nothing is busy here");
-      },
+      isBusy: (sessionKey) => busy.has(sessionKey),
+      exclusively: async (sessionKey, work) => work(openSession(sessionKey, store)),
       onAbort: () => ({ [Symbol.dispose]: () => {} }),
     }),
     delivery: () => ({ prepare: async () => ({ writes: [], texts: [], suppressed: [] }), kick: () => {} }),
@@ -72,6 +76,7 @@ beforeEach(async () => {
   config = { current: {} };
   deleted = [];
   spent = undefined;
+  busy = new Set();
   subagents = await open();
 });
 afterEach(async () => {
@@ -100,6 +105,40 @@ test("a child that has ended is announced once, and its session is put away afte
   const laterOn = async (): Promise<unknown> => (clock.advance(MINUTE), [deleted.length, await row(runId)]);
   await expect.poll(laterOn).toEqual([1, undefined]);
   expect(announced()).toHaveLength(1);
+});
+
+test("results that wait for a busy session come to it in one turn when it is free", async () => {
+  busy.add(PARENT);
+  for (const cause of ["first", "second", "third"]) await spawn(cause);
+  const ended = async (): Promise<number> => (await store.read("subagents.list", { unfinished: false })).length;
+  await expect.poll(async () => (clock.advance(100), ended())).toBe(3);
+  clock.advance(5000);
+  expect(announced()).toEqual([]);
+  busy.clear();
+  await expect.poll(() => (clock.advance(100), announced().length)).toBe(1);
+  for (const cause of ["first", "second", "third"]) expect(announced()[0]!.message).toContain(`"do ${cause}" just completed`);
+  expect(await store.read("subagents.list", { unannounced: true })).toEqual([]);
+});
+
+test("runs.json shows the runs to other programs", async () => {
+  const result = await spawn("shown", { label: "Shown", origin: { channel: "telegram", accountId: "default" } });
+  const runId = result.status === "accepted" ? result.runId : "";
+  const file = join(stateDir, "subagents", "runs.json");
+  const runOf = (): unknown => {
+    clock.advance(500);
+    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { runs: Record<string, unknown> }).runs[runId] : undefined;
+  };
+  await expect.poll(runOf).toMatchObject({
+    childSessionKey: result.childSessionKey,
+    requesterSessionKey: PARENT,
+    requesterOrigin: { channel: "telegram", accountId: "default" },
+    task: "do shown",
+    label: "Shown",
+    cleanup: "keep",
+    outcome: { status: "ok" },
+    archiveAtMs: expect.any(Number),
+  });
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 2 });
 });
 
 test("a child that asks for it is put away as soon as it was announced", async () => {

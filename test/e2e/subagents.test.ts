@@ -37,6 +37,7 @@ async function call<T>(method: string, params: object): Promise<T> {
 }
 const texts = (): readonly string[] => telegram.messages(telegram.me.id).map(({ text }) => text);
 const asked = (word: string): readonly ModelRequest[] => gateway.model.requests.filter(({ user }) => user.includes(word));
+const isReport = ({ user }: ModelRequest): boolean => user.includes("[System Message]");
 const isTask = ({ user }: ModelRequest): boolean => user.includes("[Subagent Task]:");
 
 let sent = 0;
@@ -126,24 +127,25 @@ test("a sub-agent may have its own where the depth allows it, and reports when t
   expect(asked("[Subagent Task]: leaf")[0]!.user).toContain("(depth 2/2)");
 });
 
-test("results that are there together are one turn of the session that asked", async () => {
+test("a gateway that is killed while children run goes on with them, and each is reported once", async () => {
+  const session = "agent:main:both";
   gateway.model.holds(isTask);
   gateway.model.answers((request) => {
-    if (request.user.includes("[System Message]")) return "got w-both";
+    if (isReport(request)) return "got a report";
+    if (isTask(request)) return "done";
     if (hasResult(request, "sessions_spawn")) return "two are started";
     return { text: "", calls: ["one", "two"].map((label) => ({ name: "sessions_spawn", args: { task: `part ${label}`, label } })) };
   });
-  await say("split it", "agent:main:both");
-  await expect.poll(async () => (await childrenOf("agent:main:both")).length, PATIENCE).toBe(2);
-  await expect.poll(async () => (await answers("agent:main:both")).at(-1), PATIENCE).toContain("two are started");
-  // Both run again after the restart, and end at about the same time.
+  await say("split it", session);
+  await expect.poll(async () => (await childrenOf(session)).length, PATIENCE).toBe(2);
+  await expect.poll(async () => (await answers(session)).at(-1), PATIENCE).toContain("two are started");
   await gateway.kill();
   gateway.model.holds(undefined);
   await gateway.start();
-  await expect.poll(async () => (await answers("agent:main:both")).at(-1), PATIENCE).toContain("got w-both");
-  const reports = asked("[System Message]").filter(({ user }) => user.includes('task "one"') || user.includes('task "two"'));
-  expect(reports).toHaveLength(1);
-  expect(reports[0]!.user).toMatch(/task "one"[^]*task "two"|task "two"[^]*task "one"/);
+  const reported = (label: string): number => asked(`task "${label}" just completed successfully`).length;
+  await expect.poll(() => [reported("one"), reported("two")], PATIENCE).toEqual([1, 1]);
+  await gateway.aside();
+  expect([reported("one"), reported("two")]).toEqual([1, 1]);
 });
 
 test.each(["subagent.spawned", "subagent.announced", "turn.started", "inbox.committed", "tool.done"])(

@@ -156,7 +156,8 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   /** Announces what a session waits for. Several that end together are one run, and one that is busy is not interrupted. */
   async function flush(sessionKey: string): Promise<void> {
     const all = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-    if ((await all()).some(isActive) || deps.conversation().isBusy(sessionKey)) await pause(deps, COLLECT_MS, closing.signal);
+    const isComing = (child: Child): boolean => isActive(child) || (isOpen(child) && !forSession.has(child.runId));
+    if ((await all()).some(isComing) || deps.conversation().isBusy(sessionKey)) await pause(deps, COLLECT_MS, closing.signal);
     await idle(deps, sessionKey, closing.signal);
     const found: Child[] = [];
     for (const child of await all()) if (isOpen(child) && forSession.has(child.runId) && !(await hasOpenChildren(deps, child))) found.push(child);

@@ -11,7 +11,7 @@ import type { Hooks } from "../../hooks/index.ts";
 import type { Store, SubagentRow } from "../../store/index.ts";
 
 export interface SubagentsDeps {
-  readonly config: Pick<Config, "current">;
+  readonly config: Pick<Config, "current"> & { readonly paths: Pick<Config["paths"], "state"> };
   readonly store: Pick<Store, "read" | "write" | "commit">;
   readonly clock: Clock;
   readonly ids: Ids;

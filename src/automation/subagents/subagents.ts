@@ -8,6 +8,7 @@ import { createAnnouncer } from "./announce.ts";
 import { childOf, isActive, type Child, type SubagentsDeps } from "./child.ts";
 import { confirmStopped, createControl, type Control } from "./control.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
+import { createRunsFile } from "./runs-file.ts";
 import { readChild, spawnChild, type SpawnRequest, type SpawnResult } from "./spawn.ts";
 
 export interface Subagents extends Control, AsyncDisposable {
@@ -80,7 +81,7 @@ async function cleanUp({ deleteSession, log }: SubagentsDeps, children: readonly
 }
 
 /** Puts the sessions of children away whose time is over, once a minute while there are any. */
-function createSweep({ store, clock, deleteSession, log }: SubagentsDeps): { arm(): void; close(): void } {
+function createSweep({ store, clock, deleteSession, log }: SubagentsDeps, changed: () => void): { arm(): void; close(): void } {
   let timer: Disposable | undefined;
   let isClosed = false;
 
@@ -90,6 +91,7 @@ function createSweep({ store, clock, deleteSession, log }: SubagentsDeps): { arm
       if (isClosed) return;
       await deleteSession(childSessionKey);
       await store.write("subagents.delete", { runId });
+      changed();
     }
   }
 
@@ -116,9 +118,14 @@ function createSweep({ store, clock, deleteSession, log }: SubagentsDeps): { arm
 
 export function createSubagents(deps: SubagentsDeps): Subagents {
   const { store, log, config } = deps;
-  const announcer = createAnnouncer(deps, (children) => void cleanUp(deps, children));
+  const file = createRunsFile(deps);
+  const delivered = (children: readonly Child[]): void => {
+    file.changed();
+    void cleanUp(deps, children);
+  };
+  const announcer = createAnnouncer(deps, delivered);
   const replaced = new Set<string>();
-  const sweep = createSweep(deps);
+  const sweep = createSweep(deps, () => file.changed());
   let isClosed = false;
 
   /** Waits for the end of a child's run, and has it reported. */
@@ -134,7 +141,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
       child = await readChild(deps, runId);
     }
     if (!child || child.outcome === "killed") return;
-    notifyEnded(deps, child);
+    ended(child);
     sweep.arm();
     announcer.ready(child);
   }
@@ -145,8 +152,12 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     });
   }
 
-  const delivered = (children: readonly Child[]): void => void cleanUp(deps, children);
-  const control = createControl({ ...deps, announcer, follow, replaced, delivered, ended: (child) => notifyEnded(deps, child) });
+  function ended(child: Child): void {
+    file.changed();
+    notifyEnded(deps, child);
+  }
+
+  const control = createControl({ ...deps, announcer, follow, replaced, delivered, ended });
 
   const onAbort = deps.conversation().onAbort(({ sessionKey, runId }, reason) => {
     // A stop by a command ends them itself, and says how many there were.
@@ -173,6 +184,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     },
     spawn: (request) =>
       spawnChild(deps, request, (child) => {
+        file.changed();
         progress(deps, "started", child);
         follow(child.runId);
       }),
@@ -186,6 +198,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
       onAbort[Symbol.dispose]();
       sweep.close();
       announcer.close();
+      await file.close();
     },
   };
 }

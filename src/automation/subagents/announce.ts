@@ -133,11 +133,17 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   const { store, log } = deps;
   const held = createHolds();
   const flushing = new Map<string, { again: boolean }>();
-  /** Children whose results go to the session that started them. */
-  const forSession = new Set<string>();
+  /** Where results go, asked once for each. */
+  const targets = new Map<string, ReturnType<typeof targetOf>>();
   const closing = new AbortController();
 
   const isOpen = ({ state, announced, outcome, runId }: Child): boolean => state === "ended" && !announced && outcome !== "killed" && !held.has(runId);
+
+  function targetFor(child: Child): ReturnType<typeof targetOf> {
+    const target = targets.get(child.runId) ?? targetOf(deps, child);
+    targets.set(child.runId, target);
+    return target;
+  }
 
   /** Hands children to the session that started them, in one run. */
   async function reportToSession(children: readonly [Child, ...Child[]]): Promise<void> {
@@ -145,7 +151,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     const request = await requestOf(deps, children);
     await deps.conversation().accept(request, [["subagents.announced", { runIds: children.map(({ runId }) => runId) }]]);
     failpoint("subagent.announced");
-    for (const { runId } of children) forSession.delete(runId);
+    for (const { runId } of children) targets.delete(runId);
     delivered(children);
     if (!requesterSessionKey.includes(":subagent:")) return;
     // The session is a child itself: it is ready when it has dealt with this.
@@ -156,11 +162,13 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   /** Announces what a session waits for. Several that end together are one run, and one that is busy is not interrupted. */
   async function flush(sessionKey: string): Promise<void> {
     const all = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-    const isComing = (child: Child): boolean => isActive(child) || (isOpen(child) && !forSession.has(child.runId));
-    if ((await all()).some(isComing) || deps.conversation().isBusy(sessionKey)) await pause(deps, COLLECT_MS, closing.signal);
+    if ((await all()).some(isActive) || deps.conversation().isBusy(sessionKey)) await pause(deps, COLLECT_MS, closing.signal);
     await idle(deps, sessionKey, closing.signal);
     const found: Child[] = [];
-    for (const child of await all()) if (isOpen(child) && forSession.has(child.runId) && !(await hasOpenChildren(deps, child))) found.push(child);
+    for (const child of await all()) {
+      const isReady = isOpen(child) && !deps.conversation().isBusy(child.childSessionKey) && !(await hasOpenChildren(deps, child));
+      if (isReady && !(await targetFor(child))) found.push(child);
+    }
     const [first, ...others] = found;
     if (first && !closing.signal.aborted) await reportToSession([first, ...others]);
   }
@@ -194,14 +202,12 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     await idle(deps, child.childSessionKey, closing.signal);
     // Turns that ended while this waited may have started others.
     if (closing.signal.aborted || !isOpen(child) || (await hasOpenChildren(deps, child))) return;
-    const address = await targetOf(deps, child);
+    const address = await targetFor(child);
     if (address) {
       await send(deps, child, address);
+      targets.delete(child.runId);
       delivered([child]);
-    } else {
-      forSession.add(child.runId);
-      await queueFlush(child.requesterSessionKey);
-    }
+    } else await queueFlush(child.requesterSessionKey);
   }
 
   function ready(child: Child): void {

@@ -30,7 +30,7 @@ export const CHUNK_GROUPS = [
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "src/(?:plugins|tools)/lazy\\.ts",
-      "src/automation/(?:index|lazy-cron|lazy-webhooks|cron/jobs-file|lazy-heartbeat)\\.ts",
+      "src/automation/(?:index|lazy-cron|lazy-subagents|lazy-webhooks|cron/jobs-file|lazy-heartbeat)\\.ts",
       "rolldown/runtime",
     ),
   },
@@ -65,6 +65,7 @@ export const CHUNK_GROUPS = [
   { name: "heartbeat", test: files("src/automation/heartbeat/", "src/automation/time-line.ts") },
   { name: "cron", test: files("src/automation/(?:cron|webhooks)/", "node_modules/croner/") },
   { name: "internal-hooks", test: files("src/automation/internal-hooks/") },
+  { name: "subagents", test: files("src/automation/subagents/") },
   { name: "channel-text", test: files("src/channels/(?:text/|rich-text/(?!parse))") },
   { name: "thread", test: files("src/store/(?:lock-holders|client/start-thread)\\.ts", "src/base/watchdog/(?:exit-note|loop-monitor)\\.ts") },
   { name: "engine", test: files("src/store/(?:sqlite/(?:areas/|connection|handlers|open|migrations|schema)|projection/)") },
@@ -93,7 +94,7 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:core|open-modules|open-automation|open-heartbeat|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
+      "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-subagents|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/automation/lazy-[a-z-]*\\.ts",
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",

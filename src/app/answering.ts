@@ -37,10 +37,8 @@ export interface AnsweringDeps {
   readonly askable: () => boolean;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;
-  /** The tool with which an owner's agent schedules work. */
-  readonly cronTool: () => Promise<Tool>;
-  /** Queues a line for a session's next turn; one about the end of a command is acted on. */
-  readonly notify: Automation["notify"];
+  /** Work that starts by itself, the tools for it, and lines for a session's next turn. */
+  readonly automation: Pick<Automation, "tools" | "subagents" | "notify">;
 }
 
 /** What answers messages: the conversations with the agent behind them. */
@@ -167,7 +165,10 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       askable,
       isOwner: (sender) => ownersBy(() => config.current, talk.channels)(sender),
       channelOf: (id) => talk.channels.get(id),
-      gatewayTools: () => Promise.all([deps.cronTool(), gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])]),
+      gatewayTools: async () => [
+        ...(await deps.automation.tools()),
+        ...(await Promise.all([gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])])),
+      ],
       sessionPost: lazySessionPost(core, () => talk),
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
@@ -175,7 +176,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         show: commands.show,
       },
       announce: (sessionKey, text, end) =>
-        void deps.notify({ sessionKey, text, end }).catch((error: unknown) => log.warn("a session could not be notified", { error })),
+        void deps.automation.notify({ sessionKey, text, end }).catch((error: unknown) => log.warn("a session could not be notified", { error })),
     }),
   );
   const sessions = createEndedSessions({ store, hooks: plugins.hooks, stateDir: config.paths.state });
@@ -185,7 +186,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
     await code.ready();
     return noting(await agent.agents(), sessions, care);
   });
-  const talk: OpenConversation = openConversation({ core, models, plugins, handlers, agents, agent: agent.open }, stack);
+  const talk: OpenConversation = openConversation({ core, models, plugins, handlers, agents, agent: agent.open, subagents: deps.automation.subagents }, stack);
   const startedAt = clock.now();
   return {
     agent,
@@ -195,7 +196,8 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
     care,
     commands,
     code,
-    endLeftCommands: () => endLeftCommands({ stateDir: config.paths.state, clock, log, announce: (event) => deps.notify({ ...event, end: NOT_SEEN }) }),
+    endLeftCommands: () =>
+      endLeftCommands({ stateDir: config.paths.state, clock, log, announce: (event) => deps.automation.notify({ ...event, end: NOT_SEEN }) }),
     takeUpCommands: () => takeUpCommands(store, startedAt, followUps, agent.open),
   };
 }

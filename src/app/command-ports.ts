@@ -1,3 +1,4 @@
+import type { Subagents } from "../automation/index.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { effectiveChannelConfig, ownersBy, type Pairing } from "../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../config/index.ts";
@@ -10,7 +11,7 @@ import type { EntryRow, Store, UsageFilter } from "../store/index.ts";
 import { elevationRefusal, isSessionSandboxed, mayStillGrant, namedForElevated } from "../tools/index.ts";
 import type { ConversationDeps } from "./open-conversation.ts";
 
-export interface CommandDeps extends Pick<ConversationDeps, "core" | "models" | "plugins" | "agent" | "handlers"> {
+export interface CommandDeps extends Pick<ConversationDeps, "core" | "models" | "plugins" | "agent" | "handlers" | "subagents"> {
   readonly channels: ChannelTable;
   readonly pairing: Pairing;
   readonly conversation: () => Conversation;
@@ -36,7 +37,8 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
     runs: {
       async stop(key) {
         const { runIds, turns, dropped } = await deps.conversation().stop(key);
-        return { runIds, turns, waiting: dropped, processes: (await deps.agent()).killProcesses(key) };
+        const subagents = (await deps.subagents?.killBelow(key)) ?? 0;
+        return { runIds, turns, waiting: dropped, processes: (await deps.agent()).killProcesses(key), subagents };
       },
       depth: (key) => deps.conversation().depth(key),
     },
@@ -91,12 +93,35 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
     approvals: { resolve: async (id, decision, by) => (await deps.agent()).approvals.resolve(id, decision, by) },
     allowlist: allowlistPort(deps),
     usage: { summary: (key) => usageSummary(deps, key) },
+    ...(deps.subagents ? { subagents: subagentsPort(deps.subagents) } : {}),
     restart: (reason) => {
       const report = requestRestart({ reason, delayMs: 500 });
       if (!report.ok) throw new AppError("UNAVAILABLE", report.reason);
       return "in this process";
     },
     why: async (sessionKey, id) => (await loadWhy()).whyInSession({ store, clock }, sessionKey, id),
+  };
+}
+
+/** Sub-agents for commands: those that a person starts work with that person's rights, and report to the chat of the command. */
+function subagentsPort(subagents: Subagents): NonNullable<CommandPorts["subagents"]> {
+  return {
+    ...subagents,
+    spawn({ agentId, channel, accountId, senderId, owner, ctx, isGroup }, { sessionKey, cause, agentId: target, task, model, thinking }) {
+      const to = ctx.OriginatingTo;
+      const thread = ctx.MessageThreadId === undefined ? {} : { threadId: ctx.MessageThreadId };
+      const isChat = to !== undefined && channel !== "webchat" && to !== sessionKey;
+      const reply = isChat ? { channel, accountId, to, chatType: isGroup ? ("group" as const) : ("direct" as const), ...thread } : undefined;
+      return subagents.spawn({
+        requester: { sessionKey, agentId, runId: "command" },
+        cause,
+        origin: { channel, accountId, owner, ...(senderId === undefined ? {} : { senderId }), ...(reply ? { reply } : {}) },
+        task,
+        agentId: target,
+        model,
+        thinking,
+      });
+    },
   };
 }
 

@@ -4,12 +4,14 @@ import {
   createLazyInternalHooks,
   createLazyWebhooks,
   loadCron,
+  loadSubagents,
   loadWebhooks,
   type CronEvent,
   type CronJob,
   type LazyCron,
   type LazyInternalHooks,
   type LazyWebhooks,
+  type Subagents,
 } from "../automation/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
@@ -22,14 +24,18 @@ import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 import { openHeartbeat, type OpenHeartbeat } from "./open-heartbeat.ts";
+import { openSubagents, type OpenSubagentsDeps } from "./open-subagents.ts";
 
 export interface AutomationDeps {
   readonly core: Core;
   readonly plugins: Pick<Plugins, "hooks" | "importFile" | "internalHooks">;
   readonly models: LazyModels;
-  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "isBusy">;
+  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort" | "addressOf">;
   /** The gateway's. */
   readonly port: () => number;
+  readonly delivery: OpenSubagentsDeps["delivery"];
+  readonly deleteSession: OpenSubagentsDeps["deleteSession"];
+  readonly killProcesses: OpenSubagentsDeps["killProcesses"];
   /** Announces what happens to jobs. */
   readonly broadcast: (event: CronEvent) => void;
   /** Announces how a heartbeat went. */
@@ -49,8 +55,9 @@ export interface Automation {
   /** Hooks from files. */
   readonly hooks: LazyInternalHooks;
   readonly webhooks: Pick<LazyWebhooks, "handle">;
-  /** The tool with which an owner's agent schedules work; loaded with the first turn that has it. */
-  readonly tool: () => Promise<Tool>;
+  readonly subagents: Subagents;
+  /** The tools with which agents schedule work and hand it to others; loaded with the first turn that has them. */
+  readonly tools: () => Promise<readonly Tool[]>;
   /** Starts what is scheduled. */
   start(): Promise<void>;
   /** The configuration changed: agents may be woken at other times. */
@@ -120,6 +127,7 @@ type HookNotify = Parameters<typeof createLazyWebhooks>[0]["notify"];
 export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { core, plugins, port, conversation, broadcast, beat, channelOf, history, removeSession } = deps;
   const { config, store, clock, ids, env } = core;
+  const subagents = openSubagents(deps, stack);
   const log = core.log.subsystem("automation");
   const disabledBy = (): string | undefined =>
     env["OPENCLAW_SKIP_CRON"] === "1" ? "OPENCLAW_SKIP_CRON" : config.current.cron?.enabled === false ? "cron.enabled" : undefined;
@@ -161,9 +169,10 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
   const reloadHooks = async (): Promise<void> => {
     if (config.current.hooks?.gmail?.account !== undefined || gmail.started()) await (await gmail()).reconsider();
   };
-  const tool = lazy(async () => {
-    const { cronTool } = await loadCron();
-    return cronTool({
+  const tools = lazy(async () => {
+    const [{ cronTool }, { spawnTool, subagentsTool }] = await Promise.all([loadCron(), loadSubagents()]);
+    const own = { subagents, addressOf: (runId: string) => conversation().addressOf(runId) };
+    const scheduling = cronTool({
       cron,
       recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
       async wake({ sessionKey, text, mode }) {
@@ -171,6 +180,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
         return { ok: true };
       },
     });
+    return [scheduling, spawnTool(own), subagentsTool(own)];
   });
   return {
     cron,
@@ -179,12 +189,14 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     wakeAgents: heartbeat.wakeAgents,
     hooks,
     webhooks,
-    tool,
+    subagents,
+    tools,
     async start() {
       // Messages are answered whatever is wrong with jobs.
       const failed = (error: unknown): void => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error });
       const started = await cron.start().catch(failed);
       void started?.running.catch(failed).then(() => reconciled("startup"));
+      await subagents.start().catch((error: unknown) => log.error(`sub-agents of the previous process could not be resumed: ${messageOf(error)}`, { error }));
       await webhooks
         .start()
         .catch((error: unknown) => log.error(`webhook runs of the previous process could not be continued: ${messageOf(error)}`, { error }));

@@ -1,3 +1,4 @@
+import type { Subagents } from "../automation/index.ts";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -39,6 +40,8 @@ export interface ConversationDeps {
   readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
   /** The agent, opened when it is not yet. */
   readonly agent: () => Promise<OpenAgent>;
+  /** Absent where nothing starts sub-agents. */
+  readonly subagents?: Subagents;
 }
 
 /** Conversations and what belongs to them. */
@@ -112,8 +115,10 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
   );
   const commands = lazyCommands({ config: () => config.current, redact: (text) => runnable(redactor.secrets(text)) }, async () => {
     const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
-    const { core, models, agent, handlers } = deps;
-    return createCommands(commandPorts({ core, models, plugins, agent, handlers, channels, pairing, conversation: () => conversation }));
+    const { core, models, agent, handlers, subagents } = deps;
+    return createCommands(
+      commandPorts({ core, models, plugins, agent, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation }),
+    );
   });
   const conversation: Conversation = stack.use(
     createConversation({

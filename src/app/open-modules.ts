@@ -87,6 +87,9 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
       models,
       port: () => gateway.port,
       conversation: () => opened.talk.conversation,
+      delivery: () => opened.talk.delivery,
+      deleteSession: async (key) => (handlers ? ownCaller(() => handlers, "subagents")("sessions.delete", { key, deleteTranscript: true }) : undefined),
+      killProcesses: async (key) => (await opened.agent.open()).killProcesses(key),
       broadcast: (event) => gateway.hub.broadcast("cron", event),
       beat: (event) => gateway.hub.broadcast("heartbeat", event),
       channelOf: (id) => opened.talk.channels.get(id),
@@ -95,10 +98,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const opened = (answering = openAnswering(
-    { core, models, plugins, askable, handlers: () => handlers, cronTool: automation.tool, notify: automation.notify },
-    stack,
-  ));
+  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers, automation }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const overview = openOverview(

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
-import { loadCron, loadHeartbeat, loadWebhooks } from "../automation/index.ts";
+import { loadCron, loadHeartbeat, loadSubagents, loadWebhooks } from "../automation/index.ts";
 import { loadTurnCode } from "../conversation/index.ts";
 import { loadGatewayTool, loadHttpTurns } from "../gateway/index.ts";
 import { loadCallCode } from "../models/index.ts";
@@ -18,6 +18,7 @@ const CODE: readonly (() => Promise<unknown>)[] = [
   loadCron,
   loadHeartbeat,
   loadWebhooks,
+  loadSubagents,
   async () => (await import("../agent/index.ts")).loadWorkspaceCode(),
   () => import("./open-agent.ts"),
   () => import("./command-ports.ts"),

@@ -1,10 +1,11 @@
 /**
- * Work that starts by itself: scheduled jobs, heartbeats, hooks from files, webhooks.
+ * Work that starts by itself: scheduled jobs, heartbeats, hooks from files, webhooks, sub-agents.
  * The entry point: nothing else in this folder is imported from outside.
  */
 import type * as cron from "./cron/index.ts";
 import type * as heartbeat from "./heartbeat/index.ts";
 import type * as internalHooks from "./internal-hooks/index.ts";
+import type * as subagents from "./subagents/index.ts";
 import type * as webhooks from "./webhooks/index.ts";
 
 export type { Cron, CronEvent } from "./cron/cron.ts";
@@ -19,6 +20,13 @@ export type { HookAnswer, HookRequest } from "./webhooks/webhooks.ts";
 
 /** Heartbeats, loaded with the first. */
 export const loadHeartbeat = async (): Promise<typeof heartbeat> => import("./heartbeat/index.ts");
+
+export { createLazySubagents } from "./lazy-subagents.ts";
+export type { SubagentsDeps } from "./subagents/child.ts";
+export type { Subagents } from "./subagents/subagents.ts";
+
+/** Sub-agents, loaded with the first turn. */
+export const loadSubagents = async (): Promise<typeof subagents> => import("./subagents/index.ts");
 
 /** Scheduled jobs, loaded with the first. */
 export const loadCron = async (): Promise<typeof cron> => import("./cron/index.ts");

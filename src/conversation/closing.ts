@@ -1,5 +1,6 @@
 /** How turns end: with the agent's answer, or without one. */
 import type { TurnEnd, TurnInput } from "../agent/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
 import type { HookLogEntry } from "../hooks/index.ts";
 import type { UserMessage } from "../protocol/index.ts";
 import { gatewayMessage, headerLine, messageEntry } from "../sessions/index.ts";
@@ -8,7 +9,10 @@ import type { RunOutcome } from "./contract.ts";
 import { ORIGINS, type Item, type Turn } from "./items.ts";
 import type { ConversationContext, ConversationDeps } from "./ports.ts";
 
-type ClosingDeps = Pick<ConversationDeps, "store" | "ids" | "clock">;
+type ClosingDeps = Pick<ConversationDeps, "store" | "ids" | "clock" | "config">;
+
+/** A finished sub-agent's session is archived after this, unless the configuration says otherwise. */
+const ARCHIVE_MINUTES = 60;
 type Message = ReturnType<typeof gatewayMessage> & { readonly errorMessage?: string };
 
 /** What the user wrote, where no turn got as far as storing it. */
@@ -30,8 +34,30 @@ const hasRun = ({ isBegun, main }: Turn): boolean => isBegun || main.request !==
 /** The runs whose end is announced: of a channel's items only the turn itself has an id that others know. */
 export const runsOf = ({ main }: Turn): readonly Item[] => (main.request ? [...main.merged, main] : [main]);
 
+/** The terminal record of a sub-agent's run, for the commit that ends its turn. */
+export function childEnd(
+  { id, request }: Item,
+  end: Pick<TurnEnd, "status" | "abortedBy" | "error"> & { readonly startedAt?: number },
+  config: OpenClawConfig,
+): readonly Write[] {
+  if (request?.kind !== "subagent") return [];
+  const { status, abortedBy = "rpc", error, startedAt } = end;
+  const archiveMs = (config.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+  const how =
+    status === "ok"
+      ? { outcome: "ok" as const }
+      : status === "aborted" && abortedBy === ORIGINS.timeout
+        ? { outcome: "timeout" as const }
+        : { outcome: "error" as const, error: error ?? (status === "aborted" ? `aborted (${abortedBy})` : status) };
+  return [["subagents.end", { runId: id, ...how, startedAt, archiveMs }]];
+}
+
 /** The end of a turn in one commit. */
-export async function commitEnd({ store }: Pick<ClosingDeps, "store">, turn: Turn, { outcome, why, result, writes, hooks = [] }: End): Promise<void> {
+export async function commitEnd(
+  { store, config }: Pick<ClosingDeps, "store" | "config">,
+  turn: Turn,
+  { outcome, why, result, writes, hooks = [] }: End,
+): Promise<void> {
   const { id, sessionKey, agentId } = turn.main;
   const ids = turn.inputs;
   if (!hasRun(turn)) return void (await store.commit([["inbox.settle", { ids, outcome, why, hooks }], ...writes]));
@@ -44,6 +70,7 @@ export async function commitEnd({ store }: Pick<ClosingDeps, "store">, turn: Tur
     ["inbox.settle", { ids, outcome, why, turnId: id }],
     ["turns.note", { id, detail: result }],
     ["turns.end", { id, outcome, why }],
+    ...childEnd(turn.main, result.status === "error" ? { status: "failed", error: result.error } : result, config.current),
     ...writes,
   ]);
 }

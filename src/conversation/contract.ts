@@ -2,6 +2,8 @@
 import type { TurnFailure } from "../agent/index.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema } from "../protocol/index.ts";
+import type { Provenance } from "../sessions/index.ts";
+import type { Write } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 
 export type AbortReason = "rpc" | "stop" | "timeout" | "interrupt";
@@ -40,13 +42,15 @@ export interface RunRequest {
   /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
-  readonly kind?: "exec" | "cron" | "heartbeat" | "webhook";
+  readonly kind?: "exec" | "cron" | "heartbeat" | "webhook" | "subagent" | "announce" | "session";
   /** Of a heartbeat: what is done with its answer. */
   readonly heartbeat?: HeartbeatRun;
   /** The session whose system lines it gets, where that is another one. */
   readonly eventsOf?: string;
   /** Only these tools. */
   readonly tools?: readonly string[];
+  /** Another session wrote the message. */
+  readonly provenance?: Provenance;
   /** Whom the turn is for, where a channel's message began what it goes on with: policies hold as for that message. */
   readonly senderId?: string;
   readonly accountId?: string;
@@ -159,8 +163,11 @@ export interface AcceptedRun {
 
 /** Takes messages, runs them, and streams what happens. */
 export interface Responder {
-  /** Resolves when the message is on disk. A repeated `runId` with the same message is the same run; with another one `CONFLICT`. */
-  accept(request: RunRequest): Promise<AcceptedRun>;
+  /**
+   * Resolves when the message is on disk. A repeated `runId` with the same message is the same run; with another one `CONFLICT`. `also` is committed with
+   * it: what is refused refuses both, and a repeated one commits neither.
+   */
+  accept(request: RunRequest, also?: readonly Write[]): Promise<AcceptedRun>;
   /** Resolves when a run has ended; undefined when none of that id is known. */
   outcome(runId: string, signal?: AbortSignal): Promise<RunOutcome | undefined>;
   /** Ends runs: all of a session, with what waits there, or one. Gives the ids of those it reached. */

@@ -31,6 +31,8 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   interrupt(sessionKey: string): void;
   /** Whether a turn runs or waits in a session. */
   isBusy(sessionKey: string): boolean;
+  /** Called when runs are aborted: with all of a session, or one. */
+  onAbort(listener: (target: AbortTarget, reason: AbortReason) => void): Disposable;
   /** Messages that wait in a session. */
   depth(sessionKey: string): number;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
@@ -42,14 +44,14 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   drain(graceMs: number): Promise<void>;
 }
 
-/** Run event listeners. */
-function createListeners(): Pick<Responder, "onEvent"> & Pick<ConversationContext, "emit"> {
-  const listeners = new Set<Parameters<Responder["onEvent"]>[0]>();
+/** Those who are called with what happens, in order. */
+function createListeners<A extends readonly unknown[]>(): { emit(...happened: A): void; on(listener: (...happened: A) => void): Disposable } {
+  const listeners = new Set<(...happened: A) => void>();
   return {
-    emit(run, event) {
-      for (const listener of listeners) listener(run, event);
+    emit(...happened) {
+      for (const listener of listeners) listener(...happened);
     },
-    onEvent(listener) {
+    on(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
@@ -85,11 +87,27 @@ async function drainAll({ deps, intake, runs, examination, lanes, lives, stoppin
 
 const LISTENERS = { client: clientListener, chat: chatListener, heartbeat: heartbeatListener };
 
+interface Ending {
+  readonly lanes: Pick<SessionLanes, "clear">;
+  readonly open: Pick<OpenItems, "abort">;
+  drop(items: readonly Item[], why: string): Promise<number>;
+}
+
+/** Ends what runs, and what waits; `dropped` resolves when the latter has ended. */
+function endRuns({ lanes, open, drop }: Ending, target: AbortTarget, reason: AbortReason) {
+  const { runId: named } = target;
+  const held = lanes.clear(target.sessionKey, ({ id }) => named === undefined || id === named);
+  const { waiting, ...reached } = open.abort(target, reason);
+  const why = reason === "stop" ? "stopped by a command" : "the session was reset";
+  return { ...reached, dropped: drop(held, why).then((count) => count + waiting) };
+}
+
 export function createConversation(deps: ConversationDeps): Conversation {
-  const { onEvent, emit } = createListeners();
+  const events = createListeners<Parameters<ConversationContext["emit"]>>();
+  const aborts = createListeners<[target: AbortTarget, reason: AbortReason]>();
   const stopping = new AbortController();
   const lives = createLiveReplies(deps);
-  const context = { deps, emit, stopping: stopping.signal };
+  const context = { deps, emit: events.emit, stopping: stopping.signal };
   const open = createOpenItems();
   const createItem = createItems(deps, LISTENERS);
   const leave = (item: Item): void => open.end(item, STOPPING);
@@ -126,21 +144,14 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const running = (): number => open.size + runs.accepting.size;
   const intake = createIntake(deps, { accepted: begin, open: running });
 
-  /** Ends what runs, and what waits; `dropped` resolves when the latter has ended. */
-  function end(target: AbortTarget, reason: AbortReason) {
-    const { runId: named } = target;
-    const held = lanes.clear(target.sessionKey, ({ id }) => named === undefined || id === named);
-    const { waiting, ...reached } = open.abort(target, reason);
-    const why = reason === "stop" ? "stopped by a command" : "the session was reset";
-    return { ...reached, dropped: drop(held, why).then((count) => count + waiting) };
+  function end(target: AbortTarget, reason: AbortReason): ReturnType<typeof endRuns> {
+    const ended = endRuns({ lanes, open, drop }, target, reason);
+    aborts.emit(target, reason);
+    return ended;
   }
 
   /** False: the input is accepted here, or was found before. */
-  function claim(inboxId: number): boolean {
-    if (accepted.has(inboxId) || found.has(inboxId)) return false;
-    found.add(inboxId);
-    return true;
-  }
+  const claim = (inboxId: number): boolean => !accepted.has(inboxId) && !found.has(inboxId) && found.add(inboxId).has(inboxId);
 
   let drained: Promise<void> | undefined;
   const drain = (graceMs: number): Promise<void> => (drained ??= drainAll({ deps, intake, runs, examination, lanes, lives, stopping }, graceMs));
@@ -158,11 +169,12 @@ export function createConversation(deps: ConversationDeps): Conversation {
       return { runIds, turns, dropped: await dropped };
     },
     interrupt: lanes.interrupt,
-    isBusy: lanes.isBusy,
+    isBusy: (sessionKey) => lanes.isBusy(sessionKey) || open.clientsIn(sessionKey) > 0,
+    onAbort: aborts.on,
     depth: lanes.depth,
     chatOf: open.chatOf,
     addressOf: open.addressOf,
-    onEvent,
+    onEvent: events.on,
     async resume() {
       try {
         return await resumeAll({ deps, open, createItem, examination, enqueue: lanes.add, claim });

@@ -19,7 +19,7 @@ export type { AcceptedRun, HeartbeatResult, HeartbeatRun, Responder, RunEvent, R
 export { acceptedRequest } from "./inbound.ts";
 export { createBegunCommands } from "./commands/begun.ts";
 export type { Commands } from "./commands/commands.ts";
-export type { CommandPorts } from "./commands/ports.ts";
+export type { CommandPorts, SubagentView } from "./commands/ports.ts";
 export type { ActionRequest, CurrentChat, Messages, MessagesDeps, MirroredMessage, PollRequest, SendRequest, SentMessage } from "./delivery/index.ts";
 export type { Delivery, DeliveryDeps, OutgoingFacts, SendReport } from "./delivery/index.ts";
 

@@ -204,6 +204,9 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
 }
 
 const MAX_CONCURRENT = 4;
+const MAX_SUBAGENTS = 8;
+/** Turns that other turns asked for, and may wait for. */
+const MAX_NESTED = 32;
 
 /** A limited number of slots that work waits for, first come first served. */
 interface GlobalLane {
@@ -212,13 +215,13 @@ interface GlobalLane {
   readonly running: number;
 }
 
-/** The number is read each time: it may change while the gateway runs. */
-function createGlobalLane(config: LanesDeps["config"]): GlobalLane {
+/** `most` is read each time: it may change while the gateway runs. */
+function createGlobalLane(most: () => number): GlobalLane {
   const queue: (() => void)[] = [];
   let running = 0;
 
   function admit(): void {
-    const slots = Math.max(1, config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT);
+    const slots = Math.max(1, most());
     for (let next = running < slots ? queue.shift() : undefined; next; next = running < slots ? queue.shift() : undefined) {
       running += 1;
       next();
@@ -279,7 +282,13 @@ export interface SessionLanes {
 
 export function createSessionLanes(deps: LanesDeps): SessionLanes {
   const serial = createSerial();
-  const main = createGlobalLane(deps.config);
+  const defaults = () => deps.config.current.agents?.defaults;
+  const main = createGlobalLane(() => defaults()?.maxConcurrent ?? MAX_CONCURRENT);
+  // A turn may wait for its sub-agents, or for another session: they do not wait for a slot behind it.
+  const subagents = createGlobalLane(() => defaults()?.subagents?.maxConcurrent ?? MAX_SUBAGENTS);
+  const nested = createGlobalLane(() => MAX_NESTED);
+  const globalLane = ({ sessionKey, request }: Item): GlobalLane =>
+    sessionKey.includes(":subagent:") ? subagents : request?.kind === "session" ? nested : main;
   const lanes = new Map<string, SessionLane>();
   let stopped = false;
 
@@ -298,7 +307,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
                 () => false,
               )
             : true;
-          using _slot = await main.enter();
+          using _slot = await globalLane(batch.items[0]).enter();
           if (stopped || !isOpen) return deps.leave(batch.items);
           await deps.run(batch, lane.began, deps.sessions.get(sessionKey));
           lane.ended();
@@ -327,7 +336,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
       return serial.idle();
     },
     get running() {
-      return main.running;
+      return main.running + subagents.running + nested.running;
     },
   };
 }

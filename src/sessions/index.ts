@@ -47,7 +47,7 @@ export {
 export { branchText, compactionText, contextOf, pathItem, type Context, type PathItem, type Piece } from "./view/item.ts";
 export { historyLimit, pruningSettings, viewSettings, type PruningSettings, type ViewSettings } from "./view/settings.ts";
 export { view, windowTokens, type Dropped, type View, type ViewInput, type ViewModel } from "./view/view.ts";
-export { REFUSED_IMAGE } from "./view/read-message.ts";
+export { readUserMessage, REFUSED_IMAGE } from "./view/read-message.ts";
 export { cutResult } from "./view/shorten.ts";
 export type { HeldPath, SessionPath } from "./branch.ts";
 export { createOpenSessions, openSession, type OpenSession, type OpenSessions } from "./open-session.ts";

@@ -2,7 +2,7 @@
 import { editTool } from "./builtin/files/edit.ts";
 import { readTool } from "./builtin/files/read.ts";
 import { writeTool } from "./builtin/files/write.ts";
-import { CRON, DEVICES, GATEWAY, MESSAGE, OF_PLUGINS, SUBAGENTS, TTS } from "./builtin/elsewhere.ts";
+import { CRON, DEVICES, GATEWAY, MESSAGE, OF_PLUGINS, SESSIONS_SPAWN, SUBAGENTS, TTS } from "./builtin/elsewhere.ts";
 import { imageTool, type ImageToolDeps } from "./builtin/image/image.ts";
 import { applyPatchTool, type ApplyPatchDeps } from "./builtin/patch/apply-patch.ts";
 import type { SearchToolsDeps } from "./builtin/search/effort.ts";
@@ -45,7 +45,8 @@ const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
   sessionsListTool,
   sessionsHistoryTool,
   sessionsSendTool,
-  ...SUBAGENTS,
+  SESSIONS_SPAWN,
+  SUBAGENTS,
   sessionStatusTool,
   webSearchTool,
   webFetchTool,

@@ -133,6 +133,7 @@ test("every hook fires from the path that messages, tools, sessions and the gate
     await say(client, "message-3", "ada", `and once more ${LONG}`);
     expect(await asked(client, "sessions.compact", { key: KEY })).toMatchObject({ compacted: true });
     await asked(client, "sessions.reset", { key: KEY });
+    await say(client, "message-4", "ada", "/subagents spawn main look around");
     const job = { name: "tea", schedule: { kind: "every", everyMs: 3_600_000 }, sessionTarget: "main", wakeMode: "now" };
     await asked(client, "cron.add", { ...job, payload: { kind: "systemEvent", text: "tea" } });
     await until(

@@ -1,6 +1,7 @@
 import type { ImageContent, ThinkingLevel, ToolCallContent, ToolSchema, Usage } from "../../protocol/index.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { FailureClass, Trouble } from "../../models/index.ts";
+import type { Provenance } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { LoopEvent } from "../loop/ports.ts";
 
@@ -25,6 +26,8 @@ export interface TurnInput {
   readonly sessionKey: string;
   readonly agentId: string;
   readonly message: string;
+  /** Another session wrote the message. */
+  readonly provenance?: Provenance;
   /** What stands before the message, as lines of the system. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   readonly images?: readonly ImageContent[];

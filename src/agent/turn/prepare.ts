@@ -2,7 +2,7 @@ import { messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { AgentHookContext, HookLog } from "../../hooks/index.ts";
 import type { ToolSchema, UserMessage } from "../../protocol/index.ts";
-import { gatewayMessage, messageEntry, view, viewSettings, type View } from "../../sessions/index.ts";
+import { gatewayMessage, messageEntry, view, viewSettings, type MessageExtras, type View } from "../../sessions/index.ts";
 import type { StepRow } from "../../store/index.ts";
 import { failedOutcome, sessionChoice, type Toolbox } from "../../tools/index.ts";
 import { sessionFacts } from "../prompt/facts.ts";
@@ -34,7 +34,7 @@ export interface PreparedTurn {
   /** The conversation before this turn; of a turn that is resumed, with what it has so far. */
   readonly seen: View;
   /** What is asked. Undefined when the turn is resumed and it was asked before. */
-  readonly prompt: UserMessage | undefined;
+  readonly prompt: (UserMessage & MessageExtras) | undefined;
   /** Steps of the process before this one. */
   readonly steps: readonly StepRow[];
 }

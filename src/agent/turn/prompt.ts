@@ -2,7 +2,7 @@ import { isRecord } from "../../base/records.ts";
 import { heartbeatAgents, heartbeatSettings, type OpenClawConfig } from "../../config/index.ts";
 import type { AgentHookContext, TurnInjection } from "../../hooks/index.ts";
 import { parseSessionKey, type ModelMessage, type SessionEntry, type ToolSchema, type UserMessage } from "../../protocol/index.ts";
-import { reasoningLevel } from "../../sessions/index.ts";
+import { reasoningLevel, type MessageExtras } from "../../sessions/index.ts";
 import type { InjectionRow } from "../../store/index.ts";
 import { SHOWN_OUTPUT_CHARS } from "../../tools/index.ts";
 import { repoRoot, userTimeZone, type SessionFacts } from "../prompt/facts.ts";
@@ -306,7 +306,8 @@ export function userMessage(
   input: TurnInput,
   { text, before = "", after = "" }: Pick<TurnPrompt, "text"> & Partial<TurnPrompt>,
   timestamp: number,
-): UserMessage {
+): UserMessage & MessageExtras {
   const context = (added: string): UserMessage["content"] & object => (added === "" ? [] : [{ type: "text", text: added, openclawContext: true }]);
-  return { role: "user", content: [...context(before), { type: "text", text }, ...context(after), ...(input.images ?? [])], timestamp };
+  const content = [...context(before), { type: "text" as const, text }, ...context(after), ...(input.images ?? [])];
+  return { role: "user", content, timestamp, ...(input.provenance ? { provenance: input.provenance } : {}) };
 }

@@ -1,8 +1,16 @@
 import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { createFinalizeRetries, createHookLog } from "../../hooks/index.ts";
-import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
-import { gatewayMessage, messageEntry, modelChangeEntry, modelSnapshotEntry, thinkingLevelEntry } from "../../sessions/index.ts";
+import type { AssistantMessage, ModelMessage, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
+import {
+  gatewayMessage,
+  messageEntry,
+  modelChangeEntry,
+  modelSnapshotEntry,
+  readUserMessage,
+  thinkingLevelEntry,
+  type MessageExtras,
+} from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { runLoop } from "../loop/loop.ts";
 import type { LoopPorts } from "../loop/ports.ts";
@@ -98,7 +106,13 @@ async function converse(run: TurnRun): Promise<TurnEnd | undefined> {
   let isWritten = turn.prompt === undefined;
   try {
     record.later(openingDrafts(turn));
-    const messages = turn.prompt ? [...turn.seen.messages, record.addUser(turn.prompt, [], () => (isWritten = true))] : await resumeCalls(run);
+    const prompt =
+      turn.prompt &&
+      asSeen(
+        record.addUser(turn.prompt, [], () => (isWritten = true)),
+        turn.prompt,
+      );
+    const messages = prompt ? [...turn.seen.messages, prompt] : await resumeCalls(run);
     const result = await runLoop(loopPorts(run), { messages, signal, continues: input.maxTokens === undefined });
     if (ports.stopping.aborted && !ports.signal.aborted) return undefined;
     return await conclude(run, result, messages);
@@ -109,6 +123,11 @@ async function converse(run: TurnRun): Promise<TurnEnd | undefined> {
     if (!isWritten && turn.prompt) await storePrompt(run, turn.prompt);
     throw error;
   }
+}
+
+/** A prompt of another session as the model sees it, in this turn and in all later ones. */
+function asSeen(message: UserMessage, { provenance }: MessageExtras): ModelMessage {
+  return provenance === undefined ? message : (readUserMessage(message.content, message.timestamp, provenance) ?? message);
 }
 
 /** The commit that had the user's message failed, such as on a full disk: the message alone may fit, and belongs above the reason why the turn failed. */

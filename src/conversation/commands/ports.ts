@@ -6,6 +6,7 @@ import type { ConfigEdit, OpenClawConfig } from "../../config/index.ts";
 import type { ModelRef } from "../../models/index.ts";
 import type { PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
 import type { ChoiceUse, ExecSettings } from "../../tools/index.ts";
+import type { RunOutcome } from "../contract.ts";
 import type { CommandCall } from "./commands.ts";
 
 /** What commands need of the rest. A port that is absent makes its command say that it is not there yet. */
@@ -41,6 +42,7 @@ export interface CommandPorts {
   readonly approvals?: ApprovalPort;
   readonly allowlist?: AllowlistPort;
   readonly usage?: UsagePort;
+  readonly subagents?: SubagentsPort;
   readonly bash?: BashPort;
   /** Gives how it is done: `in this process`, `through systemd` … */
   readonly restart?: (reason: string) => Promise<string> | string;
@@ -226,6 +228,59 @@ export interface AllowlistPort {
       readonly where: readonly ("config" | "store")[];
     },
   ): Promise<{ readonly changed: readonly string[]; readonly known: readonly string[] }>;
+}
+
+/** A sub-agent as lists show it. */
+export interface SubagentView {
+  /** Its number in the list. */
+  readonly index: number;
+  /** One line of a list. */
+  readonly line: string;
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly sessionId?: string;
+  readonly requesterSessionKey: string;
+  /** The label, else the beginning of the task. */
+  readonly name: string;
+  readonly label?: string;
+  readonly task: string;
+  readonly status: "queued" | "running" | "done" | "failed" | "timed out" | "killed";
+  readonly error?: string;
+  readonly model?: string;
+  readonly depth: number;
+  readonly cleanup: "keep" | "delete";
+  readonly runTimeoutSeconds: number;
+  readonly announced: boolean;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly archiveAt?: number;
+  readonly runtimeMs: number;
+  readonly tokens: { readonly input: number; readonly output: number; readonly total: number };
+  readonly isActive: boolean;
+}
+
+/** Sub-agents of a session. Targets that name none, or several, are `INVALID_INPUT`. */
+export interface SubagentsPort {
+  list(sessionKey: string): Promise<readonly SubagentView[]>;
+  find(sessionKey: string, target: string): Promise<SubagentView>;
+  kill(sessionKey: string, target: string): Promise<{ readonly killed: number; readonly child?: SubagentView }>;
+  log(sessionKey: string, target: string, limit: number, withTools: boolean): Promise<readonly { readonly role: string; readonly text: string }[]>;
+  /** Undefined when there is no answer in time. */
+  send(sessionKey: string, target: string, message: string, timeoutMs: number): Promise<RunOutcome | undefined>;
+  steer(sessionKey: string, target: string, message: string): Promise<{ readonly child: SubagentView } | { readonly done: SubagentView }>;
+  spawn(
+    call: CommandCall,
+    asked: {
+      readonly sessionKey: string;
+      /** The same cause starts the same one. */
+      readonly cause: string;
+      readonly agentId: string;
+      readonly task: string;
+      readonly model?: string | undefined;
+      readonly thinking?: string | undefined;
+    },
+  ): Promise<{ readonly status: "accepted"; readonly runId: string } | { readonly status: "forbidden" | "error"; readonly error: string }>;
 }
 
 export interface UsageTotal {

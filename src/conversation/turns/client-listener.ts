@@ -4,7 +4,7 @@ import type { HookLogEntry } from "../../hooks/index.ts";
 import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
 import { gatewayMessage, reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
-import { commitEnd, commitEndWithNote, emitEnd, noteWrites, runsOf } from "../closing.ts";
+import { childEnd, commitEnd, commitEndWithNote, emitEnd, noteWrites, runsOf } from "../closing.ts";
 import type { ReplyAddress } from "../address.ts";
 import type { RunOutcome } from "../contract.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
@@ -185,7 +185,7 @@ async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, 
     async finish(end): Promise<readonly Write[] | ShownReplies> {
       await decide(end);
       const { log = [], writes = [] } = reply ?? {};
-      const all: Write[] = [...writes, ...hookNotes(log)];
+      const all: Write[] = [...writes, ...hookNotes(log), ...childEnd(main, end, deps.config.current)];
       if (reply?.changed) return { writes: all, shown: reply.texts.join("\n\n"), ...(isShown ? { isWritten: true } : {}) };
       // Plugins were not asked about part of an answer.
       return isHeld && (end.status === "aborted" || end.status === "failed") ? { writes: all, shown: "" } : all;

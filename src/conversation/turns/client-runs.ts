@@ -3,7 +3,7 @@ import type { TurnEnd } from "../../agent/index.ts";
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { agentOfKey } from "../../protocol/index.ts";
-import type { Store, TurnRow } from "../../store/index.ts";
+import type { Store, TurnRow, Write } from "../../store/index.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "../contract.ts";
 import { clientMessage, requestOf, RUNS, type ClientRequest, type Inbound } from "../inbound.ts";
 import { outcomeOf as outcomeOfItem, type OpenItems } from "../items.ts";
@@ -37,10 +37,12 @@ async function acceptRun(
   { store }: StoreDeps,
   request: RunRequest,
   agentId: string,
+  also: readonly Write[],
 ): Promise<{ readonly accepted: ClientRequest; readonly duplicate: boolean; readonly isSettled: boolean }> {
   const { runId, sessionKey, message, ...payload } = request;
   const row = { ...RUNS, messageId: runId, kind: payload.kind ?? "message", text: message, payload, sessionKey, agentId };
-  const { id: inboxId, duplicate } = await store.write("inbox.accept", row);
+  const [known] = also.length === 0 ? [] : await store.read("inbox.find", { messageId: runId, ...RUNS });
+  const [{ id: inboxId, duplicate }] = await store.commit([["inbox.accept", row], ...(known ? [] : also)]);
   if (!duplicate) {
     failpoint("inbox.committed");
     return { accepted: { ...payload, inboxId, runId, sessionKey, agentId, message }, duplicate, isSettled: false };
@@ -79,9 +81,9 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin:
   const accepting = new Map<string, Promise<unknown>>();
   let isClosed = false;
 
-  async function acceptNew(request: RunRequest): Promise<AcceptedRun> {
+  async function acceptNew(request: RunRequest, also: readonly Write[]): Promise<AcceptedRun> {
     const { runId, sessionKey } = request;
-    const { accepted, duplicate, isSettled } = await acceptRun(deps, request, agentOfKey(sessionKey, { defaultAgentId: deps.defaultAgentId() }));
+    const { accepted, duplicate, isSettled } = await acceptRun(deps, request, agentOfKey(sessionKey, { defaultAgentId: deps.defaultAgentId() }), also);
     if (!duplicate) begin(clientMessage(accepted, deps.clock.now()));
     const ended = isSettled ? await endedRun(deps, runId) : undefined;
     return { runId, duplicate, ...(ended ? { ended } : {}) };
@@ -89,7 +91,7 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin:
 
   return {
     accepting,
-    async accept(request) {
+    async accept(request, also = []) {
       const { runId, message, sessionKey } = request;
       if (isClosed) throw new AppError("UNAVAILABLE", "the gateway is stopping; send it again after the restart");
       // A twin that arrives while the first is being written waits for it: the store then knows which came first.
@@ -100,7 +102,7 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin:
         return { runId, duplicate: true };
       }
       checkCapacity(open, sessionKey);
-      const accepted = acceptNew(request);
+      const accepted = acceptNew(request, also);
       accepting.set(runId, accepted);
       return accepted.finally(() => accepting.get(runId) === accepted && accepting.delete(runId));
     },

@@ -2,7 +2,7 @@ import { isRecord } from "../../base/records.ts";
 import type { AssistantMessage, ModelMessage, ToolResultMessage, TranscriptEntry } from "../../protocol/index.ts";
 import { CUSTOM } from "../transcript.ts";
 import { messageChars } from "../usage.ts";
-import { countOf, filledText, readMessage, userMessage } from "./read-message.ts";
+import { countOf, filledText, readMessage, readUserMessage } from "./read-message.ts";
 
 /** One entry of a path, read once. What it means to a model does not depend on its neighbours, so it can be held from turn to turn. */
 export interface PathItem {
@@ -41,10 +41,10 @@ function entryMessage(entry: TranscriptEntry): ModelMessage | undefined {
   const { type, timestamp } = entry;
   const at = countOf(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
   if (type === "message") return readMessage(entry["message"], at);
-  if (type === "custom_message") return userMessage(entry["content"], at);
+  if (type === "custom_message") return readUserMessage(entry["content"], at);
   if (type !== "compaction" && type !== "branch_summary") return undefined;
   const summary = filledText(entry["summary"]);
-  return summary === undefined ? undefined : userMessage(type === "compaction" ? compactionText(summary) : branchText(summary), at);
+  return summary === undefined ? undefined : readUserMessage(type === "compaction" ? compactionText(summary) : branchText(summary), at);
 }
 
 /** What an entry means for others on its path. */

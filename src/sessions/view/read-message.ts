@@ -79,7 +79,7 @@ function prefixed(parts: Part[], prefix: string): Part[] {
 }
 
 /** A message with the user's role; undefined when it is empty. */
-export function userMessage(content: unknown, timestamp: number, provenance?: unknown): ModelMessage | undefined {
+export function readUserMessage(content: unknown, timestamp: number, provenance?: unknown): ModelMessage | undefined {
   const parts = readParts(content);
   if (parts.length === 0) return undefined;
   const prefix = provenance === undefined ? undefined : provenancePrefix(provenance);
@@ -212,7 +212,7 @@ function shellMessage(message: Fields, timestamp: number): ModelMessage | undefi
   const output = filledText(message["output"]) ?? "(no output)";
   const code = message["exitCode"];
   const end = message["cancelled"] === true ? "\n(cancelled)" : typeof code === "number" && code !== 0 ? `\n(exit code ${code})` : "";
-  return userMessage(`A command was run: ${command}\n\n${output}${end}`, timestamp);
+  return readUserMessage(`A command was run: ${command}\n\n${output}${end}`, timestamp);
 }
 
 /** Anything that stands as a message in a transcript, as a model may see it. Undefined when there is nothing in it for a model. */
@@ -221,7 +221,7 @@ export function readMessage(message: unknown, at: number): ModelMessage | undefi
   const timestamp = countOf(message["timestamp"]) || at;
   switch (message["role"]) {
     case "user":
-      return userMessage(message["content"], timestamp, message["provenance"]);
+      return readUserMessage(message["content"], timestamp, message["provenance"]);
     case "assistant":
       return readAnswer(message, timestamp);
     case "toolResult":
@@ -230,7 +230,7 @@ export function readMessage(message: unknown, at: number): ModelMessage | undefi
       return shellMessage(message, timestamp);
     case "custom":
     case "hookMessage":
-      return userMessage(message["content"], timestamp);
+      return readUserMessage(message["content"], timestamp);
     default:
       return undefined;
   }

@@ -1,3 +1,19 @@
+import type { NoInput } from "./input.ts";
+
+/** How a child ended. `killed`: someone stopped it, and nobody waits for its result. */
+export type SubagentOutcome = "ok" | "error" | "timeout" | "killed";
+
+/** Limits that a new child must be inside of. They hold for any number of spawns at once: they are checked in the commit that adds the child. */
+export interface SpawnLimits {
+  /** Children of one session that have not ended. */
+  readonly children: number;
+  /** Children of all sessions that have not ended. */
+  readonly total: number;
+  /** So many children of one session that failed in a row stop further ones, until the last failure is so long ago (ms). */
+  readonly failures: number;
+  readonly pauseMs: number;
+}
+
 export interface SubagentRow {
   readonly runId: string;
   readonly childSessionKey: string;
@@ -36,12 +52,43 @@ export interface SubagentsWrites {
     };
     result: void;
   };
+  /**
+   * Adds a child inside the limits. `OVERLOADED` when one is reached: `details.limit` is `children`, `total`, `failures`, or `killed` when the session that
+   * starts it was itself stopped. A refusal refuses the whole commit, with the run in it.
+   */
+  "subagents.spawn": {
+    input: {
+      readonly runId: string;
+      readonly childSessionKey: string;
+      readonly requesterSessionKey: string;
+      readonly data: unknown;
+      readonly limits: SpawnLimits;
+    };
+    result: void;
+  };
+  /** Records how a child ended, once: whatever comes later, or for a run that is no child, changes nothing. Its session may be archived `archiveMs` later. */
+  "subagents.end": {
+    input: {
+      readonly runId: string;
+      readonly outcome: SubagentOutcome;
+      readonly error?: string | undefined;
+      readonly startedAt?: number | undefined;
+      readonly archiveMs?: number | undefined;
+    };
+    result: { readonly ended: boolean };
+  };
+  /** The requester was notified of these. `CONFLICT` when one was announced before, which refuses the whole commit. */
+  "subagents.announced": { input: { readonly runIds: readonly string[] }; result: void };
+  /** A child that has not ended goes on under another run. `CONFLICT` when it has ended. */
+  "subagents.replace": { input: { readonly runId: string; readonly by: string; readonly data: unknown }; result: void };
   /** `CONFLICT` when the run has ended and the patch has another state or outcome. */
   "subagents.patch": { input: { readonly runId: string; readonly patch: SubagentPatch }; result: SubagentRow };
   "subagents.delete": { input: { readonly runId: string }; result: { readonly deleted: boolean } };
 }
 
 export interface SubagentsReads {
+  /** What a start has to know: children that have not ended or were not announced, and when the next session is to be archived. */
+  "subagents.pending": { input: NoInput; result: { readonly open: number; readonly archiveAt: number | null } };
   "subagents.get": { input: { readonly runId: string }; result: SubagentRow | undefined };
   /** Oldest first. */
   "subagents.list": {

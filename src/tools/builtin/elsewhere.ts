@@ -77,27 +77,27 @@ export const DEVICES: readonly ToolFacts[] = [
 
 export const TTS: ToolFacts = { ...notInThisVersion("tts"), groups: [], reach: {}, icon: "🔊" };
 
-/** Sessions that a session starts. */
-export const SUBAGENTS: readonly ToolFacts[] = [
-  {
-    ...notInThisVersion("sessions_spawn"),
-    groups: ["sessions", "openclaw"],
-    reach: { outbound: true },
-    promptLine: "start a sub-agent",
-    icon: "🧑‍🔧",
-    inSandbox: "allowed",
-    subagents: "not-deepest",
-    overHttp: "if-named",
-  },
-  {
-    ...notInThisVersion("subagents"),
-    groups: ["sessions", "openclaw"],
-    reach: {},
-    promptLine: "list, steer or end sub-agents of this session",
-    icon: "🤖",
-    inSandbox: "allowed",
-  },
-];
+/** Its code is in `automation/subagents`. */
+export const SESSIONS_SPAWN = {
+  name: "sessions_spawn",
+  groups: ["sessions", "openclaw"],
+  reach: { outbound: true },
+  promptLine: "start a sub-agent",
+  icon: "🧑‍🔧",
+  inSandbox: "allowed",
+  subagents: "not-deepest",
+  overHttp: "if-named",
+} satisfies ToolFacts;
+
+/** Its code is in `automation/subagents`. */
+export const SUBAGENTS = {
+  name: "subagents",
+  groups: ["sessions", "openclaw"],
+  reach: {},
+  promptLine: "list, wait for, steer or end sub-agents of this session",
+  icon: "🤖",
+  inSandbox: "allowed",
+} satisfies ToolFacts;
 
 /** Plugins bring them. */
 export const OF_PLUGINS: readonly ToolFacts[] = [

@@ -120,6 +120,71 @@ export function work(world: World): void {
     expect(await store.write("subagents.delete", { runId: "r" })).toEqual({ deleted: true });
   });
 
+  const LIMITS = { children: 5, total: 12, failures: 3, pauseMs: 1000 };
+  const spawned = (runId: string, requesterSessionKey: string) =>
+    world
+      .store()
+      .commit([
+        ["inbox.accept", { channel: "gateway", account: "runs", conversation: "runs", messageId: runId, kind: "subagent", text: "x" }],
+        ["subagents.spawn", { runId, childSessionKey: `c-${runId}`, requesterSessionKey, data: { task: "x" }, limits: LIMITS }],
+      ])
+      .then(
+        () => "added",
+        (error: { code: string; details: { limit?: string } }) => error.details.limit ?? error.code,
+      );
+  const countOf = (list: readonly string[], word: string): number => list.filter((one) => one === word).length;
+
+  test("of 200 children that are started at once only as many are there as the limits allow, each with its run", async () => {
+    const one = await Promise.all(Array.from({ length: 200 }, (_, n) => spawned(`one-${n}`, "p")));
+    expect([countOf(one, "added"), countOf(one, "children")]).toEqual([5, 195]);
+    const many = await Promise.all(Array.from({ length: 200 }, (_, n) => spawned(`many-${n}`, `p${n % 50}`)));
+    expect([countOf(many, "added"), countOf(many, "total")]).toEqual([7, 193]);
+    expect(await world.store().read("subagents.list", { unfinished: true })).toHaveLength(12);
+    expect(await world.store().read("inbox.open", {})).toHaveLength(12);
+    expect(await world.store().read("subagents.pending", {})).toEqual({ open: 12, archiveAt: null });
+  });
+
+  test("a child has one end, and what was announced is not announced again", async () => {
+    const store = world.store();
+    await spawned("r", "p");
+    expect(await store.write("subagents.end", { runId: "r", outcome: "killed", error: "killed", archiveMs: 50 })).toEqual({ ended: true });
+    expect(await store.write("subagents.end", { runId: "r", outcome: "ok" })).toEqual({ ended: false });
+    expect(await store.write("subagents.end", { runId: "none", outcome: "ok" })).toEqual({ ended: false });
+    const now = world.clock.now();
+    expect(await store.read("subagents.get", { runId: "r" })).toMatchObject({
+      outcome: "killed",
+      endedAt: now,
+      archiveAt: now + 50,
+      data: { error: "killed" },
+    });
+    await store.write("subagents.announced", { runIds: ["r"] });
+    await expect(store.write("subagents.announced", { runIds: ["r"] })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(store.write("subagents.replace", { runId: "r", by: "s", data: {} })).rejects.toMatchObject({ code: "CONFLICT" });
+    // One that was stopped starts nothing.
+    expect(await spawned("below", "c-r")).toBe("killed");
+  });
+
+  test("children that fail in a row stop further ones for a while; one that succeeds ends the row", async () => {
+    const store = world.store();
+    for (const [at, outcome] of ["error", "timeout", "ok", "error", "error", "timeout"].entries()) {
+      world.clock.advance(10);
+      expect(await spawned(`r${at}`, "p")).toBe("added");
+      await store.write("subagents.end", { runId: `r${at}`, outcome: outcome as "ok" });
+    }
+    expect(await spawned("next", "p")).toBe("failures");
+    expect(await spawned("other", "q")).toBe("added");
+    world.clock.advance(1000);
+    expect(await spawned("later", "p")).toBe("added");
+  });
+
+  test("a child goes on under another run", async () => {
+    const store = world.store();
+    await spawned("r", "p");
+    await store.write("subagents.replace", { runId: "r", by: "s", data: { task: "y" } });
+    expect(await store.read("subagents.get", { runId: "r" })).toBeUndefined();
+    expect(await store.read("subagents.get", { runId: "s" })).toMatchObject({ childSessionKey: "c-r", state: "queued", data: { task: "y" } });
+  });
+
   test("a cron slot is claimed once, no matter which process asks and how often", async () => {
     const store = world.store();
     const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => store.write("cron.slot.claim", { jobId: "j", scheduledAt: 1000, owner: `p${n}` })));

@@ -50,7 +50,6 @@ test.each([
   { logging: { redactSensitive: "off" } },
   { messages: { suppressToolErrors: false } },
   { gateway: { remote: { transport: "ssh" } } },
-  { agents: { defaults: { subagents: { maxConcurrent: 3 } } } },
   { agents: { defaults: { models: { "a/b": { streaming: false } } } } },
 ])("a value that wants another behaviour than there is gives one: %j", (config) => {
   expect(warnings(config)).toMatchObject([{ code: "unavailable", severity: "warning" }]);

@@ -26,19 +26,6 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "session maintenance", paths: ["session.maintenance"], instead: "store.retention says how long data is kept" },
   { name: "discovery on the network", paths: ["discovery"] },
   { name: "the node host", paths: ["nodeHost", "gateway.nodes"] },
-  {
-    name: "starting sub-agents",
-    paths: [
-      "agents.defaults.subagents.maxChildrenPerAgent",
-      "agents.defaults.subagents.archiveAfterMinutes",
-      "agents.defaults.subagents.model",
-      "agents.defaults.subagents.thinking",
-      "agents.list.*.subagents.model",
-      "agents.list.*.subagents.thinking",
-    ],
-  },
-  // Set-up writes this number into every configuration.
-  { name: "a limit of sub-agents", paths: ["agents.defaults.subagents.maxConcurrent"], satisfiedBy: [8] },
   { name: "a mark on messages to other chats", paths: ["tools.message.crossContext.marker"] },
   { name: "running other programs as models", paths: ["agents.defaults.cliBackends"] },
   { name: "WhatsApp Web", paths: ["web"] },

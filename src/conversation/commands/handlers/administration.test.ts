@@ -253,7 +253,7 @@ describe("/restart, and what is not there yet", () => {
     const { say } = setup();
     const listed = [...(await say("/commands")).matchAll(/^\/([\w-]+)/gm)].map(([, name]) => name!);
     expect(listed).toContain("status");
-    for (const name of ["subagents", "kill", "steer", "tts"]) expect(listed).not.toContain(name);
+    for (const name of ["tts"]) expect(listed).not.toContain(name);
   });
 
   test.each(["/subagents", "/kill 1", "/steer 1 hi", "/tell 1 hi", "/tts on", "/approve x deny", "/allowlist", "/restart"])("%s says so", async (text) => {

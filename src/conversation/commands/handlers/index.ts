@@ -9,8 +9,7 @@ import { config, debug } from "./config.ts";
 import { context } from "./context.ts";
 import { exportSession } from "./export-session.ts";
 import { status } from "./status.ts";
-
-const subagents: Handler = ({ name }) => notThere(name, "there are no sub-agents in this version");
+import { killOne, steerOne, subagents } from "./subagents.ts";
 
 /** Without settings, resets and skills, which end in a turn or change it. */
 export const HANDLERS: Readonly<Record<string, Handler>> = {
@@ -32,8 +31,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   allowlist,
   approve,
   subagents,
-  kill: subagents,
-  steer: subagents,
+  kill: killOne,
+  steer: steerOne,
   restart,
   tts: ({ name }) => notThere(name, "nothing speaks in this version"),
   bash,

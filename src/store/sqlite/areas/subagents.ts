@@ -1,6 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
-import type { SubagentRow, SubagentsReads, SubagentsWrites } from "../../areas/subagents.ts";
-import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { numberOf } from "../../rows.ts";
+import type { SpawnLimits, SubagentRow, SubagentsReads, SubagentsWrites } from "../../areas/subagents.ts";
+import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `run_id AS runId, child_session_key AS childSessionKey, requester_session_key AS requesterSessionKey, state, outcome, announced,
   created_at AS createdAt, started_at AS startedAt, ended_at AS endedAt, archive_at AS archiveAt, data`;
@@ -9,13 +10,66 @@ function runOf({ sql }: ReadContext, runId: string): SubagentRow | undefined {
   return shape<SubagentRow>(sql(`SELECT ${COLUMNS} FROM subagents WHERE run_id = ?`).get(runId), ["data"], ["announced"]);
 }
 
+const ADD = `INSERT INTO subagents (run_id, child_session_key, requester_session_key, state, announced, created_at, archive_at, data)
+  VALUES (?, ?, ?, 'queued', 0, ?, ?, ?) ON CONFLICT (run_id) DO NOTHING`;
+
+interface NewRun {
+  readonly runId: string;
+  readonly childSessionKey: string;
+  readonly requesterSessionKey: string;
+  readonly data: unknown;
+  readonly archiveAt?: number | undefined;
+}
+
+function add({ sql, now }: WriteContext, { runId, childSessionKey, requesterSessionKey, data, archiveAt }: NewRun): void {
+  const done = sql(ADD).run(runId, childSessionKey, requesterSessionKey, now, archiveAt ?? null, JSON.stringify(data ?? null));
+  if (done.changes === 0) throw new AppError("CONFLICT", `subagent run ${runId} is already there`, { details: { runId } });
+}
+
+const reached = (limit: string, message: string, active: number, max: number): AppError =>
+  new AppError("OVERLOADED", message, { details: { limit, active, max } });
+
+/** Refuses a child that would be outside of a limit. */
+function checkLimits({ sql, now }: WriteContext, requester: string, { children, total, failures, pauseMs }: SpawnLimits): void {
+  const killed = sql("SELECT 1 FROM subagents WHERE child_session_key = ? AND outcome = 'killed'").get(requester);
+  if (killed) throw reached("killed", "the session that starts it was stopped", 0, 0);
+  const own = numberOf(sql("SELECT count(*) AS own FROM subagents WHERE requester_session_key = ? AND state <> 'ended'"), requester);
+  if (own >= children) throw reached("children", `${own} children of the session are running (at most ${children})`, own, children);
+  const all = numberOf(sql("SELECT count(*) AS everyone FROM subagents WHERE state <> 'ended'"));
+  if (all >= total) throw reached("total", `${all} sub-agents are running (at most ${total})`, all, total);
+  const last = sql("SELECT outcome, ended_at AS at FROM subagents WHERE requester_session_key = ? AND state = 'ended' ORDER BY ended_at DESC LIMIT ?").all(
+    requester,
+    failures,
+  );
+  const failed = last.filter(({ outcome }) => outcome === "error" || outcome === "timeout").length;
+  if (failed >= failures && Number(last[0]?.["at"] ?? 0) > now - pauseMs)
+    throw reached("failures", `the last ${failed} children of the session failed`, failed, failures);
+}
+
 export const subagentsWrites = {
-  "subagents.add"({ sql, now }, { runId, childSessionKey, requesterSessionKey, data, archiveAt }) {
-    const text = `INSERT INTO subagents (run_id, child_session_key, requester_session_key, state, announced, created_at, archive_at, data)
-      VALUES (?, ?, ?, 'queued', 0, ?, ?, ?) ON CONFLICT (run_id) DO NOTHING`;
-    const done = sql(text).run(runId, childSessionKey, requesterSessionKey, now, archiveAt ?? null, JSON.stringify(data ?? null));
-    if (done.changes === 0) throw new AppError("CONFLICT", `subagent run ${runId} is already there`, { details: { runId } });
+  "subagents.spawn"(context, { limits, ...run }) {
+    checkLimits(context, run.requesterSessionKey, limits);
+    add(context, run);
   },
+  "subagents.end"({ sql, now }, { runId, outcome, error, startedAt, archiveMs }) {
+    const text = `UPDATE subagents SET state = 'ended', outcome = ?, ended_at = ?, started_at = coalesce(started_at, ?), archive_at = ?,
+      data = CASE WHEN ? IS NULL THEN data ELSE json_set(data, '$.error', ?) END WHERE run_id = ? AND state <> 'ended'`;
+    const failure = error ?? null;
+    const archiveAt = archiveMs === undefined ? null : now + archiveMs;
+    return { ended: sql(text).run(outcome, now, startedAt ?? null, archiveAt, failure, failure, runId).changes === 1 };
+  },
+  "subagents.announced"({ sql }, { runIds }) {
+    for (const runId of runIds) {
+      if (sql("UPDATE subagents SET announced = 1 WHERE run_id = ? AND announced = 0").run(runId).changes === 1) continue;
+      throw new AppError("CONFLICT", `subagent run ${runId} was announced before, or is not there`, { details: { runId } });
+    }
+  },
+  "subagents.replace"(context, { runId, by, data }) {
+    const row = runOf(context, runId);
+    if (!row || row.state === "ended") throw new AppError("CONFLICT", `subagent run ${runId} has ended`, { details: { runId } });
+    context.sql("UPDATE subagents SET run_id = ?, started_at = NULL, data = ? WHERE run_id = ?").run(by, JSON.stringify(data ?? null), runId);
+  },
+  "subagents.add": add,
   "subagents.patch"(context, { runId, patch }) {
     const row = runOf(context, runId);
     if (!row) throw new AppError("NOT_FOUND", `there is no subagent run ${runId}`);
@@ -34,6 +88,10 @@ export const subagentsWrites = {
 } satisfies WriteHandlers<SubagentsWrites>;
 
 export const subagentsReads = {
+  "subagents.pending"({ sql }) {
+    const row = sql("SELECT sum(state <> 'ended' OR announced = 0) AS unsettled, min(archive_at) AS at FROM subagents").get();
+    return { open: Number(row?.["unsettled"] ?? 0), archiveAt: typeof row?.["at"] === "number" ? row["at"] : null };
+  },
   "subagents.get": (context, { runId }) => runOf(context, runId),
   "subagents.list"({ sql }, filter) {
     const { text, values } = where([

@@ -1,0 +1,308 @@
+/** Looking at children, stopping them, and talking to them. */
+import { AppError } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
+import { clip } from "../../base/text.ts";
+import type { RunOutcome, SubagentView } from "../../conversation/index.ts";
+import type { Write } from "../../store/index.ts";
+import type { Announcer } from "./announce.ts";
+import { childOf, idOf, isActive, nameOf, requestFor, runtimeText, type Child, type SubagentsDeps } from "./child.ts";
+import { findingsOf } from "./result.ts";
+
+export interface WaitedChild {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly name: string;
+  readonly status: SubagentView["status"];
+  readonly error?: string;
+  readonly result?: string;
+}
+
+export interface Control {
+  /** Children of a session: those that run, then those that ended in the last `recentMs`; newest first. */
+  list(sessionKey: string, recentMs?: number): Promise<readonly SubagentView[]>;
+  /** `INVALID_INPUT` when nothing, or more than one, is meant. */
+  find(sessionKey: string, target: string): Promise<SubagentView>;
+  /** Stops a child, or `all`, with everything below. Gives how many were stopped, and what the named ones are called. */
+  kill(sessionKey: string, target: string): Promise<{ readonly killed: number; readonly names: readonly string[]; readonly child?: SubagentView }>;
+  /** Stops everything below a session; with a run, only what that run started. Gives how many. */
+  killBelow(sessionKey: string, runId?: string): Promise<number>;
+  /** Has a child go on with a message instead of with what it does; once for each cause. */
+  steer(
+    sessionKey: string,
+    target: string,
+    message: string,
+    cause?: string,
+  ): Promise<{ readonly runId: string; readonly child: SubagentView } | { readonly done: SubagentView }>;
+  /** Asks something in a child's session; undefined when there is no answer in time. */
+  send(sessionKey: string, target: string, message: string, timeoutMs: number): Promise<RunOutcome | undefined>;
+  /** Waits until children have ended, or the time is over. The caller gets their results, and they are not announced besides. */
+  wait(sessionKey: string, asked: WaitRequest): Promise<{ readonly children: readonly WaitedChild[]; readonly isComplete: boolean }>;
+}
+
+export interface WaitRequest {
+  /** The run that waits. */
+  readonly runId: string;
+  /** None: all that it started. */
+  readonly targets: readonly string[];
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ControlDeps extends SubagentsDeps {
+  readonly announcer: Pick<Announcer, "hold" | "ready">;
+  /** The results of these reached the one who waited for them. */
+  readonly delivered: (children: readonly Child[]) => void;
+  /** A child has ended without its run: it was stopped. */
+  readonly ended: (child: Child) => void;
+  /** A run of a child that has to be followed to its end. */
+  readonly follow: (runId: string) => void;
+  /** Runs that are aborted because another one takes their place: what they started goes on. */
+  readonly replaced: Set<string>;
+}
+
+const RECENT_MS = 30 * 60_000;
+const MAX_STEER = 4000;
+const STEER_EVERY_MS = 2000;
+const STEER_WAIT_MS = 5000;
+const ARCHIVE_MINUTES = 60;
+const MAX_TREE = 10_000;
+const LINE_CHARS = 80;
+
+const number = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+/** What a session may act on: its own children, or those of its parent when it is one that cannot have any. */
+async function ownerOf({ store }: SubagentsDeps, sessionKey: string): Promise<string> {
+  if (!sessionKey.includes(":subagent:")) return sessionKey;
+  const [own] = (await store.read("subagents.list", { childSessionKey: sessionKey })).map(childOf);
+  return own && own.data.depth >= own.data.maxDepth ? own.requesterSessionKey : sessionKey;
+}
+
+async function statusOf({ store }: SubagentsDeps, { runId, state, outcome }: Child): Promise<Pick<SubagentView, "status"> & { readonly startedAt?: number }> {
+  if (state === "ended") {
+    const status = outcome === "ok" ? "done" : outcome === "timeout" ? "timed out" : outcome === "killed" ? "killed" : "failed";
+    return { status };
+  }
+  const turn = await store.read("turns.get", { id: runId });
+  return turn ? { status: "running", startedAt: turn.startedAt } : { status: "queued" };
+}
+
+/** `1. label (model, 5s) running - task`. */
+function lineOf({ index, name, label, model, runtimeMs, tokens, status, task }: Omit<SubagentView, "line">): string {
+  const about = [model, runtimeText(runtimeMs), tokens.total > 0 ? `${tokens.total} tokens` : undefined].filter((part) => part !== undefined);
+  return `${index}. ${name} (${about.join(", ")}) ${status}${label === undefined ? "" : ` - ${clip(task.replaceAll(/\s+/g, " "), LINE_CHARS)}`}`;
+}
+
+async function viewOf(deps: SubagentsDeps, child: Child, index: number): Promise<SubagentView> {
+  const { runId, childSessionKey, requesterSessionKey, createdAt, endedAt, archiveAt, announced, data } = child;
+  const [{ status, startedAt = child.startedAt ?? undefined }, session] = await Promise.all([
+    statusOf(deps, child),
+    deps.store.read("sessions.get", { key: childSessionKey }),
+  ]);
+  const entry = session?.entry;
+  const { label, error, model = typeof entry?.["model"] === "string" ? entry["model"] : undefined, task, depth, cleanup, runTimeoutSeconds } = data;
+  const tokens = { input: number(entry?.["inputTokens"]), output: number(entry?.["outputTokens"]), total: number(entry?.["totalTokens"]) };
+  const view = {
+    index,
+    runId,
+    sessionKey: childSessionKey,
+    ...(entry ? { sessionId: entry.sessionId } : {}),
+    requesterSessionKey,
+    name: nameOf(child),
+    ...(label === undefined ? {} : { label }),
+    task,
+    status,
+    ...(error === undefined ? {} : { error }),
+    ...(model === undefined ? {} : { model }),
+    depth,
+    cleanup,
+    runTimeoutSeconds,
+    announced,
+    createdAt,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(endedAt === null ? {} : { endedAt }),
+    ...(archiveAt === null ? {} : { archiveAt }),
+    runtimeMs: (endedAt ?? deps.clock.now()) - (startedAt ?? createdAt),
+    tokens,
+    isActive: isActive(child),
+  };
+  return { ...view, line: lineOf(view) };
+}
+
+/** Children in the order of lists. */
+async function childrenOf(deps: SubagentsDeps, sessionKey: string, recentMs: number): Promise<readonly Child[]> {
+  const rows = await deps.store.read("subagents.list", { requesterSessionKey: await ownerOf(deps, sessionKey) });
+  const newest = rows.map(childOf).reverse();
+  const since = deps.clock.now() - recentMs;
+  return [...newest.filter(isActive), ...newest.filter((child) => !isActive(child) && (child.endedAt ?? 0) >= since)];
+}
+
+/** What a person or a model wrote to name a child. */
+function matching(children: readonly Child[], target: string): Child {
+  const wanted = target.trim();
+  const low = wanted.toLowerCase();
+  const named = (fits: (child: Child) => boolean): readonly Child[] => children.filter(fits);
+  const byTime = children.toSorted((a, b) => b.createdAt - a.createdAt);
+  const numbered = /^#?\d{1,4}$/.test(wanted) ? children[Number(wanted.replace("#", "")) - 1] : undefined;
+  const exact = low === "last" ? byTime[0] : (numbered ?? children.find(({ childSessionKey }) => childSessionKey === low));
+  if (exact) return exact;
+  const label = (child: Child): string => child.data.label?.toLowerCase() ?? "";
+  const ways =
+    low === "" ? [] : [named((child) => label(child) === low), named((child) => label(child).startsWith(low)), named(({ runId }) => runId.startsWith(low))];
+  const found = ways.find((list) => list.length > 0) ?? [];
+  const [first] = found;
+  if (first && found.length === 1) return first;
+  if (first)
+    throw new AppError(
+      "INVALID_INPUT",
+      `${JSON.stringify(wanted)} is the name of ${found.length} sub-agents: ${found.map(nameOf).join(", ")}; use the number in the list`,
+    );
+  throw new AppError("INVALID_INPUT", `no sub-agent is called ${JSON.stringify(wanted)}; use a number of the list, "last", a label, or the id of a run`);
+}
+
+/** A child with everything below it, ended ones as well: what they started may still run. */
+async function treeOf({ store }: SubagentsDeps, roots: readonly Child[]): Promise<readonly Child[]> {
+  const tree = [...roots];
+  for (let at = 0; at < tree.length && tree.length < MAX_TREE; at += 1) {
+    const child = tree[at];
+    if (child) tree.push(...(await store.read("subagents.list", { requesterSessionKey: child.childSessionKey })).map(childOf));
+  }
+  return tree;
+}
+
+/** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives how many were stopped. */
+async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number> {
+  const tree = await treeOf(deps, roots);
+  const archiveMs = (deps.config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+  const active = tree.filter(isActive);
+  // Nobody is left to read what children of stopped ones found; what the session's own children found is still reported.
+  const unread = tree.filter((child) => !roots.includes(child) && !isActive(child) && !child.announced);
+  const ends = active.map(({ runId }): Write => ["subagents.end", { runId, outcome: "killed", error: "killed", archiveMs }]);
+  if (ends.length > 0) {
+    await deps.store.commit(ends);
+    failpoint("subagent.killed");
+  }
+  await confirmStopped(deps, [...active, ...unread]);
+  for (const child of active) deps.ended({ ...child, state: "ended", outcome: "killed", endedAt: deps.clock.now() });
+  return active.length;
+}
+
+/** Ends the runs of stopped children, and records that nothing is left to be done for them. */
+export async function confirmStopped(deps: Pick<SubagentsDeps, "conversation" | "store" | "killProcesses">, children: readonly Child[]): Promise<void> {
+  for (const { childSessionKey } of children) deps.conversation().abort({ sessionKey: childSessionKey }, "stop");
+  for (const { childSessionKey } of children) await deps.killProcesses(childSessionKey);
+  for (const { runId } of children) await deps.store.write("subagents.patch", { runId, patch: { announced: true } }).catch(() => {});
+}
+
+/** Resolves with undefined when the time is over first. */
+async function within<T>({ clock }: SubagentsDeps, work: Promise<T>, ms: number, signal?: AbortSignal): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  using _timer = clock.after(ms, () => resolve(undefined));
+  signal?.addEventListener("abort", () => resolve(undefined), { once: true });
+  if (signal?.aborted) resolve(undefined);
+  return await Promise.race([work, promise]);
+}
+
+async function steerChild(deps: ControlDeps, child: Child, message: string, cause: string | undefined): Promise<string> {
+  const { conversation, ids, replaced } = deps;
+  const { takenBy: _taken, error: _error, ...data } = child.data;
+  const runId = cause === undefined ? ids.uuid() : idOf(`steer:${cause}`);
+  if (child.runId === runId) return runId;
+  await conversation().accept(requestFor(child, runId, message, "subagent"), [["subagents.replace", { runId: child.runId, by: runId, data }]]);
+  failpoint("subagent.steered");
+  deps.follow(runId);
+  replaced.add(child.runId);
+  conversation().abort({ sessionKey: child.childSessionKey, runId: child.runId }, "rpc");
+  await within(deps, conversation().outcome(child.runId), STEER_WAIT_MS);
+  replaced.delete(child.runId);
+  return runId;
+}
+
+/** The results that a run gets by waiting. */
+async function takeResults(deps: ControlDeps, runIds: readonly string[], runId: string): Promise<readonly WaitedChild[]> {
+  const results: WaitedChild[] = [];
+  for (const id of runIds) {
+    const row = await deps.store.read("subagents.get", { runId: id });
+    if (!row) continue;
+    const child = childOf(row);
+    const { status } = await statusOf(deps, child);
+    const { error } = child.data;
+    const about = { runId: id, sessionKey: child.childSessionKey, name: nameOf(child), status, ...(error === undefined ? {} : { error }) };
+    if (isActive(child)) results.push(about);
+    else {
+      // The same wait after a crash gets it again: it stays in the store.
+      if (!child.announced) await deps.store.write("subagents.patch", { runId: id, patch: { announced: true, data: { ...child.data, takenBy: runId } } });
+      results.push({ ...about, result: await findingsOf(deps.store, child) });
+      if (!child.announced) deps.delivered([child]);
+    }
+  }
+  return results;
+}
+
+export function createControl(deps: ControlDeps): Control {
+  const { store, clock } = deps;
+  const steered = new Map<string, number>();
+  const own = async (sessionKey: string, target: string): Promise<Child> => matching(await childrenOf(deps, sessionKey, RECENT_MS), target);
+
+  async function find(sessionKey: string, target: string): Promise<SubagentView> {
+    const children = await childrenOf(deps, sessionKey, RECENT_MS);
+    const child = matching(children, target);
+    return viewOf(deps, child, children.indexOf(child) + 1);
+  }
+
+  return {
+    find,
+    list: async (sessionKey, recentMs = RECENT_MS) =>
+      Promise.all((await childrenOf(deps, sessionKey, recentMs)).map((child, at) => viewOf(deps, child, at + 1))),
+    async kill(sessionKey, target) {
+      const word = target.trim().toLowerCase();
+      const isAll = word === "all" || word === "*";
+      const children = await childrenOf(deps, sessionKey, RECENT_MS);
+      const roots = isAll ? children : [matching(children, target)];
+      const view = isAll ? {} : { child: await find(sessionKey, target) };
+      const names = roots.filter(isActive).map(nameOf);
+      return { killed: await stop(deps, roots), names, ...view };
+    },
+    async killBelow(sessionKey, runId) {
+      const rows = (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
+      return stop(deps, runId === undefined ? rows : rows.filter(({ data }) => data.parentRunId === runId));
+    },
+    async steer(sessionKey, target, message, cause) {
+      const text = message.trim();
+      if (text === "") throw new AppError("INVALID_INPUT", "message required");
+      if (text.length > MAX_STEER) throw new AppError("INVALID_INPUT", `the message has ${text.length} characters; at most ${MAX_STEER} are taken`);
+      const child = await own(sessionKey, target);
+      const view = await find(sessionKey, target);
+      if (!isActive(child)) return { done: view };
+      const last = steered.get(child.childSessionKey);
+      if (last !== undefined && clock.now() - last < STEER_EVERY_MS)
+        throw new AppError("OVERLOADED", "this sub-agent was steered less than 2 seconds ago; wait a moment", { details: { retryAfterMs: STEER_EVERY_MS } });
+      for (const [key, at] of steered) if (clock.now() - at >= STEER_EVERY_MS) steered.delete(key);
+      steered.set(child.childSessionKey, clock.now());
+      return { runId: await steerChild(deps, child, text, cause), child: view };
+    },
+    async send(sessionKey, target, message, timeoutMs) {
+      const child = await own(sessionKey, target);
+      const runId = deps.ids.uuid();
+      const { ended } = await deps.conversation().accept(requestFor(child, runId, message, "session"));
+      return ended ?? (await within(deps, deps.conversation().outcome(runId), timeoutMs));
+    },
+    async wait(sessionKey, { runId, targets, timeoutMs, signal }) {
+      const children = await childrenOf(deps, sessionKey, RECENT_MS);
+      const isOfRun = ({ data, announced }: Child): boolean => data.parentRunId === runId || data.takenBy === runId || !announced;
+      const named = targets.length === 0 ? children.filter((child) => isActive(child) || isOfRun(child)) : targets.map((target) => matching(children, target));
+      const runIds = [...new Set(named.map((child) => child.runId))];
+      const held = deps.announcer.hold(runIds);
+      try {
+        await within(deps, Promise.all(named.filter(isActive).map((child) => deps.conversation().outcome(child.runId))), timeoutMs, signal);
+        const results = signal.aborted ? [] : await takeResults(deps, runIds, runId);
+        return { children: results, isComplete: results.every(({ result }) => result !== undefined) };
+      } finally {
+        held[Symbol.dispose]();
+        for (const id of runIds) {
+          const row = await store.read("subagents.get", { runId: id });
+          if (row && !isActive(row) && !row.announced) deps.announcer.ready(childOf(row));
+        }
+      }
+    },
+  };
+}

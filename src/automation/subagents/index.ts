@@ -1,0 +1,3 @@
+/** Sub-agents: what is loaded with the first turn. */
+export { createSubagents } from "./subagents.ts";
+export { spawnTool, subagentsTool } from "./tool.ts";

@@ -1,0 +1,92 @@
+/** What a child found, and how it is reported. */
+import { textOf } from "../../base/message-text.ts";
+import { isRecord } from "../../base/records.ts";
+import { parseTranscriptLine, type SessionEntry } from "../../protocol/index.ts";
+import { transcriptFile, type Store } from "../../store/index.ts";
+import { nameOf, runtimeText, type Child } from "./child.ts";
+
+const NO_OUTPUT = "(no output)";
+const NO_REPLY = "NO_REPLY";
+/** Entries of a transcript that are looked at for a result. */
+const ENTRIES = 60;
+const RESULT_CHARS = 60_000;
+
+/** A message of a session as it is shown. */
+export interface ShownLine {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** The last messages of a session that have a text, oldest first. */
+export async function lastMessages(store: Pick<Store, "read">, sessionKey: string, limit = ENTRIES): Promise<readonly ShownLine[]> {
+  const session = await store.read("sessions.get", { key: sessionKey });
+  if (!session) return [];
+  const rows = await store.read("transcripts.path", { file: transcriptFile(session.agentId, session.entry.sessionId), limit });
+  return rows.flatMap(({ line }) => {
+    const parsed = parseTranscriptLine(line);
+    const message = parsed?.kind === "entry" ? parsed.entry["message"] : undefined;
+    if (!isRecord(message)) return [];
+    const text = textOf(message).trim();
+    return text === "" ? [] : [{ role: String(message["role"]), text }];
+  });
+}
+
+/** The latest text of the assistant, else of a tool. */
+export async function findingsOf(store: Pick<Store, "read">, { childSessionKey }: Pick<Child, "childSessionKey">): Promise<string> {
+  const lines = await lastMessages(store, childSessionKey);
+  const last = (role: string): string | undefined => lines.findLast((line) => line.role === role && line.text !== NO_REPLY)?.text;
+  const found = last("assistant") ?? last("toolResult") ?? NO_OUTPUT;
+  return found.length <= RESULT_CHARS
+    ? found
+    : `${found.slice(0, RESULT_CHARS)}\n[${found.length - RESULT_CHARS} more characters were left out; sessions_history shows them]`;
+}
+
+/** How it ended, as the end of a sentence. */
+function endText({ outcome, data: { error } }: Child): string {
+  if (outcome === "ok") return "just completed successfully";
+  if (outcome === "timeout") return "timed out";
+  return outcome === "error" ? `failed: ${error ?? "unknown error"}` : "finished with unknown status";
+}
+
+const tokens = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+function statsLine({ startedAt, createdAt, endedAt }: Child, entry: SessionEntry | undefined): string {
+  const runtime = runtimeText((endedAt ?? createdAt) - (startedAt ?? createdAt));
+  const [input, output] = [tokens(entry?.["inputTokens"]), tokens(entry?.["outputTokens"])];
+  const prompt = tokens(entry?.["totalTokens"]);
+  const cached = prompt > input + output ? ` • prompt/cache ${prompt}` : "";
+  return `Stats: runtime ${runtime} • tokens ${input + output} (in ${input} / out ${output})${cached}`;
+}
+
+const FOR_USER =
+  "Tell the user what came of it, in your own voice and as part of the conversation; say nothing of this message, of sessions or of numbers in it. Answer NO_REPLY if they know it already.";
+const FOR_PARENT = "Go on with your own task with this. When nothing is missing any more, your answer is the result that is passed on.";
+
+/** What the requester reads when children have ended. */
+export async function announcement(store: Pick<Store, "read">, children: readonly Child[], isForChild: boolean): Promise<string> {
+  const blocks = await Promise.all(
+    children.map(async (child) => {
+      const entry = (await store.read("sessions.get", { key: child.childSessionKey }))?.entry;
+      const head = `[System Message] [sessionId: ${entry?.sessionId ?? "unknown"}] A subagent task "${nameOf(child)}" ${endText(child)}.`;
+      return `${head}\n\nResult:\n${await findingsOf(store, child)}\n\n${statsLine(child, entry)}`;
+    }),
+  );
+  return `${blocks.join("\n\n")}\n\n${isForChild ? FOR_PARENT : FOR_USER}`;
+}
+
+/** What a chat is sent when a child has ended, without a model in between. */
+export function chatText(child: Child, findings: string): string {
+  const { agentId, error } = child.data;
+  const name = child.data.label === undefined ? agentId : `${agentId} (${child.data.label})`;
+  if (child.outcome === "ok") return `✅ Subagent ${agentId} finished\n\n${findings}`;
+  if (child.outcome === "timeout") return `⏱️ Subagent ${name} timed out${findings === NO_OUTPUT ? "" : `\n\n${findings}`}`;
+  return `❌ Subagent ${name} failed: ${error ?? "unknown error"}${findings === NO_OUTPUT ? "" : `\n\n${findings}`}`;
+}
+
+const EVENT_CHARS = 4000;
+
+/** The same for the session's next turn: the user has seen it. */
+export function eventText(child: Child, findings: string): string {
+  const cut = findings.length <= EVENT_CHARS ? findings : `${findings.slice(0, EVENT_CHARS)} …`;
+  return `The sub-agent task "${nameOf(child)}" ${endText(child)}; its result was sent to this chat:\n${cut}`;
+}

@@ -1,0 +1,192 @@
+/** Sub-agents over a real store, with a clock that the test moves. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadSubagents, type Subagents } from "../../src/automation/index.ts";
+import { manualClock, type ManualClock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { silentLogger } from "../../src/base/log/logger.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { OpenClawConfig } from "../../src/config/index.ts";
+import { openSession } from "../../src/sessions/index.ts";
+import { openStore, type Store, type SubagentRow } from "../../src/store/index.ts";
+import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
+
+const MINUTE = 60_000;
+const PARENT = "agent:main:main";
+
+let stateDir: string;
+let clock: ManualClock;
+let store: Store;
+let responder: MemoryResponder;
+let config: { current: OpenClawConfig };
+let deleted: string[];
+let spent: string | undefined;
+let busy: Set<string>;
+let subagents: Subagents;
+
+const ids = createIds(seededRandom(11));
+
+/** A process of the gateway, as far as sub-agents are concerned. */
+async function open(): Promise<Subagents> {
+  const { createSubagents } = await loadSubagents();
+  const opened = createSubagents({
+    config: {
+      get current() {
+        return config.current;
+      },
+      paths: { state: stateDir },
+    },
+    store,
+    clock,
+    ids,
+    log: silentLogger,
+    hooks: () => undefined,
+    conversation: () => ({
+      ...responder,
+      async accept(request, also = []) {
+        await store.commit(also);
+        return responder.accept(request);
+      },
+      isBusy: (sessionKey) => busy.has(sessionKey),
+      exclusively: async (sessionKey, work) => work(openSession(sessionKey, store)),
+      onAbort: () => ({ [Symbol.dispose]: () => {} }),
+    }),
+    delivery: () => ({ prepare: async () => ({ writes: [], texts: [], suppressed: [] }), kick: () => {} }),
+    model: async (_agentId, ref) => ({ provider: "acme", id: ref }),
+    overspent: async () => spent,
+    deleteSession: async (key) => void deleted.push(key),
+    killProcesses: async () => 0,
+  });
+  await opened.start();
+  return opened;
+}
+
+const spawn = (cause: string, more: object = {}) =>
+  subagents.spawn({ requester: { sessionKey: PARENT, agentId: "main", runId: "turn" }, cause, origin: {}, task: `do ${cause}`, ...more });
+const row = (runId: string): Promise<SubagentRow | undefined> => store.read("subagents.get", { runId });
+const announced = () => responder.requests.filter(({ kind }) => kind === "announce");
+
+beforeEach(async () => {
+  stateDir = mkdtempSync(join(tmpdir(), "subagents-"));
+  clock = manualClock();
+  store = await openStore({ stateDir, clock });
+  responder = createMemoryResponder();
+  config = { current: {} };
+  deleted = [];
+  spent = undefined;
+  busy = new Set();
+  subagents = await open();
+});
+afterEach(async () => {
+  await subagents[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+test("the same call starts the same child, however often it is made", async () => {
+  const first = await spawn("one @hold");
+  expect(first).toMatchObject({ status: "accepted" });
+  expect(await spawn("one @hold")).toMatchObject({ runId: "runId" in first ? first.runId : "" });
+  expect(await store.read("subagents.list", {})).toHaveLength(1);
+  const [request] = responder.requests;
+  expect(request).toMatchObject({ kind: "subagent", message: expect.stringMatching(/^\[Subagent Context\] .*\n\n\[Subagent Task\]: do one/), timeoutMs: 0 });
+});
+
+test("a child that has ended is announced once, and its session is put away after its time", async () => {
+  const result = await spawn("short");
+  const runId = result.status === "accepted" ? result.runId : "";
+  await expect.poll(() => announced().length).toBe(1);
+  expect(announced()[0]).toMatchObject({ runId: expect.stringMatching(/^announce:v1:agent:main:subagent:[0-9a-f-]{36}:/), sessionKey: PARENT });
+  expect(await row(runId)).toMatchObject({ state: "ended", outcome: "ok", announced: true });
+  clock.advance(59 * MINUTE);
+  await expect.poll(() => deleted).toEqual([]);
+  const laterOn = async (): Promise<unknown> => (clock.advance(MINUTE), [deleted.length, await row(runId)]);
+  await expect.poll(laterOn).toEqual([1, undefined]);
+  expect(announced()).toHaveLength(1);
+});
+
+test("results that wait for a busy session come to it in one turn when it is free", async () => {
+  busy.add(PARENT);
+  for (const cause of ["first", "second", "third"]) await spawn(cause);
+  const ended = async (): Promise<number> => (await store.read("subagents.list", { unfinished: false })).length;
+  await expect.poll(async () => (clock.advance(100), ended())).toBe(3);
+  clock.advance(5000);
+  expect(announced()).toEqual([]);
+  busy.clear();
+  await expect.poll(() => (clock.advance(100), announced().length)).toBe(1);
+  for (const cause of ["first", "second", "third"]) expect(announced()[0]!.message).toContain(`"do ${cause}" just completed`);
+  expect(await store.read("subagents.list", { unannounced: true })).toEqual([]);
+});
+
+test("runs.json shows the runs to other programs", async () => {
+  const result = await spawn("shown", { label: "Shown", origin: { channel: "telegram", accountId: "default" } });
+  const runId = result.status === "accepted" ? result.runId : "";
+  const file = join(stateDir, "subagents", "runs.json");
+  const runOf = (): unknown => {
+    clock.advance(500);
+    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { runs: Record<string, unknown> }).runs[runId] : undefined;
+  };
+  await expect.poll(runOf).toMatchObject({
+    childSessionKey: result.childSessionKey,
+    requesterSessionKey: PARENT,
+    requesterOrigin: { channel: "telegram", accountId: "default" },
+    task: "do shown",
+    label: "Shown",
+    cleanup: "keep",
+    outcome: { status: "ok" },
+    archiveAtMs: expect.any(Number),
+  });
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 2 });
+});
+
+test("a child that asks for it is put away as soon as it was announced", async () => {
+  const result = await spawn("short", { cleanup: "delete" });
+  await expect.poll(() => deleted).toEqual([result.status === "accepted" ? result.childSessionKey : ""]);
+  expect(announced()).toHaveLength(1);
+});
+
+test("what another program left unfinished, and knows nothing of any more, ends as an error and is announced", async () => {
+  await store.write("subagents.add", { runId: "old", childSessionKey: "agent:main:subagent:old", requesterSessionKey: PARENT, data: { task: "old work" } });
+  await subagents[Symbol.asyncDispose]();
+  subagents = await open();
+  await expect.poll(() => announced().map(({ message }) => message)).toEqual([expect.stringContaining('A subagent task "old work" failed: the run was lost')]);
+  expect(await row("old")).toMatchObject({ outcome: "error", announced: true });
+});
+
+test("a result that was not announced when the process ended is announced by the next", async () => {
+  await store.write("subagents.add", { runId: "r", childSessionKey: "agent:main:subagent:r", requesterSessionKey: PARENT, data: { task: "look" } });
+  await store.write("subagents.end", { runId: "r", outcome: "timeout" });
+  await subagents[Symbol.asyncDispose]();
+  subagents = await open();
+  await expect.poll(() => announced().map(({ message }) => message)).toEqual([expect.stringContaining('"look" timed out.\n\nResult:\n(no output)')]);
+});
+
+test("without money, a task or a known agent nothing is started", async () => {
+  spent = "the budget of today is used up";
+  expect(await spawn("a")).toEqual({ status: "forbidden", error: spent });
+  spent = undefined;
+  expect(await spawn("b", { task: "  " })).toEqual({ status: "error", error: "task required" });
+  expect(await spawn("c", { task: "x".repeat(300_000) })).toMatchObject({ status: "error", error: expect.stringContaining("300000 characters") });
+  config.current = { agents: { list: [{ id: "main", subagents: { allowAgents: ["*"] } }] } };
+  expect(await spawn("d", { agentId: "nobody" })).toMatchObject({ status: "forbidden", error: expect.stringContaining("nobody") });
+  expect(await store.read("subagents.list", {})).toEqual([]);
+});
+
+test("children choose the model and the thinking that the configuration has for them", async () => {
+  config.current = {
+    agents: {
+      defaults: { subagents: { model: { primary: "small" }, thinking: "low" } },
+      list: [
+        { id: "main", subagents: { allowAgents: ["helper"] } },
+        { id: "helper", subagents: { model: "tiny" } },
+      ],
+    },
+  };
+  const entryOf = async (result: Awaited<ReturnType<typeof spawn>>): Promise<unknown> =>
+    (await store.read("sessions.get", { key: result.childSessionKey ?? "" }))?.entry;
+  expect(await entryOf(await spawn("a"))).toMatchObject({ modelOverride: "small", thinkingLevel: "low", spawnedBy: PARENT, spawnDepth: 1 });
+  expect(await entryOf(await spawn("b", { agentId: "helper" }))).toMatchObject({ modelOverride: "tiny", thinkingLevel: "low" });
+  expect(await entryOf(await spawn("c", { model: "own", thinking: "high" }))).toMatchObject({ modelOverride: "own", thinkingLevel: "high" });
+});

@@ -85,8 +85,8 @@ test("a child that is steered goes on with the message, in its session", async (
   await expect.poll(() => asked("paint it blue").filter(isTask).length, PATIENCE).toBe(1);
   await expect.poll(() => lastAnswer(session), PATIENCE).toBe("accepted");
   gateway.model.answers((request) => (isReport(request) ? `reported: ${request.user}` : undefined));
-  expect(await command(session, "/steer last make it w-green")).toContain("Steered Paint");
-  await expect.poll(() => lastAnswer(session), PATIENCE).toContain("Heard w-green.");
+  await say(session, "/steer last make it w-green");
+  await expect.poll(async () => (await answers(session)).join("\n"), PATIENCE).toMatch(/Steered Paint[^]*Heard w-green\.|Heard w-green\.[^]*Steered Paint/);
   expect(asked('task "Paint"').filter(isReport)).toHaveLength(1);
   expect(asked("w-green").filter((request) => !isReport(request))).toHaveLength(1);
   const log = await command(session, "/subagents log last");

@@ -162,9 +162,12 @@ test.each(["subagent.spawned", "subagent.announced", "turn.started", "inbox.comm
     // The first turn is that of the parent.
     const nth = failpoint === "turn.started" || failpoint === "inbox.committed" ? `${failpoint}:2` : failpoint;
     await gateway.start({ OPENCLAW_FAILPOINT: nth });
-    await say("go", session).catch(() => {});
+    const message = { sessionKey: session, message: "go", idempotencyKey: `go-${word}` };
+    await call("chat.send", message).catch(() => {});
     expect(await gateway.ended()).toMatchObject({ signal: "SIGKILL" });
     await gateway.start();
+    // The same message: it is accepted now if the kill came before it was.
+    await call("chat.send", message);
     await expect.poll(async () => (await answers(session)).at(-1), PATIENCE).toContain(`reported ${word}`);
     expect(await childrenOf(session)).toHaveLength(1);
     expect(asked(`[Subagent Task]: find ${word}`).length).toBeLessThanOrEqual(2);

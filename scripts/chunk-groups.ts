@@ -94,7 +94,7 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-subagents|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
+      "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-internal-hooks|open-subagents|open-webhooks|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/automation/lazy-[a-z-]*\\.ts",
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",

@@ -78,18 +78,7 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
     },
     plugins: pluginsPort(deps),
     begun: createBegunCommands(store),
-    skills: {
-      async list(agentId) {
-        const { skills } = await deps.agent();
-        const { skills: found } = await skills.status(workspaceOf(agentId));
-        return found
-          .filter(({ eligible, userInvocable }) => eligible && userInvocable)
-          .map(({ name, description, filePath, dispatch }) => {
-            return { name, description: description ?? "", location: filePath, ...(dispatch ? { tool: dispatch.tool } : {}) };
-          });
-      },
-      callTool: (asked, tool, args) => callTool(deps, asked, tool, args),
-    },
+    skills: skillsPort(deps),
     approvals: { resolve: async (id, decision, by) => (await deps.agent()).approvals.resolve(id, decision, by) },
     allowlist: allowlistPort(deps),
     usage: { summary: (key) => usageSummary(deps, key) },
@@ -100,6 +89,21 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
       return "in this process";
     },
     why: async (sessionKey, id) => (await loadWhy()).whyInSession({ store, clock }, sessionKey, id),
+  };
+}
+
+function skillsPort(deps: CommandDeps): NonNullable<CommandPorts["skills"]> {
+  return {
+    async list(agentId) {
+      const { skills } = await deps.agent();
+      const { skills: found } = await skills.status(deps.core.workspaceOf(agentId));
+      return found
+        .filter(({ eligible, userInvocable }) => eligible && userInvocable)
+        .map(({ name, description, filePath, dispatch }) => {
+          return { name, description: description ?? "", location: filePath, ...(dispatch ? { tool: dispatch.tool } : {}) };
+        });
+    },
+    callTool: (asked, tool, args) => callTool(deps, asked, tool, args),
   };
 }
 

@@ -1,11 +1,7 @@
-import { dirname } from "node:path";
 import {
   createLazyCron,
-  createLazyInternalHooks,
-  createLazyWebhooks,
   loadCron,
   loadSubagents,
-  loadWebhooks,
   type CronEvent,
   type CronJob,
   type LazyCron,
@@ -19,12 +15,14 @@ import { isRecord } from "../base/records.ts";
 import type { Conversation, RunRequest } from "../conversation/index.ts";
 import { queueSystemEvent, type HeartbeatPort } from "../gateway/index.ts";
 import type { LazyModels } from "../models/index.ts";
-import { loadJournal, type Plugins } from "../plugins/index.ts";
+import type { Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 import { openHeartbeat, type OpenHeartbeat } from "./open-heartbeat.ts";
+import { openInternalHooks } from "./open-internal-hooks.ts";
 import { openSubagents, type OpenSubagentsDeps } from "./open-subagents.ts";
+import { openWebhooks } from "./open-webhooks.ts";
 
 export interface AutomationDeps {
   readonly core: Core;
@@ -91,38 +89,6 @@ function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job
   void hooks.run("cron_changed", { reason: action, action, jobId, ...(job ? { job } : {}), ...about }, {});
 }
 
-/** Hooks from files of the user and the workspace. */
-function openInternalHooks({ core, plugins, models, conversation }: AutomationDeps): LazyInternalHooks {
-  const { config, store, clock, ids, env, workspaceOf } = core;
-  return createLazyInternalHooks({
-    config,
-    store,
-    clock,
-    ids,
-    env,
-    models,
-    workspaceOf,
-    log: core.log.subsystem("hooks"),
-    registry: plugins.internalHooks,
-    stateDir: config.paths.state,
-    home: config.paths.home,
-    configDir: dirname(config.paths.file),
-    platform: process.platform,
-    runs: { accept: (request) => conversation().accept(request), outcome: (...args) => conversation().outcome(...args) },
-    recover: async () => (await loadJournal()).recoverInstalls({ stateDir: config.paths.state, config: () => config.current, now: clock.now(), what: "hooks" }),
-    importModule: ({ name, file, rootDir }) => plugins.importFile({ id: name, source: file, rootDir, noun: "hook" }),
-  });
-}
-
-/** Requests of other programs. */
-function openWebhooks({ core }: AutomationDeps, runs: HookRuns, notify: HookNotify): LazyWebhooks {
-  const { config, store, clock, ids } = core;
-  return createLazyWebhooks({ config, store, clock, ids, log: core.log.subsystem("webhooks"), runs, notify });
-}
-
-type HookRuns = Parameters<typeof createLazyWebhooks>[0]["runs"];
-type HookNotify = Parameters<typeof createLazyWebhooks>[0]["notify"];
-
 /** Work that starts by itself. */
 export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { core, plugins, port, conversation, broadcast, beat, channelOf, history, removeSession } = deps;
@@ -151,24 +117,21 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
       },
     }),
   );
-  const hooks = stack.use(openInternalHooks(deps));
+  const hooks = stack.use(openInternalHooks({ core, plugins, models: deps.models, runs }));
   const reconciled = (reason: "startup" | "reload"): void => {
     const hooks = plugins.hooks();
     if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: disabledBy() === undefined }, {});
   };
-  const webhooks = stack.use(
-    openWebhooks(deps, runs, ({ wake, reason = "hook", ...event }) =>
-      wake === undefined ? notify(event) : heartbeat.wake({ ...event, wake: { source: "hook", now: wake === "now" } }, reason),
-    ),
+  const { webhooks, reload: reloadHooks } = openWebhooks(
+    {
+      core,
+      port,
+      runs,
+      notify: ({ wake, reason = "hook", ...event }) =>
+        wake === undefined ? notify(event) : heartbeat.wake({ ...event, wake: { source: "hook", now: wake === "now" } }, reason),
+    },
+    stack,
   );
-  const gmail = lazy(async () => {
-    const { createGmailWatcher } = await loadWebhooks();
-    return createGmailWatcher({ config, clock, log: core.log.subsystem("gmail"), cwd: config.paths.state, port });
-  });
-  stack.defer(async () => (await gmail.started())?.[Symbol.asyncDispose]());
-  const reloadHooks = async (): Promise<void> => {
-    if (config.current.hooks?.gmail?.account !== undefined || gmail.started()) await (await gmail()).reconsider();
-  };
   const tools = lazy(async () => {
     const [{ cronTool }, { spawnTool, subagentsTool }] = await Promise.all([loadCron(), loadSubagents()]);
     const own = { subagents, addressOf: (runId: string) => conversation().addressOf(runId) };
@@ -193,15 +156,13 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     tools,
     async start() {
       // Messages are answered whatever is wrong with jobs.
-      const failed = (error: unknown): void => log.error(`scheduled jobs could not be started: ${messageOf(error)}`, { error });
-      const started = await cron.start().catch(failed);
-      void started?.running.catch(failed).then(() => reconciled("startup"));
-      await subagents.start().catch((error: unknown) => log.error(`sub-agents of the previous process could not be resumed: ${messageOf(error)}`, { error }));
-      await webhooks
-        .start()
-        .catch((error: unknown) => log.error(`webhook runs of the previous process could not be continued: ${messageOf(error)}`, { error }));
-      await heartbeat.start().catch((error: unknown) => log.error(`heartbeats could not be started: ${messageOf(error)}`, { error }));
-      void reloadHooks().catch((error: unknown) => log.error(`mail is not watched: ${messageOf(error)}`, { error }));
+      const failed = (what: string) => (error: unknown) => void log.error(`${what}: ${messageOf(error)}`, { error });
+      const started = await cron.start().catch(failed("scheduled jobs could not be started"));
+      void started?.running.catch(failed("scheduled jobs could not be started")).then(() => reconciled("startup"));
+      await subagents.start().catch(failed("sub-agents of the previous process could not be resumed"));
+      await webhooks.start().catch(failed("webhook runs of the previous process could not be continued"));
+      await heartbeat.start().catch(failed("heartbeats could not be started"));
+      void reloadHooks().catch(failed("mail is not watched"));
     },
     follow: heartbeat.follow,
     reloadHooks,

@@ -60,9 +60,12 @@ test("what a group wrote before is shown as far back as its agent wants it, else
   const own = { ...(OPEN.channels!["test"] as object), groupPolicy: "open", groups: { "*": { requireMention: true } } };
   const before = async (config: object): Promise<string> => {
     let heard = "";
-    await using place = await openPlace({ channels: { test: own }, ...config } as typeof OPEN, {
-      heard: ({ messages }) => void (heard = JSON.stringify(messages.at(-1))),
-    });
+    await using place = await openPlace(
+      { channels: { test: own }, ...config },
+      {
+        heard: ({ messages }) => void (heard = JSON.stringify(messages.at(-1))),
+      },
+    );
     for (const text of ["first", "second", "third"])
       await place.inbound.accept(event(text, { chat, to: "den", mention: { mentioned: false, canDetect: true } }));
     await place.quiet();

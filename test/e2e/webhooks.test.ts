@@ -187,22 +187,29 @@ test("a transform that never returns is ended, and the gateway answers others th
   expect(await hanging).toMatchObject({ status: 500, body: { ok: false, error: "hook mapping failed" } });
 }, 60_000);
 
-test("of a body of 100 MB only the beginning is read", async () => {
+test("a body of 100 MB is refused when it is announced, and of one that is not only the beginning is read", async () => {
   const { hostname, port } = new URL(gateway.url);
+  const open = (length: string) => {
+    const socket = connect(Number(port), hostname);
+    const seen = { answer: "", closed: false };
+    socket.on("error", () => {});
+    socket.on("data", (data) => (seen.answer += String(data)));
+    socket.on("close", () => (seen.closed = true));
+    socket.write(`POST /hooks/agent HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${HOOK_TOKEN}\r\n${length}\r\n\r\n`);
+    return { socket, seen };
+  };
+  const announced = open(`content-length: ${100 * 1024 * 1024}`);
+  await expect.poll(() => announced.seen.answer, PATIENCE).toMatch(/^HTTP\/1\.1 413 /);
+  announced.socket.destroy();
+
+  const { socket, seen } = open("transfer-encoding: chunked");
   const chunk = Buffer.alloc(1024 * 1024, 0x20);
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => {});
-  let answer = "";
-  socket.on("data", (data) => (answer += String(data)));
-  const head = (length: string): string =>
-    `POST /hooks/agent HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${HOOK_TOKEN}\r\n${length}\r\n\r\n`;
-  socket.write(head("transfer-encoding: chunked"));
-  for (let sent = 0; sent < 100 && !socket.destroyed; sent += 1) {
-    const frame = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]);
+  const frame = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]);
+  for (let sent = 0; sent < 100 && !seen.closed; sent += 1)
     if (!socket.write(frame)) await new Promise((resolve) => (socket.once("drain", resolve), socket.once("close", resolve)));
-  }
-  await expect.poll(() => answer, PATIENCE).toMatch(/^HTTP\/1\.1 413 /);
-  expect(socket.bytesRead > 0 && socket.bytesWritten - socket.writableLength).toBeLessThan(16 * chunk.length);
-  socket.destroy();
+  await expect.poll(() => seen.closed, PATIENCE).toBe(true);
+  // A sender that does not stop may lose the answer with its connection.
+  expect(seen.answer).toMatch(/^$|^HTTP\/1\.1 413 /);
+  expect(socket.bytesWritten - socket.writableLength).toBeLessThan(32 * chunk.length);
   expect((await post("/agent", { message: "x".repeat(300_000) })).status).toBe(413);
 });

@@ -89,9 +89,30 @@ function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job
   void hooks.run("cron_changed", { reason: action, action, jobId, ...(job ? { job } : {}), ...about }, {});
 }
 
+interface Parts {
+  readonly cron: LazyCron;
+  readonly subagents: Subagents;
+  readonly heartbeat: Pick<OpenHeartbeat, "wake">;
+}
+
+/** The tools with which agents schedule work and hand it to others. */
+async function makeTools({ conversation, history }: AutomationDeps, { cron, subagents, heartbeat }: Parts): Promise<readonly Tool[]> {
+  const [{ cronTool }, { spawnTool, subagentsTool }] = await Promise.all([loadCron(), loadSubagents()]);
+  const own = { subagents, addressOf: (runId: string) => conversation().addressOf(runId) };
+  const scheduling = cronTool({
+    cron,
+    recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
+    async wake({ sessionKey, text, mode }) {
+      await heartbeat.wake({ sessionKey, text, wake: { source: "wake", now: mode === "now" } }, "wake");
+      return { ok: true };
+    },
+  });
+  return [scheduling, spawnTool(own), subagentsTool(own)];
+}
+
 /** Work that starts by itself. */
 export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
-  const { core, plugins, port, conversation, broadcast, beat, channelOf, history, removeSession } = deps;
+  const { core, plugins, port, conversation, broadcast, beat, channelOf, removeSession } = deps;
   const { config, store, clock, ids, env } = core;
   const subagents = openSubagents(deps, stack);
   const log = core.log.subsystem("automation");
@@ -132,19 +153,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     },
     stack,
   );
-  const tools = lazy(async () => {
-    const [{ cronTool }, { spawnTool, subagentsTool }] = await Promise.all([loadCron(), loadSubagents()]);
-    const own = { subagents, addressOf: (runId: string) => conversation().addressOf(runId) };
-    const scheduling = cronTool({
-      cron,
-      recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
-      async wake({ sessionKey, text, mode }) {
-        await heartbeat.wake({ sessionKey, text, wake: { source: "wake", now: mode === "now" } }, "wake");
-        return { ok: true };
-      },
-    });
-    return [scheduling, spawnTool(own), subagentsTool(own)];
-  });
+  const tools = lazy(() => makeTools(deps, { cron, subagents, heartbeat }));
   return {
     cron,
     heartbeat: heartbeat.port,
@@ -156,7 +165,10 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     tools,
     async start() {
       // Messages are answered whatever is wrong with jobs.
-      const failed = (what: string) => (error: unknown) => void log.error(`${what}: ${messageOf(error)}`, { error });
+      const failed =
+        (what: string) =>
+        (error: unknown): void =>
+          log.error(`${what}: ${messageOf(error)}`, { error });
       const started = await cron.start().catch(failed("scheduled jobs could not be started"));
       void started?.running.catch(failed("scheduled jobs could not be started")).then(() => reconciled("startup"));
       await subagents.start().catch(failed("sub-agents of the previous process could not be resumed"));

@@ -97,7 +97,8 @@ test("what waited is taken away also when the end of its run is heard of before 
   const runs = [{ ...run, runId: pending.runId, ended: { how: "aborted" as const } }];
   state.set({ ...quiet, pending: [pending], runs });
   expect(queuedOf(state.value)).toEqual([pending]);
-  state.set({ ...quiet, runs });
+  const cancelled = { seq: 2, ts: 0, kind: "assistant" as const, content: [], runId: pending.runId };
+  state.set({ ...quiet, runs, entries: [cancelled] });
   await gone;
   expect(takenAway(queued, state.value)).toEqual([pending]);
 });

@@ -95,6 +95,8 @@ export async function untilNoneWaits(state: Signal<ConversationState>, queued: r
 
 /** Those that waited and were taken away with what ran: they are neither waiting nor in the transcript. */
 export function takenAway(queued: readonly Pending[], { pending, entries, runs }: ConversationState): readonly Pending[] {
-  const known = new Set([...pending, ...entries, ...begun(runs)].map(({ runId }) => runId));
+  // That it was cancelled may stand in the transcript; the message itself does not then.
+  const said = entries.filter(({ kind }) => kind === "user");
+  const known = new Set([...pending, ...said, ...begun(runs)].map(({ runId }) => runId));
   return queued.filter(({ runId }) => !known.has(runId));
 }

@@ -131,6 +131,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
       notify,
       runs,
       removeSession,
+      imported: () => store.imported(),
       disabledBy,
       onEvent(event, job) {
         broadcast(event);

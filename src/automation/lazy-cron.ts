@@ -9,6 +9,8 @@ import type { WebhookDeps } from "./cron/webhook.ts";
 
 export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, Omit<CronFilesDeps, "config">, Pick<RetentionDeps, "removeSession"> {
   readonly config: CronFilesDeps["config"] & WebhookDeps["config"];
+  /** Resolves when what was found at the first start is in the store. */
+  readonly imported: () => Promise<void>;
   /** Called with everything that happens to jobs, once it is on disk. */
   readonly onEvent: (event: CronEvent, job: CronJob | undefined) => void;
 }
@@ -35,10 +37,11 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
       if (event.action !== "started") files.changed();
       deps.onEvent(event, job);
     };
+    // The first start takes over the same file, job by job: what is made of them here comes after that.
+    await deps.imported();
     await files.import();
     const cron = createCron({ ...deps, emit });
     await cron.start();
-    void retention.sweep();
     /** The setting may name another file now. */
     async function follow(): Promise<void> {
       if (files.path === jobsFile(deps.config)) return;

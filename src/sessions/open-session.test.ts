@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { manualClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { seededRandom } from "../base/random.ts";
-import { openStore, transcriptFile, type ReadInput, type ReadKind, type Store } from "../store/index.ts";
+import { openStore, transcriptFile, type ReadInput, type ReadKind, type Store, type Write } from "../store/index.ts";
 import {
   compactionEntry,
   createOpenSessions,
@@ -339,4 +339,18 @@ test("of a summary everything is held: the next one goes on from it", async () =
   await store.write("transcripts.append", { file: FILE, entries: [entry] });
   const { items } = await memory.path(FILE);
   expect(items.at(-1)!.entry).toMatchObject({ type: "compaction", summary: "both", details: { files: ["a"] } });
+});
+
+test("a session is marked when another one's turn writes to it, and not by its own", async () => {
+  const sessions = createOpenSessions({ store });
+  const [own, other] = [sessions.get("agent:main:one"), sessions.get("agent:main:two")];
+  for (const session of [own, other]) session.isTouched = false;
+  await store.commit(
+    ["agent:main:one", "agent:main:two"].map((sessionKey, at): Write => [
+      "injections.add",
+      { id: `i${at}`, sessionKey, pluginId: "test", placement: "system-event", text: "x" },
+    ]),
+    { by: own },
+  );
+  expect([own.isTouched, other.isTouched]).toEqual([false, true]);
 });

@@ -135,9 +135,8 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
   const reports = store.onWrites !== undefined;
 
   store.onWrites?.((writes, by) => {
-    // What a turn commits is its own session's.
-    if (by) return;
-    for (const session of writes ? writes.flatMap(touchedBy) : open.values()) session.isTouched = true;
+    // What a turn commits of its own session it knows; it may write to others, too.
+    for (const session of writes ? writes.flatMap(touchedBy) : by ? [] : open.values()) if (session !== by) session.isTouched = true;
   });
 
   /** Sessions that a write changes: themselves, their transcripts, or what waits for their next turn. */

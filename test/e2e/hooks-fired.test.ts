@@ -136,6 +136,7 @@ test("every hook fires from the path that messages, tools, sessions and the gate
     await say(client, "message-4", "ada", "/subagents spawn main look around");
     const job = { name: "tea", schedule: { kind: "every", everyMs: 3_600_000 }, sessionTarget: "main", wakeMode: "now" };
     await asked(client, "cron.add", { ...job, payload: { kind: "systemEvent", text: "tea" } });
+    await asked(client, "wake", { mode: "now", text: "the door bell rang", idempotencyKey: "bell" });
     await until(
       () => missing().every((name) => name === "gateway_stop"),
       () => `${missing().join(", ")}\n${gateway.output()}`,

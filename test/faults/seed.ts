@@ -59,8 +59,15 @@ export function manyTranscripts(stateDir: string, count: number, bytes = 10): vo
 
 /** True when everything that was found in files is in the database. */
 export function isImported(stateDir: string): boolean {
+  return hasFact(stateDir, "store.imported");
+}
+
+/** True when the jobs of `jobs.json` were read, too. */
+export const areJobsImported = (stateDir: string): boolean => hasFact(stateDir, "cron.file");
+
+function hasFact(stateDir: string, key: string): boolean {
   using db = new DatabaseSync(join(stateDir, "openclaw.db"), { readOnly: true });
-  return db.prepare("SELECT 1 FROM meta WHERE key = 'store.imported'").get() !== undefined;
+  return db.prepare("SELECT 1 FROM meta WHERE key = ?").get(key) !== undefined;
 }
 
 export function transcriptCount(stateDir: string): number {

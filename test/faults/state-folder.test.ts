@@ -21,7 +21,7 @@ import { makePlace, type Place } from "../harness/gateway-process.ts";
 import { fill } from "../harness/full-disk.ts";
 import { AS_NOBODY, giveToNobody, mountTmpfs, needMounts, needNobody } from "../harness/privileges.ts";
 import { openTestStore, runCommand } from "../harness/program.ts";
-import { copyReference, fileOf, importedRows, isImported, seedSessions } from "./seed.ts";
+import { areJobsImported, copyReference, fileOf, importedRows, isImported, seedSessions } from "./seed.ts";
 
 const POLL = { timeout: 10_000 };
 const database = (place: Place): string => join(place.stateDir, "openclaw.db");
@@ -292,7 +292,7 @@ test.each([1, 2, 5, 9, 13])("an import killed at file %i goes on at the next sta
   const original = fingerprint(killed.stateDir);
   {
     await using gateway = await calm.gateway({ env: WITHOUT_JOBS });
-    await expect.poll(() => isImported(calm.stateDir), POLL).toBe(true);
+    await expect.poll(() => isImported(calm.stateDir) && areJobsImported(calm.stateDir), POLL).toBe(true);
     expect(gateway.url).toBeDefined();
   }
   const first = await killed.gateway({ build: "dist-test", env: { ...WITHOUT_JOBS, OPENCLAW_FAILPOINT: `import.file.committed:${nth}` } });
@@ -300,7 +300,7 @@ test.each([1, 2, 5, 9, 13])("an import killed at file %i goes on at the next sta
   expect(isImported(killed.stateDir)).toBe(false);
   await using second = await killed.gateway({ env: WITHOUT_JOBS });
   expect(second.url, second.output()).toBeDefined();
-  await expect.poll(() => isImported(killed.stateDir), POLL).toBe(true);
+  await expect.poll(() => isImported(killed.stateDir) && areJobsImported(killed.stateDir), POLL).toBe(true);
   expect(importedRows(killed.stateDir)).toBe(importedRows(calm.stateDir));
   expect(fingerprint(killed.stateDir)).toMatchObject(original);
 });

@@ -218,7 +218,9 @@ test("19: the same, as the operating system sees it: no call names the bait", { 
   const { calls, outside } = await once();
   const lines = readFileSync(calls, "utf8").split("\n");
   expect(lines.length).toBeGreaterThan(100);
-  expect(lines.filter((line) => line.includes(outside) || line.includes(NAME) || line.includes("../"))).toEqual([]);
+  // An agent that was made with such a name has a plain one, and its folder is where all agents have theirs.
+  const isOwn = (line: string): boolean => new RegExp(String.raw`/agents/[a-z0-9-]*${NAME}[a-z0-9-]*"`).test(line) && !line.includes("../");
+  expect(lines.filter((line) => !isOwn(line) && (line.includes(outside) || line.includes(NAME) || line.includes("../")))).toEqual([]);
 });
 
 test("19: a session key whose agent could be no folder is refused before anything is accepted under it", async () => {

@@ -13,6 +13,11 @@ const ALLOWED = /^src\/(?:config\/(?:known-channels\.ts$|schema\/|migrate\/)|plu
 /** Where such a word is something else, or text for people. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/channels/rich-text/markers.ts": "slack: is a scheme of links",
+  "src/automation/webhooks/mappings.ts": "slack is a preset of signed webhooks, beside github and stripe",
+  "src/automation/webhooks/signature.ts": "slack is a preset of signed webhooks, beside github and stripe",
+  "src/config/validate/rules/automation.ts": "slack is a preset of signed webhooks, beside github and stripe",
+  "src/config/validate/rules/names.ts": "slack is a preset of signed webhooks, beside github and stripe",
+  "src/gateway/http/hooks.ts": "slack is a preset of signed webhooks, beside github and stripe",
   "src/cli/commands/channels/setup-input.ts": "imessage is a service of the Messages app, beside sms",
   "src/protocol/methods/channels.ts": "the description of send names the documented default",
   "src/protocol/vocabulary/channel/account.ts": "imessage is a service of the Messages app, beside sms",

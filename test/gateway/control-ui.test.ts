@@ -228,7 +228,7 @@ describe("at the root", () => {
     ])
       expect([path, [400, 404].includes((await gateway.ask(path)).status)]).toEqual([path, true]);
     for (const path of ["/v1/models", "/__openclaw__/canvas"]) expect([path, (await gateway.ask(path)).status]).toEqual([path, 401]);
-    expect([(await gateway.ask("/healthz")).json(), (await gateway.ask("/hooks/wake")).status]).toEqual([{ ok: true, status: "live" }, 405]);
+    expect([(await gateway.ask("/healthz")).json(), (await gateway.ask("/hooks/wake")).status]).toEqual([{ ok: true, status: "live" }, 401]);
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) expect([method, (await gateway.ask("/chat", { method })).status]).toEqual([method, 404]);
     expect((await gateway.ask("/", { method: "POST" })).headers["allow"]).toBe("GET, HEAD");
   });

@@ -1,5 +1,6 @@
 /** Signed requests: an HMAC over the raw body, as GitHub, Stripe and Slack send them. Pure functions. */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
+import { equalSecrets } from "../../base/equal-secrets.ts";
 import { isRecord } from "../../base/records.ts";
 
 export type SignedPreset = "github" | "stripe" | "slack";
@@ -71,7 +72,7 @@ export function checkSignature(preset: SignedPreset, { headers, body }: SignedRe
     .update(scheme.prefix(time ?? ""))
     .update(body)
     .digest();
-  const fits = signatures.filter((signature) => HEX_SHA256.test(signature) && timingSafeEqual(Buffer.from(signature, "hex"), expected));
+  const fits = signatures.filter((signature) => HEX_SHA256.test(signature) && equalSecrets(signature.toLowerCase(), expected.toString("hex")));
   if (fits.length === 0) return { ok: false, message: "Unauthorized: the signature does not fit the body" };
   if (time !== undefined && Math.abs(now - Number(time) * 1000) > TOLERANCE_MS)
     return { ok: false, message: "Unauthorized: the signed time is more than 5 minutes away from this machine's clock" };

@@ -26,6 +26,8 @@ const OURS = [
   "agents.list[].tools.fs.outside",
   "agents.list[].tools.fs.unseal",
   "agents.list[].tools.exec.passEnv",
+  "hooks.mappings[].preset",
+  "hooks.mappings[].secret",
   "agents.defaults.heartbeat.isolated",
   "agents.list[].heartbeat.isolated",
   "agents.defaults.sandbox.backend",

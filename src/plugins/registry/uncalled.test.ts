@@ -17,12 +17,12 @@ function registered(plugin: object): readonly string[] {
 test("a channel that brings members which nobody calls is named, with them", () => {
   const plugin = {
     id: "paper",
-    heartbeat: { checkReady: () => ({}) },
+    heartbeat: { checkReady: () => ({}), resolveRecipients: () => ({}) },
     status: { logSelfId: () => {}, probeAccount: () => {} },
     commands: { skipWhenConfigEmpty: true },
   };
   expect(registered(plugin)).toEqual([
-    "warn members-not-called: the channel paper brings what this version does not call: commands.skipWhenConfigEmpty, heartbeat.checkReady, status.logSelfId",
+    "warn members-not-called: the channel paper brings what this version does not call: commands.skipWhenConfigEmpty, heartbeat.resolveRecipients, status.logSelfId",
   ]);
 });
 

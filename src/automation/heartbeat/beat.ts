@@ -130,7 +130,7 @@ function messageOf(beat: Beat, { pending, file }: BeatFacts, { prompt }: Heartbe
 }
 
 /** The tools of a beat outside the main session: enough to look after what HEARTBEAT.md names, few enough to cost little. */
-const ISOLATED_TOOLS = ["read", "exec", "web_fetch"];
+const ISOLATED_TOOLS = ["read", "exec"];
 /** The key of the session that such beats run in. */
 export const isolatedKey = (agentId: string): string => `agent:${agentId}:heartbeat`;
 

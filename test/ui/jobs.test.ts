@@ -24,7 +24,8 @@ describeInBrowser("the page of scheduled jobs", () => {
 
   test("a reminder that is asked for in a chat appears in the page while it is open", async () => {
     const page = await scene.open("jobs");
-    await page.getByText("No jobs.").waitFor();
+    await page.getByRole("heading", { name: "Jobs" }).waitFor();
+    expect(await page.getByRole("row", { name: /Stand-up/ }).count()).toBe(0);
     const chat = await scene.open("chat/agent%3Amain%3Amain");
     const job = { name: "Stand-up", schedule: { kind: "cron", expr: "0 9 * * 1-5", tz: "Europe/Berlin" }, text: "Stand-up in five minutes" };
     const answers = [{ tool: "cron", args: JSON.stringify({ action: "add", job }) }, { say: "It is scheduled." }];

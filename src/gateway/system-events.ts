@@ -2,7 +2,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Config, OpenClawConfig } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
 import { canonicalKey, keySettings, mainSessionKey } from "./methods/sessions/keys.ts";
-import { SYSTEM_EVENTS } from "./methods/system/status.ts";
+import { SYSTEM_EVENTS } from "../sessions/index.ts";
 
 /** A note for the next turn of a session. */
 export interface SystemEvent {

@@ -36,6 +36,9 @@ export interface OpenSession {
   readonly bytes: number;
 }
 
+/** Who adds lines of the system to what waits for a session's next turn; plugins add theirs under their own ids. */
+export const SYSTEM_EVENTS = "gateway.system-events";
+
 /** The sessions that lanes hold open. */
 export interface OpenSessions {
   /** Opens it when it is not open. */

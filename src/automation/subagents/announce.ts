@@ -5,7 +5,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { ReplyAddress, RunRequest } from "../../conversation/index.ts";
-import { sendPolicy } from "../../sessions/index.ts";
+import { sendPolicy, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { childOf, isActive, requestFor, type Child, type SubagentsDeps } from "./child.ts";
 import { announcement, chatText, eventText, findingsOf } from "./result.ts";
@@ -21,7 +21,6 @@ export interface Announcer {
 const COLLECT_MS = 1000;
 const LOOK_AGAIN_MS = 50;
 const RETRY_MS = 1000;
-const EVENTS_OWNER = "gateway.system-events";
 
 export const announceId = ({ childSessionKey, runId }: Pick<Child, "childSessionKey" | "runId">): string => `announce:v1:${childSessionKey}:${runId}`;
 
@@ -57,7 +56,7 @@ async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): P
     {
       id: deps.ids.uuid(),
       sessionKey,
-      pluginId: EVENTS_OWNER,
+      pluginId: SYSTEM_EVENTS,
       placement: "system-event",
       text: eventText(child, findings),
       idempotencyKey: announceId(child),

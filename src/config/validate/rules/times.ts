@@ -34,7 +34,7 @@ function* checkHours(hours: Record<string, unknown>, path: Path): Generator<Issu
   }
   const { start, end, timezone } = hours;
   if (typeof start === "string" && typeof end === "string" && minuteOfDay(start, false) !== undefined && minuteOfDay(start, false) === minuteOfDay(end, true)) {
-    yield ruleIssue([...path, "end"], "is the same as start, so that no heartbeat ever runs", "warning");
+    yield ruleIssue([...path, "end"], "is the same as start, so that heartbeats run at every hour; leave activeHours out, or give it an end", "warning");
   }
   if (typeof timezone === "string" && timezone.trim() !== "" && !isTimezone(timezone.trim())) {
     yield ruleIssue(

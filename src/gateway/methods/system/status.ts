@@ -1,3 +1,4 @@
+import { SYSTEM_EVENTS } from "../../../sessions/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
 import type { ChannelsPort } from "../channels.ts";
@@ -15,8 +16,6 @@ type Recent = Status["sessions"]["recent"][number];
 
 const RECENT = 10;
 const FLAGS = ["thinkingLevel", "verboseLevel", "reasoningLevel", "elevatedLevel"] as const;
-/** Who queued system events belong to in the store. */
-export const SYSTEM_EVENTS = "gateway.system-events";
 
 /** Words that tell what is unusual about a session. */
 function flagsOf({ entry }: SessionRow): readonly string[] {

@@ -196,7 +196,7 @@ async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands }:
   if (left > 0) log.info(`sessions are notified about ${left} commands that waited for approval or ran when the previous process ended`);
   if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
   const { pending, attempting, unknown } = await core.store.read("outbox.counts", {});
-  if (pending + attempting + unknown > 0) await delivery.resume();
+  if (pending + attempting + unknown > 0) delivery.kick();
   plugins.release();
 }
 

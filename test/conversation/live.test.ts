@@ -74,7 +74,7 @@ test("what was not handed over when the process ended goes out over the channel 
   await first.delivery[Symbol.asyncDispose]();
   await first.store[Symbol.asyncDispose]();
   await using second = await openPlace(OPEN, { folder });
-  await second.delivery.resume();
+  second.delivery.kick();
   expect(await second.out(1)).toEqual(["left behind"]);
   await second.quiet();
   expect(second.sent[0]).toMatchObject({ to: "ada" });

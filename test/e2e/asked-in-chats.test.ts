@@ -104,6 +104,23 @@ test("a chat that was asked hears that a restart denied it", async () => {
   await once(first.child, "exit");
   gateway = await place.gateway({ env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot } });
   await expect.poll(() => said(operator).at(-1), SOON).toMatch(/^Approval [0-9a-f]{8} denied \(the gateway was restarted\): touch made$/);
-  expect(questions(operator)).toHaveLength(1);
   expect(existsSync(join(workspace(), "made"))).toBe(false);
+});
+
+test("a question that may have arrived is asked again, and its chat still hears that a restart denied it", async () => {
+  const target = { channel: "telegram", accountId: "main", to: String(operator.id) };
+  const first = await start({ mode: "targets", targets: [target] });
+  await using client = await enterIt(first);
+  await model.planCommand("touch made");
+  telegram.fault("sendMessage", { silent: "after" });
+  await client.ask("chat.send", { sessionKey: KEY, message: "make it", idempotencyKey: "unsure" });
+  await expect.poll(() => questions(operator), SOON).toHaveLength(1);
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+  gateway = await place.gateway({ env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot } });
+  await expect.poll(() => said(operator), SOON).toHaveLength(3);
+  expect(said(operator).slice(1)).toEqual([
+    expect.stringMatching(/^\(repeat\?\) Approval needed/),
+    expect.stringMatching(/denied \(the gateway was restarted\): touch made$/),
+  ]);
 });

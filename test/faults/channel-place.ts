@@ -137,7 +137,7 @@ export async function openChannelPlace(telegram: FakeTelegram, options: ChannelP
     onChange: ({ state }) => void (state === "ok" && talk.delivery.kick()),
   });
   await talk.conversation.resume();
-  await talk.delivery.resume();
+  talk.delivery.kick();
   await channels.start();
   return {
     ...talk,

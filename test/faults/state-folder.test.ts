@@ -24,6 +24,8 @@ import { openTestStore, runCommand } from "../harness/program.ts";
 import { areJobsImported, copyReference, fileOf, importedRows, isImported, seedSessions } from "./seed.ts";
 
 const POLL = { timeout: 10_000 };
+/** The index beside them is written a moment after a change. */
+const transcriptFiles = (place: Place) => fingerprint(join(place.stateDir, "agents"), /sessions\.json/);
 const database = (place: Place): string => join(place.stateDir, "openclaw.db");
 const start = (place: Place, stateDir = place.stateDir) => place.gateway({ env: { OPENCLAW_STATE_DIR: stateDir } });
 const sessionKeys = (place: Place): string[] => JSON.parse(place.cli("sessions", "--json").stdout).sessions.map(({ key }: { key: string }) => key);
@@ -144,7 +146,7 @@ const KEYS = Array.from({ length: 40 }, (_, n) => `agent:main:chat:${n}`).sort()
 test("a database whose first page is garbage is set aside, and sessions and transcripts come back from their files", async () => {
   const place = makePlace();
   await seedSessions(place.stateDir, 40);
-  const transcripts = fingerprint(join(place.stateDir, "agents"));
+  const transcripts = transcriptFiles(place);
   const damaged = damage(place, 1, 1);
   await using gateway = await place.gateway();
   expect(gateway.url, gateway.output()).toBeDefined();
@@ -152,7 +154,7 @@ test("a database whose first page is garbage is set aside, and sessions and tran
   expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
   expectSetAside(place, damaged);
   expect(sessionKeys(place)).toHaveLength(40);
-  expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
+  expect(transcriptFiles(place)).toEqual(transcripts);
 });
 
 /** The page at which a table's rows begin. */
@@ -164,7 +166,7 @@ function rootPage(place: Place, table: string): number {
 test("damage that the gateway meets while it works ends it, and the next start sets the database aside and saves what can be read", async () => {
   const place = makePlace();
   await seedSessions(place.stateDir, 40, 60);
-  const transcripts = fingerprint(join(place.stateDir, "agents"));
+  const transcripts = transcriptFiles(place);
   const pages = statSync(database(place)).size / pageSize(place);
   const damaged = damage(place, Math.floor(pages / 2), 6);
   {
@@ -182,7 +184,7 @@ test("damage that the gateway meets while it works ends it, and the next start s
   expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
   expectSetAside(place, damaged);
   expect(sessionKeys(place).sort()).toEqual(KEYS);
-  expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
+  expect(transcriptFiles(place)).toEqual(transcripts);
 });
 
 test.each([{ args: ["sessions"] }, { args: ["backup", "create"] }])(
@@ -208,7 +210,7 @@ test.each([
 ] as const)("a database that is %s is set aside as it is, and the gateway starts with the transcripts of the files", async (_, spoil) => {
   const place = makePlace();
   await seedSessions(place.stateDir, 40);
-  const transcripts = fingerprint(join(place.stateDir, "agents"));
+  const transcripts = transcriptFiles(place);
   spoil(database(place));
   const damaged = readFileSync(database(place));
   await using gateway = await place.gateway();
@@ -216,7 +218,7 @@ test.each([
   expect(status(place).health).toMatchObject({ status: "degraded", store: { notices: [{ kind: "salvaged" }] } });
   expectSetAside(place, damaged);
   expect(sessionKeys(place)).toHaveLength(40);
-  expect(fingerprint(join(place.stateDir, "agents"))).toEqual(transcripts);
+  expect(transcriptFiles(place)).toEqual(transcripts);
 });
 
 test("a folder in the database's place is named, nothing is started and nothing is lost", async () => {
@@ -270,14 +272,14 @@ test("a torn transcript file is mended at its first use, and a foreign line in i
   const place = makePlace();
   await seedSessions(place.stateDir, 3);
   const [torn, gone, longer] = [0, 1, 2].map((n) => join(place.stateDir, fileOf(n))) as [string, string, string];
-  const before = fingerprint(join(place.stateDir, "agents"));
+  const before = transcriptFiles(place);
   truncateSync(torn, statSync(torn).size - 37);
   truncateSync(gone, 0);
   const foreign = JSON.stringify({ type: "message", id: "foreign", parentId: "e2-19", text: "by another program" });
   appendFileSync(longer, `${foreign}\n`);
   await using store = await openTestStore(place.stateDir);
   for (const n of [0, 1, 2]) await store.read("transcripts.tail", { file: fileOf(n), limit: 1 });
-  const after = fingerprint(join(place.stateDir, "agents"));
+  const after = transcriptFiles(place);
   expect(after["main/sessions/session-0.jsonl"]).toBe(before["main/sessions/session-0.jsonl"]);
   expect(after["main/sessions/session-1.jsonl"]).toBe(before["main/sessions/session-1.jsonl"]);
   expect(await store.read("transcripts.tail", { file: fileOf(2), limit: 1 })).toMatchObject([{ line: foreign }]);

@@ -108,7 +108,7 @@ beforeAll(async () => {
       limits: { attemptMs: 86_400_000 },
     });
     delivery.onSettled(({ id }) => ended.add(id));
-    await delivery.resume();
+    delivery.kick();
   }
   const turn = async (): Promise<void> => {
     await store.read("outbox.counts", {});

@@ -179,10 +179,6 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       if (closed) throw new AppError("UNAVAILABLE", "nothing is sent any more: the process stops");
       return send({ address, payloads, facts, waitMs });
     },
-    async resume() {
-      worker.rewind(await deps.store.write("outbox.recover", { why: "the process ended while this was being sent" }));
-      worker.kick();
-    },
     attach: live.attach,
     onSettled(listener) {
       listeners.add(listener);

@@ -72,8 +72,6 @@ export interface Delivery extends AsyncDisposable {
   kick(): void;
   /** Prepares, commits and sends; resolves when all pieces have an end, or after `waitMs`. */
   send(address: ReplyAddress, payloads: readonly ReplyPayload[], facts: OutgoingFacts, waitMs?: number): Promise<SendReport>;
-  /** After a start: what was being sent when the process died may have arrived. */
-  resume(): Promise<void>;
   /** Messages with this `live` are handed to `deliver` instead of their channel, each once: what fails there goes out over the channel. */
   attach(live: string, deliver: LiveDeliver): Disposable;
   /** Called with each row that reached an end. */
@@ -176,7 +174,6 @@ export function lazyDelivery(load: () => Promise<Delivery>): Delivery {
         sending -= 1;
       }
     },
-    resume: async () => (await open()).resume(),
     attach(live, deliver) {
       const held = new DisposableStack();
       open().then(

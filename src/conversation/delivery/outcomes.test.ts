@@ -202,7 +202,7 @@ test("a preview may be there that nobody can find: the answer waits for its time
   const [, first] = await own.rows(ADDRESS.to);
   expect(first).toMatchObject({ state: "unknown", attempts: 0, why: expect.stringContaining("first words") });
   await own.restart();
-  await own.delivery.resume();
+  own.delivery.kick();
   // Nobody can be asked here: ten minutes.
   own.clock.advance(first!.createdAt + 599_000 - own.clock.now());
   for (let round = 0; round < 3; round += 1) await own.turn();

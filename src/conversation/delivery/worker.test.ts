@@ -90,7 +90,7 @@ test("after a restart what was being sent goes out once more, marked, and what w
   const after = fakeChannel();
   w.channels.set("chat", after);
   await w.restart();
-  await w.delivery.resume();
+  w.delivery.kick();
   await w.drain(ends(w, ids));
   expect(after.sent.map(({ text, isRepeat }) => [text, isRepeat])).toEqual([
     ["(repeat?) second", true],
@@ -112,7 +112,7 @@ test("where the platform drops repeats, a restart sends the same nonce without a
   const after = fakeChannel([], { nonceWindowMs: 60_000 });
   w.channels.set("chat", after);
   await w.restart();
-  await w.delivery.resume();
+  w.delivery.kick();
   await w.drain(ends(w, ids));
   expect(after.sent).toMatchObject([{ text: "first", isRepeat: true, nonce: before.sent[0]!.nonce }]);
 });
@@ -224,7 +224,7 @@ test("a stop makes no new attempts, waits for those under way, and then leaves t
   await expect(w.delivery.send(ADDRESS, [{ text: "x" }], { kind: "send" })).rejects.toMatchObject({ code: "UNAVAILABLE" });
   w.channels.set("chat", fakeChannel());
   await w.restart();
-  await w.delivery.resume();
+  w.delivery.kick();
   await w.drain(() => w.ended.length === 3);
   expect((await w.rows("b"))[0]).toMatchObject({ state: "sent", repeats: 1 });
 });

@@ -48,7 +48,7 @@ class Lanes {
     this.isInTrouble = isInTrouble;
   }
 
-  /** Adds a row to its lane, which is made when it is missing. Rows come in the order of their ids, apart from those that a start found half-way. */
+  /** Adds a row to its lane, which is made when it is missing. */
   add(target: { readonly channel: string; readonly account: string; readonly target: string }, entry: LaneEntry): Lane {
     const account = `${target.channel}\0${target.account}`;
     const key = `${account}\0${target.target}`;
@@ -116,8 +116,6 @@ const TROUBLE_MS = 1000;
 interface Worker {
   /** Rows were added, or a channel came: looks for what there is. */
   kick(): void;
-  /** Looks again at rows that were passed over: these ids are new to it. */
-  rewind(ids: readonly number[]): void;
   readonly open: number;
   /** Whether rows for a target are not at their end, or may have been added. */
   isBusy(target: Pick<OutboxRow, "channel" | "account" | "target">): boolean;
@@ -139,6 +137,7 @@ export class OutboxWorker implements Worker {
   private cursor = 0;
   private held = 0;
   private reading = false;
+  private isRecovered = false;
   private again = false;
   private closed = false;
   private expiring: Promise<void> | undefined;
@@ -192,8 +191,10 @@ export class OutboxWorker implements Worker {
     this.pump();
   }
 
-  /** All rows that nobody has seen yet, one page after the other. */
+  /** All rows that nobody has seen yet, one page after the other. What a process before left half-way comes first: later messages wait behind it. */
   private async read(): Promise<void> {
+    if (!this.isRecovered) await this.deps.store.write("outbox.recover", { why: "the process ended while this was being sent" });
+    this.isRecovered = true;
     do {
       this.again = false;
       for (;;) {
@@ -347,10 +348,6 @@ export class OutboxWorker implements Worker {
     }
     notifySentRow(this.deps, row, row.payload ?? {}, { success: false, error: row.why ?? "expired" });
     this.settle(row);
-  }
-
-  rewind(ids: readonly number[]): void {
-    if (ids.length > 0) this.cursor = Math.min(this.cursor, ...ids.map((id) => id - 1));
   }
 
   get open(): number {

@@ -103,6 +103,8 @@ export interface TurnPorts {
   readonly spoken?: (text: string) => Promise<Spoken | undefined>;
   /** What is to be sent, as writes that are committed together with the end. It must not reject. */
   readonly replies?: (end: TurnEnd) => Promise<readonly Write[] | ShownReplies>;
+  /** The turn is begun once more, because the session was not as it was thought to be: nothing of it is on disk. */
+  readonly again?: () => Promise<void>;
 }
 
 /** What plugins made of a text that the model wrote before the end of its turn. */

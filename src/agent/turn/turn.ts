@@ -40,6 +40,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput, ports: TurnPorts
   } catch (error) {
     // Another process changed the session that was held here. Nothing of the turn is on disk: it begins again with what is there now.
     if (!isBeginningRefused(error)) throw error;
+    await ports.again?.();
     return attemptTurn(deps, input, ports);
   }
 }

@@ -215,10 +215,10 @@ async function answer(turn: Turn, context: LaneContext): Promise<Answered> {
     const direct = await takenOver(turn, context, hookLog);
     if (direct) return { outcome: await listener.answer(turn, { ...direct, unsaid: input }, context) };
   }
-  const stream = await listener.open(turn, entry, context);
+  let stream = await listener.open(turn, entry, context);
   const agents = await deps.agents();
   const end = await agents.turn(hookLog.entries.length === 0 ? input : { ...input, hookLog: hookLog.entries }, {
-    emit: stream.event,
+    emit: (event) => stream.event(event),
     session,
     signal: abort.signal,
     origin: () => ORIGINS[main.reason ?? "rpc"],
@@ -228,7 +228,13 @@ async function answer(turn: Turn, context: LaneContext): Promise<Answered> {
       turn.isOver = true;
       return stream.finish(ended);
     },
-    ...(stream.spoken ? { spoken: stream.spoken } : {}),
+    spoken: async (text) => stream.spoken?.(text),
+    async again() {
+      await stream.abandon();
+      turn.isOver = false;
+      main.hasBegun = true;
+      stream = await listener.open(turn, entry, context);
+    },
   });
   outside[Symbol.dispose]();
   if (!end || end === "given-up") await stream.abandon();

@@ -25,8 +25,8 @@ import {
   openFileAccess,
   pendingWork,
   sessionLoops,
+  sessionPast,
   shellName,
-  toolsUsed,
   type Approvals,
   type Broker,
   type ExecRules,
@@ -164,7 +164,7 @@ function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, f
     askApproval: approvals.ask,
     redact: redactor.secrets,
     fitImages,
-    taint: createTaint({ settings: () => config.current.tools?.taint, history: (sessionKey) => toolsUsed(store, sessionKey) }),
+    taint: createTaint({ settings: () => config.current.tools?.taint, past: (sessionKey) => sessionPast(store, sessionKey) }),
     ...sessionLoops({ config: () => config.current, log }),
   });
 }

@@ -60,7 +60,7 @@ export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type
 export { isSessionSandboxed, sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
 export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
 export { createMarkUntrusted, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";
-export { createTaint, type Taint, type TaintDeps, type TaintFlags, type TaintSettings } from "./untrusted/taint.ts";
+export { createTaint, type Taint, type TaintDeps, type TaintSettings } from "./untrusted/taint.ts";
 export {
   failedOutcome,
   jsonOutcome,
@@ -78,7 +78,7 @@ export type { SearchToolsDeps } from "./builtin/search/effort.ts";
 export type { ImageAnswer, ImageQuestion, ImageToolDeps } from "./builtin/image/image.ts";
 export { openFileAccess, type OpenFileAccessDeps } from "./file-access/open-file-access.ts";
 export { pendingWork } from "./approvals/approvals.ts";
-export { toolsUsed } from "./untrusted/taint.ts";
+export { sessionPast } from "./untrusted/taint.ts";
 export { createToolSet, type ToolSet, type ToolSetDeps } from "./tool-set.ts";
 export { elevationRefusal, mayStillGrant, namedForElevated } from "./authority/caller-settings.ts";
 export { loadExplainFile, loadFormerCommands } from "./lazy.ts";

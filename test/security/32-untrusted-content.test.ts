@@ -107,7 +107,7 @@ const plain = (name: string, ran: string[]): Tool => ({
 });
 
 /** A broker with the rule on, and an operator who answers always the same. */
-async function house(answer: ApprovalDecision, history?: () => string[]) {
+async function house(answer: ApprovalDecision, tools: readonly string[] = []) {
   const ran: string[] = [];
   const asked: string[] = [];
   const clock = manualClock();
@@ -119,7 +119,7 @@ async function house(answer: ApprovalDecision, history?: () => string[]) {
     facts: () => ({ sandboxed: false }),
     hooks: createHooks({ clock, log: silentLogger }),
     askApproval: ({ toolName }) => (asked.push(toolName), Promise.resolve(answer)),
-    taint: createTaint({ settings: () => ({ enabled: true }), ...(history ? { history } : {}) }),
+    taint: createTaint({ settings: () => ({ enabled: true }), past: async () => ({ tools, hasOutsideText: false }) }),
   });
   const box = await broker.open(CONTEXT);
   const call = async (name: string): Promise<boolean> => !(await box.run({ id: "c", name, arguments: {}, signal: new AbortController().signal })).isError;
@@ -142,7 +142,7 @@ test.each<ApprovalDecision>(["deny", "timeout", "cancelled"])(
 );
 
 test("35: the rule is code: it holds for a session whose history was compacted or whose gateway was restarted, and for one call at a time", async () => {
-  const { ran, asked, call } = await house("allow-once", () => ["read", "web_search"]);
+  const { ran, asked, call } = await house("allow-once", ["read", "web_search"]);
   expect([await call("message"), await call("message")]).toEqual([true, true]);
   expect([ran, asked]).toEqual([
     ["message", "message"],

@@ -1,5 +1,13 @@
-import { describe, expect, test } from "vitest";
-import { createTaint, type TaintSettings } from "./taint.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { manualClock } from "../../base/clock.ts";
+import { createIds } from "../../base/ids.ts";
+import { seededRandom } from "../../base/random.ts";
+import { openStore } from "../../store/index.ts";
+import { createMarkUntrusted } from "./mark.ts";
+import { createTaint, sessionPast, type TaintSettings } from "./taint.ts";
 
 const KEY = "agent:main:main";
 const ON: TaintSettings = { enabled: true };
@@ -34,15 +42,11 @@ test.each([
   expect(await asks(taint, tool)).toBe(expected);
 });
 
-test("sessions do not taint each other, and a new one is clean", async () => {
+test("sessions do not taint each other", async () => {
   const taint = createTaint({ settings: () => ON });
   taint.observe(KEY, "read");
   taint.observe("agent:main:other", "web_fetch");
   expect([await asks(taint, "message"), await asks(taint, "message", "agent:main:other")]).toEqual([false, false]);
-  taint.mark(KEY, "untrusted");
-  expect([await asks(taint, "message"), taint.flags(KEY)]).toEqual([true, { private: true, untrusted: true }]);
-  taint.forget(KEY);
-  expect([await asks(taint, "message"), taint.flags(KEY)]).toEqual([false, { private: false, untrusted: false }]);
 });
 
 test("the configuration says what a tool reads and whether it reaches out", async () => {
@@ -50,30 +54,47 @@ test("the configuration says what a tool reads and whether it reaches out", asyn
   const taint = createTaint({ settings: () => ({ enabled: true, tools }) });
   taint.observe(KEY, "notes");
   taint.observe(KEY, "read");
-  expect(taint.flags(KEY)).toEqual({ private: true, untrusted: false });
+  expect(await asks(taint, "exec")).toBe(false);
   taint.observe(KEY, "weather");
   expect([await asks(taint, "message"), await asks(taint, "exec"), await asks(taint, "weather")]).toEqual([false, true, false]);
 });
 
 describe("what a session held before", () => {
-  test("counts after a restart, and is read once", async () => {
-    const reads: string[] = [];
-    const history = (sessionKey: string): string[] => (reads.push(sessionKey), ["read", "web_fetch"]);
-    const taint = createTaint({ settings: () => ON, history });
-    expect([await asks(taint, "message"), await asks(taint, "message")]).toEqual([true, true]);
-    expect(reads).toEqual([KEY]);
+  test("counts after a restart", async () => {
+    const taint = createTaint({ settings: () => ON, past: async () => ({ tools: ["read", "web_fetch"], hasOutsideText: false }) });
+    expect(await asks(taint, "message")).toBe(true);
   });
 
   test("counts as the worst when it cannot be read", async () => {
-    const taint = createTaint({ settings: () => ON, history: () => Promise.reject(new Error("disk")) });
+    const taint = createTaint({ settings: () => ON, past: () => Promise.reject(new Error("disk")) });
     expect(await asks(taint, "message")).toBe(true);
+  });
+
+  test("is read again where memory was full", async () => {
+    const taint = createTaint({ settings: () => ON, past: async (key) => ({ tools: key === "s0" ? ["exec"] : [], hasOutsideText: false }) });
+    taint.observe("s0", "exec");
+    for (let n = 1; n <= 10_000; n += 1) taint.observe(`s${n}`, "ls");
+    expect(await asks(taint, "message", "s0")).toBe(true);
   });
 });
 
-test("memory is bounded, and what was dropped is read again", async () => {
-  const taint = createTaint({ settings: () => ON, history: (key) => (key === "s0" ? ["exec"] : []) });
-  taint.observe("s0", "exec");
-  for (let n = 1; n <= 10_000; n += 1) taint.observe(`s${n}`, "ls");
-  expect(taint.flags("s0")).toEqual({ private: false, untrusted: false });
-  expect(await asks(taint, "message", "s0")).toBe(true);
+test("text of others that came as a message counts, whenever it came; what the user wrote does not", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "taint-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const clock = manualClock();
+  await using store = await openStore({ stateDir: folder, clock });
+  const file = "agents/main/sessions/s1.jsonl";
+  const say = (text: string) =>
+    store.write("transcripts.append", {
+      file,
+      entries: [{ type: "message", line: JSON.stringify({ type: "message", message: { role: "user", content: text } }) }],
+    });
+  await store.write("sessions.put", { key: KEY, agentId: "main", entry: { sessionId: "s1", updatedAt: 0 } });
+  await store.write("transcripts.ensure", { file, agentId: "main", sessionId: "s1", header: "{}" });
+  const taint = createTaint({ settings: () => ON, past: (key) => sessionPast(store, key) });
+  taint.observe(KEY, "read");
+  await say("please read my notes");
+  expect(await asks(taint, "message")).toBe(false);
+  await say(createMarkUntrusted(createIds(seededRandom(1)))("send them to me", { source: "webhook" }));
+  expect(await asks(taint, "message")).toBe(true);
 });

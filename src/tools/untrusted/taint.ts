@@ -2,6 +2,7 @@ import type { HookOutcome } from "../../hooks/index.ts";
 import type { Store } from "../../store/index.ts";
 import { toolFacts, toolName } from "../catalog.ts";
 import type { ToolReach } from "../declaration.ts";
+import { UNTRUSTED_START } from "./mark.ts";
 
 /** A question to the operator, in the shape of what a policy answers. */
 type Wish = Pick<HookOutcome<"before_tool_call">, "requireApproval">;
@@ -13,9 +14,12 @@ export interface TaintSettings {
   readonly tools?: Readonly<Record<string, ToolReach>> | undefined;
 }
 
-export interface TaintFlags {
-  readonly private: boolean;
-  readonly untrusted: boolean;
+/** What a session has seen so far, as its transcript has it. */
+export interface SessionPast {
+  /** Names of the tools whose results it holds. */
+  readonly tools: Iterable<string>;
+  /** It was sent text of others, such as by a webhook. */
+  readonly hasOutsideText: boolean;
 }
 
 /**
@@ -27,17 +31,12 @@ export interface Taint {
   evaluate(event: { readonly toolName: string }, ctx: { readonly sessionKey?: string | undefined }): Promise<Wish | undefined>;
   /** A tool has answered in a session, with success or without. */
   observe(sessionKey: string, tool: string): void;
-  /** Something else came in: a message of a stranger, a webhook, a memory. */
-  mark(sessionKey: string, what: "private" | "untrusted"): void;
-  flags(sessionKey: string): TaintFlags;
-  /** The session is reset. */
-  forget(sessionKey: string): void;
 }
 
 export interface TaintDeps {
   readonly settings: () => TaintSettings | undefined;
-  /** Names of the tools whose results a session holds: asked once for a session that is not in memory, so that a restart forgets nothing. */
-  readonly history?: (sessionKey: string) => Iterable<string> | Promise<Iterable<string>>;
+  /** Asked before each call that could carry something out: a restart forgets nothing, and what came in as a message counts. */
+  readonly past?: (sessionKey: string) => Promise<SessionPast>;
 }
 
 /** What is taken for a tool of which nothing is known. */
@@ -47,8 +46,6 @@ const MAX_SESSIONS = 10_000;
 interface Entry {
   private: boolean;
   untrusted: boolean;
-  /** What the session held before is counted in. */
-  complete: boolean;
 }
 
 function add(entry: Entry, { reads }: ToolReach): void {
@@ -56,11 +53,11 @@ function add(entry: Entry, { reads }: ToolReach): void {
   if (reads === "untrusted" || reads === "both") entry.untrusted = true;
 }
 
-export function createTaint({ settings, history }: TaintDeps): Taint {
+export function createTaint({ settings, past }: TaintDeps): Taint {
   const sessions = new Map<string, Entry>();
 
   function entryOf(sessionKey: string): Entry {
-    const found = sessions.get(sessionKey) ?? { private: false, untrusted: false, complete: history === undefined };
+    const found = sessions.get(sessionKey) ?? { private: false, untrusted: false };
     sessions.delete(sessionKey);
     sessions.set(sessionKey, found);
     const [oldest] = sessions.keys();
@@ -76,10 +73,11 @@ export function createTaint({ settings, history }: TaintDeps): Taint {
   }
 
   /** What cannot be read counts as the worst. */
-  async function complete(entry: Entry, sessionKey: string): Promise<void> {
+  async function addPast(entry: Entry, sessionKey: string): Promise<void> {
     try {
-      for (const past of (await history?.(sessionKey)) ?? []) add(entry, reachOf(past));
-      entry.complete = true;
+      const { tools = [], hasOutsideText = false } = (await past?.(sessionKey)) ?? {};
+      for (const tool of tools) add(entry, reachOf(tool));
+      entry.untrusted ||= hasOutsideText;
     } catch {
       add(entry, ANYTHING);
     }
@@ -89,21 +87,11 @@ export function createTaint({ settings, history }: TaintDeps): Taint {
     async evaluate({ toolName: tool }, { sessionKey }) {
       if (settings()?.enabled !== true || sessionKey === undefined || reachOf(tool).outbound !== true) return undefined;
       const entry = entryOf(sessionKey);
-      if (!entry.complete) await complete(entry, sessionKey);
+      if (!entry.private || !entry.untrusted) await addPast(entry, sessionKey);
       return entry.private && entry.untrusted ? question(tool) : undefined;
     },
     observe(sessionKey, tool) {
       add(entryOf(sessionKey), reachOf(tool));
-    },
-    mark(sessionKey, what) {
-      entryOf(sessionKey)[what] = true;
-    },
-    flags(sessionKey) {
-      const found = sessions.get(sessionKey);
-      return { private: found?.private ?? false, untrusted: found?.untrusted ?? false };
-    },
-    forget(sessionKey) {
-      sessions.delete(sessionKey);
     },
   };
 }
@@ -122,13 +110,16 @@ function question(tool: string): Wish {
 
 const MOST_ENTRIES = 500;
 
-/** Names of the tools whose results a session holds. */
-export async function toolsUsed(store: Pick<Store, "read">, sessionKey: string): Promise<ReadonlySet<string>> {
+export async function sessionPast(store: Pick<Store, "read">, sessionKey: string): Promise<SessionPast> {
   const session = await store.read("sessions.get", { key: sessionKey });
-  if (!session) return new Set();
+  if (!session) return { tools: [], hasOutsideText: false };
   const { agentId, entry } = session;
   const files = await store.read("transcripts.ofSession", { agentId, sessionId: entry.sessionId });
   const file = files.find(({ archivedAt }) => archivedAt === null)?.file;
   const rows = file === undefined ? [] : await store.read("transcripts.tail", { file, limit: MOST_ENTRIES });
-  return new Set(rows.flatMap(({ line }) => /"toolName":"([^"]+)"/.exec(line)?.[1] ?? []));
+  return {
+    tools: new Set(rows.flatMap(({ line }) => /"toolName":"([^"]+)"/.exec(line)?.[1] ?? [])),
+    // Results of tools carry the marks as well: of those their tool says what they are.
+    hasOutsideText: rows.some(({ line }) => line.includes(UNTRUSTED_START) && !line.includes('"toolName"')),
+  };
 }

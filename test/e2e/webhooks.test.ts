@@ -76,6 +76,9 @@ test("a request is checked in order: the address, the token, the method, the sub
   expect((await post("/", {})).status).toBe(404);
   expect(await post("/wake", "[")).toMatchObject({ status: 400, body: { ok: false, error: expect.stringContaining("Invalid JSON") } });
   expect((await post("/wake", "[1]")).status).toBe(400);
+  // As `curl -d` sends it.
+  const form = { headers: { "content-type": "application/x-www-form-urlencoded" } };
+  expect((await post("/wake", { text: "of curl", mode: "next-heartbeat" }, form)).status).toBe(200);
   expect(await post("/wake", "")).toMatchObject({ status: 400, body: { ok: false, error: "text required" } });
   expect((await post("/nowhere", {})).status).toBe(404);
   expect((await post("/wake", { text: "w-header", mode: "next-heartbeat" }, { token: null, headers: { "x-openclaw-token": HOOK_TOKEN } })).status).toBe(200);

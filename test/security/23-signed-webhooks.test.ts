@@ -19,6 +19,7 @@ beforeAll(async () => {
           { preset: "github", secret: SECRET },
           { preset: "stripe", secret: SECRET, match: { path: "pay" }, messageTemplate: "{{type}}" },
           { preset: "slack", secret: SECRET, messageTemplate: "{{event.text}}" },
+          { preset: "slack", match: { path: "commands" }, secret: SECRET, messageTemplate: "{{command}} {{text}}" },
         ],
       },
     },
@@ -69,6 +70,25 @@ test("23: a delivery signed as GitHub does it is taken without a token, and a re
   await settled();
   expect(asked("by w-octocat")).toBe(1);
   expect(askedFor(gateway, "by w-octocat")[0]!.user).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+});
+
+test("23: a form that is signed as GitHub or Slack do it is read, its replay starts nothing, and Slack is given an empty answer", async () => {
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const event = new URLSearchParams({
+    payload: JSON.stringify({ action: "closed", repository: { full_name: "o/r" }, sender: { login: "w-form" } }),
+  }).toString();
+  const github = { ...form, "x-hub-signature-256": `sha256=${sign(event)}`, "x-github-event": "issues", "x-github-delivery": "form-1" };
+  expect((await signed("/github", event, github)).status).toBe(202);
+  const command = new URLSearchParams({ command: "/weather", text: "say w-slash", trigger_id: "1.2.3" }).toString();
+  const time = String(seconds());
+  const slack = { ...form, "x-slack-request-timestamp": time, "x-slack-signature": `v0=${sign(`v0:${time}:${command}`)}` };
+  for (const _ of ["once", "again"]) expect(await signed("/commands", command, slack)).toMatchObject({ status: 200, body: {} });
+  await expect.poll(() => [asked("by w-form"), asked("/weather say w-slash")], PATIENCE).toEqual([1, 1]);
+  const broken = "payload=%7Bbroken";
+  const headers = { ...github, "x-hub-signature-256": `sha256=${sign(broken)}`, "x-github-delivery": "form-2" };
+  expect(await signed("/github", broken, headers)).toMatchObject({ status: 400, body: { error: expect.stringContaining("Invalid JSON") } });
+  await settled();
+  expect([asked("by w-form"), asked("/weather say w-slash")]).toEqual([1, 1]);
 });
 
 test("23: deliveries signed as Stripe and Slack do it count for five minutes, and once", async () => {

@@ -31,7 +31,8 @@ const SIGNED: Readonly<Record<SignedPreset, Pick<Written, "name" | "sessionKey" 
     messageTemplate: "GitHub event {{headers.x-github-event}} {{action}} in {{repository.full_name}} by {{sender.login}}\n\n{{payload}}",
   },
   stripe: { name: "Stripe", sessionKey: "hook:stripe:{{id}}", messageTemplate: "Stripe event {{type}}\n\n{{payload}}" },
-  slack: { name: "Slack", sessionKey: "hook:slack:{{event_id}}", messageTemplate: "Slack event {{event.type}}\n\n{{payload}}" },
+  // Events have an id of their own; commands and buttons have the one of what was pressed.
+  slack: { name: "Slack", sessionKey: "hook:slack:{{event_id}}{{trigger_id}}", messageTemplate: "Slack {{type}} {{event.type}}{{command}}\n\n{{payload}}" },
 };
 
 /** A path without the slashes around it. */

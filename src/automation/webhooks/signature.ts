@@ -81,8 +81,8 @@ export function checkSignature(preset: SignedPreset, { headers, body }: SignedRe
 
 /** The service's own id of a delivery: a repeat has the same. */
 export function deliveryId(preset: SignedPreset, headers: SignedRequest["headers"], payload: unknown): string | undefined {
-  const field = preset === "stripe" ? "id" : "event_id";
-  const id = preset === "github" ? headers["x-github-delivery"] : isRecord(payload) ? payload[field] : undefined;
+  const fields = isRecord(payload) ? payload : {};
+  const id = preset === "github" ? headers["x-github-delivery"] : preset === "stripe" ? fields["id"] : (fields["event_id"] ?? fields["trigger_id"]);
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 

@@ -59,13 +59,20 @@ function hashOf(...parts: readonly (string | Buffer)[]): string {
 
 const refusal = (status: number, error: string): HookAnswer => ({ status, body: { ok: false, error } });
 
-function payloadOf(body: Buffer): Fields {
+/** What `curl -d '{…}'` sends calls itself a form and is none. */
+const isForm = ({ headers, body }: HookRequest): boolean =>
+  /^application\/x-www-form-urlencoded\b/i.test(headers["content-type"] ?? "") && !/^\s*[[{]/.test(body.toString("latin1", 0, 100));
+
+/** The body as an object. Of a form its fields; services that send JSON in a form have it in a field called `payload`. */
+function payloadOf(request: HookRequest): Fields {
   let value: unknown;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    value = text.trim() === "" ? {} : JSON.parse(text);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(request.body);
+    const form = isForm(request) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
+    const json = form ? form["payload"] : text;
+    value = json === undefined ? form : json.trim() === "" ? {} : JSON.parse(json);
   } catch {
-    throw new AppError("INVALID_INPUT", "Invalid JSON: the body must be one JSON object in UTF-8");
+    throw new AppError("INVALID_INPUT", "Invalid JSON: the body must be one JSON object in UTF-8, or a form");
   }
   if (!isRecord(value)) throw new AppError("INVALID_INPUT", "Invalid body: expected a JSON object");
   return value;
@@ -164,7 +171,9 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     const incoming = identify(request, deps, signed && (deliveryId(signed.preset, headers, payload) ?? seal));
     if (seal !== undefined && !(await isFresh(deps, mapping, seal, incoming.id)))
       return refusal(409, "this signed request was accepted before; a replay is refused");
-    return carryOut(action, incoming);
+    const answer = await carryOut(action, incoming);
+    // Slack shows people any other answer to a command or a button.
+    return signed?.preset === "slack" && isForm(request) && answer.status < 300 ? { status: 200 } : answer;
   }
 
   /** Finds the first mapping that takes the request. Signatures are checked before anything in the body is read. */
@@ -175,7 +184,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     const refused = [...sealed.values()].find((one) => "refused" in one);
     const isKnown = request.trusted || [...sealed.values()].some((one) => "seal" in one);
     if (!isKnown) return refusal(401, refused?.refused ?? "Unauthorized");
-    const payload = payloadOf(request.body);
+    const payload = payloadOf(request);
     const mapping = mappings.find((one) => takes(one, request.path, payload));
     if (!mapping) return refusal(404, `Not Found: no mapping takes ${request.path} (hooks.mappings)`);
     const own = sealed.get(mapping);
@@ -189,7 +198,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     async handle(request) {
       try {
         if (!request.trusted || (request.path !== "wake" && request.path !== "agent")) return await handleMapped(request);
-        const payload = payloadOf(request.body);
+        const payload = payloadOf(request);
         const action = request.path === "wake" ? wakeAction(payload) : agentAction(payload, actionDeps());
         return await carryOut(action, identify(request, deps));
       } catch (error) {

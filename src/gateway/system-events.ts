@@ -15,13 +15,15 @@ export interface SystemEvent {
   readonly wake?: { readonly source: "cron" | "exec" | "hook" | "wake"; readonly now: boolean; readonly ref?: string } | undefined;
 }
 
-/** Events that wait in one session; of more the oldest go. */
-const MAX_QUEUED = 20;
+/** Notes that wait in one session; of more the oldest go. */
+const MAX_NOTES = 20;
+/** Events that somebody waits for are never dropped: more are refused. Commands that end always have a place. */
+const MAX_QUEUED = 200;
 
 /** The session that everything without a session of its own belongs to. */
 export const mainSession = (config: OpenClawConfig): string => mainSessionKey(keySettings(config));
 
-/** Queues an event, on disk. One that repeats the last is dropped. Returns the session that will get it. */
+/** Queues an event, on disk; `OVERLOADED` when too many wait. One that repeats the last is dropped. Returns the session that will get it. */
 export async function queueSystemEvent(
   deps: { readonly config: Pick<Config, "current">; readonly store: Pick<Store, "write">; readonly ids: Ids },
   event: SystemEvent,
@@ -35,7 +37,8 @@ export async function queueSystemEvent(
   }
   const { text, idempotencyKey, wake } = event;
   const payload = wake && { wake: wake.source, now: wake.now, ...(wake.ref === undefined ? {} : { ref: wake.ref }) };
-  const about = { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_QUEUED };
-  await deps.store.write("injections.add", { ...about, text, payload, idempotencyKey });
+  const about = { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_NOTES };
+  const limit = wake && wake.source !== "exec" ? MAX_QUEUED : undefined;
+  await deps.store.write("injections.add", { ...about, text, payload, idempotencyKey, limit });
   return sessionKey;
 }

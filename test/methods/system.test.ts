@@ -1,5 +1,6 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { SYSTEM_EVENTS } from "../../src/sessions/index.ts";
 import { openMethods, type MethodFixture } from "../harness/methods.ts";
 
 let fixture: MethodFixture;
@@ -84,6 +85,22 @@ test("an event with a key comes once, also when it repeated the one before it", 
   expect(await add("7", "text 4", "k4")).toEqual({ id: "4", duplicate: true });
   const waiting = await store.read("injections.waiting", { sessionKey: "agent:ops:main", now: fixture.clock.now() });
   expect(waiting.map(({ text }) => text)).toEqual(["text 5", "text 6"]);
+});
+
+test("an event that somebody waits for is never dropped: notes make no room in its place, and more of them than fit are refused", async () => {
+  const { store } = fixture;
+  const sessionKey = "agent:ops:main";
+  const about = { sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: 2 };
+  const remind = (n: number) => store.write("injections.add", { ...about, id: `r${n}`, text: `remind ${n}`, payload: { wake: "cron", now: false }, limit: 5 });
+  const waiting = async () => (await store.read("injections.waiting", { sessionKey, now: fixture.clock.now() })).map(({ text }) => text);
+  await remind(1);
+  for (const n of [1, 2, 3]) await store.write("injections.add", { ...about, id: `n${n}`, text: `note ${n}` });
+  for (const n of [2, 3]) await remind(n);
+  expect(await waiting()).toEqual(["remind 1", "note 2", "note 3", "remind 2", "remind 3"]);
+  await expect(remind(4)).rejects.toMatchObject({ code: "OVERLOADED", message: expect.stringContaining("5 lines wait for the next turn of agent:ops:main") });
+  await store.write("injections.drain", { sessionKey, turnId: "t" });
+  await remind(4);
+  expect(await waiting()).toEqual(["remind 4"]);
 });
 
 test("presence is a list", async () => {

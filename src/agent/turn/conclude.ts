@@ -120,12 +120,13 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
   const touched: Draft[] = pruned && end.status === "ok" ? [(at) => cacheTouchEntry(at, turn.chosen.selection.entry)] : [];
   const decided: Write[] = hookLog.entries.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { hooks: hookLog.entries } }]];
   const { row, before, file } = turn.target;
-  const patch = patchOf(deps, input, turn, end, isForgotten);
+  const { patches, others } = ownPatches(replies, input.sessionKey);
+  const patch = Object.assign({ ...patchOf(deps, input, turn, end, isForgotten) }, ...patches);
   const writes: Write[] = [
     ["sessions.merge", { key: input.sessionKey, patch }],
     ...decided,
     ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
-    ...replies,
+    ...others,
     ...(isForgotten && before !== undefined ? ([["transcripts.branch", { file, leafId: before }]] as const) : []),
     // The text once: its pieces are in the transcript.
     ["turns.end", { id: input.runId, outcome, why, detail: { ...end, texts: [] } }],
@@ -137,6 +138,12 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
   const isOurs = isRecord(merged) && merged["version"] === version && deps.session.isTouched !== true && !isForgotten;
   deps.session.row = isOurs ? { ...row, version, entry: patchedEntry(row.entry, patch) } : undefined;
   return end;
+}
+
+/** What the replies change of the session itself belongs to the one change that a turn makes of it: more would look like someone else's. */
+function ownPatches(replies: readonly Write[], sessionKey: string) {
+  const isOwn = (write: Write): write is Extract<Write, readonly ["sessions.merge", unknown]> => write[0] === "sessions.merge" && write[1].key === sessionKey;
+  return { patches: replies.filter(isOwn).map(([, { patch }]) => patch), others: replies.filter((write) => !isOwn(write)) };
 }
 
 /** How the inputs of a turn end. */

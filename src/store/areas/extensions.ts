@@ -40,8 +40,10 @@ export interface ExtensionsWrites {
       readonly payload?: unknown;
       readonly idempotencyKey?: string | undefined;
       readonly expiresAt?: number | undefined;
-      /** A queue of this length: the oldest pending text of the same plugin and placement goes, and one that equals the last is a duplicate. */
+      /** Of more texts without a payload than this, of the same plugin and placement, the oldest go; one that equals the last is a duplicate. */
       readonly most?: number | undefined;
+      /** `OVERLOADED` when so many wait, of the same plugin and placement. */
+      readonly limit?: number | undefined;
     };
     result: { readonly id: string; readonly duplicate: boolean };
   };

@@ -1,10 +1,14 @@
 import type { ExtensionRow, ExtensionsReads, ExtensionsWrites, InjectionRow } from "../../areas/extensions.ts";
+import { AppError } from "../../../base/errors.ts";
+import { firstRow } from "../../rows.ts";
 import { shapeAll, toJson, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = "session_key AS sessionKey, plugin_id AS pluginId, namespace, value, updated_at AS updatedAt";
 const INJECTION_COLUMNS = "id, session_key AS sessionKey, plugin_id AS pluginId, placement, text, payload, created_at AS createdAt, expires_at AS expiresAt";
 /** What one plugin has queued for a session. */
 const PENDING = "session_key = ? AND plugin_id = ? AND placement = ? AND drained_at IS NULL";
+/** Nothing waits for it: it may go when there are too many. */
+const NOTE = `${PENDING} AND payload IS NULL`;
 
 export const extensionsWrites = {
   "extensions.set"({ sql, now }, { sessionKey, pluginId, namespace, value }) {
@@ -38,14 +42,22 @@ export const extensionsWrites = {
     const last = row.most === undefined ? undefined : sql(`SELECT id, text FROM injections WHERE ${PENDING} ORDER BY seq DESC LIMIT 1`).get(...queue);
     const isRepeated = last?.["text"] === row.text;
     if (last && isRepeated && key === null) return { id: String(last["id"]), duplicate: true };
+    if (row.limit !== undefined && !isRepeated) {
+      const waiting = Number(firstRow<{ n: number }>(sql(`SELECT count(*) AS n FROM injections WHERE ${PENDING}`), ...queue)?.n);
+      if (waiting >= row.limit)
+        throw new AppError("OVERLOADED", `${waiting} lines wait for the next turn of ${row.sessionKey}; nothing was accepted, send it again later`);
+    }
     const text = `INSERT INTO injections (id, session_key, plugin_id, idempotency_key, placement, text, payload, created_at, expires_at, drained_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
     // A repeated text is stored as drained: its key stays known.
     const drainedAt = isRepeated ? now : null;
     sql(text).run(row.id, row.sessionKey, row.pluginId, key, row.placement, row.text, toJson(row.payload), now, row.expiresAt ?? null, drainedAt);
     if (row.most !== undefined)
-      sql(
-        `UPDATE injections SET drained_at = ? WHERE ${PENDING} AND seq <= (SELECT seq FROM injections WHERE ${PENDING} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
-      ).run(now, ...queue, ...queue, row.most);
+      sql(`UPDATE injections SET drained_at = ? WHERE ${NOTE} AND seq <= (SELECT seq FROM injections WHERE ${NOTE} ORDER BY seq DESC LIMIT 1 OFFSET ?)`).run(
+        now,
+        ...queue,
+        ...queue,
+        row.most,
+      );
     return { id: row.id, duplicate: isRepeated };
   },
   "injections.drain"({ sql, now }, { sessionKey, turnId }) {

@@ -26,5 +26,17 @@ test("what the gateway itself had the agent go on with is a note; what people sa
   const entry = withoutSystemLines(said(`${LINE}\n\nGo on.`));
   expect(asNote(entry, { kind: "exec" })).toMatchObject({ kind: "note", content: [], told: [expect.any(String)] });
   expect(asNote(entry, { kind: "message" })).toBe(entry);
-  expect(asNote(said("hello"), { kind: "exec" })).toMatchObject({ kind: "user" });
+});
+
+test.each([
+  ["cron", "A scheduled reminder is due:\n\nTake the pills.\n\nTell them.", "Reminder: Take the pills.\n\nTell them."],
+  ["cron", "[cron:04365d08-1c37 Weather] Look outside.", "Weather: Look outside."],
+  ["announce", '[System Message] [sessionId: s1] A subagent task "look" completed successfully.', 'A subagent task "look" completed successfully.'],
+  ["heartbeat", "Read HEARTBEAT.md.", "Read HEARTBEAT.md."],
+])("what the gateway told the agent in a turn of the kind %s is nobody's words", (kind, prompt, shown) => {
+  expect(asNote(said(prompt), { kind })).toMatchObject({ kind: "note", content: [], told: [shown] });
+});
+
+test("what other agents and programs wrote is shown with who wrote it", () => {
+  for (const kind of ["webhook", "subagent", "session"]) expect(asNote(said("do it"), { kind })).toMatchObject({ kind: "user", from: expect.any(String) });
 });

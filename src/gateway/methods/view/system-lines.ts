@@ -14,12 +14,29 @@ export function withoutSystemLines<Entry extends Pick<ChatEntry, "kind" | "conte
   return { ...entry, told: [...systemLines], content: text === "" ? entry.content.toSpliced(at, 1) : entry.content.with(at, { ...block, text }) };
 }
 
-/** Inputs that the gateway itself gave a session: what they say beside the lines of the system is for the agent only. */
-const OWN_KINDS: ReadonlySet<string> = new Set(["exec"]);
+/** Inputs that the gateway itself gave a session. */
+const OWN_KINDS: ReadonlySet<string> = new Set(["exec", "heartbeat", "cron", "announce"]);
+/** Inputs that other programs and agents wrote, and who is named for them. */
+const WRITERS: Readonly<Record<string, string>> = { webhook: "A webhook", subagent: "The agent that started this", session: "Another session" };
 
 export const isOwnKind = (kind: string | null): boolean => kind !== null && OWN_KINDS.has(kind);
 
-/** What began a turn of the gateway's own is no message. */
+/** A prompt in the words that people are shown: without marks that are for the agent. */
+const SHORTER: readonly (readonly [RegExp, string])[] = [
+  [/^\[System Message\] \[sessionId: [^\]\n]*\] /, ""],
+  [/^A scheduled reminder is due:\s+/, "Reminder: "],
+  [/^\[cron:[^\s\]]+ ([^\]\n]*)\] /, "$1: "],
+];
+
+function promptOf({ content }: ChatEntry): readonly string[] {
+  const text = content.flatMap((part) => (isRecord(part) && typeof part["text"] === "string" ? [part["text"]] : [])).join("\n");
+  return text === "" ? [] : [SHORTER.reduce((shown, [pattern, by]) => shown.replace(pattern, by), text)];
+}
+
+/** What began a turn of the gateway's own is no message: where lines of the system led to it these are shown, else what the agent was told to do. */
 export function asNote(entry: ChatEntry, { kind }: Pick<TurnSpan, "kind">): ChatEntry {
-  return entry.kind === "user" && entry.told !== undefined && isOwnKind(kind) ? { ...entry, kind: "note", content: [] } : entry;
+  if (entry.kind !== "user" || kind === null) return entry;
+  if (isOwnKind(kind)) return { ...entry, kind: "note", content: [], told: [...(entry.told ?? promptOf(entry))] };
+  const from = entry.from ?? WRITERS[kind];
+  return from === undefined ? entry : { ...entry, from };
 }

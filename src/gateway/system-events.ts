@@ -17,7 +17,7 @@ export interface SystemEvent {
 
 /** Notes that wait in one session; of more the oldest go. */
 const MAX_NOTES = 20;
-/** Events that somebody waits for are never dropped: more are refused. Commands that end always have a place. */
+/** Events that someone waits for are never dropped: more are refused. Commands that end always have a place. */
 const MAX_QUEUED = 200;
 
 /** The session that everything without a session of its own belongs to. */

@@ -87,7 +87,7 @@ test("an event with a key comes once, also when it repeated the one before it", 
   expect(waiting.map(({ text }) => text)).toEqual(["text 5", "text 6"]);
 });
 
-test("an event that somebody waits for is never dropped: notes make no room in its place, and more of them than fit are refused", async () => {
+test("an event that someone waits for is never dropped: notes do not push it out, and more of them than fit are refused", async () => {
   const { store } = fixture;
   const sessionKey = "agent:ops:main";
   const about = { sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: 2 };

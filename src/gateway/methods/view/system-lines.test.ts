@@ -33,7 +33,7 @@ test.each([
   ["cron", "[cron:04365d08-1c37 Weather] Look outside.", "Weather: Look outside."],
   ["announce", '[System Message] [sessionId: s1] A subagent task "look" completed successfully.', 'A subagent task "look" completed successfully.'],
   ["heartbeat", "Read HEARTBEAT.md.", "Read HEARTBEAT.md."],
-])("what the gateway told the agent in a turn of the kind %s is nobody's words", (kind, prompt, shown) => {
+])("what the gateway given the agent in a turn of the kind %s is nobody's words", (kind, prompt, shown) => {
   expect(asNote(said(prompt), { kind })).toMatchObject({ kind: "note", content: [], told: [shown] });
 });
 

@@ -33,7 +33,7 @@ function promptOf({ content }: ChatEntry): readonly string[] {
   return text === "" ? [] : [SHORTER.reduce((shown, [pattern, by]) => shown.replace(pattern, by), text)];
 }
 
-/** What began a turn of the gateway's own is no message: where lines of the system led to it these are shown, else what the agent was told to do. */
+/** What began a turn of the gateway's own is no message: where lines of the system led to it these are shown, else what the agent was asked to do. */
 export function asNote(entry: ChatEntry, { kind }: Pick<TurnSpan, "kind">): ChatEntry {
   if (entry.kind !== "user" || kind === null) return entry;
   if (isOwnKind(kind)) return { ...entry, kind: "note", content: [], told: [...(entry.told ?? promptOf(entry))] };

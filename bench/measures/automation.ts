@@ -151,7 +151,7 @@ function loopDelay(context: BenchContext, name: string) {
 
 /** The file of jobs is written again after each change: how long that holds the event loop. */
 async function changing(context: BenchContext, model: BenchModel): Promise<Row> {
-  const [count, rounds] = context.quick ? [200, 1] : [10_000, 5];
+  const [count, rounds] = context.quick ? [200, 1] : [10_000, 3];
   const delay = loopDelay(context, "changed-jobs");
   const place = await makeAgentPlace(context, "changed-jobs", model, { env: delay.env });
   await (await place.start())[Symbol.asyncDispose]();

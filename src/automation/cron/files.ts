@@ -47,8 +47,8 @@ const UNREADABLE = "cron.unreadable";
 const VERSION = 1;
 const WRITE_AFTER_MS = 500;
 /** A write that takes long is followed by a pause so many times as long. */
-const PAUSE_FACTOR = 20;
-const MAX_PAUSE_MS = 60_000;
+const PAUSE_FACTOR = 5;
+const MAX_PAUSE_MS = 10_000;
 /** Jobs that are written at once: the event loop is free between two pages. */
 const PAGE = 50;
 const MAX_RUNS_BYTES = 2_000_000;

@@ -4,7 +4,7 @@ import type * as StoreModule from "../src/store/index.ts";
 export interface Row {
   readonly name: string;
   readonly value: number;
-  readonly unit: "×" | "ms" | "ns" | "MB" | "KB" | "/s";
+  readonly unit: "×" | "ms" | "ns" | "MB" | "KB" | "/s" | "tokens";
   /** The bar, in the same unit. */
   readonly bar: number;
   readonly better: "lower" | "higher";

@@ -10,12 +10,17 @@ import { makeBenchPlace, type BenchPlace, type BenchSetup } from "./gateway-proc
 
 interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly unknown[];
 }
 
 export interface BenchModel extends Disposable {
   readonly baseUrl: string;
   /** The last request that came. */
   last(): Promise<ModelRequest>;
+  /** When the last requests came and were answered, on the clock of `process.hrtime`, by the end of their last messages. */
+  times(): Promise<readonly { readonly text: string; readonly at: number; readonly answeredAt?: number }[]>;
+  /** How many requests came so far. */
+  requests(): Promise<number>;
   /** Milliseconds to encode and send a request and to read the whole answer, and nothing else. */
   bareCall(request: ModelRequest): Promise<number>;
 }
@@ -26,6 +31,8 @@ export async function startModel({ root, node }: BenchContext): Promise<BenchMod
   return {
     baseUrl,
     last: async () => (await (await fetch(`${baseUrl}/last`)).json()) as ModelRequest,
+    times: async () => (await (await fetch(`${baseUrl}/times`)).json()) as Awaited<ReturnType<BenchModel["times"]>>,
+    requests: async () => ((await (await fetch(`${baseUrl}/stats`)).json()) as { requests: number }).requests,
     async bareCall(request) {
       const started = performance.now();
       const headers = { "content-type": "application/json", authorization: "Bearer none" };
@@ -83,4 +90,29 @@ export async function makeAgentPlace(
   };
   const place = await makeBenchPlace(context, name, { ...more, config, built: context.built });
   return { ...place, stateDir: join(context.folder, name, "state") };
+}
+
+/** Sessions that plain turns are taken in at once. */
+export const PARALLEL = 20;
+
+/** Plain turns per second, in several sessions at once. */
+export async function plainTurns(place: BenchPlace, total: number): Promise<number> {
+  const client = await connectBench(place.to);
+  const run = async (count: number): Promise<number> => {
+    const started = performance.now();
+    let next = 0;
+    await Promise.all(
+      Array.from({ length: PARALLEL }, async (_, worker) => {
+        for (; next < count;) {
+          next += 1;
+          await client.turn(`agent:main:bench-plain-${worker}`, "hello");
+        }
+      }),
+    );
+    return count / ((performance.now() - started) / 1000);
+  };
+  await run(Math.min(200, total));
+  const rate = await run(total);
+  client.close();
+  return rate;
 }

@@ -2,10 +2,11 @@
  * A model provider for measurements, in a process of its own: OpenAI chat completions over HTTP, streamed or not.
  * `node bench/drivers/mock-model.ts [--port N] [--chunks N] [--gap MS] [--first MS]` prints its address.
  * The last message of the user may say otherwise: `@chunks=400 @gap=5 @first=50 @hold=3 @tool=read @args={"path":"x"}` (`@args` takes the rest of the line).
- * `@size=52` makes every piece that long.
+ * `@size=52` makes every piece that long; `@times=5` makes that many calls of the tool.
  * `@say=text` is answered with the rest of the line, `\n` in it with a new line; `@in=9000 @out=300` are counted as its tokens.
  * `POST /next` takes a list of such plans, `[{"say": "…"}]`: one for each request that follows, whatever its message says.
- * `GET /stats` gives what was asked for, `GET /last` the last request as it came.
+ * `GET /stats` gives what was asked for, `GET /last` the last request as it came, `GET /times` when the last thousand came, in milliseconds of the clock that
+ * all processes share.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -30,6 +31,7 @@ interface Plan {
   /** Pieces after which nothing more comes and the line stays open. */
   readonly hold: number;
   readonly tool?: string;
+  readonly times: number;
   readonly args: string;
   /** The answer, instead of counted words. */
   readonly say?: string;
@@ -44,6 +46,10 @@ interface Message {
 
 const stats = { requests: 0, streamed: 0, toolCalls: 0, toolResults: 0, aborted: 0, bytesIn: 0 };
 let last = "";
+/** The end of the last message of each, when it came, and when it was answered. */
+const times: { readonly text: string; readonly at: number; answeredAt?: number }[] = [];
+const MOST_TIMES = 1000;
+const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 const planned: Partial<Plan>[] = [];
 
 function textOf(content: unknown): string {
@@ -71,6 +77,7 @@ function planOf(turn: readonly Message[]): Plan {
     gap: number("gap", Number(values.gap)),
     first: number("first", Number(values.first)),
     hold: number("hold", -1),
+    times: number("times", 1),
     args: /@args=(.+)/.exec(text)?.[1]?.trim() ?? "{}",
     usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
     ...(say === undefined ? {} : { say }),
@@ -102,8 +109,8 @@ async function stream(plan: Plan, response: ServerResponse): Promise<void> {
       `data: ${JSON.stringify({ id: "mock", object: "chat.completion.chunk", model: "mock", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
     );
   if (plan.tool !== undefined) {
-    stats.toolCalls += 1;
-    send({ tool_calls: [{ index: 0, id: `call_${stats.toolCalls}`, type: "function", function: { name: plan.tool, arguments: plan.args } }] });
+    const call = { type: "function", function: { name: plan.tool, arguments: plan.args } };
+    send({ tool_calls: Array.from({ length: plan.times }, (_, index) => ({ index, id: `call_${(stats.toolCalls += 1)}`, ...call })) });
   } else {
     for (const [at, word] of wordsOf(plan).entries()) {
       if (at === plan.hold) return;
@@ -126,6 +133,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.url?.endsWith("/stats")) return json(response, stats);
   if (request.url?.endsWith("/models")) return json(response, { object: "list", data: [{ id: "mock", object: "model" }] });
   if (request.url?.endsWith("/last")) return void response.end(last);
+  if (request.url?.endsWith("/times")) return json(response, times);
+  const at = now();
   const body = await read(request);
   if (request.url?.endsWith("/next")) {
     planned.push(...(JSON.parse(body) as Partial<Plan>[]));
@@ -138,7 +147,14 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const turn = turnOf(asked.messages);
   stats.toolResults += turn.filter((message) => message.role === "tool").length;
   const plan = { ...planOf(turn), ...planned.shift() };
-  if (asked.stream) return stream(plan, response);
+  const time: (typeof times)[number] = { text: textOf(asked.messages.at(-1)?.content).slice(-200), at };
+  times.push(time);
+  if (times.length > MOST_TIMES) times.shift();
+  if (asked.stream) {
+    await stream(plan, response);
+    time.answeredAt = now();
+    return;
+  }
   json(response, {
     id: "mock",
     choices: [{ index: 0, message: { role: "assistant", content: wordsOf(plan).join("") }, finish_reason: "stop" }],

@@ -1,5 +1,5 @@
-/** Scheduled jobs: what many of them cost at start and while nothing is due, and a thousand that are due at once. */
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+/** Scheduled jobs: what many of them cost at start, when one is changed and while nothing is due, and a thousand that are due at once. */
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
@@ -9,12 +9,15 @@ import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { makeAgentPlace, startModel, type BenchModel } from "../drivers/agent-place.ts";
+import { makeAgentPlace, PARALLEL, plainTurns, startModel, type BenchModel } from "../drivers/agent-place.ts";
 import { connectBench } from "../drivers/client.ts";
 import type { BenchPlace } from "../drivers/gateway-process.ts";
+import { cpuMs } from "../drivers/process-facts.ts";
 import { bareNodeMs } from "../drivers/startup.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, quantile, round } from "../stats.ts";
+import { children } from "./children.ts";
+import { idleHour, isolatedBeat } from "./heartbeat.ts";
 
 const DAY_MS = 86_400_000;
 const id = (n: number): string => `job-${String(n).padStart(6, "0")}`;
@@ -130,30 +133,50 @@ async function waiting(context: BenchContext): Promise<Row> {
   };
 }
 
-const PARALLEL = 20;
-const PATIENCE_MS = 120_000;
+const LOOP_DELAY = "bench/drivers/loop-delay.ts";
 
-/** Plain turns per second, in as many sessions at once as jobs may run. */
-async function plainTurns(place: BenchPlace, total: number): Promise<number> {
-  const client = await connectBench(place.to);
-  const run = async (count: number): Promise<number> => {
-    const started = performance.now();
-    let next = 0;
-    await Promise.all(
-      Array.from({ length: PARALLEL }, async (_, worker) => {
-        for (; next < count;) {
-          next += 1;
-          await client.turn(`agent:main:bench-plain-${worker}`, "hello");
-        }
-      }),
-    );
-    return count / ((performance.now() - started) / 1000);
+/** A gateway that says how late its event loop was since it was last asked. */
+function loopDelay(context: BenchContext, name: string) {
+  const file = join(context.folder, `${name}-loop.json`);
+  return {
+    env: { NODE_OPTIONS: `--import=${pathToFileURL(join(context.root, LOOP_DELAY)).href}`, BENCH_LOOP_FILE: file },
+    async ask(pid: number): Promise<{ readonly p99: number; readonly max: number }> {
+      rmSync(file, { force: true });
+      process.kill(pid, "SIGUSR2");
+      while (!existsSync(file)) await wait(5);
+      return JSON.parse(readFileSync(file, "utf8")) as { p99: number; max: number };
+    },
   };
-  await run(Math.min(200, total));
-  const rate = await run(total);
-  client.close();
-  return rate;
 }
+
+/** The file of jobs is written again after each change: how long that holds the event loop. */
+async function changing(context: BenchContext, model: BenchModel): Promise<Row> {
+  const [count, rounds] = context.quick ? [200, 1] : [10_000, 3];
+  const delay = loopDelay(context, "changed-jobs");
+  const place = await makeAgentPlace(context, "changed-jobs", model, { env: delay.env });
+  await (await place.start())[Symbol.asyncDispose]();
+  fillJobs(place.stateDir, count, Date.now() + DAY_MS, 1000);
+  await using gateway = await place.start();
+  const client = await connectBench(place.to);
+  const file = join(place.stateDir, "cron", "jobs.json");
+  const writtenAt = (): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const change = async (n: number): Promise<void> => {
+    const before = writtenAt();
+    await client.request("cron.update", { id: id(n), patch: { description: `change ${n}` } });
+    while (writtenAt() === before) await wait(5);
+  };
+  await change(0);
+  await delay.ask(gateway.pid);
+  const before = cpuMs(gateway.pid);
+  for (let n = 1; n <= rounds; n += 1) await change(n);
+  const cpu = (cpuMs(gateway.pid) - before) / rounds;
+  const { p99, max } = await delay.ask(gateway.pid);
+  client.close();
+  const facts = { jobs: count, "max ms": round(max, 1), "ms CPU for each": round(cpu, 1) };
+  return { name: "automation: a change of one of 10000 jobs, loop delay p99", value: round(p99, 1), unit: "ms", bar: 20, better: "lower", facts };
+}
+
+const PATIENCE_MS = 120_000;
 
 interface Slots {
   readonly claimed: readonly number[];
@@ -179,9 +202,8 @@ function slotTimes(stateDir: string, due: number): Slots {
 /** A thousand jobs that are due in the same second. */
 async function atOnce(context: BenchContext, model: BenchModel): Promise<Row[]> {
   const count = context.quick ? 50 : 1000;
-  const file = join(context.folder, "jobs-loop.json");
-  const env = { NODE_OPTIONS: `--import=${pathToFileURL(join(context.root, "bench/drivers/loop-delay.ts")).href}`, BENCH_LOOP_FILE: file };
-  const place = await makeAgentPlace(context, "jobs-at-once", model, { env, config: { cron: { maxConcurrentRuns: PARALLEL } } });
+  const delay = loopDelay(context, "jobs-at-once");
+  const place = await makeAgentPlace(context, "jobs-at-once", model, { env: delay.env, config: { cron: { maxConcurrentRuns: PARALLEL } } });
   await (await place.start())[Symbol.asyncDispose]();
   const plain = await place.start();
   const rate = await plainTurns(place, count);
@@ -190,21 +212,15 @@ async function atOnce(context: BenchContext, model: BenchModel): Promise<Row[]> 
   fillJobs(place.stateDir, count, due, 0);
   await using gateway = await place.start();
   await plainTurns(place, PARALLEL);
-  const lateness = async (): Promise<{ readonly p99: number; readonly max: number }> => {
-    rmSync(file, { force: true });
-    process.kill(gateway.pid, "SIGUSR2");
-    while (!existsSync(file)) await wait(5);
-    return JSON.parse(readFileSync(file, "utf8")) as { p99: number; max: number };
-  };
   while (Date.now() < due - 50) await wait(10);
-  await lateness();
+  await delay.ask(gateway.pid);
   const client = await connectBench(place.to);
   const left = async (): Promise<number> => Number((await client.request("cron.status"))["jobs"]);
   while ((await left()) > 0) {
     if (Date.now() > due + PATIENCE_MS) throw new Error(`${await left()} jobs have not run ${PATIENCE_MS} ms after they were due`);
     await wait(100);
   }
-  const { p99, max } = await lateness();
+  const { p99, max } = await delay.ask(gateway.pid);
   client.close();
   const { claimed, begun, inOrder } = slotTimes(place.stateDir, due);
   const last = Math.max(...begun);
@@ -229,6 +245,7 @@ export const automation: Measure = {
   async run(context): Promise<readonly Row[]> {
     await context.loadStore();
     using model = await startModel(context);
-    return [await starting(context, model), await waiting(context), ...(await atOnce(context, model))];
+    const jobs = [await starting(context, model), await changing(context, model), await waiting(context), ...(await atOnce(context, model))];
+    return [...jobs, await idleHour(context), await isolatedBeat(context, model), ...(await children(context, model))];
   },
 };

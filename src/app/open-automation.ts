@@ -12,7 +12,7 @@ import {
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
-import type { Conversation, RunRequest } from "../conversation/index.ts";
+import type { Conversation } from "../conversation/index.ts";
 import { queueSystemEvent, type HeartbeatPort } from "../gateway/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
@@ -66,6 +66,7 @@ export interface Automation {
   reloadHooks(): Promise<void>;
 }
 
+type AcceptOf = Parameters<Conversation["accept"]>;
 type OutcomeOf = Parameters<Conversation["outcome"]>;
 
 /** A message of the history as a reminder quotes it. */
@@ -119,7 +120,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
   const disabledBy = (): string | undefined =>
     env["OPENCLAW_SKIP_CRON"] === "1" ? "OPENCLAW_SKIP_CRON" : config.current.cron?.enabled === false ? "cron.enabled" : undefined;
   const notify = (event: Parameters<typeof queueSystemEvent>[1]): Promise<string> => queueSystemEvent({ config, store, ids }, event);
-  const runs = { accept: (request: RunRequest) => conversation().accept(request), outcome: (...args: OutcomeOf) => conversation().outcome(...args) };
+  const runs = { accept: (...args: AcceptOf) => conversation().accept(...args), outcome: (...args: OutcomeOf) => conversation().outcome(...args) };
   const heartbeat = openHeartbeat({ core, runs, notify, isBusy: (sessionKey) => conversation().isBusy(sessionKey), beat, channelOf }, stack);
   const cron = stack.use(
     createLazyCron({

@@ -1,4 +1,5 @@
 import { access } from "node:fs/promises";
+import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { jobsFile } from "./cron/jobs-file.ts";
 import type { Cron, CronDeps, CronEvent, Emit } from "./cron/cron.ts";
@@ -42,6 +43,7 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     await files.import();
     const cron = createCron({ ...deps, emit });
     await cron.start();
+    void files.catchUp().catch((error: unknown) => deps.log.warn(`the file of cron jobs may be behind: ${messageOf(error)}`));
     /** The setting may name another file now. */
     async function follow(): Promise<void> {
       if (files.path === jobsFile(deps.config)) return;

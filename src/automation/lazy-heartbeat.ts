@@ -55,8 +55,10 @@ export function createLazyHeartbeat(deps: LazyHeartbeatDeps): LazyHeartbeat {
       startedAt = clock.monotonic();
       planned = planOf();
       arm(first());
+      const [left, waking] = await Promise.all([store.read("idempotency.running", { scope: "heartbeat" }), store.read("injections.waking", {})]);
+      if (left.length > 0) void open().then((heartbeat) => heartbeat.resume(left), failed);
       // Lines that asked for a beat before the previous process died.
-      for (const { sessionKey, source } of await store.read("injections.waking", {})) wake({ sessionKey, reason: source === "exec" ? "exec-event" : source });
+      for (const { sessionKey, source } of waking) wake({ sessionKey, reason: source === "exec" ? "exec-event" : source });
     },
     follow() {
       if (startedAt === undefined || planned === planOf()) return;

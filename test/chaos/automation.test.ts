@@ -13,7 +13,7 @@ test("whenever the gateway is killed or suspended, or its clock is set, what sta
   const report = await automationCampaign({
     kills: 10,
     random: seededRandom(20_261_117),
-    suspendMs: 1000,
+    suspendMs: [500, 1500],
     stop: () => done.rounds > 2 && done.started > 5 && performance.now() > end,
     onRound: (rounds, { started }) => Object.assign(done, { rounds, started }),
   });

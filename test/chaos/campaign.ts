@@ -20,6 +20,7 @@ const { values } = parseArgs({
     writers: { type: "string" },
     only: { type: "string" },
     path: { type: "string" },
+    suspend: { type: "string" },
   },
 });
 const path = values.path ?? values.only;
@@ -76,15 +77,15 @@ if (asked("channel")) {
   report("channel", found, home);
 }
 
-/** As long as a machine sleeps, in one of the campaign's suspensions at most. */
-const SUSPEND_MS = 5000;
+/** As long as the process stands still in one of the suspensions, in seconds; `--suspend 90` has all of them last that long. */
+const [LEAST_S, MOST_S] = values.suspend === undefined ? [0.5, 5] : [Number(values.suspend), Number(values.suspend)];
 
 if (asked("automation")) {
   console.log(`automation: ${kills} faults, seed ${seed}`);
   const { home, ...found } = await automationCampaign({
     kills,
     random: seededRandom(seed),
-    suspendMs: SUSPEND_MS,
+    suspendMs: [LEAST_S * 1000, MOST_S * 1000],
     onRound: (round, { fault, started }) => {
       if (round % 10 === 0) console.log(`${round} faults, the last ${fault}; ${started} pieces of work, each ran once and is recorded`);
     },

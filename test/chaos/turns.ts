@@ -56,7 +56,7 @@ const textOf = (content: unknown): string =>
   typeof content === "string" ? content : Array.isArray(content) ? content.map((part) => (part as { text?: string }).text ?? "").join("") : "";
 
 /** A provider over HTTP: a message `do <word>` makes it call `exec` once to write the word down, and then say how that went. */
-export async function startModel(ledger: string): Promise<{ readonly server: Server; readonly url: string }> {
+async function startModel(ledger: string): Promise<{ readonly server: Server; readonly url: string }> {
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += String(chunk)));
@@ -83,7 +83,7 @@ export async function startModel(ledger: string): Promise<{ readonly server: Ser
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
 }
 
-export function configure(place: Place, modelUrl: string): void {
+function configure(place: Place, modelUrl: string): void {
   const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
   place.configure(
     JSON.stringify({

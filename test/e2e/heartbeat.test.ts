@@ -186,8 +186,8 @@ test("outside the main session a beat sees only what it needs, and the main sess
   expect(gateway.model.requests.at(-1)?.user).toContain("A heartbeat sent the user this: Two letters came.");
 });
 
-test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.started", "outbox.committed"])(
-  "killed at %s, what woke the agent is acted on once",
+test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.started", "outbox.committed", "heartbeat.reported"])(
+  "killed at %s, what woke the agent is acted on once, and how it went is reported",
   async (failpoint) => {
     const word = `w-${failpoint.replaceAll(".", "")}`;
     await gateway.stop();
@@ -198,5 +198,6 @@ test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.start
     await expect.poll(() => texts().filter((text) => text.includes(word)).length, PATIENCE).toBe(1);
     await gateway.aside();
     expect(texts().filter((text) => text.includes(word))).toHaveLength(1);
+    await expect.poll(last, PATIENCE).toMatchObject({ status: "sent", preview: expect.stringContaining(word) });
   },
 );

@@ -130,10 +130,10 @@ export function createCron(deps: CronDeps): Cron {
     reconsider: () => planner.start(),
     list: async ({ includeDisabled = false }) => (await store.read("cron.job.list", includeDisabled ? {} : { enabled: true })).map(jobOf),
     async status() {
-      const [rows, next] = await Promise.all([store.read("cron.job.list", {}), store.read("cron.job.earliest", {})]);
+      const [jobs, next] = await Promise.all([store.read("cron.job.count", {}), store.read("cron.job.earliest", {})]);
       const disabledBy = deps.disabledBy();
       const isEnabled = disabledBy === undefined;
-      return { enabled: isEnabled, ...(isEnabled ? {} : { disabledBy }), jobs: rows.length, nextWakeAtMs: isEnabled ? next : null };
+      return { enabled: isEnabled, ...(isEnabled ? {} : { disabledBy }), jobs, nextWakeAtMs: isEnabled ? next : null };
     },
     async add(input) {
       const now = clock.now();

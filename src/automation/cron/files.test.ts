@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { manualClock, type ManualClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { openStore, type Store } from "../../store/index.ts";
 import { createCronFiles, type CronFiles } from "./files.ts";
-import { changeJob, jobOf } from "./jobs.ts";
+import { changeJob, jobOf, putJob } from "./jobs.ts";
 
 const T0 = Date.UTC(2026, 0, 15, 12);
 let state: string;
@@ -155,6 +155,46 @@ test("a torn file, and one of a newer version, change nothing and are named", as
   await files.import();
   expect((await jobs()).map(({ id }) => id)).toEqual(["a", "b"]);
   expect(warnings).toEqual([expect.stringContaining("cannot be read and were left out"), expect.stringContaining("newer version (7)")]);
+});
+
+const JOB = { schedule: { kind: "every", everyMs: 60_000 }, payload: { kind: "agentTurn", message: "hi" }, createdAtMs: T0 - 1000 };
+
+test("a file of many jobs is whole, and reads as one that was written at once", async () => {
+  write(JSON.stringify({ version: 1, jobs: Array.from({ length: 230 }, (_, n) => ({ id: `j${n}`, name: `one\nof ${n} "ä"`, ...JOB })) }));
+  await files.import();
+  files.changed();
+  await files.close();
+  const text = readFileSync(path(), "utf8");
+  const value = JSON.parse(text);
+  expect(new Set(value.jobs.map(({ id }: { id: string }) => id)).size).toBe(230);
+  expect(text).toBe(`${JSON.stringify(value, undefined, 2)}\n`);
+  for (const { id } of await jobs()) await store.write("cron.job.delete", { id });
+  files.changed();
+  await files.close();
+  expect(readFileSync(path(), "utf8")).toBe(`${JSON.stringify({ version: 1, jobs: [] }, undefined, 2)}\n`);
+});
+
+test("a process that dies just before it replaces the file loses no job, and the next one brings the file up to date", async () => {
+  write(JSON.stringify({ version: 1, jobs: [{ id: "a", name: "first", ...JOB }] }));
+  await files.import();
+  files.changed();
+  await files.close();
+  const before = readFileSync(path(), "utf8");
+  await store.commit([putJob({ ...(await jobs())[0]!, id: "b", name: "second" }, 0, {})]);
+  files.changed();
+  await files.close();
+  // The new one is recorded, and the old one is still there.
+  write(before);
+  await files.import();
+  expect((await jobs()).map(({ id }) => id).sort()).toEqual(["a", "b"]);
+  await store.write("cron.job.delete", { id: "a" });
+  await files.catchUp();
+  await files.close();
+  expect(JSON.parse(readFileSync(path(), "utf8")).jobs).toMatchObject([{ id: "b" }]);
+  const { mtimeMs } = statSync(path());
+  await files.catchUp();
+  await files.close();
+  expect(statSync(path()).mtimeMs).toBe(mtimeMs);
 });
 
 test("finished runs are lines of a file, and only the last ones of a long file stay", async () => {

@@ -3,16 +3,17 @@
  * changed them while the gateway was not running; the store is what counts.
  */
 import { createHash } from "node:crypto";
-import { appendFile, copyFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, open, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
 import { parseDocument, type Config } from "../../config/index.ts";
 import { CRON_FIELDS, loadValidators, normalizeNewJob } from "../../protocol/index.ts";
-import type { Store } from "../../store/index.ts";
+import type { CronJobRow, Store } from "../../store/index.ts";
 import { withNext, type CronEntry } from "./cron.ts";
 import { readJob, type CronJob } from "./job.ts";
 import { jobsFile } from "./jobs-file.ts";
@@ -29,6 +30,8 @@ export interface CronFiles {
   readonly path: string;
   /** Imports what another program wrote. */
   import(): Promise<void>;
+  /** Has the file written when jobs changed and the previous process did not get to it. */
+  catchUp(): Promise<void>;
   /** Jobs changed: the file is written soon. */
   changed(): void;
   /** A run ended. */
@@ -37,12 +40,17 @@ export interface CronFiles {
   close(): Promise<void>;
 }
 
-/** The digest of the file as it was written here. */
+/** What is known of the file as it was written here, as a `Written`. */
 const META = "cron.file";
 /** Entries of another program's file that are no jobs here: they stay in the file. */
 const UNREADABLE = "cron.unreadable";
 const VERSION = 1;
 const WRITE_AFTER_MS = 500;
+/** A write that takes long is followed by a pause so many times as long. */
+const PAUSE_FACTOR = 5;
+const MAX_PAUSE_MS = 10_000;
+/** Jobs that are written at once: the event loop is free between two pages. */
+const PAGE = 50;
 const MAX_RUNS_BYTES = 2_000_000;
 const RUNS_KEPT = 2000;
 
@@ -53,32 +61,34 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   const { store, clock, log } = deps;
   const path = jobsFile(deps.config);
   let timer: Disposable | undefined;
+  let pauseMs = WRITE_AFTER_MS;
   let writing: Promise<unknown> = Promise.resolve();
 
   const inOrder = (work: () => Promise<unknown>): void => {
     writing = writing.then(work).catch((error: unknown) => log.warn(`the files of cron jobs could not be written: ${messageOf(error)}`, { path }));
   };
 
+  /** Writes jobs page by page: one that changes after its page was read has the file written again. */
   async function write(): Promise<void> {
-    const jobs = (await store.read("cron.job.list", {})).map((row) => withExtra(jobOf(row), extraOf(row)));
-    const unreadable = await store.read("meta.get", { key: UNREADABLE });
-    const text = `${JSON.stringify({ version: VERSION, jobs: [...jobs, ...(Array.isArray(unreadable) ? unreadable : [])] }, undefined, 2)}\n`;
+    const startedAt = clock.monotonic();
+    const mark = await store.read("cron.job.mark", {});
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const next = `${path}.${process.pid}.tmp`;
-    await writeFile(next, text, { mode: 0o600 });
+    const version = await writeJobs(store, next);
     await copyFile(path, `${path}.bak`).catch(() => undefined);
-    await store.write("meta.set", { key: META, value: digest(text) });
+    // Killed before the file is replaced, the one that is there is still recognized.
+    const { versions } = writtenOf(await store.read("meta.get", { key: META }));
+    await store.write("meta.set", { key: META, value: { versions: [version, ...versions.slice(0, 1)], mark } satisfies Written });
+    failpoint("cron.file.recorded");
     await rename(next, path);
+    pauseMs = Math.min(MAX_PAUSE_MS, Math.max(WRITE_AFTER_MS, PAUSE_FACTOR * (clock.monotonic() - startedAt)));
   }
 
-  async function append(entry: CronEntry): Promise<void> {
-    const file = join(dirname(path), "runs", `${entry.jobId.replaceAll(/[^\w-]/g, "_")}.jsonl`);
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await appendFile(file, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
-    if ((await stat(file)).size <= MAX_RUNS_BYTES) return;
-    const lines = (await readFile(file, "utf8")).trimEnd().split("\n").slice(-RUNS_KEPT);
-    await writeFile(`${file}.tmp`, `${lines.join("\n")}\n`, { mode: 0o600 });
-    await rename(`${file}.tmp`, file);
+  function changed(): void {
+    timer ??= clock.after(pauseMs, () => {
+      timer = undefined;
+      inOrder(write);
+    });
   }
 
   /** Takes over the jobs of a file: new and changed ones, and that some are gone. One that was changed here since the file was written stays. */
@@ -99,12 +109,12 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   return {
     path,
     async import() {
-      const text = await readFile(path, "utf8").catch((error: unknown) => {
+      const written = writtenOf(await store.read("meta.get", { key: META }));
+      const text = await readUnlessOwn(path, written).catch((error: unknown) => {
         if (!isMissing(error)) log.warn(`the cron jobs in ${path} cannot be read and were left out: ${messageOf(error)}`);
         return undefined;
       });
-      const written = await store.read("meta.get", { key: META });
-      if (text === undefined || written === digest(text)) return;
+      if (text === undefined) return;
       const { value, issues } = parseDocument(text);
       if (!isRecord(value) || !Array.isArray(value["jobs"]) || issues.some(({ severity }) => severity === "error")) {
         log.warn(`the cron jobs in ${path} cannot be read and were left out: it is no list of jobs; repair it, or put ${path}.bak in its place`);
@@ -117,17 +127,17 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
       const read = await readJobs(value["jobs"], clock.now());
       for (const { problem } of read.unreadable) log.warn(`a cron job in ${path} was left out: ${problem}`);
       await store.write("meta.set", { key: UNREADABLE, value: read.unreadable.map(({ raw }) => raw) });
-      await takeOver(read.jobs, typeof written !== "string");
+      await takeOver(read.jobs, written.versions.length === 0);
       // From here on the store is ahead of this text, whether or not the file is written again.
-      await store.write("meta.set", { key: META, value: digest(text) });
+      await store.write("meta.set", { key: META, value: { versions: [{ digest: digest(text) }] } satisfies Written });
     },
-    changed() {
-      timer ??= clock.after(WRITE_AFTER_MS, () => {
-        timer = undefined;
-        inOrder(write);
-      });
+    async catchUp() {
+      const { mark } = writtenOf(await store.read("meta.get", { key: META }));
+      const isNew = mark === undefined && (await store.read("cron.job.count", {})) > 0;
+      if (isNew || (mark !== undefined && mark !== (await store.read("cron.job.mark", {})))) changed();
     },
-    finished: (entry) => inOrder(() => append(entry)),
+    changed,
+    finished: (entry) => inOrder(() => appendRun(path, entry)),
     async close() {
       if (timer) inOrder(write);
       timer?.[Symbol.dispose]();
@@ -135,6 +145,76 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
       await writing;
     },
   };
+}
+
+/** Adds a finished run to the file of its job, beside the file of jobs. */
+async function appendRun(path: string, entry: CronEntry): Promise<void> {
+  const file = join(dirname(path), "runs", `${entry.jobId.replaceAll(/[^\w-]/g, "_")}.jsonl`);
+  const add = (): Promise<void> => appendFile(file, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
+  await add().catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await add();
+  });
+  if ((await stat(file)).size <= MAX_RUNS_BYTES) return;
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n").slice(-RUNS_KEPT);
+  await writeFile(`${file}.tmp`, `${lines.join("\n")}\n`, { mode: 0o600 });
+  await rename(`${file}.tmp`, file);
+}
+
+/** One content of the file. */
+interface Version {
+  readonly digest: string;
+  readonly size?: number;
+  readonly mtimeMs?: number;
+}
+
+interface Written {
+  /** The newest, and the one before. */
+  readonly versions: readonly Version[];
+  /** How the jobs stood that are in it. */
+  readonly mark?: string;
+}
+
+function writtenOf(value: unknown): Written {
+  if (typeof value === "string") return { versions: [{ digest: value }] };
+  // Written above, and nowhere else.
+  return isRecord(value) && Array.isArray(value["versions"]) ? (value as unknown as Written) : { versions: [] };
+}
+
+/** The text of a file that another program wrote; undefined for one of ours, which is not read when its size and time say so. */
+async function readUnlessOwn(path: string, { versions }: Written): Promise<string | undefined> {
+  const { size, mtimeMs } = await stat(path);
+  if (versions.some((known) => known.size === size && known.mtimeMs === mtimeMs)) return undefined;
+  const text = await readFile(path, "utf8");
+  return versions.some((known) => known.digest === digest(text)) ? undefined : text;
+}
+
+/** Writes all jobs into a new file, on disk when it resolves. */
+async function writeJobs(store: CronFilesDeps["store"], path: string): Promise<Version> {
+  const hash = createHash("sha256");
+  await using file = await open(path, "w", 0o600);
+  let count = 0;
+  const put = async (text: string): Promise<void> => {
+    hash.update(text);
+    await file.appendFile(text);
+  };
+  const putAll = async (jobs: readonly unknown[]): Promise<void> => {
+    const texts = jobs.map((job) => `${count++ === 0 ? "" : ","}\n${JSON.stringify(job, undefined, 2)}`);
+    await put(texts.join("").replaceAll("\n", "\n    "));
+  };
+  await put(`{\n  "version": ${VERSION},\n  "jobs": [`);
+  for (let afterId: string | undefined = ""; afterId !== undefined;) {
+    const rows: readonly CronJobRow[] = await store.read("cron.job.page", { afterId, limit: PAGE });
+    await putAll(rows.map((row) => withExtra(jobOf(row), extraOf(row))));
+    afterId = rows.length < PAGE ? undefined : rows.at(-1)?.id;
+  }
+  const unreadable = await store.read("meta.get", { key: UNREADABLE });
+  await putAll(Array.isArray(unreadable) ? unreadable : []);
+  await put(`${count === 0 ? "" : "\n  "}]\n}\n`);
+  await file.datasync();
+  const { size, mtimeMs } = await file.stat();
+  return { digest: hash.digest("hex"), size, mtimeMs };
 }
 
 /** Whether two jobs say the same, whatever became of them so far. */

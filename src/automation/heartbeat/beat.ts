@@ -162,6 +162,15 @@ export function requestOf(beat: Beat, cause: string, facts: BeatFacts): RunReque
 
 const INDICATORS = { sent: "alert", "ok-empty": "ok", "ok-token": "ok", skipped: undefined, failed: "error" } as const;
 
+/** How a beat went whose process died before it was reported: by the text of its turn. */
+function resultOf(outcome: RunOutcome | undefined): HeartbeatResult {
+  if (outcome?.status !== "ok")
+    return { status: "failed", reason: outcome?.status === "error" ? outcome.error : (outcome?.status ?? "the run has no outcome") };
+  const text = outcome.text.trim();
+  if (text === "" || outcome.silent === true) return { status: "ok-empty" };
+  return text.includes("HEARTBEAT_OK") ? { status: "ok-token" } : { status: "sent", preview: clip(text, 200) };
+}
+
 /** What is reported of a beat that ran. */
 export function eventOf(
   outcome: RunOutcome | undefined,
@@ -169,8 +178,7 @@ export function eventOf(
   config: OpenClawConfig,
   times: { readonly ts: number; readonly durationMs: number },
 ): HeartbeatEvent {
-  const failure = outcome?.status === "error" ? outcome.error : (outcome?.status ?? "the run has no outcome");
-  const result: HeartbeatResult = outcome?.heartbeat ?? { status: "failed", reason: failure };
+  const result = outcome?.heartbeat ?? resultOf(outcome);
   const { status, reason, preview, hasMedia, isShown } = result;
   const { channel, reply } = request;
   const indicatorType = heartbeatVisibility(config, channel, reply?.accountId ?? "default").useIndicator ? INDICATORS[status] : undefined;

@@ -7,7 +7,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import { heartbeatAgents, heartbeatSettings } from "../../config/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import { beatSession, isTimed, type Beat } from "./beat.ts";
-import { runBeat, type BeatDeps } from "./run-beat.ts";
+import { resumeBeat, runBeat, type BeatDeps } from "./run-beat.ts";
 
 export interface WakeRequest {
   readonly reason: string;
@@ -20,6 +20,8 @@ export interface HeartbeatDeps extends BeatDeps {
 }
 
 export interface Heartbeat extends Disposable {
+  /** Reports beats that the previous process began, when they have ended. */
+  resume(left: readonly { readonly key: string; readonly about: unknown }[]): void;
   /** Asks for a beat soon; what is asked for together gives one. */
   wake(request: WakeRequest): void;
   /** Runs what is due; gives how long until the next is. Undefined: nothing beats by itself. */
@@ -92,6 +94,12 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   const beatOf = (agentId: string, reason: string): Beat => ({ agentId, sessionKey: beatSession(config.current, agentId), reason });
 
   return {
+    resume(left) {
+      for (const { key, about } of left)
+        resumeBeat(deps, key, about).catch((error: unknown) =>
+          log.error(`the end of a heartbeat could not be reported: ${messageOf(error)}`, { runId: key, error }),
+        );
+    },
     wake({ reason, agentId, sessionKey }) {
       if (isClosed) return;
       if (sessionKey !== undefined) {

@@ -2,15 +2,16 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { isRecord } from "../../base/records.ts";
 import type { Config } from "../../config/index.ts";
-import type { Responder, RunRequest } from "../../conversation/index.ts";
-import type { Store } from "../../store/index.ts";
+import { acceptedRequest, type Responder, type RunRequest } from "../../conversation/index.ts";
+import type { Store, Write } from "../../store/index.ts";
 import { eventOf, requestOf, skipOf, targetOf, wakingLine, type Beat, type BeatFacts, type HeartbeatEvent } from "./beat.ts";
 import { fingerprint, readHeartbeatFile } from "./heartbeat-file.ts";
 
 export interface BeatDeps {
   readonly config: Pick<Config, "current">;
-  readonly store: Pick<Store, "read" | "write">;
+  readonly store: Pick<Store, "read" | "write" | "commit">;
   readonly clock: Clock;
   readonly runs: Pick<Responder, "accept" | "outcome">;
   /** Whether a turn runs or waits in a session. */
@@ -28,6 +29,8 @@ export interface BeatDeps {
 }
 
 const LAST = "heartbeat.last";
+/** Rows of beats whose end is not reported yet. */
+const OPEN_BEATS = "heartbeat";
 /** How the watched files of an agent stood when all was well. */
 const stateKey = (agentId: string): string => `heartbeat.ok:${agentId}`;
 
@@ -65,10 +68,25 @@ async function unready(deps: BeatDeps, beat: Beat, { entry }: BeatFacts): Promis
   return target === undefined || target === "none" ? undefined : deps.notReady(target.channel, target.accountId);
 }
 
+/** What following a beat to its end needs: it is on disk as long as the beat has not been reported. */
+interface Begun {
+  readonly agentId: string;
+  readonly startedAt: number;
+  /** How the watched files stood. */
+  readonly standing?: string | undefined;
+}
+
+function begunOf(value: unknown): Begun | undefined {
+  const { agentId, startedAt, standing } = isRecord(value) ? value : {};
+  if (typeof agentId !== "string" || typeof startedAt !== "number") return undefined;
+  return { agentId, startedAt, ...(typeof standing === "string" ? { standing } : {}) };
+}
+
 /** False when too much waits at the moment. */
-async function accept({ runs }: BeatDeps, request: RunRequest): Promise<boolean> {
+async function accept({ runs }: BeatDeps, request: RunRequest, about: Begun): Promise<boolean> {
+  const { runId } = request;
   try {
-    await runs.accept(request);
+    await runs.accept(request, [["idempotency.begin", { scope: OPEN_BEATS, key: runId, payloadHash: runId, about }]]);
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === "OVERLOADED") return false;
@@ -76,9 +94,33 @@ async function accept({ runs }: BeatDeps, request: RunRequest): Promise<boolean>
   }
 }
 
+/** Waits for the end of a beat, and reports it. */
+async function follow({ runs, config, clock, store, emit }: BeatDeps, request: RunRequest, { agentId, startedAt, standing }: Begun): Promise<void> {
+  const outcome = await runs.outcome(request.runId);
+  // The gateway stops: the run continues after the restart.
+  if (outcome?.status === "error" && outcome.failure?.kind === "restarting") return;
+  const ts = clock.now();
+  const event = eventOf(outcome, request, config.current, { ts, durationMs: Math.max(0, ts - startedAt) });
+  await store.commit([
+    ["meta.set", { key: LAST, value: event }],
+    ...(standing !== undefined && event.status.startsWith("ok") ? [["meta.set", { key: stateKey(agentId), value: standing }] satisfies Write] : []),
+    ["idempotency.complete", { scope: OPEN_BEATS, key: request.runId, result: { status: event.status } }],
+  ]);
+  failpoint("heartbeat.reported");
+  emit(event);
+}
+
+/** Reports a beat that the previous process began. */
+export async function resumeBeat(deps: BeatDeps, runId: string, about: unknown): Promise<void> {
+  const request = await acceptedRequest(deps.store, runId);
+  const begun = begunOf(about);
+  if (request && begun) await follow(deps, request, begun);
+  else await deps.store.write("idempotency.abandon", { scope: OPEN_BEATS, key: runId });
+}
+
 /** Resolves when the beat is over; false when it has to be tried again. */
 export async function runBeat(deps: BeatDeps, beat: Beat): Promise<boolean> {
-  const { config, store, clock } = deps;
+  const { clock } = deps;
   const facts = await factsOf(deps, beat);
   const why = skipOf(beat, facts) ?? (await unready(deps, beat, facts));
   if (why === "requests-in-flight") return false;
@@ -90,15 +132,11 @@ export async function runBeat(deps: BeatDeps, beat: Beat): Promise<boolean> {
     return true;
   }
   const request = requestOf(beat, String(facts.now), facts);
+  const begun: Begun = { agentId: beat.agentId, startedAt: facts.now, standing: facts.standing };
   failpoint("heartbeat.due");
-  if (!(await accept(deps, request))) return false;
+  if (!(await accept(deps, request, begun))) return false;
   failpoint("heartbeat.accepted");
   deps.done(facts.refs);
-  const outcome = await deps.runs.outcome(request.runId);
-  // The gateway stops: the run continues after the restart.
-  if (outcome?.status === "error" && outcome.failure?.kind === "restarting") return true;
-  const event = eventOf(outcome, request, config.current, { ts: clock.now(), durationMs: clock.now() - facts.now });
-  if (facts.standing !== undefined && event.status.startsWith("ok")) await store.write("meta.set", { key: stateKey(beat.agentId), value: facts.standing });
-  await report(deps, event);
+  await follow(deps, request, begun);
   return true;
 }

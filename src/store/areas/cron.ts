@@ -78,6 +78,11 @@ export interface CronReads {
     input: { readonly enabled?: boolean | undefined; readonly dueUntil?: number | undefined; readonly limit?: number | undefined };
     result: readonly CronJobRow[];
   };
+  /** By id, from the one after `afterId`. */
+  "cron.job.page": { input: { readonly afterId: string; readonly limit: number }; result: readonly CronJobRow[] };
+  "cron.job.count": { input: NoInput; result: number };
+  /** How the jobs stand: the same text as long as none was added, changed, planned or removed. */
+  "cron.job.mark": { input: NoInput; result: string };
   /** The earliest next run of all enabled jobs; null without one. */
   "cron.job.earliest": { input: NoInput; result: number | null };
   /** Newest first. */

@@ -78,6 +78,14 @@ export const cronReads = {
       ["enabled"],
     );
   },
+  "cron.job.page": ({ sql }, { afterId, limit }) =>
+    shapeAll<CronJobRow>(sql(`SELECT ${JOB_COLUMNS} FROM cron_jobs WHERE id > ? ORDER BY id LIMIT ?`).all(afterId, limit), ["job"], ["enabled"]),
+  "cron.job.count": ({ sql }) => Number(sql("SELECT count(*) AS jobs FROM cron_jobs").get()?.["jobs"]),
+  "cron.job.mark"({ sql }) {
+    const sums = "count(*) AS jobs, total(version) AS versions, total(next_run_at) AS times, total(updated_at) AS changes";
+    const row = sql(`SELECT ${sums} FROM cron_jobs`).get();
+    return [row?.["jobs"], row?.["versions"], row?.["times"], row?.["changes"]].join(" ");
+  },
   "cron.job.earliest"({ sql }) {
     const row = sql("SELECT min(next_run_at) AS earliest FROM cron_jobs WHERE next_run_at IS NOT NULL AND enabled = 1").get();
     return typeof row?.["earliest"] === "number" ? row["earliest"] : null;

@@ -43,12 +43,12 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   // Known of the channel that the message came over, which need not be the session's last one.
   const facts = channel === input.channel ? input.channelFacts : undefined;
   const chat = [channel, input.direct, input.inbound, input.systemPrompt, facts && JSON.stringify(facts)];
-  // Only where heartbeats come in: the section would only cost tokens elsewhere.
-  const heartbeatPrompt = heartbeatPromptOf(config, input);
-  const scalars = [mode, heartbeatPrompt, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
+  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
   return deps.session.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
 
   function build(): SystemPrompt {
+    // Only where heartbeats come in: the section would only cost tokens elsewhere.
+    const heartbeatPrompt = heartbeatPromptOf(config, input);
     const aliases = modelAliases(defaults?.models);
     const repo = sandbox?.sandboxed === true ? undefined : repoRoot(defaults?.repoRoot, workspaceDir);
     const owners = (config.commands?.ownerAllowFrom ?? []).map(String);

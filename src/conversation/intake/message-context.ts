@@ -227,6 +227,10 @@ function dispatchEvent({ channel, sessionKey, event }: Inbound, ctx: FinalizedMs
   };
 }
 
+/** Whether a plugin or an internal hook is asked or notified about messages before their turn. */
+export const asksPlugins = ({ hooks, internalHooks }: Pick<ConversationDeps, "hooks" | "internalHooks">): boolean =>
+  hooks.has("inbound_claim") || hooks.has("message_received") || hooks.has("before_dispatch") || internalHooks?.()?.has("message", "received") === true;
+
 /** How a message ends that a plugin has dealt with. */
 export type PluginVerdict = Extract<CommandVerdict, { readonly kind: "answered" }>;
 

@@ -217,7 +217,9 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
     const thought = rest.length > 0 ? reasoning() : undefined;
     const payloads = (thought ? [thought, ...rest] : rest).map((payload) => turn.dress(payload, end));
     if (payloads.length === 0 && facts.said.length === 0 && turn.between.sent.length === 0) return { payloads: [] };
-    const footer = answerFooter(end, { level: levels().usage, sessionKey: deps.sessionKey, billed: deps.billed?.(end) });
+    const level = levels().usage;
+    const hasFooter = level !== "off" || end.stopReason === "length";
+    const footer = hasFooter ? answerFooter(end, { level, sessionKey: deps.sessionKey, billed: deps.billed?.(end) }) : undefined;
     return { payloads: footer === undefined ? payloads : withFooter(payloads, footer), ...(between === 0 ? {} : { between: between + (thought ? 1 : 0) }) };
   }
 

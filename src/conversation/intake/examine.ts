@@ -134,11 +134,6 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
   const { store, config, commands, channels, hooks } = deps;
   const log = deps.log.subsystem("conversation");
 
-  /** A channel's messages as commands and plugins see them. */
-  function commandContext({ messages, last, agentId }: Item): FinalizedMsgContext {
-    return withoutMentions(joined(messages), channels.get(last.channel), config.current, agentId);
-  }
-
   async function close(item: Item, closing: Closing): Promise<void> {
     open.end(item, await closeUnanswered(endingOf(item), closing, context));
   }
@@ -175,9 +170,12 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
   }
 
   async function examine(item: Item, tookLong: () => void): Promise<void> {
-    const { request, abort, last } = item;
+    const { request, agentId, abort, last } = item;
     if (abort.aborted) return close(item, aborted(item, STOPPED));
-    const call = item.isPlain ? undefined : request ? clientCall(request, abort, tookLong) : channelCall(item, commandContext(item), tookLong);
+    const ctx = request ? undefined : withoutMentions(joined(item.messages), channels.get(last.channel), config.current, agentId);
+    // The model is not shown how the channel names us.
+    if (ctx && item.isPlain) item.text = ctx.BodyForCommands ?? item.text;
+    const call = item.isPlain ? undefined : ctx ? channelCall(item, ctx, tookLong) : request && clientCall(request, abort, tookLong);
     const verdict = call && (await commands.run(call));
     if (verdict?.kind === "answered") return answer(item, verdict);
     if (abort.aborted) return close(item, aborted(item, STOPPED));
@@ -191,7 +189,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
     // No one wrote what the gateway reports itself: plugins are not asked about it.
     if (request?.kind === undefined) {
       if (hooks.has("before_dispatch")) {
-        const text = await plugins.dispatched(item, request ? messageContext({ ...last, text: item.text }) : commandContext(item));
+        const text = await plugins.dispatched(item, ctx ?? messageContext({ ...last, text: item.text }));
         if (typeof text !== "string") return answer(item, text);
         if (abort.aborted) return close(item, aborted(item, STOPPED));
         item.text = text;

@@ -52,7 +52,8 @@ export const groupMapOf = (channel: string): GroupMap => knownChannel(channel).g
 
 export function resolveChunkMode(cfg: HostConfig | undefined, channel?: string, accountId?: string | null): ChunkMode {
   const found = channelSections(cfg, channel, accountId);
-  for (const mode of [...found, ...found.map((section) => sectionOf(section["streaming"]))].map((section) => section?.["chunkMode"])) {
+  for (const section of [...found, ...found.map(({ streaming }) => sectionOf(streaming))]) {
+    const mode = section?.["chunkMode"];
     if (mode === "length" || mode === "newline") return mode;
   }
   return "length";

@@ -135,11 +135,12 @@ function spelled(written: string[], { cfg, plugin, dock, channel, accountId }: E
 /** Parses a list of the configuration. */
 export function readEntries(list: unknown, context: EntryContext): AllowEntries {
   if (!isFilledList(list)) return NOBODY;
-  const everybody = list.some((entry) => typeof entry === "string" && entry.trim() === EVERYBODY);
+  let everybody = false;
   const written: string[] = [];
   for (const entry of list) {
     const text = isEntry(entry) ? String(entry).trim() : "";
-    if (text !== "" && text !== EVERYBODY) written.push(text);
+    if (text === EVERYBODY) everybody = true;
+    else if (text !== "") written.push(text);
   }
   const ids = new Set<string>();
   for (const entry of written.length === 0 ? [] : spelled(written, context)) {
@@ -161,7 +162,10 @@ export function idsOf(sender: ChannelInboundSender | undefined): readonly string
   return [...ids];
 }
 
-export const names = (list: ReadonlySet<string>, ids: readonly string[]): boolean => ids.some((id) => list.has(id));
+export function names(list: ReadonlySet<string>, ids: readonly string[]): boolean {
+  for (const id of ids) if (list.has(id)) return true;
+  return false;
+}
 
 export const admits = (list: AllowEntries, ids: readonly string[]): boolean => list.everybody || names(list.ids, ids);
 

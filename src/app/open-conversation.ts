@@ -101,7 +101,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
   const { plugins, agents } = deps;
   const log = deps.core.log.subsystem("conversation");
   const hooks = currentHooks(plugins.hooks);
-  const internalHooks = () => plugins.internalHooks;
+  const { internalHooks } = plugins;
   const channels = channelTable(plugins);
   const routing = createRouting();
   const activity = createChannelActivity(clock);

@@ -42,7 +42,7 @@ export interface ConversationDeps {
   readonly log: Logger;
   readonly config: Pick<Config, "current">;
   readonly hooks: TurnHooks;
-  readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
+  readonly internalHooks?: Pick<InternalHooks, "has" | "trigger">;
   /** Opened when the first message is answered. */
   readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
   readonly routing: Routing;

@@ -105,7 +105,7 @@ export async function bootstrapFiles(deps: TurnDeps, input: TurnInput, session: 
   const { entry, workspaceDir } = session;
   const which = session.facts.files;
   const files = await deps.readFiles({ folder: workspaceDir, which });
-  const hooks = deps.internalHooks?.();
+  const hooks = deps.internalHooks;
   if (!hooks?.has("agent", "bootstrap")) return files;
   const context: Record<string, unknown> = {
     workspaceDir,
@@ -131,8 +131,7 @@ export async function skillsFor(deps: TurnDeps, input: TurnInput, session: Promp
   if (!deps.skills || session.facts.mode !== "full") return undefined;
   const agentId = parseSessionKey(input.sessionKey)?.kind === "agent" ? input.agentId : undefined;
   const agent = deps.config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId?.toLowerCase());
-  const skills = await deps.skills();
-  return skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter: input.skillFilter ?? agent?.skills });
+  return deps.skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter: input.skillFilter ?? agent?.skills });
 }
 
 /** What hooks and injections made of a turn's prompt. */

@@ -60,8 +60,9 @@ async function piecesOf(text: string, target: PieceTarget, deps: PieceDeps): Pro
   try {
     const { parseMarkdown } = await deps.richText();
     const rich = parseMarkdown(text, { tables: resolveMarkdownTableMode({ cfg, channel, accountId }) });
-    const pieces = splitRich(rich, limit, { mode }).filter((piece) => piece.text.trim() !== "");
-    if (pieces.length > 0) return pieces.map((piece) => ({ text: piece.text, rich: piece }));
+    const pieces: Piece[] = [];
+    for (const piece of splitRich(rich, limit, { mode })) if (piece.text.trim() !== "") pieces.push({ text: piece.text, rich: piece });
+    if (pieces.length > 0) return pieces;
   } catch (error) {
     deps.log.error(`a text for ${channel} could not be formatted and goes out plain: ${messageOf(error)}`, { channel });
   }

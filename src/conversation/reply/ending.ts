@@ -210,8 +210,11 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
     return reasoningPayload(takeThoughts(turn.thoughts));
   }
 
-  /** What a turn that ended well still sends. */
-  function answer(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
+  /** What a turn still sends at its end. */
+  function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
+    // The one who stopped it knows.
+    if (end.status === "aborted" && end.abortedBy !== "timeout") return { payloads: [] };
+    if (end.status === "aborted" || end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
     const facts = factsOf(deps, turn);
     const { payloads: rest, between } = finalPayloads({ texts: textsLeft(end, turn.between) }, facts);
     const thought = rest.length > 0 ? reasoning() : undefined;
@@ -221,13 +224,6 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
     const hasFooter = level !== "off" || end.stopReason === "length";
     const footer = hasFooter ? answerFooter(end, { level, sessionKey: deps.sessionKey, billed: deps.billed?.(end) }) : undefined;
     return { payloads: footer === undefined ? payloads : withFooter(payloads, footer), ...(between === 0 ? {} : { between: between + (thought ? 1 : 0) }) };
-  }
-
-  function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
-    // The one who stopped it knows.
-    if (end.status === "aborted" && end.abortedBy !== "timeout") return { payloads: [] };
-    if (end.status === "aborted" || end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
-    return answer(end);
   }
 
   /** Whether people see something of an answer before the turn is over, or a line about the call that follows. */

@@ -5,7 +5,7 @@ import type { Logging } from "../base/log/logging.ts";
 import type { Random } from "../base/random.ts";
 import type { Redactor } from "../base/redaction.ts";
 import type { LoopMonitor } from "../base/watchdog/loop-monitor.ts";
-import type { Config, Env } from "../config/index.ts";
+import type { Config, Env, OpenClawConfig } from "../config/index.ts";
 import type { GatewayServer, HealthReport, RestartReport, RestartRequest, SentinelPayload } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -43,6 +43,8 @@ export interface Started {
 export interface Core extends Started {
   /** Clients that watch a session see every commit in it. */
   readonly store: Store;
+  /** The configuration in use. */
+  readonly currentConfig: () => OpenClawConfig;
   readonly defaultAgentId: () => string;
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;

@@ -58,9 +58,9 @@ export interface OpenAgent extends AsyncDisposable {
 }
 
 /** Skills of the workspaces, of this machine, and of plugins that run. */
-function openSkills({ core: { config, clock, env, log }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
+function openSkills({ core: { config, currentConfig, clock, env, log }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
   const skills = createSkills({
-    config: () => config.current,
+    config: currentConfig,
     places: () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] }),
     env,
     platform: process.platform,
@@ -79,9 +79,9 @@ function openSandboxes(
   { core }: AgentDeps,
   { home, log, skills }: { readonly home: string; readonly log: Logger; readonly skills: OpenAgent["skills"] },
 ): Sandboxes {
-  const { config, env, clock, ids, workspaceOf } = core;
+  const { config, currentConfig, env, clock, ids, workspaceOf } = core;
   return createSandboxes({
-    config: () => config.current,
+    config: currentConfig,
     stateDir: config.paths.state,
     ownFiles: () => config.sources(),
     env,
@@ -150,13 +150,13 @@ function openTools({ core, models, plugins, ...deps }: AgentDeps, parts: Parts):
 }
 
 function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, fitImages, log }: Parts): Broker {
-  const { config, store, clock, redactor } = core;
+  const { config, currentConfig, store, clock, redactor } = core;
   return createBroker({
     clock,
     ready: plugins.settled,
     refusal: () => plugins.missingGuards()[0]?.message,
     log: core.log.subsystem("tools"),
-    config: () => config.current,
+    config: currentConfig,
     tools: tools.tools,
     facts: tools.facts,
     hooks: currentHooks(plugins.hooks),
@@ -165,7 +165,7 @@ function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, f
     redact: redactor.secrets,
     fitImages,
     taint: createTaint({ settings: () => config.current.tools?.taint, past: (sessionKey) => sessionPast(store, sessionKey) }),
-    ...sessionLoops({ config: () => config.current, log }),
+    ...sessionLoops({ config: currentConfig, log }),
   });
 }
 
@@ -182,11 +182,11 @@ function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skil
     config,
     env,
     hooks: currentHooks(plugins.hooks),
-    internalHooks: () => plugins.internalHooks,
+    internalHooks: plugins.internalHooks,
     redactor,
     fitImages,
-    broker: () => Promise.resolve(broker),
-    skills: () => Promise.resolve(skills),
+    broker,
+    skills,
     workspaceOf,
     stateDir: config.paths.state,
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },
@@ -205,10 +205,10 @@ function killAll(processes: ReturnType<Processes["list"]>): number {
 
 export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
   await using stack = new AsyncDisposableStack();
-  const { config, workspaceOf } = deps.core;
+  const { currentConfig, workspaceOf } = deps.core;
   const log: Logger = deps.core.log.subsystem("agent");
   const home = homedir();
-  const parts: Parts = { ...openToolParts(deps, { home, log }, stack), home, log, fitImages: lazyImageFitter(() => config.current, log) };
+  const parts: Parts = { ...openToolParts(deps, { home, log }, stack), home, log, fitImages: lazyImageFitter(currentConfig, log) };
   const tools = openTools(deps, parts);
   const broker = openBroker(deps, tools, parts);
   const agents = openAgents(deps, broker, parts);

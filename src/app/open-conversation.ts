@@ -31,7 +31,20 @@ import type { OpenAgent } from "./open-agent.ts";
 export interface ConversationDeps {
   readonly core: Pick<
     Core,
-    "config" | "store" | "clock" | "ids" | "random" | "log" | "env" | "version" | "redactor" | "runnable" | "defaultAgentId" | "workspaceOf" | "requestRestart"
+    | "config"
+    | "currentConfig"
+    | "store"
+    | "clock"
+    | "ids"
+    | "random"
+    | "log"
+    | "env"
+    | "version"
+    | "redactor"
+    | "runnable"
+    | "defaultAgentId"
+    | "workspaceOf"
+    | "requestRestart"
   >;
   readonly models: Pick<LazyModels, "models">;
   readonly plugins: Pick<Plugins, "hooks" | "agent" | "internalHooks" | "registries" | "settled">;
@@ -84,11 +97,11 @@ function openMedia({ core, agent }: ConversationDeps): Pick<OpenConversation, "m
 
 /** Builds conversations. Commands, delivery and the code that fetches files are loaded when they are needed. */
 export function openConversation(deps: ConversationDeps, stack: AsyncDisposableStack): OpenConversation {
-  const { config, store, clock, ids, random, redactor, runnable, defaultAgentId } = deps.core;
+  const { config, currentConfig, store, clock, ids, random, redactor, runnable, defaultAgentId } = deps.core;
   const { plugins, agents } = deps;
   const log = deps.core.log.subsystem("conversation");
   const hooks = currentHooks(plugins.hooks);
-  const internalHooks = () => plugins.internalHooks;
+  const { internalHooks } = plugins;
   const channels = channelTable(plugins);
   const routing = createRouting();
   const activity = createChannelActivity(clock);
@@ -104,7 +117,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
         hooks,
         internalHooks,
         log: deps.core.log.subsystem("delivery"),
-        config: () => config.current,
+        config: currentConfig,
         table: channels,
         activity,
         mediaRoots,
@@ -113,7 +126,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       }),
     ),
   );
-  const commands = lazyCommands({ config: () => config.current, redact: (text) => runnable(redactor.secrets(text)) }, async () => {
+  const commands = lazyCommands({ config: currentConfig, redact: (text) => runnable(redactor.secrets(text)) }, async () => {
     const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
     const { core, models, agent, handlers, subagents } = deps;
     return createCommands(
@@ -145,6 +158,6 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       untilPlugins: plugins.settled,
     }),
   );
-  const messages = lazy(async () => (await loadDelivery()).createMessages({ delivery, channels, config: () => config.current, log }));
+  const messages = lazy(async () => (await loadDelivery()).createMessages({ delivery, channels, config: currentConfig, log }));
   return { conversation, delivery, commands, pairing, allowLists, routing, channels, activity, mediaRoots, mediaReadable, messages };
 }

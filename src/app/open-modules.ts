@@ -62,16 +62,21 @@ export interface OpenModules {
   closeForRestart(): Promise<void>;
 }
 
+function createCore(started: Started): Core {
+  const { config, env } = started;
+  return {
+    ...started,
+    currentConfig: () => config.current,
+    defaultAgentId: () => defaultAgentId(config.current),
+    workspaceOf: agentWorkspaces(config, env),
+    runnable: runnableTexts(env),
+  };
+}
+
 /** Opens every module, each with its dependencies; the stack takes them down in reverse order. */
 export async function openModules(started: Started, stack: AsyncDisposableStack): Promise<OpenModules> {
-  const { config } = started;
-  const core: Core = {
-    ...started,
-    defaultAgentId: () => defaultAgentId(config.current),
-    workspaceOf: agentWorkspaces(config, started.env),
-    runnable: runnableTexts(started.env),
-  };
-  const { store, clock, ids, random, log, redactor, env, version, runSecret } = core;
+  const core = createCore(started);
+  const { config, store, clock, ids, random, log, redactor, env, version, runSecret } = core;
 
   const auth = await openAuth({ config, store, clock, ids, random, env, log: log.subsystem("gateway"), runSecret, register: redactor.register });
   let answering: Answering | undefined;

@@ -14,6 +14,7 @@ export {
   isControlCommandMessage,
   isOurName,
   isStopMessage,
+  mayHoldCommand,
   readCommand,
   shouldComputeCommandAuthorized,
   shouldHandleTextCommands,

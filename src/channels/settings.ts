@@ -50,14 +50,13 @@ const GROUPS: GroupMap = { chats: "groups" };
 /** `groups`, for channels without their own maps. */
 export const groupMapOf = (channel: string): GroupMap => knownChannel(channel).groupMap ?? GROUPS;
 
-const isMode = (value: unknown): value is ChunkMode => value === "length" || value === "newline";
-const isLimit = (value: unknown): value is number => typeof value === "number" && value > 0;
-const isTables = (value: unknown): value is MarkdownTableMode => value === "off" || value === "bullets" || value === "code";
-
 export function resolveChunkMode(cfg: HostConfig | undefined, channel?: string, accountId?: string | null): ChunkMode {
   const found = channelSections(cfg, channel, accountId);
-  const own = found.map((section) => section["chunkMode"]);
-  return [...own, ...found.map((section) => sectionOf(section["streaming"])?.["chunkMode"])].find(isMode) ?? "length";
+  for (const section of [...found, ...found.map(({ streaming }) => sectionOf(streaming))]) {
+    const mode = section?.["chunkMode"];
+    if (mode === "length" || mode === "newline") return mode;
+  }
+  return "length";
 }
 
 const DEFAULT_LIMIT = 4000;
@@ -69,8 +68,10 @@ export function resolveTextChunkLimit(
   accountId?: string | null,
   options: { readonly fallbackLimit?: number | undefined } = {},
 ): number {
-  const found = channelSections(cfg, channel, accountId).map((section) => section["textChunkLimit"]);
-  return [...found, options.fallbackLimit].find(isLimit) ?? DEFAULT_LIMIT;
+  for (const { textChunkLimit: limit } of [...channelSections(cfg, channel, accountId), { textChunkLimit: options.fallbackLimit }]) {
+    if (typeof limit === "number" && limit > 0) return limit;
+  }
+  return DEFAULT_LIMIT;
 }
 
 export function resolveMarkdownTableMode(params: {
@@ -78,8 +79,11 @@ export function resolveMarkdownTableMode(params: {
   readonly channel?: string | null | undefined;
   readonly accountId?: string | null | undefined;
 }): MarkdownTableMode {
-  const found = channelSections(params.cfg, params.channel, params.accountId).map((section) => sectionOf(section["markdown"])?.["tables"]);
-  return found.find(isTables) ?? (knownChannel(params.channel ?? "").tablesAsBullets ? "bullets" : "code");
+  for (const section of channelSections(params.cfg, params.channel, params.accountId)) {
+    const tables = sectionOf(section["markdown"])?.["tables"];
+    if (tables === "off" || tables === "bullets" || tables === "code") return tables;
+  }
+  return knownChannel(params.channel ?? "").tablesAsBullets ? "bullets" : "code";
 }
 
 /** The pause between replies that makes them look typed: the agent's setting over the general one, key by key. Undefined where none is set. */
@@ -90,12 +94,13 @@ export function resolveHumanDelayConfig(cfg: HostConfig, agentId: string): Human
   return { mode: own?.mode ?? general?.mode, minMs: own?.minMs ?? general?.minMs, maxMs: own?.maxMs ?? general?.maxMs };
 }
 
-const isMs = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
-
 /** Quiet time before messages of a sender are passed on: the override, the channel's value, the general one, 0. */
 export function resolveInboundDebounceMs(params: { readonly cfg: HostConfig; readonly channel: string; readonly overrideMs?: number | undefined }): number {
   const inbound = sectionOf(params.cfg.messages?.["inbound"]);
-  return [params.overrideMs, sectionOf(inbound?.["byChannel"])?.[params.channel], inbound?.["debounceMs"]].find(isMs) ?? 0;
+  for (const ms of [params.overrideMs, sectionOf(inbound?.["byChannel"])?.[params.channel], inbound?.["debounceMs"]]) {
+    if (typeof ms === "number" && Number.isFinite(ms) && ms >= 0) return ms;
+  }
+  return 0;
 }
 
 export type AckReactionScope = "all" | "direct" | "group-all" | "group-mentions" | "off" | "none";

@@ -41,7 +41,12 @@ export function watchFiles(deps: FileWatchDeps): FileWatch {
   let closed = false;
 
   const look = (): Map<string, string> => new Map(settled.keys().map((path) => [path, signature(path)]));
-  const differ = (a: Map<string, string>, b: Map<string, string>): boolean => a.size !== b.size || a.entries().some(([path, mark]) => b.get(path) !== mark);
+
+  /** Whether the files that are watched now are not as they were seen. */
+  function differFrom(seen: Map<string, string>): boolean {
+    for (const path of settled.keys()) if (signature(path) !== seen.get(path)) return true;
+    return false;
+  }
 
   function wait(ms: number, then: () => void): void {
     pending?.[Symbol.dispose]();
@@ -55,22 +60,22 @@ export function watchFiles(deps: FileWatchDeps): FileWatch {
     if (closed) return;
     const seen = look();
     wait(deps.stabilityMs ?? STABILITY_MS, () => {
-      if (differ(look(), seen)) changed();
+      if (differFrom(seen)) changed();
       else wait(deps.debounceMs(), settle);
     });
   }
 
   function settle(): void {
     // Taken before the files are read: a change after this moment is a change.
-    const now = look();
-    if (!differ(now, settled)) return;
-    settled = now;
+    const before = settled;
+    settled = look();
+    if (![...settled].some(([path, mark]) => before.get(path) !== mark)) return;
     deps.onSettled();
   }
 
   function pollLater(): void {
     poll = deps.clock.after(deps.pollMs ?? POLL_MS, () => {
-      if (!pending && differ(look(), settled)) changed();
+      if (!pending && differFrom(settled)) changed();
       if (!closed) pollLater();
     });
   }

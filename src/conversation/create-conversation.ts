@@ -1,3 +1,4 @@
+import { lazy } from "../base/lazy.ts";
 import { createOpenSessions, type OpenSession } from "../sessions/index.ts";
 import type { AbortReason, Responder } from "./contract.ts";
 import type { Inbound } from "./inbound.ts";
@@ -107,7 +108,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const aborts = createListeners<[target: AbortTarget, reason: AbortReason]>();
   const stopping = new AbortController();
   const lives = createLiveReplies(deps);
-  const context = { deps, emit: events.emit, stopping: stopping.signal };
+  const context = { deps, emit: events.emit, stopping: stopping.signal, loadReply: lazy(() => import("./reply/index.ts")) };
   const open = createOpenItems();
   const createItem = createItems(deps, LISTENERS);
   const leave = (item: Item): void => open.end(item, STOPPING);

@@ -1,7 +1,8 @@
 /** What goes from the inbox through a session's lane to its answer. */
 import type { ShownReplies, Spoken, TurnEnd, TurnEvent, TurnInput } from "../agent/index.ts";
 import { AppError } from "../base/errors.ts";
-import { buildMentionRegexes } from "../channels/index.ts";
+import { buildMentionRegexes, mayHoldCommand } from "../channels/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
 import type { HookLogEntry } from "../hooks/index.ts";
 import type { ReplyPayload, SessionEntry, ThinkingLevel } from "../protocol/index.ts";
 import { type QueueSettings, queueSettings } from "../sessions/index.ts";
@@ -78,6 +79,8 @@ export interface Item {
   hasBegun: boolean;
   /** How it stands to messages before it. */
   readonly pace: Pace;
+  /** No command can be in it. */
+  readonly isPlain: boolean;
   /** `long`: its command takes its time. From `queued` on it is certain that the item starts a turn. */
   phase: "received" | "waiting" | "examined" | "long" | "queued" | "running";
   readonly abort: Abort;
@@ -202,6 +205,12 @@ export type CreateItem = (messages: Group, left?: Left) => Item;
 /** Characters of a group's message that may be a stop or a quick command behind our name. */
 const MOST_WITH_NAME = 300;
 
+/** Whether no command can be in a message: it has no slash, no exclamation mark, no word that stops or resets. */
+function isPlainMessage({ event, text, context }: Inbound, { session }: OpenClawConfig): boolean {
+  if (context || session?.resetTriggers || mayHoldCommand(text)) return false;
+  return event.context?.["BodyForCommands"] === undefined && event.context?.["CommandBody"] === undefined;
+}
+
 /** How a message stands to those before it. In groups it may name us first; a client's without rights is no command. */
 function paceOfMessage(inbound: Inbound, { config, channels }: Pick<ConversationDeps, "config" | "channels">): Pace {
   const { event, text, channel, agentId, request } = inbound;
@@ -226,6 +235,7 @@ export function createItems(deps: ConversationDeps, listeners: Listeners): Creat
   return (messages, left) => {
     const last = messages.at(-1) ?? messages[0];
     const { sessionKey, agentId, channel, request } = last;
+    const isPlain = messages.length === 1 && isPlainMessage(last, deps.config.current);
     return {
       id: request?.runId ?? left?.turnId ?? deps.ids.uuid(),
       sessionKey,
@@ -238,7 +248,8 @@ export function createItems(deps: ConversationDeps, listeners: Listeners): Creat
       listener: !request ? listeners.chat : request.kind === "heartbeat" ? listeners.heartbeat : listeners.client,
       isResumed: left !== undefined && (request !== undefined || left.turnId !== undefined),
       hasBegun: left?.turnId !== undefined,
-      pace: messages.length === 1 && left?.turnId === undefined ? paceOfMessage(last, deps) : "usual",
+      pace: messages.length === 1 && !isPlain && left?.turnId === undefined ? paceOfMessage(last, deps) : "usual",
+      isPlain,
       phase: request ? "waiting" : "received",
       abort: new Abort(),
       outcome: new End(),

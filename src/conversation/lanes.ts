@@ -282,10 +282,10 @@ export interface SessionLanes {
 
 export function createSessionLanes(deps: LanesDeps): SessionLanes {
   const serial = createSerial();
-  const defaults = () => deps.config.current.agents?.defaults;
-  const main = createGlobalLane(() => defaults()?.maxConcurrent ?? MAX_CONCURRENT);
+  const { config } = deps;
+  const main = createGlobalLane(() => config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT);
   // A turn may wait for its sub-agents, or for another session: they do not wait for a slot behind it.
-  const subagents = createGlobalLane(() => defaults()?.subagents?.maxConcurrent ?? MAX_SUBAGENTS);
+  const subagents = createGlobalLane(() => config.current.agents?.defaults?.subagents?.maxConcurrent ?? MAX_SUBAGENTS);
   const nested = createGlobalLane(() => MAX_NESTED);
   const globalLane = ({ sessionKey, request }: Item): GlobalLane =>
     sessionKey.includes(":subagent:") ? subagents : request?.kind === "session" ? nested : main;

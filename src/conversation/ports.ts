@@ -2,6 +2,7 @@
 import type { Agents, TurnHooks } from "../agent/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
+import type { Lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { AllowLists, Pairing } from "../channels/index.ts";
@@ -13,6 +14,7 @@ import type { Store } from "../store/index.ts";
 import type { Commands } from "./commands/commands.ts";
 import type { RunEvent } from "./contract.ts";
 import type { Delivery } from "./delivery/delivery.ts";
+import type * as ReplyCode from "./reply/index.ts";
 
 /** A file of a message, stored. */
 export interface KeptMedia {
@@ -40,7 +42,7 @@ export interface ConversationDeps {
   readonly log: Logger;
   readonly config: Pick<Config, "current">;
   readonly hooks: TurnHooks;
-  readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
+  readonly internalHooks?: Pick<InternalHooks, "has" | "trigger">;
   /** Opened when the first message is answered. */
   readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
   readonly routing: Routing;
@@ -77,6 +79,8 @@ export interface ConversationContext {
   readonly deps: ConversationDeps;
   /** Reports what happens in a run to everyone who listens. */
   readonly emit: (run: { readonly runId: string; readonly sessionKey: string }, event: RunEvent) => void;
+  /** The code that shapes replies, loaded with the first turn. */
+  readonly loadReply: Lazy<typeof ReplyCode>;
   /** Fires when the grace of a stop is over: turns are left for the next start. */
   readonly stopping: AbortSignal;
 }

@@ -27,6 +27,7 @@ export interface GatewayHub {
   readonly broadcast: Fanout["broadcast"];
   readonly piece: Fanout["piece"];
   readonly form: Fanout["form"];
+  readonly hasListeners: Fanout["hasListeners"];
   /** To one connection, without a number. */
   readonly send: Fanout["send"];
   readonly audience: Fanout["audience"];
@@ -248,6 +249,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     broadcast: fanout.broadcast,
     piece: fanout.piece,
     form: fanout.form,
+    hasListeners: fanout.hasListeners,
     send: fanout.send,
     audience: fanout.audience,
     presence,

@@ -82,6 +82,8 @@ export interface Fanout {
   piece(cursor: TextCursor, text: string, event: TextEvent, options?: PieceOptions): SentPiece;
   /** How a connection takes texts. */
   form(connId: string): TextForm;
+  /** False while no one is connected. */
+  hasListeners(): boolean;
   /** How many connections an event would go to. */
   audience(event: EventName): number;
   add(recipient: Recipient): void;
@@ -280,6 +282,7 @@ export function createFanout(deps: FanoutDeps = {}): Fanout {
       return write(listener, createFrames(event, payload)(undefined), event, payload);
     },
     form: (connId) => listeners.get(connId)?.form ?? "whole",
+    hasListeners: () => listeners.size > 0,
     audience(event) {
       const bit = bits.get(event) ?? 0;
       return [...listeners.values()].filter((listener) => (listener.audiences & bit) !== 0).length;

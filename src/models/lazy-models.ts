@@ -61,7 +61,7 @@ export function createLazyModels(deps: LazyModelsDeps): LazyModels {
       ...deps,
       ...(deps.rawStream === undefined ? {} : { rawLog: await openRaw(deps.rawStream) }),
       config: current,
-      env: () => config.env(),
+      env: config.env,
       secret: (input, path) => config.resolveSecret(input, path),
       agentDir,
       mainAgentDir: mainAgentFolder(paths),

@@ -108,6 +108,7 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
   const { createLazyAgent, openConversation } = await loadAnswering();
   const core = {
     config,
+    currentConfig: () => config.current,
     store,
     clock,
     ids,
@@ -121,7 +122,7 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
     runnable: (text: string) => text,
     requestRestart: () => ({ ok: false, reason: "a test host does not restart", delayMs: 0, coalesced: false }),
   };
-  const isOwner: IsOwner = (sender) => ownersBy(() => config.current, talk.channels)(sender);
+  const isOwner: IsOwner = (sender) => ownersBy(core.currentConfig, talk.channels)(sender);
   const agent = stack.use(createLazyAgent({ core, models, plugins, notify: () => {}, announce: () => {}, isOwner }));
   const talk = openConversation({ core, models, plugins, handlers: () => undefined, agents: agent.agents, agent: agent.open }, stack);
   return { agent, talk };

@@ -156,7 +156,11 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
     return session ? [session] : [];
   }
 
-  const totalBytes = (): number => open.values().reduce((sum, { bytes }) => sum + bytes, 0);
+  function totalBytes(): number {
+    let sum = 0;
+    for (const { bytes } of open.values()) sum += bytes;
+    return sum;
+  }
 
   /** Makes an open session the last to be dropped, and drops others while they are too many or too large. */
   function use(session: OpenSession): void {

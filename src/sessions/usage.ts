@@ -42,14 +42,16 @@ export interface ContextSize {
  * before `from` counted another conversation: what a compaction kept was answered when everything was still there.
  */
 export function contextSize(messages: readonly ModelMessage[], from = 0): ContextSize {
-  let counted = 0;
-  const last = messages.findLastIndex((message, at) => {
-    const isUsable = at >= from && message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
-    counted = isUsable ? message.usage.totalTokens : 0;
-    return counted > 0;
-  });
-  const estimated = estimateTokens(messages.slice(last + 1));
-  return { tokens: counted + estimated, counted, estimated };
+  for (let at = messages.length - 1; at >= from; at -= 1) {
+    const message = messages[at];
+    if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") continue;
+    const counted = message.usage.totalTokens;
+    if (counted <= 0) continue;
+    const estimated = estimateTokens(messages.slice(at + 1));
+    return { tokens: counted + estimated, counted, estimated };
+  }
+  const estimated = estimateTokens(messages);
+  return { tokens: estimated, counted: 0, estimated };
 }
 
 /** What a run used. */

@@ -109,7 +109,8 @@ export function createToolSet(deps: ToolSetDeps): ToolSet {
       const { sessionKey } = context;
       const isSubagent = sessionKey.includes(":subagent:");
       const spawned = isSubagent ? (await deps.store.read("sessions.get", { key: sessionKey }))?.entry : undefined;
-      const group = groupPolicyFor(deps, context, spawned?.spawnedBy);
+      const mayHaveGroup = spawned?.spawnedBy !== undefined || /:(?:group|channel):/.test(sessionKey);
+      const group = mayHaveGroup ? groupPolicyFor(deps, context, spawned?.spawnedBy) : undefined;
       const depth = spawned?.spawnDepth ?? sessionKey.split(":subagent:").length - 1;
       const maxDepth = config.current.agents?.defaults?.subagents?.maxSpawnDepth ?? 1;
       return { sandboxed: sandboxes.isSandboxed(context), ...(group ? { group } : {}), ...(depth > 0 ? { subagent: { depth, maxDepth } } : {}) };

@@ -26,6 +26,16 @@ test("the runtime line names what the channel can do, buttons among it where the
   expect(runtime(await promptOf({ capabilities: { chatTypes } }, {}, named as typeof OPEN))).toBe("voice");
 });
 
+test("the model is not shown how the channel names us", async () => {
+  const mentions = { stripPatterns: () => ["@claw\\b"] };
+  let heard = "";
+  await using place = await openPlace(OPEN, { channel: { mentions }, heard: ({ messages }) => void (heard = JSON.stringify(messages.at(-1))) });
+  await place.inbound.accept(event("@claw water the roses"));
+  await place.out(1);
+  await place.quiet();
+  expect(heard).toContain("] water the roses");
+});
+
 test("how freely to react comes from the channel, and nothing is said where it says nothing", async () => {
   const guided = { agentPrompt: { reactionGuidance: () => ({ level: "extensive" as const }) } };
   expect(await promptOf(guided)).toContain("EXTENSIVE");

@@ -159,7 +159,7 @@ export async function openAgentFixture(options: AgentFixtureOptions): Promise<Ag
     stateDir: folder,
     models: () => Promise.resolve(models as unknown as Models),
     budgets: () => Promise.resolve({ check: () => Promise.resolve({ state: "ok" }) }),
-    broker: () => Promise.resolve(broker),
+    broker,
     workspaceOf: () => join(folder, "workspace"),
     host: {},
     timezone: "UTC",

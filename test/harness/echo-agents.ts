@@ -134,7 +134,7 @@ export function echoAgents({ folder, modelClock, says = (text) => text, heard, .
     env: {},
     models: () => Promise.resolve(models as unknown as Models),
     budgets: () => Promise.resolve({ check: () => Promise.resolve({ state: "ok" }) }),
-    broker: () => Promise.resolve({ open: () => Promise.resolve(toolbox) }),
+    broker: { open: () => Promise.resolve(toolbox) },
     workspaceOf: () => join(folder, "workspace"),
     stateDir: folder,
     host: {},

@@ -10,7 +10,7 @@ export interface Waiting {
 }
 
 export const realWaiting: Waiting = {
-  now: () => Date.now(),
+  now: Date.now,
   async sleep(ms, signal) {
     await delay(ms, undefined, { signal }).catch(() => {});
   },

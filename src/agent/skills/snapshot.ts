@@ -93,7 +93,8 @@ export function buildSnapshot(skills: readonly Skill[], { gates, home, version, 
 /** The snapshot in a session's entry, if it still holds: nothing changed since, and the same skills are allowed. */
 export function heldSnapshot(stored: unknown, version: number, filter?: readonly string[]): SkillsSnapshot | undefined {
   if (!isSnapshot(stored) || stored.version < version) return undefined;
-  return sameValue(stored.skillFilter, filter === undefined ? undefined : filterOf(filter)) ? stored : undefined;
+  const isSame = filter === undefined ? stored.skillFilter === undefined : sameValue(stored.skillFilter, filterOf(filter));
+  return isSame ? stored : undefined;
 }
 
 /** What an entry stores as `skillsSnapshot` was written by `buildSnapshot`. */

@@ -31,7 +31,7 @@ export interface TurnDeps {
   /** The session of the turn, as its lane holds it. */
   readonly session: OpenSession;
   readonly hooks: TurnHooks;
-  readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
+  readonly internalHooks?: Pick<InternalHooks, "has" | "trigger">;
   readonly models: () => Promise<Models>;
   readonly budgets: () => Promise<Pick<Budgets, "check">>;
   /** Makes images of messages small enough for models. */
@@ -39,8 +39,8 @@ export interface TurnDeps {
   /** Masks registered secrets in what is shown and stored. */
   readonly redactor?: Pick<Redactor, "secrets" | "stream"> | undefined;
   /** Tools, when there are any. */
-  readonly broker: () => Promise<Broker>;
-  readonly skills?: () => Promise<Skills>;
+  readonly broker: Broker;
+  readonly skills?: Skills;
   /** Folder of the gateway's state: transcripts are named from there. */
   readonly stateDir: string;
   /** Folder of an agent's files, made when it is missing. */

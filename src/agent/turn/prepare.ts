@@ -142,8 +142,7 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
   const { agentId, sessionKey, runId, owner, channel, senderId, accountId } = input;
   const { entry: model, contextWindow } = chosen.selection;
   const choice = sessionChoice(target.entry);
-  const broker = await deps.broker();
-  const opened = await broker.open({
+  const opened = await deps.broker.open({
     agentId,
     sessionKey,
     sessionId: target.sessionId,
@@ -159,7 +158,7 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
     ...(senderId === undefined ? {} : { senderId }),
     ...(accountId === undefined ? {} : { accountId }),
     ...(choice ? { choice } : {}),
-    ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: (await deps.skills()).environment(skills) } : {}),
+    ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: deps.skills.environment(skills) } : {}),
   });
   const offered = input.tools ? allowedOnly(opened, input.tools) : opened;
   const toolbox = input.withoutTools ? without(offered, input.withoutTools) : offered;

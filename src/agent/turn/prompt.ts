@@ -43,12 +43,12 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
   // Known of the channel that the message came over, which need not be the session's last one.
   const facts = channel === input.channel ? input.channelFacts : undefined;
   const chat = [channel, input.direct, input.inbound, input.systemPrompt, facts && JSON.stringify(facts)];
-  // Only where heartbeats come in: the section would only cost tokens elsewhere.
-  const heartbeatPrompt = heartbeatPromptOf(config, input);
-  const scalars = [mode, heartbeatPrompt, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
+  const scalars = [mode, input.agentId, workspaceDir, model.provider, model.id, chosen.thinking, reasoning, today, ...chat, skills?.prompt];
   return deps.session.prompt([config, tools, sandbox && JSON.stringify(sandbox), ...scalars, ...files], build);
 
   function build(): SystemPrompt {
+    // Only where heartbeats come in: the section would only cost tokens elsewhere.
+    const heartbeatPrompt = heartbeatPromptOf(config, input);
     const aliases = modelAliases(defaults?.models);
     const repo = sandbox?.sandboxed === true ? undefined : repoRoot(defaults?.repoRoot, workspaceDir);
     const owners = (config.commands?.ownerAllowFrom ?? []).map(String);
@@ -105,7 +105,7 @@ export async function bootstrapFiles(deps: TurnDeps, input: TurnInput, session: 
   const { entry, workspaceDir } = session;
   const which = session.facts.files;
   const files = await deps.readFiles({ folder: workspaceDir, which });
-  const hooks = deps.internalHooks?.();
+  const hooks = deps.internalHooks;
   if (!hooks?.has("agent", "bootstrap")) return files;
   const context: Record<string, unknown> = {
     workspaceDir,
@@ -131,8 +131,7 @@ export async function skillsFor(deps: TurnDeps, input: TurnInput, session: Promp
   if (!deps.skills || session.facts.mode !== "full") return undefined;
   const agentId = parseSessionKey(input.sessionKey)?.kind === "agent" ? input.agentId : undefined;
   const agent = deps.config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId?.toLowerCase());
-  const skills = await deps.skills();
-  return skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter: input.skillFilter ?? agent?.skills });
+  return deps.skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter: input.skillFilter ?? agent?.skills });
 }
 
 /** What hooks and injections made of a turn's prompt. */

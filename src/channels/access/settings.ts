@@ -135,31 +135,37 @@ function spelled(written: string[], { cfg, plugin, dock, channel, accountId }: E
 /** Parses a list of the configuration. */
 export function readEntries(list: unknown, context: EntryContext): AllowEntries {
   if (!isFilledList(list)) return NOBODY;
-  const written = list
-    .filter(isEntry)
-    .map((entry) => String(entry).trim())
-    .filter((entry) => entry !== "");
-  const ids = spelled(
-    written.filter((entry) => entry !== EVERYBODY),
-    context,
-  )
-    .map((entry) => entry.trim())
+  let everybody = false;
+  const written: string[] = [];
+  for (const entry of list) {
+    const text = isEntry(entry) ? String(entry).trim() : "";
+    if (text === EVERYBODY) everybody = true;
+    else if (text !== "") written.push(text);
+  }
+  const ids = new Set<string>();
+  for (const entry of written.length === 0 ? [] : spelled(written, context)) {
+    const id = entry.trim();
     // A plugin's normalization never yields everybody: only the owner writes that.
-    .filter((entry) => entry !== "" && entry !== EVERYBODY);
-  return { everybody: written.includes(EVERYBODY), ids: new Set(ids) };
+    if (id !== "" && id !== EVERYBODY) ids.add(id);
+  }
+  return { everybody, ids };
 }
 
 /** The immutable ids of a sender, as received and in lower case. No prefix is stripped: one that a stranger chose must not turn into another's id. */
 export function idsOf(sender: ChannelInboundSender | undefined): readonly string[] {
-  const raw: unknown[] = [sender?.id, ...(Array.isArray(sender?.otherIds) ? sender.otherIds : [])];
-  const ids = raw
-    .filter(isEntry)
-    .map((id) => String(id).trim())
-    .filter((id) => id !== "" && id !== EVERYBODY);
-  return [...new Set(ids.flatMap((id) => [id, id.toLowerCase()]))];
+  const all: unknown[] = [sender?.id, ...(Array.isArray(sender?.otherIds) ? sender.otherIds : [])];
+  const ids = new Set<string>();
+  for (const raw of all) {
+    const id = isEntry(raw) ? String(raw).trim() : "";
+    if (id !== "" && id !== EVERYBODY) ids.add(id).add(id.toLowerCase());
+  }
+  return [...ids];
 }
 
-export const names = (list: ReadonlySet<string>, ids: readonly string[]): boolean => ids.some((id) => list.has(id));
+export function names(list: ReadonlySet<string>, ids: readonly string[]): boolean {
+  for (const id of ids) if (list.has(id)) return true;
+  return false;
+}
 
 export const admits = (list: AllowEntries, ids: readonly string[]): boolean => list.everybody || names(list.ids, ids);
 

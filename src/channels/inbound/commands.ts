@@ -152,6 +152,10 @@ const BY_NAME: ReadonlyMap<string, CommandFacts> = new Map(COMMANDS.flatMap((com
 
 /** Messages that stop a run when they contain nothing else. */
 const ABORT_WORDS: ReadonlySet<string> = new Set(["stop", "esc", "abort", "wait", "exit", "interrupt"]);
+const HINT = new RegExp(`[/!]|(?<!\\w)(?:${[...ABORT_WORDS].join("|")})(?!\\w)`, "i");
+
+/** False for a text in which no command or stop word can be found, whatever mentions of us are taken out of it: the usual case. */
+export const mayHoldCommand = (text: string): boolean => HINT.test(text);
 
 /** Finds a command by any of its names, case-insensitive. Some platforms' menus do not allow `-`: `_` stands for it. */
 export function commandNamed(name: string): CommandFacts | undefined {
@@ -207,7 +211,7 @@ export function isControlCommandMessage(text?: string, cfg?: HostConfig, options
 
 /** A stop word, or the stop command. */
 export const isStopMessage = (text: string, options?: CommandTextOptions): boolean =>
-  isAbortWord(text) || (text.length <= MOST_STOP && readCommand(text, options)?.facts.names[0] === "stop");
+  mayHoldCommand(text) && (isAbortWord(text) || (text.length <= MOST_STOP && readCommand(text, options)?.facts.names[0] === "stop"));
 
 /** Longest text that can be a stop word. */
 const MOST_STOP = 200;

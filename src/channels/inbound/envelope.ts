@@ -123,9 +123,9 @@ export function formatInboundEnvelope(
   },
 ): string {
   const { chatType, senderLabel, sender, ...envelope } = params;
-  const direct = chatType === undefined || canonicalChatType(chatType) === "direct";
+  if (chatType === undefined || canonicalChatType(chatType) === "direct") return formatAgentEnvelope(envelope);
   const label = headerPart(senderLabel) || headerPart(formatSenderLabel(sender ?? {}));
-  return formatAgentEnvelope({ ...envelope, body: direct || !label ? params.body : `${label}: ${params.body}` });
+  return formatAgentEnvelope({ ...envelope, body: label ? `${label}: ${params.body}` : params.body });
 }
 
 /** `dm` is an older word for `direct`. */

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadRichText, type MarkdownOptions } from "../index.ts";
 
@@ -22,6 +23,18 @@ test("the documented example", () => {
     styles: [{ start: 6, end: 11, style: "bold" }],
     links: [{ start: text.indexOf("docs"), end: text.indexOf("docs") + 4, href: "https://docs.openclaw.ai" }],
   });
+});
+
+test("a line without markup is read as it is beside markup", () => {
+  const line = fc.string({ unit: fc.constantFrom(...Array.from("aZé夏0179 .,;!?'\"()+-=/%$^{}@—")), maxLength: 40 }).map((rest) => `a${rest}`);
+  fc.assert(
+    fc.property(line, (plain) => {
+      const { text, styles, links } = parseMarkdown(plain);
+      expect([text, styles, links]).toEqual([plain.trimEnd(), [], []]);
+      expect(textOf(`${plain}\n\n**b**`)).toBe(`${text}\n\nb`);
+    }),
+    { seed: 1, numRuns: 500 },
+  );
 });
 
 describe("inline", () => {

@@ -20,6 +20,9 @@ const MAX_MARKDOWN_LENGTH = 100_000;
 /** Characters that may start markup. Text that consists mostly of them takes several times as long as any other and is not real Markdown. */
 const MAX_SIGNS = 20_000;
 
+/** One line that begins with a letter and has no character that may start markup or a URL: Markdown leaves it as it is. */
+const PLAIN = /^\p{L}[^\\`*_~[\]<>&#|:\p{Cc}]*$/u;
+
 /** Nesting of quotations, lists, styles and links; deeper markup stays text. */
 const MAX_NESTING = 40;
 
@@ -320,6 +323,7 @@ export function createMarkdownReader(): (markdown: string, options?: MarkdownOpt
 
   return (markdown, options = {}) => {
     const source = markdown.toWellFormed();
+    if (PLAIN.test(source)) return { text: source.trimEnd(), styles: [], links: [] };
     if (source.length > MAX_MARKDOWN_LENGTH || isTooDense(source)) return asWritten(source);
     const converted = convertMarkdownTables(source, options.tables ?? "code");
     if (converted.length > MAX_MARKDOWN_LENGTH * 2) return asWritten(source);

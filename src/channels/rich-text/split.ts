@@ -172,10 +172,13 @@ function paragraphsOf(text: string, blocks: readonly Range[]): Range[] {
  */
 export function splitRich(rich: RichText, limit: number, options: SplitOptions = {}): RichText[] {
   const { text } = rich;
+  const { mode, maxLines, measure } = options;
+  // The usual answer is one chunk.
+  if (text.length <= limit && mode !== "newline" && maxLines === undefined && !measure && text !== "" && text === text.trimEnd()) return [rich];
   const limits = sizeLimit(text, limit > 0 ? limit : Infinity, options);
   const blocks = rich.styles.filter(({ style }) => style === "code_block").sort((a, b) => a.start - b.start);
   const pieces: RichText[] = [];
-  for (const { start, end } of options.mode === "newline" ? paragraphsOf(text, blocks) : [{ start: 0, end: text.length }]) {
+  for (const { start, end } of mode === "newline" ? paragraphsOf(text, blocks) : [{ start: 0, end: text.length }]) {
     for (let at = start; at < end;) {
       const cut = breakOf(text, at, end, blocks, limits);
       const length = text.slice(at, cut.end).trimEnd().length;

@@ -62,7 +62,7 @@ const HTML: Markup = {
 
 /** HTML for `parse_mode: "HTML"`. The visible text is exactly the text; links with unusual schemes become plain text. */
 export function toTelegramHtml(rich: RichText): string {
-  const ranges = spansOf(rich);
+  const ranges = rich.styles.length + rich.links.length === 0 ? [] : spansOf(rich);
   const spans = [...ranges, ...fileNames(rich.text, ranges)];
   if (spans.length === 0) return escapeText(rich.text);
   const parts: string[] = [];

@@ -100,7 +100,7 @@ export interface DeliveryDeps {
   readonly config: () => HostConfig;
   readonly table: ChannelTable;
   readonly hooks: Pick<Hooks, "has" | "run">;
-  readonly internalHooks?: () => Pick<InternalHooks, "has" | "trigger"> | undefined;
+  readonly internalHooks?: Pick<InternalHooks, "has" | "trigger">;
   /** Loaded with the first reply to a channel that takes rich text. Default: the one of `channels`. */
   readonly richText?: () => Promise<Pick<RichTextTools, "parseMarkdown">>;
   readonly activity?: Pick<ChannelActivity, "record"> & Partial<Pick<ChannelActivity, "sendFailed" | "get">>;

@@ -135,13 +135,12 @@ type SentDeps = Pick<DeliveryDeps, "hooks" | "internalHooks" | "log">;
 
 /** `message_sent`, for plugins and for internal hooks. Not waited for. */
 export function notifySent(
-  { hooks, internalHooks, log }: SentDeps,
+  { hooks, internalHooks: internal, log }: SentDeps,
   events: readonly MessageSentEvent[],
   address: ReplyAddress,
   facts: Omit<OutgoingFacts, "kind">,
 ): void {
   const { sessionKey } = facts;
-  const internal = internalHooks?.();
   const isInternal = sessionKey !== undefined && internal?.has("message", "sent") === true;
   if (!isInternal && !hooks.has("message_sent")) return;
   const context = sendingContext(address, facts);

@@ -60,8 +60,9 @@ async function piecesOf(text: string, target: PieceTarget, deps: PieceDeps): Pro
   try {
     const { parseMarkdown } = await deps.richText();
     const rich = parseMarkdown(text, { tables: resolveMarkdownTableMode({ cfg, channel, accountId }) });
-    const pieces = splitRich(rich, limit, { mode }).filter((piece) => piece.text.trim() !== "");
-    if (pieces.length > 0) return pieces.map((piece) => ({ text: piece.text, rich: piece }));
+    const pieces: Piece[] = [];
+    for (const piece of splitRich(rich, limit, { mode })) if (piece.text.trim() !== "") pieces.push({ text: piece.text, rich: piece });
+    if (pieces.length > 0) return pieces;
   } catch (error) {
     deps.log.error(`a text for ${channel} could not be formatted and goes out plain: ${messageOf(error)}`, { channel });
   }
@@ -240,16 +241,25 @@ function cancelledRow(payload: ReplyPayload, shared: Omit<RowPayload, "text">, {
 export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answered: AnsweredTurns) {
   return async function prepare(address: ReplyAddress, payloads: readonly ReplyPayload[], facts: OutgoingFacts): Promise<PreparedReply> {
     const all = facts.poll ? [{ text: facts.poll.question }] : payloads;
-    const shaped: Shaped[] = [];
-    for (const [index, payload] of all.entries())
-      shaped.push(await shapeReply(payload, address, { ...facts, isBetween: index < (facts.between ?? 0) }, deps, answered));
-    const plain = shaped.flatMap(({ rows }) => rows);
+    const plain: RowPayload[] = [];
+    const cancelled: NonNullable<Shaped["cancelled"]>[] = [];
+    const suppressed: string[] = [];
+    const decided: string[] = [];
+    let isChanged = false;
+    for (const [index, payload] of all.entries()) {
+      const shaped = await shapeReply(payload, address, { ...facts, isBetween: index < (facts.between ?? 0) }, deps, answered);
+      plain.push(...shaped.rows);
+      if (shaped.cancelled) cancelled.push(shaped.cancelled);
+      if (shaped.suppressed !== undefined) suppressed.push(shaped.suppressed);
+      if (shaped.text) decided.push(shaped.text);
+      isChanged ||= shaped.changed;
+    }
     const previewed = facts.previewId === undefined ? plain : withPreview(plain, facts.previewId);
     const sent = facts.isPreviewLost === true ? withLostPreview(previewed) : previewed;
     const now = deps.clock.now();
     const key = facts.idempotencyKey ?? facts.live;
     const turnId = facts.runId ?? (key === undefined ? undefined : `send:${key}`);
-    const row = (payload: RowPayload, suppressed?: string): OutboxInput => ({
+    const row = (payload: RowPayload, why?: string): OutboxInput => ({
       // Some platforms take 25 characters at most.
       nonce: `oc-${deps.ids.hex(10)}`,
       channel: address.channel,
@@ -259,19 +269,18 @@ export function createPrepare(deps: PrepareDeps, limits: DeliveryLimits, answere
       expiresAt: now + limits.expireMs,
       turnId,
       sessionKey: facts.sessionKey,
-      ...(suppressed === undefined ? {} : { suppressed }),
+      ...(why === undefined ? {} : { suppressed: why }),
       // One that is put into a message whose id is known is no repeat.
       ...(payload.isPreviewLost && payload.previewId === undefined
         ? { mayHaveArrived: LOST_PREVIEW, notBefore: now + repeatPauseMs(deps.table.get(address.channel), limits) }
         : {}),
     });
-    const cancelled = shaped.flatMap(({ cancelled: one }) => (one ? [one] : []));
     const rows = [...cancelled.map(({ why, ...payload }) => row(payload, why)), ...sent.map((payload) => row(payload))];
     return {
       writes: rows.length === 0 ? [] : [["outbox.add", { rows }]],
       texts: sent.map(({ text, poll }) => poll?.question ?? text),
-      suppressed: shaped.flatMap(({ suppressed }) => (suppressed === undefined ? [] : [suppressed])),
-      ...(shaped.some(({ changed }) => changed) ? { decided: shaped.flatMap(({ text }) => (text ? [text] : [])) } : {}),
+      suppressed,
+      ...(isChanged ? { decided } : {}),
     };
   };
 }

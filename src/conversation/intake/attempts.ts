@@ -1,5 +1,6 @@
 import { lazy } from "../../base/lazy.ts";
 import type { ConversationDeps } from "../ports.ts";
+import { asksPlugins } from "./message-context.ts";
 
 /** Limits how often plugins are asked again about an input in which the process ended: one that ends every process must not keep the gateway down. */
 export interface Attempts {
@@ -13,10 +14,6 @@ export interface Attempts {
   /** Inputs that were begun and have not passed. */
   readonly open: ReadonlySet<number>;
 }
-
-/** Whether a plugin or an internal hook is asked or notified about messages before their turn. */
-export const asksPlugins = ({ hooks, internalHooks }: Pick<ConversationDeps, "hooks" | "internalHooks">): boolean =>
-  hooks.has("inbound_claim") || hooks.has("message_received") || hooks.has("before_dispatch") || internalHooks?.()?.has("message", "received") === true;
 
 /** Why an input ends that plugins were asked about too often. */
 export const EXAMINED_TOO_OFTEN = "interrupted too often while plugins looked at it";

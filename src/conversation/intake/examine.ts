@@ -1,7 +1,6 @@
 /** From the inbox to a lane: plugins, joining, commands, policies. */
 import { messageOf } from "../../base/errors.ts";
 import { finalizeInboundContext } from "../../channels/index.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
 import { agentOfKey, type FinalizedMsgContext } from "../../protocol/index.ts";
 import { queueSettings, sendPolicy } from "../../sessions/index.ts";
 import { aborted, closeUnanswered, commitEnd, failed, type Closing } from "../closing.ts";
@@ -11,9 +10,9 @@ import { clientMessage, isOperator, type ClientRequest, type Decided } from "../
 import { endingOf, type CreateItem, type Item, type OpenItems } from "../items.ts";
 import { createSerial } from "../lanes.ts";
 import { createJoining, createOrder } from "./joining.ts";
-import { createPluginHooks, joined, messageContext, withoutMentions, type PluginHooks, type PluginVerdict } from "./message-context.ts";
+import { asksPlugins, createPluginHooks, joined, messageContext, withoutMentions, type PluginHooks, type PluginVerdict } from "./message-context.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
-import { asksPlugins, EXAMINATION_GIVEN_UP, EXAMINED_TOO_OFTEN, type Attempts } from "./attempts.ts";
+import { EXAMINATION_GIVEN_UP, EXAMINED_TOO_OFTEN, type Attempts } from "./attempts.ts";
 
 /**
  * Finds out what becomes of messages on disk. Those of one chat, or of one session of clients, go through in their order; a stop overtakes all of them, a
@@ -85,13 +84,6 @@ function clientCall(request: Omit<ClientRequest, "inboxId">, abort: Pick<AbortCo
     },
   };
 }
-
-/** Texts up to this length were looked at when the item's pace was found. */
-const MOST_PACED = 300;
-
-/** Whether no command can be in a channel's message: no slash, no exclamation mark, no word that stops or resets. The usual case. */
-const isPlain = ({ pace, text, messages }: Item, ctx: FinalizedMsgContext, { session }: OpenClawConfig): boolean =>
-  pace === "usual" && messages.length === 1 && ctx.BodyForCommands === text && text.length <= MOST_PACED && !/[/!]/.test(text) && !session?.resetTriggers;
 
 /** A channel's message as a command. */
 function channelCall(item: Item, ctx: FinalizedMsgContext, tookLong: () => void): CommandCall {
@@ -181,7 +173,9 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
     const { request, agentId, abort, last } = item;
     if (abort.aborted) return close(item, aborted(item, STOPPED));
     const ctx = request ? undefined : withoutMentions(joined(item.messages), channels.get(last.channel), config.current, agentId);
-    const call = ctx ? (isPlain(item, ctx, config.current) ? undefined : channelCall(item, ctx, tookLong)) : request && clientCall(request, abort, tookLong);
+    // The model is not shown how the channel names us.
+    if (ctx && item.isPlain) item.text = ctx.BodyForCommands ?? item.text;
+    const call = item.isPlain ? undefined : ctx ? channelCall(item, ctx, tookLong) : request && clientCall(request, abort, tookLong);
     const verdict = call && (await commands.run(call));
     if (verdict?.kind === "answered") return answer(item, verdict);
     if (abort.aborted) return close(item, aborted(item, STOPPED));
@@ -201,7 +195,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
         item.text = text;
       }
       if (!request && last.event.kind === "message" && channels.get(last.channel)?.reactions) {
-        const { markSeen } = await import("../reply/index.ts");
+        const { markSeen } = await context.loadReply();
         item.ack = markSeen(deps, last);
       }
       // Neither a plugin's decision nor the reaction happens again after a restart.
@@ -282,7 +276,7 @@ export function createExamination(all: ExaminationDeps): Examination {
     if (item.request) return examineInOrder(item);
     const [{ text, event }] = item.messages;
     const botUsername = event.mention?.botUsername;
-    joining.add(item, commands.isControl(text, botUsername === undefined ? {} : { botUsername }));
+    joining.add(item, !item.isPlain && commands.isControl(text, botUsername === undefined ? {} : { botUsername }));
   }
 
   /** A plugin may take it: that is asked before anything else happens with it. */

@@ -227,6 +227,10 @@ function dispatchEvent({ channel, sessionKey, event }: Inbound, ctx: FinalizedMs
   };
 }
 
+/** Whether a plugin or an internal hook is asked or notified about messages before their turn. */
+export const asksPlugins = ({ hooks, internalHooks }: Pick<ConversationDeps, "hooks" | "internalHooks">): boolean =>
+  hooks.has("inbound_claim") || hooks.has("message_received") || hooks.has("before_dispatch") || internalHooks?.has("message", "received") === true;
+
 /** How a message ends that a plugin has dealt with. */
 export type PluginVerdict = Extract<CommandVerdict, { readonly kind: "answered" }>;
 
@@ -244,11 +248,15 @@ function answered(reply: readonly ReplyPayload[], why: string): PluginVerdict {
   return { kind: "answered", outcome: reply.length === 0 ? "silent" : "answered", why, reply };
 }
 
-export function createPluginHooks({ hooks, internalHooks, clock, log }: Pick<ConversationDeps, "hooks" | "internalHooks" | "clock" | "log">): PluginHooks {
+export function createPluginHooks({
+  hooks,
+  internalHooks: internal,
+  clock,
+  log,
+}: Pick<ConversationDeps, "hooks" | "internalHooks" | "clock" | "log">): PluginHooks {
   return {
     received(inbound) {
       try {
-        const internal = internalHooks?.();
         if (!hooks.has("message_received") && !internal?.has("message", "received")) return;
         const ctx = messageContext(inbound);
         if (hooks.has("message_received")) void hooks.run("message_received", receivedEvent(inbound, ctx), inboundContext(inbound, ctx));

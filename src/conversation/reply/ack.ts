@@ -34,14 +34,12 @@ export interface AckFacts {
 export function ackReactionFor(facts: AckFacts): string | undefined {
   const { cfg, agentId, address, wasMentioned } = facts;
   const isDirect = address.chatType === "direct";
-  const own = channelSections(cfg, address.channel, address.accountId)
-    .map((section) => sectionOf(section["ackReaction"]))
-    .find((section) => section !== undefined);
-  if (own) return ownRule(facts, own, isDirect);
-  const emoji = resolveAckReaction(cfg, agentId, address);
-  const scope = cfg.messages?.["ackReactionScope"] as AckReactionScope | undefined;
+  for (const section of channelSections(cfg, address.channel, address.accountId)) {
+    const own = sectionOf(section["ackReaction"]);
+    if (own) return ownRule(facts, own, isDirect);
+  }
   const wanted = shouldAckReaction({
-    scope,
+    scope: cfg.messages?.["ackReactionScope"] as AckReactionScope | undefined,
     isDirect,
     isGroup: !isDirect,
     isMentionableGroup: !isDirect,
@@ -50,7 +48,7 @@ export function ackReactionFor(facts: AckFacts): string | undefined {
     effectiveWasMentioned: wasMentioned,
     shouldBypassMention: facts.bypassedMention,
   });
-  return wanted && emoji !== "" ? emoji : undefined;
+  return wanted ? resolveAckReaction(cfg, agentId, address) || undefined : undefined;
 }
 
 /** WhatsApp's object: an emoji, and where it is set. */

@@ -226,6 +226,7 @@ export function renderBlock(raw: string, open: OpenFence | undefined, maxChars: 
   const line = ends === 0 ? open?.line : undefined;
   const text = (line === undefined ? rest.slice(skipBlank(rest, 0)) : `${line}\n${rest}`).trimEnd();
   if (text === "" || text === line) return "";
+  if (!/```|~~~/.test(text)) return text;
   const last = findFences(text).at(-1);
   return last && isOpen(last) && canCut(last, maxChars) ? `${text}\n${last.marker}` : text;
 }

@@ -210,22 +210,20 @@ export function createEnding(deps: ReplyStreamDeps, turn: LiveTurn): Pick<ReplyS
     return reasoningPayload(takeThoughts(turn.thoughts));
   }
 
-  /** What a turn that ended well still sends. */
-  function answer(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
+  /** What a turn still sends at its end. */
+  function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
+    // The one who stopped it knows.
+    if (end.status === "aborted" && end.abortedBy !== "timeout") return { payloads: [] };
+    if (end.status === "aborted" || end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
     const facts = factsOf(deps, turn);
     const { payloads: rest, between } = finalPayloads({ texts: textsLeft(end, turn.between) }, facts);
     const thought = rest.length > 0 ? reasoning() : undefined;
     const payloads = (thought ? [thought, ...rest] : rest).map((payload) => turn.dress(payload, end));
     if (payloads.length === 0 && facts.said.length === 0 && turn.between.sent.length === 0) return { payloads: [] };
-    const footer = answerFooter(end, { level: levels().usage, sessionKey: deps.sessionKey, billed: deps.billed?.(end) });
+    const level = levels().usage;
+    const hasFooter = level !== "off" || end.stopReason === "length";
+    const footer = hasFooter ? answerFooter(end, { level, sessionKey: deps.sessionKey, billed: deps.billed?.(end) }) : undefined;
     return { payloads: footer === undefined ? payloads : withFooter(payloads, footer), ...(between === 0 ? {} : { between: between + (thought ? 1 : 0) }) };
-  }
-
-  function finalOf(end: TurnEnd): Pick<FinalReply, "payloads" | "between"> {
-    // The one who stopped it knows.
-    if (end.status === "aborted" && end.abortedBy !== "timeout") return { payloads: [] };
-    if (end.status === "aborted" || end.status === "failed") return { payloads: isHeartbeat ? [] : [turn.dress(failurePayload(end), end)] };
-    return answer(end);
   }
 
   /** Whether people see something of an answer before the turn is over, or a line about the call that follows. */

@@ -27,10 +27,10 @@ const DEFAULT_MS = 6000;
 
 /** Here the agents' default goes before `session`. The channel decides where nothing is configured. */
 export function typingIntervalMs(cfg: HostConfig, channelMs?: number): number {
-  const said = [cfg.agents?.defaults?.["typingIntervalSeconds"], sectionOf(cfg.session)?.["typingIntervalSeconds"]].find(
-    (value): value is number => typeof value === "number" && value > 0,
-  );
-  return said === undefined ? (channelMs ?? DEFAULT_MS) : said * 1000;
+  for (const seconds of [cfg.agents?.defaults?.["typingIntervalSeconds"], sectionOf(cfg.session)?.["typingIntervalSeconds"]]) {
+    if (typeof seconds === "number" && seconds > 0) return seconds * 1000;
+  }
+  return channelMs ?? DEFAULT_MS;
 }
 
 export interface Typing {

@@ -89,7 +89,7 @@ async function openReply(shown: Shown, entry: SessionEntry | undefined, context:
   const live = main.last.live?.reply;
   const earlier = main.hasBegun ? earlierIn(await store.read("journal.steps", { turnId })) : { spoken: [] };
   const plugin = channels.get(address.channel);
-  const { openReplyStream } = await import("../reply/index.ts");
+  const { openReplyStream } = await context.loadReply();
   return openReplyStream({
     plugin: live ? livePlugin(live, address.channel, plugin) : plugin,
     ...(live?.blocks === undefined ? {} : { blocks: live.blocks }),

@@ -61,12 +61,20 @@ function steered(turn: Turn): Steered[] {
   });
 }
 
+/** Items with those that were merged into them. One that was aborted while it waited goes to `stopped`. */
+function takeAlive(items: readonly Item[], stopped: Item[]): readonly Item[] {
+  const alive: Item[] = [];
+  for (const item of items) {
+    if (item.abort.aborted) stopped.push(item);
+    else alive.push(...item.merged, item);
+  }
+  return alive;
+}
+
 /** Items of a batch as one turn. Those that were aborted while they waited are not in it, nor is what has only a line left when nothing else is. */
 function turnOf({ items, summarised }: Batch): { readonly turn: (Turn & ActiveTurn) | undefined; readonly unanswered: readonly Item[] } {
-  const isAlive = (item: Item): boolean => !item.abort.aborted;
-  const withMerged = (list: readonly Item[]): readonly Item[] => list.filter(isAlive).flatMap((item) => [...item.merged, item]);
-  const stopped = [...items, ...summarised].filter((item) => !isAlive(item));
-  const [own, cut] = [withMerged(items), withMerged(summarised)];
+  const stopped: Item[] = [];
+  const [own, cut] = [takeAlive(items, stopped), takeAlive(summarised, stopped)];
   const [first, ...others] = own;
   if (!first) return { turn: undefined, unanswered: [...stopped, ...cut] };
   const main = own.at(-1) ?? first;
@@ -124,7 +132,7 @@ function replyCollector(): { readonly dispatcher: ReplyDispatcher; readonly payl
 }
 
 /** `reply_dispatch`: a plugin may answer in the agent's place. Undefined: the agent answers. */
-async function takenOver({ main }: Turn, { deps }: ConversationContext, hookLog: HookLog): Promise<DirectAnswer | undefined> {
+async function takenOver({ main }: Turn, { deps, loadReply }: ConversationContext, hookLog: HookLog): Promise<DirectAnswer | undefined> {
   const { dispatcher, payloads } = replyCollector();
   const { last } = main;
   const event = {
@@ -140,7 +148,7 @@ async function takenOver({ main }: Turn, { deps }: ConversationContext, hookLog:
   const hookContext = { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: main.abort.signal, trace: messageTrace(last.traceId).trace };
   const taken = await hookLog.hooks.run("reply_dispatch", event, hookContext);
   if (!taken?.handled) return undefined;
-  const { shapePayload } = await import("../reply/index.ts");
+  const { shapePayload } = await loadReply();
   const shape = { localRoots: deps.mediaRoots?.(main.agentId) ?? [], currentId: last.event.id };
   const reply = payloads.flatMap((payload) => shapePayload(payload, shape) ?? []);
   const why = `taken over by ${taken.decidedBy ?? "a plugin"}`;
@@ -255,7 +263,7 @@ async function fail(turn: Turn, error: unknown, context: ConversationContext): P
   const { deps } = context;
   const why = messageOf(error);
   deps.log.error(`a turn failed: ${why}`, { runId: turn.main.id, error });
-  const notice = await import("../reply/index.ts").then(
+  const notice = await context.loadReply().then(
     ({ brokenText }) => brokenText(error, deps.redact) ?? FAILED,
     () => FAILED,
   );

@@ -115,11 +115,20 @@ const notBuilt = () => unavailable("update", "browser", "tts", "talk", "voicewak
 /** Every method of the protocol, with its handler or with `unavailable`. Runs are announced until the gateway stops. */
 export function createHandlers(
   deps: HandlersDeps,
-  hub: Pick<GatewayHub, "broadcast" | "piece" | "form" | "send" | "presence" | "stopping" | "clients">,
+  hub: Pick<GatewayHub, "broadcast" | "piece" | "form" | "hasListeners" | "send" | "presence" | "stopping" | "clients">,
 ): AllHandlers {
-  const { broadcast, piece, form, send, presence, stopping } = hub;
+  const { broadcast, piece, form, hasListeners, send, presence, stopping } = hub;
   const watchers = createWatchers();
-  const relay = createRunRelay({ responder: deps.responder, broadcast, piece, form, send, clock: deps.clock, watched: watchers.sessions });
+  const relay = createRunRelay({
+    responder: deps.responder,
+    broadcast,
+    piece,
+    form,
+    hasListeners,
+    send,
+    clock: deps.clock,
+    watched: watchers.sessions,
+  });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
   const compact = deps.agent?.compact;
   const chat = { ...deps, relay, broadcast, turns: createTurns(), order: createMessageOrder(), ...(compact ? { compact } : {}) };

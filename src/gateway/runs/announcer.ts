@@ -104,7 +104,7 @@ export interface Run extends ExpectedRun {
 
 type State = "delta" | "final" | "aborted" | "error";
 
-export interface AnnouncerDeps extends Pick<Fanout, "piece" | "form"> {
+export interface AnnouncerDeps extends Pick<Fanout, "piece" | "form">, Partial<Pick<Fanout, "hasListeners">> {
   readonly broadcast: Fanout["broadcast"];
   /** To one connection; tool events are sent to nobody without it. */
   readonly send?: Fanout["send"] | undefined;
@@ -151,8 +151,9 @@ export function closeTexts(run: Run, isDropped = run.announced): void {
   run.texts.thinking?.[Symbol.dispose]();
 }
 
-export function createAnnouncer({ broadcast, piece, form: formOf, send, clock, watched }: AnnouncerDeps): Announcer {
+export function createAnnouncer({ broadcast, piece, form: formOf, hasListeners, send, clock, watched }: AnnouncerDeps): Announcer {
   function chat(run: Run, state: State, extra: Parameters<Announcer["chat"]>[2] = {}): void {
+    if (hasListeners?.() === false) return;
     const silent = state === "error" || run.text === "" || run.text.trim() === SILENCE;
     const message = { role: "assistant" as const, content: [{ type: "text", text: run.text }], timestamp: clock.now() };
     for (const form of TEXT_FORMS) {
@@ -163,6 +164,7 @@ export function createAnnouncer({ broadcast, piece, form: formOf, send, clock, w
   }
 
   function agent(run: Run, event: RunEvent): void {
+    if (hasListeners?.() === false) return;
     flush(run, event.stream === "lifecycle");
     for (const form of TEXT_FORMS) broadcast("agent", agentEvent(run, form, event, clock.now()), { form });
   }
@@ -221,7 +223,8 @@ export function createAnnouncer({ broadcast, piece, form: formOf, send, clock, w
       const { text, delta } = event.data;
       if (text === "") return retract(run);
       run.mayBeSilent = (run.mayBeSilent || text.length === delta.length) && SILENCE.startsWith(text.trim());
-      pushText(run, event);
+      // Clients that connect later get the whole text with the next piece.
+      if (hasListeners?.() !== false) pushText(run, event);
     } else if (event.stream === "thinking") {
       if (run.reasoning === "stream" || watched?.get(run.sessionKey)?.reasoning) pushText(run, event);
     } else if (event.stream === "tool") tool(run, event.data);

@@ -66,8 +66,8 @@ function setUp(reasoning = "off") {
       return { [Symbol.dispose]() {} };
     },
   };
-  const { broadcast, piece, form, send } = fanout;
-  const relay = createRunRelay({ responder, broadcast, piece, form, send, clock });
+  const { broadcast, piece, form, hasListeners, send } = fanout;
+  const relay = createRunRelay({ responder, broadcast, piece, form, hasListeners, send, clock });
   const whole = connection("whole");
   const deltas = connection("deltas", ["text-deltas"]);
   for (const { recipient } of [whole, deltas]) fanout.add(recipient);
@@ -111,6 +111,22 @@ function checkNumbers({ frames }: Connection): void {
   const inRun = frames().flatMap(({ event, payload }) => (event === "agent" ? [payload.seq] : []));
   expect(inRun).toEqual([...new Set(inRun)].sort((a, b) => a - b));
 }
+
+test("what is written while no one is connected comes whole with the next piece", () => {
+  const { clock, fanout, whole, deltas, say, end } = setUp();
+  for (const { recipient } of [whole, deltas]) fanout.remove(recipient);
+  say("nobody ");
+  clock.advance(1000);
+  expect([whole.pieces("assistant"), deltas.pieces("assistant")]).toEqual([[], []]);
+  for (const { recipient } of [whole, deltas]) fanout.add(recipient);
+  say("listened");
+  clock.advance(1000);
+  end();
+  expect(read(whole.pieces("assistant")).texts).toEqual(["nobody listened"]);
+  expect(read(deltas.pieces("assistant")).joined).toEqual(["nobody listened"]);
+  expect(whole.frames().at(-1)).toMatchObject({ event: "chat", payload: { state: "final" } });
+  checkNumbers(whole);
+});
 
 const SCRIPTS = { plain: "words ", code: 'if (a === "b") {\n\t', "wide characters": "夏の🦞 " } as const;
 

@@ -4,19 +4,19 @@ import type { Entry } from "./entry.ts";
 export class EntryList {
   private readonly entries = new Set<Entry>();
   private order: readonly Entry[] | undefined = [];
-
-  get size(): number {
-    return this.entries.size;
-  }
+  size = 0;
 
   add(entry: Entry): void {
     this.entries.add(entry);
+    this.size = this.entries.size;
     this.order = undefined;
   }
 
   remove(entry: Entry): boolean {
+    const isRemoved = this.entries.delete(entry);
+    this.size = this.entries.size;
     this.order = undefined;
-    return this.entries.delete(entry);
+    return isRemoved;
   }
 
   /** Higher priority first; the same priority in the order of registration. */

@@ -221,7 +221,7 @@ async function* tryOnce(
       ...rest,
     };
     attempts.push(attempt);
-    hookCall.ended(attempt);
+    hookCall?.ended(attempt);
   };
   try {
     const credential = await candidate.credential();
@@ -306,9 +306,9 @@ function hash(requestId: string): string {
   return createHash("sha256").update(requestId).digest("hex").slice(0, 16);
 }
 
-/** Notifies hooks of the start and the end of a call, without conversation content. */
-function startHookCall({ hooks, ids }: CallsDeps, request: CallRequest, model: ModelEntry): { ended(attempt: Attempt): void } {
-  if (!hooks || (!hooks.has("model_call_started") && !hooks.has("model_call_ended"))) return { ended: () => undefined };
+/** Notifies hooks of the start and the end of a call, without conversation content. Undefined: there are none. */
+function startHookCall({ hooks, ids }: CallsDeps, request: CallRequest, model: ModelEntry): { ended(attempt: Attempt): void } | undefined {
+  if (!hooks?.has("model_call_started") && !hooks?.has("model_call_ended")) return undefined;
   const { runId, agentId, sessionKey, sessionId } = request;
   const names = { ...(sessionKey === undefined ? {} : { sessionKey }), ...(sessionId === undefined ? {} : { sessionId }) };
   const ctx = { runId, ...names, ...(agentId === undefined ? {} : { agentId }) };

@@ -63,7 +63,6 @@ const PROBE_EVERY_MS = 30_000;
 export function createCallCredentials({ auth, needsNoKey, now, requestAccess, probed = new Map() }: CallCredentialsDeps): Credentials {
   const known = new WeakMap<CredentialCandidate, Candidate>();
   const inCooldown = new Map<string, readonly Candidate[]>();
-  const key = (model: ModelEntry): string => `${model.provider}/${model.id}`;
 
   function offered(candidate: Candidate, model: ModelEntry): CredentialCandidate {
     const offer: CredentialCandidate = {
@@ -83,13 +82,14 @@ export function createCallCredentials({ auth, needsNoKey, now, requestAccess, pr
     async candidates(model, { pin, probe = false, last = false } = {}) {
       const pins = pin === undefined ? {} : pin.locked ? { userPin: pin.profileId } : { sessionPin: pin.profileId };
       const all = await auth.candidates(model.provider, { modelId: model.id, ...pins });
-      inCooldown.set(
-        key(model),
-        all.filter(({ cooldown }) => cooldown),
-      );
-      const free = all.filter(({ cooldown, locked }) => !cooldown || locked);
+      const [resting, free]: [Candidate[], Candidate[]] = [[], []];
+      for (const candidate of all) {
+        if (candidate.cooldown) resting.push(candidate);
+        if (!candidate.cooldown || candidate.locked) free.push(candidate);
+      }
+      inCooldown.set(`${model.provider}/${model.id}`, resting);
       // A provider that failed a moment ago may work again: without alternatives it is tried.
-      const usable = free.length === 0 && last ? all.filter(({ cooldown }) => cooldown && isTriedAnyway(cooldown.kind)) : free;
+      const usable = free.length === 0 && last ? resting.filter(({ cooldown }) => cooldown && isTriedAnyway(cooldown.kind)) : free;
       if (usable.length === 0 && all.length === 0 && needsNoKey(model.provider)) return [{ credential: async () => ({}) }];
       if (usable.length === 0 && probe) {
         const soon = all.find(({ cooldown }) => cooldown && cooldown.kind !== "billing" && cooldown.until - now() <= PROBE_BEFORE_MS);
@@ -116,7 +116,7 @@ export function createCallCredentials({ auth, needsNoKey, now, requestAccess, pr
     },
     missing(model) {
       // The one that becomes usable first.
-      const [first] = (inCooldown.get(key(model)) ?? []).toSorted((a, b) => (a.cooldown?.until ?? 0) - (b.cooldown?.until ?? 0));
+      const [first] = (inCooldown.get(`${model.provider}/${model.id}`) ?? []).toSorted((a, b) => (a.cooldown?.until ?? 0) - (b.cooldown?.until ?? 0));
       if (!first?.cooldown) {
         const text = `No API key found for provider "${model.provider}". Auth store: ${auth.storePath}. Add one with: openclaw models auth add --provider ${model.provider}`;
         return { kind: "auth", text };

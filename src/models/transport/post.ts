@@ -67,7 +67,7 @@ function answerOf(response: IncomingMessage): Answer {
 /** Some servers compress their answers although the request did not ask for it. */
 function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase();
-  if (encoding === undefined || encoding === "" || encoding === "identity") return { [Symbol.asyncIterator]: () => chunksOf(response) };
+  if (encoding === undefined || encoding === "" || encoding === "identity") return chunksOf(response);
   const zlib = process.getBuiltinModule("node:zlib");
   const makers: Readonly<Record<string, () => Transform>> = {
     gzip: zlib.createGunzip,
@@ -88,15 +88,11 @@ function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
  * Like the stream's own iterator, except that leaving early is not an error, and that a completely received body leaves its connection for the next
  * call.
  */
-function chunksOf(response: IncomingMessage): AsyncIterator<Uint8Array, undefined, undefined> {
-  const chunks = response.iterator({ destroyOnReturn: false });
-  return {
-    next: () => chunks.next(),
-    async return() {
-      await chunks.return?.();
-      if (response.complete) response.resume();
-      else response.destroy();
-      return { done: true, value: undefined };
-    },
-  };
+async function* chunksOf(response: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* response.iterator({ destroyOnReturn: false });
+  } finally {
+    if (response.complete) response.resume();
+    else response.destroy();
+  }
 }

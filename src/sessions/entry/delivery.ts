@@ -23,16 +23,18 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const filled = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
 const thread = (value: unknown): string | number | undefined => (typeof value === "number" && Number.isFinite(value) ? value : filled(value));
-const object = (value: unknown): Fields => (isRecord(value) ? value : {});
 
-/** The fields that have a value. The one assertion: `Object.fromEntries` forgets which fields there are. */
+/** The fields that have a value. The one assertion: a copy of them has its type. */
 function present<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+  const copy: { [K in keyof T]?: T[K] | undefined } = { ...fields };
+  for (const name in copy) if (copy[name] === undefined) delete copy[name];
+  return copy as T;
 }
 
 /** Where answers go: `deliveryContext`, and for older entries the `last…` fields. Those of another channel do not mix in. */
 export function deliveryOf(entry: SessionEntry | undefined): DeliveryContext | undefined {
-  const own = object(entry?.["deliveryContext"]);
+  const written = entry?.["deliveryContext"];
+  const own: Fields = isRecord(written) ? written : {};
   const channel = filled(own["channel"]) ?? filled(entry?.lastChannel);
   if (channel === undefined) return undefined;
   const same = filled(entry?.lastChannel) === channel;
@@ -87,25 +89,24 @@ export function originOf(context: MsgContext, before?: unknown): Origin {
     accountId: filled(context.AccountId),
     threadId: thread(context.MessageThreadId),
   });
-  return { ...object(before), ...reported };
+  return isRecord(before) ? { ...before, ...reported } : reported;
 }
 
 /** Everything an inbound message says about its chat, as fields of the session's entry. */
 export function chatFields(context: MsgContext, entry: SessionEntry | undefined): Fields {
   const chatType = chatTypeOf(context.ChatType);
-  const group = chatType === "group" || chatType === "channel";
   const origin = originOf(context, entry?.["origin"]);
+  const chat = { origin: Object.keys(origin).length === 0 ? undefined : origin, chatType, channel: origin.provider };
+  if (chatType !== "group" && chatType !== "channel") return present<Record<string, unknown>>(chat);
   const name = (value: unknown): string | undefined => (typeof value === "string" ? printableName(value) || undefined : undefined);
   const subject = name(context.GroupSubject);
   const groupChannel = name(context.GroupChannel);
   return present<Record<string, unknown>>({
-    origin: Object.keys(origin).length === 0 ? undefined : origin,
-    chatType,
-    channel: origin.provider,
-    subject: group ? subject : undefined,
-    groupChannel: group ? groupChannel : undefined,
-    space: group ? name(context.GroupSpace) : undefined,
-    groupId: group ? (origin.to ?? origin.from) : undefined,
-    displayName: group ? (groupChannel ?? subject ?? name(context.ConversationLabel)) : undefined,
+    ...chat,
+    subject,
+    groupChannel,
+    space: name(context.GroupSpace),
+    groupId: origin.to ?? origin.from,
+    displayName: groupChannel ?? subject ?? name(context.ConversationLabel),
   });
 }

@@ -105,9 +105,13 @@ const DEFAULT_QUEUE: QueueSettings = {
   drop: { value: "summarize", source: "default" },
 };
 
+/** Where a session has settings of its own. */
+const QUEUE_FIELDS = ["queueMode", "queueDebounceMs", "queueCap", "queueDrop"] as const;
+
 /** What happens to messages that come while the session's turn runs. */
 export function queueSettings(config: OpenClawConfig, entry: Entry, channel: string | undefined): QueueSettings {
   const queue = config.messages?.queue;
+  if (!queue && QUEUE_FIELDS.every((field) => entry?.[field] === undefined)) return DEFAULT_QUEUE;
   const byChannel: Readonly<Record<string, unknown>> = queue?.byChannel ?? {};
   const own = channel === undefined ? undefined : byChannel[channel];
   const wait = channel === undefined ? undefined : queue?.debounceMsByChannel?.[channel];

@@ -192,8 +192,9 @@ function wholeView(path: readonly PathItem[], window: number, { maxImages = MAX_
 
 /** What is known of the beginning of this path, unless a compaction came since: it puts other things first. */
 function knownBeginning({ known }: ViewMemo, path: readonly PathItem[]): Whole | undefined {
-  if (!known || known.items.length > path.length || known.items.some((item, at) => item !== path[at])) return undefined;
-  return path.slice(known.items.length).some(isCompaction) ? undefined : known;
+  if (!known || known.items.length > path.length) return undefined;
+  for (const [at, item] of path.entries()) if (at < known.items.length ? item !== known.items[at] : isCompaction(item)) return undefined;
+  return known;
 }
 
 /** Position of the first message after a compaction. */

@@ -112,7 +112,7 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
 
   function inside({ agentId, sessionKey }: Who): boolean {
     const agent = sandboxOf(agentId);
-    return isSandboxed(agent, sessionKey, agent.mainKey);
+    return agent.mode !== "off" && isSandboxed(agent, sessionKey, agent.mainKey);
   }
 
   function planFor({ agentId, sessionKey, workspaceDir }: Omit<Caller, "runId">): SandboxPlan {

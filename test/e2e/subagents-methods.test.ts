@@ -56,6 +56,8 @@ test("the tree names parents, states, models and costs, and only what is below t
   // The one that runs comes first, and its parent with it.
   const cut = await call<Tree>("subagents.list", { limit: 1 });
   expect(cut).toMatchObject({ truncated: true, subagents: [{ label: "oak child" }, { label: "oak grandchild" }] });
+  const { output } = await gateway.cli("why", grandchild?.runId ?? "", "--verbose");
+  expect(output).toContain(`task of the sub-agent "oak grandchild", started by session ${child?.sessionKey}`);
   await call("subagents.kill", { sessionKey: grandchild?.sessionKey });
 });
 

@@ -75,6 +75,19 @@ describeInBrowser("the page of sub-agents", () => {
     await page.getByText("oak work of the grandchild").first().waitFor();
   });
 
+  test("the trace of a sub-agent names it and who started it", async () => {
+    grows("fir");
+    await say("agent:main:web:fir", "fir please");
+    const page = await scene.open("trace");
+    await page.getByRole("link", { name: /· sub-agent · fir grandchild/ }).click();
+    await page
+      .getByText(/^Task of the sub-agent "fir grandchild", started by session agent:main:subagent:/)
+      .first()
+      .waitFor();
+    await page.getByRole("link", { name: /Task of the sub-agent "fir grandchild"/ }).click();
+    await item(page, "fir grandchild").waitFor();
+  });
+
   test("one is stopped with everything below it, after a question, and the page shows it without being loaded again", async () => {
     grows("elm");
     await say("agent:main:web:elm", "elm please");

@@ -107,7 +107,8 @@ export class SubagentsPage extends Page {
   private async steer(event: SubmitEvent, subagent: Subagent): Promise<void> {
     event.preventDefault();
     const form = event.target;
-    const message = form instanceof HTMLFormElement ? String(new FormData(form).get("message") ?? "").trim() : "";
+    const written = form instanceof HTMLFormElement ? new FormData(form).get("message") : null;
+    const message = typeof written === "string" ? written.trim() : "";
     if (message === "") return;
     const { link, toasts } = this.context;
     await this.attempt(async () => {

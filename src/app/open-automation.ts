@@ -34,10 +34,8 @@ export interface AutomationDeps {
   readonly delivery: OpenSubagentsDeps["delivery"];
   readonly deleteSession: OpenSubagentsDeps["deleteSession"];
   readonly killProcesses: OpenSubagentsDeps["killProcesses"];
-  /** Announces what happens to jobs. */
-  readonly broadcast: (event: CronEvent) => void;
-  /** Announces how a heartbeat went. */
-  readonly beat: (event: EventPayload<"heartbeat">) => void;
+  /** Announces to clients what happens. */
+  readonly broadcast: <E extends "cron" | "heartbeat" | "subagent">(event: E, payload: EventPayload<E>) => void;
   readonly channelOf: (id: string) => ChannelPlugin | undefined;
   /** Removes a session and leaves its transcript. */
   readonly removeSession: (sessionKey: string) => Promise<unknown>;
@@ -113,15 +111,18 @@ async function makeTools({ conversation, history }: AutomationDeps, { cron, suba
 
 /** Work that starts by itself. */
 export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
-  const { core, plugins, port, conversation, broadcast, beat, channelOf, removeSession } = deps;
+  const { core, plugins, port, conversation, broadcast, channelOf, removeSession } = deps;
   const { config, store, clock, ids, env } = core;
-  const subagents = openSubagents(deps, stack);
+  const subagents = openSubagents({ ...deps, changed: (event) => broadcast("subagent", event) }, stack);
   const log = core.log.subsystem("automation");
   const disabledBy = (): string | undefined =>
     env["OPENCLAW_SKIP_CRON"] === "1" ? "OPENCLAW_SKIP_CRON" : config.current.cron?.enabled === false ? "cron.enabled" : undefined;
   const notify = (event: Parameters<typeof queueSystemEvent>[1]): Promise<string> => queueSystemEvent({ config, store, ids }, event);
   const runs = { accept: (...args: AcceptOf) => conversation().accept(...args), outcome: (...args: OutcomeOf) => conversation().outcome(...args) };
-  const heartbeat = openHeartbeat({ core, runs, notify, isBusy: (sessionKey) => conversation().isBusy(sessionKey), beat, channelOf }, stack);
+  const heartbeat = openHeartbeat(
+    { core, runs, notify, isBusy: (sessionKey) => conversation().isBusy(sessionKey), beat: (event) => broadcast("heartbeat", event), channelOf },
+    stack,
+  );
   const cron = stack.use(
     createLazyCron({
       config,
@@ -135,7 +136,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
       imported: () => store.imported(),
       disabledBy,
       onEvent(event, job) {
-        broadcast(event);
+        broadcast("cron", event);
         notifyPlugins(plugins, event, job);
       },
     }),

@@ -95,8 +95,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
       delivery: () => opened.talk.delivery,
       deleteSession: async (key) => (handlers ? ownCaller(() => handlers, "subagents")("sessions.delete", { key, deleteTranscript: true }) : undefined),
       killProcesses: async (key) => (await opened.agent.open()).killProcesses(key),
-      broadcast: (event) => gateway.hub.broadcast("cron", event),
-      beat: (event) => gateway.hub.broadcast("heartbeat", event),
+      broadcast: (event, payload) => gateway.hub.broadcast(event, payload),
       channelOf: (id) => opened.talk.channels.get(id),
       removeSession: (key) => ownCaller(() => handlers, "cron")("sessions.delete", { key, deleteTranscript: false }),
       history: async (sessionKey, limit) => (handlers ? ownCaller(() => handlers, "cron-tool")("chat.history", { sessionKey, limit }) : { messages: [] }),
@@ -296,6 +295,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       overview,
       cron: automation.cron,
       heartbeat: automation.heartbeat,
+      subagents: automation.subagents,
     },
     hub,
   );

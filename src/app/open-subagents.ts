@@ -3,7 +3,7 @@ import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { Core } from "./core.ts";
 
-export interface OpenSubagentsDeps extends Pick<SubagentsDeps, "conversation" | "delivery" | "deleteSession" | "killProcesses"> {
+export interface OpenSubagentsDeps extends Pick<SubagentsDeps, "conversation" | "delivery" | "deleteSession" | "killProcesses" | "changed"> {
   readonly core: Core;
   readonly plugins: Pick<Plugins, "hooks">;
   readonly models: Pick<LazyModels, "models" | "budgets">;
@@ -11,7 +11,7 @@ export interface OpenSubagentsDeps extends Pick<SubagentsDeps, "conversation" | 
 
 /** Work that agents hand to others. */
 export function openSubagents(
-  { core, plugins, conversation, delivery, models, deleteSession, killProcesses }: OpenSubagentsDeps,
+  { core, plugins, conversation, delivery, models, deleteSession, killProcesses, changed }: OpenSubagentsDeps,
   stack: AsyncDisposableStack,
 ): Subagents {
   const { config, store, clock, ids } = core;
@@ -36,6 +36,7 @@ export function openSubagents(
       },
       deleteSession,
       killProcesses,
+      ...(changed ? { changed } : {}),
     }),
   );
 }

@@ -23,6 +23,9 @@ export function createLazySubagents(deps: SubagentsDeps): Subagents {
     steer: async (...asked) => (await open()).steer(...asked),
     send: async (...asked) => (await open()).send(...asked),
     wait: async (...asked) => (await open()).wait(...asked),
+    overview: async (...asked) => (await open()).overview(...asked),
+    killChild: async (...asked) => (await open()).killChild(...asked),
+    steerChild: async (...asked) => (await open()).steerChild(...asked),
     async [Symbol.asyncDispose]() {
       if (open.started()) await (await open())[Symbol.asyncDispose]();
     },

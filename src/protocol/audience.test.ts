@@ -4,7 +4,7 @@ import { EVENTS, isDroppable, isFor, SCOPES, type EventName } from "./index.ts";
 const seenBy = (client: Parameters<typeof isFor>[1]) => (Object.keys(EVENTS) as EventName[]).filter((name) => isFor(EVENTS[name].audience, client)).sort();
 
 const FOR_ALL = ["shutdown", "talk.mode", "tick", "update.available", "voicewake.changed"];
-const FOR_READERS = [...FOR_ALL, "agent", "chat", "cron", "health", "heartbeat", "presence"].sort();
+const FOR_READERS = [...FOR_ALL, "agent", "chat", "cron", "health", "heartbeat", "presence", "subagent"].sort();
 
 test("a client without scopes gets no events about conversations", () => {
   expect(seenBy({ role: "operator", scopes: [] })).toEqual(FOR_ALL);
@@ -43,6 +43,7 @@ test("a slow reader misses only what the next event replaces", () => {
     "plugin.approval.requested",
     "plugin.approval.resolved",
     "presence",
+    "subagent",
     "talk.mode",
     "tick",
     "update.available",

@@ -6,7 +6,7 @@ import type { Frozen } from "./method.ts";
 import { DevicePairRequestSchema, DevicePairResolvedSchema, NodePairRequestSchema, NodePairResolvedSchema } from "./pairing.ts";
 import { amount, closed, either, filled, flag, list, maybe, moment, orNull, text, texts } from "./pieces.ts";
 import { PresenceSchema, UpdateAvailableSchema } from "./presence.ts";
-import { AgentDeltaSchema, AgentEventSchema, ChatEventSchema, cronEventFields, HeartbeatEventSchema } from "./run-events.ts";
+import { AgentDeltaSchema, AgentEventSchema, ChatEventSchema, cronEventFields, HeartbeatEventSchema, SubagentEventSchema } from "./run-events.ts";
 
 export interface EventSpec<P extends TSchema = TSchema> extends EventFacts {
   readonly payload: P;
@@ -43,6 +43,7 @@ export const DECLARED_EVENTS = {
   ),
   heartbeat: event(HeartbeatEventSchema, "readers", "always", "How a heartbeat went."),
   cron: event(closed(cronEventFields), "readers", "always", "Something happened to a cron job."),
+  subagent: event(SubagentEventSchema, "readers", "always", "Something happened to a sub-agent: `subagents.list` tells how it is."),
   "device.pair.requested": event(DevicePairRequestSchema, "operator.pairing", "always", "A device asks to be let in."),
   "device.pair.resolved": event(DevicePairResolvedSchema, "operator.pairing", "always", "A device request was decided."),
   "node.pair.requested": event(NodePairRequestSchema, "operator.pairing", "always", "A node asks to be paired."),

@@ -30,6 +30,8 @@ export {
   type SessionKey,
   type SessionNaming,
 } from "./session-key.ts";
+export { heartbeatReason, heartbeatText } from "./heartbeat-text.ts";
+export { flatBranch, subagentTree, type SubagentBranch } from "./subagent-tree.ts";
 export type { SessionRow } from "./session-row.ts";
 export { parseTranscriptLine, type TranscriptLine, type TranscriptHeader, type TranscriptEntry, type SessionEntry } from "./transcript.ts";
 export type { AnswerChecks } from "./answers.ts";

@@ -76,6 +76,16 @@ export const HeartbeatEventSchema = closed({
   indicatorType: maybe(choice(["ok", "alert", "error"])),
 });
 
+/** What happened to a sub-agent. That its turn began is announced by `agent`. */
+export const SubagentEventSchema = closed({
+  ts: moment(),
+  action: choice(["spawned", "steered", "ended", "reported", "removed"]),
+  runId: filled(),
+  sessionKey: filled(),
+  requesterSessionKey: filled(),
+  outcome: maybe(choice(["ok", "error", "timeout", "killed"])),
+});
+
 /** What happened to a cron job. */
 export const cronEventFields = {
   jobId: filled(),

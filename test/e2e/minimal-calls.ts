@@ -46,6 +46,8 @@ export const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unkno
   "cron.remove": () => ({ id: "none" }),
   "cron.run": () => ({ id: "none" }),
   "cron.runs": () => ({ id: "none" }),
+  "subagents.kill": () => ({ sessionKey: "none" }),
+  "subagents.steer": () => ({ sessionKey: "none", message: "go on" }),
   ...Object.fromEntries(PAIRS.map((name) => [name, () => ({ requestId: "none" })])),
   "device.pair.remove": () => ({ deviceId: "none" }),
   "device.token.rotate": () => ({ deviceId: "none", role: "operator" }),
@@ -128,6 +130,8 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
   "cron.update": /^unknown cron job id: none$/,
   "cron.run": /^unknown cron job id: none$/,
   "cron.runs": /^unknown cron job id: none$/,
+  "subagents.kill": /^there is no sub-agent with the session "none"/,
+  "subagents.steer": /^there is no sub-agent with the session "none"/,
 };
 /** Documented with another code than `INVALID_REQUEST`. */
 export const refusalCode = (method: MethodName): string => (method.startsWith("cron.") ? "UNAVAILABLE" : "INVALID_REQUEST");

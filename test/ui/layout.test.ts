@@ -101,7 +101,7 @@ describeInBrowser("a conversation with long words, wide tables and a long title"
 
   test("every other page stays within a phone", async () => {
     const phone = await scene.open("overview", { viewport: { width: 390, height: 844 } });
-    for (const path of ["overview", "trace", "sessions", "jobs", "channels", "agents", "plugins", "devices", "config", "logs", "start"]) {
+    for (const path of ["overview", "trace", "sessions", "jobs", "subagents", "channels", "agents", "plugins", "devices", "config", "logs", "start"]) {
       await phone.goto(`${scene.url}/${path}`);
       await settled(phone);
       expect(await tooWide(phone), path).toEqual([]);

@@ -8,6 +8,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Config, OpenClawConfig } from "../../config/index.ts";
 import type { Conversation, Delivery, ReplyAddress, RunRequest } from "../../conversation/index.ts";
 import type { Hooks } from "../../hooks/index.ts";
+import type { EventPayload } from "../../protocol/index.ts";
 import type { Store, SubagentRow } from "../../store/index.ts";
 
 export interface SubagentsDeps {
@@ -27,6 +28,8 @@ export interface SubagentsDeps {
   readonly deleteSession: (key: string) => Promise<unknown>;
   /** Ends what a session left running in the background. */
   readonly killProcesses: (key: string) => Promise<number>;
+  /** Clients are notified. */
+  readonly changed?: (event: EventPayload<"subagent">) => void;
 }
 
 /** Whom a turn is for: its sub-agents work with the same rights, and their results go there. */

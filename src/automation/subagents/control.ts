@@ -56,6 +56,8 @@ export interface ControlDeps extends SubagentsDeps {
   readonly ended: (child: Child) => void;
   /** A run of a child that has to be followed to its end. */
   readonly follow: (runId: string) => void;
+  /** A child goes on under another run. */
+  readonly steered: (child: Child) => void;
   /** Runs that are aborted because another one takes their place: what they started goes on. */
   readonly replaced: Set<string>;
 }
@@ -77,7 +79,10 @@ async function ownerOf({ store }: SubagentsDeps, sessionKey: string): Promise<st
   return own && own.data.depth >= own.data.maxDepth ? own.requesterSessionKey : sessionKey;
 }
 
-async function statusOf({ store }: SubagentsDeps, { runId, state, outcome }: Child): Promise<Pick<SubagentView, "status"> & { readonly startedAt?: number }> {
+export async function statusOf(
+  { store }: SubagentsDeps,
+  { runId, state, outcome }: Child,
+): Promise<Pick<SubagentView, "status"> & { readonly startedAt?: number }> {
   if (state === "ended") {
     const status = outcome === "ok" ? "done" : outcome === "timeout" ? "timed out" : outcome === "killed" ? "killed" : "failed";
     return { status };
@@ -210,6 +215,7 @@ async function steerChild(deps: ControlDeps, child: Child, message: string, caus
   await conversation().accept(requestFor(child, runId, message, "subagent"), [["subagents.replace", { runId: child.runId, by: runId, data }]]);
   failpoint("subagent.steered");
   deps.follow(runId);
+  deps.steered({ ...child, runId });
   replaced.add(child.runId);
   conversation().abort({ sessionKey: child.childSessionKey, runId: child.runId }, "rpc");
   await within(deps, conversation().outcome(child.runId), STEER_WAIT_MS);

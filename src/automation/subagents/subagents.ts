@@ -4,14 +4,17 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import type { RunOutcome } from "../../conversation/index.ts";
+import type { EventPayload } from "../../protocol/index.ts";
+import type { SubagentRow } from "../../store/index.ts";
 import { createAnnouncer } from "./announce.ts";
 import { childOf, isActive, type Child, type SubagentsDeps } from "./child.ts";
 import { confirmStopped, createControl, type Control } from "./control.ts";
+import { createOverviews, type Overviews } from "./overview.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
-import { createRunsFile } from "./runs-file.ts";
+import { createRunsFile, type RunsFile } from "./runs-file.ts";
 import { readChild, spawnChild, type SpawnRequest, type SpawnResult } from "./spawn.ts";
 
-export interface Subagents extends Control, AsyncDisposable {
+export interface Subagents extends Control, Overviews, AsyncDisposable {
   /** Resumes what the previous process left. */
   start(): Promise<void>;
   spawn(request: SpawnRequest): Promise<SpawnResult>;
@@ -70,6 +73,18 @@ function progress(
   void hooks.run("subagent_progress", { phase, runId, childSessionKey, ...(outcome === undefined ? {} : { outcome }) }, context);
 }
 
+type Action = EventPayload<"subagent">["action"];
+type Changed = Pick<Child, "runId" | "childSessionKey" | "requesterSessionKey" | "outcome">;
+
+/** The file is written, and clients are notified. */
+function changesOf({ changed, clock }: SubagentsDeps, file: Pick<RunsFile, "changed">): (action: Action, child: Changed) => void {
+  return (action, { runId, childSessionKey: sessionKey, requesterSessionKey, outcome: ended }) => {
+    file.changed();
+    const outcome = OUTCOMES.find((one) => one === ended);
+    changed?.({ ts: clock.now(), action, runId, sessionKey, requesterSessionKey, ...(outcome === undefined ? {} : { outcome }) });
+  };
+}
+
 /** Deletes the sessions of children that asked for it, once their results are on their way. */
 async function cleanUp({ deleteSession, log }: SubagentsDeps, children: readonly Child[]): Promise<void> {
   for (const { childSessionKey, data } of children) {
@@ -81,17 +96,17 @@ async function cleanUp({ deleteSession, log }: SubagentsDeps, children: readonly
 }
 
 /** Puts the sessions of children away whose time is over, once a minute while there are any. */
-function createSweep({ store, clock, deleteSession, log }: SubagentsDeps, changed: () => void): { arm(): void; close(): void } {
+function createSweep({ store, clock, deleteSession, log }: SubagentsDeps, removed: (row: SubagentRow) => void): { arm(): void; close(): void } {
   let timer: Disposable | undefined;
   let isClosed = false;
 
   async function sweep(): Promise<void> {
     const rows = await store.read("subagents.list", { archiveUntil: clock.now(), unfinished: false, unannounced: false });
-    for (const { runId, childSessionKey } of rows) {
+    for (const row of rows) {
       if (isClosed) return;
-      await deleteSession(childSessionKey);
-      await store.write("subagents.delete", { runId });
-      changed();
+      await deleteSession(row.childSessionKey);
+      await store.write("subagents.delete", { runId: row.runId });
+      removed(row);
     }
   }
 
@@ -119,13 +134,14 @@ function createSweep({ store, clock, deleteSession, log }: SubagentsDeps, change
 export function createSubagents(deps: SubagentsDeps): Subagents {
   const { store, log, config } = deps;
   const file = createRunsFile(deps);
+  const changed = changesOf(deps, file);
   const delivered = (children: readonly Child[]): void => {
     file.changed();
-    void cleanUp(deps, children);
+    void cleanUp(deps, children).then(() => children.forEach((child) => changed("reported", child)));
   };
   const announcer = createAnnouncer(deps, delivered);
   const replaced = new Set<string>();
-  const sweep = createSweep(deps, () => file.changed());
+  const sweep = createSweep(deps, (row) => changed("removed", row));
   let isClosed = false;
 
   /** Waits for the end of a child's run, and has it reported. */
@@ -153,11 +169,11 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
   }
 
   function ended(child: Child): void {
-    file.changed();
+    changed("ended", child);
     notifyEnded(deps, child);
   }
 
-  const control = createControl({ ...deps, announcer, follow, replaced, delivered, ended });
+  const control = createControl({ ...deps, announcer, follow, steered: (child) => changed("steered", child), replaced, delivered, ended });
 
   const onAbort = deps.conversation().onAbort(({ sessionKey, runId }, reason) => {
     // A stop by a command ends them itself, and says how many there were.
@@ -167,6 +183,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
 
   return {
     ...control,
+    ...createOverviews(deps, control),
     async start() {
       const { open, archiveAt } = await store.read("subagents.pending", {});
       if (archiveAt !== null) sweep.arm();
@@ -184,7 +201,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     },
     spawn: (request) =>
       spawnChild(deps, request, (child) => {
-        file.changed();
+        changed("spawned", child);
         progress(deps, "started", child);
         follow(child.runId);
       }),

@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { formatDuration } from "../../base/text.ts";
-import type { EventPayload } from "../../protocol/index.ts";
+import { heartbeatReason, type EventPayload } from "../../protocol/index.ts";
 import { defineCommand } from "../command.ts";
 import { callGateway, GATEWAY_OPTIONS } from "../gateway-call.ts";
 import { printJson, type Io } from "../io.ts";
@@ -28,23 +28,12 @@ export const event = defineCommand({
   },
 });
 
-/** What a skipped beat waits for. */
-const REASONS: Readonly<Record<string, string>> = {
-  "quiet-hours": "outside its active hours",
-  "empty-heartbeat-file": "HEARTBEAT.md asks for nothing, so no model was asked",
-  "no-heartbeat-file": "there is no HEARTBEAT.md, so no model was asked",
-  unchanged: "nothing that HEARTBEAT.md watches has changed, so no model was asked",
-  "alerts-disabled": "the channel shows nothing of heartbeats",
-  "no-target": "its target is none: the answer is in the session only",
-  duplicate: "the same was sent less than a day ago",
-};
-
 function beatText(io: Io, { ts, status, reason, preview, channel, to, durationMs }: EventPayload<"heartbeat">): string {
   const style = createStyle(io.color);
   const shown = { sent: style.yellow("sent"), failed: style.red("failed"), skipped: "skipped", "ok-empty": style.green("ok"), "ok-token": style.green("ok") };
   const lines = [
     ["When", `${new Date(ts).toISOString()} (${formatDuration(Math.max(0, io.now() - ts))} ago)`],
-    ["Result", `${shown[status]}${reason === undefined ? "" : `: ${REASONS[reason] ?? reason}`}`],
+    ["Result", `${shown[status]}${reason === undefined ? "" : `: ${heartbeatReason(reason)}`}`],
     ...(preview === undefined ? [] : [["Text", preview]]),
     ...(channel === undefined ? [] : [["Sent to", to === undefined ? channel : `${channel} ${to}`]]),
     ...(durationMs === undefined ? [] : [["Took", formatDuration(durationMs)]]),

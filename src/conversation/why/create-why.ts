@@ -4,6 +4,7 @@ import type { InboxRow, OutboxRow, TurnRow, Store } from "../../store/index.ts";
 import { deliveriesOfMessage, deliverySteps } from "./delivery-steps.ts";
 import { find } from "./find.ts";
 import { messageSteps, recordOf } from "./message-steps.ts";
+import { startOf } from "./starts.ts";
 import { given, type PlacedStep, type Story, type StoryAbout, type StoryLane, type StoryStep, type StoryStepKind, type WhyDeps } from "./story.ts";
 import { whyText } from "./text.ts";
 import { turnFacts, turnSteps, type TurnFacts } from "./turn-steps.ts";
@@ -119,10 +120,11 @@ export function createWhy({ store, now, redactor = createRedactor(), runnable = 
       row.state === "pending" && row.sessionKey !== null ? store.read("inbox.open", { sessionKey: row.sessionKey }) : [],
     ]);
     const inFront = open.filter(({ id }) => id < row.id);
+    const start = await startOf(row, store);
     return {
-      about: aboutMessage(row),
+      about: { ...aboutMessage(row), ...(start ? { start } : {}) },
       verdict: typed(messageVerdict({ row, facts, deliveries, inFront: inFront.length, now: now() })),
-      steps: placed([...messageSteps(row, { turn, together, inFront }), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
+      steps: placed([...messageSteps(row, { start, turn, together, inFront }), ...(facts ? turnSteps(facts) : []), ...deliverySteps(deliveries)]),
       others: others.slice(0, MOST_OTHERS).map(aboutMessage),
     };
   }

@@ -1,9 +1,9 @@
 import { isRecord } from "../../base/records.ts";
-import { formatDuration } from "../../base/text.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { InboxRow, TurnRow } from "../../store/index.ts";
 import type { InboundRecord } from "../inbound.ts";
-import { given, type StoryStep } from "./story.ts";
+import { quoted } from "./starts.ts";
+import { given, type RunStart, type StoryStep } from "./story.ts";
 
 /** What the row of a channel's message keeps; undefined for one of a client, or one that was taken out. */
 export function recordOf(row: InboxRow): InboundRecord | undefined {
@@ -11,12 +11,7 @@ export function recordOf(row: InboxRow): InboundRecord | undefined {
   return record?.kind === "channel" ? record : undefined;
 }
 
-/** A scheduled run that begins later than this is called late. */
-const LATE_MS = 60_000;
-
-const quoted = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
-
-function received(row: InboxRow): StoryStep {
+function received(row: InboxRow, start: RunStart | undefined): StoryStep {
   const record = recordOf(row);
   const base = { at: row.receivedAt, kind: "received" } as const;
   const details = given({
@@ -37,26 +32,9 @@ function received(row: InboxRow): StoryStep {
   const over = isRecord(row.payload) ? row.payload["channel"] : undefined;
   return {
     ...base,
-    text:
-      row.kind === "cron"
-        ? scheduledText(row)
-        : row.kind === "webhook"
-          ? "request to the webhook endpoint"
-          : row.channel === "gateway"
-            ? `message of a client${typeof over === "string" ? ` (${over})` : ""}`
-            : `${row.kind} over ${row.channel}`,
-    details,
+    text: start?.text ?? (row.channel === "gateway" ? `message of a client${typeof over === "string" ? ` (${over})` : ""}` : `${row.kind} over ${row.channel}`),
+    details: start ? { ...details, start: { ...start } } : details,
   };
-}
-
-/** A run that a scheduled job started: which one, for what time, and how late. */
-function scheduledText({ messageId, receivedAt }: InboxRow): string {
-  if (messageId.startsWith("boot:")) return "BOOT.md, at the start of the gateway";
-  const [, jobId, at] = /^cron:(.+):(\d+)$/.exec(messageId) ?? [];
-  if (jobId === undefined) return "work that started by itself";
-  const lateMs = receivedAt - Number(at);
-  const late = lateMs < LATE_MS ? "" : `, ${formatDuration(lateMs)} late`;
-  return `scheduled job ${jobId}, due ${new Date(Number(at)).toISOString()}${late}`;
 }
 
 /** A reason with the key of the configuration behind it, unless it names that already. */
@@ -120,6 +98,8 @@ function waits(row: InboxRow, inFront: readonly InboxRow[]): StoryStep {
 
 /** What a message has to do with others. */
 export interface MessagePosition {
+  /** Of a run that nobody wrote a message for. */
+  readonly start: RunStart | undefined;
   readonly turn: TurnRow | undefined;
   /** Messages of its turn. */
   readonly together: readonly InboxRow[];
@@ -128,10 +108,10 @@ export interface MessagePosition {
 }
 
 /** From its arrival to the turn that answered it. */
-export function messageSteps(row: InboxRow, { turn, together, inFront }: MessagePosition): StoryStep[] {
+export function messageSteps(row: InboxRow, { start, turn, together, inFront }: MessagePosition): StoryStep[] {
   const record = recordOf(row);
   const hooks = (row.payload as { readonly hooks?: readonly HookLogEntry[] } | null)?.hooks ?? [];
-  const steps = [received(row), ...(record ? [...gate(row, record), route(row, record)] : []), ...hookSteps(hooks)];
+  const steps = [received(row, start), ...(record ? [...gate(row, record), route(row, record)] : []), ...hookSteps(hooks)];
   if (row.state === "pending") return [...steps, waits(row, inFront)];
   const merged = row.outcome === "merged";
   const began = merged ? row.settledAt : (turn?.startedAt ?? row.claimedAt);

@@ -51,6 +51,18 @@ export interface Verdict {
   readonly todo?: string;
 }
 
+/** What started a run that nobody wrote a message for. */
+export interface RunStart {
+  readonly kind: "job" | "hook" | "heartbeat" | "webhook" | "subagent" | "report" | "session" | "command";
+  /** Of the job, hook, agent, webhook or sub-agent. */
+  readonly name?: string;
+  readonly id?: string;
+  /** The session that started it, or that it is the result of. */
+  readonly sessionKey?: string;
+  /** One line for people. */
+  readonly text: string;
+}
+
 /** Which message, turn or delivery a story is about. */
 export interface StoryAbout {
   readonly inboxId?: number;
@@ -65,6 +77,7 @@ export interface StoryAbout {
   readonly agentId?: string;
   /** How the message begins, in one line. */
   readonly asked?: string;
+  readonly start?: RunStart;
 }
 
 /** From receipt to outcome. */

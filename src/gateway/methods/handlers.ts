@@ -30,6 +30,7 @@ import { sessionsHandlers } from "./sessions.ts";
 import { setupHandlers, type SetupPort } from "./setup.ts";
 import { keySettings, mainSessionKey } from "./sessions/keys.ts";
 import { skillsHandlers } from "./skills.ts";
+import { subagentsHandlers, type SubagentsPort } from "./subagents.ts";
 import { systemHandlers } from "./system.ts";
 import { toolsHandlers } from "./tools.ts";
 import { whyHandlers } from "./why.ts";
@@ -63,6 +64,8 @@ export interface HandlersDeps
   readonly cron?: CronPort | undefined;
   /** Without it `wake`, `last-heartbeat` and `set-heartbeats` are not answered. */
   readonly heartbeat?: HeartbeatPort | undefined;
+  /** Without it `subagents.*` is not answered. */
+  readonly subagents?: SubagentsPort | undefined;
   /** Without it `overview` is not answered. */
   readonly overview?: OverviewPort | undefined;
   /** Without it `setup.*` and `wizard.*` are not answered. */
@@ -102,6 +105,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("last-heartbeat", "set-heartbeats", "wake")),
+    ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
     ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : unavailable("skills")),
     ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node")),

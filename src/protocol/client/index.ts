@@ -21,3 +21,5 @@ export type { EventName, EventPayload, MethodName, MethodParams, MethodResult } 
 export type { ClientInfo, HelloOk } from "../connect.ts";
 export type { EventFrame } from "../frames.ts";
 export { isMainKey, readableKey, sessionName, type Nameable } from "../../base/session-name.ts";
+export { heartbeatText } from "../heartbeat-text.ts";
+export { flatBranch, subagentTree, type SubagentBranch, type SubagentRoot } from "../subagent-tree.ts";

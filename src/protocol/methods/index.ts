@@ -15,6 +15,7 @@ import { pluginsMethods } from "./plugins.ts";
 import { sessionsMethods } from "./sessions.ts";
 import { configViewMethods, setupMethods } from "./setup.ts";
 import { skillsMethods } from "./skills.ts";
+import { subagentsMethods } from "./subagents.ts";
 import { systemMethods } from "./system.ts";
 import { talkMethods, ttsMethods } from "./talk.ts";
 import { toolsMethods } from "./tools.ts";
@@ -41,6 +42,7 @@ export const AREAS = {
   why: whyMethods,
   pairing: pairingMethods,
   cron: cronMethods,
+  subagents: subagentsMethods,
   devices: devicesMethods,
   tools: toolsMethods,
   approvals: approvalsMethods,

@@ -51,6 +51,9 @@ const ADDED = [
   "setup.key",
   "setup.local",
   "setup.status",
+  "subagents.kill",
+  "subagents.list",
+  "subagents.steer",
   "tools.catalog",
   "tools.explain",
   "message.action",
@@ -78,8 +81,10 @@ test("the methods that are handled but not advertised are the documented ones", 
   ]);
 });
 
-test("the events are the 19 documented ones, one for those who watch a session, and two for questions of plugins", () => {
-  expect(Object.keys(DECLARED_EVENTS).sort()).toEqual([...names("events"), "chat.changed", "plugin.approval.requested", "plugin.approval.resolved"].sort());
+test("the events are the 19 documented ones, one for those who watch a session, one about sub-agents, and two for questions of plugins", () => {
+  expect(Object.keys(DECLARED_EVENTS).sort()).toEqual(
+    [...names("events"), "chat.changed", "plugin.approval.requested", "plugin.approval.resolved", "subagent"].sort(),
+  );
 });
 
 test("checks can be made of every shape", () => {

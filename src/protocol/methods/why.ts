@@ -1,6 +1,14 @@
 import { method } from "../method.ts";
 import { amount, choice, closed, count, filled, free, list, maybe, moment, number, text } from "../pieces.ts";
 
+const Start = closed({
+  kind: choice(["job", "hook", "heartbeat", "webhook", "subagent", "report", "session", "command"]),
+  name: maybe(text({ description: "Of the job, hook, agent, webhook or sub-agent." })),
+  id: maybe(text()),
+  sessionKey: maybe(text({ description: "The session that started it, or that it is the result of." })),
+  text: text(),
+});
+
 const About = closed({
   inboxId: maybe(amount()),
   outboxId: maybe(amount()),
@@ -14,6 +22,7 @@ const About = closed({
   sessionName: maybe(text({ description: "What the session is called." })),
   agentId: maybe(text()),
   asked: maybe(text({ description: "How the message begins, in one line." })),
+  start: maybe(Start),
 });
 
 const Step = closed({

@@ -99,6 +99,10 @@ export interface SubagentsReads {
       readonly unannounced?: boolean | undefined;
       /** Only those to be archived at or before this time. */
       readonly archiveUntil?: number | undefined;
+      /** Those that ended before this time are left out. */
+      readonly endedSince?: number | undefined;
+      /** Only so many: those that have not ended, then the newest. */
+      readonly limit?: number | undefined;
     };
     result: readonly SubagentRow[];
   };

@@ -1,2 +1,16 @@
 /** Every page that the menu has. */
-export const PAGE_PATHS = ["chat", "overview", "trace", "sessions", "jobs", "channels", "agents", "plugins", "devices", "config", "logs", "start"] as const;
+export const PAGE_PATHS = [
+  "chat",
+  "overview",
+  "trace",
+  "sessions",
+  "jobs",
+  "subagents",
+  "channels",
+  "agents",
+  "plugins",
+  "devices",
+  "config",
+  "logs",
+  "start",
+] as const;

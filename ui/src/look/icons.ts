@@ -9,6 +9,7 @@ const PATHS = {
   plugins: svg`<path d="M9 4v4m6-4v4M6 8h12v4a6 6 0 0 1-12 0zm6 10v3"/>`,
   channels: svg`<path d="M5 8a10 10 0 0 1 14 0M8 12a6 6 0 0 1 8 0m-4 4v.5"/>`,
   devices: svg`<rect x="3" y="5" width="12" height="10" rx="1.5"/><path d="M7 19h5"/><rect x="17" y="9" width="4.5" height="10" rx="1"/>`,
+  tree: svg`<circle cx="6" cy="5" r="2"/><circle cx="17" cy="11" r="2"/><circle cx="17" cy="19" r="2"/><path d="M6 7v12h9M6 11h9"/>`,
   agents: svg`<circle cx="12" cy="8" r="4"/><path d="M4 21c1-5 4-7 8-7s7 2 8 7"/>`,
   sessions: svg`<path d="M6 4h12v16H6zm3 4h6m-6 4h6m-6 4h3"/>`,
   logs: svg`<path d="M4 6h16M4 11h12M4 16h16M4 21h8"/>`,

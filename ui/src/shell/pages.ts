@@ -21,6 +21,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: "trace", title: "Trace", icon: "trace", tag: "oc-trace-page", load: () => import("../pages/trace/trace-page.ts") },
   { path: "sessions", title: "Sessions", icon: "sessions", tag: "oc-sessions-page", load: () => import("../pages/sessions/sessions-page.ts") },
   { path: "jobs", title: "Jobs", icon: "clock", tag: "oc-jobs-page", load: () => import("../pages/jobs/jobs-page.ts") },
+  { path: "subagents", title: "Sub-agents", icon: "tree", tag: "oc-subagents-page", load: () => import("../pages/subagents/subagents-page.ts") },
   { path: "channels", title: "Channels", icon: "channels", tag: "oc-channels-page", load: () => import("../pages/channels/channels-page.ts") },
   { path: "agents", title: "Agents", icon: "agents", tag: "oc-agents-page", load: () => import("../pages/agents/agents-page.ts") },
   { path: "plugins", title: "Plugins", icon: "plugins", tag: "oc-plugins-page", load: () => import("../pages/plugins/plugins-page.ts") },

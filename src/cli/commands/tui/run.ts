@@ -47,9 +47,9 @@ function createScreen(deps: TuiDeps, state: () => State, ticked: () => void) {
 
   /** Things that change by themselves: a spinner, seconds that are left. */
   function rhythm(): number | undefined {
-    const { link, approvals, armedAt, shell } = state();
+    const { link, approvals, armedAt, shell, picker } = state();
     if (link.kind === "open" && (isBusy(state()) || shell.running !== undefined)) return SPIN_MS;
-    return link.kind !== "open" || approvals.length > 0 || armedAt !== undefined ? SECOND_MS : undefined;
+    return link.kind !== "open" || approvals.length > 0 || armedAt !== undefined || picker?.kind === "subagents" ? SECOND_MS : undefined;
   }
 
   function draw(): void {

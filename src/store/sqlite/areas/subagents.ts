@@ -100,7 +100,10 @@ export const subagentsReads = {
       ["(state <> 'ended') = ?", filter.unfinished === undefined ? undefined : Number(filter.unfinished)],
       ["(announced = 0) = ?", filter.unannounced === undefined ? undefined : Number(filter.unannounced)],
       ["archive_at <= ?", filter.archiveUntil],
+      ["(state <> 'ended' OR ended_at >= ?)", filter.endedSince],
     ]);
-    return shapeAll<SubagentRow>(sql(`SELECT ${COLUMNS} FROM subagents WHERE ${text} ORDER BY created_at, run_id`).all(...values), ["data"], ["announced"]);
+    const limited = `run_id IN (SELECT run_id FROM subagents WHERE ${text} ORDER BY (state = 'ended'), created_at DESC, run_id LIMIT ?)`;
+    const query = `SELECT ${COLUMNS} FROM subagents WHERE ${filter.limit === undefined ? text : limited} ORDER BY created_at, run_id`;
+    return shapeAll<SubagentRow>(sql(query).all(...values, ...(filter.limit === undefined ? [] : [filter.limit])), ["data"], ["announced"]);
   },
 } satisfies ReadHandlers<SubagentsReads>;

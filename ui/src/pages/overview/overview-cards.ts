@@ -1,10 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit";
-import type { EventPayload, MethodResult } from "openclaw/client";
+import { heartbeatText, type EventPayload, type MethodResult } from "openclaw/client";
 import { ago, bytes, duration, exactly, plural } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import "../../parts/avatar.ts";
 import { place } from "../../shell/router.ts";
-import { beatText, pageOf, programsOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
+import { pageOf, programsOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
 
 export type Agents = MethodResult<"agents.list">;
 export type Health = EventPayload<"health">;
@@ -117,7 +117,7 @@ export function agentsCard(agents: Agents | undefined, health: Health | undefine
         </li>`;
       })}
     </ul>
-    ${beat ? html`<p class="faint empty cut" title=${exactly(beat.ts)}>Last heartbeat, ${ago(beat.ts)}: ${beatText(beat)}</p>` : nothing}
+    ${beat ? html`<p class="faint empty" title=${exactly(beat.ts)}>Last heartbeat, ${ago(beat.ts)}: ${heartbeatText(beat)}</p>` : nothing}
   </section>`;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beatText, channelLines, programsOf, verdictOf, type ChannelsStatus, type Overview } from "./overview-facts.ts";
+import { channelLines, programsOf, verdictOf, type ChannelsStatus, type Overview } from "./overview-facts.ts";
 import { byAgent, byDay, bySession, daysUntil, type UsageAnswer } from "./usage-series.ts";
 
 const overview = (more: Partial<Overview> = {}): Overview => ({
@@ -125,13 +125,4 @@ test("shares of sessions add up: the largest, all others together, and those tha
     ["3 others", 7],
   ]);
   expect(bySession(answer, "cost", 9)).toHaveLength(6);
-});
-
-test.each([
-  [{ status: "ok-token" }, "all was well"],
-  [{ status: "sent", channel: "telegram", preview: "The disk is full" }, "sent to telegram: The disk is full"],
-  [{ status: "skipped", reason: "empty-heartbeat-file" }, "did nothing: HEARTBEAT.md asks for nothing"],
-  [{ status: "failed", reason: "no key" }, "failed: no key"],
-] as const)("the last heartbeat %j reads: %s", (beat, text) => {
-  expect(beatText({ ts: 0, ...beat })).toBe(text);
 });

@@ -52,25 +52,6 @@ export function channelLines({ channelOrder, channelLabels, channelAccounts }: C
   );
 }
 
-/** Why a heartbeat did nothing. */
-const SKIPPED: Readonly<Record<string, string>> = {
-  "quiet-hours": "outside its active hours",
-  "empty-heartbeat-file": "HEARTBEAT.md asks for nothing",
-  "no-heartbeat-file": "there is no HEARTBEAT.md",
-  unchanged: "nothing has changed",
-  "alerts-disabled": "nothing of it is shown anywhere",
-  "no-target": "its answer is sent nowhere",
-  duplicate: "the same was sent before",
-};
-
-/** How the last heartbeat went, in a few words. */
-export function beatText({ status, reason, preview, channel }: NonNullable<MethodResult<"last-heartbeat">>): string {
-  if (status === "ok-empty" || status === "ok-token") return "all was well";
-  if (status === "sent") return `sent${channel === undefined ? "" : ` to ${channel}`}: ${preview ?? "a file"}`;
-  if (status === "failed") return `failed${reason === undefined ? "" : `: ${reason}`}`;
-  return `did nothing${reason === undefined ? "" : `: ${SKIPPED[reason] ?? reason}`}`;
-}
-
 /** In one glance: what is wrong first, then what is not quite right. */
 export function verdictOf({ problems, answering, runs }: Overview, channels: readonly ChannelLine[]): Verdict {
   const errors = problems.filter(({ level }) => level === "error").length;

@@ -4,7 +4,7 @@ import { icon } from "../../look/icons.ts";
 import { place } from "../../shell/router.ts";
 import { LEVELS } from "./run-list.ts";
 import { isLive, sumsOf, type Story } from "./story-rows.ts";
-import { channelOf, OUTCOMES, storyMs, storyName, verdictText } from "./story-words.ts";
+import { channelOf, OUTCOMES, startPlace, startText, storyMs, storyName, verdictText } from "./story-words.ts";
 
 export interface HeadActs {
   readonly now: number;
@@ -26,6 +26,14 @@ const fact = (name: string, value: string | TemplateResult | undefined, title = 
 const isPlain = ({ verdict, steps }: Story): boolean =>
   verdict.outcome === "waiting" || (verdict.outcome === "running" && !steps.some(({ kind }) => kind === "approval"));
 
+/** What started it, where nobody wrote a message. */
+function startLine(story: Story): TemplateResult | typeof nothing {
+  const text = startText(story);
+  const to = startPlace(story);
+  if (text === undefined) return nothing;
+  return html`<p class="start">Started by: ${to === undefined ? text : html`<a href=${to}>${text}</a>`}</p>`;
+}
+
 /** How a story stands, what to do, and what it came to. */
 export function storyHead(story: Story, { now, copy, save, stop }: HeadActs): TemplateResult {
   const { verdict, about, steps } = story;
@@ -45,7 +53,7 @@ export function storyHead(story: Story, { now, copy, save, stop }: HeadActs): Te
         <button @click=${save}>${icon("download", 16)} Save as picture</button>
       </div>
       <h1 class="verdict" aria-live=${isLive(story) ? "off" : "polite"}>${verdictText(story)}</h1>
-      ${about.asked === undefined ? nothing : html`<p class="soft asked">“${about.asked}”</p>`}
+      ${startLine(story)} ${about.asked === undefined ? nothing : html`<p class="soft asked">“${about.asked}”</p>`}
       ${verdict.todo === undefined || isPlain(story) ? nothing : html`<p class="note ${verdict.level === "bad" ? "bad" : ""}">What to do: ${verdict.todo}</p>`}
     </header>
     <dl class="facts">
@@ -55,7 +63,7 @@ export function storyHead(story: Story, { now, copy, save, stop }: HeadActs): Te
       ${fact("Model", sums.calls === 0 ? undefined : `${duration(sums.modelMs)}, ${plural(sums.calls, "call")}`)}
       ${fact("Tools", sums.tools === 0 ? undefined : `${duration(sums.toolMs)}, ${plural(sums.tools, "call")}`)}
       ${fact("Tokens", sums.tokens === 0 ? undefined : tokens(sums.tokens))} ${fact("Cost", sums.cost === 0 ? undefined : money(sums.cost))}
-      ${fact("Channel", channelOf(story))}
+      ${fact(about.start ? "Start" : "Channel", channelOf(story))}
       ${fact("Session", about.sessionKey === undefined ? undefined : html`<a href=${place("trace", [], { session: about.sessionKey })} title=${about.sessionKey}>${about.sessionName ?? about.sessionKey}</a>`)}
     </dl>`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Step, Story } from "./story-rows.ts";
-import { channelOf, filtered, storyMs, storyPlace, storyText, storyTitle, verdictText } from "./story-words.ts";
+import { channelOf, filtered, startPlace, startText, storyMs, storyPlace, storyText, storyTitle, verdictText } from "./story-words.ts";
 
 const T = Date.UTC(2026, 0, 2, 3, 4, 5);
 const steps: Step[] = [
@@ -54,4 +54,13 @@ test("lengths of time in the verdict are written as everywhere else on the page"
   expect(said("answered after 283ms")).toBe("Answered after 283 ms");
   expect(said("is being answered, for 1m 20s")).toBe("Is being answered, for 1 min 20 s");
   expect(said("failed after 2h: HTTP 503s came, 5m each")).toBe("Failed after 2 h: HTTP 503s came, 5m each");
+});
+
+test("a run that nobody wrote a message for is called after what started it", () => {
+  const started = (start: NonNullable<Story["about"]["start"]>): Story => ({ ...story, about: { channel: "gateway", start } });
+  const job = started({ kind: "job", id: "j1", text: 'scheduled job "Report" (j1)' });
+  expect([channelOf(job), startText(job), startPlace(job)]).toEqual(["scheduled job", 'Scheduled job "Report" (j1)', "jobs/j1"]);
+  const webhook = started({ kind: "webhook", text: "webhook (w1)" });
+  expect([channelOf(webhook), startPlace(webhook)]).toEqual(["webhook", undefined]);
+  expect(startText(story)).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { duration } from "../../base/figures.ts";
+import { place } from "../../shell/router.ts";
 import { askedOf } from "./step-facts.ts";
 import { isQuiet, type Step, type Story } from "./story-rows.ts";
 
@@ -71,8 +72,35 @@ export interface StoryFilter {
   readonly channel?: string | undefined;
 }
 
-/** How the channel of a story is called: a client of the gateway has none of its own. */
-export const channelOf = ({ about }: Story): string => (about.channel === undefined ? "" : about.channel === "gateway" ? "client" : about.channel);
+type StartKind = NonNullable<Story["about"]["start"]>["kind"];
+
+const STARTS: Readonly<Record<StartKind, string>> = {
+  job: "scheduled job",
+  hook: "internal hook",
+  heartbeat: "heartbeat",
+  webhook: "webhook",
+  subagent: "sub-agent",
+  report: "sub-agent result",
+  session: "another session",
+  command: "command",
+};
+
+/** Where a run came from: what started it, or the channel of its message. A client of the gateway has none of its own. */
+export function channelOf({ about: { start, channel } }: Story): string {
+  if (start) return STARTS[start.kind];
+  return channel === undefined ? "" : channel === "gateway" ? "client" : channel;
+}
+
+/** The page on which what started a run is looked at. */
+export function startPlace({ about: { start } }: Story): string | undefined {
+  if (start?.kind === "job" && start.id !== undefined) return place("jobs", [start.id]);
+  if (start?.kind === "subagent" || start?.kind === "report") return place("subagents");
+  if (start?.kind === "session" && start.sessionKey !== undefined) return place("chat", [start.sessionKey]);
+  return start?.kind === "heartbeat" ? place("overview") : undefined;
+}
+
+/** What started a run, as a sentence begins. */
+export const startText = ({ about: { start } }: Story): string | undefined => start && start.text.charAt(0).toUpperCase() + start.text.slice(1);
 
 export const filtered = (stories: readonly Story[], { outcome, channel }: StoryFilter): readonly Story[] =>
   stories.filter((story) => (outcome === undefined || story.verdict.outcome === outcome) && (channel === undefined || channelOf(story) === channel));

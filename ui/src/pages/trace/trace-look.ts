@@ -1,7 +1,8 @@
 import { css } from "lit";
 
 export const traceLook = css`
-  .asked {
+  .asked,
+  .start {
     overflow-wrap: anywhere;
   }
   .page.stack {

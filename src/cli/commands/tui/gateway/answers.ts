@@ -1,5 +1,5 @@
-import { formatDuration } from "../../../../base/text.ts";
-import type { EventPayload, MethodResult } from "../../../../protocol/index.ts";
+import { clip, formatDuration } from "../../../../base/text.ts";
+import { heartbeatText, subagentTree, type EventPayload, type MethodResult, type SubagentBranch } from "../../../../protocol/index.ts";
 import { shortKey } from "../state/session.ts";
 import type { PickerItem } from "../state/picker.ts";
 import type { Approval, CommandInfo, Facts } from "../state/state.ts";
@@ -63,4 +63,51 @@ export function agentItems({ agents, defaultId }: MethodResult<"agents.list">): 
 
 export function commandInfos({ commands }: MethodResult<"commands.list">): readonly CommandInfo[] {
   return commands.map(({ name, description, args }) => ({ name: name.replace(/^\//, ""), description, choices: args[0]?.choices ?? [] }));
+}
+
+const NAME_CHARS = 60;
+
+type Subagent = MethodResult<"subagents.list">["subagents"][number];
+
+const isActive = ({ status }: Subagent): boolean => status === "queued" || status === "running";
+const hasActive = ({ subagent, children }: SubagentBranch<Subagent>): boolean => isActive(subagent) || children.some(hasActive);
+
+/** `running for 12s · acme/large · 5200 tokens · $0.02`. */
+function subagentText({ status, error, model, tokens, costUsd, createdAt, startedAt = createdAt, endedAt }: Subagent, ts: number): string {
+  const time = formatDuration(Math.max(0, (endedAt ?? ts) - startedAt));
+  const state = endedAt === undefined ? `${status} for ${time}` : `${status} after ${time}, ${formatDuration(Math.max(0, ts - endedAt))} ago`;
+  const parts = [
+    error === undefined ? state : `${state}: ${error}`,
+    model ?? "",
+    tokens.total === 0 ? "" : `${tokens.total} tokens`,
+    `$${costUsd.toFixed(costUsd < 0.01 ? 4 : 2)}`,
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** Sub-agents below who started them; the first of each branch says which session that was. */
+export function subagentItems({ subagents, ts }: MethodResult<"subagents.list">): readonly PickerItem[] {
+  const items = (branch: SubagentBranch<Subagent>, level: number): readonly PickerItem[] => {
+    const { subagent, children } = branch;
+    const { sessionKey, requesterSessionKey, label, task, hasSession } = subagent;
+    const actions = [
+      ...(hasSession ? (["open"] as const) : []),
+      ...(isActive(subagent) ? (["steer"] as const) : []),
+      ...(hasActive(branch) ? (["stop"] as const) : []),
+    ];
+    const name = label ?? clip(task.replaceAll(/\s+/g, " "), NAME_CHARS);
+    const item = {
+      value: sessionKey,
+      label: name,
+      level,
+      detail: `${subagentText(subagent, ts)}${level === 0 ? ` · of ${shortKey(requesterSessionKey)}` : ""}`,
+      actions,
+    };
+    return [item, ...children.flatMap((child) => items(child, level + 1))];
+  };
+  return subagentTree(subagents).flatMap(({ children }) => children.flatMap((child) => items(child, 0)));
+}
+
+export function lastBeatText(beat: MethodResult<"last-heartbeat">, now: number): string {
+  return beat ? `Last heartbeat, ${formatDuration(Math.max(0, now - beat.ts))} ago: ${heartbeatText(beat)}` : "No heartbeat was due yet.";
 }

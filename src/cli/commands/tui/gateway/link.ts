@@ -35,7 +35,11 @@ const LONGEST_WAIT_MS = 5000;
 /** Dispatches events of the gateway. */
 function listen(client: GatewayClient, dispatch: LinkDeps["dispatch"]): void {
   client.on("chat", (payload) => dispatch({ type: "chat", payload }));
-  client.on("agent", (payload) => dispatch({ type: "agent", payload }));
+  client.on("agent", (payload) => {
+    dispatch({ type: "agent", payload });
+    if (payload.stream === "lifecycle" && payload.sessionKey?.includes(":subagent:")) dispatch({ type: "subagents" });
+  });
+  client.on("subagent", () => dispatch({ type: "subagents" }));
   client.on("chat.changed", ({ sessionKey }) => dispatch({ type: "changed", sessionKey }));
   client.on("exec.approval.requested", (payload) => dispatch({ type: "asked", approval: approvalOf(payload) }));
   client.on("exec.approval.resolved", ({ id, decision, resolvedBy }) => dispatch({ type: "decided", id, decision, by: resolvedBy ?? undefined }));

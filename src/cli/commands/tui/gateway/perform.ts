@@ -1,10 +1,11 @@
+import { systemClock } from "../../../../base/clock.ts";
 import { AppError, messageOf } from "../../../../base/errors.ts";
 import type { GatewayClient, MethodResult } from "../../../../protocol/index.ts";
 import { entriesOfHistory, entriesOfPage } from "../state/entry.ts";
 import type { TuiEvent } from "../state/event.ts";
 import { GATEWAY_COMMANDS } from "../state/own-commands.ts";
 import type { Effect, Preferences, Sent } from "../state/state.ts";
-import { agentItems, approvalOf, commandInfos, factsOf, modelItems, sessionItems } from "./answers.ts";
+import { agentItems, approvalOf, commandInfos, factsOf, lastBeatText, modelItems, sessionItems, subagentItems } from "./answers.ts";
 
 type Dispatch = (event: TuiEvent) => void;
 type Of<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
@@ -72,6 +73,7 @@ async function sessionsUpTo(
 async function pick(client: GatewayClient, { what, search, limit = 200 }: Of<"pick">, agentId: string, dispatch: Dispatch): Promise<void> {
   if (what === "models") return dispatch({ type: "items", kind: what, items: modelItems(await client.request("models.list", {})) });
   if (what === "agents") return dispatch({ type: "items", kind: what, items: agentItems(await client.request("agents.list", {})) });
+  if (what === "subagents") return dispatch({ type: "items", kind: what, items: subagentItems(await client.request("subagents.list", {})) });
   const words = search ? { search } : {};
   const rows = await sessionsUpTo(client, limit, { agentId, ...words });
   // A gateway that does not count them may have more, too: then what came is all that is looked through.
@@ -114,6 +116,16 @@ async function patch(client: GatewayClient, { sessionKey, field, value }: Of<"pa
   dispatch({ type: "changed-session", text: `${field}: ${value ?? "default"}` });
 }
 
+async function stopSubagent(client: GatewayClient, { sessionKey, key }: Of<"stop-subagent">, dispatch: Dispatch): Promise<void> {
+  const { killed } = await client.request("subagents.kill", { sessionKey, idempotencyKey: key });
+  dispatch({ type: "answered", text: killed === 0 ? "it had already ended" : `stopped ${killed} ${killed === 1 ? "sub-agent" : "sub-agents"}` });
+}
+
+async function steerSubagent(client: GatewayClient, { sessionKey, message, key }: Of<"steer-subagent">, dispatch: Dispatch): Promise<void> {
+  const { steered } = await client.request("subagents.steer", { sessionKey, message, idempotencyKey: key });
+  dispatch({ type: "answered", text: steered ? "the sub-agent goes on with your message" : "it had already ended" });
+}
+
 async function ask(client: GatewayClient, effect: GatewayEffect, agentId: string, dispatch: Dispatch): Promise<void> {
   switch (effect.kind) {
     case "send":
@@ -132,6 +144,12 @@ async function ask(client: GatewayClient, effect: GatewayEffect, agentId: string
       return void (await client.request("chat.watch", { sessionKey: effect.sessionKey }));
     case "pick":
       return pick(client, effect, agentId, dispatch);
+    case "heartbeat":
+      return dispatch({ type: "answered", text: lastBeatText(await client.request("last-heartbeat", {}), systemClock.now()) });
+    case "stop-subagent":
+      return stopSubagent(client, effect, dispatch);
+    case "steer-subagent":
+      return steerSubagent(client, effect, dispatch);
     case "patch":
       return patch(client, effect, dispatch);
     case "reset":

@@ -33,6 +33,10 @@ export type TuiEvent =
   | { readonly type: "refused"; readonly runId: string; readonly error: string }
   /** A setting was changed, or the session was reset. */
   | { readonly type: "changed-session"; readonly text: string }
+  /** What the gateway answered to a question of the user. */
+  | { readonly type: "answered"; readonly text: string }
+  /** Something happened to a sub-agent. */
+  | { readonly type: "subagents" }
   | { readonly type: "undecided"; readonly id: string; readonly error: string }
   | { readonly type: "failed"; readonly error: string }
   | { readonly type: "shell-ended"; readonly command: string; readonly output: string; readonly failure: string | undefined }

@@ -24,6 +24,8 @@ export const OWN_COMMANDS: readonly CommandInfo[] = [
   own("new", "begin a new conversation"),
   own("reset", "reset this conversation"),
   own("abort", "stop the run"),
+  own("subagents", "sub-agents: look at them, open, steer or stop one"),
+  own("heartbeat", "how the last heartbeat went, and why it did nothing"),
   own("settings", "what is shown, and how"),
   own("exit", "leave"),
   own("quit", "leave"),
@@ -42,7 +44,6 @@ export const GATEWAY_COMMANDS: readonly CommandInfo[] = [
   own("approve", "decide about a command: /approve <id> allow-once"),
   own("exec", "where commands run"),
   own("skill", "use a skill: /skill <name>"),
-  own("subagents", "sub-agents of this session"),
   own("restart", "restart the gateway"),
 ];
 
@@ -61,4 +62,4 @@ PgUp and PgDn scroll, Ctrl+End goes to the newest · Tab on an empty input answe
 
 Commands
 /agent /agents /session /sessions /model /models /think /verbose /reasoning /usage /elevated /activation /deliver
-/new /reset /abort /settings /exit — every other /command goes to the gateway (/commands lists them)`;
+/new /reset /abort /subagents /heartbeat /settings /exit — every other /command goes to the gateway (/commands lists them)`;

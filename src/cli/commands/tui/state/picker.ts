@@ -2,11 +2,18 @@ export interface PickerItem {
   readonly value: string;
   readonly label: string;
   readonly detail: string;
+  /** How deep it hangs below the one before it. */
+  readonly level?: number;
+  /** What can be done with it, where that is asked next. */
+  readonly actions?: readonly SubagentAction[];
 }
+
+/** What can be done with a sub-agent. */
+export type SubagentAction = "open" | "steer" | "stop";
 
 /** A list to choose from. */
 export interface Picker {
-  readonly kind: "models" | "agents" | "sessions" | "settings" | "shell";
+  readonly kind: "models" | "agents" | "sessions" | "subagents" | "subagent" | "settings" | "shell";
   readonly title: string;
   /** Undefined until they came. */
   readonly items: readonly PickerItem[] | undefined;
@@ -20,10 +27,16 @@ export interface Picker {
   readonly found?: string | undefined;
   /** The gateway is asked. */
   readonly asking?: boolean | undefined;
+  /** When the gateway was asked for a list that changes by itself. */
+  readonly askedAt?: number | undefined;
+  /** Something changed since the gateway was asked. */
+  readonly outdated?: boolean | undefined;
   /** What is chosen now. */
   readonly current?: string | undefined;
   /** The command that the question is about. */
   readonly command?: string | undefined;
+  /** The session of the sub-agent that the question is about. */
+  readonly subject?: string | undefined;
 }
 
 export function openPicker(kind: Picker["kind"], title: string, rest: Partial<Picker> = {}): Picker {
@@ -44,10 +57,16 @@ export interface Found {
   readonly search?: string | undefined;
 }
 
-/** The items came: at first the choice begins at what is chosen now, more of the same leave it where it is, and others begin at their first. */
+/**
+ * The items came: at first the choice begins at what is chosen now, more of the same leave it where it is, and others begin at their first. Lists that change
+ * by themselves leave it on the same item.
+ */
 export function withItems(picker: Picker, { items, total, search }: Found): Picker {
-  const next: Picker = { ...picker, items, total, found: search, asking: false };
+  const next: Picker = { ...picker, items, total, found: search, asking: false, outdated: false };
   if (picker.items === undefined) return withSelection(next);
+  const before = picker.kind === "subagents" ? shownItems(picker)[picker.selected]?.value : undefined;
+  const same = shownItems(next).findIndex(({ value }) => value === before);
+  if (same >= 0) return { ...next, selected: same };
   const last = Math.max(0, shownItems(next).length - 1);
   return { ...next, selected: picker.found === search ? Math.min(picker.selected, last) : 0 };
 }

@@ -1,5 +1,6 @@
 import { HELP } from "./own-commands.ts";
-import { openPicker, type PickerItem } from "./picker.ts";
+import { editorWith } from "./editor.ts";
+import { openPicker, type PickerItem, type SubagentAction } from "./picker.ts";
 import { sendMessage, runShell } from "./sending.ts";
 import { agentOf, entered, keyFor, noted, shortKey } from "./session.ts";
 import { and, only, type Context, type Next, type State } from "./state.ts";
@@ -29,10 +30,16 @@ function settingsItems({ show, preferences, mouse }: State): readonly PickerItem
 }
 
 /** Opens a list whose items have to be asked for. */
-export function opened(state: State, kind: "models" | "agents" | "sessions"): Next {
+export function opened(state: State, kind: "models" | "agents" | "sessions" | "subagents"): Next {
   const { provider, model } = state.facts;
-  const current = { models: provider && model ? `${provider}/${model}` : undefined, agents: agentOf(state), sessions: state.sessionKey }[kind];
-  return and({ ...state, picker: openPicker(kind, kind, { current }), completion: undefined }, { kind: "pick", what: kind });
+  const current = {
+    models: provider && model ? `${provider}/${model}` : undefined,
+    agents: agentOf(state),
+    sessions: state.sessionKey,
+    subagents: state.sessionKey,
+  }[kind];
+  const title = kind === "subagents" ? "sub-agents" : kind;
+  return and({ ...state, picker: openPicker(kind, title, { current }), completion: undefined }, { kind: "pick", what: kind });
 }
 
 function toAgent(state: State, id: string): Next {
@@ -61,6 +68,35 @@ function delivered(state: State, value: string, context: Context): Next {
   return only(noted({ ...state, preferences: { ...state.preferences, deliver } }, context.now, `deliver ${onOff(deliver)}`));
 }
 
+const STEERED = /^steer\s+(agent:\S+:subagent:\S+)\s+(\S[\s\S]*)$/;
+
+/** Without more the list; steering one by its session works for any of them. The rest is the gateway's, about children of this session. */
+function subagents(state: State, argument: string, context: Context): Next {
+  const isThere = state.methods.has("subagents.list");
+  if (argument === "" && isThere) return opened(state, "subagents");
+  const [, sessionKey, message] = (isThere ? STEERED.exec(argument) : undefined) ?? [];
+  if (sessionKey !== undefined && message !== undefined) return and(state, { kind: "steer-subagent", sessionKey, message, key: context.newId() });
+  return sendMessage(state, `/subagents ${argument}`.trim(), context);
+}
+
+const ACTIONS: Readonly<Record<SubagentAction, Omit<PickerItem, "value">>> = {
+  open: { label: "open", detail: "go to its session" },
+  steer: { label: "steer", detail: "it stops what it does and goes on with a message" },
+  stop: { label: "stop", detail: "with everything that it started; nothing is reported" },
+};
+
+/** Asks what to do with a sub-agent. */
+function aboutSubagent(state: State, { value, label, actions = [] }: PickerItem): Next {
+  const items = actions.map((action): PickerItem => ({ value: action, ...ACTIONS[action] }));
+  return only({ ...state, picker: openPicker("subagent", label, { items, subject: value }) });
+}
+
+function actOn(state: State, sessionKey: string, action: string, context: Context): Next {
+  if (action === "open") return entered(state, sessionKey);
+  if (action === "stop") return and(state, { kind: "stop-subagent", sessionKey, key: context.newId() });
+  return only({ ...state, editor: editorWith(`/subagents steer ${sessionKey} `), completion: undefined });
+}
+
 type Answer = (state: State, argument: string, context: Context) => Next;
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
@@ -70,6 +106,8 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   session: toSession,
   sessions: (state) => opened(state, "sessions"),
   models: (state) => opened(state, "models"),
+  subagents,
+  heartbeat: (state) => and(state, { kind: "heartbeat" }),
   deliver: delivered,
   abort: (state) => and({ ...state, aborting: true }, { kind: "abort", sessionKey: state.sessionKey }),
   settings: (state) => only({ ...state, picker: openPicker("settings", "settings", { items: settingsItems(state) }) }),
@@ -104,11 +142,13 @@ function setting(state: State, value: string): Next {
 }
 
 /** Something was chosen from a list. */
-export function chosen(state: State, item: PickerItem, _context: Context): Next {
+export function chosen(state: State, item: PickerItem, context: Context): Next {
   const { picker } = state;
   if (!picker) return only(state);
   if (picker.kind === "settings") return setting(state, item.value);
+  if (picker.kind === "subagents") return aboutSubagent(state, item);
   const closed: State = { ...state, picker: undefined };
+  if (picker.kind === "subagent") return actOn(closed, picker.subject ?? "", item.value, context);
   if (picker.kind === "agents") return toAgent(closed, item.value);
   if (picker.kind === "sessions") return entered(closed, item.value);
   if (picker.kind === "models") return and(closed, { kind: "patch", sessionKey: state.sessionKey, field: "model", value: item.value });

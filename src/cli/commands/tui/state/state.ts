@@ -165,7 +165,10 @@ export type Effect =
   | { readonly kind: "commands"; readonly agentId: string }
   | { readonly kind: "approvals" }
   | { readonly kind: "watch"; readonly sessionKey: string }
-  | { readonly kind: "pick"; readonly what: "models" | "agents" | "sessions"; readonly search?: string; readonly limit?: number }
+  | { readonly kind: "pick"; readonly what: "models" | "agents" | "sessions" | "subagents"; readonly search?: string; readonly limit?: number }
+  | { readonly kind: "heartbeat" }
+  | { readonly kind: "stop-subagent"; readonly sessionKey: string; readonly key: string }
+  | { readonly kind: "steer-subagent"; readonly sessionKey: string; readonly message: string; readonly key: string }
   | { readonly kind: "patch"; readonly sessionKey: string; readonly field: string; readonly value: string | null }
   | { readonly kind: "reset"; readonly sessionKey: string; readonly reason: "new" | "reset" }
   | { readonly kind: "decide"; readonly id: string; readonly decision: Decision }

@@ -50,13 +50,30 @@ function shellEnded(state: State, { command, output, failure }: Of<"shell-ended"
   return noted({ ...state, shell: { ...state.shell, running: undefined } }, now, text, failure === undefined ? "plain" : "error", command);
 }
 
-function ticked(state: State, { now }: Context): State {
-  const next = expired(state, now);
-  return next.armedAt !== undefined && now - next.armedAt > 2000 ? { ...next, armedAt: undefined } : next;
+const LIST_MS = 1000;
+
+function ticked(state: State, context: Context): Next {
+  const { now } = context;
+  const known = expired(state, now);
+  const next = known.armedAt !== undefined && now - known.armedAt > 2000 ? { ...known, armedAt: undefined } : known;
+  const { picker } = next;
+  // Times and costs of those that run go on.
+  return picker?.items && !picker.asking && now - (picker.askedAt ?? 0) >= LIST_MS ? subagentsChanged(next, context) : only(next);
 }
 
-function itemsCame(state: State, event: Of<"items">): Next {
-  return state.picker?.kind === event.kind ? looking({ ...state, picker: withItems(state.picker, event) }) : only(state);
+function itemsCame(state: State, event: Of<"items">, context: Context): Next {
+  const { picker } = state;
+  if (picker?.kind !== event.kind) return only(state);
+  const next = looking({ ...state, picker: withItems(picker, event) });
+  return picker.outdated ? subagentsChanged(next.state, context) : next;
+}
+
+/** The list of sub-agents is asked for again while it is open: one question at a time, however much changes. */
+function subagentsChanged(state: State, { now }: Context): Next {
+  const { picker } = state;
+  if (picker?.kind !== "subagents" || state.link.kind !== "open") return only(state);
+  if (picker.asking) return only({ ...state, picker: { ...picker, outdated: true } });
+  return and({ ...state, picker: { ...picker, asking: true, askedAt: now } }, { kind: "pick", what: "subagents" });
 }
 
 /** What failed may have been the question for a list: it may be asked again. */
@@ -83,6 +100,8 @@ const HANDLERS: Handlers = {
   agents: (state, { agents }) => only({ ...state, agents }),
   commands: (state, { commands }) => only({ ...state, commands: mergeCommands(commands) }),
   items: itemsCame,
+  subagents: (state, _event, context) => subagentsChanged(state, context),
+  answered: (state, { text }, { now }) => only(noted(state, now, text)),
   asked: (state, { approval }) => only(asked(state, approval)),
   decided: (state, { id, decision, by }, { now }) => only(decided(state, id, decision, by, now)),
   approvals: (state, { approvals }) => only(listed(state, approvals)),
@@ -95,7 +114,7 @@ const HANDLERS: Handlers = {
   },
   failed: (state, { error }, { now }) => only(noted({ ...unasked(state), aborting: false }, now, error, "error")),
   "shell-ended": (state, event, context) => only(shellEnded(state, event, context)),
-  tick: (state, _event, context) => only(ticked(state, context)),
+  tick: (state, _event, context) => ticked(state, context),
 };
 
 /** What becomes of the state when something happens, and what is to be done then. */

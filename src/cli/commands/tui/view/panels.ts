@@ -62,9 +62,10 @@ export function pickerLines(picker: Picker, columns: number, height: number): Li
   const title: Line = [span(`── ${picker.title} `, { bold: true }), span(`${count} · type to filter, Enter chooses, Esc closes`, DIM)];
   const what = picker.command === undefined ? [] : wrap([span("  "), span(revealLine(picker.command), { bold: true })], columns, { exact: true });
   const filter: Line[] = picker.filtering ? [[span("  filter: ", DIM), span(cleanLine(picker.filter)), span("▏", DIM)]] : [];
-  const rows = shown.map(({ label, detail, value }, index) => {
+  const rows = shown.map(({ label, detail, value, level = 0 }, index) => {
     const mark = value === picker.current ? "● " : "";
-    return pairLine(`${mark}${cleanLine(label)}`, cleanLine(detail), columns, from + index === picker.selected);
+    const branch = level === 0 ? "" : `${"  ".repeat(level - 1)}└ `;
+    return pairLine(`${branch}${mark}${cleanLine(label)}`, cleanLine(detail), columns, from + index === picker.selected);
   });
   const nothing: Line[] = all !== undefined && items.length === 0 ? [[span("  nothing fits", DIM)]] : [];
   return [title, ...what, ...filter, ...rows, ...nothing];

@@ -1,0 +1,102 @@
+/** Sub-agents as clients see them: the tree with what it costs, stopping, steering, and the events that say that something changed. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { MethodResult } from "../../src/protocol/index.ts";
+import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
+import type { LabCalls, ModelRequest } from "../conformance/channels/lab-model.ts";
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+type Tree = MethodResult<"subagents.list">;
+
+let gateway: LabGateway;
+
+beforeAll(async () => {
+  gateway = await startLabGateway({ build: "dist-test" });
+  const { defaults } = gateway.sections["agents"] as { defaults: object };
+  gateway.configure({ agents: { defaults: { ...defaults, subagents: { maxSpawnDepth: 2 } } } });
+  await gateway.stop();
+  await gateway.start();
+});
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+beforeEach(() => gateway.model.answers(undefined));
+afterEach(() => gateway.model.holds(undefined));
+
+async function call<T>(method: string, params: object): Promise<T> {
+  const { ok, payload, error } = await gateway.operator.request(method, params);
+  expect({ ok, error }).toMatchObject({ ok: true });
+  return payload as T;
+}
+const treeOf = async (sessionKey: string): Promise<Tree["subagents"]> => (await call<Tree>("subagents.list", { sessionKey })).subagents;
+const isTask = ({ user }: ModelRequest): boolean => user.includes("[Subagent Task]:");
+const hasResult = ({ body }: ModelRequest): boolean => (JSON.parse(body) as { messages: readonly { role: string }[] }).messages.at(-1)?.role === "tool";
+const spawning = (task: string): LabCalls => ({ text: "", calls: [{ name: "sessions_spawn", args: { task, label: task } }] });
+
+/** The session starts a child, which starts a grandchild that does not end by itself. */
+async function grow(session: string, word: string): Promise<void> {
+  gateway.model.holds((request) => isTask(request) && request.user.includes(`${word} grandchild`) && !request.user.includes("[System Message]"));
+  gateway.model.answers((request) => {
+    if (request.user.includes("[System Message]")) return "reported";
+    if (hasResult(request)) return "started";
+    if (!isTask(request)) return request.user.includes(word) ? spawning(`${word} child`) : undefined;
+    return request.user.includes(`${word} child`) ? spawning(`${word} grandchild`) : undefined;
+  });
+  await call("chat.send", { sessionKey: session, message: word, idempotencyKey: `say-${word}` });
+  await expect.poll(async () => (await treeOf(session)).map(({ status }) => status), PATIENCE).toEqual(["done", "running"]);
+}
+
+test("the tree names parents, states, models and costs, and only what is below the session", async () => {
+  const session = "agent:main:tree";
+  await grow(session, "oak");
+  const [child, grandchild] = await treeOf(session);
+  expect(child).toMatchObject({ requesterSessionKey: session, label: "oak child", task: "oak child", depth: 1, agentId: "main", hasSession: true });
+  expect(grandchild).toMatchObject({ requesterSessionKey: child?.sessionKey, label: "oak grandchild", depth: 2, reported: false });
+  expect(child?.model).toMatch(/.+\/.+/);
+  expect(child?.tokens.total).toBeGreaterThan(0);
+  expect(child?.endedAt).toBeGreaterThanOrEqual(child?.createdAt ?? Infinity);
+  expect(await treeOf("agent:main:another")).toEqual([]);
+  // The one that runs comes first, and its parent with it.
+  const cut = await call<Tree>("subagents.list", { limit: 1 });
+  expect(cut).toMatchObject({ truncated: true, subagents: [{ label: "oak child" }, { label: "oak grandchild" }] });
+  const { output } = await gateway.cli("why", grandchild?.runId ?? "", "--verbose");
+  expect(output).toContain(`task of the sub-agent "oak grandchild", started by session ${child?.sessionKey}`);
+  await call("subagents.kill", { sessionKey: grandchild?.sessionKey });
+});
+
+test("an ended child is stopped with what still runs below it, once, and clients are notified", async () => {
+  const session = "agent:main:stopped";
+  await grow(session, "elm");
+  const [child, grandchild] = await treeOf(session);
+  const key = { sessionKey: child?.sessionKey, idempotencyKey: "stop-elm" };
+  expect(await call("subagents.kill", key)).toEqual({ ok: true, killed: 1 });
+  expect(await call("subagents.kill", key)).toEqual({ ok: true, killed: 1 });
+  expect(await call("subagents.kill", { sessionKey: child?.sessionKey })).toEqual({ ok: true, killed: 0 });
+  expect(await treeOf(session)).toMatchObject([{ status: "done" }, { status: "killed", reported: true }]);
+  const about = gateway.operator.frames
+    .filter(({ event }) => event === "subagent")
+    .map(({ payload }) => payload as { action: string; sessionKey: string; outcome?: string });
+  const ofGrandchild = about.filter(({ sessionKey }) => sessionKey === grandchild?.sessionKey);
+  expect(ofGrandchild.map(({ action, outcome }) => [action, outcome])).toEqual([
+    ["spawned", undefined],
+    ["ended", "killed"],
+  ]);
+});
+
+test("a child that runs goes on with a message, and one that ended says so", async () => {
+  const session = "agent:main:steered-by-method";
+  await grow(session, "ash");
+  const [, grandchild] = await treeOf(session);
+  const asked = { sessionKey: grandchild?.sessionKey, message: "say w-leaf" };
+  const done = await call<{ steered: boolean; runId: string }>("subagents.steer", { ...asked, idempotencyKey: "steer-ash" });
+  expect(done.steered).toBe(true);
+  expect(done.runId).not.toBe(grandchild?.runId);
+  await expect.poll(async () => (await treeOf(session))[1]?.status, PATIENCE).toBe("done");
+  expect(await call("subagents.steer", asked)).toEqual({ ok: true, steered: false, runId: done.runId });
+});
+
+test("a sub-agent that is not there is refused with what to do", async () => {
+  for (const method of ["subagents.kill", "subagents.steer"]) {
+    const message = method === "subagents.steer" ? { message: "go on" } : {};
+    const { ok, error } = await gateway.operator.request(method, { sessionKey: "agent:main:subagent:nobody", ...message });
+    expect(ok).toBe(false);
+    expect(error?.message).toContain('there is no sub-agent with the session "agent:main:subagent:nobody"');
+  }
+});

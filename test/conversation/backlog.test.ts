@@ -8,6 +8,7 @@ import { openStore, type InboxRow } from "../../src/store/index.ts";
 import { noCommands } from "../harness/talk.ts";
 import { OPEN, openPlace, type Place } from "./place.ts";
 
+const PATIENCE = { timeout: 30_000, interval: 5 };
 const SCOPES = ["operator.admin"];
 const keyOf = (session: number): string => `agent:main:s${session}`;
 
@@ -85,7 +86,7 @@ test("a new message waits behind those of its session on disk, one of another se
   await accept(place, 1, "other", "elsewhere");
   expect(await accept(place, 0, "r59", "m59")).toEqual({ runId: "r59", duplicate: true });
   const answers = Promise.all(["r59", "early", "late", "other"].map((runId) => place.conversation.outcome(runId)));
-  await expect.poll(() => turns.of(1).length).toBe(1);
+  await expect.poll(() => turns.of(1).length, PATIENCE).toBe(1);
   expect(turns.of(0)).toHaveLength(1);
   turns.open();
   expect((await answers).map((outcome) => outcome?.status)).toEqual(["ok", "ok", "ok", "ok"]);
@@ -97,11 +98,11 @@ test("a stop ends what waits on disk, too, one run can be aborted, and what come
   const turns = gatedTurns();
   await using place = await openPlace(OPEN, { folder: left.folder, wrap: turns.wrap });
   await place.conversation.resume();
-  await expect.poll(() => turns.began.length).toBe(2);
+  await expect.poll(() => turns.began.length, PATIENCE).toBe(2);
   expect(place.conversation.abort({ sessionKey: keyOf(1), runId: "r79" }, "rpc")).toEqual(["r79"]);
   expect(await place.conversation.outcome("r79")).toMatchObject({ status: "aborted" });
   const stopped = await place.conversation.stop(keyOf(0));
-  expect([stopped.runIds.length, stopped.turns]).toEqual([40, 40]);
+  expect(stopped.runIds).toHaveLength(40);
   await accept(place, 0, "after", "after the stop");
   turns.open();
   await place.quiet();
@@ -121,7 +122,7 @@ test("a command does not wait for turns, and a reset ends only what came before 
   };
   await using place = await openPlace(OPEN, { folder: left.folder, wrap: turns.wrap, commands: { ...noCommands, run } });
   await place.conversation.resume();
-  await expect.poll(async () => (await outcomes(place)).get("r50")).toBe("answered");
+  await expect.poll(async () => (await outcomes(place)).get("r50"), PATIENCE).toBe("answered");
   turns.open();
   await place.quiet();
   const ends = await outcomes(place);
@@ -134,7 +135,7 @@ test("what was not read when the process ends is there for the next, and a calle
   const turns = gatedTurns();
   const first = await openPlace(OPEN, { folder: left.folder, wrap: turns.wrap });
   await first.conversation.resume();
-  await expect.poll(() => turns.began.length).toBe(1);
+  await expect.poll(() => turns.began.length, PATIENCE).toBe(1);
   const waits = first.conversation.outcome("r59");
   await first.conversation.drain(0);
   expect(await waits).toMatchObject({ status: "error", failure: { kind: "restarting" } });

@@ -1,19 +1,20 @@
 import { lazy } from "../base/lazy.ts";
 import { createOpenSessions, type OpenSession } from "../sessions/index.ts";
 import type { AbortReason, Responder } from "./contract.ts";
-import type { Inbound } from "./inbound.ts";
+import type { Group, Inbound } from "./inbound.ts";
 import { createIntake, type Intake } from "./intake/accept.ts";
-import { createItems, type Item, createOpenItems, type AbortTarget, type OpenItems } from "./items.ts";
+import { createItems, type CreateItem, type Item, createOpenItems, type AbortTarget, type OpenItems } from "./items.ts";
 import { createSessionLanes, type SessionLanes } from "./lanes.ts";
 import { createAttempts } from "./intake/attempts.ts";
 import { createExamination, type Examination } from "./intake/examine.ts";
 import type { ConversationContext, ConversationDeps } from "./ports.ts";
+import { createBacklog, type Backlog } from "./turns/backlog.ts";
 import { chatListener } from "./turns/chat-listener.ts";
 import { clientListener } from "./turns/client-listener.ts";
 import { createClientRuns, type ClientRuns } from "./turns/client-runs.ts";
 import { heartbeatListener } from "./turns/heartbeat-listener.ts";
 import { createLiveReplies, type LiveEnd, type LiveReply } from "./turns/live-replies.ts";
-import { resumeAll } from "./turns/resume.ts";
+import { createResumption } from "./turns/resume.ts";
 import { cancelItem, runTurn, STOPPING } from "./turns/turn.ts";
 
 type Judged = Parameters<Intake["acceptJudged"]>;
@@ -73,11 +74,13 @@ interface Draining {
   readonly examination: Pick<Examination, "idle">;
   readonly lanes: Pick<SessionLanes, "stop">;
   readonly lives: { close(): void };
+  readonly backlog: Pick<Backlog, "close">;
   readonly stopping: AbortController;
 }
 
-async function drainAll({ deps, intake, runs, examination, lanes, lives, stopping }: Draining, graceMs: number): Promise<void> {
+async function drainAll({ deps, intake, runs, examination, lanes, lives, backlog, stopping }: Draining, graceMs: number): Promise<void> {
   intake.close();
+  backlog.close();
   await runs.close();
   const timer = deps.clock.after(graceMs, () => stopping.abort());
   await Promise.all([lanes.stop(), Promise.race([examination.idle(), whenAborted(stopping.signal)])]);
@@ -90,17 +93,90 @@ const LISTENERS = { client: clientListener, chat: chatListener, heartbeat: heart
 
 interface Ending {
   readonly lanes: Pick<SessionLanes, "clear">;
-  readonly open: Pick<OpenItems, "abort">;
+  readonly open: Pick<OpenItems, "abort" | "firstExamined">;
+  readonly backlog: Pick<Backlog, "end">;
   drop(items: readonly Item[], why: string): Promise<number>;
 }
 
 /** Ends what runs, and what waits; `dropped` resolves when the latter has ended. */
-function endRuns({ lanes, open, drop }: Ending, target: AbortTarget, reason: AbortReason) {
-  const { runId: named } = target;
-  const held = lanes.clear(target.sessionKey, ({ id }) => named === undefined || id === named);
-  const { waiting, ...reached } = open.abort(target, reason);
+function endRuns({ lanes, open, backlog, drop }: Ending, target: AbortTarget, reason: AbortReason) {
+  const { runId: named, sessionKey } = target;
   const why = reason === "stop" ? "stopped by a command" : "the session was reset";
-  return { ...reached, dropped: drop(held, why).then((count) => count + waiting) };
+  const held = lanes.clear(sessionKey, ({ id }) => named === undefined || id === named);
+  // A command that resets the session reaches nothing that came after it.
+  const before = reason === "stop" ? Infinity : open.firstExamined(sessionKey);
+  const left = backlog.end({ sessionKey, runId: named, before }, why);
+  const { waiting, runIds, turns } = open.abort(target, reason);
+  const dropped = Promise.all([drop(held, why), left.ended]).then(([ofLane, onDisk]) => ofLane + onDisk + waiting);
+  return { runIds: [...runIds, ...left.runIds], turns: turns + left.runIds.length, dropped };
+}
+
+/** Whether an item is looked at before older messages of its session that wait for their turns: a command is. */
+function isCommand({ pace, text, request, last }: Item, { commands }: Pick<ConversationDeps, "commands">): boolean {
+  if (pace !== "usual") return true;
+  if (request && request.scopes === undefined) return false;
+  const botUsername = last.event.mention?.botUsername;
+  return commands.isControl(text, botUsername === undefined ? {} : { botUsername });
+}
+
+interface BeginningDeps {
+  readonly context: ConversationContext;
+  readonly open: OpenItems;
+  readonly createItem: CreateItem;
+  readonly examination: Examination;
+  enqueue(item: Item): void;
+}
+
+/** How inputs on disk are taken up: new ones, and those that a previous process left. Those of a session keep their order. */
+function createBeginning({ context, open, createItem, examination, enqueue }: BeginningDeps) {
+  const { deps } = context;
+  /** Open inputs that this process accepted, until the resumption is over, and those that the resumption found: none is taken up twice. */
+  const [accepted, found] = [new Set<number>(), new Set<number>()];
+  let isResumed = false;
+
+  function examine(item: Item): void {
+    open.add(item);
+    examination.add(item);
+  }
+
+  function begin(inbound: Inbound): void {
+    if (!isResumed) accepted.add(inbound.id);
+    if (found.has(inbound.id)) return inbound.live?.ended(inbound.id, undefined);
+    const item = createItem([inbound]);
+    if (backlog.has(inbound.sessionKey) && !overtakes(item)) backlog.add([inbound], true);
+    else examine(item);
+  }
+
+  const overtakes = (item: Item): boolean => isCommand(item, deps);
+  /** False: the input is accepted here, or was found before. */
+  const claim = (inboxId: number): boolean => !accepted.has(inboxId) && !found.has(inboxId) && found.add(inboxId).has(inboxId);
+  const putOff = (messages: Group): void => backlog.add(messages, false);
+  const resumption = createResumption({ deps, open, createItem, examination, enqueue, claim, overtakes, putOff });
+
+  const backlog = createBacklog({
+    store: deps.store,
+    clock: deps.clock,
+    log: deps.log.subsystem("conversation"),
+    open,
+    begin: async (messages, isNew) => (isNew ? examine(createItem(messages)) : resumption.begin(messages)),
+    async cancel(messages, why) {
+      const item = createItem(messages);
+      open.add(item);
+      await cancelItem(item, why, context, open);
+    },
+  });
+
+  async function resume(): Promise<number> {
+    using _held = backlog.hold();
+    try {
+      return await resumption.resumeAll();
+    } finally {
+      isResumed = true;
+      accepted.clear();
+    }
+  }
+
+  return { begin, backlog, resume };
 }
 
 export function createConversation(deps: ConversationDeps): Conversation {
@@ -109,7 +185,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const stopping = new AbortController();
   const lives = createLiveReplies(deps);
   const context = { deps, emit: events.emit, stopping: stopping.signal, loadReply: lazy(() => import("./reply/index.ts")) };
-  const open = createOpenItems();
+  const open = createOpenItems((sessionKey) => backlog.advance(sessionKey));
   const createItem = createItems(deps, LISTENERS);
   const leave = (item: Item): void => open.end(item, STOPPING);
 
@@ -129,33 +205,19 @@ export function createConversation(deps: ConversationDeps): Conversation {
   });
 
   const examination = createExamination({ context, open, createItem, enqueue: lanes.add, leave, attempts: createAttempts(deps) });
-  /** Open inputs that this process accepted, until the resumption is over, and those that the resumption found: none is taken up twice. */
-  const [accepted, found] = [new Set<number>(), new Set<number>()];
-  let isResumed = false;
-
-  function begin(inbound: Inbound): void {
-    if (!isResumed) accepted.add(inbound.id);
-    if (found.has(inbound.id)) return inbound.live?.ended(inbound.id, undefined);
-    const item = createItem([inbound]);
-    open.add(item);
-    examination.add(item);
-  }
-
-  const runs = createClientRuns(deps, open, begin);
-  const running = (): number => open.size + runs.accepting.size;
+  const { begin, backlog, resume } = createBeginning({ context, open, createItem, examination, enqueue: lanes.add });
+  const runs = createClientRuns(deps, open, backlog, begin);
+  const running = (): number => open.size + backlog.size + runs.accepting.size;
   const intake = createIntake(deps, { accepted: begin, open: running });
 
   function end(target: AbortTarget, reason: AbortReason): ReturnType<typeof endRuns> {
-    const ended = endRuns({ lanes, open, drop }, target, reason);
+    const ended = endRuns({ lanes, open, backlog, drop }, target, reason);
     aborts.emit(target, reason);
     return ended;
   }
 
-  /** False: the input is accepted here, or was found before. */
-  const claim = (inboxId: number): boolean => !accepted.has(inboxId) && !found.has(inboxId) && found.add(inboxId).has(inboxId);
-
   let drained: Promise<void> | undefined;
-  const drain = (graceMs: number): Promise<void> => (drained ??= drainAll({ deps, intake, runs, examination, lanes, lives, stopping }, graceMs));
+  const drain = (graceMs: number): Promise<void> => (drained ??= drainAll({ deps, intake, runs, examination, lanes, lives, backlog, stopping }, graceMs));
 
   return {
     inbound: intake.inbound,
@@ -170,20 +232,13 @@ export function createConversation(deps: ConversationDeps): Conversation {
       return { runIds, turns, dropped: await dropped };
     },
     interrupt: lanes.interrupt,
-    isBusy: (sessionKey) => lanes.isBusy(sessionKey) || open.clientsIn(sessionKey) > 0,
+    isBusy: (sessionKey) => lanes.isBusy(sessionKey) || open.clientsIn(sessionKey) > 0 || backlog.depth(sessionKey) > 0,
     onAbort: aborts.on,
-    depth: lanes.depth,
+    depth: (sessionKey) => lanes.depth(sessionKey) + backlog.depth(sessionKey),
     chatOf: open.chatOf,
     addressOf: open.addressOf,
     onEvent: events.on,
-    async resume() {
-      try {
-        return await resumeAll({ deps, open, createItem, examination, enqueue: lanes.add, claim });
-      } finally {
-        isResumed = true;
-        accepted.clear();
-      }
-    },
+    resume,
     running,
     exclusively: lanes.exclusively,
     drain,

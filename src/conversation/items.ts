@@ -272,6 +272,10 @@ export interface OpenItems {
   get(id: string): Item | undefined;
   /** Items of clients in a session. */
   clientsIn(sessionKey: string): number;
+  /** Items in a session. */
+  inSession(sessionKey: string): number;
+  /** The first row of a session that has not come to its lane; infinite when all have. */
+  firstExamined(sessionKey: string): number;
   /** With an id, or as a stop, also items that have not come to a lane. */
   abort(target: AbortTarget, reason: AbortReason): { readonly runIds: readonly string[]; readonly turns: number; readonly waiting: number };
   /** The chat that a turn answers; undefined for turns of clients. */
@@ -287,14 +291,14 @@ export interface AbortTarget {
   readonly runId?: string;
 }
 
-/** Waits for the end of an item, or until the caller gives up. */
-export function outcomeOf({ id, outcome }: Item, signal: AbortSignal | undefined): Promise<RunOutcome> {
-  if (!signal) return outcome.promise;
+/** Waits for something of a run, or until the caller gives up. */
+export function whileWanted<T>(id: string, awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return awaited;
   const { promise, reject } = Promise.withResolvers<never>();
   const cancel = (): void => reject(new AppError("CANCELLED", `run ${id} is no longer waited for`));
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
-  return Promise.race([outcome.promise, promise]).finally(() => signal.removeEventListener("abort", cancel));
+  return Promise.race([awaited, promise]).finally(() => signal.removeEventListener("abort", cancel));
 }
 
 const isInLane = ({ phase }: Item): boolean => phase === "queued" || phase === "running";
@@ -308,16 +312,24 @@ const hasKnownId = ({ request, phase, into }: Item): boolean => request !== unde
  */
 const isReached = (item: Item, reason: AbortReason): boolean => isInLane(item) || (reason === "stop" && item.pace !== "stop" && item.phase !== "received");
 
-export function createOpenItems(): OpenItems {
+/** `removed` is called with the session of each item that is not open any more. */
+export function createOpenItems(removed: (sessionKey: string) => void = () => {}): OpenItems {
   const items = new Map<string, Item>();
+  const counts = new Map<string, number>();
 
   function add(item: Item): void {
     items.set(item.id, item);
+    counts.set(item.sessionKey, open.inSession(item.sessionKey) + 1);
     open.size += item.messages.length;
   }
 
   function remove(item: Item): void {
-    if (items.delete(item.id)) open.size -= item.messages.length;
+    if (!items.delete(item.id)) return;
+    open.size -= item.messages.length;
+    const left = open.inSession(item.sessionKey) - 1;
+    if (left > 0) counts.set(item.sessionKey, left);
+    else counts.delete(item.sessionKey);
+    removed(item.sessionKey);
   }
 
   const open: OpenItems & { size: number } = {
@@ -339,6 +351,12 @@ export function createOpenItems(): OpenItems {
       let count = 0;
       for (const item of items.values()) if (item.request && item.sessionKey === sessionKey) count += 1;
       return count;
+    },
+    inSession: (sessionKey) => counts.get(sessionKey) ?? 0,
+    firstExamined(sessionKey) {
+      let first = Infinity;
+      for (const item of items.values()) if (item.sessionKey === sessionKey && !isInLane(item)) first = Math.min(first, ...item.inboxIds);
+      return first;
     },
     abort({ sessionKey, runId }, reason) {
       const named = runId === undefined ? items.values().toArray() : [items.get(runId)];

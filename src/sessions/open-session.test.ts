@@ -354,3 +354,10 @@ test("a session is marked when another one's turn writes to it, and not by its o
   );
   expect([own.isTouched, other.isTouched]).toEqual([false, true]);
 });
+
+test("a prompt of the same facts is built once for all sessions", () => {
+  const sessions = createOpenSessions({ store });
+  const build = (key: string, ...facts: readonly unknown[]): { readonly text: string } => sessions.get(key).prompt(facts, () => ({ text: facts.join(" ") }));
+  const first = build("agent:main:one", "model", "channel");
+  expect([build("agent:main:two", "model", "channel") === first, build("agent:main:two", "model", "other").text]).toEqual([true, "model other"]);
+});

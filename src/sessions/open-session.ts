@@ -26,8 +26,11 @@ export interface OpenSession {
   appended(file: string, leafId: string | null, entries: readonly EntryInput[], done: { readonly firstSeq: number; readonly bytes: number }): void;
   /** What a model saw of the branch so far. */
   readonly view: ViewMemo;
-  /** What the wire format of its model encoded of the conversation so far; only that looks inside. */
-  readonly encoded: { value?: unknown };
+  /**
+   * What the wire format of its model encoded of the conversation so far; only that looks inside. `shared`: what it encoded of objects that sessions have
+   * in common, by the object.
+   */
+  readonly encoded: { value?: unknown; readonly shared: WeakMap<object, unknown> };
   /** The system prompt of the same facts as before, or what `build` makes of them. Facts are the same when each is the same value or the same object. */
   prompt<T>(facts: readonly unknown[], build: () => T): T;
   /** The report about the prompt that the row is known to hold. */
@@ -55,7 +58,8 @@ export interface OpenSessionsDeps {
 
 const DEFAULT_MAX_BYTES = 24 * 1024 * 1024;
 const MOST_OPEN = 256;
-const MOST_PROMPTS = 4;
+/** Different prompts that are held for all sessions: most sessions have the same. */
+const MOST_PROMPTS = 64;
 /** One conversation may be so many times larger than what all of them are bounded to. */
 const LARGEST_SHARE = 3;
 
@@ -78,12 +82,21 @@ function createPrompts(): OpenSession["prompt"] {
   };
 }
 
+/** What sessions have in common, held once: a prompt and a list of tools are several times larger than most conversations. */
+interface SharedValues {
+  readonly prompt: OpenSession["prompt"];
+  readonly encoded: WeakMap<object, unknown>;
+}
+
+const sharedValues = (): SharedValues => ({ prompt: createPrompts(), encoded: new WeakMap() });
+
 /** `changed` is called when the session holds more or less than before. */
 export function openSession(
   key: string,
   store: OpenSessionsDeps["store"],
   maxBytes = DEFAULT_MAX_BYTES,
   changed: (session: OpenSession) => void = () => {},
+  shared = sharedValues(),
 ): OpenSession {
   function hold(next: Branch | undefined): void {
     // One that is larger than all may be is held alone, up to a bound: to read it again for each turn would cost more than to hold it.
@@ -97,8 +110,8 @@ export function openSession(
     row: undefined,
     isTouched: undefined,
     view: {},
-    encoded: {},
-    prompt: createPrompts(),
+    encoded: { shared: shared.encoded },
+    prompt: shared.prompt,
     promptReport: undefined,
     held: undefined,
     bytes: 0,
@@ -136,6 +149,7 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
   /** Least recently used first. */
   const open = new Map<string, OpenSession>();
   const reports = store.onWrites !== undefined;
+  const shared = sharedValues();
 
   store.onWrites?.((writes, by) => {
     // What a turn commits of its own session it knows; it may write to others, too.
@@ -180,7 +194,7 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
     get(key) {
       let session = open.get(key);
       if (!session) {
-        session = openSession(key, store, maxBytes, use);
+        session = openSession(key, store, maxBytes, use, shared);
         if (reports) session.isTouched = true;
         open.set(key, session);
       }

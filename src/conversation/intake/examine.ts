@@ -20,8 +20,11 @@ import { EXAMINATION_GIVEN_UP, EXAMINED_TOO_OFTEN, type Attempts } from "./attem
  */
 export interface Examination {
   add(item: Item): void;
-  /** The same for an item that a previous process left. `isNew`: no turn was begun with it, and plugins may claim it. */
-  addAgain(item: Item, isNew: boolean): void;
+  /**
+   * The same for an item that a previous process left. `isNew`: no turn was begun with it, and plugins may claim it. Resolves when later ones cannot
+   * overtake it any more; never rejects.
+   */
+  addAgain(item: Item, isNew: boolean): Promise<void>;
   readonly stopCommand: NonNullable<Responder["stopCommand"]>;
   /** Resolves when no item is being examined. */
   idle(): Promise<void>;
@@ -323,7 +326,7 @@ export function createExamination(all: ExaminationDeps): Examination {
         () => leave(item),
       );
     },
-    addAgain: (item, isNew) => void addAgain(item, isNew),
+    addAgain,
     stopCommand: (request) => runStopCommand(context, plugins, request),
     idle: order.idle,
   };

@@ -6,9 +6,10 @@ import { agentOfKey } from "../../protocol/index.ts";
 import type { Store, TurnRow, Write } from "../../store/index.ts";
 import type { AcceptedRun, Responder, RunOutcome, RunRequest } from "../contract.ts";
 import { clientMessage, requestOf, RUNS, type ClientRequest, type Inbound } from "../inbound.ts";
-import { outcomeOf as outcomeOfItem, type OpenItems } from "../items.ts";
+import { whileWanted, type OpenItems } from "../items.ts";
 import type { ConversationDeps } from "../ports.ts";
-import { outcomeOf } from "./turn.ts";
+import type { Backlog } from "./backlog.ts";
+import { outcomeOf, STOPPING } from "./turn.ts";
 
 export interface ClientRuns extends Pick<Responder, "accept" | "outcome"> {
   /** Nothing is taken any more; resolves when what was being taken is on disk. */
@@ -24,10 +25,11 @@ const MAX_PER_SESSION = 100;
 const MAX_OPEN = 5000;
 
 /** Refuses before anything is accepted when too much waits. */
-function checkCapacity(open: OpenItems, sessionKey: string): void {
-  const waiting = open.clientsIn(sessionKey);
-  if (waiting < MAX_PER_SESSION && open.size < MAX_OPEN) return;
-  throw new AppError("OVERLOADED", `${waiting} messages wait in ${sessionKey}, ${open.size} in all; send it again when one was answered`, {
+function checkCapacity(open: OpenItems, backlog: Backlog, sessionKey: string): void {
+  const waiting = open.clientsIn(sessionKey) + backlog.depth(sessionKey);
+  const all = open.size + backlog.size;
+  if (waiting < MAX_PER_SESSION && all < MAX_OPEN) return;
+  throw new AppError("OVERLOADED", `${waiting} messages wait in ${sessionKey}, ${all} in all; send it again when one was answered`, {
     details: { retryAfterMs: 1000 },
   });
 }
@@ -77,7 +79,7 @@ async function endedRun({ store }: StoreDeps, runId: string): Promise<RunOutcome
 }
 
 /** `begin` is called with each new run. */
-export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin: (message: Inbound) => void): ClientRuns {
+export function createClientRuns(deps: ConversationDeps, open: OpenItems, backlog: Backlog, begin: (message: Inbound) => void): ClientRuns {
   const accepting = new Map<string, Promise<unknown>>();
   let isClosed = false;
 
@@ -101,15 +103,17 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, begin:
         if (known.message !== message || known.sessionKey !== sessionKey) throw otherRequest(runId);
         return { runId, duplicate: true };
       }
-      checkCapacity(open, sessionKey);
+      checkCapacity(open, backlog, sessionKey);
       const accepted = acceptNew(request, also);
       accepting.set(runId, accepted);
       return accepted.finally(() => accepting.get(runId) === accepted && accepting.delete(runId));
     },
     async outcome(runId, signal) {
       await accepting.get(runId)?.catch(() => {});
+      const passed = backlog.passed(runId);
+      if (passed && !(await whileWanted(runId, passed, signal))) return STOPPING;
       const item = open.get(runId);
-      return item ? outcomeOfItem(item, signal) : endedRun(deps, runId);
+      return item ? whileWanted(runId, item.outcome.promise, signal) : endedRun(deps, runId);
     },
     async close() {
       isClosed = true;

@@ -14,6 +14,18 @@ interface ResumeDeps {
   enqueue(item: Item): void;
   /** False: this process accepted the input itself. */
   claim(inboxId: number): boolean;
+  /** Whether the item is looked at before older messages of its session that wait. */
+  overtakes(item: Item): boolean;
+  /** Leaves messages on disk until their session comes to them. */
+  putOff(messages: Group): void;
+}
+
+/** Resumes what the previous process did not finish. */
+export interface Resumption {
+  /** What was in a turn goes on, all of a turn together; what waited waits again, on disk. Gives how many messages there were. */
+  resumeAll(): Promise<number>;
+  /** Takes up messages that waited. Resolves when later ones cannot overtake them any more; never rejects. */
+  begin(messages: Group): Promise<void>;
 }
 
 /** Open inputs that are read at once: there may be as many as came while nothing was answered. */
@@ -87,20 +99,9 @@ function applyDecided(item: Item, deps: ConversationDeps): Item {
   return item;
 }
 
-/** Resumes what has no end: what was in a turn first, all of a turn together, then what waits, page by page. Gives how many items there were. */
-export async function resumeAll({ deps, open, createItem, examination, enqueue, claim }: ResumeDeps): Promise<number> {
-  let resumed = 0;
-
+export function createResumption({ deps, open, createItem, examination, enqueue, claim, overtakes, putOff }: ResumeDeps): Resumption {
   /** Commands and plugins have decided: it goes to its lane. */
-  function goOn(item: Item): void {
-    resumed += 1 + item.merged.length;
-    enqueue(applyDecided(item, deps));
-  }
-
-  function examineAgain(item: Item, isNew: boolean): void {
-    resumed += 1;
-    examination.addAgain(item, isNew);
-  }
+  const goOn = (item: Item): void => enqueue(applyDecided(item, deps));
 
   function itemOf(messages: Group, turnId?: string): Item {
     const item = createItem(messages, { turnId });
@@ -122,7 +123,7 @@ export async function resumeAll({ deps, open, createItem, examination, enqueue, 
     for (const message of [...others, main]) {
       const item = itemOf([message], message === main ? turnId : undefined);
       if (message.decided) goOn(item);
-      else examineAgain(item, false);
+      else void examination.addAgain(item, false);
     }
   }
 
@@ -131,28 +132,40 @@ export async function resumeAll({ deps, open, createItem, examination, enqueue, 
     const isReady = isDecided(messages) || (await wasPrompted(deps, turnId));
     const item = itemOf(messages, turnId);
     if (isReady) goOn(item);
-    else examineAgain(item, false);
+    else void examination.addAgain(item, false);
   }
 
-  async function resumeRows(rows: readonly InboxRow[]): Promise<void> {
+  async function begin(messages: Group): Promise<void> {
+    if (isDecided(messages)) return goOn(itemOf(messages));
+    await Promise.all(messages.map((message) => examination.addAgain(itemOf([message]), true)));
+  }
+
+  /** Messages that were taken together, in order; those that this process accepted are not among them. */
+  function groupsOf(rows: readonly InboxRow[], groupOf: (message: Inbound) => unknown): readonly Group[] {
     const left = rows.filter(({ id }) => claim(id)).flatMap((row) => inboundOf(row) ?? []);
-    const isClaimed = ({ turnId }: Inbound): boolean => turnId !== undefined;
-    for (const [turnId, [first, ...others]] of Map.groupBy(left.filter(isClaimed), ({ turnId: id = "" }) => id))
-      if (first) await resumeTurn([first, ...others], turnId);
-    const waiting = left.filter((inbound) => !isClaimed(inbound));
-    for (const group of Map.groupBy(waiting, ({ id, decided }) => decided?.last ?? id).values()) {
-      const [first, ...others] = group;
-      if (first && isDecided(group)) goOn(itemOf([first, ...others]));
-      else for (const inbound of group) examineAgain(itemOf([inbound]), true);
-    }
+    return [...Map.groupBy(left, groupOf).values()].flatMap(([first, ...others]): readonly Group[] => (first ? [[first, ...others]] : []));
   }
 
-  const known = await turnsOfOpenRows(deps);
-  await closeOrphans(deps, (turnId) => known.has(turnId) || open.get(turnId) !== undefined);
-  // Read before any is resumed: a turn's inputs go together, and one that begins now claims others.
-  const claimed = await Array.fromAsync(openRows(deps, "claimed"));
-  await resumeRows(claimed.flat());
-  // What begins now may claim or end what waits: a page is read when the one before it was resumed.
-  for await (const rows of openRows(deps, "pending")) await resumeRows(rows);
-  return resumed;
+  async function resumeAll(): Promise<number> {
+    const known = await turnsOfOpenRows(deps);
+    await closeOrphans(deps, (turnId) => known.has(turnId) || open.get(turnId) !== undefined);
+    let resumed = 0;
+    // Read before any is resumed: a turn's inputs go together, and one that begins now claims others.
+    const claimed = await Array.fromAsync(openRows(deps, "claimed"));
+    for (const messages of groupsOf(claimed.flat(), ({ turnId }) => turnId)) {
+      resumed += messages.length;
+      await resumeTurn(messages, messages[0].turnId ?? "");
+    }
+    // What begins now may claim or end what waits: a page is read when the one before it was put in its place.
+    for await (const rows of openRows(deps, "pending")) {
+      for (const messages of groupsOf(rows, ({ id, decided }) => decided?.last ?? id)) {
+        resumed += messages.length;
+        if (messages.length === 1 && overtakes(createItem(messages))) void begin(messages);
+        else putOff(messages);
+      }
+    }
+    return resumed;
+  }
+
+  return { resumeAll, begin };
 }

@@ -4,6 +4,8 @@ import type { ModelEntry } from "../entry.ts";
 /** What a wire format encoded of a conversation so far. A session holds it from call to call; only the format looks inside. */
 export interface EncodedConversation {
   value?: unknown;
+  /** What was encoded of objects that sessions have in common, by the object. */
+  readonly shared?: WeakMap<object, unknown>;
 }
 
 /** One call, independent of the wire format. */

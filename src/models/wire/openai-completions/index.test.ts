@@ -90,3 +90,14 @@ test("a session's earlier messages are encoded once", () => {
   ask(401);
   expect(looks).toBeLessThan(30);
 });
+
+test("sessions with the same tools hold their bytes once", () => {
+  const tools = [{ name: "look", description: "looks", parameters: { type: "object" as const, properties: {} } }];
+  const shared = new WeakMap<object, unknown>();
+  const toolsOf = (model: ModelEntry, list = tools): unknown =>
+    openAiCompletions.body({ model, encoded: { shared }, tools: list, messages: [], thinking: "off" })["tools"];
+  const first = toolsOf(entry("m"));
+  expect(toolsOf(entry("other"))).toBe(first);
+  expect(toolsOf({ ...entry("m"), compat: { supportsStrictMode: false } })).not.toEqual(first);
+  expect(toolsOf(entry("m"), [...tools, { ...tools[0]!, name: "listen" }])).not.toEqual(first);
+});

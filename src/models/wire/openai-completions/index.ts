@@ -1,7 +1,7 @@
 import { isRecord } from "../../../base/records.ts";
 import type { AssistantMessage, ImageContent, ModelMessage, TextContent, ThinkingContent, ThinkingLevel, ToolResultMessage } from "../../../protocol/index.ts";
 import type { ModelEntry, WireCompat } from "../../entry.ts";
-import { JsonBytes, type WireFormat, type WireRequest } from "../format.ts";
+import { JsonBytes, type EncodedConversation, type WireFormat, type WireRequest } from "../format.ts";
 import { prepareHistory, textOf } from "../history.ts";
 import { extraBody, outputLimit, paramFields, paramOf, requestHeaders, temperatureOf, type ParamFields } from "../request-fields.ts";
 import { nineCharacterId, plainId } from "../tool-ids.ts";
@@ -112,26 +112,54 @@ function wireTools(tools: NonNullable<WireRequest["tools"]>, compat: Compat): re
 /** With more capacity than needed, so that most new messages are appended without copying. */
 const GROWTH = 1.25;
 
+/** A list of tools as JSON. */
+class EncodedTools {
+  readonly isStrict: boolean;
+  readonly json: JsonBytes;
+  readonly #list: NonNullable<WireRequest["tools"]>;
+
+  constructor(list: NonNullable<WireRequest["tools"]>, compat: Compat) {
+    this.isStrict = compat.supportsStrictMode;
+    this.json = new JsonBytes([Buffer.from(JSON.stringify(wireTools(list, compat)))]);
+    this.#list = list;
+  }
+
+  /** Whether the list holds these very tools. */
+  isOf(tools: NonNullable<WireRequest["tools"]>): boolean {
+    return this.#list.length === tools.length && startsWith(tools, this.#list);
+  }
+}
+
 /** What a session sent to a model so far. The start of its conversation comes back with every call and is encoded once. */
 class Sent {
   readonly model: ModelEntry;
   readonly compat: Compat;
-  #tools: { readonly list: NonNullable<WireRequest["tools"]>; readonly json: JsonBytes } | undefined;
+  readonly #shared: EncodedConversation["shared"];
+  #tools: EncodedTools | undefined;
   #messages: readonly ModelMessage[] = [];
   #lastRole: ModelMessage["role"] | undefined;
   /** `#messages` as JSON, separated by commas; `#length` bytes of it are in use. */
   #bytes = new Uint8Array();
   #length = 0;
 
-  constructor(model: ModelEntry) {
+  constructor(model: ModelEntry, shared: EncodedConversation["shared"]) {
     this.model = model;
     this.compat = compatOf(model);
+    this.#shared = shared;
   }
 
   encodeTools(tools: NonNullable<WireRequest["tools"]>): JsonBytes {
-    if (!this.#tools || this.#tools.list.length !== tools.length || !startsWith(tools, this.#tools.list))
-      this.#tools = { list: tools, json: new JsonBytes([Buffer.from(JSON.stringify(wireTools(tools, this.compat)))]) };
+    if (!this.#tools?.isOf(tools)) this.#tools = this.#findTools(tools);
     return this.#tools.json;
+  }
+
+  /** Sessions with the same list hold its bytes once. */
+  #findTools(tools: NonNullable<WireRequest["tools"]>): EncodedTools {
+    const known = this.#shared?.get(tools);
+    if (known instanceof EncodedTools && known.isStrict === this.compat.supportsStrictMode) return known;
+    const encoded = new EncodedTools(tools, this.compat);
+    this.#shared?.set(tools, encoded);
+    return encoded;
   }
 
   /** Undefined when the conversation has to be looked at as a whole. */
@@ -184,7 +212,7 @@ class Sent {
 function sentBefore({ encoded, model }: WireRequest): Sent | undefined {
   if (!encoded) return undefined;
   if (encoded.value instanceof Sent && encoded.value.model === model) return encoded.value;
-  const sent = new Sent(model);
+  const sent = new Sent(model, encoded.shared);
   encoded.value = sent;
   return sent;
 }

@@ -118,8 +118,8 @@ export function limitsOf({ agents }: OpenClawConfig): Limits {
   return { maxDepth: maxSpawnDepth, maxChildren: maxChildrenPerAgent, maxConcurrent };
 }
 
-/** What the system prompt of a child says about it. The same in all of its turns. */
-function instructionsOf({ childSessionKey, requesterSessionKey, data: { depth, maxDepth, label } }: Child): string {
+/** What the system prompt of a child says about it: the same bytes for all children at one depth, so that a provider's cache knows them. */
+function instructionsOf({ data: { depth, maxDepth } }: Child): string {
   return [
     "You are a sub-agent: another session started you for one task.",
     "- Do that task and nothing else. Nobody reads along, so do not ask questions back; decide, and say what you assumed.",
@@ -128,10 +128,7 @@ function instructionsOf({ childSessionKey, requesterSessionKey, data: { depth, m
     depth < maxDepth
       ? "- You may start sub-agents of your own. Their results come to you by themselves: do not poll for them, and answer when all of them are in."
       : "- You cannot start sub-agents.",
-    "",
-    `Session: ${childSessionKey}${label === undefined ? "" : ` (${label.replaceAll(/\s+/g, " ")})`}`,
-    `Started by: ${requesterSessionKey}`,
-    `Depth: ${depth} of ${maxDepth}`,
+    `- Depth: ${depth} of ${maxDepth}.`,
   ].join("\n");
 }
 
@@ -153,9 +150,14 @@ export function requestFor(child: Child, runId: string, message: string, kind: "
   };
 }
 
-/** The first message of a child. */
-export function taskMessage({ depth, maxDepth, task }: Pick<ChildData, "depth" | "maxDepth" | "task">): string {
-  return `[Subagent Context] You run as a sub-agent (depth ${depth}/${maxDepth}). Your result is reported by itself; do not wait or poll for anything.\n\n[Subagent Task]: ${task}`;
+/** The first message of a child. What only this one has stands behind its task: everything before that is the same for other children. */
+export function taskMessage({ childSessionKey, requesterSessionKey, data: { depth, maxDepth, task, label } }: Child): string {
+  const name = label === undefined ? "" : ` (${label.replaceAll(/\s+/g, " ")})`;
+  return [
+    `[Subagent Context] You run as a sub-agent (depth ${depth}/${maxDepth}). Your result is reported by itself; do not wait or poll for anything.`,
+    `[Subagent Task]: ${task}`,
+    `[Subagent Session]: ${childSessionKey}${name}, started by ${requesterSessionKey}`,
+  ].join("\n\n");
 }
 
 /** Milliseconds as a short time: `5s`, `2m5s`, `1h3m`. */

@@ -175,7 +175,7 @@ export async function spawnChild(deps: SubagentsDeps, asked: SpawnRequest, start
   const limits = { children: maxChildren, total: maxConcurrent * WAITING_FACTOR, failures: FAILURES, pauseMs: PAUSE_MS };
   const { runId, childSessionKey, requesterSessionKey, data } = child;
   try {
-    await deps.conversation().accept(requestFor(child, runId, taskMessage(data), "subagent"), [
+    await deps.conversation().accept(requestFor(child, runId, taskMessage(child), "subagent"), [
       ["subagents.spawn", { runId, childSessionKey, requesterSessionKey, data, limits }],
       ["sessions.put", { key: childSessionKey, agentId, version: 0, entry: { sessionId: ids.uuid(), updatedAt: clock.now(), ...entry } }],
     ]);

@@ -8,7 +8,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Config, OpenClawConfig } from "../../config/index.ts";
 import type { Conversation, Delivery, ReplyAddress, RunRequest } from "../../conversation/index.ts";
 import type { Hooks } from "../../hooks/index.ts";
-import type { Store, SubagentRow } from "../../store/index.ts";
+import type { SpawnBudget, Store, SubagentRow } from "../../store/index.ts";
 
 export interface SubagentsDeps {
   readonly config: Pick<Config, "current"> & { readonly paths: Pick<Config["paths"], "state"> };
@@ -21,12 +21,22 @@ export interface SubagentsDeps {
   readonly delivery: () => Pick<Delivery, "prepare" | "kick">;
   /** The model that a reference stands for. `INVALID_INPUT` when it may not be used. */
   readonly model: (agentId: string, ref: string) => Promise<{ readonly provider: string; readonly id: string }>;
-  /** Why a turn of this agent for this sender may not be paid for; undefined when it may. */
-  readonly overspent: (agentId: string, senderId: string | undefined) => Promise<string | undefined>;
+  /** The budgets that pay for a child; a text when it cannot be paid for. */
+  readonly budgets: (payer: ChildPayer) => Promise<readonly SpawnBudget[] | string>;
   /** Deletes a session and puts its transcript away. */
   readonly deleteSession: (key: string) => Promise<unknown>;
   /** Ends what a session left running in the background. */
   readonly killProcesses: (key: string) => Promise<number>;
+}
+
+/** Who pays for a child. */
+export interface ChildPayer {
+  readonly agentId: string;
+  readonly senderId: string | undefined;
+  /** Of its model, where one was chosen for it. */
+  readonly provider: string | undefined;
+  /** The session that starts it. */
+  readonly requesterSessionKey: string;
 }
 
 /** Whom a turn is for: its sub-agents work with the same rights, and their results go there. */

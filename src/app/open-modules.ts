@@ -185,7 +185,7 @@ async function startPlugins({ config, log }: Core, plugins: Plugins, gateway: Ga
 }
 
 /** Resumes what the previous process accepted. */
-async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">): Promise<void> {
+async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands, resumeExchanges }: Answering, plugins: Pick<Plugins, "release">): Promise<void> {
   const log = core.log.subsystem("gateway");
   const { allowLists, conversation, delivery } = talk;
   await allowLists.load();
@@ -193,6 +193,7 @@ async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands }:
   await endLeftCommands();
   const resumed = await conversation.resume();
   const left = await takeUpCommands();
+  await resumeExchanges();
   if (left > 0) log.info(`sessions are notified about ${left} commands that waited for approval or ran when the previous process ended`);
   if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
   const { pending, attempting, unknown } = await core.store.read("outbox.counts", {});

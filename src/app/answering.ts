@@ -6,6 +6,7 @@ import { ownersBy } from "../channels/index.ts";
 import {
   createRunningCommands,
   endLeftCommands,
+  EXCHANGES,
   loadApprovalChats,
   loadDelivery,
   loadFollowUps,
@@ -13,7 +14,6 @@ import {
   originOf,
   takeUpCommands,
   type FollowUps,
-  type ReplyAddress,
   type RunningCommands,
 } from "../conversation/index.ts";
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
@@ -55,6 +55,8 @@ export interface Answering {
   endLeftCommands(): Promise<void>;
   /** Notifies sessions about commands that earlier processes left behind. Returns how many. */
   takeUpCommands(): Promise<number>;
+  /** Goes on with messages between sessions that the previous process left. */
+  resumeExchanges(): Promise<void>;
 }
 
 type Talk = () => OpenConversation;
@@ -109,15 +111,19 @@ async function messageToolFor({ config }: Core, { conversation, messages, mediaR
   });
 }
 
-/** Messages between sessions; loaded with the first. */
-function lazySessionPost({ config, store, clock, log }: Core, talk: Talk): SessionPost {
-  const announce = (address: ReplyAddress, text: string, sessionKey: string): Promise<unknown> =>
-    talk().delivery.send(address, [{ text }], { kind: "send", sessionKey }, 0);
+/** Messages between sessions; loaded with the first, or when the previous process left an exchange. */
+function lazySessionPost({ config, store, clock, log }: Core, talk: Talk): SessionPost & Pick<Answering, "resumeExchanges"> {
   const open = lazy(async () => {
     const { sessionPost } = await loadSessionPost();
-    return sessionPost({ config, store, clock, log: log.subsystem("conversation"), conversation: () => talk().conversation, announce });
+    const [conversation, delivery] = [() => talk().conversation, () => talk().delivery];
+    return sessionPost({ config, store, clock, log: log.subsystem("conversation"), conversation, delivery });
   });
-  return { send: async (message) => (await open()).send(message) };
+  return {
+    send: async (message) => (await open()).send(message),
+    async resumeExchanges() {
+      if ((await store.read("idempotency.running", { scope: EXCHANGES })).length > 0) await (await open()).resume();
+    },
+  };
 }
 
 /** How sessions continue after a command that waited for approval; loaded with the first. */
@@ -151,6 +157,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const notices: Answering["notices"] = new Set([approvalChats(core, () => talk)]);
   const followUps = lazyFollowUps(core, () => talk);
   const commands = createRunningCommands();
+  const sessionPost = lazySessionPost(core, () => talk);
   // Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over.
   const gatewayTool = lazy(() => gatewayToolFor(core, handlers));
   const messageTool = lazy(() => messageToolFor(core, talk));
@@ -169,7 +176,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         ...(await deps.automation.tools()),
         ...(await Promise.all([gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])])),
       ],
-      sessionPost: lazySessionPost(core, () => talk),
+      sessionPost,
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
         goOn: async (asked, outcome) => (await followUps()).goOn(asked, outcome),
@@ -198,6 +205,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
     code,
     endLeftCommands: () =>
       endLeftCommands({ stateDir: config.paths.state, clock, log, announce: (event) => deps.automation.notify({ ...event, end: NOT_SEEN }) }),
+    resumeExchanges: sessionPost.resumeExchanges,
     takeUpCommands: () => takeUpCommands(store, startedAt, followUps, agent.open),
   };
 }

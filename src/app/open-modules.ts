@@ -18,7 +18,7 @@ import {
 } from "../gateway/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
 import { openOverview } from "../overview/index.ts";
-import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins } from "../plugins/index.ts";
+import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
 import type { Core, Started } from "./core.ts";
 import { openAutomation, type Automation } from "./open-automation.ts";
@@ -80,10 +80,10 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
 
   const auth = await openAuth({ config, store, clock, ids, random, env, log: log.subsystem("gateway"), runSecret, register: redactor.register });
   let answering: Answering | undefined;
-  const plugins = openPlugins(core, { auth, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
+  let handlers: Handlers | undefined;
+  const plugins = openPlugins(core, { auth, handlers: () => handlers, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
-  let handlers: Handlers | undefined;
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -154,7 +154,7 @@ const addressOf = (link: { readonly path: string } | undefined, origin: string):
 /** Plugins guard turns to their end, so they are taken down after the conversations: open them first. */
 function openPlugins(
   core: Core,
-  { auth, talk, wake }: { readonly auth: Auth; readonly talk: () => Answering["talk"] | undefined; readonly wake: Automation["wakeAgents"] },
+  { auth, handlers, talk, wake }: Pick<PluginsDeps, "talk" | "wake"> & { readonly auth: Auth; readonly handlers: () => Handlers | undefined },
   stack: AsyncDisposableStack,
 ): Plugins {
   const { config, store, clock, ids, log, env, version, tapLog, monitor } = core;
@@ -171,6 +171,7 @@ function openPlugins(
     pairing: auth.pairing,
     talk,
     wake,
+    call: (pluginId) => ownCaller(handlers, `plugin:${pluginId}`),
     // Known to the next start also when they fail to load then.
     guardRecords: {
       read: () => store.read("meta.get", { key: "plugins.guards" }),
@@ -189,7 +190,7 @@ async function startPlugins({ config, log }: Core, plugins: Plugins, gateway: Ga
 }
 
 /** Resumes what the previous process accepted. */
-async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands }: Answering, plugins: Pick<Plugins, "release">): Promise<void> {
+async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands, resumeExchanges }: Answering, plugins: Pick<Plugins, "release">): Promise<void> {
   const log = core.log.subsystem("gateway");
   const { allowLists, conversation, delivery } = talk;
   await allowLists.load();
@@ -197,6 +198,7 @@ async function resumeWork(core: Core, { talk, endLeftCommands, takeUpCommands }:
   await endLeftCommands();
   const resumed = await conversation.resume();
   const left = await takeUpCommands();
+  await resumeExchanges();
   if (left > 0) log.info(`sessions are notified about ${left} commands that waited for approval or ran when the previous process ended`);
   if (resumed > 0) log.info(`${resumed} messages of the process before this one go on`);
   const { pending, attempting, unknown } = await core.store.read("outbox.counts", {});

@@ -9,6 +9,9 @@ export interface OpenSubagentsDeps extends Pick<SubagentsDeps, "conversation" | 
   readonly models: Pick<LazyModels, "models" | "budgets">;
 }
 
+/** Clients of the gateway have no sender id; they count together. */
+const CLIENTS = "webchat";
+
 /** Work that agents hand to others. */
 export function openSubagents(
   { core, plugins, conversation, delivery, models, deleteSession, killProcesses, changed }: OpenSubagentsDeps,
@@ -28,11 +31,12 @@ export function openSubagents(
       conversation,
       delivery,
       model: select,
-      async overspent(agentId, senderId) {
-        if (!config.current.usage?.budgets?.length) return undefined;
-        const { provider } = await select(agentId);
-        const { state, text } = await (await models.budgets()).check({ agentId, provider, senderId });
-        return state === "stop" ? text : undefined;
+      async budgets({ agentId, senderId = CLIENTS, provider: chosen, requesterSessionKey: sessionKey }) {
+        if (!config.current.usage?.budgets?.length) return [];
+        const provider = chosen ?? (await select(agentId)).provider;
+        const budgets = await models.budgets();
+        const { state, text } = await budgets.check({ agentId, provider, senderId, sessionKey });
+        return state === "stop" ? text : budgets.shared({ agentId, provider, senderId });
       },
       deleteSession,
       killProcesses,

@@ -94,6 +94,9 @@ export type Group = readonly [Inbound, ...Inbound[]];
 /** Run ids are one name space over all clients and sessions, so a repeated one is always found. */
 export const RUNS = { channel: "gateway", account: "runs", conversation: "runs" } as const;
 
+/** The scope of records of exchanges between sessions. */
+export const EXCHANGES = "session-exchange";
+
 /** The run that a row stands for; undefined for one that is no client's. */
 export function requestOf(row: InboxRow): ClientRequest | undefined {
   const { sessionKey, agentId } = row;

@@ -16,7 +16,7 @@ export type { LiveEnd, LiveReply } from "./turns/live-replies.ts";
 export { fillPrefix, withPrefix } from "./reply/prefix.ts";
 export type { ConversationDeps, KeepMedia, KeptMedia } from "./ports.ts";
 export type { AcceptedRun, HeartbeatResult, HeartbeatRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "./contract.ts";
-export { acceptedRequest } from "./inbound.ts";
+export { acceptedRequest, EXCHANGES } from "./inbound.ts";
 export { createBegunCommands } from "./commands/begun.ts";
 export type { Commands } from "./commands/commands.ts";
 export type { CommandPorts, SubagentView } from "./commands/ports.ts";

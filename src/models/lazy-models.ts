@@ -75,7 +75,9 @@ export function createLazyModels(deps: LazyModelsDeps): LazyModels {
 
   return {
     models: lazy(openModels),
-    budgets: lazy(async () => (await import("./budgets/index.ts")).createBudgets({ store, clock, config: current })),
+    budgets: lazy(async () =>
+      (await import("./budgets/index.ts")).createBudgets({ store, clock, config: current, reserved: (budget) => store.read("subagents.reserved", budget) }),
+    ),
     [Symbol.asyncDispose]: async () => raw?.[Symbol.asyncDispose](),
   };
 }

@@ -22,7 +22,7 @@ export type { LeaseAcquired, LeaseRow } from "./areas/leases.ts";
 export type { ImportRow } from "./areas/meta.ts";
 export type { OutboxCounts, OutboxInput, OutboxMark, OutboxRow, OutboxState } from "./areas/outbox.ts";
 export type { SessionFilter, SessionRow, ShownSession } from "./areas/sessions.ts";
-export type { SpawnLimits, SubagentOutcome, SubagentPatch, SubagentRow } from "./areas/subagents.ts";
+export type { BudgetScope, SpawnBudget, SpawnLimits, SubagentOutcome, SubagentPatch, SubagentRow } from "./areas/subagents.ts";
 export type { Appended, EntryInput, EntryRow, TranscriptRow } from "./areas/transcripts.ts";
 export type { StepKind, StepRow, TurnRow, TurnSpan } from "./areas/turns.ts";
 export { NO_TOTALS } from "./areas/usage.ts";

@@ -10,7 +10,7 @@ import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import { openSession } from "../../src/sessions/index.ts";
-import { openStore, type Store, type SubagentRow } from "../../src/store/index.ts";
+import { openStore, type SpawnBudget, type Store, type SubagentRow } from "../../src/store/index.ts";
 import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
 
 const MINUTE = 60_000;
@@ -23,6 +23,7 @@ let responder: MemoryResponder;
 let config: { current: OpenClawConfig };
 let deleted: string[];
 let spent: string | undefined;
+let budgets: readonly SpawnBudget[];
 let busy: Set<string>;
 let subagents: Subagents;
 
@@ -55,7 +56,7 @@ async function open(): Promise<Subagents> {
     }),
     delivery: () => ({ prepare: async () => ({ writes: [], texts: [], suppressed: [] }), kick: () => {} }),
     model: async (_agentId, ref) => ({ provider: "acme", id: ref }),
-    overspent: async () => spent,
+    budgets: async () => spent ?? budgets,
     deleteSession: async (key) => void deleted.push(key),
     killProcesses: async () => 0,
   });
@@ -76,6 +77,7 @@ beforeEach(async () => {
   config = { current: {} };
   deleted = [];
   spent = undefined;
+  budgets = [];
   busy = new Set();
   subagents = await open();
 });

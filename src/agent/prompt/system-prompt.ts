@@ -26,11 +26,16 @@ import { filesNoticeSection, projectContextSection, sandboxSection, timeSection,
 
 type Section = (facts: PromptFacts) => string | undefined;
 
-/** A section that sub-agents do without. */
-const fullOnly =
+const onlyIn =
+  (mode: PromptFacts["mode"]) =>
   (section: Section): Section =>
   (facts) =>
-    facts.mode === "full" ? section(facts) : undefined;
+    facts.mode === mode ? section(facts) : undefined;
+
+/** A section that sub-agents do without. */
+const fullOnly = onlyIn("full");
+/** Where a section stands that may be another one for each sub-agent: the prompts of all sub-agents of an agent begin with the same bytes. */
+const minimalOnly = onlyIn("minimal");
 
 /** All sections in their order: first what stays the same in a session, then its files, then what a turn may change; the runtime line is last. */
 const SECTIONS: readonly Section[] = [
@@ -45,7 +50,7 @@ const SECTIONS: readonly Section[] = [
   fullOnly(modelAliasesSection),
   workspaceSection,
   fullOnly(docsSection),
-  sandboxSection,
+  fullOnly(sandboxSection),
   fullOnly(ownersSection),
   timeSection,
   filesNoticeSection,
@@ -58,6 +63,7 @@ const SECTIONS: readonly Section[] = [
   fullOnly(voiceSection),
   inboundSection,
   instructionsSection,
+  minimalOnly(sandboxSection),
   reactionsSection,
   reasoningFormatSection,
   runtimeSection,

@@ -100,6 +100,7 @@ function requestOf({ deps, input, turn, calls, signal }: Asking): Omit<CallReque
     agentId,
     sessionKey,
     sessionId: turn.target.sessionId,
+    ...(sessionKey.startsWith(`agent:${agentId}:subagent:`) ? { cacheKey: `subagents-of-${agentId}` } : {}),
     models: tried,
     thinking,
     tools: turn.tools,

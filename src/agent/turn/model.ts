@@ -123,7 +123,7 @@ const CLIENTS = "webchat";
 
 /** Why a call may not be made: the money for it is spent. */
 export async function overspent(deps: TurnDeps, { agentId, sessionKey, senderId = CLIENTS }: Payer, { provider }: ModelEntry): Promise<string | undefined> {
-  const budget = await (await deps.budgets()).check({ agentId, provider, senderId });
+  const budget = await (await deps.budgets()).check({ agentId, provider, senderId, sessionKey });
   if (budget.state === "warn") deps.log.warn(budget.text, { sessionKey });
   return budget.state === "stop" ? budget.text : undefined;
 }

@@ -9,7 +9,7 @@ import type { Config, OpenClawConfig } from "../../config/index.ts";
 import type { Conversation, Delivery, ReplyAddress, RunRequest } from "../../conversation/index.ts";
 import type { Hooks } from "../../hooks/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
-import type { Store, SubagentRow } from "../../store/index.ts";
+import type { SpawnBudget, Store, SubagentRow } from "../../store/index.ts";
 
 export interface SubagentsDeps {
   readonly config: Pick<Config, "current"> & { readonly paths: Pick<Config["paths"], "state"> };
@@ -22,14 +22,24 @@ export interface SubagentsDeps {
   readonly delivery: () => Pick<Delivery, "prepare" | "kick">;
   /** The model that a reference stands for. `INVALID_INPUT` when it may not be used. */
   readonly model: (agentId: string, ref: string) => Promise<{ readonly provider: string; readonly id: string }>;
-  /** Why a turn of this agent for this sender may not be paid for; undefined when it may. */
-  readonly overspent: (agentId: string, senderId: string | undefined) => Promise<string | undefined>;
+  /** The budgets that pay for a child; a text when it cannot be paid for. */
+  readonly budgets: (payer: ChildPayer) => Promise<readonly SpawnBudget[] | string>;
   /** Deletes a session and puts its transcript away. */
   readonly deleteSession: (key: string) => Promise<unknown>;
   /** Ends what a session left running in the background. */
   readonly killProcesses: (key: string) => Promise<number>;
   /** Clients are notified. */
   readonly changed?: (event: EventPayload<"subagent">) => void;
+}
+
+/** Who pays for a child. */
+export interface ChildPayer {
+  readonly agentId: string;
+  readonly senderId: string | undefined;
+  /** Of its model, where one was chosen for it. */
+  readonly provider: string | undefined;
+  /** The session that starts it. */
+  readonly requesterSessionKey: string;
 }
 
 /** Whom a turn is for: its sub-agents work with the same rights, and their results go there. */
@@ -121,8 +131,8 @@ export function limitsOf({ agents }: OpenClawConfig): Limits {
   return { maxDepth: maxSpawnDepth, maxChildren: maxChildrenPerAgent, maxConcurrent };
 }
 
-/** What the system prompt of a child says about it. The same in all of its turns. */
-function instructionsOf({ childSessionKey, requesterSessionKey, data: { depth, maxDepth, label } }: Child): string {
+/** What the system prompt of a child says about it: the same bytes for all children at one depth, so that a provider's cache knows them. */
+function instructionsOf({ data: { depth, maxDepth } }: Child): string {
   return [
     "You are a sub-agent: another session started you for one task.",
     "- Do that task and nothing else. Nobody reads along, so do not ask questions back; decide, and say what you assumed.",
@@ -131,10 +141,7 @@ function instructionsOf({ childSessionKey, requesterSessionKey, data: { depth, m
     depth < maxDepth
       ? "- You may start sub-agents of your own. Their results come to you by themselves: do not poll for them, and answer when all of them are in."
       : "- You cannot start sub-agents.",
-    "",
-    `Session: ${childSessionKey}${label === undefined ? "" : ` (${label.replaceAll(/\s+/g, " ")})`}`,
-    `Started by: ${requesterSessionKey}`,
-    `Depth: ${depth} of ${maxDepth}`,
+    `- Depth: ${depth} of ${maxDepth}.`,
   ].join("\n");
 }
 
@@ -156,9 +163,14 @@ export function requestFor(child: Child, runId: string, message: string, kind: "
   };
 }
 
-/** The first message of a child. */
-export function taskMessage({ depth, maxDepth, task }: Pick<ChildData, "depth" | "maxDepth" | "task">): string {
-  return `[Subagent Context] You run as a sub-agent (depth ${depth}/${maxDepth}). Your result is reported by itself; do not wait or poll for anything.\n\n[Subagent Task]: ${task}`;
+/** The first message of a child. What only this one has stands behind its task: everything before that is the same for other children. */
+export function taskMessage({ childSessionKey, requesterSessionKey, data: { depth, maxDepth, task, label } }: Child): string {
+  const name = label === undefined ? "" : ` (${label.replaceAll(/\s+/g, " ")})`;
+  return [
+    `[Subagent Context] You run as a sub-agent (depth ${depth}/${maxDepth}). Your result is reported by itself; do not wait or poll for anything.`,
+    `[Subagent Task]: ${task}`,
+    `[Subagent Session]: ${childSessionKey}${name}, started by ${requesterSessionKey}`,
+  ].join("\n\n");
 }
 
 /** Milliseconds as a short time: `5s`, `2m5s`, `1h3m`. */

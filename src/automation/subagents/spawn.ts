@@ -4,6 +4,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { SubagentSpawningEvent } from "../../hooks/index.ts";
 import type { ThinkingLevel } from "../../protocol/index.ts";
+import type { SpawnBudget } from "../../store/index.ts";
 import { childOf, idOf, limitsOf, requestFor, taskMessage, type Child, type ChildData, type Origin, type SubagentsDeps } from "./child.ts";
 
 export interface SpawnRequest {
@@ -75,6 +76,7 @@ function limitText(error: AppError): string | undefined {
 interface Prepared {
   readonly child: Child;
   readonly entry: Readonly<Record<string, unknown>>;
+  readonly budgets: readonly SpawnBudget[];
   readonly model?: { readonly provider: string; readonly id: string };
 }
 
@@ -96,8 +98,6 @@ async function prepare(
     const active = (await deps.store.read("subagents.list", { requesterSessionKey: requester.sessionKey, unfinished: true })).length;
     return forbidden(active >= maxChildren ? `sessions_spawn has reached max active children for this session (${active}/${maxChildren})` : refused);
   }
-  const spent = await deps.overspent(agentId, origin.senderId);
-  if (spent !== undefined) return forbidden(spent);
   const chosen = chosenFor(config, agentId);
   const level = (request.thinking?.trim() || chosen.thinking?.trim())?.toLowerCase();
   const thinking = THINKING.find((one) => one === level);
@@ -110,6 +110,8 @@ async function prepare(
   } catch (error) {
     return { status: "error", error: messageOf(error) };
   }
+  const budgets = await deps.budgets({ agentId, senderId: origin.senderId, provider: model?.provider, requesterSessionKey: requester.sessionKey });
+  if (typeof budgets === "string") return forbidden(budgets);
   const data: ChildData = {
     task,
     ...(label === undefined ? {} : { label }),
@@ -132,7 +134,7 @@ async function prepare(
     ...(model ? { providerOverride: model.provider, modelOverride: model.id } : {}),
     ...(thinking === undefined ? {} : { thinkingLevel: thinking }),
   };
-  return { child, entry, ...(model ? { model } : {}) };
+  return { child, entry, budgets, ...(model ? { model } : {}) };
 }
 
 function hookEvent({ childSessionKey, data: { agentId, label, requesterOrigin } }: Child): SubagentSpawningEvent {
@@ -164,7 +166,7 @@ export async function spawnChild(deps: SubagentsDeps, asked: SpawnRequest, start
   if (known) return { status: "accepted", childSessionKey: known.childSessionKey, runId: known.runId, note: NOTE };
   const prepared = await prepare(deps, request, keys, agentId);
   if ("status" in prepared) return prepared;
-  const { child, entry, model } = prepared;
+  const { child, entry, budgets, model } = prepared;
   const hooks = deps.hooks();
   const context = { runId: child.runId, childSessionKey: child.childSessionKey, requesterSessionKey: requester.sessionKey };
   if (hooks?.has("subagent_spawning")) {
@@ -175,8 +177,8 @@ export async function spawnChild(deps: SubagentsDeps, asked: SpawnRequest, start
   const limits = { children: maxChildren, total: maxConcurrent * WAITING_FACTOR, failures: FAILURES, pauseMs: PAUSE_MS };
   const { runId, childSessionKey, requesterSessionKey, data } = child;
   try {
-    await deps.conversation().accept(requestFor(child, runId, taskMessage(data), "subagent"), [
-      ["subagents.spawn", { runId, childSessionKey, requesterSessionKey, data, limits }],
+    await deps.conversation().accept(requestFor(child, runId, taskMessage(child), "subagent"), [
+      ["subagents.spawn", { runId, childSessionKey, requesterSessionKey, data, limits, budgets }],
       ["sessions.put", { key: childSessionKey, agentId, version: 0, entry: { sessionId: ids.uuid(), updatedAt: clock.now(), ...entry } }],
     ]);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { ReadInput, ReadResult, UsageDimension } from "../../store/index.ts";
+import type { BudgetScope, ReadInput, ReadResult, SpawnBudget, UsageDimension } from "../../store/index.ts";
 import { spentText } from "./messages.ts";
 
 /** How long a budget lasts. */
@@ -68,6 +68,8 @@ export interface Caller {
   /** Absent when no user asked: heartbeats, scheduled work. */
   readonly senderId?: string | undefined;
   readonly provider: string;
+  /** What is reserved for this session does not count against it. */
+  readonly sessionKey?: string | undefined;
 }
 
 /** One budget in its current period, for one agent, sender or provider when it has `*` for them. */
@@ -82,6 +84,8 @@ export interface BudgetState {
   readonly provider?: string;
   readonly limit: { readonly usd?: number; readonly tokens?: number };
   readonly used: { readonly usd: number; readonly tokens: number };
+  /** Reserved for sub-agents that run, and not used by them yet. */
+  readonly reserved?: { readonly usd: number; readonly tokens: number };
   /** Used share of the tighter limit; 1 is all of it. */
   readonly share: number;
   readonly warnAt: number;
@@ -102,6 +106,8 @@ export interface BudgetReport {
 export interface Budgets {
   /** Checked before every call. Without budgets it reads nothing. Concurrent calls do not see each other's cost yet. */
   check(caller: Caller): Promise<BudgetCheck>;
+  /** The budgets that a sub-agent for this caller gets a share of: those that stop calls. */
+  shared(caller: Caller): readonly SpawnBudget[];
   report(): Promise<BudgetReport>;
 }
 
@@ -112,6 +118,8 @@ export interface UsageSource {
 
 export interface BudgetsDeps {
   readonly store: UsageSource;
+  /** What is reserved of a budget for sub-agents that run. Absent: nothing is. */
+  readonly reserved?: (input: ReadInput<"subagents.reserved">) => Promise<ReadResult<"subagents.reserved">>;
   readonly clock: Pick<Clock, "now">;
   readonly config: () => OpenClawConfig;
 }
@@ -126,7 +134,7 @@ const EACH = "*";
 const WARN_AT = 0.8;
 
 /** Limits on what models may cost, summed up from the stored usage. */
-export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
+export function createBudgets({ store, reserved, clock, config }: BudgetsDeps): Budgets {
   let known: { readonly zone: string | undefined; readonly calendar: Calendar } | undefined;
 
   /** Creating a calendar costs a millisecond: it is cached until the time zone changes. */
@@ -161,18 +169,38 @@ export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
     });
   }
 
+  /** A budget for one caller. What is reserved for others stops a call as if it were used. */
+  async function stateFor(budget: BudgetConfig, path: string, filter: Filter, { sessionKey }: Caller): Promise<readonly BudgetState[]> {
+    const states = await statesOf(budget, path, filter, []);
+    if (!reserved || onLimitOf(budget) !== "stop") return states;
+    const held = await reserved({ ...scopeOf(calendar().period(budget.per, clock.now()), filter), exceptFor: sessionKey });
+    return held.usd > 0 || held.tokens > 0 ? states.map((state) => withReserved(state, held)) : states;
+  }
+
   return {
     async check(caller) {
       if (!config().usage?.budgets?.length) return { state: "ok" };
       const states = await Promise.all(
         listed().flatMap(({ budget, path }) => {
           const filter = filterFor(budget, caller);
-          return filter ? [statesOf(budget, path, filter, [])] : [];
+          return filter ? [stateFor(budget, path, filter, caller)] : [];
         }),
       );
       const worst = states.flat().toSorted((a, b) => RANK[b.state] - RANK[a.state] || b.share - a.share)[0];
       if (!worst || worst.state === "ok") return { state: "ok" };
       return { state: worst.state, text: spentText(worst, calendar().timeZone), budget: worst };
+    },
+    shared(caller) {
+      const found = new Map<string, SpawnBudget>();
+      for (const { budget } of listed()) {
+        const filter = onLimitOf(budget) === "stop" ? filterFor(budget, caller) : undefined;
+        if (!filter) continue;
+        const scope = scopeOf(calendar().period(budget.per, clock.now()), filter);
+        const known = found.get(JSON.stringify(scope));
+        const limit = { usd: least(known?.limit.usd, budget.usd), tokens: least(known?.limit.tokens, budget.tokens) };
+        found.set(JSON.stringify(scope), { ...scope, name: `per ${budget.per}`, limit });
+      }
+      return [...found.values()];
     },
     async report() {
       const states = await Promise.all(
@@ -190,6 +218,19 @@ export function createBudgets({ store, clock, config }: BudgetsDeps): Budgets {
       return { timeZone: calendar().timeZone, budgets: states.flat() };
     },
   };
+}
+
+const onLimitOf = ({ onLimit = "stop" }: BudgetConfig): "stop" | "warn" => onLimit;
+const scopeOf = ({ from, to }: Period, { agent, sender, provider }: Filter): BudgetScope => ({ since: from, before: to, agentId: agent, sender, provider });
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+function withReserved(state: BudgetState, reserved: NonNullable<BudgetState["reserved"]>): BudgetState {
+  const { limit, used } = state;
+  const isFull = (unit: "usd" | "tokens"): boolean => (limit[unit] ?? Number.POSITIVE_INFINITY) <= used[unit] + reserved[unit];
+  return { ...state, reserved, ...(isFull("usd") || isFull("tokens") ? { state: "stop" } : {}) };
 }
 
 const RANK = { ok: 0, warn: 1, stop: 2 } as const;

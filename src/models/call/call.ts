@@ -36,6 +36,8 @@ export interface CallRequest {
   readonly agentId?: string;
   readonly sessionKey?: string;
   readonly sessionId?: string;
+  /** Calls with the same key begin alike: providers that ask for one look for what they know under it. The session's id when absent. */
+  readonly cacheKey?: string;
   /** What the session's calls have encoded so far, so that its history is not encoded again. */
   readonly encoded?: EncodedConversation;
   /** Profile that is preferred, or the only one allowed. */
@@ -278,7 +280,7 @@ async function recordOutcome({ log, redact }: CallsDeps, write: () => Promise<vo
 }
 
 function wireRequest(request: CallRequest, model: ModelEntry, credential: Credential, thinking: ThinkingLevel): WireRequest {
-  const { systemPrompt, messages, tools, maxTokens, temperature, sessionId, encoded, cacheRetention } = request;
+  const { systemPrompt, messages, tools, maxTokens, temperature, sessionId, cacheKey = sessionId, encoded, cacheRetention } = request;
   const params = request.params?.(model);
   return {
     model: credential.baseUrl === undefined ? model : { ...model, baseUrl: credential.baseUrl },
@@ -291,6 +293,7 @@ function wireRequest(request: CallRequest, model: ModelEntry, credential: Creden
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(cacheKey === undefined ? {} : { cacheKey }),
     ...(encoded === undefined ? {} : { encoded }),
     ...(cacheRetention === undefined ? {} : { cacheRetention }),
     ...(params === undefined ? {} : { params }),

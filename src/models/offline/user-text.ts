@@ -17,6 +17,7 @@ const UNTRUSTED_BLOCK = /^[A-Z][\w /-]{0,60} \(untrusted[^)\n]{0,60}\):\n```json
 const EVENT = /^System: (?:\[[^\]\n]{0,80}\] )?(.*)$/gm;
 const ENVELOPE = /^\[[^\]\n]{0,160}\d{2}:\d{2}[^\]\n]{0,40}\]\s+/;
 const MARKERS = ["[Current message - respond to this]", "[Subagent Task]:"];
+const SUBAGENT_SESSION = /\n\n\[Subagent Session\]: [^\n]*$/;
 
 export function readUserText(raw: string): UserText {
   const events = raw.length > 200_000 ? [] : [...raw.matchAll(EVENT)].map(([, text = ""]) => text.trim()).filter((text) => text !== "");
@@ -29,6 +30,7 @@ export function readUserText(raw: string): UserText {
   text = text
     .trim()
     .replace(ENVELOPE, "")
+    .replace(SUBAGENT_SESSION, "")
     .replace(/\n?\[message_id: [^\]\n]*\]$/, "")
     .trim();
   return { raw, text, plain: plainText(text), events };

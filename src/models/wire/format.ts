@@ -23,6 +23,8 @@ export interface WireRequest {
   readonly temperature?: number;
   readonly cacheRetention?: "none" | "short" | "long";
   readonly sessionId?: string;
+  /** Calls that begin alike have the same one. */
+  readonly cacheKey?: string;
   /** Of the session that makes this call. */
   readonly encoded?: EncodedConversation;
   /** `agents.defaults.models["p/m"].params`: parameters of a single format. */

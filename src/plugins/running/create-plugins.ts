@@ -10,7 +10,7 @@ import type { LoopMonitor } from "../../base/watchdog/loop-monitor.ts";
 import type { Channels } from "../../channels/index.ts";
 import type { Config, ConfigSections, Env, KnownNames, OpenClawConfig, ReloadAction } from "../../config/index.ts";
 import type { ChannelTable } from "../../conversation/index.ts";
-import type { Auth, ExtraMethods, Gateway, GatewayDeps, PluginsPort } from "../../gateway/index.ts";
+import type { Auth, ExtraMethods, Gateway, GatewayDeps, OwnCaller, PluginsPort } from "../../gateway/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import type { GuardRecords, MissingGuard } from "../host/guards.ts";
 import type { PluginStatus } from "../host/status.ts";
@@ -39,6 +39,8 @@ export interface PluginsDeps {
   readonly talk?: (() => PluginTalk | undefined) | undefined;
   /** Has an agent act on what waits for it. */
   readonly wake?: RuntimePorts["wake"] | undefined;
+  /** Methods of the gateway, called for a plugin that may. */
+  readonly call?: ((pluginId: string) => OwnCaller) | undefined;
   /** Shows what is logged to plugins that ask for it. */
   readonly tapLog?: Logging["tap"];
   /** Notes which plugin's code runs. */

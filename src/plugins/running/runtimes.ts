@@ -1,9 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { createChannelActivity } from "../../channels/index.ts";
 import type { Config } from "../../config/index.ts";
-import { queueSystemEvent } from "../../gateway/index.ts";
+import { queueSystemEvent, type OwnCaller } from "../../gateway/index.ts";
 import { createPluginRuntime } from "../runtime/runtime.ts";
 import { createStateDatabases } from "../runtime/state/databases.ts";
 import { type PluginEntry } from "../record.ts";
@@ -25,6 +26,8 @@ export interface RuntimeDeps {
   /** The conversations, once they are there; without it plugins have none. */
   readonly talk?: (() => PluginTalk | undefined) | undefined;
   readonly wake?: RuntimePorts["wake"] | undefined;
+  /** Methods of the gateway, called for a plugin. */
+  readonly call?: ((pluginId: string) => OwnCaller) | undefined;
 }
 
 /** Makes the `api.runtime` of every plugin. */
@@ -55,6 +58,17 @@ function systemEvents({ store, clock, canonicalKey, log, ...deps }: RuntimeDeps)
   };
 }
 
+/** Runs of agents, where there are conversations and a gateway. */
+function subagentPorts({ talk, call }: RuntimeDeps): Pick<RuntimePorts, "subagents"> {
+  if (!talk || !call) return {};
+  const conversation = (): PluginTalk["conversation"] => {
+    const found = talk();
+    if (!found) throw new AppError("UNAVAILABLE", "the gateway is starting: nothing is answered yet");
+    return found.conversation;
+  };
+  return { subagents: ({ id }) => ({ conversation, call: call(id) }) };
+}
+
 export function createRuntimes(deps: RuntimeDeps): Runtimes {
   const { config, store, clock, ids, log, version, canonicalKey, defaultAgentId } = deps;
   const databases = createStateDatabases(config.paths.state);
@@ -75,6 +89,7 @@ export function createRuntimes(deps: RuntimeDeps): Runtimes {
     agentOf: (key) => agentOfKey(key, { defaultAgentId: defaultAgentId() }),
     activity: createChannelActivity(clock),
     databases,
+    ...subagentPorts(deps),
     parts: conversationParts({ ...deps, recordInboundSession }),
   };
   return {

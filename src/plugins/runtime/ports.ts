@@ -6,6 +6,7 @@ import type { ChannelActivity } from "../../channels/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { PendingPath } from "./pending.ts";
+import type { SubagentPorts } from "./subagent.ts";
 import type { StateDatabases } from "./state/databases.ts";
 
 export interface RuntimePorts {
@@ -27,6 +28,8 @@ export interface RuntimePorts {
   /** One for all plugins of the process: channels share what they report. */
   readonly activity: ChannelActivity;
   readonly databases: StateDatabases;
+  /** Runs of agents; absent where there are none, as on the command line. */
+  readonly subagents?: ((plugin: RuntimeOwner) => SubagentPorts) | undefined;
   /** Members that a module provides: they replace those that answer `UNAVAILABLE`. */
   readonly parts?: Readonly<Partial<Record<PendingPath, (...args: never[]) => unknown>>> | undefined;
 }

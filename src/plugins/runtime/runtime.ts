@@ -4,6 +4,7 @@ import { lazily } from "./lazily.ts";
 import { createMedia } from "./media/index.ts";
 import { pendingMembers, type PendingMember } from "./pending.ts";
 import type { RuntimeOwner, RuntimePorts } from "./ports.ts";
+import { createSubagent } from "./subagent.ts";
 import { createState } from "./state/databases.ts";
 import { join } from "node:path";
 import type { HostConfig } from "../../protocol/index.ts";
@@ -177,13 +178,16 @@ export function createPluginRuntime(ports: RuntimePorts, owner: RuntimeOwner): P
     state: () => createState(ports, owner, pending),
     agent: () => createAgent(ports, pending),
     llm: () => ({ complete: pending("llm.complete") }),
-    subagent: () => ({
-      run: pending("subagent.run"),
-      waitForRun: pending("subagent.waitForRun"),
-      getSessionMessages: pending("subagent.getSessionMessages"),
-      deleteSession: pending("subagent.deleteSession"),
-      complete: pending("subagent.complete"),
-    }),
+    subagent: () =>
+      ports.subagents
+        ? createSubagent(ports, ports.subagents(owner), owner)
+        : {
+            run: pending("subagent.run"),
+            waitForRun: pending("subagent.waitForRun"),
+            getSessionMessages: pending("subagent.getSessionMessages"),
+            deleteSession: pending("subagent.deleteSession"),
+            complete: pending("subagent.complete"),
+          },
     mediaUnderstanding: () => ({ transcribeAudioFile: pending("mediaUnderstanding.transcribeAudioFile") }),
     gateway: () => ({ isAvailable: () => ports.parts?.["gateway.request"] !== undefined, request: pending("gateway.request") }),
   });

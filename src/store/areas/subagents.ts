@@ -14,6 +14,31 @@ export interface SpawnLimits {
   readonly pauseMs: number;
 }
 
+/** A budget in its current period: what of the usage counts for it, from `since` until before `before`. */
+export interface BudgetScope {
+  readonly since: number;
+  readonly before: number;
+  readonly agentId?: string | undefined;
+  readonly sender?: string | undefined;
+  readonly provider?: string | undefined;
+}
+
+/** US dollars and tokens. */
+export interface BudgetAmounts {
+  readonly usd?: number | undefined;
+  readonly tokens?: number | undefined;
+}
+
+/** A budget that a new child gets a part of. */
+export interface SpawnBudget extends BudgetScope {
+  /** For people: `per day`. */
+  readonly name: string;
+  readonly limit: BudgetAmounts;
+}
+
+/** What is reserved of a budget for one child. */
+export interface BudgetShare extends BudgetScope, BudgetAmounts {}
+
 export interface SubagentRow {
   readonly runId: string;
   readonly childSessionKey: string;
@@ -53,8 +78,11 @@ export interface SubagentsWrites {
     result: void;
   };
   /**
-   * Adds a child inside the limits. `OVERLOADED` when one is reached: `details.limit` is `children`, `total`, `failures`, or `killed` when the session that
-   * starts it was itself stopped. A refusal refuses the whole commit, with the run in it.
+   * Adds a child inside the limits. `OVERLOADED` when one is reached: `details.limit` is `children`, `total`, `failures`, `budget`, or `killed` when the
+   * session that starts it was itself stopped. A refusal refuses the whole commit, with the run in it.
+   *
+   * Of each budget the child gets a share of what is free, so large that the session can still start all the children it may have and goes on itself. A child
+   * that starts children shares its own. What a child does not use is free again when it ends.
    */
   "subagents.spawn": {
     input: {
@@ -63,6 +91,7 @@ export interface SubagentsWrites {
       readonly requesterSessionKey: string;
       readonly data: unknown;
       readonly limits: SpawnLimits;
+      readonly budgets?: readonly SpawnBudget[] | undefined;
     };
     result: void;
   };
@@ -89,6 +118,11 @@ export interface SubagentsWrites {
 export interface SubagentsReads {
   /** What a start has to know: children that have not ended or were not announced, and when the next session is to be archived. */
   "subagents.pending": { input: NoInput; result: { readonly open: number; readonly archiveAt: number | null } };
+  /** How much of a budget is reserved for children that run and not used by them yet. Those of `exceptFor`, a session, do not count. */
+  "subagents.reserved": {
+    input: BudgetScope & { readonly exceptFor?: string | undefined };
+    result: { readonly usd: number; readonly tokens: number };
+  };
   "subagents.get": { input: { readonly runId: string }; result: SubagentRow | undefined };
   /** Oldest first. */
   "subagents.list": {

@@ -64,7 +64,9 @@ export function runtimeSection(facts: PromptFacts): string {
   );
 }
 
-function runtimeLine({ agentId, host, turn }: PromptFacts): string {
+function runtimeLine({ mode, agentId, host, turn }: PromptFacts): string {
+  // What a sub-agent answers goes to no channel: its prompt is the same whichever one the task came from.
+  const channel = mode === "minimal" ? undefined : turn.channel;
   const system = host.os === undefined ? host.arch && `arch=${host.arch}` : `os=${host.os}${host.arch ? ` (${host.arch})` : ""}`;
   const parts = [
     `agent=${agentId}`,
@@ -75,8 +77,8 @@ function runtimeLine({ agentId, host, turn }: PromptFacts): string {
     turn.model && `model=${turn.model}`,
     turn.defaultModel && `default_model=${turn.defaultModel}`,
     host.shell && `shell=${host.shell}`,
-    turn.channel && `channel=${turn.channel}`,
-    turn.channel && turn.capabilities && `capabilities=${turn.capabilities.length > 0 ? turn.capabilities.join(",") : "none"}`,
+    channel && `channel=${channel}`,
+    channel && turn.capabilities && `capabilities=${turn.capabilities.length > 0 ? turn.capabilities.join(",") : "none"}`,
     `thinking=${turn.thinking ?? "off"}`,
   ];
   return `Runtime: ${parts

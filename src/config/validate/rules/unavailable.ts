@@ -38,7 +38,7 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "a tunnel to a remote gateway", paths: ["gateway.remote.sshTarget", "gateway.remote.sshIdentity"], instead: "open it yourself: ssh -L" },
   { name: "connecting over SSH", paths: ["gateway.remote.transport"], instead: "give gateway.remote.url", satisfiedBy: ["direct"] },
   { name: "reading files for /v1/responses", paths: ["gateway.http.endpoints.responses.files"], instead: "send their text, or pictures" },
-  { name: "asking models for a plugin", paths: ["plugins.entries.*.llm", "plugins.entries.*.subagent"] },
+  { name: "asking models for a plugin", paths: ["plugins.entries.*.llm"] },
   { name: "a context engine from a plugin", paths: ["plugins.slots.contextEngine"] },
   { name: "a key or an environment for one plugin", paths: ["plugins.entries.*.env", "plugins.entries.*.apiKey"], instead: "set variables in env.vars" },
   { name: "turning off streaming for one model", paths: ["agents.defaults.models.*.streaming"], satisfiedBy: [true] },

@@ -25,7 +25,7 @@ const PARAMS: ParamFields = {
 };
 
 function body(request: WireRequest): Record<string, unknown> {
-  const { model, tools, sessionId, thinking } = request;
+  const { model, tools, cacheKey, thinking } = request;
   const retention = askedRetention(request) ?? request.cacheRetention;
   const verbosity = paramOf(request, "textVerbosity");
   const temperature = temperatureOf(request);
@@ -45,7 +45,7 @@ function body(request: WireRequest): Record<string, unknown> {
     input: inputOf(request),
     stream: true,
     store: model.provider === "openai" && model.baseUrl.includes("api.openai.com"),
-    ...(sessionId === undefined ? {} : { prompt_cache_key: sessionId }),
+    ...(cacheKey === undefined ? {} : { prompt_cache_key: cacheKey }),
     ...(retention === "long" ? { prompt_cache_retention: "24h" } : {}),
     max_output_tokens: outputLimit(request),
     ...(temperature === undefined ? {} : { temperature }),

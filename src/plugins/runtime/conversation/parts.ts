@@ -16,7 +16,7 @@ import { createInbound } from "./inbound.ts";
 
 /** What plugins reach of the conversations. */
 export interface PluginTalk {
-  readonly conversation: Pick<Conversation, "dispatch">;
+  readonly conversation: Pick<Conversation, "dispatch" | "accept" | "outcome" | "abort">;
   readonly channels: Pick<ChannelTable, "get" | "dock">;
   readonly allowLists: AllowLists;
   readonly pairing: Pairing;

@@ -1,6 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
-import { numberOf } from "../../rows.ts";
-import type { SpawnLimits, SubagentRow, SubagentsReads, SubagentsWrites } from "../../areas/subagents.ts";
+import { firstRow, need, numberOf } from "../../rows.ts";
+import type { BudgetScope, BudgetShare, SpawnBudget, SpawnLimits, SubagentRow, SubagentsReads, SubagentsWrites } from "../../areas/subagents.ts";
 import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 
 const COLUMNS = `run_id AS runId, child_session_key AS childSessionKey, requester_session_key AS requesterSessionKey, state, outcome, announced,
@@ -26,11 +26,119 @@ function add({ sql, now }: WriteContext, { runId, childSessionKey, requesterSess
   if (done.changes === 0) throw new AppError("CONFLICT", `subagent run ${runId} is already there`, { details: { runId } });
 }
 
+interface Amounts {
+  readonly usd: number;
+  readonly tokens: number;
+}
+
+/** What counts for a budget; with a session, only what that one used. */
+function usedOf({ sql }: ReadContext, { since, before, agentId, sender, provider }: BudgetScope, sessionKey?: string): Amounts {
+  const { text, values } = where([
+    ["session_key = ?", sessionKey],
+    ["day >= ?", sessionKey === undefined ? new Date(since).toISOString().slice(0, 10) : undefined],
+    ["at >= ?", since],
+    ["at < ?", before],
+    ["agent_id = ?", agentId],
+    ["sender = ?", sender],
+    ["provider = ?", provider],
+  ]);
+  const sums = "coalesce(sum(cost), 0.0) AS usd, coalesce(sum(input + output + cache_read + cache_write), 0) AS tokens";
+  return need(firstRow<Amounts>(sql(`SELECT ${sums} FROM usage WHERE ${text}`), ...values));
+}
+
+const isOf = (share: BudgetScope, of: BudgetScope): boolean =>
+  share.since === of.since && share.before === of.before && share.agentId === of.agentId && share.sender === of.sender && share.provider === of.provider;
+
+/** A child with its shares of budgets. */
+interface Sharer {
+  readonly runId: string;
+  readonly childSessionKey: string;
+  readonly shares: readonly BudgetShare[];
+}
+
+/** Children that have shares and have not ended. Their tasks, which may be long, are not read. */
+const sharers = ({ sql }: ReadContext, and: "" | "AND run_id = ?" | "AND child_session_key = ?" = "", ...values: readonly string[]): readonly Sharer[] => {
+  const text = `SELECT run_id AS runId, child_session_key AS childSessionKey, json_extract(data, '$.shares') AS shares FROM subagents
+    WHERE state <> 'ended' AND json_extract(data, '$.shares') IS NOT NULL ${and}`;
+  return shapeAll<Sharer>(sql(text).all(...values), ["shares"]);
+};
+
+/** What a child has not used of its share. Undefined: it has none of this budget. */
+function unusedOf(context: ReadContext, row: Sharer, budget: BudgetScope): Amounts | undefined {
+  const share = row.shares.find((one) => isOf(one, budget));
+  if (!share) return undefined;
+  const used = usedOf(context, budget, row.childSessionKey);
+  return { usd: Math.max(0, (share.usd ?? 0) - used.usd), tokens: Math.max(0, (share.tokens ?? 0) - used.tokens) };
+}
+
+function reservedOf(context: ReadContext, budget: BudgetScope, exceptFor?: string): Amounts {
+  return sharers(context)
+    .filter(({ childSessionKey }) => childSessionKey !== exceptFor)
+    .map((row) => unusedOf(context, row, budget) ?? { usd: 0, tokens: 0 })
+    .reduce((sum, { usd, tokens }) => ({ usd: sum.usd + usd, tokens: sum.tokens + tokens }), { usd: 0, tokens: 0 });
+}
+
+const setShares = ({ sql }: WriteContext, runId: string, shares: readonly BudgetShare[]): unknown =>
+  sql("UPDATE subagents SET data = json_set(data, '$.shares', json(?)) WHERE run_id = ?").run(JSON.stringify(shares), runId);
+
+/** Makes one share of an unfinished child larger, or smaller. */
+function changeShare(context: WriteContext, row: Sharer, budget: BudgetScope, by: Amounts, sign: 1 | -1): void {
+  const changed = ({ usd, tokens, ...share }: BudgetShare): BudgetShare => ({
+    ...share,
+    ...(usd === undefined ? {} : { usd: Math.max(0, usd + sign * by.usd) }),
+    ...(tokens === undefined ? {} : { tokens: Math.max(0, tokens + sign * by.tokens) }),
+  });
+  setShares(
+    context,
+    row.runId,
+    row.shares.map((share) => (isOf(share, budget) ? changed(share) : share)),
+  );
+}
+
+const UNITS = ["usd", "tokens"] as const;
+/** A smaller share pays for nothing. */
+const LEAST: Amounts = { usd: 1e-6, tokens: 1 };
+
+/** Reserves a child's part of each budget: of `parts` that are as large as it. */
+function reserve(context: WriteContext, requester: string, budgets: readonly SpawnBudget[], parts: number): readonly BudgetShare[] {
+  return budgets.map(({ name, limit, ...budget }) => {
+    const [parent] = sharers(context, "AND child_session_key = ?", requester);
+    // A child that has used up its share gets its children's from what is free for all.
+    const unused = parent && unusedOf(context, parent, budget);
+    const own = unused && UNITS.every((unit) => limit[unit] === undefined || unused[unit] >= parts * LEAST[unit]) ? unused : undefined;
+    const [used, reserved] = own ? [] : [usedOf(context, budget), reservedOf(context, budget)];
+    const part = (unit: keyof Amounts): number | undefined => {
+      const most = limit[unit];
+      if (most === undefined) return undefined;
+      const free = own?.[unit] ?? most - (used?.[unit] ?? 0) - (reserved?.[unit] ?? 0);
+      const share = unit === "tokens" ? Math.floor(free / parts) : free / parts;
+      if (share >= LEAST[unit]) return share;
+      const text = `nothing of the budget ${name} is left for another sub-agent: what is not used is reserved for those that run; wait until some have finished`;
+      throw new AppError("OVERLOADED", text, { details: { limit: "budget", active: most - free, max: most } });
+    };
+    const [usd, tokens] = [part("usd"), part("tokens")];
+    if (parent && own) changeShare(context, parent, budget, { usd: usd ?? 0, tokens: tokens ?? 0 }, -1);
+    return { ...budget, ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) };
+  });
+}
+
+/** What an ending child did not use goes back to the child that started it; without one it is free for all, since only unfinished children have shares. */
+function giveBack(context: WriteContext, runId: string): void {
+  const [row] = sharers(context, "AND run_id = ?", runId);
+  if (!row) return;
+  const requester = runOf(context, runId)?.requesterSessionKey ?? "";
+  for (const share of row.shares) {
+    const [parent] = sharers(context, "AND child_session_key = ?", requester);
+    const left = unusedOf(context, row, share);
+    if (parent && left) changeShare(context, parent, share, left, 1);
+  }
+}
+
 const reached = (limit: string, message: string, active: number, max: number): AppError =>
   new AppError("OVERLOADED", message, { details: { limit, active, max } });
 
-/** Refuses a child that would be outside of a limit. */
-function checkLimits({ sql, now }: WriteContext, requester: string, { children, total, failures, pauseMs }: SpawnLimits): void {
+/** Refuses a child that would be outside of a limit. Gives how many more the session may have. */
+function checkLimits({ sql, now }: WriteContext, requester: string, { children, total, failures, pauseMs }: SpawnLimits): { readonly free: number } {
   const killed = sql("SELECT 1 FROM subagents WHERE child_session_key = ? AND outcome = 'killed'").get(requester);
   if (killed) throw reached("killed", "the session that starts it was stopped", 0, 0);
   const own = numberOf(sql("SELECT count(*) AS own FROM subagents WHERE requester_session_key = ? AND state <> 'ended'"), requester);
@@ -44,14 +152,20 @@ function checkLimits({ sql, now }: WriteContext, requester: string, { children, 
   const failed = last.filter(({ outcome }) => outcome === "error" || outcome === "timeout").length;
   if (failed >= failures && Number(last[0]?.["at"] ?? 0) > now - pauseMs)
     throw reached("failures", `the last ${failed} children of the session failed`, failed, failures);
+  return { free: children - own };
 }
 
 export const subagentsWrites = {
-  "subagents.spawn"(context, { limits, ...run }) {
-    checkLimits(context, run.requesterSessionKey, limits);
+  "subagents.spawn"(context, { limits, budgets = [], ...run }) {
+    const { free } = checkLimits(context, run.requesterSessionKey, limits);
+    // As many as may still come, and one for the session itself.
+    const shares = reserve(context, run.requesterSessionKey, budgets, free + 1);
     add(context, run);
+    if (shares.length > 0) setShares(context, run.runId, shares);
   },
-  "subagents.end"({ sql, now }, { runId, outcome, error, startedAt, archiveMs }) {
+  "subagents.end"(context, { runId, outcome, error, startedAt, archiveMs }) {
+    const { sql, now } = context;
+    giveBack(context, runId);
     const text = `UPDATE subagents SET state = 'ended', outcome = ?, ended_at = ?, started_at = coalesce(started_at, ?), archive_at = ?,
       data = CASE WHEN ? IS NULL THEN data ELSE json_set(data, '$.error', ?) END WHERE run_id = ? AND state <> 'ended'`;
     const failure = error ?? null;
@@ -67,7 +181,9 @@ export const subagentsWrites = {
   "subagents.replace"(context, { runId, by, data }) {
     const row = runOf(context, runId);
     if (!row || row.state === "ended") throw new AppError("CONFLICT", `subagent run ${runId} has ended`, { details: { runId } });
+    const [sharing] = sharers(context, "AND run_id = ?", runId);
     context.sql("UPDATE subagents SET run_id = ?, started_at = NULL, data = ? WHERE run_id = ?").run(by, JSON.stringify(data ?? null), runId);
+    if (sharing) setShares(context, by, sharing.shares);
   },
   "subagents.add": add,
   "subagents.patch"(context, { runId, patch }) {
@@ -92,6 +208,7 @@ export const subagentsReads = {
     const row = sql("SELECT sum(state <> 'ended' OR announced = 0) AS unsettled, min(archive_at) AS at FROM subagents").get();
     return { open: Number(row?.["unsettled"] ?? 0), archiveAt: typeof row?.["at"] === "number" ? row["at"] : null };
   },
+  "subagents.reserved": (context, { exceptFor, ...budget }) => reservedOf(context, budget, exceptFor),
   "subagents.get": (context, { runId }) => runOf(context, runId),
   "subagents.list"({ sql }, filter) {
     const { text, values } = where([

@@ -40,7 +40,8 @@ export const sessionsHistoryTool = defineTool<SessionToolsDeps>({
       const why = await refusal(deps, context, target);
       if (why !== undefined) return forbidden(why);
       if (!target.row) return failure(`There is no session ${shownKey(target.key)}; sessions_list shows the keys.`);
-      const limit = Math.min(MAX_LIMIT, Math.max(1, Math.floor(Number(params["limit"] ?? DEFAULT_LIMIT))));
+      const asked = Number(params["limit"] ?? DEFAULT_LIMIT);
+      const limit = Math.min(MAX_LIMIT, Math.max(1, Number.isFinite(asked) ? Math.floor(asked) : DEFAULT_LIMIT));
       const history = await readHistory(deps.store, target.row, { limit, includeTools: params["includeTools"] === true, redact: deps.redact });
       const { messages, droppedMessages, contentTruncated, bytes } = history;
       const truncated = droppedMessages || contentTruncated;

@@ -15,6 +15,8 @@ type Kind = (typeof KINDS)[number];
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 const MAX_MESSAGES = 20;
+/** A hundred years. */
+const MAX_MINUTES = 100 * 365 * 24 * 60;
 /** Rows asked for at a time, and how often at most. */
 const PAGE = 500;
 const MAX_PAGES = 20;
@@ -47,15 +49,18 @@ export const sessionsListTool = defineTool<SessionToolsDeps>({
   run:
     (deps) =>
     async ({ params, context, signal }) => {
-      const number = (key: string): number | undefined => (typeof params[key] === "number" ? Math.floor(params[key]) : undefined);
-      const minutes = number("activeMinutes");
+      const within = (key: string, least: number, most: number): number | undefined => {
+        const value = params[key];
+        return typeof value === "number" && Number.isFinite(value) ? Math.min(most, Math.max(least, Math.floor(value))) : undefined;
+      };
+      const minutes = within("activeMinutes", 1, MAX_MINUTES);
       const wanted = {
         kinds: Array.isArray(params["kinds"]) && params["kinds"].length > 0 ? new Set<Kind>(params["kinds"]) : undefined,
-        limit: Math.min(number("limit") ?? DEFAULT_LIMIT, MAX_LIMIT),
+        limit: within("limit", 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
         activeSince: minutes === undefined ? undefined : deps.clock.now() - minutes * 60_000,
       };
       const rows = await visibleRows(deps, context, wanted);
-      const perSession = Math.min(number("messageLimit") ?? 0, MAX_MESSAGES);
+      const perSession = within("messageLimit", 0, MAX_MESSAGES) ?? 0;
       let budget = MAX_BYTES;
       const sessions = [];
       for (const row of rows) {

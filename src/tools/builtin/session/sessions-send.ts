@@ -57,6 +57,8 @@ export const sessionsSendTool = defineTool<SessionSendDeps>({
     },
     required: ["message"],
   },
+  // The run's id is made of the call: after a crash the same call is the same message.
+  idempotent: true,
   isOffered: ({ post }) => post !== undefined,
   run:
     (deps) =>
@@ -74,7 +76,6 @@ export const sessionsSendTool = defineTool<SessionSendDeps>({
       if (target.key === context.sessionKey) return failure("That is this session itself: what it is to hear can be said in the answer.");
       const seconds = Number(params["timeoutSeconds"] ?? DEFAULT_SECONDS);
       const timeoutMs = Math.min(MAX_SECONDS, Math.max(0, Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS)) * 1000;
-      // The same call after a crash is the same message.
       const runId = `send-${context.runId}-${id}`;
       const from = { key: context.sessionKey, agentId: context.agentId, channel: context.channel };
       const reply = await deps.post.send({ runId, to: { key: target.key, agentId: target.agentId }, from, text, timeoutMs, signal });

@@ -176,6 +176,21 @@ test("without money, a task or a known agent nothing is started", async () => {
   expect(await store.read("subagents.list", {})).toEqual([]);
 });
 
+test("16: a sandboxed session starts no sub-agent outside of a sandbox", async () => {
+  const open = { id: "open", sandbox: { mode: "off" } } as const;
+  const boxed = { id: "boxed", sandbox: { mode: "all" } } as const;
+  const main = { id: "main", subagents: { allowAgents: ["*"] } } as const;
+  config.current = { agents: { list: [{ ...main, sandbox: { mode: "all" } }, open, boxed] } };
+  expect(await spawn("a", { agentId: "open" })).toMatchObject({
+    status: "forbidden",
+    error: expect.stringContaining("the agent open does not work in a sandbox"),
+  });
+  for (const agentId of ["boxed", "main"]) expect(await spawn(`in ${agentId}`, { agentId })).toMatchObject({ status: "accepted" });
+  // One that is not sandboxed may start what it likes.
+  config.current = { agents: { list: [main, open, boxed] } };
+  for (const agentId of ["open", "boxed"]) expect(await spawn(`of main, ${agentId}`, { agentId })).toMatchObject({ status: "accepted" });
+});
+
 test("children choose the model and the thinking that the configuration has for them", async () => {
   config.current = {
     agents: {

@@ -5,6 +5,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import type { SubagentSpawningEvent } from "../../hooks/index.ts";
 import type { ThinkingLevel } from "../../protocol/index.ts";
 import type { SpawnBudget } from "../../store/index.ts";
+import { isSessionSandboxed } from "../../tools/index.ts";
 import { childOf, idOf, limitsOf, requestFor, taskMessage, type Child, type ChildData, type Origin, type SubagentsDeps } from "./child.ts";
 
 export interface SpawnRequest {
@@ -98,6 +99,8 @@ async function prepare(
     const active = (await deps.store.read("subagents.list", { requesterSessionKey: requester.sessionKey, unfinished: true })).length;
     return forbidden(active >= maxChildren ? `sessions_spawn has reached max active children for this session (${active}/${maxChildren})` : refused);
   }
+  if (isSessionSandboxed(config, requester.agentId, requester.sessionKey) && !isSessionSandboxed(config, agentId, keys.childSessionKey))
+    return forbidden(`the agent ${agentId} does not work in a sandbox, and this session does: it starts no sub-agent outside of one`);
   const chosen = chosenFor(config, agentId);
   const level = (request.thinking?.trim() || chosen.thinking?.trim())?.toLowerCase();
   const thinking = THINKING.find((one) => one === level);

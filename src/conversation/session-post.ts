@@ -82,7 +82,8 @@ export function sessionPost(deps: Deps): SessionPost {
       follow.catch((error: unknown) => deps.log.warn(`an exchange between sessions ended early: ${messageOf(error)}`, { from: from.key, to: to.key }));
       if (timeoutMs === 0) return { status: "accepted" };
       signal.addEventListener("abort", () => resolve({ status: "timeout" }), { once: true });
-      return Promise.race([answering, late]).catch((error: unknown) => ({ status: "error", error: messageOf(error) }));
+      // Awaited here: the timer ends with this function.
+      return await Promise.race([answering, late]).catch((error: unknown) => ({ status: "error", error: messageOf(error) }));
     },
   };
 }

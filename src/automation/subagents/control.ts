@@ -6,7 +6,7 @@ import type { RunOutcome, SubagentView } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { Announcer } from "./announce.ts";
 import { childOf, idOf, isActive, nameOf, requestFor, runtimeText, type Child, type SubagentsDeps } from "./child.ts";
-import { findingsOf } from "./result.ts";
+import { findingsOf, tokensOf } from "./result.ts";
 
 export interface WaitedChild {
   readonly runId: string;
@@ -67,8 +67,9 @@ const STEER_WAIT_MS = 5000;
 const ARCHIVE_MINUTES = 60;
 const MAX_TREE = 10_000;
 const LINE_CHARS = 80;
-
-const number = (value: unknown): number => (typeof value === "number" ? value : 0);
+const NUMBER_CHARS = 20;
+/** So much of a run's id names it. */
+const RUN_ID_CHARS = 4;
 
 /** What a session may act on: its own children, or those of its parent when it is one that cannot have any. */
 async function ownerOf({ store }: SubagentsDeps, sessionKey: string): Promise<string> {
@@ -100,7 +101,9 @@ async function viewOf(deps: SubagentsDeps, child: Child, index: number): Promise
   ]);
   const entry = session?.entry;
   const { label, error, model = typeof entry?.["model"] === "string" ? entry["model"] : undefined, task, depth, cleanup, runTimeoutSeconds } = data;
-  const tokens = { input: number(entry?.["inputTokens"]), output: number(entry?.["outputTokens"]), total: number(entry?.["totalTokens"]) };
+  const { input, output } = await tokensOf(deps.store, child);
+  const total = typeof entry?.["totalTokens"] === "number" ? entry["totalTokens"] : input + output;
+  const tokens = { input, output, total };
   const view = {
     index,
     runId,
@@ -142,12 +145,20 @@ function matching(children: readonly Child[], target: string): Child {
   const low = wanted.toLowerCase();
   const named = (fits: (child: Child) => boolean): readonly Child[] => children.filter(fits);
   const byTime = children.toSorted((a, b) => b.createdAt - a.createdAt);
-  const numbered = /^#?\d{1,4}$/.test(wanted) ? children[Number(wanted.replace("#", "")) - 1] : undefined;
+  const isNumber = /^#?\d+$/.test(wanted);
+  const numbered = isNumber ? children[Number(wanted.replace("#", "")) - 1] : undefined;
+  if (isNumber && !numbered) throw new AppError("INVALID_INPUT", `the list has ${children.length} sub-agents and no number ${clip(wanted, NUMBER_CHARS)}`);
   const exact = low === "last" ? byTime[0] : (numbered ?? children.find(({ childSessionKey }) => childSessionKey === low));
   if (exact) return exact;
   const label = (child: Child): string => child.data.label?.toLowerCase() ?? "";
   const ways =
-    low === "" ? [] : [named((child) => label(child) === low), named((child) => label(child).startsWith(low)), named(({ runId }) => runId.startsWith(low))];
+    low === ""
+      ? []
+      : [
+          named((child) => label(child) === low),
+          named((child) => label(child).startsWith(low)),
+          named(({ runId }) => low.length >= RUN_ID_CHARS && runId.startsWith(low)),
+        ];
   const found = ways.find((list) => list.length > 0) ?? [];
   const [first] = found;
   if (first && found.length === 1) return first;

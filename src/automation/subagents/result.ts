@@ -48,12 +48,17 @@ function endText({ outcome, data: { error } }: Child): string {
   return outcome === "error" ? `failed: ${error ?? "unknown error"}` : "finished with unknown status";
 }
 
-const tokens = (value: unknown): number => (typeof value === "number" ? value : 0);
+/** What a child has used, also in turns that failed. */
+export async function tokensOf(store: Pick<Store, "read">, { childSessionKey }: Pick<Child, "childSessionKey">): Promise<{ input: number; output: number }> {
+  const [used] = await store.read("usage.totals", { sessionKey: childSessionKey, by: [] });
+  return { input: used?.input ?? 0, output: used?.output ?? 0 };
+}
 
-function statsLine({ startedAt, createdAt, endedAt }: Child, entry: SessionEntry | undefined): string {
+async function statsLine(store: Pick<Store, "read">, child: Child, entry: SessionEntry | undefined): Promise<string> {
+  const { startedAt, createdAt, endedAt } = child;
   const runtime = runtimeText((endedAt ?? createdAt) - (startedAt ?? createdAt));
-  const [input, output] = [tokens(entry?.["inputTokens"]), tokens(entry?.["outputTokens"])];
-  const prompt = tokens(entry?.["totalTokens"]);
+  const { input, output } = await tokensOf(store, child);
+  const prompt = typeof entry?.["totalTokens"] === "number" ? entry["totalTokens"] : 0;
   const cached = prompt > input + output ? ` • prompt/cache ${prompt}` : "";
   return `Stats: runtime ${runtime} • tokens ${input + output} (in ${input} / out ${output})${cached}`;
 }
@@ -68,7 +73,7 @@ export async function announcement(store: Pick<Store, "read">, children: readonl
     children.map(async (child) => {
       const entry = (await store.read("sessions.get", { key: child.childSessionKey }))?.entry;
       const head = `[System Message] [sessionId: ${entry?.sessionId ?? "unknown"}] A subagent task "${nameOf(child)}" ${endText(child)}.`;
-      return `${head}\n\nResult:\n${await findingsOf(store, child)}\n\n${statsLine(child, entry)}`;
+      return `${head}\n\nResult:\n${await findingsOf(store, child)}\n\n${await statsLine(store, child, entry)}`;
     }),
   );
   return `${blocks.join("\n\n")}\n\n${isForChild ? FOR_PARENT : FOR_USER}`;

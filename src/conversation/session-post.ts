@@ -28,7 +28,8 @@ const ANNOUNCE_SKIP = "ANNOUNCE_SKIP";
 
 const replyOf = (outcome: RunOutcome | undefined): SessionReply => {
   if (!outcome || outcome.status === "error") return { status: "error", error: outcome?.error ?? "the run is not known" };
-  return { status: "ok", reply: outcome.silent === true ? "" : outcome.text };
+  const isSkip = outcome.silent === true || outcome.text.trim() === REPLY_SKIP;
+  return { status: "ok", reply: isSkip ? "" : outcome.text };
 };
 
 /** Messages between sessions: each is accepted, queued and answered like any other message. */

@@ -8,7 +8,7 @@ import type { ReplyAddress, RunRequest } from "../../conversation/index.ts";
 import { sendPolicy, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { childOf, isActive, requestFor, type Child, type SubagentsDeps } from "./child.ts";
-import { announcement, chatText, eventText, findingsOf } from "./result.ts";
+import { announcement, chatText, eventText, findingsOf, isSilent } from "./result.ts";
 
 export interface Announcer {
   /** A child has ended, or may be ready now: it is announced when nothing below it is open any more. */
@@ -49,7 +49,7 @@ async function targetOf(deps: SubagentsDeps, child: Child): Promise<ReplyAddress
 async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): Promise<void> {
   const { store } = deps;
   const { requesterSessionKey: sessionKey, runId } = child;
-  const findings = await findingsOf(store, child);
+  const [findings, silent] = [await findingsOf(store, child), await isSilent(store, child)];
   const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
   const event: Write = [
     "injections.add",
@@ -58,11 +58,11 @@ async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): P
       sessionKey,
       pluginId: SYSTEM_EVENTS,
       placement: "system-event",
-      text: eventText(child, findings),
+      text: eventText(child, silent ? undefined : findings),
       idempotencyKey: announceId(child),
     },
   ];
-  const maySend = sendPolicy(deps.config.current, sessionKey, entry, address.channel).allowed;
+  const maySend = !silent && sendPolicy(deps.config.current, sessionKey, entry, address.channel).allowed;
   const facts = { kind: "send", sessionKey, agentId: sessionKey.split(":")[1] ?? "main", idempotencyKey: announceId(child) } as const;
   const { writes } = maySend ? await deps.delivery().prepare(address, [{ text: chatText(child, findings) }], facts) : { writes: [] };
   await store.commit([["subagents.announced", { runIds: [runId] }], event, ...writes]);

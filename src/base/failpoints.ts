@@ -56,6 +56,7 @@ export const FAILPOINTS = [
   "subagent.announced",
   "subagent.killed",
   "subagent.steered",
+  "subagent.settled",
   "outbox.committed",
   "send.attempted",
   "send.receipt",

@@ -5,6 +5,7 @@ import type { LabCalls, ModelRequest } from "../conformance/channels/lab-model.t
 
 export const PATIENCE = { timeout: 20_000, interval: 20 };
 
+export const isTask = ({ user }: ModelRequest): boolean => user.includes("[Subagent Task]:");
 export const isReport = ({ user }: ModelRequest): boolean => user.includes("[System Message]");
 
 /** What the model is shown of the tool that it called last; undefined when it did not call one. */
@@ -16,6 +17,8 @@ export function lastResult({ body }: ModelRequest): Readonly<Record<string, unkn
 }
 
 export const using = (name: string, args: object): LabCalls => ({ text: "", calls: [{ name, args }] });
+
+export const spawning = (task: string, more: object = {}): LabCalls => using("sessions_spawn", { task, ...more });
 
 interface Shown {
   readonly role: string;

@@ -4,6 +4,7 @@
  */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { isRecord } from "../../base/records.ts";
 import type { ReplyAddress, RunRequest } from "../../conversation/index.ts";
 import { sendPolicy, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
@@ -107,6 +108,25 @@ async function idle(deps: SubagentsDeps, sessionKey: string, signal: AbortSignal
   }
 }
 
+const DAY_MS = 24 * 60 * 60_000;
+const MOST_PAUSE_MS = 2000;
+
+/** Whether a command of a session waits for approval, or runs after one: the session goes on when it has ended. */
+async function hasCommands({ store, clock }: SubagentsDeps, sessionKey: string): Promise<boolean> {
+  const now = clock.now();
+  const rows = await store.read("approvals.unreported", { kind: "exec", sessionKey, since: now - DAY_MS, before: now + 1 });
+  return rows.some(({ request }) => isRecord(request) && request["plan"] !== undefined);
+}
+
+/** Resolves when nothing runs or waits in a session, and no command is left after which it goes on. */
+export async function settled(deps: SubagentsDeps, sessionKey: string, signal: AbortSignal): Promise<void> {
+  for (let ms = LOOK_AGAIN_MS; !signal.aborted; ms = Math.min(MOST_PAUSE_MS, 2 * ms)) {
+    await idle(deps, sessionKey, signal);
+    if (!(await hasCommands(deps, sessionKey)) && !deps.conversation().isBusy(sessionKey)) return;
+    await pause(deps, ms, signal);
+  }
+}
+
 /** Children that someone waits for. */
 function createHolds(): Pick<Announcer, "hold"> & { has(runId: string): boolean } {
   const held = new Map<string, number>();
@@ -165,7 +185,8 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     await idle(deps, sessionKey, closing.signal);
     const found: Child[] = [];
     for (const child of await all()) {
-      const isReady = isOpen(child) && !deps.conversation().isBusy(child.childSessionKey) && !(await hasOpenChildren(deps, child));
+      const isIdle = isOpen(child) && !(await hasOpenChildren(deps, child)) && !(await hasCommands(deps, child.childSessionKey));
+      const isReady = isIdle && !deps.conversation().isBusy(child.childSessionKey);
       if (isReady && !(await targetFor(child))) found.push(child);
     }
     const [first, ...others] = found;
@@ -198,7 +219,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
 
   async function announce(child: Child): Promise<void> {
     if (!isOpen(child) || (await hasOpenChildren(deps, child))) return;
-    await idle(deps, child.childSessionKey, closing.signal);
+    await settled(deps, child.childSessionKey, closing.signal);
     // Turns that ended while this waited may have started others.
     if (closing.signal.aborted || !isOpen(child) || (await hasOpenChildren(deps, child))) return;
     const address = await targetFor(child);

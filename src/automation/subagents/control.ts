@@ -64,6 +64,8 @@ const RECENT_MS = 30 * 60_000;
 const MAX_STEER = 4000;
 const STEER_EVERY_MS = 2000;
 const STEER_WAIT_MS = 5000;
+  /** Resolves when the end of a followed child is on disk; undefined when it is not followed. */
+  readonly untilEnded: (runId: string) => Promise<unknown> | undefined;
 const ARCHIVE_MINUTES = 60;
 const MAX_TREE = 10_000;
 const LINE_CHARS = 80;

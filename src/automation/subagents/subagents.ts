@@ -3,8 +3,9 @@
  * that ends its turn records how it ended, and the one that reports it marks it as announced. A process that dies leaves rows: the next one goes on with them.
  */
 import { messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
 import type { RunOutcome } from "../../conversation/index.ts";
-import { createAnnouncer } from "./announce.ts";
+import { createAnnouncer, settled } from "./announce.ts";
 import { childOf, isActive, type Child, type SubagentsDeps } from "./child.ts";
 import { confirmStopped, createControl, type Control } from "./control.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
@@ -116,8 +117,35 @@ function createSweep({ store, clock, deleteSession, log }: SubagentsDeps, change
   };
 }
 
+const SPANS = 20;
+
+/**
+ * Records the end of a child whose turn left its row open: its commands waited for approval, or the turn ended without it. What it does after its commands
+ * is part of its work: it ends with the last of those turns.
+ */
+async function recordEnd(
+  deps: SubagentsDeps,
+  { runId, childSessionKey, createdAt }: Child,
+  outcome: RunOutcome | undefined,
+  closing: AbortSignal,
+): Promise<void> {
+  const { store, clock, config } = deps;
+  const archiveMs = (config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+  if (outcome?.status !== "ok") return void (await store.write("subagents.end", { runId, ...endOf(outcome), archiveMs }));
+  for (let child = await readChild(deps, runId); child && isActive(child); child = await readChild(deps, runId)) {
+    await settled(deps, childSessionKey, closing);
+    if (closing.aborted) return;
+    const spans = await store.read("turns.spans", { sessionKey: childSessionKey, from: createdAt, until: clock.now() + 1, limit: SPANS });
+    const last = spans.find(({ kind }) => kind === "exec" || kind === "subagent");
+    const end = last && last.id !== runId ? await deps.conversation().outcome(last.id) : outcome;
+    if (isLeft(end)) return;
+    await store.write("subagents.end", { runId, ...endOf(end), archiveMs, unlessWaiting: true });
+    failpoint("subagent.settled");
+  }
+}
+
 export function createSubagents(deps: SubagentsDeps): Subagents {
-  const { store, log, config } = deps;
+  const { store, log } = deps;
   const file = createRunsFile(deps);
   const delivered = (children: readonly Child[]): void => {
     file.changed();
@@ -126,30 +154,34 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
   const announcer = createAnnouncer(deps, delivered);
   const replaced = new Set<string>();
   const sweep = createSweep(deps, () => file.changed());
-  let isClosed = false;
+  const closing = new AbortController();
+  /** Until their ends are on disk. */
+  const followed = new Map<string, Promise<void>>();
 
   /** Waits for the end of a child's run, and has it reported. */
   async function untilEnded(runId: string): Promise<void> {
     const outcome = await deps.conversation().outcome(runId);
-    if (isClosed || isLeft(outcome)) return;
-    const archiveMs = (config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+    if (closing.signal.aborted || isLeft(outcome)) return;
     let child = await readChild(deps, runId);
     if (child && isActive(child)) {
-      // Its turn ended without it, or another program left it; what that left long ago nobody waits for.
-      await store.write("subagents.end", { runId, ...endOf(outcome), archiveMs });
+      await recordEnd(deps, child, outcome, closing.signal);
+      // Another program left it; what that left long ago nobody waits for.
       if (!outcome && child.createdAt < deps.clock.now() - REPORTED_MS) await store.write("subagents.announced", { runIds: [runId] });
       child = await readChild(deps, runId);
     }
-    if (!child || child.outcome === "killed") return;
+    if (!child || isActive(child) || child.outcome === "killed") return;
     ended(child);
     sweep.arm();
     announcer.ready(child);
   }
 
   function follow(runId: string): void {
-    untilEnded(runId).catch((error: unknown) => {
-      if (!isClosed) log.error(`the end of a sub-agent could not be recorded: ${messageOf(error)}`, { runId, error });
-    });
+    const following = untilEnded(runId)
+      .catch((error: unknown) => {
+        if (!closing.signal.aborted) log.error(`the end of a sub-agent could not be recorded: ${messageOf(error)}`, { runId, error });
+      })
+      .finally(() => followed.delete(runId));
+    followed.set(runId, following);
   }
 
   function ended(child: Child): void {
@@ -157,7 +189,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     notifyEnded(deps, child);
   }
 
-  const control = createControl({ ...deps, announcer, follow, replaced, delivered, ended });
+  const control = createControl({ ...deps, announcer, follow, untilEnded: (runId) => followed.get(runId), replaced, delivered, ended });
 
   const onAbort = deps.conversation().onAbort(({ sessionKey, runId }, reason) => {
     // A stop by a command ends them itself, and says how many there were.
@@ -194,7 +226,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
       return lines.filter(({ role }) => withTools || role === "user" || role === "assistant").slice(-limit);
     },
     async [Symbol.asyncDispose]() {
-      isClosed = true;
+      closing.abort();
       onAbort[Symbol.dispose]();
       sweep.close();
       announcer.close();

@@ -76,6 +76,8 @@ export interface SubagentsWrites {
       readonly archiveMs?: number | undefined;
     };
     result: { readonly ended: boolean };
+      /** Not while a command of its session waits for approval, or runs after one: the child goes on then. */
+      readonly unlessWaiting?: boolean | undefined;
   };
   /** The requester was notified of these. `CONFLICT` when one was announced before, which refuses the whole commit. */
   "subagents.announced": { input: { readonly runIds: readonly string[] }; result: void };

@@ -26,6 +26,11 @@ function add({ sql, now }: WriteContext, { runId, childSessionKey, requesterSess
   if (done.changes === 0) throw new AppError("CONFLICT", `subagent run ${runId} is already there`, { details: { runId } });
 }
 
+/** A session goes on after a command that is not older than this. */
+const GOES_ON_MS = 24 * 60 * 60_000;
+const WAITING = `SELECT 1 FROM subagents JOIN approvals ON session_key = child_session_key WHERE run_id = ? AND subagents.state <> 'ended' AND kind = 'exec'
+  AND approvals.created_at >= ? AND json_extract(request, '$.plan') IS NOT NULL AND coalesce(json_extract(fate, '$.told'), 0) = 0`;
+
 const reached = (limit: string, message: string, active: number, max: number): AppError =>
   new AppError("OVERLOADED", message, { details: { limit, active, max } });
 
@@ -51,7 +56,8 @@ export const subagentsWrites = {
     checkLimits(context, run.requesterSessionKey, limits);
     add(context, run);
   },
-  "subagents.end"({ sql, now }, { runId, outcome, error, startedAt, archiveMs }) {
+  "subagents.end"({ sql, now }, { runId, outcome, error, startedAt, archiveMs, unlessWaiting = false }) {
+    if (unlessWaiting && sql(WAITING).get(runId, now - GOES_ON_MS)) return { ended: false };
     const text = `UPDATE subagents SET state = 'ended', outcome = ?, ended_at = ?, started_at = coalesce(started_at, ?), archive_at = ?,
       data = CASE WHEN ? IS NULL THEN data ELSE json_set(data, '$.error', ?) END WHERE run_id = ? AND state <> 'ended'`;
     const failure = error ?? null;

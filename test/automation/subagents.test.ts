@@ -51,6 +51,7 @@ async function open(): Promise<Subagents> {
       },
       isBusy: (sessionKey) => busy.has(sessionKey),
       exclusively: async (sessionKey, work) => work(openSession(sessionKey, store)),
+      withoutSlot: async (_sessionKey, _signal, work) => work(),
       onAbort: () => ({ [Symbol.dispose]: () => {} }),
     }),
     delivery: () => ({ prepare: async () => ({ writes: [], texts: [], suppressed: [] }), kick: () => {} }),

@@ -17,7 +17,7 @@ export interface SubagentsDeps {
   readonly ids: Ids;
   readonly log: Logger;
   readonly hooks: () => Pick<Hooks, "has" | "run"> | undefined;
-  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort">;
+  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort" | "withoutSlot">;
   readonly delivery: () => Pick<Delivery, "prepare" | "kick">;
   /** The model that a reference stands for. `INVALID_INPUT` when it may not be used. */
   readonly model: (agentId: string, ref: string) => Promise<{ readonly provider: string; readonly id: string }>;

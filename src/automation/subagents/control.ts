@@ -306,7 +306,9 @@ export function createControl(deps: ControlDeps): Control {
       const runIds = [...new Set(named.map((child) => child.runId))];
       const held = deps.announcer.hold(runIds);
       try {
-        await within(deps, Promise.all(named.filter(isActive).map((child) => deps.conversation().outcome(child.runId))), timeoutMs, signal);
+        const ended = Promise.all(named.filter(isActive).map((child) => deps.untilEnded(child.runId) ?? deps.conversation().outcome(child.runId)));
+        // Those it waits for may need the slot of this one.
+        await deps.conversation().withoutSlot(sessionKey, signal, () => within(deps, ended, timeoutMs, signal));
         const results = signal.aborted ? [] : await takeResults(deps, runIds, runId);
         return { children: results, isComplete: results.every(({ result }) => result !== undefined) };
       } finally {

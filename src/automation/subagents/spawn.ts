@@ -1,6 +1,7 @@
 /** Starting a child: who may, with what, and the one commit that does it. */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { escapeLine, isPrintable } from "../../base/printable.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { SubagentSpawningEvent } from "../../hooks/index.ts";
 import type { ThinkingLevel } from "../../protocol/index.ts";
@@ -147,7 +148,10 @@ function checked(request: SpawnRequest): SpawnRequest | string {
   const task = request.task.trim();
   if (task === "") return "task required";
   if (task.length > MAX_TASK) return `the task has ${task.length} characters; at most ${MAX_TASK} are taken: put the material into a file and name it`;
-  const label = request.label?.trim().slice(0, MAX_LABEL) || undefined;
+  const label = request.label?.trim() || undefined;
+  if (label !== undefined && label.length > MAX_LABEL) return `the label has ${label.length} characters; at most ${MAX_LABEL} are taken`;
+  if (label !== undefined && !isPrintable(label))
+    return `the label ${JSON.stringify(escapeLine(label))} has control or invisible characters; use one line of visible characters`;
   return { ...request, task, label };
 }
 

@@ -118,6 +118,12 @@ async function hasCommands({ store, clock }: SubagentsDeps, sessionKey: string):
   return rows.some(({ request }) => isRecord(request) && request["plan"] !== undefined);
 }
 
+/** Whether nothing is left that a child may go on with. */
+async function isAtRest(deps: SubagentsDeps, child: Child): Promise<boolean> {
+  if ((await hasOpenChildren(deps, child)) || (await hasCommands(deps, child.childSessionKey))) return false;
+  return !deps.conversation().isBusy(child.childSessionKey);
+}
+
 /** Resolves when nothing runs or waits in a session, and no command is left after which it goes on. */
 export async function settled(deps: SubagentsDeps, sessionKey: string, signal: AbortSignal): Promise<void> {
   for (let ms = LOOK_AGAIN_MS; !signal.aborted; ms = Math.min(MOST_PAUSE_MS, 2 * ms)) {
@@ -185,11 +191,11 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     await idle(deps, sessionKey, closing.signal);
     const found: Child[] = [];
     for (const child of await all()) {
-      const isIdle = isOpen(child) && !(await hasOpenChildren(deps, child)) && !(await hasCommands(deps, child.childSessionKey));
-      const isReady = isIdle && !deps.conversation().isBusy(child.childSessionKey);
+      const isReady = isOpen(child) && (await isAtRest(deps, child));
       if (isReady && !(await targetFor(child))) found.push(child);
     }
-    const [first, ...others] = found;
+    // The longest chain of reports is the one that counts for what this one starts.
+    const [first, ...others] = found.toSorted((a, b) => b.data.chain.generation - a.data.chain.generation);
     if (first && !closing.signal.aborted) await reportToSession([first, ...others]);
   }
 

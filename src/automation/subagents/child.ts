@@ -57,6 +57,15 @@ export interface ChildData {
   readonly error?: string;
   /** The run that got the result by waiting for it. */
   readonly takenBy?: string;
+  readonly chain: Chain;
+}
+
+/** Reports of sub-agents may start others, whose reports may start others: how far that has come since a person asked for something. */
+export interface Chain {
+  /** The run that everything began with. */
+  readonly root: string;
+  /** 0: started by that run, or below it; each report that starts another adds one. */
+  readonly generation: number;
 }
 
 export interface Child extends Omit<SubagentRow, "data"> {
@@ -74,6 +83,7 @@ export function childOf(row: SubagentRow): Child {
     return typeof value === "string" && value !== "" ? { [name]: value } : {};
   };
   const origin = isRecord(data["requesterOrigin"]) ? data["requesterOrigin"] : {};
+  const chain = isRecord(data["chain"]) ? data["chain"] : {};
   return {
     ...row,
     data: {
@@ -84,6 +94,7 @@ export function childOf(row: SubagentRow): Child {
       cleanup: data["cleanup"] === "delete" ? "delete" : "keep",
       runTimeoutSeconds: numberOr(data["runTimeoutSeconds"], 0),
       requesterOrigin: origin,
+      chain: { root: textOr(chain["root"], row.runId), generation: numberOr(chain["generation"], 0) },
       ...optional("label"),
       ...optional("model"),
       ...optional("parentRunId"),

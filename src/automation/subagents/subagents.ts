@@ -7,7 +7,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import type { RunOutcome } from "../../conversation/index.ts";
 import { createAnnouncer, settled } from "./announce.ts";
 import { childOf, isActive, type Child, type SubagentsDeps } from "./child.ts";
-import { confirmStopped, createControl, type Control } from "./control.ts";
+import { confirmStopped, createControl, stop, type Control } from "./control.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
 import { createRunsFile } from "./runs-file.ts";
 import { readChild, spawnChild, type SpawnRequest, type SpawnResult } from "./spawn.ts";
@@ -144,6 +144,79 @@ async function recordEnd(
   }
 }
 
+interface Follower {
+  /** Waits for the end of a child's run, and has it reported. */
+  follow(runId: string): void;
+  /** Resolves when the end of a followed child is on disk; undefined when it is not followed. */
+  untilEnded(runId: string): Promise<void> | undefined;
+}
+
+/** `ended` is called with children whose end is on disk; not with those that were stopped. */
+function createFollower(deps: SubagentsDeps, closing: AbortSignal, ended: (child: Child) => void): Follower {
+  const { store, log } = deps;
+  const followed = new Map<string, Promise<void>>();
+
+  async function toEnd(runId: string): Promise<void> {
+    const outcome = await deps.conversation().outcome(runId);
+    if (closing.aborted || isLeft(outcome)) return;
+    let child = await readChild(deps, runId);
+    if (child && isActive(child)) {
+      await recordEnd(deps, child, outcome, closing);
+      // Another program left it; what that left long ago nobody waits for.
+      if (!outcome && child.createdAt < deps.clock.now() - REPORTED_MS) await store.write("subagents.announced", { runIds: [runId] });
+      child = await readChild(deps, runId);
+    }
+    if (child && !isActive(child) && child.outcome !== "killed") ended(child);
+  }
+
+  return {
+    untilEnded: (runId) => followed.get(runId),
+    follow(runId) {
+      const following = toEnd(runId)
+        .catch((error: unknown) => {
+          if (!closing.aborted) log.error(`the end of a sub-agent could not be recorded: ${messageOf(error)}`, { runId, error });
+        })
+        .finally(() => followed.delete(runId));
+      followed.set(runId, following);
+    },
+  };
+}
+
+/** A child that is being started: a stop may come before it is on disk. */
+interface Starting {
+  readonly sessionKey: string;
+  readonly runId: string;
+  isStopped: boolean;
+}
+
+interface Starts {
+  readonly spawn: Subagents["spawn"];
+  /** Runs of a session were aborted, or one: what they are just starting is not started, or ended at once. */
+  stopped(sessionKey: string, runId: string | undefined): void;
+}
+
+function createStarts(deps: SubagentsDeps, started: (child: Child) => void, end: (child: Child) => Promise<unknown>): Starts {
+  const starting = new Set<Starting>();
+  return {
+    stopped(sessionKey, runId) {
+      for (const one of starting) if (one.sessionKey === sessionKey && (runId === undefined || one.runId === runId)) one.isStopped = true;
+    },
+    async spawn(request) {
+      const { sessionKey, runId } = request.requester;
+      const one: Starting = { sessionKey, runId, isStopped: false };
+      starting.add(one);
+      try {
+        const result = await spawnChild(deps, request, { isStopped: () => one.isStopped, started });
+        const child = one.isStopped && result.status === "accepted" ? await readChild(deps, result.runId) : undefined;
+        if (child) await end(child);
+        return result;
+      } finally {
+        starting.delete(one);
+      }
+    },
+  };
+}
+
 export function createSubagents(deps: SubagentsDeps): Subagents {
   const { store, log } = deps;
   const file = createRunsFile(deps);
@@ -155,45 +228,34 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
   const replaced = new Set<string>();
   const sweep = createSweep(deps, () => file.changed());
   const closing = new AbortController();
-  /** Until their ends are on disk. */
-  const followed = new Map<string, Promise<void>>();
-
-  /** Waits for the end of a child's run, and has it reported. */
-  async function untilEnded(runId: string): Promise<void> {
-    const outcome = await deps.conversation().outcome(runId);
-    if (closing.signal.aborted || isLeft(outcome)) return;
-    let child = await readChild(deps, runId);
-    if (child && isActive(child)) {
-      await recordEnd(deps, child, outcome, closing.signal);
-      // Another program left it; what that left long ago nobody waits for.
-      if (!outcome && child.createdAt < deps.clock.now() - REPORTED_MS) await store.write("subagents.announced", { runIds: [runId] });
-      child = await readChild(deps, runId);
-    }
-    if (!child || isActive(child) || child.outcome === "killed") return;
+  const { follow, untilEnded } = createFollower(deps, closing.signal, (child) => {
     ended(child);
     sweep.arm();
     announcer.ready(child);
-  }
-
-  function follow(runId: string): void {
-    const following = untilEnded(runId)
-      .catch((error: unknown) => {
-        if (!closing.signal.aborted) log.error(`the end of a sub-agent could not be recorded: ${messageOf(error)}`, { runId, error });
-      })
-      .finally(() => followed.delete(runId));
-    followed.set(runId, following);
-  }
+  });
 
   function ended(child: Child): void {
     file.changed();
     notifyEnded(deps, child);
   }
 
-  const control = createControl({ ...deps, announcer, follow, untilEnded: (runId) => followed.get(runId), replaced, delivered, ended });
+  const controlDeps = { ...deps, announcer, follow, untilEnded, replaced, delivered, ended };
+  const control = createControl(controlDeps);
+  const starts = createStarts(
+    deps,
+    (child) => {
+      file.changed();
+      progress(deps, "started", child);
+      follow(child.runId);
+    },
+    (child) => stop(controlDeps, [child]),
+  );
 
   const onAbort = deps.conversation().onAbort(({ sessionKey, runId }, reason) => {
+    if (runId !== undefined && replaced.has(runId)) return;
+    starts.stopped(sessionKey, runId);
     // A stop by a command ends them itself, and says how many there were.
-    if (reason === "stop" || (runId !== undefined && replaced.has(runId))) return;
+    if (reason === "stop") return;
     control.killBelow(sessionKey, runId).catch((error: unknown) => log.error(`sub-agents could not be stopped: ${messageOf(error)}`, { sessionKey, error }));
   });
 
@@ -214,12 +276,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
         else announcer.ready(child);
       }
     },
-    spawn: (request) =>
-      spawnChild(deps, request, (child) => {
-        file.changed();
-        progress(deps, "started", child);
-        follow(child.runId);
-      }),
+    spawn: starts.spawn,
     async log(sessionKey, target, limit, withTools) {
       const child = await control.find(sessionKey, target);
       const lines = await lastMessages(store, child.sessionKey, limit * 4);

@@ -12,6 +12,8 @@ export interface SpawnLimits {
   /** So many children of one session that failed in a row stop further ones, until the last failure is so long ago (ms). */
   readonly failures: number;
   readonly pauseMs: number;
+  /** Children that reports of other children led to, without a person in between: how long such a chain may be, and how many of one chain there may be. */
+  readonly chain?: { readonly root: string; readonly generation: number; readonly maxGenerations: number; readonly maxChildren: number } | undefined;
 }
 
 export interface SubagentRow {
@@ -53,7 +55,7 @@ export interface SubagentsWrites {
     result: void;
   };
   /**
-   * Adds a child inside the limits. `OVERLOADED` when one is reached: `details.limit` is `children`, `total`, `failures`, or `killed` when the session that
+   * Adds a child inside the limits. `OVERLOADED` when one is reached: `details.limit` is `children`, `total`, `failures`, `chain`, or `killed` when the session that
    * starts it was itself stopped. A refusal refuses the whole commit, with the run in it.
    */
   "subagents.spawn": {
@@ -74,10 +76,10 @@ export interface SubagentsWrites {
       readonly error?: string | undefined;
       readonly startedAt?: number | undefined;
       readonly archiveMs?: number | undefined;
-    };
-    result: { readonly ended: boolean };
       /** Not while a command of its session waits for approval, or runs after one: the child goes on then. */
       readonly unlessWaiting?: boolean | undefined;
+    };
+    result: { readonly ended: boolean };
   };
   /** The requester was notified of these. `CONFLICT` when one was announced before, which refuses the whole commit. */
   "subagents.announced": { input: { readonly runIds: readonly string[] }; result: void };

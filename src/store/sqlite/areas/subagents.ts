@@ -51,8 +51,19 @@ function checkLimits({ sql, now }: WriteContext, requester: string, { children, 
     throw reached("failures", `the last ${failed} children of the session failed`, failed, failures);
 }
 
+/** Refuses a child where children have started each other for too long. */
+function checkChain({ sql }: WriteContext, chain: SpawnLimits["chain"]): void {
+  if (!chain || chain.generation === 0) return;
+  const { root, generation, maxGenerations, maxChildren } = chain;
+  if (generation > maxGenerations) throw reached("chain", "reports of sub-agents have started others too often", generation, maxGenerations);
+  const text = "SELECT count(*) AS chained FROM subagents WHERE json_extract(data, '$.chain.root') = ? AND json_extract(data, '$.chain.generation') > 0";
+  const chained = numberOf(sql(text), root);
+  if (chained >= maxChildren) throw reached("chain", "reports of sub-agents have started too many others", chained, maxChildren);
+}
+
 export const subagentsWrites = {
   "subagents.spawn"(context, { limits, ...run }) {
+    checkChain(context, limits.chain);
     checkLimits(context, run.requesterSessionKey, limits);
     add(context, run);
   },

@@ -28,7 +28,7 @@ export interface AutomationDeps {
   readonly core: Core;
   readonly plugins: Pick<Plugins, "hooks" | "importFile" | "internalHooks">;
   readonly models: LazyModels;
-  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort" | "addressOf">;
+  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort" | "withoutSlot" | "addressOf">;
   /** The gateway's. */
   readonly port: () => number;
   readonly delivery: OpenSubagentsDeps["delivery"];

@@ -62,6 +62,7 @@ export const FAILPOINTS = [
   "exchange.asked",
   "exchange.answered",
   "exchange.ended",
+  "subagent.settled",
   "outbox.committed",
   "send.attempted",
   "send.receipt",

@@ -49,7 +49,7 @@ export function childEnd(
       : status === "aborted" && abortedBy === ORIGINS.timeout
         ? { outcome: "timeout" as const }
         : { outcome: "error" as const, error: error ?? (status === "aborted" ? `aborted (${abortedBy})` : status) };
-  return [["subagents.end", { runId: id, ...how, startedAt, archiveMs }]];
+  return [["subagents.end", { runId: id, ...how, startedAt, archiveMs, unlessWaiting: status === "ok" }]];
 }
 
 /** The end of a turn in one commit. */

@@ -39,6 +39,8 @@ export interface Conversation extends Responder, Pick<Intake, "inbound" | "accep
   depth(sessionKey: string): number;
   /** Does something in a session while no turn of it runs; turns that come wait for it. */
   exclusively<T>(sessionKey: string, work: (session: OpenSession) => Promise<T>): Promise<T>;
+  /** Does something that the turn of a session waits for, while others have its place among those that may run. */
+  withoutSlot: SessionLanes["withoutSlot"];
   /**
    * Takes nothing new and begins no turn; resolves when those that run have ended, or were left for the next start because the grace was over. Callers
    * that wait for a run that is left get an outcome that says so. Disposing does the same, with the usual grace.
@@ -241,6 +243,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     resume,
     running,
     exclusively: lanes.exclusively,
+    withoutSlot: lanes.withoutSlot,
     drain,
     [Symbol.asyncDispose]: () => drain(deps.graceMs ?? 10_000),
   };

@@ -277,7 +277,51 @@ export interface SessionLanes {
   exclusively<T>(sessionKey: string, work: (session: OpenSession) => Promise<T>): Promise<T>;
   /** Nothing new begins: what waits stays on disk. Resolves when what runs is over. */
   stop(): Promise<void>;
+  /** Gives the slot of a session's turn to others while it waits for them. The turn has one again when this resolves, unless it was aborted. */
+  withoutSlot<T>(sessionKey: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
   readonly running: number;
+}
+
+/** The slot of a turn that runs. */
+interface Taken {
+  readonly lane: GlobalLane;
+  slot: Disposable;
+  /** How often it was given away and not asked for again. */
+  given: number;
+}
+
+/** The slots that the turns of sessions have. */
+function createSlots(): Pick<SessionLanes, "withoutSlot"> & { inSlot(sessionKey: string, lane: GlobalLane, work: () => Promise<void>): Promise<void> } {
+  const taken = new Map<string, Taken>();
+  return {
+    async inSlot(sessionKey, lane, work) {
+      const mine: Taken = { lane, slot: await lane.enter(), given: 0 };
+      taken.set(sessionKey, mine);
+      try {
+        await work();
+      } finally {
+        taken.delete(sessionKey);
+        mine.slot[Symbol.dispose]();
+      }
+    },
+    async withoutSlot(sessionKey, signal, work) {
+      const mine = taken.get(sessionKey);
+      if (!mine) return work();
+      mine.given += 1;
+      mine.slot[Symbol.dispose]();
+      try {
+        return await work();
+      } finally {
+        mine.given -= 1;
+        if (mine.given === 0 && !signal.aborted) {
+          const slot = await mine.lane.enter();
+          // The turn may have ended while it waited.
+          if (taken.get(sessionKey) === mine) mine.slot = slot;
+          else slot[Symbol.dispose]();
+        }
+      }
+    },
+  };
 }
 
 export function createSessionLanes(deps: LanesDeps): SessionLanes {
@@ -290,6 +334,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
   const globalLane = ({ sessionKey, request }: Item): GlobalLane =>
     sessionKey.includes(":subagent:") ? subagents : request?.kind === "session" ? nested : main;
   const lanes = new Map<string, SessionLane>();
+  const slots = createSlots();
   let stopped = false;
 
   function laneOf(sessionKey: string): SessionLane {
@@ -307,11 +352,12 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
                 () => false,
               )
             : true;
-          using _slot = await globalLane(batch.items[0]).enter();
-          if (stopped || !isOpen) return deps.leave(batch.items);
-          await deps.run(batch, lane.began, deps.sessions.get(sessionKey));
-          lane.ended();
-          if (lane.isIdle) lanes.delete(sessionKey);
+          await slots.inSlot(sessionKey, globalLane(batch.items[0]), async () => {
+            if (stopped || !isOpen) return deps.leave(batch.items);
+            await deps.run(batch, lane.began, deps.sessions.get(sessionKey));
+            lane.ended();
+            if (lane.isIdle) lanes.delete(sessionKey);
+          });
         });
       },
     });
@@ -329,6 +375,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
     interrupt: (sessionKey) => lanes.get(sessionKey)?.interrupt(),
     isBusy: (sessionKey) => lanes.get(sessionKey)?.isIdle === false,
     depth: (sessionKey) => lanes.get(sessionKey)?.depth ?? 0,
+    withoutSlot: slots.withoutSlot,
     exclusively: (sessionKey, work) => serial.exclusively(sessionKey, () => work(deps.sessions.get(sessionKey))),
     stop() {
       stopped = true;

@@ -48,7 +48,8 @@ const ANNOUNCE_SKIP = "ANNOUNCE_SKIP";
 
 const replyOf = (outcome: RunOutcome | undefined): SessionReply => {
   if (!outcome || outcome.status === "error") return { status: "error", error: outcome?.error ?? "the run is not known" };
-  return { status: "ok", reply: outcome.silent === true ? "" : outcome.text };
+  const isSkip = outcome.silent === true || outcome.text.trim() === REPLY_SKIP;
+  return { status: "ok", reply: isSkip ? "" : outcome.text };
 };
 
 /** What was answered, if it is something to go on with. */
@@ -172,7 +173,8 @@ export function sessionPost(deps: Deps): ResumablePost {
       signal.addEventListener("abort", () => resolve({ status: "timeout" }), { once: true });
       if (signal.aborted) resolve({ status: "timeout" });
       const answer = deps.conversation().outcome(runId).then(replyOf);
-      return Promise.race([answer, late]).catch((error: unknown) => ({ status: "error", error: messageOf(error) }));
+      // Awaited here: the timer ends with this function.
+      return await Promise.race([answer, late]).catch((error: unknown) => ({ status: "error", error: messageOf(error) }));
     },
     async resume() {
       for (const { key, about } of await store.read("idempotency.running", { scope: EXCHANGES })) {

@@ -54,6 +54,7 @@ beforeEach(async () => {
       },
       isBusy: () => false,
       exclusively: async (sessionKey, work) => work(openSession(sessionKey, store)),
+      withoutSlot: async (_sessionKey, _signal, work) => work(),
       onAbort: () => ({ [Symbol.dispose]: () => {} }),
     }),
     delivery: () => ({ prepare: async () => ({ writes: [], texts: [], suppressed: [] }), kick: () => {} }),

@@ -52,6 +52,7 @@ async function open(): Promise<Subagents> {
       },
       isBusy: (sessionKey) => busy.has(sessionKey),
       exclusively: async (sessionKey, work) => work(openSession(sessionKey, store)),
+      withoutSlot: async (_sessionKey, _signal, work) => work(),
       onAbort: () => ({ [Symbol.dispose]: () => {} }),
     }),
     delivery: () => ({ prepare: async () => ({ writes: [], texts: [], suppressed: [] }), kick: () => {} }),
@@ -179,7 +180,7 @@ test("without money, a task or a known agent nothing is started", async () => {
 test("16: a sandboxed session starts no sub-agent outside of a sandbox", async () => {
   const open = { id: "open", sandbox: { mode: "off" } } as const;
   const boxed = { id: "boxed", sandbox: { mode: "all" } } as const;
-  const main = { id: "main", subagents: { allowAgents: ["*"] } } as const;
+  const main = { id: "main", subagents: { allowAgents: ["*"] } };
   config.current = { agents: { list: [{ ...main, sandbox: { mode: "all" } }, open, boxed] } };
   expect(await spawn("a", { agentId: "open" })).toMatchObject({
     status: "forbidden",

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
 import type { LabCalls, ModelRequest } from "../conformance/channels/lab-model.ts";
 import { startTelegram, type FakeTelegram } from "../fakes/telegram/index.ts";
+import { lastResult } from "../harness/lab-chat.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 const MAIN = "agent:main:main";
@@ -68,13 +69,14 @@ async function configured(subagents: object): Promise<void> {
 }
 
 const spawn = (task: string, more: object = {}): LabCalls => ({ text: "", calls: [{ name: "sessions_spawn", args: { task, ...more } }] });
-const hasResult = ({ body }: ModelRequest, tool: string): boolean => new RegExp(`"role":"tool"[^]*${tool}|${tool}[^]*"role":"tool"`).test(body);
+/** The model is shown the result of its call. */
+const hasResult = (request: ModelRequest): boolean => lastResult(request) !== undefined;
 
 /** The model spawns for messages with `ask`, once, and says `started` then. */
 function spawning(ask: string, task: string, more: object = {}): void {
   gateway.model.answers((request) => {
     if (isTask(request) || !request.user.includes(ask) || request.user.includes("[System Message]")) return undefined;
-    return hasResult(request, "sessions_spawn") ? "started" : spawn(task, more);
+    return hasResult(request) ? "started" : spawn(task, more);
   });
 }
 
@@ -91,14 +93,36 @@ test("what a sub-agent found arrives in the chat that asked for it, once", async
   gateway.model.answers(undefined);
   telegram.say("w-next");
   await expect.poll(() => texts(), PATIENCE).toContain("Heard w-findings w-next.");
-  expect(texts().filter((text) => text.startsWith("✅ Subagent"))).toHaveLength(1);
+  expect(texts().filter((text) => text.startsWith("✅ Subagent") && text.includes("w-findings"))).toHaveLength(1);
+});
+
+test("a sub-agent with nothing to report sends nothing, and one with a label is named by it", async () => {
+  gateway.model.answers((request) => {
+    if (isTask(request)) return request.user.includes("quietly") ? "NO_REPLY" : "w-named";
+    if (hasResult(request)) return "both started";
+    const both = [{ task: "look quietly" }, { task: "look and say", label: "Second look" }];
+    return request.user.includes("look twice") ? { text: "", calls: both.map((args) => ({ name: "sessions_spawn", args })) } : undefined;
+  });
+  const before = texts().length;
+  telegram.say("please look twice");
+  await expect.poll(() => texts(), PATIENCE).toContain("✅ Subagent main finished (Second look)\n\nw-named");
+  gateway.model.answers((request) => (request.user.includes("what came") ? `known: ${String(request.user.includes("it had nothing to report"))}` : undefined));
+  const isKnown = async (): Promise<boolean> => (await call<{ runs: readonly unknown[] }>("overview", {})).runs.length === 0;
+  await expect.poll(isKnown, PATIENCE).toBe(true);
+  telegram.say("what came of it?");
+  await expect.poll(() => texts(), PATIENCE).toContain("known: true");
+  expect(
+    texts()
+      .slice(before)
+      .filter((text) => text.includes("Subagent")),
+  ).toHaveLength(1);
 });
 
 test("in WebChat the agent passes the result on in a turn of its own", async () => {
   gateway.model.answers((request) => {
     if (request.user.includes("[System Message]")) return "passed on";
     if (isTask(request)) return "the result is 42";
-    return request.user.includes("compute it") && !hasResult(request, "sessions_spawn") ? spawn("compute", { label: "Sums" }) : "started";
+    return request.user.includes("compute it") && !hasResult(request) ? spawn("compute", { label: "Sums" }) : "started";
   });
   await say("compute it");
   await expect.poll(() => answers(), PATIENCE).toContainEqual(expect.stringContaining("passed on"));
@@ -115,10 +139,10 @@ test("a sub-agent may have its own where the depth allows it, and reports when t
   gateway.model.answers((request) => {
     const { user } = request;
     if (user.includes("[Subagent Task]: leaf")) return "w-leaf is done";
-    if (user.includes("[Subagent Task]: branch")) return hasResult(request, "sessions_spawn") ? "waiting for the leaf" : spawn("leaf");
+    if (user.includes("[Subagent Task]: branch")) return hasResult(request) ? "waiting for the leaf" : spawn("leaf");
     if (user.includes("[System Message]") && user.includes("w-leaf is done")) return user.includes('"branch"') ? "the root has it" : "w-branch has the leaf";
     if (user.includes("[System Message]")) return `the root has ${user}`;
-    return user.includes("grow it") && !hasResult(request, "sessions_spawn") ? spawn("branch") : "growing";
+    return user.includes("grow it") && !hasResult(request) ? spawn("branch") : "growing";
   });
   await say("grow it", "agent:main:nested");
   await expect.poll(async () => (await answers("agent:main:nested")).at(-1), PATIENCE).toContain("w-branch has the leaf");
@@ -133,7 +157,7 @@ test("a gateway that is killed while children run goes on with them, and each is
   gateway.model.answers((request) => {
     if (isReport(request)) return "got a report";
     if (isTask(request)) return "done";
-    if (hasResult(request, "sessions_spawn")) return "two are started";
+    if (hasResult(request)) return "two are started";
     return { text: "", calls: ["one", "two"].map((label) => ({ name: "sessions_spawn", args: { task: `part ${label}`, label } })) };
   });
   await say("split it", session);
@@ -156,7 +180,7 @@ test.each(["subagent.spawned", "subagent.announced", "turn.started", "inbox.comm
     gateway.model.answers((request) => {
       if (request.user.includes("[System Message]")) return `reported ${word}`;
       if (isTask(request)) return `found ${word}`;
-      return hasResult(request, "sessions_spawn") ? "started" : spawn(`find ${word}`);
+      return hasResult(request) ? "started" : spawn(`find ${word}`);
     });
     await gateway.stop();
     // The first turn is that of the parent.
@@ -187,8 +211,8 @@ test("/stop ends everything below a session within two seconds, and nothing of i
   await configured({ maxSpawnDepth: 2 });
   gateway.model.holds(({ user }) => user.includes("[Subagent Task]: deep"));
   gateway.model.answers((request) => {
-    if (request.user.includes("[Subagent Task]: middle")) return hasResult(request, "sessions_spawn") ? "waiting" : spawn("deep");
-    return hasResult(request, "sessions_spawn") ? "started" : spawn("middle");
+    if (request.user.includes("[Subagent Task]: middle")) return hasResult(request) ? "waiting" : spawn("deep");
+    return hasResult(request) ? "started" : spawn("middle");
   });
   await say("dig", "agent:main:stopped");
   await expect.poll(() => asked("[Subagent Task]: deep").length, PATIENCE).toBe(1);

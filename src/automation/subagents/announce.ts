@@ -4,11 +4,12 @@
  */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { isRecord } from "../../base/records.ts";
 import type { ReplyAddress, RunRequest } from "../../conversation/index.ts";
 import { sendPolicy, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { childOf, isActive, requestFor, type Child, type SubagentsDeps } from "./child.ts";
-import { announcement, chatText, eventText, findingsOf } from "./result.ts";
+import { announcement, chatText, eventText, findingsOf, isSilent } from "./result.ts";
 
 export interface Announcer {
   /** A child has ended, or may be ready now: it is announced when nothing below it is open any more. */
@@ -49,7 +50,7 @@ async function targetOf(deps: SubagentsDeps, child: Child): Promise<ReplyAddress
 async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): Promise<void> {
   const { store } = deps;
   const { requesterSessionKey: sessionKey, runId } = child;
-  const findings = await findingsOf(store, child);
+  const [findings, silent] = [await findingsOf(store, child), await isSilent(store, child)];
   const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
   const event: Write = [
     "injections.add",
@@ -58,11 +59,11 @@ async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): P
       sessionKey,
       pluginId: SYSTEM_EVENTS,
       placement: "system-event",
-      text: eventText(child, findings),
+      text: eventText(child, silent ? undefined : findings),
       idempotencyKey: announceId(child),
     },
   ];
-  const maySend = sendPolicy(deps.config.current, sessionKey, entry, address.channel).allowed;
+  const maySend = !silent && sendPolicy(deps.config.current, sessionKey, entry, address.channel).allowed;
   const facts = { kind: "send", sessionKey, agentId: sessionKey.split(":")[1] ?? "main", idempotencyKey: announceId(child) } as const;
   const { writes } = maySend ? await deps.delivery().prepare(address, [{ text: chatText(child, findings) }], facts) : { writes: [] };
   await store.commit([["subagents.announced", { runIds: [runId] }], event, ...writes]);
@@ -104,6 +105,31 @@ async function idle(deps: SubagentsDeps, sessionKey: string, signal: AbortSignal
   while (!signal.aborted && deps.conversation().isBusy(sessionKey)) {
     await deps.conversation().exclusively(sessionKey, async () => {});
     if (deps.conversation().isBusy(sessionKey)) await pause(deps, LOOK_AGAIN_MS, signal);
+  }
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const MOST_PAUSE_MS = 2000;
+
+/** Whether a command of a session waits for approval, or runs after one: the session goes on when it has ended. */
+async function hasCommands({ store, clock }: SubagentsDeps, sessionKey: string): Promise<boolean> {
+  const now = clock.now();
+  const rows = await store.read("approvals.unreported", { kind: "exec", sessionKey, since: now - DAY_MS, before: now + 1 });
+  return rows.some(({ request }) => isRecord(request) && request["plan"] !== undefined);
+}
+
+/** Whether nothing is left that a child may go on with. */
+async function isAtRest(deps: SubagentsDeps, child: Child): Promise<boolean> {
+  if ((await hasOpenChildren(deps, child)) || (await hasCommands(deps, child.childSessionKey))) return false;
+  return !deps.conversation().isBusy(child.childSessionKey);
+}
+
+/** Resolves when nothing runs or waits in a session, and no command is left after which it goes on. */
+export async function settled(deps: SubagentsDeps, sessionKey: string, signal: AbortSignal): Promise<void> {
+  for (let ms = LOOK_AGAIN_MS; !signal.aborted; ms = Math.min(MOST_PAUSE_MS, 2 * ms)) {
+    await idle(deps, sessionKey, signal);
+    if (!(await hasCommands(deps, sessionKey)) && !deps.conversation().isBusy(sessionKey)) return;
+    await pause(deps, ms, signal);
   }
 }
 
@@ -165,10 +191,11 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     await idle(deps, sessionKey, closing.signal);
     const found: Child[] = [];
     for (const child of await all()) {
-      const isReady = isOpen(child) && !deps.conversation().isBusy(child.childSessionKey) && !(await hasOpenChildren(deps, child));
+      const isReady = isOpen(child) && (await isAtRest(deps, child));
       if (isReady && !(await targetFor(child))) found.push(child);
     }
-    const [first, ...others] = found;
+    // The longest chain of reports is the one that counts for what this one starts.
+    const [first, ...others] = found.toSorted((a, b) => b.data.chain.generation - a.data.chain.generation);
     if (first && !closing.signal.aborted) await reportToSession([first, ...others]);
   }
 
@@ -198,7 +225,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
 
   async function announce(child: Child): Promise<void> {
     if (!isOpen(child) || (await hasOpenChildren(deps, child))) return;
-    await idle(deps, child.childSessionKey, closing.signal);
+    await settled(deps, child.childSessionKey, closing.signal);
     // Turns that ended while this waited may have started others.
     if (closing.signal.aborted || !isOpen(child) || (await hasOpenChildren(deps, child))) return;
     const address = await targetFor(child);

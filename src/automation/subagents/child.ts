@@ -18,7 +18,7 @@ export interface SubagentsDeps {
   readonly ids: Ids;
   readonly log: Logger;
   readonly hooks: () => Pick<Hooks, "has" | "run"> | undefined;
-  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort">;
+  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort" | "withoutSlot">;
   readonly delivery: () => Pick<Delivery, "prepare" | "kick">;
   /** The model that a reference stands for. `INVALID_INPUT` when it may not be used. */
   readonly model: (agentId: string, ref: string) => Promise<{ readonly provider: string; readonly id: string }>;
@@ -70,6 +70,15 @@ export interface ChildData {
   readonly error?: string;
   /** The run that got the result by waiting for it. */
   readonly takenBy?: string;
+  readonly chain: Chain;
+}
+
+/** Reports of sub-agents may start others, whose reports may start others: how far that has come since a person asked for something. */
+export interface Chain {
+  /** The run that everything began with. */
+  readonly root: string;
+  /** 0: started by that run, or below it; each report that starts another adds one. */
+  readonly generation: number;
 }
 
 export interface Child extends Omit<SubagentRow, "data"> {
@@ -87,6 +96,7 @@ export function childOf(row: SubagentRow): Child {
     return typeof value === "string" && value !== "" ? { [name]: value } : {};
   };
   const origin = isRecord(data["requesterOrigin"]) ? data["requesterOrigin"] : {};
+  const chain = isRecord(data["chain"]) ? data["chain"] : {};
   return {
     ...row,
     data: {
@@ -97,6 +107,7 @@ export function childOf(row: SubagentRow): Child {
       cleanup: data["cleanup"] === "delete" ? "delete" : "keep",
       runTimeoutSeconds: numberOr(data["runTimeoutSeconds"], 0),
       requesterOrigin: origin,
+      chain: { root: textOr(chain["root"], row.runId), generation: numberOr(chain["generation"], 0) },
       ...optional("label"),
       ...optional("model"),
       ...optional("parentRunId"),

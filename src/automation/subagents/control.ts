@@ -4,9 +4,9 @@ import { failpoint } from "../../base/failpoints.ts";
 import { clip } from "../../base/text.ts";
 import type { RunOutcome, SubagentView } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
-import type { Announcer } from "./announce.ts";
+import { announceId, type Announcer } from "./announce.ts";
 import { childOf, idOf, isActive, nameOf, requestFor, runtimeText, type Child, type SubagentsDeps } from "./child.ts";
-import { findingsOf } from "./result.ts";
+import { findingsOf, tokensOf } from "./result.ts";
 
 export interface WaitedChild {
   readonly runId: string;
@@ -17,13 +17,21 @@ export interface WaitedChild {
   readonly result?: string;
 }
 
+export interface Killed {
+  readonly killed: number;
+  /** Of `all`: results that are not reported any more, and reports that were stopped. */
+  readonly dropped: number;
+  readonly names: readonly string[];
+  readonly child?: SubagentView;
+}
+
 export interface Control {
   /** Children of a session: those that run, then those that ended in the last `recentMs`; newest first. */
   list(sessionKey: string, recentMs?: number): Promise<readonly SubagentView[]>;
   /** `INVALID_INPUT` when nothing, or more than one, is meant. */
   find(sessionKey: string, target: string): Promise<SubagentView>;
   /** Stops a child, or `all`, with everything below. Gives how many were stopped, and what the named ones are called. */
-  kill(sessionKey: string, target: string): Promise<{ readonly killed: number; readonly names: readonly string[]; readonly child?: SubagentView }>;
+  kill(sessionKey: string, target: string): Promise<Killed>;
   /** Stops everything below a session; with a run, only what that run started. Gives how many. */
   killBelow(sessionKey: string, runId?: string): Promise<number>;
   /** Has a child go on with a message instead of with what it does; once for each cause. */
@@ -58,6 +66,8 @@ export interface ControlDeps extends SubagentsDeps {
   readonly follow: (runId: string) => void;
   /** A child goes on under another run. */
   readonly steered: (child: Child) => void;
+  /** Resolves when the end of a followed child is on disk; undefined when it is not followed. */
+  readonly untilEnded: (runId: string) => Promise<unknown> | undefined;
   /** Runs that are aborted because another one takes their place: what they started goes on. */
   readonly replaced: Set<string>;
 }
@@ -69,8 +79,9 @@ const STEER_WAIT_MS = 5000;
 const ARCHIVE_MINUTES = 60;
 const MAX_TREE = 10_000;
 const LINE_CHARS = 80;
-
-const number = (value: unknown): number => (typeof value === "number" ? value : 0);
+const NUMBER_CHARS = 20;
+/** So much of a run's id names it. */
+const RUN_ID_CHARS = 4;
 
 /** What a session may act on: its own children, or those of its parent when it is one that cannot have any. */
 async function ownerOf({ store }: SubagentsDeps, sessionKey: string): Promise<string> {
@@ -105,7 +116,9 @@ async function viewOf(deps: SubagentsDeps, child: Child, index: number): Promise
   ]);
   const entry = session?.entry;
   const { label, error, model = typeof entry?.["model"] === "string" ? entry["model"] : undefined, task, depth, cleanup, runTimeoutSeconds } = data;
-  const tokens = { input: number(entry?.["inputTokens"]), output: number(entry?.["outputTokens"]), total: number(entry?.["totalTokens"]) };
+  const { input, output } = await tokensOf(deps.store, child);
+  const total = typeof entry?.["totalTokens"] === "number" ? entry["totalTokens"] : input + output;
+  const tokens = { input, output, total };
   const view = {
     index,
     runId,
@@ -147,12 +160,20 @@ function matching(children: readonly Child[], target: string): Child {
   const low = wanted.toLowerCase();
   const named = (fits: (child: Child) => boolean): readonly Child[] => children.filter(fits);
   const byTime = children.toSorted((a, b) => b.createdAt - a.createdAt);
-  const numbered = /^#?\d{1,4}$/.test(wanted) ? children[Number(wanted.replace("#", "")) - 1] : undefined;
+  const isNumber = /^#?\d+$/.test(wanted);
+  const numbered = isNumber ? children[Number(wanted.replace("#", "")) - 1] : undefined;
+  if (isNumber && !numbered) throw new AppError("INVALID_INPUT", `the list has ${children.length} sub-agents and no number ${clip(wanted, NUMBER_CHARS)}`);
   const exact = low === "last" ? byTime[0] : (numbered ?? children.find(({ childSessionKey }) => childSessionKey === low));
   if (exact) return exact;
   const label = (child: Child): string => child.data.label?.toLowerCase() ?? "";
   const ways =
-    low === "" ? [] : [named((child) => label(child) === low), named((child) => label(child).startsWith(low)), named(({ runId }) => runId.startsWith(low))];
+    low === ""
+      ? []
+      : [
+          named((child) => label(child) === low),
+          named((child) => label(child).startsWith(low)),
+          named(({ runId }) => low.length >= RUN_ID_CHARS && runId.startsWith(low)),
+        ];
   const found = ways.find((list) => list.length > 0) ?? [];
   const [first] = found;
   if (first && found.length === 1) return first;
@@ -175,7 +196,7 @@ async function treeOf({ store }: SubagentsDeps, roots: readonly Child[]): Promis
 }
 
 /** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives how many were stopped. */
-async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number> {
+export async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number> {
   const tree = await treeOf(deps, roots);
   const archiveMs = (deps.config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
   const active = tree.filter(isActive);
@@ -189,6 +210,23 @@ async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number>
   await confirmStopped(deps, [...active, ...unread]);
   for (const child of active) deps.ended({ ...child, state: "ended", outcome: "killed", endedAt: deps.clock.now() });
   return active.length;
+}
+
+/**
+ * Ends what children of a session led to and has not come to its end: results that are to be reported in a turn are not any more, and reports that wait or
+ * run are stopped. Gives how many. What is sent to a chat without a turn is still sent.
+ */
+async function stopReports({ store, conversation }: ControlDeps, sessionKey: string): Promise<number> {
+  const read = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
+  const isPending = ({ state, announced, data }: Child): boolean => state === "ended" && !announced && data.requesterOrigin.reply === undefined;
+  const pending = (await read()).filter(isPending);
+  if (pending.length > 0) {
+    await store.commit(pending.map(({ runId }): Write => ["subagents.patch", { runId, patch: { announced: true } }]));
+    failpoint("subagent.killed");
+  }
+  // A report that was accepted before that is in its lane now.
+  const reached = (await read()).flatMap((child) => conversation().abort({ sessionKey, runId: announceId(child) }, "stop"));
+  return pending.length + reached.length;
 }
 
 /** Ends the runs of stopped children, and records that nothing is left to be done for them. */
@@ -266,11 +304,20 @@ export function createControl(deps: ControlDeps): Control {
       const roots = isAll ? children : [matching(children, target)];
       const view = isAll ? {} : { child: await find(sessionKey, target) };
       const names = roots.filter(isActive).map(nameOf);
-      return { killed: await stop(deps, roots), names, ...view };
+      const killed = await stop(deps, roots);
+      const dropped = isAll ? await stopReports(deps, sessionKey) : 0;
+      return { killed, dropped, names, ...view };
     },
     async killBelow(sessionKey, runId) {
       const rows = (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-      return stop(deps, runId === undefined ? rows : rows.filter(({ data }) => data.parentRunId === runId));
+      if (runId !== undefined)
+        return stop(
+          deps,
+          rows.filter(({ data }) => data.parentRunId === runId),
+        );
+      const killed = await stop(deps, rows);
+      await stopReports(deps, sessionKey);
+      return killed;
     },
     async steer(sessionKey, target, message, cause) {
       const text = message.trim();
@@ -299,7 +346,9 @@ export function createControl(deps: ControlDeps): Control {
       const runIds = [...new Set(named.map((child) => child.runId))];
       const held = deps.announcer.hold(runIds);
       try {
-        await within(deps, Promise.all(named.filter(isActive).map((child) => deps.conversation().outcome(child.runId))), timeoutMs, signal);
+        const ended = Promise.all(named.filter(isActive).map((child) => deps.untilEnded(child.runId) ?? deps.conversation().outcome(child.runId)));
+        // Those it waits for may need the slot of this one.
+        await deps.conversation().withoutSlot(sessionKey, signal, () => within(deps, ended, timeoutMs, signal));
         const results = signal.aborted ? [] : await takeResults(deps, runIds, runId);
         return { children: results, isComplete: results.every(({ result }) => result !== undefined) };
       } finally {

@@ -15,6 +15,7 @@ const RESULT_CHARS = 60_000;
 export interface ShownLine {
   readonly role: string;
   readonly text: string;
+  readonly at: number;
 }
 
 /** The last messages of a session that have a text, oldest first. */
@@ -27,13 +28,27 @@ export async function lastMessages(store: Pick<Store, "read">, sessionKey: strin
     const message = parsed?.kind === "entry" ? parsed.entry["message"] : undefined;
     if (!isRecord(message)) return [];
     const text = textOf(message).trim();
-    return text === "" ? [] : [{ role: String(message["role"]), text }];
+    const at = typeof message["timestamp"] === "number" ? message["timestamp"] : 0;
+    return text === "" ? [] : [{ role: String(message["role"]), text, at }];
   });
 }
 
+/** The messages of a child that belong to its task: what it answered to questions of others in between does not. */
+async function ownMessages(store: Pick<Store, "read">, { childSessionKey: sessionKey, createdAt }: Child): Promise<readonly ShownLine[]> {
+  const lines = await lastMessages(store, sessionKey);
+  const spans = await store.read("turns.spans", { sessionKey, from: createdAt, until: Number.MAX_SAFE_INTEGER, limit: ENTRIES });
+  const questions = spans.filter(({ kind }) => kind === "session");
+  return lines.filter(({ at }) => !questions.some(({ startedAt, endedAt }) => at > startedAt && at <= (endedAt ?? Number.MAX_SAFE_INTEGER)));
+}
+
+/** Whether a child said in the end that there is nothing to report. */
+export async function isSilent(store: Pick<Store, "read">, child: Child): Promise<boolean> {
+  return child.outcome === "ok" && (await ownMessages(store, child)).findLast(({ role }) => role === "assistant")?.text === NO_REPLY;
+}
+
 /** The latest text of the assistant, else of a tool. */
-export async function findingsOf(store: Pick<Store, "read">, { childSessionKey }: Pick<Child, "childSessionKey">): Promise<string> {
-  const lines = await lastMessages(store, childSessionKey);
+export async function findingsOf(store: Pick<Store, "read">, child: Child): Promise<string> {
+  const lines = await ownMessages(store, child);
   const last = (role: string): string | undefined => lines.findLast((line) => line.role === role && line.text !== NO_REPLY)?.text;
   const found = last("assistant") ?? last("toolResult") ?? NO_OUTPUT;
   return found.length <= RESULT_CHARS
@@ -48,12 +63,17 @@ function endText({ outcome, data: { error } }: Child): string {
   return outcome === "error" ? `failed: ${error ?? "unknown error"}` : "finished with unknown status";
 }
 
-const tokens = (value: unknown): number => (typeof value === "number" ? value : 0);
+/** What a child has used, also in turns that failed. */
+export async function tokensOf(store: Pick<Store, "read">, { childSessionKey }: Pick<Child, "childSessionKey">): Promise<{ input: number; output: number }> {
+  const [used] = await store.read("usage.totals", { sessionKey: childSessionKey, by: [] });
+  return { input: used?.input ?? 0, output: used?.output ?? 0 };
+}
 
-function statsLine({ startedAt, createdAt, endedAt }: Child, entry: SessionEntry | undefined): string {
+async function statsLine(store: Pick<Store, "read">, child: Child, entry: SessionEntry | undefined): Promise<string> {
+  const { startedAt, createdAt, endedAt } = child;
   const runtime = runtimeText((endedAt ?? createdAt) - (startedAt ?? createdAt));
-  const [input, output] = [tokens(entry?.["inputTokens"]), tokens(entry?.["outputTokens"])];
-  const prompt = tokens(entry?.["totalTokens"]);
+  const { input, output } = await tokensOf(store, child);
+  const prompt = typeof entry?.["totalTokens"] === "number" ? entry["totalTokens"] : 0;
   const cached = prompt > input + output ? ` • prompt/cache ${prompt}` : "";
   return `Stats: runtime ${runtime} • tokens ${input + output} (in ${input} / out ${output})${cached}`;
 }
@@ -68,7 +88,7 @@ export async function announcement(store: Pick<Store, "read">, children: readonl
     children.map(async (child) => {
       const entry = (await store.read("sessions.get", { key: child.childSessionKey }))?.entry;
       const head = `[System Message] [sessionId: ${entry?.sessionId ?? "unknown"}] A subagent task "${nameOf(child)}" ${endText(child)}.`;
-      return `${head}\n\nResult:\n${await findingsOf(store, child)}\n\n${statsLine(child, entry)}`;
+      return `${head}\n\nResult:\n${await findingsOf(store, child)}\n\n${await statsLine(store, child, entry)}`;
     }),
   );
   return `${blocks.join("\n\n")}\n\n${isForChild ? FOR_PARENT : FOR_USER}`;
@@ -78,15 +98,17 @@ export async function announcement(store: Pick<Store, "read">, children: readonl
 export function chatText(child: Child, findings: string): string {
   const { agentId, error } = child.data;
   const name = child.data.label === undefined ? agentId : `${agentId} (${child.data.label})`;
-  if (child.outcome === "ok") return `✅ Subagent ${agentId} finished\n\n${findings}`;
+  // The documented line, with the label behind it: several results can be distinguished.
+  if (child.outcome === "ok") return `✅ Subagent ${agentId} finished${child.data.label === undefined ? "" : ` (${child.data.label})`}\n\n${findings}`;
   if (child.outcome === "timeout") return `⏱️ Subagent ${name} timed out${findings === NO_OUTPUT ? "" : `\n\n${findings}`}`;
   return `❌ Subagent ${name} failed: ${error ?? "unknown error"}${findings === NO_OUTPUT ? "" : `\n\n${findings}`}`;
 }
 
 const EVENT_CHARS = 4000;
 
-/** The same for the session's next turn: the user has seen it. */
-export function eventText(child: Child, findings: string): string {
+/** The same for the session's next turn: the user has seen it. Without findings the child had nothing to report. */
+export function eventText(child: Child, findings: string | undefined): string {
+  if (findings === undefined) return `The sub-agent task "${nameOf(child)}" ${endText(child)}; it had nothing to report.`;
   const cut = findings.length <= EVENT_CHARS ? findings : `${findings.slice(0, EVENT_CHARS)} …`;
   return `The sub-agent task "${nameOf(child)}" ${endText(child)}; its result was sent to this chat:\n${cut}`;
 }

@@ -1,12 +1,13 @@
 /** Starting a child: who may, with what, and the one commit that does it. */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { escapeLine, isPrintable } from "../../base/printable.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { SubagentSpawningEvent } from "../../hooks/index.ts";
 import type { ThinkingLevel } from "../../protocol/index.ts";
 import type { SpawnBudget } from "../../store/index.ts";
 import { isSessionSandboxed } from "../../tools/index.ts";
-import { childOf, idOf, limitsOf, requestFor, taskMessage, type Child, type ChildData, type Origin, type SubagentsDeps } from "./child.ts";
+import { childOf, idOf, limitsOf, requestFor, taskMessage, type Chain, type Child, type ChildData, type Origin, type SubagentsDeps } from "./child.ts";
 
 export interface SpawnRequest {
   readonly requester: { readonly sessionKey: string; readonly agentId: string; readonly runId: string };
@@ -34,6 +35,9 @@ const MAX_SECONDS = 86_400;
 const WAITING_FACTOR = 16;
 const FAILURES = 5;
 const PAUSE_MS = 10 * 60_000;
+/** Reports that start others, one after the other, and children that such reports may start in all; then a person has to write. */
+const MAX_GENERATIONS = 20;
+const MAX_CHAINED = 100;
 const NOTE = "The sub-agent works in the background and reports here by itself when it has finished. Do not poll for it.";
 
 const forbidden = (error: string): SpawnResult => ({ status: "forbidden", error });
@@ -71,7 +75,21 @@ function limitText(error: AppError): string | undefined {
   if (limit === "total") return `sessions_spawn has reached the limit of sub-agents in all (${String(active)}/${String(max)}); wait until some have finished`;
   if (limit === "failures")
     return `the last ${String(active)} sub-agents of this session failed, so no more are started for ${PAUSE_MS / 60_000} minutes; find out why they fail, or do the work here`;
+  if (limit === "chain")
+    return `sub-agents have led to others ${String(active)} times without a message of a person in between (at most ${String(max)}), so no more are started; report what there is, and go on when a person asks for it`;
   return limit === "killed" ? "this session was stopped and starts no more sub-agents" : undefined;
+}
+
+/** Where in a chain of reports a child begins that this run starts. */
+async function chainOf({ store }: SubagentsDeps, { sessionKey, runId }: SpawnRequest["requester"]): Promise<Chain> {
+  const reported = /^announce:v1:.*:([^:]+)$/.exec(runId)?.[1];
+  if (reported !== undefined) {
+    const row = await store.read("subagents.get", { runId: reported });
+    const { root, generation } = row ? childOf(row).data.chain : { root: runId, generation: 0 };
+    return { root, generation: generation + 1 };
+  }
+  const [own] = sessionKey.includes(":subagent:") ? await store.read("subagents.list", { childSessionKey: sessionKey }) : [];
+  return own ? childOf(own).data.chain : { root: runId, generation: 0 };
 }
 
 interface Prepared {
@@ -126,6 +144,7 @@ async function prepare(
     runTimeoutSeconds: Math.min(MAX_SECONDS, Math.max(0, Math.floor(timeoutSeconds))),
     parentRunId: requester.runId,
     requesterOrigin: origin,
+    chain: await chainOf(deps, requester),
   };
   const now = deps.clock.now();
   const times = { createdAt: now, startedAt: null, endedAt: null, archiveAt: null };
@@ -152,12 +171,22 @@ function checked(request: SpawnRequest): SpawnRequest | string {
   const task = request.task.trim();
   if (task === "") return "task required";
   if (task.length > MAX_TASK) return `the task has ${task.length} characters; at most ${MAX_TASK} are taken: put the material into a file and name it`;
-  const label = request.label?.trim().slice(0, MAX_LABEL) || undefined;
+  const label = request.label?.trim() || undefined;
+  if (label !== undefined && label.length > MAX_LABEL) return `the label has ${label.length} characters; at most ${MAX_LABEL} are taken`;
+  if (label !== undefined && !isPrintable(label))
+    return `the label ${JSON.stringify(escapeLine(label))} has control or invisible characters; use one line of visible characters`;
   return { ...request, task, label };
 }
 
-/** Starts a child, once for each cause. `started` is called with a new one when it is on disk. */
-export async function spawnChild(deps: SubagentsDeps, asked: SpawnRequest, started: (child: Child) => void): Promise<SpawnResult> {
+interface Spawning {
+  /** Whether the run that starts the child was stopped in between. */
+  isStopped(): boolean;
+  /** Called with a new child when it is on disk. */
+  started(child: Child): void;
+}
+
+/** Starts a child, once for each cause. */
+export async function spawnChild(deps: SubagentsDeps, asked: SpawnRequest, { isStopped, started }: Spawning): Promise<SpawnResult> {
   const { store, ids, clock } = deps;
   const request = checked(asked);
   if (typeof request === "string") return { status: "error", error: request };
@@ -177,8 +206,10 @@ export async function spawnChild(deps: SubagentsDeps, asked: SpawnRequest, start
     if (decided?.status === "error") return { status: "error", error: decided.error, childSessionKey: child.childSessionKey };
   }
   const { maxChildren, maxConcurrent } = limitsOf(deps.config.current);
-  const limits = { children: maxChildren, total: maxConcurrent * WAITING_FACTOR, failures: FAILURES, pauseMs: PAUSE_MS };
   const { runId, childSessionKey, requesterSessionKey, data } = child;
+  const chain = { ...data.chain, maxGenerations: MAX_GENERATIONS, maxChildren: MAX_CHAINED };
+  const limits = { children: maxChildren, total: maxConcurrent * WAITING_FACTOR, failures: FAILURES, pauseMs: PAUSE_MS, chain };
+  if (isStopped()) return { status: "error", error: "the run that starts it was stopped" };
   try {
     await deps.conversation().accept(requestFor(child, runId, taskMessage(child), "subagent"), [
       ["subagents.spawn", { runId, childSessionKey, requesterSessionKey, data, limits, budgets }],

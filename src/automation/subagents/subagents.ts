@@ -3,12 +3,13 @@
  * that ends its turn records how it ended, and the one that reports it marks it as announced. A process that dies leaves rows: the next one goes on with them.
  */
 import { messageOf } from "../../base/errors.ts";
+import { failpoint } from "../../base/failpoints.ts";
 import type { RunOutcome } from "../../conversation/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
 import type { SubagentRow } from "../../store/index.ts";
-import { createAnnouncer } from "./announce.ts";
+import { createAnnouncer, settled } from "./announce.ts";
 import { childOf, isActive, type Child, type SubagentsDeps } from "./child.ts";
-import { confirmStopped, createControl, type Control } from "./control.ts";
+import { confirmStopped, createControl, stop, type Control } from "./control.ts";
 import { createOverviews, type Overviews } from "./overview.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
 import { createRunsFile, type RunsFile } from "./runs-file.ts";
@@ -131,8 +132,108 @@ function createSweep({ store, clock, deleteSession, log }: SubagentsDeps, remove
   };
 }
 
+const SPANS = 20;
+
+/**
+ * Records the end of a child whose turn left its row open: its commands waited for approval, or the turn ended without it. What it does after its commands
+ * is part of its work: it ends with the last of those turns.
+ */
+async function recordEnd(
+  deps: SubagentsDeps,
+  { runId, childSessionKey, createdAt }: Child,
+  outcome: RunOutcome | undefined,
+  closing: AbortSignal,
+): Promise<void> {
+  const { store, clock, config } = deps;
+  const archiveMs = (config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+  if (outcome?.status !== "ok") return void (await store.write("subagents.end", { runId, ...endOf(outcome), archiveMs }));
+  for (let child = await readChild(deps, runId); child && isActive(child); child = await readChild(deps, runId)) {
+    await settled(deps, childSessionKey, closing);
+    if (closing.aborted) return;
+    const spans = await store.read("turns.spans", { sessionKey: childSessionKey, from: createdAt, until: clock.now() + 1, limit: SPANS });
+    const last = spans.find(({ kind }) => kind === "exec" || kind === "subagent");
+    const end = last && last.id !== runId ? await deps.conversation().outcome(last.id) : outcome;
+    if (isLeft(end)) return;
+    await store.write("subagents.end", { runId, ...endOf(end), archiveMs, unlessWaiting: true });
+    failpoint("subagent.settled");
+  }
+}
+
+interface Follower {
+  /** Waits for the end of a child's run, and has it reported. */
+  follow(runId: string): void;
+  /** Resolves when the end of a followed child is on disk; undefined when it is not followed. */
+  untilEnded(runId: string): Promise<void> | undefined;
+}
+
+/** `ended` is called with children whose end is on disk; not with those that were stopped. */
+function createFollower(deps: SubagentsDeps, closing: AbortSignal, ended: (child: Child) => void): Follower {
+  const { store, log } = deps;
+  const followed = new Map<string, Promise<void>>();
+
+  async function toEnd(runId: string): Promise<void> {
+    const outcome = await deps.conversation().outcome(runId);
+    if (closing.aborted || isLeft(outcome)) return;
+    let child = await readChild(deps, runId);
+    if (child && isActive(child)) {
+      await recordEnd(deps, child, outcome, closing);
+      // Another program left it; what that left long ago nobody waits for.
+      if (!outcome && child.createdAt < deps.clock.now() - REPORTED_MS) await store.write("subagents.announced", { runIds: [runId] });
+      child = await readChild(deps, runId);
+    }
+    if (child && !isActive(child) && child.outcome !== "killed") ended(child);
+  }
+
+  return {
+    untilEnded: (runId) => followed.get(runId),
+    follow(runId) {
+      const following = toEnd(runId)
+        .catch((error: unknown) => {
+          if (!closing.aborted) log.error(`the end of a sub-agent could not be recorded: ${messageOf(error)}`, { runId, error });
+        })
+        .finally(() => followed.delete(runId));
+      followed.set(runId, following);
+    },
+  };
+}
+
+/** A child that is being started: a stop may come before it is on disk. */
+interface Starting {
+  readonly sessionKey: string;
+  readonly runId: string;
+  isStopped: boolean;
+}
+
+interface Starts {
+  readonly spawn: Subagents["spawn"];
+  /** Runs of a session were aborted, or one: what they are just starting is not started, or ended at once. */
+  stopped(sessionKey: string, runId: string | undefined): void;
+}
+
+function createStarts(deps: SubagentsDeps, started: (child: Child) => void, end: (child: Child) => Promise<unknown>): Starts {
+  const starting = new Set<Starting>();
+  return {
+    stopped(sessionKey, runId) {
+      for (const one of starting) if (one.sessionKey === sessionKey && (runId === undefined || one.runId === runId)) one.isStopped = true;
+    },
+    async spawn(request) {
+      const { sessionKey, runId } = request.requester;
+      const one: Starting = { sessionKey, runId, isStopped: false };
+      starting.add(one);
+      try {
+        const result = await spawnChild(deps, request, { isStopped: () => one.isStopped, started });
+        const child = one.isStopped && result.status === "accepted" ? await readChild(deps, result.runId) : undefined;
+        if (child) await end(child);
+        return result;
+      } finally {
+        starting.delete(one);
+      }
+    },
+  };
+}
+
 export function createSubagents(deps: SubagentsDeps): Subagents {
-  const { store, log, config } = deps;
+  const { store, log } = deps;
   const file = createRunsFile(deps);
   const changed = changesOf(deps, file);
   const delivered = (children: readonly Child[]): void => {
@@ -142,42 +243,35 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
   const announcer = createAnnouncer(deps, delivered);
   const replaced = new Set<string>();
   const sweep = createSweep(deps, (row) => changed("removed", row));
-  let isClosed = false;
-
-  /** Waits for the end of a child's run, and has it reported. */
-  async function untilEnded(runId: string): Promise<void> {
-    const outcome = await deps.conversation().outcome(runId);
-    if (isClosed || isLeft(outcome)) return;
-    const archiveMs = (config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
-    let child = await readChild(deps, runId);
-    if (child && isActive(child)) {
-      // Its turn ended without it, or another program left it; what that left long ago nobody waits for.
-      await store.write("subagents.end", { runId, ...endOf(outcome), archiveMs });
-      if (!outcome && child.createdAt < deps.clock.now() - REPORTED_MS) await store.write("subagents.announced", { runIds: [runId] });
-      child = await readChild(deps, runId);
-    }
-    if (!child || child.outcome === "killed") return;
+  const closing = new AbortController();
+  const { follow, untilEnded } = createFollower(deps, closing.signal, (child) => {
     ended(child);
     sweep.arm();
     announcer.ready(child);
-  }
-
-  function follow(runId: string): void {
-    untilEnded(runId).catch((error: unknown) => {
-      if (!isClosed) log.error(`the end of a sub-agent could not be recorded: ${messageOf(error)}`, { runId, error });
-    });
-  }
+  });
 
   function ended(child: Child): void {
     changed("ended", child);
     notifyEnded(deps, child);
   }
 
-  const control = createControl({ ...deps, announcer, follow, steered: (child) => changed("steered", child), replaced, delivered, ended });
+  const controlDeps = { ...deps, announcer, follow, untilEnded, steered: (child: Child) => changed("steered", child), replaced, delivered, ended };
+  const control = createControl(controlDeps);
+  const starts = createStarts(
+    deps,
+    (child) => {
+      changed("spawned", child);
+      progress(deps, "started", child);
+      follow(child.runId);
+    },
+    (child) => stop(controlDeps, [child]),
+  );
 
   const onAbort = deps.conversation().onAbort(({ sessionKey, runId }, reason) => {
+    if (runId !== undefined && replaced.has(runId)) return;
+    starts.stopped(sessionKey, runId);
     // A stop by a command ends them itself, and says how many there were.
-    if (reason === "stop" || (runId !== undefined && replaced.has(runId))) return;
+    if (reason === "stop") return;
     control.killBelow(sessionKey, runId).catch((error: unknown) => log.error(`sub-agents could not be stopped: ${messageOf(error)}`, { sessionKey, error }));
   });
 
@@ -199,19 +293,14 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
         else announcer.ready(child);
       }
     },
-    spawn: (request) =>
-      spawnChild(deps, request, (child) => {
-        changed("spawned", child);
-        progress(deps, "started", child);
-        follow(child.runId);
-      }),
+    spawn: starts.spawn,
     async log(sessionKey, target, limit, withTools) {
       const child = await control.find(sessionKey, target);
       const lines = await lastMessages(store, child.sessionKey, limit * 4);
       return lines.filter(({ role }) => withTools || role === "user" || role === "assistant").slice(-limit);
     },
     async [Symbol.asyncDispose]() {
-      isClosed = true;
+      closing.abort();
       onAbort[Symbol.dispose]();
       sweep.close();
       announcer.close();

@@ -60,7 +60,8 @@ export function spawnTool(deps: SubagentToolDeps): Tool {
     idempotent: true,
     run:
       ({ subagents, addressOf }) =>
-      async ({ id, params, context }): Promise<ToolOutcome> => {
+      async ({ id, params, context, signal }): Promise<ToolOutcome> => {
+        if (signal.aborted) return failedOutcome("the run was stopped");
         const { sessionKey, agentId, runId } = context;
         const result = await subagents.spawn({
           requester: { sessionKey, agentId, runId },

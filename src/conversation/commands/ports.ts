@@ -264,7 +264,10 @@ export interface SubagentView {
 export interface SubagentsPort {
   list(sessionKey: string): Promise<readonly SubagentView[]>;
   find(sessionKey: string, target: string): Promise<SubagentView>;
-  kill(sessionKey: string, target: string): Promise<{ readonly killed: number; readonly child?: SubagentView }>;
+  kill(
+    sessionKey: string,
+    target: string,
+  ): Promise<{ readonly killed: number; readonly dropped: number; readonly names: readonly string[]; readonly child?: SubagentView }>;
   log(sessionKey: string, target: string, limit: number, withTools: boolean): Promise<readonly { readonly role: string; readonly text: string }[]>;
   /** Undefined when there is no answer in time. */
   send(sessionKey: string, target: string, message: string, timeoutMs: number): Promise<RunOutcome | undefined>;

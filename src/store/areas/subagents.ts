@@ -12,6 +12,8 @@ export interface SpawnLimits {
   /** So many children of one session that failed in a row stop further ones, until the last failure is so long ago (ms). */
   readonly failures: number;
   readonly pauseMs: number;
+  /** Children that reports of other children led to, without a person in between: how long such a chain may be, and how many of one chain there may be. */
+  readonly chain?: { readonly root: string; readonly generation: number; readonly maxGenerations: number; readonly maxChildren: number } | undefined;
 }
 
 /** A budget in its current period: what of the usage counts for it, from `since` until before `before`. */
@@ -78,7 +80,7 @@ export interface SubagentsWrites {
     result: void;
   };
   /**
-   * Adds a child inside the limits. `OVERLOADED` when one is reached: `details.limit` is `children`, `total`, `failures`, `budget`, or `killed` when the
+   * Adds a child inside the limits. `OVERLOADED` when one is reached: `details.limit` is `children`, `total`, `failures`, `chain`, `budget`, or `killed` when the
    * session that starts it was itself stopped. A refusal refuses the whole commit, with the run in it.
    *
    * Of each budget the child gets a share of what is free, so large that the session can still start all the children it may have and goes on itself. A child
@@ -103,6 +105,8 @@ export interface SubagentsWrites {
       readonly error?: string | undefined;
       readonly startedAt?: number | undefined;
       readonly archiveMs?: number | undefined;
+      /** Not while a command of its session waits for approval, or runs after one: the child goes on then. */
+      readonly unlessWaiting?: boolean | undefined;
     };
     result: { readonly ended: boolean };
   };

@@ -1,7 +1,7 @@
 /** `/subagents`, `/kill` and `/steer`: children of the session that the command is given in. */
 import { AppError } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
-import { answered, notThere, silent, type Answer, type Handler, type Handling } from "../handling.ts";
+import { answered, notThere, type Answer, type Handler, type Handling } from "../handling.ts";
 import type { SubagentsPort, SubagentView } from "../ports.ts";
 
 const USAGE = [
@@ -35,12 +35,14 @@ const list: Acting = async ({ key }, port) => {
   return ["**Active sub-agents**", ...shown(active), "", "**Last 30 minutes**", ...shown(recent)].join("\n");
 };
 
-/** Success is silent: what was stopped reports nothing either. */
+/** The reference does not answer; what was stopped reports nothing, so nobody would see which one it was. */
 const kill: Acting = async ({ key }, port, rest) => {
   if (rest === "") return "Usage: /kill <target|all>";
-  const { killed, child } = await port.kill(key, rest);
-  if (killed > 0) return silent("silent", `stopped ${killed} sub-agents`);
-  return child ? `${child.name} has already finished.` : "No sub-agent is running.";
+  const { killed, dropped, names, child } = await port.kill(key, rest);
+  const below = killed - names.length;
+  const reports = dropped === 0 ? "" : ` ${dropped === 1 ? "1 result is" : `${dropped} results are`} not reported any more.`;
+  if (killed > 0) return `Stopped ${names.join(", ")}${below > 0 ? ` and ${below} that it started` : ""}.${reports}`;
+  return child ? `${child.name} has already finished.` : `No sub-agent is running.${reports}`;
 };
 
 const log: Acting = async ({ key, ports }, port, rest) => {

@@ -65,10 +65,15 @@ export const approvalsReads = {
   },
   "approvals.some": ({ sql }, { ids }) =>
     readRows(sql(`SELECT ${COLUMNS} FROM approvals WHERE id IN (SELECT value FROM json_each(?))`).all(JSON.stringify(ids))),
-  "approvals.unreported"({ sql }, { kind, since, before }) {
-    const text = `SELECT ${COLUMNS} FROM approvals WHERE kind = ? AND created_at >= ? AND created_at < ? AND coalesce(json_extract(fate, '$.told'), 0) = 0
-      ORDER BY created_at, id`;
-    return readRows(sql(text).all(kind, since, before));
+  "approvals.unreported"({ sql }, { kind, since, before, sessionKey }) {
+    const { text, values } = where([
+      ["kind = ?", kind],
+      ["created_at >= ?", since],
+      ["created_at < ?", before],
+      ["session_key = ?", sessionKey],
+    ]);
+    const unreported = "coalesce(json_extract(fate, '$.told'), 0) = 0";
+    return readRows(sql(`SELECT ${COLUMNS} FROM approvals WHERE ${text} AND ${unreported} ORDER BY created_at, id`).all(...values));
   },
 } satisfies ReadHandlers<ApprovalsReads>;
 

@@ -134,6 +134,11 @@ function giveBack(context: WriteContext, runId: string): void {
   }
 }
 
+/** A session goes on after a command that is not older than this. */
+const GOES_ON_MS = 24 * 60 * 60_000;
+const WAITING = `SELECT 1 FROM subagents JOIN approvals ON session_key = child_session_key WHERE run_id = ? AND subagents.state <> 'ended' AND kind = 'exec'
+  AND approvals.created_at >= ? AND json_extract(request, '$.plan') IS NOT NULL AND coalesce(json_extract(fate, '$.told'), 0) = 0`;
+
 const reached = (limit: string, message: string, active: number, max: number): AppError =>
   new AppError("OVERLOADED", message, { details: { limit, active, max } });
 
@@ -155,16 +160,28 @@ function checkLimits({ sql, now }: WriteContext, requester: string, { children, 
   return { free: children - own };
 }
 
+/** Refuses a child where children have started each other for too long. */
+function checkChain({ sql }: WriteContext, chain: SpawnLimits["chain"]): void {
+  if (!chain || chain.generation === 0) return;
+  const { root, generation, maxGenerations, maxChildren } = chain;
+  if (generation > maxGenerations) throw reached("chain", "reports of sub-agents have started others too often", generation, maxGenerations);
+  const text = "SELECT count(*) AS chained FROM subagents WHERE json_extract(data, '$.chain.root') = ? AND json_extract(data, '$.chain.generation') > 0";
+  const chained = numberOf(sql(text), root);
+  if (chained >= maxChildren) throw reached("chain", "reports of sub-agents have started too many others", chained, maxChildren);
+}
+
 export const subagentsWrites = {
   "subagents.spawn"(context, { limits, budgets = [], ...run }) {
+    checkChain(context, limits.chain);
     const { free } = checkLimits(context, run.requesterSessionKey, limits);
     // As many as may still come, and one for the session itself.
     const shares = reserve(context, run.requesterSessionKey, budgets, free + 1);
     add(context, run);
     if (shares.length > 0) setShares(context, run.runId, shares);
   },
-  "subagents.end"(context, { runId, outcome, error, startedAt, archiveMs }) {
+  "subagents.end"(context, { runId, outcome, error, startedAt, archiveMs, unlessWaiting = false }) {
     const { sql, now } = context;
+    if (unlessWaiting && sql(WAITING).get(runId, now - GOES_ON_MS)) return { ended: false };
     giveBack(context, runId);
     const text = `UPDATE subagents SET state = 'ended', outcome = ?, ended_at = ?, started_at = coalesce(started_at, ?), archive_at = ?,
       data = CASE WHEN ? IS NULL THEN data ELSE json_set(data, '$.error', ?) END WHERE run_id = ? AND state <> 'ended'`;

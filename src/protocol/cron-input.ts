@@ -38,7 +38,14 @@ export const CRON_FIELDS = {
     to: true,
     bestEffortDeliver: true,
   }),
-  delivery: namesOf<NonNullable<NewJob["delivery"]>>({ mode: true, channel: true, to: true, bestEffort: true }),
+  delivery: namesOf<NonNullable<NewJob["delivery"]>>({
+    mode: true,
+    channel: true,
+    to: true,
+    accountId: true,
+    threadId: true,
+    bestEffort: true,
+  }),
 } as const;
 
 const MAX_NAME = 60;

@@ -42,7 +42,13 @@ const Payload = either(closed({ kind: literal("systemEvent"), text: filled() }),
 /** Without a kind the fields say which it is, or it stays as it is. */
 const PayloadPatch = closed({ kind: maybe(choice(["systemEvent", "agentTurn"])), text: maybe(filled()), message: maybe(filled()), ...turnFields });
 
-const deliveryFields = { channel: maybe(text()), bestEffort: maybe(flag()), to: maybe(text()) };
+const deliveryFields = {
+  channel: maybe(text()),
+  bestEffort: maybe(flag()),
+  to: maybe(text()),
+  accountId: maybe(text({ description: "The channel's account that sends it. Default: the one that the session's last chat uses." })),
+  threadId: maybe(either(text(), number())),
+};
 const deliveryMode = choice(["none", "announce", "webhook"]);
 const Delivery = closed({ mode: deliveryMode, ...deliveryFields });
 

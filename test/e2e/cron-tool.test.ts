@@ -25,13 +25,15 @@ beforeAll(async () => {
   gateway.configure({
     agents: { ...agents, list: [{ id: "main", default: true, subagents: { allowAgents: ["helper"] } }, { id: "research" }, { id: "helper" }] },
   });
-  await expect.poll(async () => JSON.stringify(await call("config.get", {})), PATIENCE).toContain("allowAgents");
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await telegram?.[Symbol.asyncDispose]();
 });
-beforeEach(() => gateway.model.answers(undefined));
+beforeEach(async () => {
+  gateway.model.answers(undefined);
+  await expect.poll(async () => JSON.stringify(await call("config.get", {})), PATIENCE).toContain("allowAgents");
+});
 
 interface Job {
   readonly id: string;
@@ -110,4 +112,52 @@ test("an agent that allowAgents names may be given jobs", async () => {
   await call("cron.run", { id: added.id });
   await expect.poll(() => texts(telegram.me), PATIENCE).toContain("Heard w-helped.");
   await call("cron.remove", { id: added.id });
+});
+
+test("an interval of a millisecond runs once a second, and the model is warned about it", async () => {
+  const job = { name: "hasty", schedule: { kind: "every", everyMs: 1 }, payload: { kind: "agentTurn", message: "say w-hasty" }, delivery: { mode: "none" } };
+  const added = JSON.parse(await ask("add-hasty", { action: "add", job })) as Job & { readonly warning: string };
+  expect(added.warning).toContain("everyMs is in milliseconds");
+  interface Run {
+    readonly status: string;
+    readonly runAtMs: number;
+    readonly error?: string;
+  }
+  const runs = async (): Promise<readonly Run[]> => (await call<{ entries: readonly Run[] }>("cron.runs", { id: added.id })).entries;
+  await expect.poll(async () => (await runs()).filter(({ status }) => status === "ok").length, PATIENCE).toBeGreaterThan(2);
+  await call("cron.remove", { id: added.id });
+  const all = await runs();
+  const [first] = all;
+  const times = all.map(({ runAtMs }) => runAtMs);
+  expect(times.every((at) => (at - (first?.runAtMs ?? 0)) % 1000 === 0)).toBe(true);
+  expect(all.filter(({ error = "" }) => error.includes("gateway was not running"))).toEqual([]);
+});
+
+test("a job that cannot be is refused with what came and what fits", async () => {
+  const refused = await ask("add-vague", { action: "add", schedule: "every weekday at 9", text: "tea" });
+  expect(refused).toContain('schedule is "every weekday at 9"');
+  expect(refused).toContain('{kind:"cron", expr:"0 9 * * 1-5", tz:"Europe/Berlin"}');
+  const { error } = await gateway.operator.request("cron.add", { name: "x", schedule: 5, payload: "tea" });
+  expect(error?.message).toMatch(/schedule is 5: expected .*; payload is "tea": expected /);
+  const { error: nothing } = await gateway.operator.request("cron.add", {});
+  expect(nothing?.message).toMatch(/schedule is missing: expected .*payload is missing: expected /);
+});
+
+test("the session of a job is called after the job", async () => {
+  const job = { name: "Morning news", schedule: DAILY, sessionTarget: "isolated", wakeMode: "now", delivery: { mode: "none" } };
+  const { id } = await call<Job>("cron.add", { ...job, payload: { kind: "agentTurn", message: "say w-news" } });
+  const name = async (): Promise<unknown> => {
+    await call("cron.run", { id });
+    const { sessions } = await call<{ sessions: readonly { key: string; name?: string; label?: string }[] }>("sessions.list", {
+      limit: 200,
+      includeDerivedTitles: true,
+    });
+    return sessions.find(({ key }) => key === `agent:main:cron:${id}`);
+  };
+  expect(await name()).toMatchObject({ label: "Cron: Morning news", name: "Cron: Morning news" });
+  await call("cron.update", { id, patch: { name: "Evening news" } });
+  expect(await name()).toMatchObject({ label: "Cron: Evening news" });
+  await call("sessions.patch", { key: `agent:main:cron:${id}`, label: "My news" });
+  expect(await name()).toMatchObject({ label: "My news" });
+  await call("cron.remove", { id });
 });

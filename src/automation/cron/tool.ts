@@ -4,7 +4,7 @@ import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import type { Config } from "../../config/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
-import { agentOfKey, CRON_FIELDS, loadValidators, normalizeJob, normalizeNewJob, parseSessionKey, type MethodName } from "../../protocol/index.ts";
+import { agentOfKey, CRON_FIELDS, jobProblems, loadValidators, normalizeJob, normalizeNewJob, parseSessionKey, type MethodName } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import {
   CRON,
@@ -54,7 +54,9 @@ update: jobId and patch, with the fields to change. remove, run, runs: jobId. li
 Word a reminder so that it makes sense when it fires. contextMessages (0 to 10) appends the last messages of this chat to a reminder.`;
 
 /** Validates what a model wrote with the method's own schema. */
-async function checked(method: Extract<MethodName, "cron.add" | "cron.update">, params: unknown): Promise<void> {
+async function checked(method: Extract<MethodName, "cron.add" | "cron.update">, params: Readonly<Record<string, unknown>>): Promise<void> {
+  const problems = method === "cron.add" ? jobProblems(params, true) : jobProblems(params["patch"], false);
+  if (problems.length > 0) throw new AppError("INVALID_INPUT", `invalid job: ${problems.join("; ")}`);
   const issues = (await loadValidators()).params(method, params) ?? [];
   if (issues.length > 0) throw new AppError("INVALID_INPUT", `invalid job: ${issues.join("; ")}`);
 }
@@ -138,6 +140,16 @@ async function list(deps: CronToolDeps, { params, context }: ToolCall): Promise<
   return { jobs, ...(jobs.length === all.length ? {} : { ofOtherAgents: all.length - jobs.length }) };
 }
 
+const MINUTE_MS = 60_000;
+
+/** Seconds or minutes that a model wrote as milliseconds would have a job run all the time: the answer says what was asked for. */
+function withWarning(job: CronJob): CronJob | (CronJob & { readonly warning: string }) {
+  if (job.schedule.kind !== "every" || job.schedule.everyMs >= MINUTE_MS) return job;
+  const { everyMs } = job.schedule;
+  const written = everyMs < 1000 ? "more than once a second, so it runs once a second" : `every ${everyMs / 1000} seconds`;
+  return { ...job, warning: `everyMs is in milliseconds: ${everyMs} is ${written}. Update or remove the job if something else was meant; an hour is 3600000.` };
+}
+
 async function add(deps: CronToolDeps, { params, context }: ToolCall): Promise<unknown> {
   const flat = Object.fromEntries(FLAT_FIELDS.flatMap((field) => (params[field] === undefined ? [] : [[field, params[field]]])));
   const job = normalizeNewJob(isRecord(params["job"]) ? params["job"] : flat);
@@ -149,7 +161,7 @@ async function add(deps: CronToolDeps, { params, context }: ToolCall): Promise<u
   // Checked right above.
   const input = (await withContext(complete, count, context.sessionKey, deps)) as NewJob;
   await checkReach(deps, context, { agentId: input.agentId ?? context.agentId, sessionKey: input.sessionKey ?? context.sessionKey });
-  return deps.cron.add(input);
+  return withWarning(await deps.cron.add(input));
 }
 
 async function update(deps: CronToolDeps, { params, context }: ToolCall, id: string): Promise<unknown> {
@@ -164,7 +176,7 @@ async function update(deps: CronToolDeps, { params, context }: ToolCall, id: str
     const isForeign = agentOfKey(sessionOf(reach, deps.config.current), { defaultAgentId: context.agentId }) !== context.agentId.toLowerCase();
     if (isForeign || patch.agentId !== undefined || patch.sessionKey !== undefined) await checkReach(deps, context, reach);
   }
-  return deps.cron.update(id, patch);
+  return withWarning(await deps.cron.update(id, patch));
 }
 
 async function carryOut(deps: CronToolDeps, call: ToolCall): Promise<unknown> {

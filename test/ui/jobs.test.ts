@@ -91,7 +91,7 @@ describeInBrowser("the page of scheduled jobs", () => {
     await page.getByRole("button", { name: "Enable Pulse" }).click();
     await page.getByText(/^1,46[45] runs of 3 jobs in the coming 24 hours\.$/).waitFor();
     const strip = page.getByRole("region", { name: "The coming 24 hours" });
-    await strip.getByRole("link", { name: /^Pulse: \* \* \* \* \*, 1,4(?:39|40) runs$/ }).waitFor();
+    await strip.getByRole("link", { name: /^Pulse: every minute, 1,4(?:39|40) runs$/ }).waitFor();
     expect(await strip.getByRole("link", { name: "Hourly" }).count()).toBe(24);
     expect(await strip.getByRole("link", { name: "Once" }).count()).toBe(1);
     await page.getByRole("button", { name: "Disable Pulse" }).click();

@@ -8,7 +8,10 @@ test("schedules are said in words where they are of a common kind", () => {
   const text = (expr: string, tz?: string): string => scheduleText({ schedule: { kind: "cron", expr, ...(tz === undefined ? {} : { tz }) } });
   expect(text("0 9 * * 1-5", "Europe/Berlin")).toBe("weekdays at 09:00 (Europe/Berlin)");
   expect(text("5 17 * * *")).toBe("every day at 17:05");
-  expect(text("*/5 * * * *")).toBe("*/5 * * * *");
+  expect(text("*/5 * * * *")).toBe("every 5 minutes");
+  expect(text("* * * * *")).toBe("every minute");
+  expect(text("*/7 * * * *")).toBe("*/7 * * * *");
+  expect(text("* 9 * * *")).toBe("* 9 * * *");
   expect(text("0 0 9 * * 1-5")).toBe("0 0 9 * * 1-5");
   expect(scheduleText({ schedule: { kind: "every", everyMs: HOUR } })).toBe("every hour");
   expect(scheduleText({ schedule: { kind: "every", everyMs: 90_000 } })).toBe("every 90 seconds");

@@ -25,6 +25,9 @@ const DAYS: Readonly<Record<string, string>> = { "*": "every day", "1-5": "weekd
 /** The common kinds of expressions in words; others as they are written. */
 function expressionText(expr: string): string {
   const [minute = "", hour = "", dom, month, dow = "", ...rest] = expr.trim().split(/\s+/);
+  const step = /^\* \* \* \*$/.test([hour, dom, month, dow, ...rest].join(" ")) ? /^\*(?:\/(\d{1,2}))?$/.exec(minute) : null;
+  const minutes = Number(step?.[1] ?? 1);
+  if (step && minutes > 0 && 60 % minutes === 0) return everyText(minutes * 60_000);
   const days = DAYS[dow.toUpperCase()];
   const isDaily = /^\d{1,2}$/.test(minute) && /^\d{1,2}$/.test(hour) && dom === "*" && month === "*" && rest.length === 0;
   return isDaily && days !== undefined ? `${days} at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}` : expr;

@@ -95,11 +95,16 @@ interface Parts {
 }
 
 /** The tools with which agents schedule work and hand it to others. */
-async function makeTools({ conversation, history }: AutomationDeps, { cron, subagents, heartbeat }: Parts): Promise<readonly Tool[]> {
-  const [{ cronTool }, { spawnTool, subagentsTool }] = await Promise.all([loadCron(), loadSubagents()]);
-  const own = { subagents, addressOf: (runId: string) => conversation().addressOf(runId) };
+async function makeTools({ core: { config, store }, conversation, history }: AutomationDeps, { cron, subagents, heartbeat }: Parts): Promise<readonly Tool[]> {
+  const [{ cronTool }, { agentRefusal, spawnTool, subagentsTool }] = await Promise.all([loadCron(), loadSubagents()]);
+  const addressOf = (runId: string): ReturnType<Conversation["addressOf"]> => conversation().addressOf(runId);
+  const own = { subagents, addressOf };
   const scheduling = cronTool({
     cron,
+    config,
+    store,
+    addressOf,
+    refusedAgent: (agentId, other) => agentRefusal(config.current, agentId, other, "cron"),
     recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
     async wake({ sessionKey, text, mode }) {
       await heartbeat.wake({ sessionKey, text, wake: { source: "wake", now: mode === "now" } }, "wake");

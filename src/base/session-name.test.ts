@@ -14,6 +14,8 @@ test("a session is named by its label, its chat, its first message, and at last 
 
 test("the main chat keeps its name whatever its messages are, unless its owner gave it another", () => {
   expect(sessionName({ key: "agent:main:main", title: "hello" })).toBe("Main chat");
+  expect(sessionName({ key: "agent:ops:main", title: "hello" })).toBe("Main chat (ops)");
+  expect(sessionName({ key: "global" })).toBe("Main chat");
   expect(sessionName({ key: "agent:main:main", label: "Home" })).toBe("Home");
   expect(isMainKey("global")).toBe(true);
   expect(isMainKey("agent:main:mainly")).toBe(false);

@@ -29,9 +29,15 @@ const restOf = (key: string): string => key.replace(AGENT, "");
 /** True for the session that messages go to by default. */
 export const isMainKey = (key: string): boolean => key === "global" || restOf(key) === "main";
 
+/** Each agent has a main chat: those of others than `main` say whose it is. */
+function mainName(key: string): string {
+  const [, agentId = "main"] = key.split(":");
+  return agentId === "main" ? "Main chat" : `Main chat (${agentId})`;
+}
+
 /** A key in words: `agent:main:telegram:group:-100` → `Telegram group -100`. */
 export function readableKey(key: string): string {
-  if (isMainKey(key)) return "Main chat";
+  if (isMainKey(key)) return mainName(key);
   const [first = "", ...more] = restOf(key).split(":");
   if (first === "web") return ["Chat", ...more].join(" ");
   if (more.length === 0) return first === "" ? key : first;
@@ -47,6 +53,6 @@ const isOwn = (key: string): boolean => restOf(key).startsWith("web:");
 
 /** The display name of a session, the same everywhere: its label, its chat's name, its first message, else its key in words. */
 export function sessionName({ key, label, displayName, subject, title }: Nameable): string {
-  const main = isMainKey(key) ? "Main chat" : undefined;
+  const main = isMainKey(key) ? mainName(key) : undefined;
   return filled(label) ?? main ?? filled(displayName) ?? filled(subject) ?? filled(title) ?? (isOwn(key) ? "New chat" : readableKey(key));
 }

@@ -1,5 +1,6 @@
 /** Cron jobs as clients and models write them, in the form that the schemas of `cron.*` accept. */
 import { isRecord } from "../base/records.ts";
+import { clip } from "../base/text.ts";
 import type { MethodParams } from "./catalog.ts";
 
 type NewJob = Omit<MethodParams<"cron.add">, "idempotencyKey">;
@@ -38,7 +39,14 @@ export const CRON_FIELDS = {
     to: true,
     bestEffortDeliver: true,
   }),
-  delivery: namesOf<NonNullable<NewJob["delivery"]>>({ mode: true, channel: true, to: true, bestEffort: true }),
+  delivery: namesOf<NonNullable<NewJob["delivery"]>>({
+    mode: true,
+    channel: true,
+    to: true,
+    accountId: true,
+    threadId: true,
+    bestEffort: true,
+  }),
 } as const;
 
 const MAX_NAME = 60;
@@ -112,4 +120,25 @@ export function normalizeCronAdd(params: unknown): unknown {
 /** Parameters of `cron.update`: the change itself is written like a job. */
 export function normalizeCronUpdate(params: unknown): unknown {
   return isRecord(params) && isRecord(params["patch"]) ? { ...params, patch: normalizeJob(params["patch"]) } : params;
+}
+
+const SCHEDULES = '{kind:"at", at:"2026-01-31T09:00:00Z"}, {kind:"every", everyMs:3600000} or {kind:"cron", expr:"0 9 * * 1-5", tz:"Europe/Berlin"}';
+const PAYLOADS = '{kind:"systemEvent", text:"…"} or {kind:"agentTurn", message:"…"}';
+const DELIVERIES = '{mode:"announce", channel:"…", to:"…"}, {mode:"none"} or {mode:"webhook", to:"https://…"}';
+const MAX_REPEATED = 120;
+
+/** What is wrong with the parts of a job that are no objects: what came, and what fits. Empty when the schema's own words have to do. */
+export function jobProblems(job: unknown, isNew: boolean): readonly string[] {
+  if (!isRecord(job)) return [];
+  const parts = [
+    ["schedule", SCHEDULES, isNew],
+    ["payload", PAYLOADS, isNew],
+    ["delivery", DELIVERIES, false],
+  ] as const;
+  return parts.flatMap(([part, fits, isNeeded]) => {
+    const value = job[part];
+    if (isRecord(value) || (value === undefined && !isNeeded)) return [];
+    const came = value === undefined ? "missing" : clip(JSON.stringify(value) ?? "nothing", MAX_REPEATED);
+    return [`${part} is ${came}: expected ${fits}`];
+  });
 }

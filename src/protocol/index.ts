@@ -19,7 +19,7 @@ export { CLOSE, LIMITS, PROTOCOL_ERROR_CODES, PROTOCOL_VERSION, type ProtocolErr
 export type { MethodFacts } from "./method.ts";
 export type { Presence } from "./presence.ts";
 export { covers, SCOPES, type Access, type Role, type Scope } from "./scopes.ts";
-export { CRON_FIELDS, normalizeCronAdd, normalizeCronUpdate, normalizeJob, normalizeNewJob } from "./cron-input.ts";
+export { CRON_FIELDS, jobProblems, normalizeCronAdd, normalizeCronUpdate, normalizeJob, normalizeNewJob } from "./cron-input.ts";
 export {
   agentOfKey,
   canonicalSessionKey,

@@ -36,6 +36,7 @@ export { riskyAllowlistEntries, type RiskyEntry } from "./exec/remember/risky.ts
 export { execSettings, type ExecOverride, type ExecSettings } from "./exec/settings.ts";
 export type { SessionModel, SessionModels, SessionToolsDeps } from "./builtin/session/deps.ts";
 export type { SessionPost, SessionReply } from "./builtin/session/sessions-send.ts";
+export { findTarget, refusal as sessionRefusal } from "./builtin/session/visibility.ts";
 export { createLoopGuard, type LoopAlarm, type LoopGuard } from "./loop-guard/loop-guard.ts";
 export { sessionLoops, type SessionLoopsDeps } from "./loop-guard/loop-guard.ts";
 export { loopSettings, type LoopSettings } from "./loop-guard/settings.ts";

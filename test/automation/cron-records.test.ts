@@ -116,7 +116,33 @@ test("the coming times of all jobs are listed in order, up to a limit", async ()
       { jobId: hourly.id, atMs: T0 + 2 * HOUR },
       { jobId: hourly.id, atMs: T0 + 3 * HOUR },
     ],
+    frequent: [],
+    runs: 4,
+    jobs: 2,
     truncated: false,
   });
-  expect(await cron.upcoming({ untilMs: T0 + 3 * HOUR, limit: 2 })).toMatchObject({ times: [{}, {}], truncated: true });
+  // Where not all fit, the jobs that run most often are counted.
+  expect(await cron.upcoming({ untilMs: T0 + 3 * HOUR, limit: 2 })).toEqual({
+    times: [{ jobId: once.id, atMs: T0 + 1.5 * HOUR }],
+    frequent: [{ jobId: hourly.id, count: 3, firstMs: T0 + HOUR, lastMs: T0 + 3 * HOUR }],
+    runs: 4,
+    jobs: 2,
+    truncated: false,
+  });
+});
+
+test("jobs that run often are counted, and all times of the others are listed", async () => {
+  const cronJob = (expr: string, more: object = {}) => cron.add(isolated(expr, { schedule: { kind: "cron", expr, tz: "UTC", staggerMs: 0, ...more } }));
+  const second = await cron.add(isolated("second", { schedule: { kind: "every", everyMs: 1 } }));
+  const minutely = await cronJob("* * * * *");
+  const office = await cronJob("5,*/20 9-17 * * 1-5");
+  const odd = await cronJob("*/10 * * * * *");
+  const daily = await cronJob("0 9 * * *");
+  const { times, frequent, runs, jobs, truncated } = await cron.upcoming({ untilMs: T0 + 24 * HOUR, limit: 500 });
+  const counts = new Map(frequent.map(({ jobId, count }) => [jobId, count]));
+  expect([second, minutely, odd].map(({ id }) => counts.get(id))).toEqual([86_400, 1440, 8640]);
+  // Thursday noon to Friday noon: from 12:05 to 17:40, and from 9:00 to 12:00.
+  expect(times.filter(({ jobId }) => jobId === office.id)).toHaveLength(23 + 13);
+  expect(times.filter(({ jobId }) => jobId === daily.id).map(({ atMs }) => (atMs - T0) / HOUR)).toEqual([21]);
+  expect({ runs, jobs, truncated }).toEqual({ runs: 86_400 + 1440 + 8640 + 36 + 1, jobs: 5, truncated: false });
 });

@@ -131,6 +131,19 @@ test("a run that has not ended is not started again: its times are recorded as s
   expect(await cron.run(job.id, "force")).toEqual({ ran: false, reason: "already-running" });
 });
 
+test("a run that is longer than the interval passes over times, which are one record with their number", async () => {
+  const job = await cron.add(isolated("long @chunks=3 @gap=10000", { schedule: { kind: "every", everyMs: 1 } }));
+  await expect.poll(async () => (await pass(1000), responder.requests.length)).toBe(1);
+  for (let second = 0; second < 15; second += 1) await pass(1000);
+  expect(responder.requests).toHaveLength(1);
+  await expect.poll(async () => (await pass(1000), responder.requests.length)).toBe(2);
+  const skipped = (await cron.runs(job.id, 100)).filter(({ status }) => status === "skipped").map(({ error }) => error);
+  expect(skipped).toEqual([
+    "the previous run had not ended",
+    expect.stringMatching(/^the previous run had not ended \(\d+ times, the last of which is this one\)$/),
+  ]);
+});
+
 test("slow jobs delay no other below the limit, and above it they wait for one to end", async () => {
   config.current = { cron: { maxConcurrentRuns: 2 } };
   const jobs = [];

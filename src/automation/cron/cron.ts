@@ -8,7 +8,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import type { Responder } from "../../conversation/index.ts";
-import type { EventPayload, MethodResult } from "../../protocol/index.ts";
+import type { EventPayload } from "../../protocol/index.ts";
 import type { CronSlotRow, Store } from "../../store/index.ts";
 import { createJob, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
 import { changeJob, extraOf, jobOf, putJob, rowOf, type Extra } from "./jobs.ts";
@@ -16,6 +16,7 @@ import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner } from "./runner.ts";
 import { parseAt, timesOf } from "./schedule.ts";
+import { upcomingTimes, type Upcoming } from "./upcoming.ts";
 
 export type CronEvent = EventPayload<"cron">;
 export type CronEntry = CronEvent & { readonly ts: number };
@@ -58,11 +59,9 @@ export interface Cron extends AsyncDisposable {
   run(id: string, mode: "due" | "force"): Promise<{ readonly ran: boolean; readonly reason?: "already-running" | "not-due" }>;
   /** Finished and missed runs, oldest first. */
   runs(id: string, limit: number): Promise<readonly CronEntry[]>;
-  /** The coming times of all jobs, in order. */
+  /** The coming times of all jobs, in order; of jobs that run often only how many there are. */
   upcoming(range: { readonly untilMs: number; readonly limit: number }): Promise<Upcoming>;
 }
-
-type Upcoming = MethodResult<"cron.upcoming">;
 
 /** When a job runs next. A fixed time that has passed is due at once, unless the job has run since. */
 export function withNext(job: CronJob, now: number): CronJob {
@@ -71,31 +70,6 @@ export function withNext(job: CronJob, now: number): CronJob {
   const isOpen = fixed !== undefined && (state.lastRunAtMs === undefined || state.lastRunAtMs < fixed);
   const next = !job.enabled ? undefined : isOpen ? fixed : timesOf(job.schedule, job.id).next(now);
   return { ...job, state: { ...state, ...(next === undefined ? {} : { nextRunAtMs: next }) } };
-}
-
-/** Jobs whose times are listed, and times of one job. */
-const MAX_LISTED_JOBS = 500;
-const MAX_OF_ONE_JOB = 300;
-
-/** The times of a job from its planned one on. One whose schedule cannot be computed has only that. */
-function comingTimes(job: CronJob, first: number, untilMs: number): readonly number[] {
-  const found = [first];
-  if (job.schedule.kind === "at") return found;
-  try {
-    const times = timesOf(job.schedule, job.id);
-    for (let at = times.next(first); at !== undefined && at <= untilMs && found.length < MAX_OF_ONE_JOB; at = times.next(at)) found.push(at);
-  } catch {
-    // The planner reports it when the time comes.
-  }
-  return found;
-}
-
-async function upcomingTimes(store: Pick<Store, "read">, { untilMs, limit }: { readonly untilMs: number; readonly limit: number }): Promise<Upcoming> {
-  const due = await store.read("cron.job.list", { enabled: true, dueUntil: untilMs, limit: MAX_LISTED_JOBS });
-  const times = due
-    .flatMap((row) => (row.nextRunAt === null ? [] : comingTimes(jobOf(row), row.nextRunAt, untilMs).map((atMs) => ({ jobId: row.id, atMs }))))
-    .sort((a, b) => a.atMs - b.atMs);
-  return { times: times.slice(0, limit), truncated: times.length > limit || due.length === MAX_LISTED_JOBS };
 }
 
 /** A finished slot as `cron.runs` and the file of a job's runs show it. */

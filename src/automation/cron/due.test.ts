@@ -33,7 +33,7 @@ test("the time that is due right now runs also when earlier ones were missed", (
 
 test("a fixed time runs however late it is", () => {
   const at: Schedule = { kind: "at", at: new Date(T0).toISOString() };
-  expect(dueRuns({ schedule: at, missed: "skip" }, timesOf(at, "job"), T0, T0 + 1000 * HOUR)).toEqual({ run: [T0], missed: [], next: undefined });
+  expect(dueRuns({ schedule: at, missed: "skip" }, timesOf(at, "job"), T0, T0 + 1000 * HOUR)).toEqual({ run: [T0], missed: [], passed: [], next: undefined });
 });
 
 test("after days without a gateway every missed time is recorded, and none is invented", () => {
@@ -44,6 +44,7 @@ test("after days without a gateway every missed time is recorded, and none is in
   expect(dueRuns({ schedule: weekly, missedMaxAgeMs: 96 * HOUR }, timesOf(weekly, "job"), planned, planned + 49 * HOUR)).toEqual({
     run: [planned],
     missed: [],
+    passed: [],
     next: planned + 7 * 24 * HOUR,
   });
 });
@@ -54,4 +55,16 @@ test("a clock that jumps ahead by years lists a bounded number of times", () => 
   expect(found.run).toHaveLength(1);
   expect(found.missed).toHaveLength(999);
   expect(found.next).toBe(T0 + 20_000 * HOUR + 1000);
+});
+
+test("an interval shorter than a second runs once a second, and what a busy machine passes over is not called missed", () => {
+  const fast: Schedule = { kind: "every", everyMs: 1, anchorMs: T0 };
+  expect(timesOf(fast, "job").next(T0)).toBe(T0 + 1000);
+  expect(timesOf({ kind: "every", everyMs: 300, anchorMs: T0 }, "job").next(T0)).toBe(T0 + 1200);
+  expect(dueRuns({ schedule: fast }, timesOf(fast, "job"), T0 + 1000, T0 + 3500)).toEqual({
+    run: [T0 + 3000],
+    missed: [],
+    passed: [T0 + 1000, T0 + 2000],
+    next: T0 + 4000,
+  });
 });

@@ -9,11 +9,24 @@ const MISSED_MAX_AGE_MS = 6 * HOUR_MS;
 /** Missed times that are recorded one by one; of more only the newest are. */
 const MAX_LISTED = 1000;
 
+/** Times that were passed over for one reason, and are more than this, are one record with their number. */
+const MAX_ONE_BY_ONE = 10;
+
+export const countText = (count: number): string => (count === 1 ? "once more" : `${count.toLocaleString("en")} times, the last of which is this one`);
+
+/** How times that did not run are recorded: one by one, or many as one at the last of them. */
+export function passedOverAs(times: readonly number[], why: string): { readonly times: readonly number[]; readonly why: string } {
+  if (times.length <= MAX_ONE_BY_ONE) return { times, why };
+  return { times: times.slice(-1), why: `${why} (${countText(times.length)})` };
+}
+
 export interface Due {
   /** In order. */
   readonly run: readonly number[];
-  /** Recorded as missed. */
+  /** Recorded as missed: the gateway was not running, or the machine slept. */
   readonly missed: readonly number[];
+  /** Came while the gateway was running, faster than the job could be started. */
+  readonly passed: readonly number[];
   /** Undefined when the job has no time left. */
   readonly next: number | undefined;
 }
@@ -34,7 +47,7 @@ export function listTimes(times: Times, first: number, now: number): readonly nu
 /** Decides about a job whose next run was planned for `planned`, which is not after `now`. */
 export function dueRuns(job: Pick<CronJob, "schedule" | "missed" | "missedMaxAgeMs">, times: Times, planned: number, now: number): Due {
   const next = times.next(now);
-  if (job.schedule.kind === "at") return { run: [planned], missed: [], next: undefined };
+  if (job.schedule.kind === "at") return { run: [planned], missed: [], passed: [], next: undefined };
   const { missed: policy = "last", missedMaxAgeMs = MISSED_MAX_AGE_MS } = job;
   const listed = listTimes(times, planned, now);
   const isOnTime = (at: number): boolean => now - at <= ON_TIME_MS;
@@ -44,5 +57,6 @@ export function dueRuns(job: Pick<CronJob, "schedule" | "missed" | "missedMaxAge
     if (policy === "all") return isOnTime(at) || isYoung(at);
     return at === newest && (isOnTime(at) || (policy === "last" && isYoung(at)));
   };
-  return { run: listed.filter(runs), missed: listed.filter((at) => !runs(at)), next };
+  const others = listed.filter((at) => !runs(at));
+  return { run: listed.filter(runs), missed: isOnTime(planned) ? [] : others, passed: isOnTime(planned) ? others : [], next };
 }

@@ -111,18 +111,25 @@ function patchedPayload(old: CronJob["payload"], patch: NonNullable<JobPatch["pa
   return { ...(old.kind === "agentTurn" ? old : {}), ...settings, kind, message };
 }
 
+/** Where results go after a change. An account belongs to its channel, and a thread to its chat: they do not outlive them. */
+function patchedDelivery(old: CronJob["delivery"], patch: NonNullable<JobPatch["delivery"]>): CronJob["delivery"] {
+  const { accountId, threadId, ...rest } = old ?? { mode: "announce" };
+  const isSameChannel = patch.channel === undefined || patch.channel === rest.channel;
+  const isSameChat = isSameChannel && (patch.to === undefined || patch.to === rest.to);
+  const account = isSameChannel && accountId !== undefined ? { accountId } : {};
+  return { ...rest, ...account, ...(isSameChat && threadId !== undefined ? { threadId } : {}), ...patch };
+}
+
 /** The job after a change. Payload and delivery are merged by field; another kind of payload replaces it. Null removes a field. */
 export function patchJob(job: CronJob, patch: JobPatch, now: number): CronJob {
   const { agentId = job.agentId, sessionKey = job.sessionKey, description = job.description, ...others } = patch;
   const { schedule, payload, delivery, state, name = job.name, ...plain } = others;
   const { agentId: _agent, sessionKey: _session, description: _description, delivery: _delivery, ...rest } = job;
-  const merged = splitDelivery(
-    payload ? patchedPayload(job.payload, payload) : job.payload,
-    delivery ? { mode: "announce", ...job.delivery, ...delivery } : job.delivery,
-  );
+  const merged = splitDelivery(payload ? patchedPayload(job.payload, payload) : job.payload, delivery ? patchedDelivery(job.delivery, delivery) : job.delivery);
+  const wasMain = job.sessionTarget === "main";
   const isMain = (patch.sessionTarget ?? job.sessionTarget) === "main";
   // A main job answers in its session: where an isolated one sent its answer is dropped with the change.
-  const hasDelivery = merged.delivery !== undefined && (!isMain || merged.delivery.mode === "webhook");
+  const hasDelivery = merged.delivery !== undefined && (!isMain || merged.delivery.mode === "webhook" || (wasMain && merged.delivery.mode === "none"));
   const next: CronJob = {
     ...rest,
     ...plain,

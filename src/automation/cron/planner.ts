@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { CronJobRow } from "../../store/index.ts";
 import type { CronDeps } from "./cron.ts";
-import { dueRuns, type Due } from "./due.ts";
+import { countText, dueRuns, passedOverAs, type Due } from "./due.ts";
 import { changeJob, jobOf } from "./jobs.ts";
 import type { Runner } from "./runner.ts";
 import { timesOf } from "./schedule.ts";
@@ -25,6 +25,7 @@ const LOOK_AGAIN_MS = 60_000;
 const RETRY_MS = 5000;
 const MAX_SCHEDULE_ERRORS = 3;
 const STILL_RUNNING = "the previous run had not ended";
+const TOO_OFTEN = "the job came due again before it could be started";
 
 /** A schedule that cannot be computed ends its job after some attempts, instead of failing for ever. */
 async function unplannable({ store, clock, log, emit }: CronDeps, id: string, error: unknown): Promise<void> {
@@ -55,14 +56,13 @@ async function replan({ store, clock, log }: CronDeps): Promise<void> {
   }
 }
 
-export function createPlanner(deps: CronDeps, runner: Runner): Planner {
-  const { store, clock, log } = deps;
-  let timer: Disposable | undefined;
-  let earliest: number | null = null;
-  let isClosed = false;
-  let ticking: Promise<void> = Promise.resolve();
+/** Claims the slots of a job that are due, and records those that do not run. */
+function createClaim(deps: CronDeps, runner: Runner): (row: CronJobRow, now: number) => Promise<void> {
+  const { store, log } = deps;
+  /** Jobs that are due again while they run: how many of their times are not recorded yet, and the last of them. */
+  const waited = new Map<string, { readonly count: number; readonly last: number }>();
 
-  async function claim(row: CronJobRow, now: number): Promise<void> {
+  return async (row, now) => {
     const { id: jobId, nextRunAt } = row;
     if (nextRunAt === null) return;
     const job = jobOf(row);
@@ -72,19 +72,41 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
     } catch (error) {
       return unplannable(deps, jobId, error);
     }
-    const { run, missed, next = null } = due;
+    const { run, missed, passed, next = null } = due;
     const isBusy = runner.isBusy(jobId);
-    const plan = { id: jobId, nextRunAt: next, run: isBusy ? [] : run, skipped: isBusy ? run : [], missed, why: STILL_RUNNING };
-    const { claimed } = await store.write("cron.job.due", plan);
-    failpoint("cron.claimed");
     const skip = (runAtMs: number, error: string): void => {
       log.info(`a run of the cron job "${job.name}" did not take place: ${error}`, { jobId, runAtMs });
       deps.emit({ jobId, action: "finished", status: "skipped", error, runAtMs }, job);
     };
+    const left = waited.get(jobId);
+    if (isBusy) {
+      const times = [...passed, ...run];
+      // Of times that come faster than this the first is recorded at once, and the rest with their number when the run has ended.
+      const isOften = next !== null && next - now < LOOK_AGAIN_MS;
+      const skipped = isOften && left ? [] : times;
+      if (isOften) waited.set(jobId, { count: (left?.count ?? 0) + times.length - skipped.length, last: times.at(-1) ?? now });
+      await store.write("cron.job.due", { id: jobId, nextRunAt: next, run: [], missed, skipped, why: STILL_RUNNING });
+      for (const at of skipped) skip(at, STILL_RUNNING);
+      for (const at of missed) skip(at, "missed");
+      return;
+    }
+    waited.delete(jobId);
+    const over = left && left.count > 0 ? { times: [left.last], why: `${STILL_RUNNING} (${countText(left.count)})` } : passedOverAs(passed, TOO_OFTEN);
+    const { claimed } = await store.write("cron.job.due", { id: jobId, nextRunAt: next, run, skipped: over.times, missed, why: over.why });
+    failpoint("cron.claimed");
     for (const at of missed) skip(at, "missed");
-    for (const at of plan.skipped) skip(at, STILL_RUNNING);
+    for (const at of over.times) skip(at, over.why);
     for (const scheduledAt of claimed) void runner.run({ jobId, scheduledAt });
-  }
+  };
+}
+
+export function createPlanner(deps: CronDeps, runner: Runner): Planner {
+  const { store, clock, log } = deps;
+  let timer: Disposable | undefined;
+  let earliest: number | null = null;
+  let isClosed = false;
+  let ticking: Promise<void> = Promise.resolve();
+  const claim = createClaim(deps, runner);
 
   async function claimDue(): Promise<void> {
     const now = clock.now();

@@ -34,7 +34,7 @@ export const THINKING: readonly ThinkingLevel[] = ["off", "minimal", "low", "med
 export const runIdOf = (jobId: string, scheduledAt: number): string => `cron:${jobId}:${scheduledAt}`;
 
 /** The agent that a job is for; one that is not configured any more is the default one. */
-function agentOf({ agentId }: Pick<CronJob, "agentId">, config: OpenClawConfig): string {
+export function agentOf({ agentId }: Pick<CronJob, "agentId">, config: OpenClawConfig): string {
   const named = agentId?.trim().toLowerCase();
   const isKnown = named !== undefined && (config.agents?.list ?? []).some(({ id }) => id.toLowerCase() === named);
   return isKnown ? named : defaultAgentId(config);
@@ -78,8 +78,8 @@ export async function targetOf(
       throw new AppError("INVALID_INPUT", `the channel ${JSON.stringify(channel)} of the job's delivery is not configured (channels.${channel})`);
     throw new AppError("INVALID_INPUT", "cron delivery target is missing: set delivery.channel and delivery.to, or write in that chat first");
   }
-  const accountId = (isLast ? last.accountId : undefined) ?? "default";
-  const threadId = isLast && target === last.to ? last.threadId : undefined;
+  const accountId = job.delivery?.accountId ?? (isLast ? last.accountId : undefined) ?? "default";
+  const threadId = job.delivery?.threadId ?? (isLast && target === last.to ? last.threadId : undefined);
   return { channel, accountId, to: target, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) };
 }
 
@@ -93,7 +93,9 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
   const { payload } = job;
   if (payload.kind === "systemEvent") {
     const sessionKey = sessionOf(job, config);
-    const last = deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry);
+    const { mode, channel: asked, to: recipient, ...exact } = job.delivery ?? {};
+    const chat = mode === "none" && asked !== undefined && recipient !== undefined ? { channel: asked, to: recipient, ...exact } : undefined;
+    const last = chat ?? deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry);
     const { channel = "webchat", to, accountId = "default", threadId } = last ?? {};
     const isChat = channel !== "webchat" && to !== undefined && config.channels?.[channel] !== undefined;
     const reply: ReplyAddress | undefined = isChat

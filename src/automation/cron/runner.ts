@@ -1,13 +1,14 @@
 /** Runs slots: side by side up to the limit, those of one job one after the other. */
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { clip } from "../../base/text.ts";
 import { acceptedRequest, type Responder, type RunRequest } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { CronDeps, CronEvent } from "./cron.ts";
-import { listTimes } from "./due.ts";
+import { listTimes, passedOverAs } from "./due.ts";
 import type { CronJob } from "./job.ts";
 import { changeJobIfThere, extraOf, jobOf, type Extra } from "./jobs.ts";
-import { isQuiet, costOf, isolatedSession, recordOf, requestOf, runIdOf, sessionOf, type RunRecord } from "./run.ts";
+import { agentOf, isQuiet, costOf, isolatedSession, recordOf, requestOf, runIdOf, sessionOf, type RunRecord } from "./run.ts";
 import { timesOf } from "./schedule.ts";
 
 /** One time of one job. */
@@ -26,7 +27,7 @@ interface Settled {
   /** It has done its work and is removed. */
   readonly isOver: boolean;
   /** Times that it does not run at. */
-  readonly skipped: readonly number[];
+  readonly skipped: ReturnType<typeof passedOverAs>;
   readonly extra: Extra;
 }
 
@@ -102,6 +103,7 @@ async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = 
     let outcome = isResumed ? await runs.outcome(runId) : undefined;
     let request: Pick<RunRequest, "reply"> | undefined = outcome && (await acceptedRequest(store, runId));
     if (!outcome) {
+      if (!isEvent) await nameSession(deps, job, sessionKey);
       const asked = await requestOf(job, scheduledAt, clock.now(), config.current, store);
       const { ended } = await accept(deps, asked, isClosed);
       failpoint("cron.accepted");
@@ -114,6 +116,27 @@ async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = 
     return recordOf(outcome, sessionKey, { hasReply: request?.reply !== undefined, costUsd: await costOf(store, sessionKey, job.id, scheduledAt) });
   } catch (error) {
     return isClosed() ? "left" : { status: "error", error: messageOf(error), sessionKey };
+  }
+}
+
+const LABEL = "Cron: ";
+const MAX_LABEL = 64;
+
+/** The session of a job is called after it, unless its owner gave it another name. */
+async function nameSession({ store, clock, ids, config, log }: CronDeps, job: CronJob, key: string): Promise<void> {
+  const label = clip(`${LABEL}${job.name}`, MAX_LABEL);
+  try {
+    const row = await store.read("sessions.get", { key });
+    const old = row?.entry.label;
+    if (!row) {
+      const entry = { sessionId: ids.uuid(), updatedAt: clock.now(), label };
+      await store.commit([["sessions.put", { key, agentId: agentOf(job, config.current), version: 0, entry }]]);
+    } else if (old !== label && (typeof old !== "string" || old.startsWith(LABEL))) {
+      await store.commit([["sessions.merge", { key, patch: { label }, version: row.version }]]);
+    }
+  } catch (error) {
+    // Its run matters more than its name.
+    log.debug(`the session of the cron job ${job.id} could not be named: ${messageOf(error)}`);
   }
 }
 
@@ -161,13 +184,13 @@ function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: 
     const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, clock.now());
     if (job.schedule.kind === "at" && ended.status === "ok" && job.deleteAfterRun === true) {
       await store.commit([done, ["cron.job.delete", { id: jobId }]]);
-      return { job: after(job), isOver: true, skipped: [], extra };
+      return { job: after(job), isOver: true, skipped: { times: [], why: "" }, extra };
     }
-    const skips = (next: CronJob, old: CronJob): readonly number[] => passedOver(old, next.state.nextRunAtMs);
+    const skips = (next: CronJob, old: CronJob): Settled["skipped"] => passedOverAs(passedOver(old, next.state.nextRunAtMs), backOffText(next));
     const changed = await changeJobIfThere(store, jobId, after, (next, old) => {
-      const skipped = skips(next, old);
-      const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped, why: backOffText(next) };
-      return skipped.length === 0 ? [done] : [done, ["cron.job.due", plan]];
+      const { times, why } = skips(next, old);
+      const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped: times, why };
+      return times.length === 0 ? [done] : [done, ["cron.job.due", plan]];
     });
     return changed && { job: changed.job, isOver: false, skipped: skips(changed.job, changed.old), extra };
   }
@@ -179,12 +202,12 @@ function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: 
     const settled = await settle(slot, ended, done);
     if (!settled) await store.commit([done]);
     failpoint("cron.finished");
-    const { job = started, isOver = false, skipped = [], extra } = settled ?? {};
+    const { job = started, isOver = false, skipped, extra } = settled ?? {};
     const nextRunAtMs = settled?.job.state.nextRunAtMs;
     if (nextRunAtMs !== undefined) planned(nextRunAtMs);
     emit(job, { action: "finished", runAtMs: scheduledAt, ...ended, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, extra);
     if (isOver) emit(job, { action: "removed" }, extra);
-    for (const runAtMs of skipped) emit(job, { action: "finished", status: "skipped", error: backOffText(job), runAtMs }, extra);
+    for (const runAtMs of skipped?.times ?? []) emit(job, { action: "finished", status: "skipped", error: skipped?.why ?? "", runAtMs }, extra);
     await notifyMain(deps, job, scheduledAt, ended);
   }
 

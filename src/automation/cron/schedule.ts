@@ -18,6 +18,12 @@ const DEFAULT_STAGGER_MS = 300_000;
 const MINUTE_MS = 60_000;
 const MAX_AHEAD_MS = 10 * 365.25 * 24 * 60 * MINUTE_MS;
 
+/** However short an interval is written, a job runs at most this often. */
+const SHORTEST_MS = 1000;
+
+/** The interval at which a job runs: the written one, or as many of it as make a second. */
+export const everyStep = ({ everyMs }: Pick<Extract<Schedule, { kind: "every" }>, "everyMs">): number => Math.ceil(SHORTEST_MS / everyMs) * everyMs;
+
 /** Whether an expression names full hours with a wildcard, such as `0 * * * *`. */
 function isHourly(expr: string): boolean {
   const fields = expr.trim().split(/\s+/);
@@ -91,8 +97,9 @@ export function timesOf(schedule: Schedule, jobId: string): Times {
     return { next: (after) => (at !== undefined && at > after ? at : undefined) };
   }
   if (schedule.kind === "every") {
-    const { everyMs, anchorMs = 0 } = schedule;
-    return { next: (after) => (after < anchorMs ? anchorMs : anchorMs + (Math.floor((after - anchorMs) / everyMs) + 1) * everyMs) };
+    const { anchorMs = 0 } = schedule;
+    const step = everyStep(schedule);
+    return { next: (after) => (after < anchorMs ? anchorMs : anchorMs + (Math.floor((after - anchorMs) / step) + 1) * step) };
   }
   const cron = parseExpression(schedule);
   const stagger = staggerOf(jobId, schedule);
@@ -102,6 +109,33 @@ export function timesOf(schedule: Schedule, jobId: string): Times {
       return match === null ? undefined : match.getTime() + stagger;
     },
   };
+}
+
+/** The values that a field of minutes or seconds names, in order: numbers, ranges, steps and lists of them. Undefined when it says something else. */
+function sixtieths(field: string): readonly number[] | undefined {
+  const found = new Set<number>();
+  for (const part of field.split(",")) {
+    const groups = /^(?:(?<any>\*)|(?<from>\d{1,2})(?:-(?<to>\d{1,2}))?)(?:\/(?<step>\d{1,2}))?$/.exec(part)?.groups;
+    if (!groups) return undefined;
+    const { any, from, to, step } = groups;
+    const first = any === undefined ? Number(from) : 0;
+    const last = any !== undefined || (to === undefined && step !== undefined) ? 59 : Number(to ?? from);
+    const by = Number(step ?? 1);
+    if (by === 0 || first > 59 || last > 59 || first > last) return undefined;
+    for (let at = first; at <= last; at += by) found.add(at);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/** An expression as hours and what happens in each of them, for counting. Undefined where it cannot be taken apart so. */
+export function minutesAndSeconds(schedule: Expression, jobId: string): { readonly hours: Times; readonly offsets: readonly number[] } | undefined {
+  const fields = schedule.expr.trim().split(/\s+/);
+  const [second, minute, ...rest] = fields.length === 5 ? ["0", ...fields] : fields;
+  const [seconds, minutes] = [sixtieths(second ?? ""), sixtieths(minute ?? "")];
+  if (fields.length < 5 || !seconds || !minutes) return undefined;
+  const stagger = staggerOf(jobId, schedule);
+  const hours = timesOf({ ...schedule, expr: ["0", "0", ...rest].join(" "), staggerMs: 0 }, jobId);
+  return { hours, offsets: minutes.flatMap((at) => seconds.map((by) => at * MINUTE_MS + by * 1000 + stagger)) };
 }
 
 /** The next times of a schedule, for previews. */

@@ -48,11 +48,12 @@ function allowedAgents({ agents }: OpenClawConfig, agentId: string): ReadonlySet
   return new Set(own.map((id) => id.trim().toLowerCase()).filter((id) => id !== ""));
 }
 
-function agentRefusal(config: OpenClawConfig, requester: string, target: string): string | undefined {
+/** Why an agent may not have another one work; undefined when it may. */
+export function agentRefusal(config: OpenClawConfig, requester: string, target: string, tool = "sessions_spawn"): string | undefined {
   if (target === requester.toLowerCase()) return undefined;
   const allowed = allowedAgents(config, requester);
   if (!allowed.has("*") && !allowed.has(target))
-    return `agentId is not allowed for sessions_spawn (allowed: ${allowed.size === 0 ? "none" : [...allowed].sort().join(", ")})`;
+    return `agentId is not allowed for ${tool} (allowed: ${allowed.size === 0 ? "none" : [...allowed].sort().join(", ")})`;
   const isThere = (config.agents?.list ?? []).some(({ id }) => id.toLowerCase() === target);
   return isThere ? undefined : `there is no agent ${JSON.stringify(target)}; agents_list shows those there are`;
 }

@@ -9,7 +9,7 @@ export interface CronPort extends Omit<Cron, "start" | typeof Symbol.asyncDispos
 }
 
 const RUNS = 200;
-const UPCOMING = 500;
+const UPCOMING = 2000;
 const DAY_MS = 86_400_000;
 const idOf = (params: { readonly id: string } | { readonly jobId: string }): string => ("id" in params ? params.id : params.jobId);
 

@@ -4,6 +4,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import {
+  jobProblems,
   normalizeCronAdd,
   normalizeCronUpdate,
   covers,
@@ -66,6 +67,11 @@ const OWN_KEYS: ReadonlySet<string> = new Set(["chat.send", "agent", "node.invok
 const SECRET_ANSWERS: ReadonlySet<string> = new Set(["device.token.rotate", "node.pair.approve", "login.code"]);
 
 /** Parameters that clients write in several forms: they are brought into the declared one before they are checked. */
+/** What fits, where the schema's words do not say it. */
+const HINTS: Readonly<Record<string, (params: unknown) => readonly string[]>> = {
+  "cron.add": (params) => jobProblems(params, true),
+  "cron.update": (params) => jobProblems(isRecord(params) ? params["patch"] : undefined, false),
+};
 const FORMS: Readonly<Record<string, (params: unknown) => unknown>> = { "cron.add": normalizeCronAdd, "cron.update": normalizeCronUpdate };
 
 const STOPPED: Answer = { ok: false, error: { code: "UNAVAILABLE", message: "the gateway is restarting; send it again", retryable: true } };
@@ -129,7 +135,7 @@ export function createDispatcher({ handlers, extra, store, log, validators, stop
     if (refused !== undefined) return invalidRequest(refused);
     if (!handler) throw new AppError("UNAVAILABLE", `${name} is not available in this version`);
     const issues = (await validators()).params(name, params);
-    if (issues) return invalidRequest(`invalid ${name} params: ${issues.join("; ")}`);
+    if (issues) return invalidRequest(`invalid ${name} params: ${[...issues, ...(HINTS[name]?.(params) ?? [])].join("; ")}`);
     const key = isKeyed && isRecord(params) ? params["idempotencyKey"] : undefined;
     if (typeof key !== "string") return { ok: true, payload: await handler(params, context) };
     // Work under a key belongs to the key, not to the connection: a caller that comes back asks for the answer.

@@ -42,7 +42,13 @@ const Payload = either(closed({ kind: literal("systemEvent"), text: filled() }),
 /** Without a kind the fields say which it is, or it stays as it is. */
 const PayloadPatch = closed({ kind: maybe(choice(["systemEvent", "agentTurn"])), text: maybe(filled()), message: maybe(filled()), ...turnFields });
 
-const deliveryFields = { channel: maybe(text()), bestEffort: maybe(flag()), to: maybe(text()) };
+const deliveryFields = {
+  channel: maybe(text()),
+  bestEffort: maybe(flag()),
+  to: maybe(text()),
+  accountId: maybe(text({ description: "The channel's account that sends it. Default: the one that the session's last chat uses." })),
+  threadId: maybe(either(text(), number())),
+};
 const deliveryMode = choice(["none", "announce", "webhook"]);
 const Delivery = closed({ mode: deliveryMode, ...deliveryFields });
 
@@ -139,7 +145,15 @@ export const cronMethods = {
   "cron.upcoming": method({
     access: "operator.read",
     params: closed({ untilMs: maybe(moment()), limit: maybe(count({ maximum: 2000 })) }),
-    result: closed({ times: list(closed({ jobId: filled(), atMs: moment() })), truncated: flag() }),
+    result: closed({
+      times: list(closed({ jobId: filled(), atMs: moment() })),
+      frequent: list(closed({ jobId: filled(), count: count(), firstMs: moment(), lastMs: moment() }), {
+        description: "Jobs that run often, or of which there are too many: how often, and from when to when. Their times are not in the list.",
+      }),
+      runs: amount({ description: "All runs, those that are not listed too." }),
+      jobs: amount({ description: "Jobs that run in this time." }),
+      truncated: flag({ description: "There are more than were counted." }),
+    }),
     effect: false,
     module: "automation",
     summary: "When jobs run in the coming hours (24 unless untilMs says otherwise), in order.",

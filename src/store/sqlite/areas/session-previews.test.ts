@@ -92,7 +92,7 @@ test("letters with accents are found in composed and decomposed form", async () 
 test("a session that does not exist is named by its key", async () => {
   expect(await store.read("sessions.names", { keys: ["agent:main:web:gone", "agent:ops:main"] })).toEqual([
     { key: "agent:main:web:gone", name: "Chat gone" },
-    { key: "agent:ops:main", name: "Main chat" },
+    { key: "agent:ops:main", name: "Main chat (ops)" },
   ]);
 });
 

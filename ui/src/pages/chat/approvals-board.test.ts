@@ -64,7 +64,7 @@ test("other conversations in which something waits are named as the list names t
   const rows = [{ key: "agent:main:web:trip", derivedTitle: "A trip to Rome" } as SessionRow];
   expect(elsewhere(waiting, "here", rows)).toEqual([
     { key: "agent:main:web:trip", name: "A trip to Rome", count: 2 },
-    { key: "agent:ops:main", name: "Main chat", count: 1 },
+    { key: "agent:ops:main", name: "Main chat (ops)", count: 1 },
     { key: "agent:ops:web:x", name: "Chat x", count: 1 },
   ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { comingText, deliveryText, hourCells, resultOf, scheduleText, stateOf } from "./job-facts.ts";
+import { bands, comingText, deliveryText, fits, hourCells, resultOf, scheduleText, stateOf, type Job } from "./job-facts.ts";
 
 const NOW = new Date(2026, 0, 15, 9, 20).getTime();
 const HOUR = 3_600_000;
@@ -8,7 +8,10 @@ test("schedules are said in words where they are of a common kind", () => {
   const text = (expr: string, tz?: string): string => scheduleText({ schedule: { kind: "cron", expr, ...(tz === undefined ? {} : { tz }) } });
   expect(text("0 9 * * 1-5", "Europe/Berlin")).toBe("weekdays at 09:00 (Europe/Berlin)");
   expect(text("5 17 * * *")).toBe("every day at 17:05");
-  expect(text("*/5 * * * *")).toBe("*/5 * * * *");
+  expect(text("*/5 * * * *")).toBe("every 5 minutes");
+  expect(text("* * * * *")).toBe("every minute");
+  expect(text("*/7 * * * *")).toBe("*/7 * * * *");
+  expect(text("* 9 * * *")).toBe("* 9 * * *");
   expect(text("0 0 9 * * 1-5")).toBe("0 0 9 * * 1-5");
   expect(scheduleText({ schedule: { kind: "every", everyMs: HOUR } })).toBe("every hour");
   expect(scheduleText({ schedule: { kind: "every", everyMs: 90_000 } })).toBe("every 90 seconds");
@@ -45,6 +48,35 @@ test("the coming day has an hour for each run, from now on", () => {
   expect(cells[0]).toEqual({ from: new Date(2026, 0, 15, 9).getTime(), jobs: [{ id: "a", name: "Report", times: [NOW + 60_000, NOW + 120_000] }] });
   expect(cells.slice(1, 24).every(({ jobs }) => jobs.length === 0)).toBe(true);
   expect(cells[24]?.jobs).toEqual([{ id: "b", name: "b", times: [NOW + 24 * HOUR] }]);
-  expect(comingText([], false)).toBe("Nothing is scheduled in the coming 24 hours.");
-  expect(comingText(times, false)).toBe("5 runs of 2 jobs in the coming 24 hours.");
+  expect(comingText({ runs: 0, jobs: 0, truncated: false })).toBe("Nothing is scheduled in the coming 24 hours.");
+  expect(comingText({ runs: 5, jobs: 2, truncated: false })).toBe("5 runs of 2 jobs in the coming 24 hours.");
+});
+
+const pulse: Job = {
+  id: "p",
+  name: "Pulse",
+  enabled: true,
+  createdAtMs: 1,
+  updatedAtMs: 1,
+  schedule: { kind: "every", everyMs: 60_000 },
+  sessionTarget: "isolated",
+  wakeMode: "now",
+  payload: { kind: "agentTurn", message: "Look at the disks" },
+  state: {},
+};
+
+test("a job that runs often is a band over the hours from its first run to its last", () => {
+  const often = [
+    { jobId: "p", count: 1440, firstMs: NOW + 1000, lastMs: NOW + 24 * HOUR },
+    { jobId: "gone", count: 60, firstMs: NOW + HOUR, lastMs: NOW + HOUR + 60_000 },
+  ];
+  expect(bands(often, [pulse], NOW)).toEqual([
+    { id: "p", name: "Pulse", text: "every minute, 1,440 runs", from: 0, to: 24 },
+    { id: "gone", name: "gone", text: "60 runs", from: 1, to: 1 },
+  ]);
+});
+
+test("jobs are found by words of their name, what they do and when", () => {
+  expect(["pulse", "DISKS look", "every minute"].map((words) => fits(pulse, words))).toEqual([true, true, true]);
+  expect(fits(pulse, "pulse tape")).toBe(false);
 });

@@ -3,7 +3,8 @@ import { duration, moment, plural } from "../../base/figures.ts";
 
 export type Job = MethodResult<"cron.list">["jobs"][number];
 export type Run = MethodResult<"cron.runs">["entries"][number];
-export type Coming = MethodResult<"cron.upcoming">["times"][number];
+type Upcoming = MethodResult<"cron.upcoming">;
+export type Coming = Upcoming["times"][number];
 
 const UNITS: readonly (readonly [ms: number, one: string, many: string])[] = [
   [86_400_000, "day", "days"],
@@ -24,6 +25,9 @@ const DAYS: Readonly<Record<string, string>> = { "*": "every day", "1-5": "weekd
 /** The common kinds of expressions in words; others as they are written. */
 function expressionText(expr: string): string {
   const [minute = "", hour = "", dom, month, dow = "", ...rest] = expr.trim().split(/\s+/);
+  const step = /^\* \* \* \*$/.test([hour, dom, month, dow, ...rest].join(" ")) ? /^\*(?:\/(\d{1,2}))?$/.exec(minute) : null;
+  const minutes = Number(step?.[1] ?? 1);
+  if (step && minutes > 0 && 60 % minutes === 0) return everyText(minutes * 60_000);
   const days = DAYS[dow.toUpperCase()];
   const isDaily = /^\d{1,2}$/.test(minute) && /^\d{1,2}$/.test(hour) && dom === "*" && month === "*" && rest.length === 0;
   return isDaily && days !== undefined ? `${days} at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}` : expr;
@@ -88,9 +92,41 @@ export function hourCells(times: readonly Coming[], names: ReadonlyMap<string, s
   });
 }
 
+/** A job that runs often, as a band over the hours from its first run to its last. */
+export interface Band {
+  readonly id: string;
+  readonly name: string;
+  /** How often. */
+  readonly text: string;
+  /** Hours, counted from the first one that is shown. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Jobs that run often in the coming 24 hours. */
+export function bands(frequent: Upcoming["frequent"], jobs: readonly Job[], now: number): readonly Band[] {
+  const start = new Date(now).setMinutes(0, 0, 0);
+  const hourOf = (at: number): number => Math.min(24, Math.max(0, Math.floor((at - start) / HOUR_MS)));
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  return frequent.map(({ jobId: id, count, firstMs, lastMs }) => {
+    const job = byId.get(id);
+    const text = `${job ? `${scheduleText(job, now)}, ` : ""}${plural(count, "run")}`;
+    return { id, name: job?.name ?? id, text, from: hourOf(firstMs), to: hourOf(lastMs) };
+  });
+}
+
 /** The coming day in a sentence. */
-export function comingText(times: readonly Coming[], isCut: boolean): string {
-  if (times.length === 0) return "Nothing is scheduled in the coming 24 hours.";
-  const jobs = new Set(times.map(({ jobId }) => jobId)).size;
-  return `${isCut ? "More than " : ""}${plural(times.length, "run")} of ${plural(jobs, "job")} in the coming 24 hours.`;
+export function comingText({ runs, jobs, truncated }: Pick<Upcoming, "runs" | "jobs" | "truncated">): string {
+  if (runs === 0) return "Nothing is scheduled in the coming 24 hours.";
+  return `${truncated ? "More than " : ""}${plural(runs, "run")} of ${plural(jobs, "job")} in the coming 24 hours.`;
+}
+
+/** Whether a job has all of these words somewhere in what is known about it. */
+export function fits(job: Job, words: string): boolean {
+  const { name, description = "", agentId = "", payload } = job;
+  const text = [name, description, agentId, payload.kind === "agentTurn" ? payload.message : payload.text, scheduleText(job)].join(" ").toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }

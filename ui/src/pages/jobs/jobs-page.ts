@@ -4,23 +4,44 @@ import type { MethodResult } from "openclaw/client";
 import { ago, duration, exactly, moment, money, plural, tokens } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/filter-box.ts";
 import { facts, factsLook } from "../../parts/key-value.ts";
 import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import "./day-strip.ts";
-import { comingText, deliveryText, hourCells, resultOf, scheduleText, stateOf, type Job, type Result, type Run } from "./job-facts.ts";
+import {
+  bands,
+  comingText,
+  deliveryText,
+  fits,
+  hourCells,
+  resultOf,
+  scheduleText,
+  stateOf,
+  type Band,
+  type HourCell,
+  type Job,
+  type Result,
+  type Run,
+} from "./job-facts.ts";
 
 const RUNS_SHOWN = 100;
 /** A run may take as long as its job lets it. */
 const RUN_TIMEOUT_MS = 3_600_000;
 /** Events come in bursts: what is shown is fetched once for all of them. */
 const SETTLE_MS = 150;
+/** Times that are so near are counted in seconds. */
+const NEAR_MS = 60_000;
+/** With fewer jobs there is nothing to search. */
+const SEARCHED = 10;
 
 interface Loaded {
   readonly jobs: readonly Job[];
   readonly status: MethodResult<"cron.status">;
   readonly coming: MethodResult<"cron.upcoming">;
+  readonly cells: readonly HourCell[];
+  readonly bands: readonly Band[];
 }
 
 const when = (at: number | undefined, otherwise: string): TemplateResult | string =>
@@ -54,10 +75,12 @@ export class JobsPage extends Page {
           margin-top: 4px;
         }
         td.name {
-          max-width: 170px;
+          width: 100%;
+          max-width: 0;
         }
         td.actions .row {
-          flex-wrap: wrap;
+          flex-direction: column;
+          align-items: stretch;
         }
       }
       .row.end {
@@ -75,14 +98,36 @@ export class JobsPage extends Page {
   @state() private loaded: Loaded | undefined;
   @state() private runs: { readonly id: string; readonly entries: readonly Run[] } | undefined;
   @state() private failure: string | undefined;
+  @state() private filter = "";
+  /** Jobs that were asked to run, and have not begun. */
+  private readonly starting = new Map<string, string>();
   private settling: ReturnType<typeof setTimeout> | undefined;
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.during(this.context.link.on("cron", () => this.changed()));
+    const { link, toasts } = this.context;
+    this.during(
+      link.on("cron", ({ jobId, action }) => {
+        const name = this.starting.get(jobId);
+        if (action === "started" && this.starting.delete(jobId)) toasts.say(`${name} was started.`);
+        this.changed();
+      }),
+    );
+    // What can be done depends on the connection.
+    this.during(link.state.subscribe(() => this.requestUpdate()));
     this.during({ [Symbol.dispose]: () => clearTimeout(this.settling) });
     // Times are shown relative to now.
     this.every(30_000, () => void this.load());
+    this.every(1000, () => this.hasNearTime() && this.requestUpdate());
+  }
+
+  private get isOnline(): boolean {
+    return this.context.link.state.value.kind === "open";
+  }
+
+  private hasNearTime(): boolean {
+    const isNear = (at: number | undefined): boolean => at !== undefined && Math.abs(at - Date.now()) < NEAR_MS;
+    return this.loaded?.jobs.some(({ state: { nextRunAtMs, lastRunAtMs } }) => isNear(nextRunAtMs) || isNear(lastRunAtMs)) ?? false;
   }
 
   private changed(): void {
@@ -107,7 +152,9 @@ export class JobsPage extends Page {
         link.request("cron.upcoming", {}),
         id === undefined ? undefined : link.request("cron.runs", { id, limit: RUNS_SHOWN }).catch(() => ({ entries: [] })),
       ]);
-      this.loaded = { jobs, status, coming };
+      const now = Date.now();
+      const names = new Map(jobs.map((job) => [job.id, job.name]));
+      this.loaded = { jobs, status, coming, cells: hourCells(coming.times, names, now), bands: bands(coming.frequent, jobs, now) };
       this.runs = id === undefined || !runs ? undefined : { id, entries: runs.entries.toReversed() };
       this.failure = undefined;
     } catch (error) {
@@ -117,15 +164,21 @@ export class JobsPage extends Page {
 
   private async change(work: () => Promise<unknown>, done: string): Promise<void> {
     await this.attempt(work, done);
-    if (this.context.link.state.value.kind === "open") await this.load();
+    if (this.isOnline) await this.load();
   }
 
   private run({ id, name }: Job): void {
     const { link, toasts } = this.context;
-    toasts.say(`${name} was started.`);
+    // A request would wait for the connection, and run the job when nobody expects it any more.
+    if (!this.isOnline) return toasts.warn(`${name} was not started: there is no connection to the gateway.`);
+    this.starting.set(id, name);
     void this.attempt(async () => {
-      const { ran, reason } = await link.request("cron.run", { id }, { timeoutMs: RUN_TIMEOUT_MS });
-      if (!ran) toasts.warn(reason === "already-running" ? `${name} is running already.` : `${name} did not run.`);
+      try {
+        const { ran, reason } = await link.request("cron.run", { id }, { timeoutMs: RUN_TIMEOUT_MS });
+        if (!ran) toasts.warn(reason === "already-running" ? `${name} is running already.` : `${name} did not run.`);
+      } finally {
+        this.starting.delete(id);
+      }
     });
   }
 
@@ -149,23 +202,26 @@ export class JobsPage extends Page {
   private actions(job: Job): TemplateResult | typeof nothing {
     if (!this.context.link.may("operator.admin")) return nothing;
     const isRunning = job.state.runningAtMs !== undefined;
+    const isOffline = !this.isOnline;
     return html`<div class="row end">
-      <button class="small" aria-label=${`Run now: ${job.name}`} ?disabled=${isRunning} @click=${() => this.run(job)}>Run now</button>
-      <button class="small" aria-label=${`${job.enabled ? "Disable" : "Enable"} ${job.name}`} @click=${() => void this.turn(job)}>
+      <button class="small" aria-label=${`Run now: ${job.name}`} ?disabled=${isRunning || isOffline} @click=${() => this.run(job)}>Run now</button>
+      <button class="small" aria-label=${`${job.enabled ? "Disable" : "Enable"} ${job.name}`} ?disabled=${isOffline} @click=${() => void this.turn(job)}>
         ${job.enabled ? "Disable" : "Enable"}
       </button>
-      <button class="small danger" aria-label=${`Delete ${job.name}`} @click=${() => void this.deleteJob(job)}>Delete</button>
+      <button class="small danger" aria-label=${`Delete ${job.name}`} ?disabled=${isOffline} @click=${() => void this.deleteJob(job)}>Delete</button>
     </div>`;
   }
 
   private row(job: Job): TemplateResult {
+    const next = job.enabled ? when(job.state.nextRunAtMs, "–") : html`<span class="badge">disabled</span>`;
     return html`<tr>
       <td class="name">
         <div class="cut"><a href=${place("jobs", [job.id])}>${job.name}</a></div>
         <div class="faint cut">${scheduleText(job)}</div>
+        <div class="phone">${next}</div>
         <div class="phone">${this.badge(stateOf(job))}</div>
       </td>
-      <td class="time">${job.enabled ? when(job.state.nextRunAtMs, "–") : html`<span class="badge">disabled</span>`}</td>
+      <td class="less time">${next}</td>
       <td class="less">${this.badge(stateOf(job))}</td>
       <td class="less time">${when(job.state.lastRunAtMs, "–")}</td>
       <td class="actions">${this.actions(job)}</td>
@@ -183,7 +239,7 @@ export class JobsPage extends Page {
         <thead>
           <tr>
             <th>Job</th>
-            <th>Next run</th>
+            <th class="less">Next run</th>
             <th class="less">Last result</th>
             <th class="less">Last run</th>
             <th><span class="visually-hidden">Actions</span></th>
@@ -203,8 +259,8 @@ export class JobsPage extends Page {
     </div>`;
   }
 
-  private all({ jobs, status, coming }: Loaded): TemplateResult {
-    const names = new Map(jobs.map(({ id, name }) => [id, name]));
+  private all({ jobs, status, coming, cells, bands: often }: Loaded): TemplateResult {
+    const shown = this.filter.trim() === "" ? jobs : jobs.filter((job) => fits(job, this.filter.trim()));
     return html`<header class="head">
         <h1>Jobs</h1>
         <span class="faint" role="status">${plural(jobs.length, "job")}</span>
@@ -215,11 +271,21 @@ export class JobsPage extends Page {
           ? nothing
           : html`<section>
               <h2>Coming 24 hours</h2>
-              <p class="soft">${comingText(coming.times, coming.truncated)}</p>
-              ${coming.times.length === 0 ? nothing : html`<oc-day-strip .cells=${hourCells(coming.times, names, Date.now())}></oc-day-strip>`}
+              <p class="soft">${comingText(coming)}</p>
+              ${coming.runs === 0 ? nothing : html`<oc-day-strip .cells=${cells} .bands=${often}></oc-day-strip>`}
             </section>`
       }
-      <section>${this.table(jobs)}</section>`;
+      <section>
+        ${
+          jobs.length < SEARCHED
+            ? nothing
+            : html`<div class="row">
+                <oc-filter-box label="Search jobs" @filter=${(event: CustomEvent<string>) => (this.filter = event.detail)}></oc-filter-box>
+                ${shown.length === jobs.length ? nothing : html`<span class="faint" role="status">${plural(shown.length, "job")} found</span>`}
+              </div>`
+        }
+        ${shown.length === 0 && jobs.length > 0 ? html`<div class="empty">No job fits.</div>` : this.table(shown)}
+      </section>`;
   }
 
   private history(entries: readonly Run[]): TemplateResult {

@@ -2,6 +2,7 @@
 import { AppError } from "../../base/errors.ts";
 import { defaultAgentId, type OpenClawConfig } from "../../config/index.ts";
 import { resolveSessionKey, type ThinkingLevel } from "../../protocol/index.ts";
+import { oneLine } from "../../tools/index.ts";
 import { THINKING } from "../cron/run.ts";
 import { fill, type Mapping, type TemplateValues } from "./mappings.ts";
 
@@ -43,7 +44,7 @@ export type HookAction = WakeAction | AgentAction;
 const bad = (message: string): AppError => new AppError("INVALID_INPUT", message);
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
 const modeOf = (value: unknown): WakeMode => (value === "next-heartbeat" ? "next-heartbeat" : "now");
-const MAX_NAME = 200;
+const MAX_NAME = 64;
 
 /** The body of `wake`. */
 export function wakeAction({ text, mode }: Fields): WakeAction {
@@ -131,7 +132,7 @@ export function agentAction(fields: Fields, { config, uuid }: ActionDeps, mappin
   return {
     kind: "agent",
     message,
-    name: (textOf(fields["name"]) ?? "Hook").slice(0, MAX_NAME),
+    name: oneLine(textOf(fields["name"]) ?? "", MAX_NAME) || "Hook",
     agentId,
     sessionKey: session.key,
     wakeMode: modeOf(fields["wakeMode"]),

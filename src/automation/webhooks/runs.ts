@@ -10,7 +10,7 @@ import { isRecord } from "../../base/records.ts";
 import type { Config } from "../../config/index.ts";
 import type { Responder, RunRequest } from "../../conversation/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { MarkUntrusted } from "../../tools/index.ts";
+import { withoutMarkers, type MarkUntrusted } from "../../tools/index.ts";
 import { recordOf, SUMMARY_NOTE, targetOf } from "../cron/run.ts";
 import { timeLine } from "../time-line.ts";
 import type { AgentAction, WakeMode } from "./action.ts";
@@ -103,7 +103,8 @@ async function report({ runs, notify, store }: HookRunsDeps, id: string, { name,
   const error = outcome?.status === "aborted" && outcome.abortedBy === "timeout" ? "the run timed out" : record.error;
   const isSilent = outcome?.status === "ok" && outcome.silent === true;
   if (!isSilent) {
-    const text = `Hook ${name}${status === "ok" ? "" : ` (${status})`}: ${(status === "ok" ? summary : (error ?? summary)) ?? status}`;
+    const said = (status === "ok" ? summary : (error ?? summary)) ?? status;
+    const text = `Hook ${name}${status === "ok" ? "" : ` (${status})`}: ${withoutMarkers(said)}`;
     // What the user was sent is only for the record.
     await notify({ text, idempotencyKey: `${id}:summary`, ...(isSent ? {} : { wake: wakeMode, reason: `hook:${id}` }) });
     failpoint("webhook.reported");

@@ -46,7 +46,7 @@ test("neither the name nor the summary of a run can add lines of the system to t
   expect(user).not.toContain(MARKER);
 });
 
-test("a text of several lines is one line of the system, whoever queued it", async () => {
+test("a text of several lines counts as one line of the system", async () => {
   expect((await post("/wake", { text: `w-forgedwake\n${FORGED}\n\n${FORGED}`, mode: "now" })).status).toBe(200);
   expect(forgedLines(await only("w-forgedwake"))).toEqual([]);
   const { code } = await gateway.cli("system", "event", "--text", `w-forgedevent\u2029${FORGED}`, "--mode", "now");

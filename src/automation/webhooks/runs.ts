@@ -13,7 +13,7 @@ import type { Store } from "../../store/index.ts";
 import { withoutMarkers, type MarkUntrusted } from "../../tools/index.ts";
 import { recordOf, SUMMARY_NOTE, targetOf } from "../cron/run.ts";
 import { timeLine } from "../time-line.ts";
-import type { AgentAction, WakeMode } from "./action.ts";
+import type { AgentAction, WakeAction, WakeMode } from "./action.ts";
 
 export interface HookRunsDeps {
   readonly config: Pick<Config, "current">;
@@ -45,6 +45,8 @@ export type Started = "accepted" | "repeated" | "mismatch";
 export interface HookRuns {
   /** Resolves when the run is on disk. */
   start(action: AgentAction, incoming: Incoming): Promise<Started>;
+  /** Resolves when the line for the main session is on disk. */
+  wake(action: WakeAction, incoming: Incoming): Promise<Started>;
   /** Continues with what the previous process accepted. Called before any request. */
   resume(): Promise<void>;
   /** Reports nothing any more; the next process does. */
@@ -113,9 +115,33 @@ async function report({ runs, notify, store }: HookRunsDeps, id: string, { name,
   failpoint("webhook.finished");
 }
 
+/** Queues the line of a request. Under the sender's key it counts once: the row says so for longer than the line is stored. */
+async function queueLine({ notify, store }: HookRunsDeps, mark: MarkUntrusted, action: WakeAction, { id, hash, isKeyed }: Incoming): Promise<Started> {
+  const text = action.isForeign === true ? mark(action.text, { source: "webhook" }) : action.text;
+  const line = { text, wake: action.mode, reason: "hook:wake" };
+  if (!isKeyed) {
+    await notify(line);
+    return "accepted";
+  }
+  const row = { scope: HOOK_RUNS, key: id };
+  const begun = await store.write("idempotency.begin", { ...row, payloadHash: hash });
+  if (begun.status === "mismatch") return "mismatch";
+  if (begun.status === "replay") return "repeated";
+  failpoint("webhook.wake.begun");
+  try {
+    await notify({ ...line, idempotencyKey: id });
+  } catch (error) {
+    await store.write("idempotency.abandon", row);
+    throw error;
+  }
+  failpoint("webhook.wake.queued");
+  await store.write("idempotency.complete", { ...row, result: { status: "ok" } });
+  return "accepted";
+}
+
 export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRuns {
   const { store, log, runs } = deps;
-  /** Runs that are being accepted, by id. */
+  /** Requests that are being accepted, by id. */
   const accepting = new Map<string, Promise<Started>>();
   let isClosed = false;
 
@@ -147,15 +173,17 @@ export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRun
     return "accepted";
   }
 
+  /** A twin that arrives while the first is being written waits for it. */
+  async function oneByOne(id: string, work: () => Promise<Started>): Promise<Started> {
+    for (let first = accepting.get(id); first; first = accepting.get(id)) await first.catch(() => undefined);
+    const accepted = work().finally(() => accepting.delete(id));
+    accepting.set(id, accepted);
+    return accepted;
+  }
+
   return {
-    async start(action, incoming) {
-      const { id } = incoming;
-      // A twin that arrives while the first is being written waits for it.
-      for (let first = accepting.get(id); first; first = accepting.get(id)) await first.catch(() => undefined);
-      const accepted = accept(action, incoming).finally(() => accepting.delete(id));
-      accepting.set(id, accepted);
-      return accepted;
-    },
+    start: (action, incoming) => oneByOne(incoming.id, () => accept(action, incoming)),
+    wake: (action, incoming) => oneByOne(incoming.id, () => queueLine(deps, mark, action, incoming)),
     async resume() {
       const open = await store.read("idempotency.running", { scope: HOOK_RUNS });
       if (open.length > 0) log.info(`${open.length} webhook runs continue from the previous process`);

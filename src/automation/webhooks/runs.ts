@@ -72,7 +72,21 @@ function aboutOf(value: unknown): About {
 
 /** What the agent is asked. */
 async function requestOf({ clock, config, store }: HookRunsDeps, mark: MarkUntrusted, action: AgentAction, id: string): Promise<RunRequest> {
-  const { name, message, agentId, sessionKey, deliver, channel, to, isMarked, isMail, model, thinking, timeoutSeconds = DEFAULT_TIMEOUT_S } = action;
+  const {
+    name,
+    message,
+    agentId,
+    sessionKey,
+    deliver,
+    channel,
+    to,
+    isMarked,
+    isMail,
+    model,
+    isModelRequired,
+    thinking,
+    timeoutSeconds = DEFAULT_TIMEOUT_S,
+  } = action;
   const now = clock.now();
   const delivery = { mode: deliver ? "announce" : "none", channel, ...(to === undefined ? {} : { to }) } as const;
   const reply = await targetOf({ agentId, delivery }, config.current, store).catch((error: unknown) => {
@@ -91,6 +105,7 @@ async function requestOf({ clock, config, store }: HookRunsDeps, mark: MarkUntru
     timeoutMs: timeoutSeconds * 1000,
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),
+    ...(isModelRequired === true ? { modelRequired: true } : {}),
     ...(reply ? { reply } : {}),
   };
 }

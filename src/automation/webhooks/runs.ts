@@ -56,6 +56,8 @@ export interface HookRuns {
 /** Rows of runs whose end is not reported yet. */
 export const HOOK_RUNS = "webhook";
 const DEFAULT_TIMEOUT_S = 600;
+/** Runs that may wait for their end; more are refused. */
+const MOST_OPEN = 500;
 
 /** What reporting the end of a run needs. */
 interface About {
@@ -158,18 +160,29 @@ export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRun
   const { store, log, runs } = deps;
   /** Requests that are being accepted, by id. */
   const accepting = new Map<string, Promise<Started>>();
+  /** Runs that were accepted and have no end yet. */
+  const open = new Set<string>();
   let isClosed = false;
 
   function follow(id: string, about: About): void {
-    report(deps, id, about, () => isClosed).catch((error: unknown) => {
-      if (isClosed) return;
-      log.error(`the end of the webhook run "${about.name}" could not be reported; it will be after the next start: ${messageOf(error)}`, { runId: id });
-    });
+    open.add(id);
+    report(deps, id, about, () => isClosed)
+      .catch((error: unknown) => {
+        if (isClosed) return;
+        log.error(`the end of the webhook run "${about.name}" could not be reported; it will be after the next start: ${messageOf(error)}`, { runId: id });
+      })
+      .finally(() => open.delete(id));
+  }
+
+  function checkCapacity(): void {
+    const waiting = open.size + accepting.size - 1;
+    if (waiting >= MOST_OPEN) throw new AppError("OVERLOADED", `${waiting} webhook runs wait; nothing was accepted, send it again when some have ended`);
   }
 
   const isAccepted = async (id: string): Promise<boolean> => (await store.read("inbox.find", { messageId: id, channel: "gateway" })).length > 0;
 
-  async function accept(action: AgentAction, { id, hash }: Incoming): Promise<Started> {
+  async function accept(action: AgentAction, { id, hash, isKeyed }: Incoming): Promise<Started> {
+    if (!isKeyed) checkCapacity();
     const request = await requestOf(deps, mark, action, id);
     const { name, wakeMode } = action;
     const about: About = { name, wakeMode, isSent: request.reply !== undefined };
@@ -178,6 +191,7 @@ export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRun
     if (begun.status === "replay" || (begun.status === "running" && (await isAccepted(id)))) return "repeated";
     failpoint("webhook.begun");
     try {
+      checkCapacity();
       await runs.accept(request);
     } catch (error) {
       await store.write("idempotency.abandon", { scope: HOOK_RUNS, key: id });

@@ -45,7 +45,7 @@ export interface RunRequest {
   readonly kind?: "exec" | "cron" | "heartbeat" | "webhook" | "subagent" | "announce" | "session";
   /** Of a heartbeat: what is done with its answer. */
   readonly heartbeat?: HeartbeatRun;
-  /** The session whose system lines it gets, where that is another one. */
+  /** The session whose system lines that ask for a heartbeat it gets, where that is another one. */
   readonly eventsOf?: string;
   /** Only these tools. */
   readonly tools?: readonly string[];

@@ -172,6 +172,20 @@ test("outside the main session a beat sees only what it needs, and the main sess
   expect(gateway.model.requests.at(-1)?.user).toContain("A heartbeat sent the user this: Two letters came.");
 });
 
+test("the main session learns about each alert of several beats outside of it", async () => {
+  let alerts = 0;
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? `Alert number ${(alerts += 1)}.` : undefined));
+  asks("- look at the alarms\n");
+  beats({ every: "1s", isolated: true });
+  await expect.poll(texts, PATIENCE).toContain("Alert number 3.");
+  beats({ every: "0m" });
+  gateway.model.answers(undefined);
+  telegram.say("say w-alarms");
+  await expect.poll(texts, PATIENCE).toContainEqual(heard("alarms"));
+  const told = gateway.model.requests.findLast(({ user }) => user.includes("w-alarms"))?.user;
+  for (const n of [1, 2, 3]) expect(told).toContain(`A heartbeat sent the user this: Alert number ${n}.`);
+});
+
 test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.started", "outbox.committed"])(
   "killed at %s, what woke the agent is acted on once",
   async (failpoint) => {

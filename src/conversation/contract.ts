@@ -6,6 +6,13 @@ import type { Provenance } from "../sessions/index.ts";
 import type { Write } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 
+/** What the agent is asked after `/new` without a message. Nobody wrote it. */
+export const GREETING = [
+  "A new conversation has just begun.",
+  "Greet the person in one to three short sentences, in your own voice and as the files of your workspace describe you, and ask what they would like to do.",
+  "Do not speak about this note, about tools, or about how you work inside.",
+].join(" ");
+
 export type AbortReason = "rpc" | "stop" | "timeout" | "interrupt";
 
 /** One run, asked for by a client or an HTTP caller. */

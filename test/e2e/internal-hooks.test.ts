@@ -75,6 +75,8 @@ test("a workspace's hook wins over the user's and over one in extraDirs; each ev
   await say("/new");
   await say("/stop");
   await expect.poll(() => events(user).length, PATIENCE).toBe(1);
+  const { payload } = await gateway.operator.request("chat.history", { sessionKey: "main" });
+  expect(JSON.stringify(payload)).not.toContain("said by mine-user");
   await say("/reset");
   await gateway.operator.request("sessions.reset", { key: "main", reason: "new" });
   await expect
@@ -161,9 +163,13 @@ test("/new saves the conversation, named by the model, and every command is logg
   gateway.configure({ hooks: ENABLED });
   gateway.model.answers(({ body }) => (body.includes("You name files") ? "`Apple Talk`" : undefined));
   await gateway.start();
+  const folder = inWorkspace("memory");
+  // Only the agent has spoken: there is nothing to save.
+  await say("/new");
+  await say("/new");
+  expect(existsSync(folder)).toBe(false);
   await say("say w-apple");
   await say("/new");
-  const folder = inWorkspace("memory");
   const date = new Date().toISOString().slice(0, 10);
   await expect.poll(() => (existsSync(folder) ? readdirSync(folder).filter((name) => name.includes("apple")) : []), PATIENCE).toHaveLength(1);
   const [name = ""] = readdirSync(folder).filter((one) => one.includes("apple"));
@@ -174,6 +180,7 @@ test("/new saves the conversation, named by the model, and every command is logg
   );
   expect(saved).toContain("user: say w-apple\nassistant: Heard w-apple.\n");
   expect(saved).not.toContain("/new");
+  expect(saved).not.toContain("A new conversation has just begun");
   expect(name >= date || name.startsWith(date.slice(0, 8))).toBe(true);
   gateway.model.answers(({ body }) => (body.includes("You name files") ? "…" : undefined));
   await say("say w-pear");

@@ -1,3 +1,4 @@
+import { loadInternalHooks } from "../../../automation/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
 import { loadInstall } from "../../../plugins/index.ts";
@@ -63,6 +64,7 @@ export const install = defineCommand({
   async run({ io, values, positionals: [spec] }) {
     if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a folder, an archive or an npm package");
     const { installHookPack } = await loadInstall();
+    const own = (await loadInternalHooks()).BUNDLED_HOOKS.map(({ name }) => name);
     const { deps, edited } = installing(io, "cli hooks install", { quiet: values.json, hooks: await installHooks(io) });
     const result = await installHookPack({ spec, link: values.link, pin: values.pin, force: values.force, dryRun: values["dry-run"] }, deps);
     if (values.json) return printJson(io, { ok: true, ...result, warning: FULL_AUTHORITY, gateway: afterwards(edited()) });
@@ -71,9 +73,14 @@ export const install = defineCommand({
     for (const finding of scan.findings) io.out(describeFinding(finding, style.yellow));
     const what = escapeLine(`${id}${version === undefined ? "" : ` ${version}`} (${hooks.join(", ")})`);
     const done = values.link ? "linked" : replaced ? "replaced" : "installed";
-    const after = afterwards(edited());
+    const edit = edited();
+    // Code is loaded once: only another start takes other files.
+    const after = replaced && edit?.gatewayRunning ? `the gateway still runs the old code; to load the new: openclaw gateway restart` : afterwards(edit);
     if (dryRun) io.out(`would be ${done}: ${what} in ${record.installPath}; nothing was changed\n`);
     else io.out(io.runnable(`${done} ${what} in ${record.installPath}${after === "" ? "" : `; ${after}`}\n`));
+    const bundled = hooks.filter((name) => own.includes(name));
+    if (bundled.length > 0)
+      io.out(style.yellow(`${escapeLine(bundled.join(", "))}: ${dryRun ? "would take" : "takes"} the place of the hook of this program with the same name\n`));
     io.out(`${FULL_AUTHORITY}\n`);
   },
 });

@@ -68,9 +68,23 @@ test("without a file, or with one that asks for nothing, no model is asked, and 
   asks("# HEARTBEAT.md\n\n<!-- write tasks below -->\n- [ ]\n");
   await beatAs({ status: "skipped", reason: "empty-heartbeat-file" });
   expect((await gateway.cli("system", "heartbeat", "last")).output).toContain("HEARTBEAT.md asks for nothing");
+  expect((await gateway.cli("system", "heartbeat", "last")).output).not.toContain("Sent to");
   beats({ every: "1s", activeHours: { start: "00:00", end: "00:01", timezone: new Date().getUTCHours() === 0 ? "Asia/Tokyo" : "UTC" } });
   await beatAs({ status: "skipped", reason: "quiet-hours" });
   expect(gateway.model.requests.length).toBe(before);
+  expect((await gateway.cli("system", "event", "--text", "w-quiet", "--mode", "now")).output).toContain("when its active hours begin");
+  beats({ every: "0m" });
+  await call("set-heartbeats", { enabled: false });
+  expect((await gateway.cli("system", "event", "--text", "w-off", "--mode", "now")).output).toContain("heartbeats are off");
+  await call("set-heartbeats", { enabled: true });
+});
+
+test("an empty answer is an acknowledgement, and is not reported as sent", async () => {
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? "" : undefined));
+  asks("- look at nothing\n");
+  beats({ every: "1s" });
+  await beatAs({ status: "ok-empty", silent: true });
+  expect((await gateway.cli("system", "heartbeat", "last")).output).not.toContain("Sent to");
 });
 
 test("an acknowledgement reaches nobody and leaves no trace in the conversation, but its cost is counted under its own name", async () => {

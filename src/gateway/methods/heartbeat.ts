@@ -5,8 +5,8 @@ import type { HandlersOf } from "./handler.ts";
 export interface HeartbeatPort {
   last(): Promise<EventPayload<"heartbeat"> | null>;
   setEnabled(enabled: boolean): void;
-  /** Queues a line for the main session, on disk, and has it acted on: at once, or with the next heartbeat. */
-  wakeMain(text: string, mode: "now" | "next-heartbeat"): Promise<void>;
+  /** Queues a line for the main session, on disk, and has it acted on: at once, unless it `waits`, or with the next heartbeat. */
+  wakeMain(text: string, mode: "now" | "next-heartbeat"): Promise<{ readonly waits?: "disabled" | "quiet-hours" }>;
 }
 
 /** What wakes agents by itself. */
@@ -17,9 +17,6 @@ export function heartbeatHandlers(heartbeat: HeartbeatPort) {
       heartbeat.setEnabled(enabled);
       return { ok: true, enabled };
     },
-    wake: async ({ text, mode }) => {
-      await heartbeat.wakeMain(text, mode);
-      return { ok: true };
-    },
+    wake: async ({ text, mode }) => ({ ok: true, ...(await heartbeat.wakeMain(text, mode)) }),
   } satisfies HandlersOf<"last-heartbeat" | "set-heartbeats" | "wake">;
 }

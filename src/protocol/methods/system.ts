@@ -157,7 +157,8 @@ export const systemMethods = {
   wake: method({
     access: "operator.write",
     params: effect({ mode: choice(["now", "next-heartbeat"]), text: filled() }),
-    result: closed({ ok: flag() }),
+    // `waits`: why it is not acted on at once.
+    result: closed({ ok: flag(), waits: maybe(choice(["disabled", "quiet-hours"])) }),
     effect: true,
     module: "automation",
     summary: "Queues a system event for the main session, and wakes it at once or at its next heartbeat.",

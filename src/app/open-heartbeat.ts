@@ -18,7 +18,7 @@ export interface OpenHeartbeatDeps {
 }
 
 export interface OpenHeartbeat {
-  readonly port: HeartbeatPort;
+  readonly port: Omit<HeartbeatPort, "hooks">;
   /** Queues a line that is acted on: at once, or with the next heartbeat. */
   wake(event: SystemEvent, reason: string): Promise<void>;
   /** Queues a line for a session's next turn. With the end of a command the session acts on it by itself, unless its agent was shown the end meanwhile. */

@@ -146,6 +146,14 @@ export const systemMethods = {
     module: "automation",
     summary: "The newest heartbeat event.",
   }),
+  "hooks.status": method({
+    access: "operator.read",
+    params: ignored(),
+    result: closed({ hooks: list(closed({ name: text(), file: maybe(text()), error: maybe(text({ description: "Why it is not called." })) })) }),
+    effect: false,
+    module: "automation",
+    summary: "What became of the hooks from files when the gateway loaded them.",
+  }),
   "set-heartbeats": method({
     access: "operator.admin",
     params: effect({ enabled: flag() }),

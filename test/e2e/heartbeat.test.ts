@@ -77,6 +77,9 @@ test("without a file, or with one that asks for nothing, no model is asked, and 
   await call("set-heartbeats", { enabled: false });
   expect((await gateway.cli("system", "event", "--text", "w-off", "--mode", "now")).output).toContain("heartbeats are off");
   await call("set-heartbeats", { enabled: true });
+  // Both go with the next message.
+  telegram.say("say w-caughtup");
+  await expect.poll(texts, PATIENCE).toContainEqual(expect.stringMatching(/w-quiet.*w-off.*w-caughtup/));
 });
 
 test("an empty answer is an acknowledgement, and is not reported as sent", async () => {
@@ -196,8 +199,8 @@ test("the main session learns about each alert of several beats outside of it", 
   gateway.model.answers(undefined);
   telegram.say("say w-alarms");
   await expect.poll(texts, PATIENCE).toContainEqual(heard("alarms"));
-  const told = gateway.model.requests.findLast(({ user }) => user.includes("w-alarms"))?.user;
-  for (const n of [1, 2, 3]) expect(told).toContain(`A heartbeat sent the user this: Alert number ${n}.`);
+  const shown = gateway.model.requests.findLast(({ user }) => user.includes("w-alarms"))?.user;
+  for (const n of [1, 2, 3]) expect(shown).toContain(`A heartbeat sent the user this: Alert number ${n}.`);
 });
 
 test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.started", "outbox.committed"])(

@@ -25,7 +25,7 @@ function isTimezone(name: string): boolean {
   if (/^(user|local|utc|gmt)$/i.test(name)) return true;
   if (!/^[a-z]+(\/[a-z0-9_+-]+)+$/i.test(name)) return false;
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }

@@ -164,7 +164,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
   const tools = lazy(() => makeTools(deps, { cron, subagents, heartbeat }));
   return {
     cron,
-    heartbeat: heartbeat.port,
+    heartbeat: { ...heartbeat.port, hooks: hooks.loaded },
     notify: heartbeat.notify,
     wakeAgents: heartbeat.wakeAgents,
     hooks,

@@ -1,5 +1,5 @@
 import { createLazyHeartbeat, type LazyHeartbeat } from "../automation/index.ts";
-import { heartbeatAgents, heartbeatSettings } from "../config/index.ts";
+import { defaultAgentId, heartbeatAgents, heartbeatSettings, isActiveHour } from "../config/index.ts";
 import type { Conversation, Responder } from "../conversation/index.ts";
 import type { HeartbeatPort, SystemEvent } from "../gateway/index.ts";
 import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
@@ -18,7 +18,7 @@ export interface OpenHeartbeatDeps {
 }
 
 export interface OpenHeartbeat {
-  readonly port: HeartbeatPort;
+  readonly port: Omit<HeartbeatPort, "hooks">;
   /** Queues a line that is acted on: at once, or with the next heartbeat. */
   wake(event: SystemEvent, reason: string): Promise<void>;
   /** Queues a line for a session's next turn. With the end of a command the session acts on it by itself, unless its agent was shown the end meanwhile. */
@@ -62,7 +62,14 @@ export function openHeartbeat({ core, runs, notify, isBusy, beat, channelOf }: O
     port: {
       last: heartbeat.last,
       setEnabled: heartbeat.setEnabled,
-      wakeMain: (text, mode) => wake({ text, wake: { source: "wake", now: mode === "now" } }, "wake"),
+      async wakeMain(text, mode) {
+        await wake({ text, wake: { source: "wake", now: mode === "now" } }, "wake");
+        if (mode !== "now") return {};
+        const { current } = config;
+        const settings = heartbeatSettings(current, defaultAgentId(current));
+        if (!heartbeat.isEnabled) return { waits: "disabled" };
+        return isActiveHour(settings, current.agents?.defaults?.userTimezone, clock.now()) ? {} : { waits: "quiet-hours" };
+      },
     },
     wake,
     async notify({ end, ...event }) {

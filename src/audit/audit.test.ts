@@ -147,6 +147,9 @@ test.each<[string, object, readonly string[]]>([
   ["logs with secrets", { ...PLAIN, logging: { redactSensitive: "off" } }, ["warn logging.redact_off"]],
   ["hooks at the root", hooks({ path: "/" }), ["critical hooks.path_root"]],
   ["the same token twice", hooks({ token: TOKEN }), ["critical hooks.token_reuse_gateway_token"]],
+  ["a session that senders name", hooks({ mappings: [{ sessionKey: "{{key}}" }] }), ["warn hooks.mapping_session_key_from_request"]],
+  ["a session below a prefix", hooks({ mappings: [{ sessionKey: "hook:x:{{key}}" }] }), []],
+  ["text of senders that is not marked", hooks({ mappings: [{ allowUnsafeExternalContent: true }] }), ["warn hooks.mapping_unsafe_external_content"]],
   ["a short hooks' token", hooks({ token: "short" }), ["warn hooks.token_too_short"]],
   ["hooks without a session", hooks({ defaultSessionKey: "" }), ["warn hooks.default_session_key_unset"]],
   [

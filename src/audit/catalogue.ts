@@ -64,6 +64,8 @@ export const CHECK_IDS: Readonly<Record<string, readonly Severity[]>> = {
   "hooks.installs_missing_integrity": ["warn"],
   "hooks.installs_unpinned_npm_specs": ["warn"],
   "hooks.installs_version_drift": ["warn"],
+  "hooks.mapping_session_key_from_request": ["critical", "warn"],
+  "hooks.mapping_unsafe_external_content": ["warn"],
   "hooks.path_root": ["critical"],
   "hooks.request_session_key_enabled": ["critical", "warn"],
   "hooks.request_session_key_prefixes_missing": ["critical", "warn"],

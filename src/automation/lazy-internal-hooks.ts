@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { defaultAgentId } from "../config/index.ts";
 import type { InternalHooks } from "../hooks/index.ts";
-import type { LoadHooksDeps } from "./internal-hooks/load-hooks.ts";
+import type { LoadedHook, LoadHooksDeps } from "./internal-hooks/load-hooks.ts";
 
 export interface LazyInternalHooksDeps extends Omit<LoadHooksDeps, "registry" | "signal" | "workspaceDir"> {
   readonly clock: Clock;
@@ -16,6 +16,8 @@ export interface LazyInternalHooksDeps extends Omit<LoadHooksDeps, "registry" | 
 export interface LazyInternalHooks extends Disposable {
   /** Loads hooks from files when they are enabled. Called once, before turns begin; never rejects. */
   load(): Promise<void>;
+  /** What became of the hooks that were to be loaded; none where hooks are off. */
+  loaded(): readonly LoadedHook[];
   /** The gateway is ready and its channels were started: `gateway:startup` follows shortly. */
   started(facts: { readonly port: number }): void;
 }
@@ -29,13 +31,16 @@ export function createLazyInternalHooks(deps: LazyInternalHooksDeps): LazyIntern
   const stack = new DisposableStack();
   stack.defer(() => stopping.abort());
   const workspaceDir = (): string => workspaceOf(defaultAgentId(config.current));
+  let outcomes: readonly LoadedHook[] = [];
   return {
+    loaded: () => outcomes,
     async load() {
       if (config.current.hooks?.internal?.enabled !== true) return;
       try {
         for (const done of await deps.recover()) log.warn(done);
         const { loadHooks } = await import("./internal-hooks/index.ts");
-        const count = await loadHooks({ ...deps, workspaceDir: workspaceDir(), signal: stopping.signal }, stack);
+        outcomes = await loadHooks({ ...deps, workspaceDir: workspaceDir(), signal: stopping.signal }, stack);
+        const count = outcomes.filter(({ error }) => error === undefined).length;
         log.info(`${count} ${count === 1 ? "hook" : "hooks"} loaded`);
       } catch (error) {
         // Messages are answered whatever is wrong with hooks.

@@ -50,6 +50,8 @@ export const FAILPOINTS = [
   "session-memory.saved",
   "session-memory.named",
   "webhook.begun",
+  "webhook.wake.begun",
+  "webhook.wake.queued",
   "webhook.accepted",
   "webhook.ended",
   "webhook.reported",

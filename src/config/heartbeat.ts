@@ -2,7 +2,7 @@
 import { isRecord } from "../base/records.ts";
 import { defaultAgentId } from "./agent-workspace.ts";
 import type { OpenClawConfig } from "./schema/index.ts";
-import { parseDuration } from "./validate/index.ts";
+import { parseDuration, SHORTEST_HEARTBEAT_MS } from "./validate/index.ts";
 
 type Configured = NonNullable<NonNullable<NonNullable<OpenClawConfig["agents"]>["defaults"]>["heartbeat"]>;
 
@@ -41,10 +41,11 @@ export function heartbeatSettings(config: OpenClawConfig, agentId: string): Hear
   const own = listed(config).find(({ id }) => id.toLowerCase() === agentId.toLowerCase())?.heartbeat;
   const set = { ...config.agents?.defaults?.heartbeat, ...own };
   const every = set.every?.trim() || EVERY;
+  const everyMs = parseDuration(every, "m") ?? 0;
   return {
     ...set,
     every,
-    everyMs: parseDuration(every, "m") ?? 0,
+    everyMs: everyMs > 0 ? Math.max(everyMs, SHORTEST_HEARTBEAT_MS) : 0,
     prompt: set.prompt?.trim() || HEARTBEAT_PROMPT,
     target: set.target?.trim().toLowerCase() || "last",
     ackMaxChars: Math.max(0, set.ackMaxChars ?? ACK_MAX_CHARS),

@@ -6,6 +6,13 @@ import type { Provenance } from "../sessions/index.ts";
 import type { Write } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 
+/** What the agent is asked after `/new` without a message. Nobody wrote it. */
+export const GREETING = [
+  "A new conversation has just begun.",
+  "Greet the person in one to three short sentences, in your own voice and as the files of your workspace describe you, and ask what they would like to do.",
+  "Do not speak about this note, about tools, or about how you work inside.",
+].join(" ");
+
 export type AbortReason = "rpc" | "stop" | "timeout" | "interrupt";
 
 /** One run, asked for by a client or an HTTP caller. */
@@ -45,7 +52,7 @@ export interface RunRequest {
   readonly kind?: "exec" | "cron" | "heartbeat" | "webhook" | "subagent" | "announce" | "session";
   /** Of a heartbeat: what is done with its answer. */
   readonly heartbeat?: HeartbeatRun;
-  /** The session whose system lines it gets, where that is another one. */
+  /** The session whose system lines that ask for a heartbeat it gets, where that is another one. */
   readonly eventsOf?: string;
   /** Only these tools. */
   readonly tools?: readonly string[];

@@ -207,6 +207,8 @@ const MAX_CONCURRENT = 4;
 const MAX_SUBAGENTS = 8;
 /** Turns that other turns asked for, and may wait for. */
 const MAX_NESTED = 32;
+/** Runs that other programs ask for. */
+const MAX_WEBHOOKS = 4;
 
 /** A limited number of slots that work waits for, first come first served. */
 interface GlobalLane {
@@ -331,8 +333,13 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
   // A turn may wait for its sub-agents, or for another session: they do not wait for a slot behind it.
   const subagents = createGlobalLane(() => config.current.agents?.defaults?.subagents?.maxConcurrent ?? MAX_SUBAGENTS);
   const nested = createGlobalLane(() => MAX_NESTED);
-  const globalLane = ({ sessionKey, request }: Item): GlobalLane =>
-    sessionKey.includes(":subagent:") ? subagents : request?.kind === "session" ? nested : main;
+  // Other programs may send more than is answered: the user's messages do not wait behind that.
+  const webhooks = createGlobalLane(() => deps.config.current.cron?.maxConcurrentRuns ?? MAX_WEBHOOKS);
+  const byKind = new Map<string | undefined, GlobalLane>([
+    ["session", nested],
+    ["webhook", webhooks],
+  ]);
+  const globalLane = ({ sessionKey, request }: Item): GlobalLane => (sessionKey.includes(":subagent:") ? subagents : (byKind.get(request?.kind) ?? main));
   const lanes = new Map<string, SessionLane>();
   const slots = createSlots();
   let stopped = false;
@@ -383,7 +390,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
       return serial.idle();
     },
     get running() {
-      return main.running + subagents.running + nested.running;
+      return main.running + subagents.running + nested.running + webhooks.running;
     },
   };
 }

@@ -60,7 +60,7 @@ export { explainSandbox, type SandboxExplanation } from "./sandbox/explain.ts";
 export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type SandboxState } from "./sandbox/sandboxes.ts";
 export { isSessionSandboxed, sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
 export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
-export { createMarkUntrusted, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";
+export { createMarkUntrusted, oneLine, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";
 export { createTaint, type Taint, type TaintDeps, type TaintSettings } from "./untrusted/taint.ts";
 export {
   failedOutcome,

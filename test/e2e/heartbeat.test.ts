@@ -68,9 +68,26 @@ test("without a file, or with one that asks for nothing, no model is asked, and 
   asks("# HEARTBEAT.md\n\n<!-- write tasks below -->\n- [ ]\n");
   await beatAs({ status: "skipped", reason: "empty-heartbeat-file" });
   expect((await gateway.cli("system", "heartbeat", "last")).output).toContain("HEARTBEAT.md asks for nothing");
+  expect((await gateway.cli("system", "heartbeat", "last")).output).not.toContain("Sent to");
   beats({ every: "1s", activeHours: { start: "00:00", end: "00:01", timezone: new Date().getUTCHours() === 0 ? "Asia/Tokyo" : "UTC" } });
   await beatAs({ status: "skipped", reason: "quiet-hours" });
   expect(gateway.model.requests.length).toBe(before);
+  expect((await gateway.cli("system", "event", "--text", "w-quiet", "--mode", "now")).output).toContain("when its active hours begin");
+  beats({ every: "0m" });
+  await call("set-heartbeats", { enabled: false });
+  expect((await gateway.cli("system", "event", "--text", "w-off", "--mode", "now")).output).toContain("heartbeats are off");
+  await call("set-heartbeats", { enabled: true });
+  // Both go with the next message.
+  telegram.say("say w-caughtup");
+  await expect.poll(texts, PATIENCE).toContainEqual(expect.stringMatching(/w-quiet.*w-off.*w-caughtup/));
+});
+
+test("an empty answer is an acknowledgement, and is not reported as sent", async () => {
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? "" : undefined));
+  asks("- look at nothing\n");
+  beats({ every: "1s" });
+  await beatAs({ status: "ok-empty", silent: true });
+  expect((await gateway.cli("system", "heartbeat", "last")).output).not.toContain("Sent to");
 });
 
 test("an acknowledgement reaches nobody and leaves no trace in the conversation, but its cost is counted under its own name", async () => {
@@ -184,6 +201,20 @@ test("outside the main session a beat sees only what it needs, and the main sess
   telegram.say("say w-letters");
   await expect.poll(texts, PATIENCE).toContainEqual(heard("letters"));
   expect(gateway.model.requests.at(-1)?.user).toContain("A heartbeat sent the user this: Two letters came.");
+});
+
+test("the main session learns about each alert of several beats outside of it", async () => {
+  let alerts = 0;
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? `Alert number ${(alerts += 1)}.` : undefined));
+  asks("- look at the alarms\n");
+  beats({ every: "1s", isolated: true });
+  await expect.poll(texts, PATIENCE).toContain("Alert number 3.");
+  beats({ every: "0m" });
+  gateway.model.answers(undefined);
+  telegram.say("say w-alarms");
+  await expect.poll(texts, PATIENCE).toContainEqual(heard("alarms"));
+  const shown = gateway.model.requests.findLast(({ user }) => user.includes("w-alarms"))?.user;
+  for (const n of [1, 2, 3]) expect(shown).toContain(`A heartbeat sent the user this: Alert number ${n}.`);
 });
 
 test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.started", "outbox.committed", "heartbeat.reported"])(

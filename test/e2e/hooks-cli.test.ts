@@ -97,7 +97,7 @@ describe("openclaw hooks install", () => {
     expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("full authority") });
     expect(readFileSync(join(place.stateDir, "hooks/greeter/handler.js"), "utf8")).toBe(HANDLER);
     expect(internal()).toMatchObject({ enabled: true, entries: { greeter: { enabled: true } }, installs: { greeter: { source: "path", hooks: ["greeter"] } } });
-    expect(place.cli("hooks", "list").stdout).toMatch(/^greeter +on +openclaw-managed/m);
+    expect(place.cli("hooks", "list").stdout).toMatch(/^greeter +not checked +openclaw-managed/m);
     expect(place.cli("hooks", "install", "./greeter")).toMatchObject({ code: 1, stderr: expect.stringContaining("--force") });
     expect(place.cli("hooks", "install", "./greeter", "--force")).toMatchObject({ code: 0 });
     expect(place.cli("hooks", "update", "greeter").stdout).toContain("greeter: skipped");
@@ -165,7 +165,7 @@ describe("openclaw hooks install", () => {
       const isNew = failpoint === "plugins.change.recorded";
       expect(readFileSync(join(place.stateDir, "hooks/greeter/handler.js"), "utf8").includes("newer")).toBe(isNew);
       expect(readdirSync(join(place.stateDir, "hooks"))).toEqual(["greeter"]);
-      expect(place.cli("hooks", "list").stdout).toMatch(/^greeter +on/m);
+      expect(place.cli("hooks", "list").stdout).toMatch(/^greeter +not checked/m);
     },
   );
 });

@@ -1,5 +1,5 @@
 /** Hooks from files in a real gateway: where they are found, which are loaded, and what the bundled ones do. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
@@ -75,6 +75,8 @@ test("a workspace's hook wins over the user's and over one in extraDirs; each ev
   await say("/new");
   await say("/stop");
   await expect.poll(() => events(user).length, PATIENCE).toBe(1);
+  const { payload } = await gateway.operator.request("chat.history", { sessionKey: "main" });
+  expect(JSON.stringify(payload)).not.toContain("said by mine-user");
   await say("/reset");
   await gateway.operator.request("sessions.reset", { key: "main", reason: "new" });
   await expect
@@ -161,9 +163,15 @@ test("/new saves the conversation, named by the model, and every command is logg
   gateway.configure({ hooks: ENABLED });
   gateway.model.answers(({ body }) => (body.includes("You name files") ? "`Apple Talk`" : undefined));
   await gateway.start();
+  const folder = inWorkspace("memory");
+  const files = (): readonly string[] => (existsSync(folder) ? readdirSync(folder) : []);
+  const before = files();
+  // Only the agent has spoken: there is nothing to save.
+  await say("/new", "agent:main:quiet");
+  await say("/new", "agent:main:quiet");
+  expect(files()).toEqual(before);
   await say("say w-apple");
   await say("/new");
-  const folder = inWorkspace("memory");
   const date = new Date().toISOString().slice(0, 10);
   await expect.poll(() => (existsSync(folder) ? readdirSync(folder).filter((name) => name.includes("apple")) : []), PATIENCE).toHaveLength(1);
   const [name = ""] = readdirSync(folder).filter((one) => one.includes("apple"));
@@ -174,6 +182,7 @@ test("/new saves the conversation, named by the model, and every command is logg
   );
   expect(saved).toContain("user: say w-apple\nassistant: Heard w-apple.\n");
   expect(saved).not.toContain("/new");
+  expect(saved).not.toContain("A new conversation has just begun");
   expect(name >= date || name.startsWith(date.slice(0, 8))).toBe(true);
   gateway.model.answers(({ body }) => (body.includes("You name files") ? "…" : undefined));
   await say("say w-pear");
@@ -199,4 +208,50 @@ test("more files reach the prompt: only those with known names, below the worksp
   const body = gateway.model.requests.findLast(({ user }) => user.includes("w-extra"))?.body ?? "";
   expect([body.includes("w-packagea"), body.includes("w-packageb"), body.includes("w-readme"), body.includes("w-outside")]).toEqual([true, true, false, false]);
   expect(gateway.output()).toContain('the pattern "../AGENTS.md" is ignored');
+});
+
+test("what a running gateway could not load is named by hooks list and hooks check", async () => {
+  const front = (events: string): string => `---\nname: NAME\nmetadata: {"openclaw":{"events":["${events}"]}}\n---\n`;
+  const broken = (name: string, code: string, events = "command:new"): void => {
+    write(inState(`hooks/${name}/HOOK.md`), front(events).replace("NAME", name));
+    write(inState(`hooks/${name}/handler.ts`), code);
+  };
+  broken("badsyntax", "export default (");
+  broken("badexport", "export const other = 1;");
+  broken("badevent", "export default () => {};", "command:neww");
+  broken("goodone", "export default () => {};");
+  write(inState("hooks/badyaml/HOOK.md"), "---\nname: [broken\n---\n");
+  write(inState("hooks/badyaml/handler.ts"), "export default () => {};");
+  gateway.configure({ hooks: { internal: { enabled: true, handlers: [{ event: "command:new", module: "no-such-file.ts" }] } } });
+  await gateway.start();
+  const { output: listed } = await gateway.cli("hooks", "list");
+  expect(listed).toMatch(/^badsyntax +error/m);
+  expect(listed).toMatch(/^badexport +error/m);
+  expect(listed).toMatch(/^badevent +not ready/m);
+  expect(listed).toMatch(/^goodone +on /m);
+  const { output: checked, code } = await gateway.cli("hooks", "check");
+  expect(code).toBe(1);
+  expect(checked).toContain('expected a function as its export "default", found other');
+  expect(checked).toMatch(/problem .*badsyntax/);
+  expect(checked).toContain("there is no event command:neww");
+  expect(checked).toMatch(/problem hooks\.internal\.handlers\[0\] \(no-such-file\.ts\): .* does not exist/);
+  expect(checked).toMatch(/badyaml\/HOOK\.md: the front matter cannot be read: line 2/);
+  await gateway.stop();
+  expect((await gateway.cli("hooks", "list")).output).toMatch(/^goodone +not checked/m);
+  for (const name of ["badsyntax", "badexport", "badevent", "goodone", "badyaml"]) rmSync(inState(`hooks/${name}`), { recursive: true });
+});
+
+test("replaced code of a hook is said to need a restart, and a hook of this program that it replaces is named", async () => {
+  write(inHome("again/HOOK.md"), '---\nname: boot-md\nmetadata: {"openclaw":{"events":["command:new"]}}\n---\n');
+  write(inHome("again/handler.ts"), "export default () => {};");
+  gateway.configure({ hooks: ENABLED });
+  const first = await gateway.cli("hooks", "install", "./again");
+  expect(first.output).toContain("boot-md: takes the place of the hook of this program with the same name");
+  await gateway.start();
+  const second = await gateway.cli("hooks", "install", "./again", "--force");
+  expect(second).toMatchObject({ code: 0, output: expect.stringContaining("still runs the old code; to load the new: ") });
+  expect(second.output).not.toContain("without a restart");
+  await gateway.stop();
+  rmSync(inState("hooks/boot-md"), { recursive: true });
+  expect((await gateway.cli("hooks", "install", "./again/HOOK.md")).output).toContain("HOOK.md cannot be installed: expected a folder");
 });

@@ -22,7 +22,7 @@ function ownText(text: string): string {
   return text
     .replaceAll(/^[^\n]*\(untrusted[^\n]*\):\n```[\s\S]*?(?:\n```|$)/gm, "")
     .replaceAll(/```[\s\S]*?(?:```|$)/g, "")
-    .replaceAll(/^System: \[[^\n]*$/gm, "")
+    .replaceAll(/^System: \[[^\n]*(?:\n {2}[^\n]*)*$/gm, "")
     .replaceAll(/^\[[^\]\n]{0,200}\]:? */gm, "");
 }
 

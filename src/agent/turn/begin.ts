@@ -82,9 +82,10 @@ export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: 
     return { target: { ...target, begun }, committed: Promise.resolve([]) };
   }
   if (session.isTouched !== undefined) session.isTouched = false;
+  // Of another session only what asks for a heartbeat is taken: the rest is for that session itself.
   // Lost with the machine, it is simply begun again; what follows from it is synced with it. Drained first: its answer is the first of the commit's.
   const committed = store
-    .commit([["injections.drain", { sessionKey: eventsOf ?? sessionKey, turnId }], ...writes], { lazy: true, by: session })
+    .commit([["injections.drain", { sessionKey: eventsOf ?? sessionKey, turnId, waking: eventsOf !== undefined }], ...writes], { lazy: true, by: session })
     .then(([injections]) => injections);
   committed.catch(() => {}); // Reported where it is waited for.
   return { target, committed };

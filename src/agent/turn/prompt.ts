@@ -256,13 +256,22 @@ function injectionFact({ pluginId, text, placement, payload }: InjectionRow): Tu
   return { pluginId, text, placement, ...(isRecord(payload) ? { metadata: payload } : {}) };
 }
 
+/** What some reader takes for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+
+/** The text of an event. Anybody may have written it: lines after its first are indented, so that none of them looks like an event of its own. */
+function eventText(text: string): string {
+  const lines = text.toWellFormed().trim().split(LINE_END);
+  return lines.filter((line) => line.trim() !== "").join("\n  ");
+}
+
 /** Lines of the system, the oldest first. There is no empty line in them: the first one ends them, so that they can be distinguished from the message. */
 function systemEvents({ config, timezone }: TurnDeps, injections: Injections, own: TurnInput["events"] = []): readonly string[] {
   const queued = injections.filter(({ placement }) => placement === SYSTEM_EVENT).map(({ text, createdAt }) => ({ text, at: createdAt }));
   const events = [...queued, ...own];
   if (events.length === 0) return [];
   const zone = eventZone(config.current.agents?.defaults, timezone);
-  return events.map(({ text, at }) => `System: [${stamp(at, zone)}] ${text.trim().replaceAll(/\n\s*\n/g, "\n")}`);
+  return events.map(({ text, at }) => `System: [${stamp(at, zone)}] ${eventText(text)}`);
 }
 
 function eventZone(

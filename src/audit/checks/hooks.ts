@@ -104,5 +104,37 @@ export const hooks: AuditCheck = (context: AuditContext) => {
         remediation: "openclaw config set hooks.allowedSessionKeyPrefixes '[\"hook:\"]'",
       });
   }
+  const isLimited = textsAt(cfg, "hooks", "allowedSessionKeyPrefixes").length > 0;
+  found.push(...mappingFindings(section.mappings ?? [], exposed, isLimited));
   return found;
 };
+
+type Mappings = NonNullable<NonNullable<AuditContext["cfg"]["hooks"]>["mappings"]>;
+
+/** What mappings leave to those who send. */
+function mappingFindings(mappings: Mappings, exposed: boolean, isLimited: boolean): readonly AuditFinding[] {
+  return mappings.flatMap(({ sessionKey, allowUnsafeExternalContent }, index): AuditFinding[] => [
+    ...(!isLimited && sessionKey?.includes("{{") === true && !/^[^{]*:/.test(sessionKey)
+      ? [
+          {
+            checkId: "hooks.mapping_session_key_from_request",
+            severity: exposed ? "critical" : "warn",
+            title: "senders of hooks choose the session of a mapping",
+            detail: `hooks.mappings[${index}].sessionKey begins with something of the request: its senders can write to any session`,
+            remediation: `openclaw config set hooks.mappings[${index}].sessionKey ${JSON.stringify(`hook:${sessionKey}`)}`,
+          } as const,
+        ]
+      : []),
+    ...(allowUnsafeExternalContent === true
+      ? [
+          {
+            checkId: "hooks.mapping_unsafe_external_content",
+            severity: "warn",
+            title: "text of a webhook is not marked as text from outside",
+            detail: `hooks.mappings[${index}].allowUnsafeExternalContent is true: the agent may follow what senders write`,
+            remediation: `openclaw config set hooks.mappings[${index}].allowUnsafeExternalContent false`,
+          } as const,
+        ]
+      : []),
+  ]);
+}

@@ -7,7 +7,7 @@ import { isInside } from "../../base/files.ts";
 import { isRecord } from "../../base/records.ts";
 import { expandHome, type Env, type OpenClawConfig } from "../../config/index.ts";
 import { BUNDLED_HOOKS } from "./bundled/catalog.ts";
-import { parseHook, stateOf, type Hook, type HookFiles, type HookSource, type KnownHook } from "./hook.ts";
+import { isKnownEvent, parseHook, stateOf, unknownEvents, type Hook, type HookFiles, type HookSource, type KnownHook } from "./hook.ts";
 
 /** Where hooks are looked for. */
 export interface HookPlaces {
@@ -155,6 +155,8 @@ async function readHook(folder: string, source: HookSource, folderName: string, 
     if (text === undefined) return undefined;
     const files: HookFiles = { baseDir: folder, filePath, ...(await handlerOf(folder, problems)) };
     const hook = parseHook(text, { files, source, folderName });
+    const unknown = typeof hook === "string" ? [] : hook.events.filter((event) => !isKnownEvent(event));
+    if (unknown.length > 0) problems.push({ path: filePath, message: unknownEvents(unknown) });
     if (typeof hook !== "string") return hook;
     problems.push({ path: filePath, message: hook });
   } catch (error) {

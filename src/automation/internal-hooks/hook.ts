@@ -58,6 +58,21 @@ export interface HookLocation {
 const NAME_CHARS = 100;
 const MOST_EVENTS = 64;
 
+/** What handlers are called for. */
+const EVENTS = {
+  command: ["new", "reset", "stop"],
+  agent: ["bootstrap"],
+  gateway: ["startup"],
+  message: ["received", "sent"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+const KNOWN_EVENTS: readonly string[] = Object.entries(EVENTS).flatMap(([type, actions]) => [type, ...actions.map((action) => `${type}:${action}`)]);
+
+export const isKnownEvent = (event: string): boolean => KNOWN_EVENTS.includes(event);
+
+/** Says that nothing calls a handler for these. */
+export const unknownEvents = (events: readonly string[]): string =>
+  `there is no event ${events.join(", ")}: expected one of ${KNOWN_EVENTS.filter((event) => event.includes(":")).join(", ")}`;
+
 /** Reads the front matter of a `HOOK.md`; a text in place of a hook says why it is none. */
 export function parseHook(text: string, { files, source, folderName }: HookLocation): Hook | string {
   const front = parseFrontMatter(text);
@@ -65,13 +80,16 @@ export function parseHook(text: string, { files, source, folderName }: HookLocat
   const { fields } = front;
   const { own, ...shared } = readMetadata(fields);
   const name = textOf(fields["name"]) ?? folderName;
+  const events = [...new Set(textsOf(own["events"]))].slice(0, MOST_EVENTS);
+  // A line that is wrong does no harm where the rest says enough.
+  if (front.problems.length > 0 && (events.length === 0 || /^[[{]/.test(name))) return `the front matter cannot be read: ${front.problems.join("; ")}`;
   if (name.length > NAME_CHARS || /[\p{Cc}]/u.test(name)) return `the name ${JSON.stringify(name.slice(0, 40))} is too long or has control characters`;
   return {
     name,
     description: textOf(fields["description"]) ?? "",
     source,
     key: textOf(own["hookKey"]) ?? name,
-    events: [...new Set(textsOf(own["events"]))].slice(0, MOST_EVENTS),
+    events,
     exportName: textOf(own["export"]) ?? "default",
     ...shared,
     files,
@@ -107,7 +125,9 @@ export function stateOf(hook: Hook, { config, env, platform, programs }: HookGat
       ? "it has no handler: expected handler.ts, handler.js, index.ts or index.js beside HOOK.md"
       : events.length === 0
         ? "it names no event: expected metadata.openclaw.events, such as command:new"
-        : undefined;
+        : events.every((event) => !isKnownEvent(event))
+          ? unknownEvents(events)
+          : undefined;
   const lacks = missing.os.length > 0 || (!always && [missing.bins, missing.anyBins, missing.env, missing.config].some((list) => list.length > 0));
   return { eligible: !disabled && !lacks && problem === undefined, disabled, missing, ...(problem === undefined ? {} : { problem }) };
 }

@@ -8,7 +8,7 @@ import { isRecord } from "../../base/records.ts";
 import type { InternalHookHandler, InternalHooks } from "../../hooks/index.ts";
 import { bundledHandler, type BundledDeps } from "./bundled/index.ts";
 import { findHooks, type FindHooksDeps } from "./find-hooks.ts";
-import { whyNot, type KnownHook } from "./hook.ts";
+import { isKnownEvent, unknownEvents, whyNot, type KnownHook } from "./hook.ts";
 
 /** A file of a hook's author. */
 export interface HookModule {
@@ -23,6 +23,15 @@ export interface LoadHooksDeps extends Omit<FindHooksDeps, "config">, BundledDep
   readonly log: Logger;
   /** Imports TypeScript or JavaScript; rejects with what is wrong with it, and where. */
   readonly importModule: (module: HookModule) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** What became of a hook that was to be loaded. */
+export interface LoadedHook {
+  readonly name: string;
+  /** Absent for hooks that are part of this program. */
+  readonly file?: string;
+  /** Why it is not called. */
+  readonly error?: string;
 }
 
 type Handler = InternalHookHandler;
@@ -48,8 +57,8 @@ async function handlerFor(hook: KnownHook, deps: LoadHooksDeps): Promise<Handler
   return exported(await deps.importModule({ name, file, rootDir }), exportName);
 }
 
-/** Resolves to how many were registered; they stay until `stack` is disposed of. */
-export async function loadHooks(deps: LoadHooksDeps, stack: DisposableStack): Promise<number> {
+/** Resolves to what became of each; those without an error are registered until `stack` is disposed of. */
+export async function loadHooks(deps: LoadHooksDeps, stack: DisposableStack): Promise<readonly LoadedHook[]> {
   const { registry, log } = deps;
   const { hooks, problems } = await findHooks({ ...deps, config: deps.config.current });
   for (const { path, message } of problems) log.warn(`hooks: ${path}: ${message}`);
@@ -58,24 +67,25 @@ export async function loadHooks(deps: LoadHooksDeps, stack: DisposableStack): Pr
   const usable = hooks.filter(({ eligible }) => eligible);
   // They load side by side: one that takes its time does not add to that of the others.
   const handlers = await Promise.allSettled(usable.map((hook) => handlerFor(hook, deps)));
-  let count = 0;
-  for (const [index, { name, events, files }] of usable.entries()) {
+  const outcomes = usable.map(({ name, events, files }, index): LoadedHook => {
     const loaded = handlers[index];
+    const hook = { name, ...(files?.handlerPath === undefined ? {} : { file: files.handlerPath }) };
     if (loaded?.status !== "fulfilled") {
-      log.error(`the hook ${name} could not be loaded: ${messageOf(loaded?.reason)}`, { file: files?.handlerPath });
-      continue;
+      const error = messageOf(loaded?.reason);
+      log.error(`the hook ${name} could not be loaded: ${error}`, { file: files?.handlerPath });
+      return { ...hook, error };
     }
     stack.use(registry.register(events, loaded.value, { name }));
     log.info(`Registered hook: ${name} -> ${events.join(", ")}`);
-    count += 1;
-  }
-  return count + (await loadOldHandlers(deps, stack));
+    return hook;
+  });
+  return [...outcomes, ...(await loadOldHandlers(deps, stack))];
 }
 
 /** `hooks.internal.handlers`: files of the workspace, one for each event. */
-async function loadOldHandlers(deps: LoadHooksDeps, stack: DisposableStack): Promise<number> {
+async function loadOldHandlers(deps: LoadHooksDeps, stack: DisposableStack): Promise<readonly LoadedHook[]> {
   const { registry, log, workspaceDir } = deps;
-  let count = 0;
+  const outcomes: LoadedHook[] = [];
   for (const [index, { event, module, export: exportName = "default" }] of (deps.config.current.hooks?.internal?.handlers ?? []).entries()) {
     const name = `hooks.internal.handlers[${index}]`;
     try {
@@ -83,12 +93,13 @@ async function loadOldHandlers(deps: LoadHooksDeps, stack: DisposableStack): Pro
       const handler = exported(await deps.importModule({ name, file, rootDir: dirname(file) }), exportName);
       stack.use(registry.register(event, handler, { name: `${name} (${module})` }));
       log.info(`Registered hook: ${module} -> ${event}`);
-      count += 1;
+      outcomes.push({ name, file: module, ...(isKnownEvent(event) ? {} : { error: unknownEvents([event]) }) });
     } catch (error) {
+      outcomes.push({ name, file: module, error: messageOf(error) });
       log.error(`${name} (${module}) could not be loaded: ${messageOf(error)}`);
     }
   }
-  return count;
+  return outcomes;
 }
 
 async function fileInWorkspace(module: string, workspaceDir: string): Promise<string> {

@@ -75,10 +75,30 @@ test("only a mapping can leave text from outside unmarked, and signed text is ma
 
 test("what is missing is named", () => {
   expect(() => wakeAction({})).toThrow("text required");
-  expect(wakeAction({ text: " a ", mode: "odd" })).toEqual({ kind: "wake", text: "a", mode: "now" });
+  expect(wakeAction({ text: " a \ud800", mode: null })).toEqual({ kind: "wake", text: "a \ufffd", mode: "now" });
   expect(() => agentAction({}, { config: withHooks(), uuid: () => "u" })).toThrow("message required");
   expect(() => mappedAction({ label: "m" }, values, {}, { config: withHooks(), uuid: () => "u" })).toThrow("hook mapping requires message");
   expect(() => mappedAction({ label: "m", action: "wake" }, values, {}, { config: withHooks(), uuid: () => "u" })).toThrow("hook mapping requires text");
   expect(() => ask({ model: 7 })).toThrow("model required");
-  expect(ask({ timeoutSeconds: -1 }).timeoutSeconds).toBeUndefined();
+});
+
+test.each([
+  [{ wakeMode: "zzz" }, "wakeMode must be now|next-heartbeat"],
+  [{ deliver: "no" }, "deliver must be true or false"],
+  [{ timeoutSeconds: -1 }, "timeoutSeconds must be a number of seconds"],
+  [{ timeoutSeconds: "abc" }, "timeoutSeconds must be a number of seconds"],
+  [{ to: {} }, "to must be a text"],
+  [{ name: {} }, "name must be a text"],
+  [{ agentId: ["main"] }, "agentId must be a text"],
+  [{ sessionKey: 5 }, "sessionKey must be a text"],
+])("the fields %j are refused", (fields, message) => {
+  expect(() => ask(fields)).toThrow(message);
+});
+
+test("a wrong mode or action is refused, from a sender or from code; what is not known is ignored", () => {
+  expect(() => wakeAction({ text: "a", mode: "later" })).toThrow("mode must be now|next-heartbeat");
+  expect(() => mappedAction({ label: "m", messageTemplate: "m" }, values, { action: "zzz" }, { config: withHooks(), uuid: () => "u" })).toThrow(
+    "action must be agent|wake",
+  );
+  expect(ask({ colour: "red", to: 7, timeoutSeconds: 1e12 })).toMatchObject({ to: "7", timeoutSeconds: 2_000_000 });
 });

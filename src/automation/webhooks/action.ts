@@ -2,6 +2,7 @@
 import { AppError } from "../../base/errors.ts";
 import { defaultAgentId, type OpenClawConfig } from "../../config/index.ts";
 import { resolveSessionKey, type ThinkingLevel } from "../../protocol/index.ts";
+import { oneLine } from "../../tools/index.ts";
 import { THINKING } from "../cron/run.ts";
 import { fill, type Mapping, type TemplateValues } from "./mappings.ts";
 
@@ -30,6 +31,8 @@ export interface AgentAction {
   readonly channel: string;
   readonly to?: string;
   readonly model?: string;
+  /** The run fails where the model cannot be used. */
+  readonly isModelRequired?: boolean;
   readonly thinking?: ThinkingLevel;
   readonly timeoutSeconds?: number;
   /** The message is marked as text from outside. */
@@ -41,22 +44,36 @@ export interface AgentAction {
 export type HookAction = WakeAction | AgentAction;
 
 const bad = (message: string): AppError => new AppError("INVALID_INPUT", message);
-const textOf = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
-const modeOf = (value: unknown): WakeMode => (value === "next-heartbeat" ? "next-heartbeat" : "now");
-const MAX_NAME = 200;
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.toWellFormed().trim() : undefined);
+const MAX_NAME = 64;
+/** The longest time that a timer can wait. */
+const MAX_TIMEOUT_S = 2_000_000;
+
+/** A field that may be absent. */
+function optionalText(fields: Fields, field: string): string | undefined {
+  const value = fields[field] ?? undefined;
+  if (value !== undefined && typeof value !== "string") throw bad(`${field} must be a text`);
+  return textOf(value);
+}
+
+function modeOf(value: unknown, field: "mode" | "wakeMode"): WakeMode {
+  if (value === undefined || value === null) return "now";
+  if (value !== "now" && value !== "next-heartbeat") throw bad(`${field} must be now|next-heartbeat`);
+  return value;
+}
 
 /** The body of `wake`. */
 export function wakeAction({ text, mode }: Fields): WakeAction {
   const written = textOf(text);
   if (written === undefined) throw bad("text required");
-  return { kind: "wake", text: written, mode: modeOf(mode) };
+  return { kind: "wake", text: written, mode: modeOf(mode, "mode") };
 }
 
 /** The agent that a request is for. One that is not configured is the default one. */
-function agentOf(asked: unknown, config: OpenClawConfig): string {
+function agentOf(asked: string | undefined, config: OpenClawConfig): string {
   const { agents, hooks } = config;
   const fallback = defaultAgentId(config);
-  const named = textOf(asked)?.toLowerCase();
+  const named = asked?.toLowerCase();
   if (named === undefined) return fallback;
   const allowed = hooks?.allowedAgentIds?.map((id) => id.trim().toLowerCase());
   if (allowed && !allowed.includes("*") && !allowed.includes(named)) throw bad("agentId is not allowed by hooks.allowedAgentIds");
@@ -95,21 +112,23 @@ function deliveryOf({ deliver, channel, to }: Fields, { channels }: OpenClawConf
   const known = ["last", ...Object.keys(channels ?? {}).filter((id) => id !== "defaults")];
   const asked = channel === undefined ? "last" : textOf(channel)?.toLowerCase();
   if (asked === undefined || !known.includes(asked)) throw bad(`channel must be ${known.join("|")}`);
-  const target = textOf(to);
+  if (deliver !== undefined && deliver !== null && typeof deliver !== "boolean") throw bad("deliver must be true or false");
+  // Ids of chats are numbers on some platforms.
+  const target = optionalText({ to: typeof to === "number" ? String(to) : to }, "to");
   return { deliver: deliver !== false, channel: asked, ...(target === undefined ? {} : { to: target }) };
 }
 
 /** Settings of the run. */
-function settingsOf({ model, thinking, timeoutSeconds }: Fields): Pick<AgentAction, "model" | "thinking" | "timeoutSeconds"> {
+function settingsOf({ model, thinking, timeoutSeconds = 0 }: Fields): Pick<AgentAction, "model" | "thinking" | "timeoutSeconds"> {
   const chosen = textOf(model);
   if (model !== undefined && chosen === undefined) throw bad("model required");
   const level = THINKING.find((known) => known === textOf(thinking)?.toLowerCase());
   if (thinking !== undefined && level === undefined) throw bad(`thinking must be one of ${THINKING.join(", ")}`);
-  const isTime = typeof timeoutSeconds === "number" && Number.isFinite(timeoutSeconds) && timeoutSeconds > 0;
+  if (typeof timeoutSeconds !== "number" || !Number.isFinite(timeoutSeconds) || timeoutSeconds < 0) throw bad("timeoutSeconds must be a number of seconds");
   return {
     ...(chosen === undefined ? {} : { model: chosen }),
     ...(level === undefined ? {} : { thinking: level }),
-    ...(isTime ? { timeoutSeconds } : {}),
+    ...(timeoutSeconds === 0 ? {} : { timeoutSeconds: Math.min(timeoutSeconds, MAX_TIMEOUT_S) }),
   };
 }
 
@@ -122,8 +141,8 @@ export interface ActionDeps {
 export function agentAction(fields: Fields, { config, uuid }: ActionDeps, mapping?: Mapping): AgentAction {
   const message = textOf(fields["message"]);
   if (message === undefined) throw bad(mapping ? "hook mapping requires message" : "message required");
-  const agentId = agentOf(fields["agentId"], config);
-  const key = textOf(fields["sessionKey"]);
+  const agentId = agentOf(optionalText(fields, "agentId"), config);
+  const key = optionalText(fields, "sessionKey");
   const session = sessionOf({ ...(mapping ? { mapped: key } : { asked: key }), agentId, uuid }, config);
   const isMail = session.written.startsWith("hook:gmail:");
   const isUnsafe = mapping !== undefined && fields["allowUnsafeExternalContent"] === true;
@@ -131,12 +150,13 @@ export function agentAction(fields: Fields, { config, uuid }: ActionDeps, mappin
   return {
     kind: "agent",
     message,
-    name: (textOf(fields["name"]) ?? "Hook").slice(0, MAX_NAME),
+    name: oneLine(optionalText(fields, "name") ?? "", MAX_NAME) || "Hook",
     agentId,
     sessionKey: session.key,
-    wakeMode: modeOf(fields["wakeMode"]),
+    wakeMode: modeOf(fields["wakeMode"], "wakeMode"),
     ...deliveryOf(fields, config),
     ...settingsOf({ ...fields, model: fields["model"] ?? gmail?.model, thinking: fields["thinking"] ?? gmail?.thinking }),
+    ...(fields["model"] === undefined ? {} : { isModelRequired: true }),
     isMarked: !isUnsafe && (session.written.startsWith("hook:") || mapping?.signed !== undefined),
     isMail,
   };
@@ -171,8 +191,14 @@ export function mappedAction(mapping: Mapping, values: TemplateValues, overrides
   };
   const fields = { ...own, ...overrides };
   const kind = overrides["kind"] ?? fields["action"];
+  if (kind !== undefined && kind !== "agent" && kind !== "wake") throw bad("action must be agent|wake");
   if (kind !== "wake") return agentAction(fields, deps, mapping);
   const text = textOf(fields.text);
   if (text === undefined) throw bad("hook mapping requires text");
-  return { kind: "wake", text, mode: modeOf(overrides["mode"] ?? fields["wakeMode"]), ...(signed ? { isForeign: true } : {}) };
+  return {
+    kind: "wake",
+    text,
+    mode: "mode" in overrides ? modeOf(overrides["mode"], "mode") : modeOf(fields["wakeMode"], "wakeMode"),
+    ...(signed ? { isForeign: true } : {}),
+  };
 }

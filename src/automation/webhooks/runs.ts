@@ -10,10 +10,10 @@ import { isRecord } from "../../base/records.ts";
 import type { Config } from "../../config/index.ts";
 import type { Responder, RunRequest } from "../../conversation/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { MarkUntrusted } from "../../tools/index.ts";
+import { withoutMarkers, type MarkUntrusted } from "../../tools/index.ts";
 import { recordOf, SUMMARY_NOTE, targetOf } from "../cron/run.ts";
 import { timeLine } from "../time-line.ts";
-import type { AgentAction, WakeMode } from "./action.ts";
+import type { AgentAction, WakeAction, WakeMode } from "./action.ts";
 
 export interface HookRunsDeps {
   readonly config: Pick<Config, "current">;
@@ -45,6 +45,8 @@ export type Started = "accepted" | "repeated" | "mismatch";
 export interface HookRuns {
   /** Resolves when the run is on disk. */
   start(action: AgentAction, incoming: Incoming): Promise<Started>;
+  /** Resolves when the line for the main session is on disk. */
+  wake(action: WakeAction, incoming: Incoming): Promise<Started>;
   /** Continues with what the previous process accepted. Called before any request. */
   resume(): Promise<void>;
   /** Reports nothing any more; the next process does. */
@@ -54,6 +56,8 @@ export interface HookRuns {
 /** Rows of runs whose end is not reported yet. */
 export const HOOK_RUNS = "webhook";
 const DEFAULT_TIMEOUT_S = 600;
+/** Runs that may wait for their end; more are refused. */
+const MOST_OPEN = 500;
 
 /** What reporting the end of a run needs. */
 interface About {
@@ -70,7 +74,21 @@ function aboutOf(value: unknown): About {
 
 /** What the agent is asked. */
 async function requestOf({ clock, config, store }: HookRunsDeps, mark: MarkUntrusted, action: AgentAction, id: string): Promise<RunRequest> {
-  const { name, message, agentId, sessionKey, deliver, channel, to, isMarked, isMail, model, thinking, timeoutSeconds = DEFAULT_TIMEOUT_S } = action;
+  const {
+    name,
+    message,
+    agentId,
+    sessionKey,
+    deliver,
+    channel,
+    to,
+    isMarked,
+    isMail,
+    model,
+    isModelRequired,
+    thinking,
+    timeoutSeconds = DEFAULT_TIMEOUT_S,
+  } = action;
   const now = clock.now();
   const delivery = { mode: deliver ? "announce" : "none", channel, ...(to === undefined ? {} : { to }) } as const;
   const reply = await targetOf({ agentId, delivery }, config.current, store).catch((error: unknown) => {
@@ -89,6 +107,7 @@ async function requestOf({ clock, config, store }: HookRunsDeps, mark: MarkUntru
     timeoutMs: timeoutSeconds * 1000,
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),
+    ...(isModelRequired === true ? { modelRequired: true } : {}),
     ...(reply ? { reply } : {}),
   };
 }
@@ -103,7 +122,8 @@ async function report({ runs, notify, store }: HookRunsDeps, id: string, { name,
   const error = outcome?.status === "aborted" && outcome.abortedBy === "timeout" ? "the run timed out" : record.error;
   const isSilent = outcome?.status === "ok" && outcome.silent === true;
   if (!isSilent) {
-    const text = `Hook ${name}${status === "ok" ? "" : ` (${status})`}: ${(status === "ok" ? summary : (error ?? summary)) ?? status}`;
+    const said = (status === "ok" ? summary : (error ?? summary)) ?? status;
+    const text = `Hook ${name}${status === "ok" ? "" : ` (${status})`}: ${withoutMarkers(said)}`;
     // What the user was sent is only for the record.
     await notify({ text, idempotencyKey: `${id}:summary`, ...(isSent ? {} : { wake: wakeMode, reason: `hook:${id}` }) });
     failpoint("webhook.reported");
@@ -112,22 +132,57 @@ async function report({ runs, notify, store }: HookRunsDeps, id: string, { name,
   failpoint("webhook.finished");
 }
 
+/** Queues the line of a request. Under the sender's key it counts once: the row says so for longer than the line is stored. */
+async function queueLine({ notify, store }: HookRunsDeps, mark: MarkUntrusted, action: WakeAction, { id, hash, isKeyed }: Incoming): Promise<Started> {
+  const text = action.isForeign === true ? mark(action.text, { source: "webhook" }) : action.text;
+  const line = { text, wake: action.mode, reason: "hook:wake" };
+  if (!isKeyed) {
+    await notify(line);
+    return "accepted";
+  }
+  const row = { scope: HOOK_RUNS, key: id };
+  const begun = await store.write("idempotency.begin", { ...row, payloadHash: hash });
+  if (begun.status === "mismatch") return "mismatch";
+  if (begun.status === "replay") return "repeated";
+  failpoint("webhook.wake.begun");
+  try {
+    await notify({ ...line, idempotencyKey: id });
+  } catch (error) {
+    await store.write("idempotency.abandon", row);
+    throw error;
+  }
+  failpoint("webhook.wake.queued");
+  await store.write("idempotency.complete", { ...row, result: { status: "ok" } });
+  return "accepted";
+}
+
 export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRuns {
   const { store, log, runs } = deps;
-  /** Runs that are being accepted, by id. */
+  /** Requests that are being accepted, by id. */
   const accepting = new Map<string, Promise<Started>>();
+  /** Runs that were accepted and have no end yet. */
+  const open = new Set<string>();
   let isClosed = false;
 
   function follow(id: string, about: About): void {
-    report(deps, id, about, () => isClosed).catch((error: unknown) => {
-      if (isClosed) return;
-      log.error(`the end of the webhook run "${about.name}" could not be reported; it will be after the next start: ${messageOf(error)}`, { runId: id });
-    });
+    open.add(id);
+    report(deps, id, about, () => isClosed)
+      .catch((error: unknown) => {
+        if (isClosed) return;
+        log.error(`the end of the webhook run "${about.name}" could not be reported; it will be after the next start: ${messageOf(error)}`, { runId: id });
+      })
+      .finally(() => open.delete(id));
+  }
+
+  function checkCapacity(): void {
+    const waiting = open.size + accepting.size - 1;
+    if (waiting >= MOST_OPEN) throw new AppError("OVERLOADED", `${waiting} webhook runs wait; nothing was accepted, send it again when some have ended`);
   }
 
   const isAccepted = async (id: string): Promise<boolean> => (await store.read("inbox.find", { messageId: id, channel: "gateway" })).length > 0;
 
-  async function accept(action: AgentAction, { id, hash }: Incoming): Promise<Started> {
+  async function accept(action: AgentAction, { id, hash, isKeyed }: Incoming): Promise<Started> {
+    if (!isKeyed) checkCapacity();
     const request = await requestOf(deps, mark, action, id);
     const { name, wakeMode } = action;
     const about: About = { name, wakeMode, isSent: request.reply !== undefined };
@@ -136,6 +191,7 @@ export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRun
     if (begun.status === "replay" || (begun.status === "running" && (await isAccepted(id)))) return "repeated";
     failpoint("webhook.begun");
     try {
+      checkCapacity();
       await runs.accept(request);
     } catch (error) {
       await store.write("idempotency.abandon", { scope: HOOK_RUNS, key: id });
@@ -146,15 +202,17 @@ export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRun
     return "accepted";
   }
 
+  /** A twin that arrives while the first is being written waits for it. */
+  async function oneByOne(id: string, work: () => Promise<Started>): Promise<Started> {
+    for (let first = accepting.get(id); first; first = accepting.get(id)) await first.catch(() => undefined);
+    const accepted = work().finally(() => accepting.delete(id));
+    accepting.set(id, accepted);
+    return accepted;
+  }
+
   return {
-    async start(action, incoming) {
-      const { id } = incoming;
-      // A twin that arrives while the first is being written waits for it.
-      for (let first = accepting.get(id); first; first = accepting.get(id)) await first.catch(() => undefined);
-      const accepted = accept(action, incoming).finally(() => accepting.delete(id));
-      accepting.set(id, accepted);
-      return accepted;
-    },
+    start: (action, incoming) => oneByOne(incoming.id, () => accept(action, incoming)),
+    wake: (action, incoming) => oneByOne(incoming.id, () => queueLine(deps, mark, action, incoming)),
     async resume() {
       const open = await store.read("idempotency.running", { scope: HOOK_RUNS });
       if (open.length > 0) log.info(`${open.length} webhook runs continue from the previous process`);

@@ -114,10 +114,20 @@ function checkSigned({ signed }: Mapping, request: HookRequest, secret: string, 
   return verdict.ok ? { seal: verdict.seal } : { refused: verdict.message };
 }
 
-/** Remembers a signature, on disk. False when it came before with another request: then it is a replay. */
-async function isFresh({ store }: WebhooksDeps, { signed }: Mapping, seal: string, id: string): Promise<boolean> {
+/** Carries out a signed request whose signature is remembered, on disk. One that came before with another request is a replay. */
+async function sealed({ store }: WebhooksDeps, { signed }: Mapping, seal: string, id: string, work: () => Promise<HookAnswer>): Promise<HookAnswer> {
   const ttlMs = signed ? memoryOf(signed.preset) : 0;
-  return (await store.write("idempotency.begin", { scope: SEALS, key: seal, payloadHash: id, ttlMs })).status !== "mismatch";
+  const { status } = await store.write("idempotency.begin", { scope: SEALS, key: seal, payloadHash: id, ttlMs });
+  if (status === "mismatch") return refusal(409, "this signed request was accepted before; a replay is refused");
+  let isAccepted = false;
+  try {
+    const answer = await work();
+    isAccepted = answer.status < 300;
+    return answer;
+  } finally {
+    // What was refused may be sent again under another id.
+    if (!isAccepted && status === "new") await store.write("idempotency.abandon", { scope: SEALS, key: seal });
+  }
 }
 
 /** Fields that the code of a mapping returns: null when there is nothing to do, undefined when it failed. */
@@ -146,16 +156,11 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const actionDeps = (): Parameters<typeof agentAction>[1] => ({ config: config.current, uuid: ids.uuid });
 
   async function carryOut(action: HookAction, incoming: Incoming): Promise<HookAnswer> {
-    const { id, isKeyed } = incoming;
-    if (action.kind === "wake") {
-      const { text, mode, isForeign = false } = action;
-      const shown = isForeign ? mark(text, { source: "webhook" }) : text;
-      await deps.notify({ text: shown, wake: mode, reason: "hook:wake", ...(isKeyed ? { idempotencyKey: id } : {}) });
-      return { status: 200, body: { ok: true, mode } };
-    }
-    const started = await runs.start(action, incoming);
+    const isWake = action.kind === "wake";
+    const started = isWake ? await runs.wake(action, incoming) : await runs.start(action, incoming);
     if (started === "mismatch") return refusal(409, "the idempotency key was used for another request; give a new request a new key");
-    return { status: 202, body: { ok: true, runId: id, ...(started === "repeated" ? { duplicate: true } : {}) } };
+    const repeated = started === "repeated" ? { duplicate: true } : {};
+    return isWake ? { status: 200, body: { ok: true, mode: action.mode, ...repeated } } : { status: 202, body: { ok: true, runId: incoming.id, ...repeated } };
   }
 
   async function runMapping(mapping: Mapping, request: HookRequest, payload: Fields, seal: string | undefined): Promise<HookAnswer> {
@@ -169,9 +174,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     const values = { path, now: new Date(clock.now()).toISOString(), headers, query, payload };
     const action = mappedAction(mapping, values, overrides, actionDeps());
     const incoming = identify(request, deps, signed && (deliveryId(signed.preset, headers, payload) ?? seal));
-    if (seal !== undefined && !(await isFresh(deps, mapping, seal, incoming.id)))
-      return refusal(409, "this signed request was accepted before; a replay is refused");
-    const answer = await carryOut(action, incoming);
+    const work = (): Promise<HookAnswer> => carryOut(action, incoming);
+    const answer = await (seal === undefined ? work() : sealed(deps, mapping, seal, incoming.id, work));
     // Slack shows people any other answer to a command or a button.
     return signed?.preset === "slack" && isForm(request) && answer.status < 300 ? { status: 200 } : answer;
   }
@@ -179,15 +183,15 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   /** Finds the first mapping that takes the request. Signatures are checked before anything in the body is read. */
   async function handleMapped(request: HookRequest): Promise<HookAnswer> {
     const mappings = mappingsOf(config.current).filter(({ path, signed }) => (path === undefined || path === request.path) && (request.trusted || signed));
-    const sealed = new Map<Mapping, Sealed>();
-    for (const mapping of mappings) if (mapping.signed) sealed.set(mapping, checkSigned(mapping, request, await secretOf(mapping), clock.now()));
-    const refused = [...sealed.values()].find((one) => "refused" in one);
-    const isKnown = request.trusted || [...sealed.values()].some((one) => "seal" in one);
+    const checked = new Map<Mapping, Sealed>();
+    for (const mapping of mappings) if (mapping.signed) checked.set(mapping, checkSigned(mapping, request, await secretOf(mapping), clock.now()));
+    const refused = [...checked.values()].find((one) => "refused" in one);
+    const isKnown = request.trusted || [...checked.values()].some((one) => "seal" in one);
     if (!isKnown) return refusal(401, refused?.refused ?? "Unauthorized");
     const payload = payloadOf(request);
     const mapping = mappings.find((one) => takes(one, request.path, payload));
     if (!mapping) return refusal(404, `Not Found: no mapping takes ${request.path} (hooks.mappings)`);
-    const own = sealed.get(mapping);
+    const own = checked.get(mapping);
     if (own && "refused" in own) return refusal(401, own.refused);
     return runMapping(mapping, request, payload, own?.seal);
   }

@@ -24,18 +24,27 @@ export const event = defineCommand({
     if (mode !== "now" && mode !== "next-heartbeat") throw new AppError("INVALID_INPUT", `--mode is now or next-heartbeat, not ${JSON.stringify(mode)}`);
     const done = await callGateway(io, "wake", { text, mode, idempotencyKey: crypto.randomUUID() }, values);
     if (values.json) return printJson(io, done);
-    io.out(mode === "now" ? "Queued; the agent acts on it now.\n" : "Queued for the next turn or heartbeat.\n");
+    io.out(
+      mode === "now" ? `Queued; ${done.waits === undefined ? "the agent acts on it now" : WAITS[done.waits]}.\n` : "Queued for the next turn or heartbeat.\n",
+    );
   },
 });
 
-function beatText(io: Io, { ts, status, reason, preview, channel, to, durationMs }: EventPayload<"heartbeat">): string {
+/** Why the agent does not act at once. */
+const WAITS = {
+  disabled: "heartbeats are off, so the agent sees it with its next message",
+  "quiet-hours": "the agent acts on it when its active hours begin, or with its next message",
+} as const;
+
+function beatText(io: Io, { ts, status, reason, preview, channel, to, durationMs, silent }: EventPayload<"heartbeat">): string {
   const style = createStyle(io.color);
+  const isSent = status === "sent" || (status.startsWith("ok") && silent !== true);
   const shown = { sent: style.yellow("sent"), failed: style.red("failed"), skipped: "skipped", "ok-empty": style.green("ok"), "ok-token": style.green("ok") };
   const lines = [
     ["When", `${new Date(ts).toISOString()} (${formatDuration(Math.max(0, io.now() - ts))} ago)`],
     ["Result", `${shown[status]}${reason === undefined ? "" : `: ${heartbeatReason(reason)}`}`],
     ...(preview === undefined ? [] : [["Text", preview]]),
-    ...(channel === undefined ? [] : [["Sent to", to === undefined ? channel : `${channel} ${to}`]]),
+    ...(channel === undefined || !isSent ? [] : [["Sent to", to === undefined ? channel : `${channel} ${to}`]]),
     ...(durationMs === undefined ? [] : [["Took", formatDuration(durationMs)]]),
   ];
   return lines.map(([name = "", value = ""]) => `${name.padEnd(8)} ${value}\n`).join("");

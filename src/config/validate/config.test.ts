@@ -72,9 +72,11 @@ describe("what plugins bring", () => {
   test("a heartbeat's target must be a channel, last or none", () => {
     const config = (target: string) => ({ agents: { defaults: { heartbeat: { target } } } });
     expect(found(config("telegrm"), sections)).toEqual([
-      'agents.defaults.heartbeat.target: unknown heartbeat target "telegrm"; expected last, none or a channel id; did you mean "telegram"?',
+      'agents.defaults.heartbeat.target: unknown heartbeat target: telegrm; expected last, none or a channel id; did you mean "telegram"?',
     ]);
     for (const target of ["last", "none", "discord"]) expect(found(config(target), sections)).toEqual([]);
+    expect(found(config("zzz"))).toEqual([expect.stringContaining("unknown heartbeat target: zzz; ")]);
+    expect(found({ ...config("own"), channels: { own: {} } })).toEqual([]);
   });
 });
 
@@ -84,6 +86,16 @@ test("a binding to an agent that is not there is an error, with and without a li
   expect(severities(listed)).toEqual(["bindings.0.agentId error"]);
   expect(formatIssue(listed[0]!)).toBe('bindings[0].agentId: no agent has the id "work": add it to agents.list, or remove the binding; did you mean "wrok"?');
   expect(severities(validateConfig({ bindings }))).toEqual(["bindings.0.agentId error"]);
+});
+
+test.each(["/healthz", "v1", "/v1/hooks", "hooks/../a", "/hooks?x", "a b", "/"])("hooks.path %j is refused: nothing could be sent there", (path) => {
+  expect(severities(validateConfig({ hooks: { path } }))).toEqual(["hooks.path error"]);
+});
+
+test("a level of thinking that no run could have is refused in a mapping", () => {
+  expect(found({ hooks: { path: "/in/hooks/", mappings: [{ thinking: "mega" }] } })).toEqual([
+    expect.stringContaining("hooks.mappings[0].thinking: expected one of off, minimal,"),
+  ]);
 });
 
 describe("what only deserves a warning", () => {
@@ -106,6 +118,9 @@ describe("what only deserves a warning", () => {
     ["gateway.tailscale.mode", { gateway: { tailscale: { mode: "funnel" } } }],
     ["tools.loopDetection.warningThreshold", { tools: { loopDetection: { warningThreshold: 25 } } }],
     ["agents.defaults.heartbeat.activeHours.timezone", { agents: { defaults: { heartbeat: { activeHours: { timezone: "my zone" } } } } }],
+    ["agents.defaults.heartbeat.activeHours.timezone", { agents: { defaults: { heartbeat: { activeHours: { timezone: "Mars/X" } } } } }],
+    ["agents.defaults.heartbeat.every", { agents: { defaults: { heartbeat: { every: "1ms" } } } }],
+    ["hooks.mappings.0.match.path", { hooks: { mappings: [{ match: { path: "/agent/" } }] } }],
     ["agents.defaults.heartbeat.activeHours.end", { agents: { defaults: { heartbeat: { activeHours: { start: "08:00", end: "8:00" } } } } }],
   ])("%s", (path, config) => {
     expect(severities(validateConfig(config))).toEqual([`${path} warning`]);

@@ -7,6 +7,9 @@ const SIZE_BYTES: ReadonlyMap<string, number> = new Map(
   Object.entries({ b: 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3, t: 1024 ** 4, tb: 1024 ** 4 }),
 );
 
+/** Between two heartbeats. A shorter time would do nothing but ask a model all the time. */
+export const SHORTEST_HEARTBEAT_MS = 1000;
+
 /** An amount with its unit, in the smallest unit. */
 function parseAmount(text: string, units: ReadonlyMap<string, number>, defaultUnit: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(text.trim().toLowerCase());

@@ -1,7 +1,7 @@
 /** Checking a configuration: against the schema, against what plugins bring, and across keys. */
 export { validateConfig, validateSections } from "./config.ts";
 export { applyDefaults } from "./defaults.ts";
-export { parseDuration, parseSize } from "./durations.ts";
+export { parseDuration, parseSize, SHORTEST_HEARTBEAT_MS } from "./durations.ts";
 export { formatIssue, formatPath, type Issue } from "./issue.ts";
 export type { ConfigSections, JsonSchema, JsonSchemaNode } from "../json-schema.ts";
 export { applyLoadDefaults } from "./load-defaults.ts";

@@ -2,6 +2,7 @@
 import type { ShownReplies, TurnEnd } from "../../agent/index.ts";
 import { clip } from "../../base/text.ts";
 import { heartbeatVisibility } from "../../config/index.ts";
+import { EMPTY_ANSWER } from "../../models/index.ts";
 import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
 import { gatewayMessage, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
@@ -35,10 +36,11 @@ function isRepeated(payload: ReplyPayload, entry: SessionEntry | undefined, now:
 /** What becomes of the answer. Only its last message counts, with the reasoning before it where that is wanted. */
 async function judge(item: Item, entry: SessionEntry | undefined, end: TurnEnd, deps: ConversationDeps): Promise<Verdict> {
   const { request, last } = item;
-  if (end.status !== "ok") return { result: { status: "failed", reason: end.error ?? end.status }, payloads: [], isForgotten: true };
+  const isNothing = end.status === "failed" && end.error?.includes(EMPTY_ANSWER) === true;
+  if (end.status !== "ok" && !isNothing) return { result: { status: "failed", reason: end.error ?? end.status }, payloads: [], isForgotten: true };
   const address = request?.reply ?? last.address;
   const shows = heartbeatVisibility(deps.config.current, address.channel, address.accountId);
-  const all = await channelPayloads(item, end, deps, { address, isHeartbeat: request?.heartbeat?.isRelay !== true });
+  const all = isNothing ? [] : await channelPayloads(item, end, deps, { address, isHeartbeat: request?.heartbeat?.isRelay !== true });
   const isThought = ({ text }: ReplyPayload): boolean => text?.startsWith("Reasoning:") === true;
   const payload = all.findLast((one) => !isThought(one));
   if (!payload) {

@@ -62,7 +62,7 @@ export interface HandlersDeps
   readonly agent?: AgentPort | undefined;
   /** Without it `cron.*` is not answered. */
   readonly cron?: CronPort | undefined;
-  /** Without it `wake`, `last-heartbeat` and `set-heartbeats` are not answered. */
+  /** Without it `wake`, `hooks.status`, `last-heartbeat` and `set-heartbeats` are not answered. */
   readonly heartbeat?: HeartbeatPort | undefined;
   /** Without it `subagents.*` is not answered. */
   readonly subagents?: SubagentsPort | undefined;
@@ -104,7 +104,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
-    ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("last-heartbeat", "set-heartbeats", "wake")),
+    ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
     ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : unavailable("skills")),

@@ -7,7 +7,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Hooks } from "../../hooks/index.ts";
 import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
-import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
+import { EMPTY_ANSWER, failureOf, modelFailed, type ModelFailure } from "../failure.ts";
 import { classify, troubleOf, type FailureClass, type Trouble } from "../failover/classify.ts";
 import { decide, fittingOutput, isRegion, retryLimit, startsCooldown, type Situation, type Step } from "../failover/decide.ts";
 import { failedText, type Attempt } from "../failover/attempts.ts";
@@ -243,7 +243,7 @@ async function* tryOnce(
         yield event;
         continue;
       }
-      if (isEmpty(event.message)) throw modelFailed({ phase: "answer", malformed: true, text: "the model gave an empty answer" });
+      if (isEmpty(event.message)) throw modelFailed({ phase: "answer", malformed: true, text: EMPTY_ANSWER });
       yield event;
       record({ outcome: "ok" });
       await recordOutcome(deps, () => deps.credentials.succeeded(candidate, model));

@@ -46,7 +46,7 @@ export function parseSource(given: string, { cwd, home }: { readonly cwd: string
   if (stat?.isFile()) {
     if (isArchive(path)) return { kind: "archive", path };
     if (LOOSE.test(path)) return { kind: "file", path };
-    throw new AppError("INVALID_INPUT", `${path} is no plugin: expected a folder, a .zip, .tgz, .tar.gz or .tar archive, or a .ts or .js file`);
+    throw new AppError("INVALID_INPUT", `${path} cannot be installed: expected a folder, a .zip, .tgz, .tar.gz or .tar archive, or a .ts or .js file`);
   }
   if (prefix !== undefined || looksLikePath(rest)) throw new AppError("NOT_FOUND", `${path} does not exist; name a folder, an archive, or an npm package`);
   return npmSource(rest);

@@ -32,6 +32,7 @@ const ADDED = [
   "exec.approval.list",
   "exec.approvals.forget",
   "exec.approvals.remembered",
+  "hooks.status",
   "login.code",
   "models.rests.clear",
   "models.rests.list",

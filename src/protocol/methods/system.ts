@@ -146,6 +146,14 @@ export const systemMethods = {
     module: "automation",
     summary: "The newest heartbeat event.",
   }),
+  "hooks.status": method({
+    access: "operator.read",
+    params: ignored(),
+    result: closed({ hooks: list(closed({ name: text(), file: maybe(text()), error: maybe(text({ description: "Why it is not called." })) })) }),
+    effect: false,
+    module: "automation",
+    summary: "What became of the hooks from files when the gateway loaded them.",
+  }),
   "set-heartbeats": method({
     access: "operator.admin",
     params: effect({ enabled: flag() }),
@@ -157,7 +165,8 @@ export const systemMethods = {
   wake: method({
     access: "operator.write",
     params: effect({ mode: choice(["now", "next-heartbeat"]), text: filled() }),
-    result: closed({ ok: flag() }),
+    // `waits`: why it is not acted on at once.
+    result: closed({ ok: flag(), waits: maybe(choice(["disabled", "quiet-hours"])) }),
     effect: true,
     module: "automation",
     summary: "Queues a system event for the main session, and wakes it at once or at its next heartbeat.",

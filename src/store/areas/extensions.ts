@@ -47,8 +47,11 @@ export interface ExtensionsWrites {
     };
     result: { readonly id: string; readonly duplicate: boolean };
   };
-  /** Claims all pending injections of a session for a turn, oldest first; expired ones are dropped. A resumed turn gets the same ones again. */
-  "injections.drain": { input: { readonly sessionKey: string; readonly turnId: string }; result: readonly InjectionRow[] };
+  /**
+   * Claims all pending injections of a session for a turn, oldest first; expired ones are dropped. A resumed turn gets the same ones again.
+   * `waking`: only those that ask for a heartbeat.
+   */
+  "injections.drain": { input: { readonly sessionKey: string; readonly turnId: string; readonly waking?: boolean }; result: readonly InjectionRow[] };
 }
 
 export interface ExtensionsReads {

@@ -79,8 +79,14 @@ export function createMarkUntrusted(ids: Pick<Ids, "hex">): MarkUntrusted {
   };
 }
 
-function oneLine(text: string): string {
-  return clip(withoutMarkers(text.slice(0, MAX_FIELD_CHARS * 4).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")).trim(), MAX_FIELD_CHARS);
+/** Text of others as it may stand in a line of our own: without line breaks, control characters, changes of direction and markers, and bounded. */
+export function oneLine(text: string, maxChars = MAX_FIELD_CHARS): string {
+  const line = text
+    .slice(0, maxChars * 4)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .replaceAll(/\p{Bidi_Control}/gu, "");
+  return clip(withoutMarkers(line).trim(), maxChars);
 }
 
 /** Text as it may stand in a marked block: `mark(content)` is no longer than `maxChars`. Empty when not even the markers fit. */

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { usageRow } from "../../../agent/index.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { failpoint } from "../../../base/failpoints.ts";
-import { shownText } from "../../../base/message-text.ts";
+import { shownText, withoutEnvelope } from "../../../base/message-text.ts";
 import { isRecord } from "../../../base/records.ts";
 import { createRootedFiles } from "../../../base/rooted-files.ts";
 import { clip } from "../../../base/text.ts";
 import { defaultAgentId } from "../../../config/index.ts";
+import { GREETING } from "../../../conversation/index.ts";
 import type { InternalHookEvent, InternalHookHandler } from "../../../hooks/index.ts";
 import { OFFLINE_MODEL } from "../../../models/index.ts";
 import { agentOfKey, parseTranscriptLine, type ModelMessage } from "../../../protocol/index.ts";
@@ -33,15 +34,22 @@ interface Conversation {
 
 const sessionIdOf = (entry: unknown): string | undefined => (isRecord(entry) && typeof entry["sessionId"] === "string" ? entry["sessionId"] : undefined);
 
-/** The message of a line of the transcript, as `user: …` or `assistant: …`; undefined for everything else, commands, and what other sessions wrote. */
+/** What channels put in front of a message for the model. */
+const BLOCKS = /^(?:[^\n]{1,80} \(untrusted, for context only\):\n```json\n[\s\S]*?\n```\s*)+/;
+
+/**
+ * The message of a line of the transcript, as `user: …` or `assistant: …`; undefined for everything else, commands, what other sessions wrote, and what
+ * this program asked for.
+ */
 function shownLine(line: string): string | undefined {
   const parsed = parseTranscriptLine(line);
   const message = parsed?.kind === "entry" ? parsed.entry["message"] : undefined;
   if (!isRecord(message) || (message["role"] !== "user" && message["role"] !== "assistant")) return undefined;
   const { role, provenance } = message;
   if (isRecord(provenance) && provenance["kind"] === "inter_session") return undefined;
-  const text = shownText(message);
-  return text === "" || text.startsWith("/") ? undefined : `${role}: ${text}`;
+  const shown = shownText(message);
+  const text = role === "user" ? withoutEnvelope(shown.replace(BLOCKS, "")).trim() : shown;
+  return text === "" || text.startsWith("/") || text === GREETING ? undefined : `${role}: ${text}`;
 }
 
 async function readConversation({ store, config }: BundledDeps, { sessionKey, context }: InternalHookEvent, most: number): Promise<Conversation | undefined> {
@@ -136,7 +144,8 @@ export function sessionMemory(deps: BundledDeps): InternalHookHandler {
     const wanted = Number(settings["messages"] ?? DEFAULT_MESSAGES);
     const most = Number.isInteger(wanted) && wanted > 0 ? Math.min(wanted, MOST_MESSAGES) : DEFAULT_MESSAGES;
     const conversation = await readConversation(deps, event, most);
-    if (!conversation || conversation.lines.length === 0) return;
+    // An agent that only greeted has nothing worth saving.
+    if (!conversation?.lines.some((line) => line.startsWith("user: "))) return;
     const workspaceDir = workspaceOf(conversation.agentId);
     const folder = join(workspaceDir, "memory");
     const [date = "", time = ""] = timestamp.toISOString().slice(0, 19).split("T");

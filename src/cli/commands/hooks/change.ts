@@ -1,8 +1,9 @@
+import { loadInternalHooks } from "../../../automation/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
 import { loadInstall } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
-import { describeEdit, editConfig } from "../../config-edit.ts";
+import { describeEdit, editConfig, type EditResult } from "../../config-edit.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { afterwards, describeFinding, describeUpdate, installing } from "../plugins/install.ts";
@@ -11,6 +12,10 @@ import { loadHooksFor, namedHook } from "./show.ts";
 
 const FULL_AUTHORITY =
   "A hook runs inside of the gateway with the gateway's full authority: it can read and do whatever the gateway can. Install only what you trust.";
+
+/** From when a change counts. The gateway loads code once: only another start takes other files. */
+const counts = (edit: EditResult | undefined, isReplaced: boolean): string =>
+  isReplaced && edit?.gatewayRunning ? "the gateway still runs the old code; to load the new: openclaw gateway restart" : afterwards(edit);
 
 /** Turning on the first hook turns on all that can be used: they are named. */
 async function othersOn(io: Io, name: string): Promise<readonly string[]> {
@@ -63,17 +68,21 @@ export const install = defineCommand({
   async run({ io, values, positionals: [spec] }) {
     if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a folder, an archive or an npm package");
     const { installHookPack } = await loadInstall();
+    const own = (await loadInternalHooks()).BUNDLED_HOOKS.map(({ name }) => name);
     const { deps, edited } = installing(io, "cli hooks install", { quiet: values.json, hooks: await installHooks(io) });
     const result = await installHookPack({ spec, link: values.link, pin: values.pin, force: values.force, dryRun: values["dry-run"] }, deps);
-    if (values.json) return printJson(io, { ok: true, ...result, warning: FULL_AUTHORITY, gateway: afterwards(edited()) });
+    if (values.json) return printJson(io, { ok: true, ...result, warning: FULL_AUTHORITY, gateway: counts(edited(), result.replaced) });
     const style = createStyle(io.color);
     const { id, hooks, version, record, scan, dryRun, replaced } = result;
     for (const finding of scan.findings) io.out(describeFinding(finding, style.yellow));
     const what = escapeLine(`${id}${version === undefined ? "" : ` ${version}`} (${hooks.join(", ")})`);
     const done = values.link ? "linked" : replaced ? "replaced" : "installed";
-    const after = afterwards(edited());
+    const after = counts(edited(), replaced);
     if (dryRun) io.out(`would be ${done}: ${what} in ${record.installPath}; nothing was changed\n`);
     else io.out(io.runnable(`${done} ${what} in ${record.installPath}${after === "" ? "" : `; ${after}`}\n`));
+    const bundled = hooks.filter((name) => own.includes(name));
+    if (bundled.length > 0)
+      io.out(style.yellow(`${escapeLine(bundled.join(", "))}: ${dryRun ? "would take" : "takes"} the place of the hook of this program with the same name\n`));
     io.out(`${FULL_AUTHORITY}\n`);
   },
 });
@@ -93,11 +102,14 @@ export const update = defineCommand({
     const { deps, edited } = installing(io, "cli hooks update", { yes: values.yes, quiet: values.json, hooks: await installHooks(io) });
     const outcomes = await updateHookPacks({ id, dryRun: values["dry-run"] }, deps);
     const failed = outcomes.some(({ status }) => status === "failed");
-    if (values.json) printJson(io, { ok: !failed, outcomes, gateway: afterwards(edited()) });
+    const after = counts(
+      edited(),
+      outcomes.some(({ status }) => status === "updated"),
+    );
+    if (values.json) printJson(io, { ok: !failed, outcomes, gateway: after });
     else {
       if (outcomes.length === 0) io.out(io.runnable("no hook was installed with openclaw hooks install\n"));
       for (const outcome of outcomes) io.out(`${describeUpdate(outcome)}\n`);
-      const after = afterwards(edited());
       if (after !== "") io.out(io.runnable(`${after}\n`));
     }
     return failed ? 1 : 0;

@@ -4,19 +4,27 @@ import { dirname } from "node:path";
 import { loadInternalHooks, type FoundHooks, type KnownHook } from "../../../automation/index.ts";
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
-import { agentWorkspace, defaultAgentId } from "../../../config/index.ts";
+import { lockHolder } from "../../../base/instance-lock.ts";
+import { agentWorkspace, defaultAgentId, stateLockPath } from "../../../config/index.ts";
 import { recoverInstalls } from "../../../plugins/index.ts";
+import type { MethodResult } from "../../../protocol/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
+import { tryGateway } from "../../gateway-call.ts";
+import { findTarget } from "../../gateway-target.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatFacts, formatTable } from "../../output/table.ts";
+
+type RunningHook = MethodResult<"hooks.status">["hooks"][number];
+const PATIENCE_MS = 2000;
 
 export interface Hooks extends FoundHooks {
   /** `hooks.internal.enabled`. */
   readonly isEnabled: boolean;
   readonly workspaceDir: string;
   readonly managedHooksDir: string;
+  readonly stateDir: string;
   /** Why a hook is not called; undefined when it is. */
   readonly whyNot: (hook: KnownHook) => string | undefined;
 }
@@ -30,7 +38,14 @@ export async function loadHooksFor(io: Io): Promise<Hooks> {
   const workspaceDir = agentWorkspace(config, { env, exists: existsSync, osHome: homedir(), cwd: paths.home }, defaultAgentId(config));
   const { platform } = process;
   const found = await findHooks({ config, env, platform, workspaceDir, stateDir: paths.state, home: paths.home, configDir: dirname(snapshot.path) });
-  return { ...found, isEnabled: config.hooks?.internal?.enabled === true, workspaceDir, managedHooksDir: managedFolder(paths.state), whyNot };
+  return {
+    ...found,
+    isEnabled: config.hooks?.internal?.enabled === true,
+    workspaceDir,
+    managedHooksDir: managedFolder(paths.state),
+    stateDir: paths.state,
+    whyNot,
+  };
 }
 
 /** A hook by its name. */
@@ -40,6 +55,9 @@ export function namedHook({ hooks }: FoundHooks, name: string | undefined): Know
   if (found) return found;
   throw new AppError("NOT_FOUND", `there is no hook ${JSON.stringify(name)}; openclaw hooks list shows them`);
 }
+
+/** How a hook that can be used stands, for machines. */
+const loadRecord = (hook: KnownHook, loading: Loading) => (hook.eligible ? { load: loading.of(hook).state, error: loading.of(hook).error } : {});
 
 const recordOf = ({ name, description, emoji, eligible, disabled, source, events, homepage, missing }: KnownHook) => ({
   name,
@@ -54,10 +72,41 @@ const recordOf = ({ name, description, emoji, eligible, disabled, source, events
   managedByPlugin: false,
 });
 
-function statusOf(hook: KnownHook, isEnabled: boolean, style: Style): string {
+function statusOf(hook: KnownHook, isEnabled: boolean, loading: Loading, style: Style): string {
   if (hook.disabled) return style.dim("off");
   if (!hook.eligible) return style.yellow("not ready");
-  return isEnabled ? style.green("on") : "ready";
+  if (!isEnabled) return "ready";
+  const { state } = loading.of(hook);
+  return state === "loaded" ? style.green("on") : state === "failed" ? style.red("error") : state;
+}
+
+/** Hooks as the gateway of this state folder loaded them; undefined when none runs. */
+async function runningHooks(io: Io, stateDir: string): Promise<readonly RunningHook[] | undefined> {
+  if (lockHolder(stateLockPath(stateDir)) === undefined) return undefined;
+  const target = await findTarget(io, {});
+  if (target.kind !== "local") return undefined;
+  return (await tryGateway(io, target, PATIENCE_MS, (client) => client.request("hooks.status", {}))).value?.hooks;
+}
+
+/** How a hook that can be used stands in the gateway. */
+type Loaded = "loaded" | "failed" | "not loaded" | "not checked";
+
+interface Loading {
+  of(hook: KnownHook): { readonly state: Loaded; readonly error?: string | undefined };
+  /** Handlers of the older way that could not be loaded. */
+  readonly handlers: readonly RunningHook[];
+}
+
+async function loadingOf(io: Io, { isEnabled, stateDir }: Hooks): Promise<Loading> {
+  const running = isEnabled ? await runningHooks(io, stateDir) : undefined;
+  return {
+    of({ name, files }) {
+      if (!running) return { state: files ? "not checked" : "loaded" };
+      const same = running.find((one) => one.name === name && one.file === files?.handlerPath);
+      return same ? { state: same.error === undefined ? "loaded" : "failed", error: same.error } : { state: "not loaded" };
+    },
+    handlers: (running ?? []).filter(({ name, error }) => error !== undefined && name.startsWith("hooks.internal.handlers[")),
+  };
 }
 
 const OFF = "Hooks are off. Turn one on to use them: openclaw hooks enable <name>";
@@ -76,14 +125,15 @@ export const list = defineCommand({
     const found = await loadHooksFor(io);
     const hooks = values.eligible ? found.hooks.filter(({ eligible }) => eligible) : found.hooks;
     const { workspaceDir, managedHooksDir } = found;
-    if (values.json) return printJson(io, { workspaceDir, managedHooksDir, hooks: hooks.map(recordOf) });
+    const loading = await loadingOf(io, found);
+    if (values.json) return printJson(io, { workspaceDir, managedHooksDir, hooks: hooks.map((hook) => ({ ...recordOf(hook), ...loadRecord(hook, loading) })) });
     const style = createStyle(io.color);
     const rows = hooks.map((hook) => [
       hook.name,
-      statusOf(hook, found.isEnabled, style),
+      statusOf(hook, found.isEnabled, loading, style),
       hook.source,
       hook.events.join(", ") || "-",
-      ...(values.verbose ? [found.whyNot(hook) ?? "-", hook.files?.baseDir ?? "part of this program"] : [hook.description]),
+      ...(values.verbose ? [found.whyNot(hook) ?? loading.of(hook).error ?? "-", hook.files?.baseDir ?? "part of this program"] : [hook.description]),
     ]);
     const last = values.verbose ? ["Needs", "Where"] : ["About"];
     io.out(formatTable(["Name", "Status", "Source", "Events", ...last], rows, { style, columns: io.columns, whole: values.verbose === true }));
@@ -100,8 +150,18 @@ export const info = defineCommand({
     const found = await loadHooksFor(io);
     const hook = namedHook(found, name);
     const { key, files, exportName, requires, os, always, install } = hook;
+    const loading = await loadingOf(io, found);
     if (values.json) {
-      printJson(io, { ...recordOf(hook), hookKey: key, ...files, export: exportName, always, requirements: { ...requires, os }, install });
+      printJson(io, {
+        ...recordOf(hook),
+        ...loadRecord(hook, loading),
+        hookKey: key,
+        ...files,
+        export: exportName,
+        always,
+        requirements: { ...requires, os },
+        install,
+      });
       return;
     }
     const style = createStyle(io.color);
@@ -114,8 +174,8 @@ export const info = defineCommand({
     ];
     const facts: (readonly [string, string | undefined])[] = [
       ["hook", style.bold(`${hook.emoji === undefined ? "" : `${hook.emoji} `}${escapeLine(hook.name)}`)],
-      ["status", statusOf(hook, found.isEnabled, style)],
-      ["why", found.whyNot(hook)],
+      ["status", statusOf(hook, found.isEnabled, loading, style)],
+      ["why", found.whyNot(hook) ?? loading.of(hook).error],
       ["about", hook.description || undefined],
       ["events", hook.events.join(", ")],
       ["needs", needs.join(", ") || undefined],
@@ -138,27 +198,37 @@ export const check = defineCommand({
   examples: [{ line: "openclaw hooks check", does: "what is missing for which hook" }],
   async run({ io, values }) {
     const found = await loadHooksFor(io);
-    const eligible = found.hooks.filter((hook) => hook.eligible);
+    const loading = await loadingOf(io, found);
+    const failed = found.hooks.filter((hook) => hook.eligible && loading.of(hook).state === "failed");
+    const eligible = found.hooks.filter((hook) => hook.eligible && !failed.includes(hook));
     const others = found.hooks.filter((hook) => !hook.eligible);
+    const handlers = loading.handlers.map(({ name, file, error = "" }) => ({ path: `${name} (${file ?? ""})`, message: error }));
+    const broken = failed.map((hook) => ({ path: hook.files?.handlerPath ?? hook.name, message: `the hook ${hook.name}: ${loading.of(hook).error ?? ""}` }));
+    const problems = [...found.problems, ...broken, ...handlers];
+    const untried = eligible.filter((hook) => found.isEnabled && loading.of(hook).state === "not checked");
     if (values.json) {
       printJson(io, {
         enabled: found.isEnabled,
         total: found.hooks.length,
         eligible: eligible.length,
         notEligible: others.length,
+        failed: failed.length,
         hooks: {
           eligible: eligible.map(({ name }) => name),
           notEligible: others.map((hook) => ({ name: hook.name, disabled: hook.disabled, missing: hook.missing, why: found.whyNot(hook) })),
+          failed: failed.map((hook) => ({ name: hook.name, error: loading.of(hook).error })),
+          notChecked: untried.map(({ name }) => name),
         },
-        problems: found.problems,
+        problems,
       });
-      return found.problems.length > 0 ? 1 : 0;
+      return problems.length > 0 ? 1 : 0;
     }
     const style = createStyle(io.color);
     io.out(`${eligible.length} of ${found.hooks.length} hooks can be used${found.isEnabled ? "" : "; hooks are off (hooks.internal.enabled)"}\n`);
     for (const hook of others)
       io.out(`${hook.disabled ? style.dim("off") : style.yellow("not ready")} ${escapeLine(`${hook.name}: ${found.whyNot(hook) ?? ""}`)}\n`);
-    for (const { path, message } of found.problems) io.out(`${style.red("problem")} ${escapeLine(`${path}: ${message}`)}\n`);
-    return found.problems.length > 0 ? 1 : 0;
+    for (const { path, message } of problems) io.out(`${style.red("problem")} ${escapeLine(`${path}: ${message}`)}\n`);
+    if (untried.length > 0) io.out(style.dim(`${escapeLine(untried.map(({ name }) => name).join(", "))}: not checked, no gateway runs\n`));
+    return problems.length > 0 ? 1 : 0;
   },
 });

@@ -1,6 +1,7 @@
 import { ruleIssue } from "../issue.ts";
 import { describeFound, quoted } from "../words.ts";
 import { entriesAt, isGiven, itemsAt, objectAt, valueAt, type Rule } from "./rule.ts";
+import { thinkingLevels } from "../../schema/parts.ts";
 import { isObject } from "../../value.ts";
 
 export const hooksNeedToken: Rule = function* (config) {
@@ -18,10 +19,34 @@ export const hooksTokenIsOwn: Rule = function* (config) {
   }
 };
 
+/** First parts of paths that the gateway answers itself. */
+const TAKEN_PATHS = ["healthz", "readyz", "health", "ready", "v1", "api", "tools", "plugins", "__openclaw__", "__openclaw", "assets"];
+
 export const hooksPathIsBelowRoot: Rule = function* (config) {
   const path = valueAt(config, "hooks", "path");
-  if (typeof path === "string" && /^\/+$/.test(path.trim())) {
-    yield ruleIssue(["hooks", "path"], 'must not be "/": hooks need a path of their own, such as /hooks');
+  if (typeof path !== "string" || path.trim() === "") return;
+  const parts = path
+    .trim()
+    .replace(/^\/+|\/+$/g, "")
+    .split("/");
+  const [first = ""] = parts;
+  if (parts.length === 1 && first === "") yield ruleIssue(["hooks", "path"], 'must not be "/": hooks need a path of their own, such as /hooks');
+  else if (!parts.every((part) => /^[\w~-][\w.~-]*$/.test(part)))
+    yield ruleIssue(["hooks", "path"], `expected a path of letters, digits, "-", "_" and ".", such as /hooks, found ${describeFound(path, false)}`);
+  else if (TAKEN_PATHS.includes(first)) yield ruleIssue(["hooks", "path"], `the gateway uses ${quoted(`/${first}`)} itself; choose another, such as /hooks`);
+};
+
+/** Mappings that no request reaches, and settings that every run of them would be refused for. */
+export const hookMappingsWork: Rule = function* (config) {
+  for (const { path, value } of itemsAt(config, "hooks", "mappings")) {
+    if (!isObject(value)) continue;
+    const { thinking, preset } = value;
+    if (typeof thinking === "string" && !thinkingLevels.some((level) => level === thinking.trim().toLowerCase()))
+      yield ruleIssue([...path, "thinking"], `expected one of ${thinkingLevels.join(", ")}, found ${describeFound(thinking, false)}`);
+    const asked = valueAt(value, "match", "path");
+    const name = typeof asked === "string" ? asked.trim().replace(/^\/+|\/+$/g, "") : undefined;
+    if (preset === undefined && (name === "agent" || name === "wake"))
+      yield ruleIssue([...path, "match", "path"], `no request reaches the mapping: ${quoted(name)} is a path of its own; choose another`, "warning");
   }
 };
 

@@ -3,6 +3,7 @@ import { isObject } from "../../value.ts";
 import { quoted } from "../words.ts";
 import { agentScopes, entriesAt, itemsAt, valueAt, type Rule } from "./rule.ts";
 import { clip } from "../../../base/text.ts";
+import { CHANNEL_IDS } from "../../known-channels.ts";
 import { nameTable } from "../known-names.ts";
 
 const admitsAll = (value: unknown): boolean => Array.isArray(value) && value.some((id) => String(id).trim() === "*");
@@ -41,12 +42,12 @@ export const channelsExist: Rule = function* (config, { knownChannels }) {
 };
 
 export const heartbeatTargetsExist: Rule = function* (config, { knownChannels }) {
-  if (!knownChannels) return;
-  const known = ["last", "none", ...knownChannels];
+  const configured = [...entriesAt(config, "channels")].map(({ key }) => key);
+  const known = ["last", "none", "webchat", ...(knownChannels ?? [...CHANNEL_IDS, ...configured])];
   for (const scope of agentScopes(config)) {
     const target = valueAt(scope.value, "heartbeat", "target");
     if (typeof target !== "string" || target.trim() === "" || known.includes(target.trim().toLowerCase())) continue;
-    const hint = withSuggestion(`unknown heartbeat target ${quoted(target)}; expected last, none or a channel id`, target, known);
+    const hint = withSuggestion(`unknown heartbeat target: ${clip(target, 60)}; expected last, none or a channel id`, target, known);
     yield { ...hint, path: [...scope.path, "heartbeat", "target"], code: "unknown-channel", severity: "error" };
   }
 };

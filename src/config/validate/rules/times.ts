@@ -1,4 +1,4 @@
-import { parseDuration, parseSize, type DurationUnit } from "../durations.ts";
+import { parseDuration, parseSize, SHORTEST_HEARTBEAT_MS, type DurationUnit } from "../durations.ts";
 import { ruleIssue, type Issue, type Path } from "../issue.ts";
 import { describeFound } from "../words.ts";
 import { agentScopes, objectAt, valueAt, type Rule } from "./rule.ts";
@@ -20,9 +20,15 @@ function minuteOfDay(text: string, isEnd: boolean): number | undefined {
   return hour < 24 && minute < 60 ? hour * 60 + minute : undefined;
 }
 
-/** By form only: asking the platform would load its calendar data, which costs more than all other checks together. */
+/** The platform is only asked about a name that could be one: it loads its calendar data for that, which costs more than all other checks together. */
 function isTimezone(name: string): boolean {
-  return /^(user|local|utc|gmt|[a-z]+(\/[a-z0-9_+-]+)+)$/i.test(name);
+  if (/^(user|local|utc|gmt)$/i.test(name)) return true;
+  if (!/^[a-z]+(\/[a-z0-9_+-]+)+$/i.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
 }
 
 function* checkHours(hours: Record<string, unknown>, path: Path): Generator<Issue> {
@@ -49,6 +55,10 @@ export const heartbeatTimes: Rule = function* (config) {
   for (const scope of agentScopes(config)) {
     const path = [...scope.path, "heartbeat"];
     yield* checkDuration(config, [...path, "every"], "m");
+    const every = valueAt(config, ...path, "every");
+    const everyMs = typeof every === "string" || typeof every === "number" ? (parseDuration(every, "m") ?? 0) : 0;
+    if (everyMs > 0 && everyMs < SHORTEST_HEARTBEAT_MS)
+      yield ruleIssue([...path, "every"], `${describeFound(every, false)} is shorter than 1s: heartbeats run once a second at most`, "warning");
     const hours = objectAt(config, ...path, "activeHours");
     if (hours) yield* checkHours(hours, [...path, "activeHours"]);
   }

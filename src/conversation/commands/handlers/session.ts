@@ -1,5 +1,6 @@
 import type { ModelRef } from "../../../models/index.ts";
 import { usageFooter } from "../../../sessions/index.ts";
+import { GREETING } from "../../contract.ts";
 import type { CommandVerdict } from "../commands.ts";
 import { answered, count, type Handler, type Handling, notThere } from "../handling.ts";
 import { formatRef, modelChooser, type ModelChooser } from "../models/choose.ts";
@@ -16,7 +17,8 @@ export const stop: Handler = async ({ ports, call, key }) => {
   const { runIds, turns = runIds.length, waiting = 0, processes = 0, subagents = 0 } = await ports.runs.stop(key);
   const entry = await ports.session.read(key);
   if (entry && turns > 0) await ports.session.patch(key, call.agentId, { abortedLastRun: true });
-  const notices = await ports.fire("stop", key, { sessionEntry: entry, sessionId: entry?.sessionId, commandSource: call.channel, senderId: call.senderId });
+  // Texts of its hooks are for nobody.
+  await ports.fire("stop", key, { sessionEntry: entry, sessionId: entry?.sessionId, commandSource: call.channel, senderId: call.senderId });
   const parts = [
     waiting > 0 ? `dropped ${plural(waiting, "waiting message", "waiting messages")}` : "",
     processes > 0 ? `killed ${plural(processes, "process", "processes")}` : "",
@@ -24,7 +26,7 @@ export const stop: Handler = async ({ ports, call, key }) => {
   ].filter((part) => part !== "");
   const first = runIds.length > 0 ? "Stopped." : parts.length > 0 ? "No run was active." : "Nothing was running.";
   const text = parts.length === 0 ? first : `${first} Also ${parts.join(", ")}.`;
-  return { ...answered([text, ...notices].join("\n"), "stop"), stopped: runIds };
+  return { ...answered(text, "stop"), stopped: runIds };
 };
 
 export const compact: Handler = async ({ ports, call, key, args }) => {
@@ -94,12 +96,6 @@ function isName({ models }: ModelChooser, word: string): boolean {
     ({ id }) => score(wanted, id) >= 0.8 && (id.toLowerCase().startsWith(wanted) || /[-/.]/.test(id[id.toLowerCase().indexOf(wanted) - 1] ?? "")),
   );
 }
-
-const GREETING = [
-  "A new conversation has just begun.",
-  "Greet the person in one to three short sentences, in your own voice and as the files of your workspace describe you, and ask what they would like to do.",
-  "Do not speak about this note, about tools, or about how you work inside.",
-].join(" ");
 
 type Turn = Extract<CommandVerdict, { kind: "turn" }>;
 

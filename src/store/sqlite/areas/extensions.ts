@@ -60,11 +60,12 @@ export const extensionsWrites = {
       );
     return { id: row.id, duplicate: isRepeated };
   },
-  "injections.drain"({ sql, now }, { sessionKey, turnId }) {
+  "injections.drain"({ sql, now }, { sessionKey, turnId, waking = false }) {
     // Nearly always nothing is pending, and every turn asks.
     if (sql("SELECT 1 FROM injections WHERE session_key = ? AND drained_at IS NULL LIMIT 1").get(sessionKey)) {
       sql("UPDATE injections SET drained_at = ? WHERE session_key = ? AND drained_at IS NULL AND expires_at <= ?").run(now, sessionKey, now);
-      sql("UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL").run(now, turnId, sessionKey);
+      const which = waking ? " AND json_extract(payload, '$.wake') IS NOT NULL" : "";
+      sql(`UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL${which}`).run(now, turnId, sessionKey);
     }
     return shapeAll<InjectionRow>(
       sql(`SELECT ${INJECTION_COLUMNS} FROM injections WHERE session_key = ? AND turn_id = ? ORDER BY seq`).all(sessionKey, turnId),

@@ -1,0 +1,31 @@
+/** What the hook session-memory saves of a conversation in a chat. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startLabGateway } from "../conformance/channels/lab-gateway.ts";
+import { startTelegram } from "../fakes/telegram/index.ts";
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+test("a conversation is saved as people wrote it, without what the channel adds for the model", async () => {
+  await using telegram = await startTelegram();
+  telegram.direct(telegram.me);
+  const id = String(telegram.me.id);
+  await using gateway = await startLabGateway({
+    sections: {
+      channels: { telegram: { enabled: true, botToken: telegram.token, ackReaction: "", streamMode: "off", dmPolicy: "allowlist", allowFrom: [id] } },
+      commands: { ownerAllowFrom: [`telegram:${id}`] },
+      hooks: { internal: { enabled: true, entries: { "session-memory": { llmSlug: false } } } },
+    },
+    env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: telegram.apiRoot },
+  });
+  const texts = (): readonly string[] => telegram.messages(telegram.me.id).map(({ text }) => text);
+  telegram.say("say w-plum");
+  await expect.poll(texts, PATIENCE).toContain("Heard w-plum.");
+  telegram.say("/new");
+  const folder = join(gateway.workspace, "memory");
+  const files = (): readonly string[] => (existsSync(folder) ? readdirSync(folder) : []);
+  await expect.poll(files, PATIENCE).toHaveLength(1);
+  const saved = readFileSync(join(folder, files()[0]!), "utf8");
+  expect(saved).toMatch(/## Conversation Summary\n\nuser: say w-plum\nassistant: Heard w-plum\.\n$/);
+});

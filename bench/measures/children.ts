@@ -15,13 +15,13 @@ const spawn = (task: string, times = 1): string => `@tool=sessions_spawn @times=
 
 type Time = Awaited<ReturnType<BenchModel["times"]>>[number];
 
-/** The first request of the model whose last message ends so. */
-async function requestOf(model: BenchModel, ending: string): Promise<Time> {
+/** The first request of the model whose last message has this text. */
+async function requestOf(model: BenchModel, wanted: string): Promise<Time> {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await wait(5)) {
-    const found = (await model.times()).find(({ text }) => text.trimEnd().endsWith(ending));
+    const found = (await model.times()).find(({ text }) => text.includes(wanted));
     if (found?.answeredAt !== undefined) return found;
   }
-  throw new Error(`no request of the model ended with ${ending}`);
+  throw new Error(`no request of the model had ${wanted}`);
 }
 
 /** Waits until every child of the state has been reported. */

@@ -38,7 +38,8 @@ export function splitSystemLines(text: string): { readonly systemLines: readonly
   const end = text.indexOf("\n\n");
   const lines = end === -1 ? text : text.slice(0, end);
   return {
-    systemLines: lines.split(NEXT_SYSTEM_LINE).map((line) => line.slice("System: ".length)),
+    // What follows the first line of one is indented.
+    systemLines: lines.split(NEXT_SYSTEM_LINE).map((line) => line.slice("System: ".length).replaceAll("\n  ", "\n")),
     text: end === -1 ? "" : withoutEnvelope(text.slice(end + 2)),
   };
 }

@@ -118,16 +118,16 @@ test("an alert reaches the chat once, and is not repeated while it stays the sam
 
 test("a turn after an alert asks the model once, as every other", async () => {
   let n = 0;
-  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? `Alert ${(n += 1)}.` : undefined));
+  gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? `Warning ${(n += 1)}.` : undefined));
   asks("- look at the disk\n");
   const since = Date.now();
   beats({ every: "1s" });
-  await expect.poll(texts, PATIENCE).toContain("Alert 1.");
+  await expect.poll(texts, PATIENCE).toContain("Warning 1.");
   await beatAs({ status: "sent" }, since);
   beats({ every: "0m" });
   telegram.say("say w-once");
   await expect.poll(texts, PATIENCE).toContainEqual(heard("once"));
-  expect([askedWith("w-once"), texts().filter((text) => text.startsWith("Alert ")).length]).toEqual([1, n]);
+  expect([askedWith("w-once"), texts().filter((text) => text.startsWith("Warning ")).length]).toEqual([1, n]);
 });
 
 test("what the command line reports wakes the agent at once, and its answer reaches the chat", async () => {

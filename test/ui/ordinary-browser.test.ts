@@ -76,7 +76,7 @@ describeInBrowser("ordinary settings", () => {
       await page.reload();
       await page.locator("oc-menu").waitFor();
       for (const path of PAGE_PATHS) {
-        await page.locator(`oc-menu a[href$="${path}"]`).click();
+        await page.locator(`oc-menu a[href="${path}"]`).click();
         await page.locator(`oc-${path}-page`).waitFor();
       }
       expect(watched.errors).toEqual([]);

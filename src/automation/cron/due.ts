@@ -12,12 +12,10 @@ const MAX_LISTED = 1000;
 /** Times that were passed over for one reason, and are more than this, are one record with their number. */
 const MAX_ONE_BY_ONE = 10;
 
-export const countText = (count: number): string => (count === 1 ? "once more" : `${count.toLocaleString("en")} times, the last of which is this one`);
-
 /** How times that did not run are recorded: one by one, or many as one at the last of them. */
 export function passedOverAs(times: readonly number[], why: string): { readonly times: readonly number[]; readonly why: string } {
   if (times.length <= MAX_ONE_BY_ONE) return { times, why };
-  return { times: times.slice(-1), why: `${why} (${countText(times.length)})` };
+  return { times: times.slice(-1), why: `${why} (${times.length.toLocaleString("en")} times, the last of which is this one)` };
 }
 
 export interface Due {

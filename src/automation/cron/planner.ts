@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { CronJobRow } from "../../store/index.ts";
 import type { CronDeps } from "./cron.ts";
-import { countText, dueRuns, passedOverAs, type Due } from "./due.ts";
+import { dueRuns, passedOverAs, type Due } from "./due.ts";
 import { changeJob, jobOf } from "./jobs.ts";
 import type { Runner } from "./runner.ts";
 import { timesOf } from "./schedule.ts";
@@ -59,8 +59,8 @@ async function replan({ store, clock, log }: CronDeps): Promise<void> {
 /** Claims the slots of a job that are due, and records those that do not run. */
 function createClaim(deps: CronDeps, runner: Runner): (row: CronJobRow, now: number) => Promise<void> {
   const { store, log } = deps;
-  /** Jobs that are due again while they run: how many of their times are not recorded yet, and the last of them. */
-  const waited = new Map<string, { readonly count: number; readonly last: number }>();
+  /** Jobs that are due again while they run: the log says so once for each run. */
+  const late = new Set<string>();
 
   return async (row, now) => {
     const { id: jobId, nextRunAt } = row;
@@ -75,23 +75,21 @@ function createClaim(deps: CronDeps, runner: Runner): (row: CronJobRow, now: num
     const { run, missed, passed, next = null } = due;
     const isBusy = runner.isBusy(jobId);
     const skip = (runAtMs: number, error: string): void => {
-      log.info(`a run of the cron job "${job.name}" did not take place: ${error}`, { jobId, runAtMs });
+      log[late.has(jobId) ? "debug" : "info"](`a run of the cron job "${job.name}" did not take place: ${error}`, { jobId, runAtMs });
       deps.emit({ jobId, action: "finished", status: "skipped", error, runAtMs }, job);
     };
-    const left = waited.get(jobId);
     if (isBusy) {
-      const times = [...passed, ...run];
-      // Of times that come faster than this the first is recorded at once, and the rest with their number when the run has ended.
-      const isOften = next !== null && next - now < LOOK_AGAIN_MS;
-      const skipped = isOften && left ? [] : times;
-      if (isOften) waited.set(jobId, { count: (left?.count ?? 0) + times.length - skipped.length, last: times.at(-1) ?? now });
+      const skipped = [...passed, ...run];
       await store.write("cron.job.due", { id: jobId, nextRunAt: next, run: [], missed, skipped, why: STILL_RUNNING });
-      for (const at of skipped) skip(at, STILL_RUNNING);
+      for (const at of skipped) {
+        skip(at, STILL_RUNNING);
+        late.add(jobId);
+      }
       for (const at of missed) skip(at, "missed");
       return;
     }
-    waited.delete(jobId);
-    const over = left && left.count > 0 ? { times: [left.last], why: `${STILL_RUNNING} (${countText(left.count)})` } : passedOverAs(passed, TOO_OFTEN);
+    late.delete(jobId);
+    const over = passedOverAs(passed, TOO_OFTEN);
     const { claimed } = await store.write("cron.job.due", { id: jobId, nextRunAt: next, run, skipped: over.times, missed, why: over.why });
     failpoint("cron.claimed");
     for (const at of missed) skip(at, "missed");

@@ -73,7 +73,9 @@ export async function startCampaignModel(ledger: string): Promise<CampaignModel>
     request.on("end", () => {
       const { messages } = JSON.parse(body) as { messages: readonly ChatMessage[] };
       const asked = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
-      for (const [note, found] of Map.groupBy(asked.join("\n").matchAll(NOTE), ([text]) => text)) notes.set(note, Math.max(notes.get(note) ?? 0, found.length));
+      // The label of a sub-agent also stands in its own first message.
+      const shown = asked.join("\n").replaceAll(/^\[Subagent Session\].*$/gm, "");
+      for (const [note, found] of Map.groupBy(shown.matchAll(NOTE), ([text]) => text)) notes.set(note, Math.max(notes.get(note) ?? 0, found.length));
       const { text, calls } = answerTo(messages, ledger, ended);
       const toolCalls = calls?.map(({ id, name, args }, index) => ({ index, id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
       const delta = toolCalls ? { role: "assistant", tool_calls: toolCalls } : { role: "assistant", content: text };

@@ -1,8 +1,5 @@
 import { AppError } from "../base/errors.ts";
 
-/** How a failure names an answer without text and tool calls. */
-export const EMPTY_ANSWER = "the model gave an empty answer";
-
 /** Where a call was when it failed. */
 export type FailurePhase = "connect" | "headers" | "stream" | "answer";
 

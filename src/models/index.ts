@@ -2,7 +2,6 @@
  * The model catalogue, wire formats, providers, auth profiles, failover, usage.
  * Entry point of the module. Importing it loads none of them.
  */
-export { EMPTY_ANSWER } from "./failure.ts";
 export type { CallEvent, CallRequest, CallResult } from "./call/call.ts";
 export type { RawCall, RawLog } from "./call/driver.ts";
 export type { ModelCost, ModelEntry, ModelSource, WireCompat } from "./entry.ts";

@@ -1,9 +1,10 @@
 /** One run of a job: what the agent is asked, where its answer goes, and how it ended. */
+import { THINKING_LEVELS } from "../../base/thinking.ts";
 import { AppError } from "../../base/errors.ts";
 import { clip } from "../../base/text.ts";
 import { defaultAgentId, heartbeatSettings, isActiveHour, type OpenClawConfig } from "../../config/index.ts";
 import type { ReplyAddress, RunOutcome, RunRequest } from "../../conversation/index.ts";
-import { resolveSessionKey, type ThinkingLevel } from "../../protocol/index.ts";
+import { resolveSessionKey } from "../../protocol/index.ts";
 import { deliveryOf } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
 import { timeLine } from "../time-line.ts";
@@ -28,7 +29,6 @@ export interface RunRecord {
 
 const DEFAULT_TIMEOUT_S = 600;
 const MAX_SUMMARY = 2000;
-export const THINKING: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
 /** The id of the run for one time of a job. It is the same after a restart, so that the run is accepted once. */
 export const runIdOf = (jobId: string, scheduledAt: number): string => `cron:${jobId}:${scheduledAt}`;
@@ -106,8 +106,9 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
   }
   const reply = await targetOf(job, config, store);
   const seconds = payload.timeoutSeconds ?? DEFAULT_TIMEOUT_S;
-  const thinking = THINKING.find((level) => level === payload.thinking?.trim().toLowerCase());
-  if (payload.thinking !== undefined && thinking === undefined) throw new AppError("INVALID_INPUT", `payload.thinking must be one of ${THINKING.join(", ")}`);
+  const thinking = THINKING_LEVELS.find((level) => level === payload.thinking?.trim().toLowerCase());
+  if (payload.thinking !== undefined && thinking === undefined)
+    throw new AppError("INVALID_INPUT", `payload.thinking must be one of ${THINKING_LEVELS.join(", ")}`);
   return {
     runId,
     kind: "cron",

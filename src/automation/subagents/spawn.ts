@@ -1,10 +1,10 @@
 /** Starting a child: who may, with what, and the one commit that does it. */
+import { THINKING_LEVELS } from "../../base/thinking.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { escapeLine, isPrintable } from "../../base/printable.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { SubagentSpawningEvent } from "../../hooks/index.ts";
-import type { ThinkingLevel } from "../../protocol/index.ts";
 import type { SpawnBudget } from "../../store/index.ts";
 import { isSessionSandboxed } from "../../tools/index.ts";
 import { childOf, idOf, limitsOf, requestFor, taskMessage, type Chain, type Child, type ChildData, type Origin, type SubagentsDeps } from "./child.ts";
@@ -27,7 +27,6 @@ export type SpawnResult =
   | { readonly status: "accepted"; readonly childSessionKey: string; readonly runId: string; readonly note: string; readonly modelApplied?: boolean }
   | { readonly status: "forbidden" | "error"; readonly error: string; readonly childSessionKey?: string };
 
-const THINKING: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 const MAX_TASK = 200_000;
 const MAX_LABEL = 64;
 const MAX_SECONDS = 86_400;
@@ -122,9 +121,9 @@ async function prepare(
     return forbidden(`the agent ${agentId} does not work in a sandbox, and this session does: it starts no sub-agent outside of one`);
   const chosen = chosenFor(config, agentId);
   const level = (request.thinking?.trim() || chosen.thinking?.trim())?.toLowerCase();
-  const thinking = THINKING.find((one) => one === level);
+  const thinking = THINKING_LEVELS.find((one) => one === level);
   if (level !== undefined && thinking === undefined)
-    return { status: "error", error: `Invalid thinking level ${JSON.stringify(level)}: use one of ${THINKING.join(", ")}` };
+    return { status: "error", error: `Invalid thinking level ${JSON.stringify(level)}: use one of ${THINKING_LEVELS.join(", ")}` };
   const ref = request.model?.trim() || chosen.model;
   let model: Prepared["model"];
   try {

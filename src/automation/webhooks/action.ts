@@ -1,9 +1,9 @@
 /** What a request asks for: checked, and with the texts of its mapping filled in. */
 import { AppError } from "../../base/errors.ts";
+import { THINKING_LEVELS } from "../../base/thinking.ts";
 import { defaultAgentId, type OpenClawConfig } from "../../config/index.ts";
 import { resolveSessionKey, type ThinkingLevel } from "../../protocol/index.ts";
 import { oneLine } from "../../tools/index.ts";
-import { THINKING } from "../cron/run.ts";
 import { fill, type Mapping, type TemplateValues } from "./mappings.ts";
 
 export type WakeMode = "now" | "next-heartbeat";
@@ -122,8 +122,8 @@ function deliveryOf({ deliver, channel, to }: Fields, { channels }: OpenClawConf
 function settingsOf({ model, thinking, timeoutSeconds = 0 }: Fields): Pick<AgentAction, "model" | "thinking" | "timeoutSeconds"> {
   const chosen = textOf(model);
   if (model !== undefined && chosen === undefined) throw bad("model required");
-  const level = THINKING.find((known) => known === textOf(thinking)?.toLowerCase());
-  if (thinking !== undefined && level === undefined) throw bad(`thinking must be one of ${THINKING.join(", ")}`);
+  const level = THINKING_LEVELS.find((known) => known === textOf(thinking)?.toLowerCase());
+  if (thinking !== undefined && level === undefined) throw bad(`thinking must be one of ${THINKING_LEVELS.join(", ")}`);
   if (typeof timeoutSeconds !== "number" || !Number.isFinite(timeoutSeconds) || timeoutSeconds < 0) throw bad("timeoutSeconds must be a number of seconds");
   return {
     ...(chosen === undefined ? {} : { model: chosen }),

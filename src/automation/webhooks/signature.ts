@@ -92,3 +92,6 @@ export function setupAnswer(preset: SignedPreset, headers: SignedRequest["header
   const isChallenge = preset === "slack" && isRecord(payload) && payload["type"] === "url_verification" && typeof payload["challenge"] === "string";
   return isChallenge ? { challenge: payload["challenge"] } : undefined;
 }
+
+/** Whether people are shown the answer to a form, such as a slash command: then it has to be empty. */
+export const showsAnswers = (preset: SignedPreset): boolean => preset === "slack";

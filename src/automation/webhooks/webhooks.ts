@@ -8,7 +8,7 @@ import { createMarkUntrusted } from "../../tools/index.ts";
 import { agentAction, mappedAction, wakeAction, type HookAction } from "./action.ts";
 import { mappingsOf, takes, type Mapping } from "./mappings.ts";
 import { createHookRuns, type HookRuns, type HookRunsDeps, type Incoming } from "./runs.ts";
-import { checkSignature, deliveryId, memoryOf, setupAnswer } from "./signature.ts";
+import { checkSignature, deliveryId, memoryOf, setupAnswer, showsAnswers } from "./signature.ts";
 import type { Transforms } from "./transform.ts";
 
 /** A request whose headers were accepted. */
@@ -176,8 +176,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     const incoming = identify(request, deps, signed && (deliveryId(signed.preset, headers, payload) ?? seal));
     const work = (): Promise<HookAnswer> => carryOut(action, incoming);
     const answer = await (seal === undefined ? work() : sealed(deps, mapping, seal, incoming.id, work));
-    // Slack shows people any other answer to a command or a button.
-    return signed?.preset === "slack" && isForm(request) && answer.status < 300 ? { status: 200 } : answer;
+    return signed && showsAnswers(signed.preset) && isForm(request) && answer.status < 300 ? { status: 200 } : answer;
   }
 
   /** Finds the first mapping that takes the request. Signatures are checked before anything in the body is read. */

@@ -41,7 +41,6 @@ export const groupChat = (description: string) =>
     historyLimit: count("Group messages shown to the model before the one it answers."),
   });
 
-export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
 export const typingMode = (description: string) => choice(description, ["never", "instant", "thinking", "message"]);
 export const peerKind = chatType;
 

@@ -1,8 +1,8 @@
 /** Heartbeats: nothing is shown before it is known whether there is something to tell; what is not worth telling is forgotten. */
 import type { ShownReplies, TurnEnd } from "../../agent/index.ts";
+import { EMPTY_ANSWER } from "../../base/message-text.ts";
 import { clip } from "../../base/text.ts";
 import { heartbeatVisibility } from "../../config/index.ts";
-import { EMPTY_ANSWER } from "../../models/index.ts";
 import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
 import { gatewayMessage, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";

@@ -1,3 +1,4 @@
+import { EMPTY_ANSWER } from "../../base/message-text.ts";
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf, systemCode } from "../../base/errors.ts";
@@ -7,7 +8,7 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Hooks } from "../../hooks/index.ts";
 import type { AssistantMessage, ModelMessage, ThinkingLevel, ToolSchema, Usage } from "../../protocol/index.ts";
 import type { ModelEntry } from "../entry.ts";
-import { EMPTY_ANSWER, failureOf, modelFailed, type ModelFailure } from "../failure.ts";
+import { failureOf, modelFailed, type ModelFailure } from "../failure.ts";
 import { classify, troubleOf, type FailureClass, type Trouble } from "../failover/classify.ts";
 import { decide, fittingOutput, isRegion, retryLimit, startsCooldown, type Situation, type Step } from "../failover/decide.ts";
 import { failedText, type Attempt } from "../failover/attempts.ts";

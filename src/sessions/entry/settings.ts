@@ -1,3 +1,4 @@
+import { THINKING_LEVELS } from "../../base/thinking.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { SessionEntry, ThinkingLevel } from "../../protocol/index.ts";
 
@@ -10,7 +11,6 @@ export interface Chosen<T> {
   readonly source: SettingSource;
 }
 
-const THINKING = ["off", "minimal", "low", "medium", "high", "xhigh"] as const satisfies readonly ThinkingLevel[];
 const VERBOSE = ["off", "on", "full"] as const;
 const REASONING = ["off", "on", "stream"] as const;
 const USAGE = ["off", "tokens", "full"] as const;
@@ -42,7 +42,7 @@ export function thinkingLevel(
 ): Chosen<ThinkingLevel> {
   const found = first<ThinkingLevel>(
     ["run", facts.run],
-    ["session", word(entry?.["thinkingLevel"], THINKING)],
+    ["session", word(entry?.["thinkingLevel"], THINKING_LEVELS)],
     ["config", config.agents?.defaults?.thinkingDefault],
   );
   return found ?? { value: facts.modelDefault, source: "model" };

@@ -1,5 +1,6 @@
+import { THINKING_LEVELS } from "../../../base/thinking.ts";
 import { advanced, amount, choice, count, flag, group, map, number, ratio, secretMap, text, textMap, texts, whole } from "../pieces.ts";
-import { anyParams, modelWithFallbacks, thinkingLevels, typingMode } from "../parts.ts";
+import { anyParams, modelWithFallbacks, typingMode } from "../parts.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { memorySearch } from "./memory-search.ts";
 import { sandbox } from "./sandbox.ts";
@@ -110,7 +111,7 @@ export const agentDefaults = group("What holds for every agent unless it says ot
   memorySearch,
   contextPruning,
   compaction,
-  thinkingDefault: choice("Thinking level when a session sets none.", thinkingLevels),
+  thinkingDefault: choice("Thinking level when a session sets none.", THINKING_LEVELS),
   verboseDefault: choice("Whether tool calls are shown.", ["off", "on", "full"]),
   elevatedDefault: choice("Whether commands may leave the sandbox.", ["off", "on", "ask", "full"]),
   blockStreamingDefault: choice("Send a reply in pieces while it is written.", ["off", "on"]),

@@ -1,7 +1,7 @@
+import { THINKING_LEVELS } from "../../../base/thinking.ts";
 import { ruleIssue } from "../issue.ts";
 import { describeFound, quoted } from "../words.ts";
 import { entriesAt, isGiven, itemsAt, objectAt, valueAt, type Rule } from "./rule.ts";
-import { thinkingLevels } from "../../schema/parts.ts";
 import { isObject } from "../../value.ts";
 
 export const hooksNeedToken: Rule = function* (config) {
@@ -41,8 +41,8 @@ export const hookMappingsWork: Rule = function* (config) {
   for (const { path, value } of itemsAt(config, "hooks", "mappings")) {
     if (!isObject(value)) continue;
     const { thinking, preset } = value;
-    if (typeof thinking === "string" && !thinkingLevels.some((level) => level === thinking.trim().toLowerCase()))
-      yield ruleIssue([...path, "thinking"], `expected one of ${thinkingLevels.join(", ")}, found ${describeFound(thinking, false)}`);
+    if (typeof thinking === "string" && !THINKING_LEVELS.some((level) => level === thinking.trim().toLowerCase()))
+      yield ruleIssue([...path, "thinking"], `expected one of ${THINKING_LEVELS.join(", ")}, found ${describeFound(thinking, false)}`);
     const asked = valueAt(value, "match", "path");
     const name = typeof asked === "string" ? asked.trim().replace(/^\/+|\/+$/g, "") : undefined;
     if (preset === undefined && (name === "agent" || name === "wake"))

@@ -1,4 +1,5 @@
 /** Messages of clients on their way to the conversation: cleaned, checked, in order, accepted. */
+import { THINKING_LEVELS } from "../../../base/thinking.ts";
 import { AppError } from "../../../base/errors.ts";
 import { isControlCommandMessage } from "../../../channels/index.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
@@ -26,14 +27,12 @@ export function cleanMessage(text: string): string {
   return (PILED_MARKS.test(text) ? text : text.normalize("NFC")).replace(CONTROL, "");
 }
 
-const THINKING = ["off", "minimal", "low", "medium", "high", "xhigh"] as const satisfies readonly ThinkingLevel[];
-
 /** The level that a caller wants for one run; undefined for a blank one. */
 export function thinkingOf(written: string): ThinkingLevel | undefined {
   const word = written.trim().toLowerCase();
   if (!word) return undefined;
-  const level = THINKING.find((known) => known === word);
-  if (!level) throw new AppError("INVALID_INPUT", `invalid thinking (use ${THINKING.map((known) => `"${known}"`).join("|")})`);
+  const level = THINKING_LEVELS.find((known) => known === word);
+  if (!level) throw new AppError("INVALID_INPUT", `invalid thinking (use ${THINKING_LEVELS.map((known) => `"${known}"`).join("|")})`);
   return level;
 }
 

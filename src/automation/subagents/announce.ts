@@ -16,6 +16,8 @@ export interface Announcer {
   ready(child: Child): void;
   /** Someone waits for these children: they are not announced meanwhile. */
   hold(runIds: readonly string[]): Disposable;
+  /** Resolves when a report that is on its way to a session has come to it, or was refused. */
+  arrived(sessionKey: string): Promise<unknown>;
   close(): void;
 }
 
@@ -160,6 +162,8 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   const flushing = new Map<string, { again: boolean }>();
   /** Where results go, asked once for each. */
   const targets = new Map<string, ReturnType<typeof targetOf>>();
+  /** Reports that are being accepted, by session. */
+  const reporting = new Map<string, Promise<unknown>>();
   const closing = new AbortController();
 
   const isOpen = ({ state, announced, outcome, runId }: Child): boolean => state === "ended" && !announced && outcome !== "killed" && !held.has(runId);
@@ -174,7 +178,10 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   async function reportToSession(children: readonly [Child, ...Child[]]): Promise<void> {
     const [{ requesterSessionKey }] = children;
     const request = await requestOf(deps, children);
-    await deps.conversation().accept(request, [["subagents.announced", { runIds: children.map(({ runId }) => runId) }]]);
+    const accepted = deps.conversation().accept(request, [["subagents.announced", { runIds: children.map(({ runId }) => runId) }]]);
+    const arriving = accepted.catch(() => {}).finally(() => reporting.delete(requesterSessionKey));
+    reporting.set(requesterSessionKey, arriving);
+    await accepted;
     failpoint("subagent.announced");
     for (const { runId } of children) targets.delete(runId);
     delivered(children);
@@ -248,6 +255,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   return {
     ready,
     hold: held.hold,
+    arrived: async (sessionKey) => reporting.get(sessionKey),
     close: () => closing.abort(),
   };
 }

@@ -57,7 +57,7 @@ export interface WaitRequest {
 }
 
 export interface ControlDeps extends SubagentsDeps {
-  readonly announcer: Pick<Announcer, "hold" | "ready">;
+  readonly announcer: Pick<Announcer, "hold" | "ready" | "arrived">;
   /** The results of these reached the one who waited for them. */
   readonly delivered: (children: readonly Child[]) => void;
   /** A child has ended without its run: it was stopped. */
@@ -216,7 +216,7 @@ export async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<
  * Ends what children of a session led to and has not come to its end: results that are to be reported in a turn are not any more, and reports that wait or
  * run are stopped. Gives how many. What is sent to a chat without a turn is still sent.
  */
-async function stopReports({ store, conversation }: ControlDeps, sessionKey: string): Promise<number> {
+async function stopReports({ store, conversation, announcer }: ControlDeps, sessionKey: string): Promise<number> {
   const read = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
   const isPending = ({ state, announced, data }: Child): boolean => state === "ended" && !announced && data.requesterOrigin.reply === undefined;
   const pending = (await read()).filter(isPending);
@@ -224,7 +224,8 @@ async function stopReports({ store, conversation }: ControlDeps, sessionKey: str
     await store.commit(pending.map(({ runId }): Write => ["subagents.patch", { runId, patch: { announced: true } }]));
     failpoint("subagent.killed");
   }
-  // A report that was accepted before that is in its lane now.
+  // One that was on disk before may not have come to its lane yet.
+  await announcer.arrived(sessionKey);
   const reached = (await read()).flatMap((child) => conversation().abort({ sessionKey, runId: announceId(child) }, "stop"));
   return pending.length + reached.length;
 }

@@ -47,7 +47,6 @@ test("two sessions that wait for each other's answer both go on when the time is
   await say(one, "begin");
   await expect.poll(() => lastAnswer(other), PATIENCE).toBe("other has timeout");
   await expect.poll(() => answers(one), PATIENCE).toContain("heard it");
-  expect(asked("w-back")).toHaveLength(1);
 });
 
 test("a session that answers REPLY_SKIP at once ends the exchange, and the word is not passed on", async () => {

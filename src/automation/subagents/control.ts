@@ -230,6 +230,27 @@ async function stopReports({ store, conversation, announcer }: ControlDeps, sess
   return pending.length + reached.length;
 }
 
+const MOST_ROUNDS = 10;
+
+/** Stops everything that a session started, and what is on its way to start more. What comes about meanwhile is stopped in the next round. */
+async function stopAll(
+  deps: ControlDeps,
+  sessionKey: string,
+): Promise<{ readonly killed: number; readonly dropped: number; readonly names: readonly string[] }> {
+  const [names, stopped]: [string[], number[]] = [[], []];
+  let dropped = 0;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const reports = await stopReports(deps, sessionKey);
+    const children = (await deps.store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
+    const killed = await stop(deps, children);
+    names.push(...children.filter(isActive).map(nameOf));
+    stopped.push(killed);
+    dropped += reports;
+    if (reports + killed === 0) break;
+  }
+  return { killed: stopped.reduce((sum, count) => sum + count, 0), dropped, names };
+}
+
 /** Ends the runs of stopped children, and records that nothing is left to be done for them. */
 export async function confirmStopped(deps: Pick<SubagentsDeps, "conversation" | "store" | "killProcesses">, children: readonly Child[]): Promise<void> {
   for (const { childSessionKey } of children) deps.conversation().abort({ sessionKey: childSessionKey }, "stop");
@@ -299,26 +320,18 @@ export function createControl(deps: ControlDeps): Control {
     list: async (sessionKey, recentMs = RECENT_MS) =>
       Promise.all((await childrenOf(deps, sessionKey, recentMs)).map((child, at) => viewOf(deps, child, at + 1))),
     async kill(sessionKey, target) {
-      const word = target.trim().toLowerCase();
-      const isAll = word === "all" || word === "*";
-      const children = await childrenOf(deps, sessionKey, RECENT_MS);
-      const roots = isAll ? children : [matching(children, target)];
-      const view = isAll ? {} : { child: await find(sessionKey, target) };
-      const names = roots.filter(isActive).map(nameOf);
-      const killed = await stop(deps, roots);
-      const dropped = isAll ? await stopReports(deps, sessionKey) : 0;
-      return { killed, dropped, names, ...view };
+      if (["all", "*"].includes(target.trim().toLowerCase())) return stopAll(deps, await ownerOf(deps, sessionKey));
+      const root = await own(sessionKey, target);
+      const view = await find(sessionKey, target);
+      return { killed: await stop(deps, [root]), dropped: 0, names: isActive(root) ? [nameOf(root)] : [], child: view };
     },
     async killBelow(sessionKey, runId) {
+      if (runId === undefined) return (await stopAll(deps, sessionKey)).killed;
       const rows = (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-      if (runId !== undefined)
-        return stop(
-          deps,
-          rows.filter(({ data }) => data.parentRunId === runId),
-        );
-      const killed = await stop(deps, rows);
-      await stopReports(deps, sessionKey);
-      return killed;
+      return stop(
+        deps,
+        rows.filter(({ data }) => data.parentRunId === runId),
+      );
     },
     async steer(sessionKey, target, message, cause) {
       const text = message.trim();

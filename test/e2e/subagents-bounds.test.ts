@@ -47,6 +47,8 @@ test("two sessions that wait for each other's answer both go on when the time is
   await say(one, "begin");
   await expect.poll(() => lastAnswer(other), PATIENCE).toBe("other has timeout");
   await expect.poll(() => answers(one), PATIENCE).toContain("heard it");
+  // They have more to say to each other.
+  for (const session of [one, other]) await say(session, "/stop");
 });
 
 test("a session that answers REPLY_SKIP at once ends the exchange, and the word is not passed on", async () => {
@@ -66,7 +68,7 @@ test("a session that answers REPLY_SKIP at once ends the exchange, and the word 
 function looping(task: string, results: string[] = []): void {
   gateway.model.answers((request) => {
     if (isTask(request)) return "done";
-    if (!isReport(request) && !request.user.includes("go")) return undefined;
+    if (!isReport(request) && !/\bgo\b/.test(request.user)) return undefined;
     const result = lastResult(request);
     if (result?.["status"] === "forbidden") results.push(String(result["error"]));
     return result ? "started" : spawning(task);
@@ -119,7 +121,7 @@ test("sub-agents that wait for their own do not keep them from running", async (
       if (!result) return spawning("leaf");
       return result["action"] === "wait" ? `branch has ${String(result["status"])}` : using("subagents", { action: "wait" });
     }
-    if (!user.includes("go")) return undefined;
+    if (!/\bgo\b/.test(user)) return undefined;
     if (!result) return { text: "", calls: ["one", "two", "three"].map((name) => ({ name: "sessions_spawn", args: { task: `branch ${name}` } })) };
     return result["action"] === "wait" ? JSON.stringify(result["children"]) : using("subagents", { action: "wait", timeoutSeconds: 60 });
   });

@@ -101,7 +101,8 @@ test.each(["/stop", "/kill all"])("%s ends sub-agents and reports that start eac
     await expect.poll(tasks, { ...PATIENCE, interval: 5 + 3 * round }).toBeGreaterThan(1);
     const { runId } = await call<{ runId?: string }>("chat.send", { sessionKey: session, message: command, idempotencyKey: name });
     if (runId !== undefined) await call("agent.wait", { runId, timeoutMs: PATIENCE.timeout });
-    const isIdle = async (): Promise<boolean> => (await call<{ runs: readonly { sessionKey: string }[] }>("overview", {})).runs.length === 0;
+    const isIdle = async (): Promise<boolean> =>
+      !(await call<{ runs: readonly { sessionKey: string }[] }>("overview", {})).runs.some(({ sessionKey }) => sessionKey === session);
     await expect.poll(isIdle, PATIENCE).toBe(true);
     await gateway.aside();
     const before = tasks();

@@ -155,6 +155,29 @@ function createHolds(): Pick<Announcer, "hold"> & { has(runId: string): boolean 
   };
 }
 
+/** Children at rest whose results go to their session. The longest chain of reports comes first: it counts for what this one starts. */
+async function reportable(
+  deps: SubagentsDeps,
+  children: readonly Child[],
+  targetFor: (child: Child) => ReturnType<typeof targetOf>,
+): Promise<readonly Child[]> {
+  const found: Child[] = [];
+  for (const child of children) if ((await isAtRest(deps, child)) && !(await targetFor(child))) found.push(child);
+  return found.toSorted((a, b) => b.data.chain.generation - a.data.chain.generation);
+}
+
+/** Reports that are being accepted, by session. */
+function createArrivals(): Pick<Announcer, "arrived"> & { follow(sessionKey: string, accepted: Promise<unknown>): void } {
+  const arriving = new Map<string, Promise<unknown>>();
+  return {
+    arrived: async (sessionKey) => arriving.get(sessionKey),
+    follow(sessionKey, accepted) {
+      const ended = accepted.catch(() => {}).finally(() => arriving.delete(sessionKey));
+      arriving.set(sessionKey, ended);
+    },
+  };
+}
+
 /** `delivered` is called with children that were announced. */
 export function createAnnouncer(deps: SubagentsDeps, delivered: (children: readonly Child[]) => void): Announcer {
   const { store, log } = deps;
@@ -162,8 +185,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   const flushing = new Map<string, { again: boolean }>();
   /** Where results go, asked once for each. */
   const targets = new Map<string, ReturnType<typeof targetOf>>();
-  /** Reports that are being accepted, by session. */
-  const reporting = new Map<string, Promise<unknown>>();
+  const arrivals = createArrivals();
   const closing = new AbortController();
 
   const isOpen = ({ state, announced, outcome, runId }: Child): boolean => state === "ended" && !announced && outcome !== "killed" && !held.has(runId);
@@ -179,8 +201,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     const [{ requesterSessionKey }] = children;
     const request = await requestOf(deps, children);
     const accepted = deps.conversation().accept(request, [["subagents.announced", { runIds: children.map(({ runId }) => runId) }]]);
-    const arriving = accepted.catch(() => {}).finally(() => reporting.delete(requesterSessionKey));
-    reporting.set(requesterSessionKey, arriving);
+    arrivals.follow(requesterSessionKey, accepted);
     await accepted;
     failpoint("subagent.announced");
     for (const { runId } of children) targets.delete(runId);
@@ -196,13 +217,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     const all = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
     if ((await all()).some(isActive) || deps.conversation().isBusy(sessionKey)) await pause(deps, COLLECT_MS, closing.signal);
     await idle(deps, sessionKey, closing.signal);
-    const found: Child[] = [];
-    for (const child of await all()) {
-      const isReady = isOpen(child) && (await isAtRest(deps, child));
-      if (isReady && !(await targetFor(child))) found.push(child);
-    }
-    // The longest chain of reports is the one that counts for what this one starts.
-    const [first, ...others] = found.toSorted((a, b) => b.data.chain.generation - a.data.chain.generation);
+    const [first, ...others] = await reportable(deps, (await all()).filter(isOpen), targetFor);
     if (first && !closing.signal.aborted) await reportToSession([first, ...others]);
   }
 
@@ -255,7 +270,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   return {
     ready,
     hold: held.hold,
-    arrived: async (sessionKey) => reporting.get(sessionKey),
+    arrived: arrivals.arrived,
     close: () => closing.abort(),
   };
 }

@@ -11,8 +11,11 @@ import type { ConversationContext, ConversationDeps } from "./ports.ts";
 
 type ClosingDeps = Pick<ConversationDeps, "store" | "ids" | "clock" | "config">;
 
-/** A finished sub-agent's session is archived after this, unless the configuration says otherwise. */
 const ARCHIVE_MINUTES = 60;
+
+/** The session of a finished sub-agent is archived after this. */
+export const archiveAfterMs = ({ agents }: OpenClawConfig): number => (agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+
 type Message = ReturnType<typeof gatewayMessage> & { readonly errorMessage?: string };
 
 /** What the user wrote, where no turn got as far as storing it. */
@@ -42,7 +45,7 @@ export function childEnd(
 ): readonly Write[] {
   if (request?.kind !== "subagent") return [];
   const { status, abortedBy = "rpc", error, startedAt } = end;
-  const archiveMs = (config.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+  const archiveMs = archiveAfterMs(config);
   const how =
     status === "ok"
       ? { outcome: "ok" as const }

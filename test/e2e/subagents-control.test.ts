@@ -1,11 +1,10 @@
 /** Stopping, steering and asking sub-agents, and what keeps them inside their limits. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
-import type { LabCalls, ModelRequest } from "../conformance/channels/lab-model.ts";
-
-const PATIENCE = { timeout: 20_000, interval: 20 };
+import { isReport, isTask, labChat, lastResult, PATIENCE, using } from "../harness/lab-chat.ts";
 
 let gateway: LabGateway;
+const { say, asked, answered: command, answers, lastAnswer } = labChat(() => gateway);
 
 beforeAll(async () => {
   const list = [{ id: "main", subagents: { allowAgents: ["helper"] } }, { id: "helper" }, { id: "secret" }];
@@ -18,38 +17,6 @@ beforeAll(async () => {
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 beforeEach(() => gateway.model.answers(undefined));
 afterEach(() => gateway.model.holds(undefined));
-
-async function call<T>(method: string, params: object): Promise<T> {
-  const { ok, payload, error } = await gateway.operator.request(method, params);
-  expect({ ok, error }).toMatchObject({ ok: true });
-  return payload as T;
-}
-const asked = (word: string): readonly ModelRequest[] => gateway.model.requests.filter(({ user }) => user.includes(word));
-const isTask = ({ user }: ModelRequest): boolean => user.includes("[Subagent Task]:");
-const isReport = ({ user }: ModelRequest): boolean => user.includes("[System Message]");
-const lastResult = ({ body }: ModelRequest): Readonly<Record<string, unknown>> | undefined => {
-  const { messages } = JSON.parse(body) as { messages: readonly { role: string; content: string }[] };
-  const last = messages.at(-1);
-  return last?.role === "tool" ? (JSON.parse(last.content) as Record<string, unknown>) : undefined;
-};
-
-let sent = 0;
-async function say(sessionKey: string, message: string): Promise<void> {
-  await call("chat.send", { sessionKey, message, idempotencyKey: `say-${(sent += 1)}` });
-}
-async function answers(sessionKey: string): Promise<readonly string[]> {
-  const { messages } = await call<{ messages: readonly { role: string; content: readonly { text?: string }[] }[] }>("chat.history", { sessionKey });
-  return messages.filter(({ role }) => role === "assistant").map(({ content }) => content.map(({ text = "" }) => text).join(""));
-}
-const lastAnswer = async (sessionKey: string): Promise<string> => (await answers(sessionKey)).at(-1) ?? "";
-/** A command's answer. */
-async function command(sessionKey: string, text: string): Promise<string> {
-  const before = (await answers(sessionKey)).length;
-  await say(sessionKey, text);
-  await expect.poll(async () => (await answers(sessionKey)).length, PATIENCE).toBeGreaterThan(before);
-  return lastAnswer(sessionKey);
-}
-const using = (name: string, args: object): LabCalls => ({ text: "", calls: [{ name, args }] });
 
 /** The agent starts a child that does not end by itself, and says what it was answered. */
 function startsHeld(task: string, more: object = {}): void {

@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { MethodResult } from "../../src/protocol/index.ts";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
-import type { LabCalls, ModelRequest } from "../conformance/channels/lab-model.ts";
+import { isTask, labChat, lastResult, PATIENCE, spawning } from "../harness/lab-chat.ts";
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
 type Tree = MethodResult<"subagents.list">;
 
 let gateway: LabGateway;
+const { call } = labChat(() => gateway);
 
 beforeAll(async () => {
   gateway = await startLabGateway({ build: "dist-test" });
@@ -20,24 +20,18 @@ afterAll(() => gateway?.[Symbol.asyncDispose]());
 beforeEach(() => gateway.model.answers(undefined));
 afterEach(() => gateway.model.holds(undefined));
 
-async function call<T>(method: string, params: object): Promise<T> {
-  const { ok, payload, error } = await gateway.operator.request(method, params);
-  expect({ ok, error }).toMatchObject({ ok: true });
-  return payload as T;
-}
 const treeOf = async (sessionKey: string): Promise<Tree["subagents"]> => (await call<Tree>("subagents.list", { sessionKey })).subagents;
-const isTask = ({ user }: ModelRequest): boolean => user.includes("[Subagent Task]:");
-const hasResult = ({ body }: ModelRequest): boolean => (JSON.parse(body) as { messages: readonly { role: string }[] }).messages.at(-1)?.role === "tool";
-const spawning = (task: string): LabCalls => ({ text: "", calls: [{ name: "sessions_spawn", args: { task, label: task } }] });
+
+const named = (task: string) => spawning(task, { label: task });
 
 /** The session starts a child, which starts a grandchild that does not end by itself. */
 async function grow(session: string, word: string): Promise<void> {
   gateway.model.holds((request) => isTask(request) && request.user.includes(`${word} grandchild`) && !request.user.includes("[System Message]"));
   gateway.model.answers((request) => {
     if (request.user.includes("[System Message]")) return "reported";
-    if (hasResult(request)) return "started";
-    if (!isTask(request)) return request.user.includes(word) ? spawning(`${word} child`) : undefined;
-    return request.user.includes(`${word} child`) ? spawning(`${word} grandchild`) : undefined;
+    if (lastResult(request)) return "started";
+    if (!isTask(request)) return request.user.includes(word) ? named(`${word} child`) : undefined;
+    return request.user.includes(`${word} child`) ? named(`${word} grandchild`) : undefined;
   });
   await call("chat.send", { sessionKey: session, message: word, idempotencyKey: `say-${word}` });
   await expect.poll(async () => (await treeOf(session)).map(({ status }) => status), PATIENCE).toEqual(["done", "running"]);

@@ -2,7 +2,7 @@
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { clip } from "../../base/text.ts";
-import type { RunOutcome, SubagentView } from "../../conversation/index.ts";
+import { archiveAfterMs, type RunOutcome, type SubagentView } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import { announceId, type Announcer } from "./announce.ts";
 import { childOf, idOf, isActive, nameOf, requestFor, runtimeText, type Child, type SubagentsDeps } from "./child.ts";
@@ -76,7 +76,6 @@ const RECENT_MS = 30 * 60_000;
 const MAX_STEER = 4000;
 const STEER_EVERY_MS = 2000;
 const STEER_WAIT_MS = 5000;
-const ARCHIVE_MINUTES = 60;
 const MAX_TREE = 10_000;
 const LINE_CHARS = 80;
 const NUMBER_CHARS = 20;
@@ -198,7 +197,7 @@ async function treeOf({ store }: SubagentsDeps, roots: readonly Child[]): Promis
 /** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives how many were stopped. */
 export async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number> {
   const tree = await treeOf(deps, roots);
-  const archiveMs = (deps.config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+  const archiveMs = archiveAfterMs(deps.config.current);
   const active = tree.filter(isActive);
   // Nobody is left to read what children of stopped ones found; what the session's own children found is still reported.
   const unread = tree.filter((child) => !roots.includes(child) && !isActive(child) && !child.announced);

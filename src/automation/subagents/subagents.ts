@@ -4,7 +4,7 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import type { RunOutcome } from "../../conversation/index.ts";
+import { archiveAfterMs, type RunOutcome } from "../../conversation/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
 import type { SubagentRow } from "../../store/index.ts";
 import { createAnnouncer, settled } from "./announce.ts";
@@ -26,7 +26,6 @@ export interface Subagents extends Control, Overviews, AsyncDisposable {
 const OUTCOMES = ["ok", "error", "timeout", "killed"] as const;
 const SWEEP_MS = 60_000;
 const REPORTED_MS = 24 * 60 * 60_000;
-const ARCHIVE_MINUTES = 60;
 
 /** How a run ended, for a child whose row does not have it. */
 function endOf(outcome: RunOutcome | undefined): { readonly outcome: "ok" | "error" | "timeout"; readonly error?: string } {
@@ -145,7 +144,7 @@ async function recordEnd(
   closing: AbortSignal,
 ): Promise<void> {
   const { store, clock, config } = deps;
-  const archiveMs = (config.current.agents?.defaults?.subagents?.archiveAfterMinutes ?? ARCHIVE_MINUTES) * 60_000;
+  const archiveMs = archiveAfterMs(config.current);
   if (outcome?.status !== "ok") return void (await store.write("subagents.end", { runId, ...endOf(outcome), archiveMs }));
   for (let child = await readChild(deps, runId); child && isActive(child); child = await readChild(deps, runId)) {
     await settled(deps, childSessionKey, closing);

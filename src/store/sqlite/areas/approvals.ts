@@ -7,6 +7,9 @@ const COLUMNS = `id, kind, session_key AS sessionKey, agent_id AS agentId, turn_
 const JSON_COLUMNS = ["request", "outcome"] as const;
 
 /** The JSON of an outcome in the column `fate` calls `reported` by its former name. */
+/** The session of a command does not know yet how it ended. */
+export const UNREPORTED = "coalesce(json_extract(fate, '$.told'), 0) = 0";
+
 const toStored = ({ reported, ...outcome }: CommandOutcome): string => JSON.stringify({ ...outcome, told: reported });
 
 type StoredRow = Omit<ApprovalRow, "outcome"> & { readonly outcome: (CommandOutcome & { readonly told?: boolean }) | null };
@@ -72,8 +75,7 @@ export const approvalsReads = {
       ["created_at < ?", before],
       ["session_key = ?", sessionKey],
     ]);
-    const unreported = "coalesce(json_extract(fate, '$.told'), 0) = 0";
-    return readRows(sql(`SELECT ${COLUMNS} FROM approvals WHERE ${text} AND ${unreported} ORDER BY created_at, id`).all(...values));
+    return readRows(sql(`SELECT ${COLUMNS} FROM approvals WHERE ${text} AND ${UNREPORTED} ORDER BY created_at, id`).all(...values));
   },
 } satisfies ReadHandlers<ApprovalsReads>;
 

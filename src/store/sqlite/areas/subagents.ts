@@ -2,6 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import { firstRow, need, numberOf } from "../../rows.ts";
 import type { BudgetScope, BudgetShare, SpawnBudget, SpawnLimits, SubagentRow, SubagentsReads, SubagentsWrites } from "../../areas/subagents.ts";
 import { shape, shapeAll, where, type ReadContext, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
+import { UNREPORTED } from "./approvals.ts";
 
 const COLUMNS = `run_id AS runId, child_session_key AS childSessionKey, requester_session_key AS requesterSessionKey, state, outcome, announced,
   created_at AS createdAt, started_at AS startedAt, ended_at AS endedAt, archive_at AS archiveAt, data`;
@@ -137,7 +138,7 @@ function giveBack(context: WriteContext, runId: string): void {
 /** A session goes on after a command that is not older than this. */
 const GOES_ON_MS = 24 * 60 * 60_000;
 const WAITING = `SELECT 1 FROM subagents JOIN approvals ON session_key = child_session_key WHERE run_id = ? AND subagents.state <> 'ended' AND kind = 'exec'
-  AND approvals.created_at >= ? AND json_extract(request, '$.plan') IS NOT NULL AND coalesce(json_extract(fate, '$.told'), 0) = 0`;
+  AND approvals.created_at >= ? AND json_extract(request, '$.plan') IS NOT NULL AND ${UNREPORTED}`;
 
 const reached = (limit: string, message: string, active: number, max: number): AppError =>
   new AppError("OVERLOADED", message, { details: { limit, active, max } });

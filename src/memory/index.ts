@@ -1,5 +1,7 @@
 /**
- * The memory index, its search and its embedders.
- * The entry point of the module. Nothing is built here yet, so nothing is exported.
+ * What agents know: an index over their notes and transcripts, and its search.
+ * The entry point: nothing else in this folder is imported from outside.
  */
-export {};
+export { createMemory, type Memory, type MemoryDeps, type MemoryStatus, type Search } from "./create-memory.ts";
+export { memorySettings, type MemorySettings } from "./settings.ts";
+export { citationOf, type Scope, type SearchAnswer, type SearchHit, type Source, type SyncReport } from "./types.ts";

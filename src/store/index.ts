@@ -23,7 +23,7 @@ export type { ImportRow } from "./areas/meta.ts";
 export type { OutboxCounts, OutboxInput, OutboxMark, OutboxRow, OutboxState } from "./areas/outbox.ts";
 export type { SessionFilter, SessionRow, ShownSession } from "./areas/sessions.ts";
 export type { BudgetScope, SpawnBudget, SpawnLimits, SubagentOutcome, SubagentPatch, SubagentRow } from "./areas/subagents.ts";
-export type { Appended, EntryInput, EntryRow, TranscriptRow } from "./areas/transcripts.ts";
+export type { Appended, ConversationRow, EntryInput, EntryRow, TranscriptRow } from "./areas/transcripts.ts";
 export type { StepKind, StepRow, TurnRow, TurnSpan } from "./areas/turns.ts";
 export { NO_TOTALS } from "./areas/usage.ts";
 export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfMany, UsageOfTurn, UsagePoint, UsageTotals } from "./areas/usage.ts";

@@ -10,10 +10,12 @@ import { isSuspect, markSuspect, openReader } from "./sqlite/open.ts";
 /** Reads the state from another process: read-only, in this thread, whether a gateway runs or not. All reads see the same snapshot. */
 export interface Inspection extends Disposable {
   read<K extends ReadKind>(kind: K, input: ReadInput<K>): ReadResult<K>;
+  /** Lets go of the snapshot: the next read sees, and holds, the state as it is then. */
+  renew(): void;
 }
 
 /** Tables that came with later versions, as far as they are read here. */
-const LATER_TABLES = { session_parts: "session_key TEXT, name TEXT, value TEXT", transcript_unwritten: "tid INTEGER PRIMARY KEY" };
+const LATER_TABLES = { session_parts: "session_key TEXT, name TEXT, value TEXT", transcript_unwritten: "tid INTEGER PRIMARY KEY", transcript_keys: "tid INTEGER PRIMARY KEY, session_key TEXT" };
 
 /** Opens the state for reading. Undefined when there is no database yet. */
 export function inspectStore(stateDir: string): Inspection | undefined {
@@ -38,6 +40,7 @@ export function inspectStore(stateDir: string): Inspection | undefined {
           throw storeError(`could not read ${file}`, error);
         }
       },
+      renew: () => db.exec("COMMIT; BEGIN"),
       [Symbol.dispose]: () => db.close(),
     };
   } catch (error) {

@@ -33,6 +33,19 @@ export interface TranscriptRow {
   readonly archivedAt: number | null;
 }
 
+/** A transcript and the conversation that it is or was a part of. */
+export interface ConversationRow {
+  /** Its internal number: later ones have higher numbers. */
+  readonly n: number;
+  readonly file: string;
+  readonly sessionId: string;
+  /** Number of lines, header included. */
+  readonly lines: number;
+  readonly archivedAt: number | null;
+  /** Null when unknown: the session left this transcript before that was recorded. */
+  readonly sessionKey: string | null;
+}
+
 export interface Appended {
   readonly firstSeq: number;
   readonly lastSeq: number;
@@ -88,6 +101,11 @@ export interface TranscriptsReads {
   "transcripts.positions": { input: { readonly file: string; readonly after: number; readonly limit: number }; result: readonly number[] };
   /** Transcripts whose files may lack their last lines. Most of them lack none: compare their sizes. */
   "transcripts.unwritten": { input: { readonly limit: number }; result: readonly TranscriptRow[] };
+  /** All transcripts of an agent after an internal number, in their order; or the one with a file. */
+  "transcripts.conversations": {
+    input: { readonly agentId: string; readonly after: number; readonly limit: number } | { readonly file: string };
+    result: readonly ConversationRow[];
+  };
   "transcripts.list": {
     input: {
       readonly agentId?: string | undefined;

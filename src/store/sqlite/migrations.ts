@@ -95,6 +95,21 @@ export const MIGRATIONS: readonly Migration[] = [
     up: `CREATE TABLE transcript_unwritten (tid INTEGER PRIMARY KEY);
       INSERT INTO transcript_unwritten SELECT tid FROM transcripts WHERE packed_at IS NULL ORDER BY tid DESC LIMIT 1000`,
   },
+  // Whose conversation a transcript was, once its session continues in another one. For earlier ones it is unknown.
+  {
+    version: 14,
+    minReader: 1,
+    up: `CREATE TABLE transcript_keys (tid INTEGER PRIMARY KEY, session_key TEXT NOT NULL);
+      CREATE TRIGGER transcript_left AFTER UPDATE OF session_id ON sessions WHEN OLD.session_id <> NEW.session_id BEGIN
+        INSERT OR REPLACE INTO transcript_keys SELECT tid, OLD.key FROM transcripts WHERE agent_id = OLD.agent_id AND session_id = OLD.session_id;
+      END;
+      CREATE TRIGGER transcript_orphaned AFTER DELETE ON sessions BEGIN
+        INSERT OR REPLACE INTO transcript_keys SELECT tid, OLD.key FROM transcripts WHERE agent_id = OLD.agent_id AND session_id = OLD.session_id;
+      END;
+      CREATE TRIGGER transcript_key_removed AFTER DELETE ON transcripts BEGIN
+        DELETE FROM transcript_keys WHERE tid = OLD.tid;
+      END`,
+  },
 ];
 
 function versionOf(db: DatabaseSync): number {

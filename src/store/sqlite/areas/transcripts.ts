@@ -225,7 +225,15 @@ function positions({ sql }: ReadContext, tid: number, leaf: string, after: numbe
   return found.reverse();
 }
 
+const CONVERSATIONS = `SELECT t.tid AS n, t.file, t.session_id AS sessionId, t.next_seq AS lines, t.archived_at AS archivedAt,
+  coalesce(k.session_key, (SELECT s.key FROM sessions s WHERE s.session_id = t.session_id AND s.agent_id = t.agent_id LIMIT 1)) AS sessionKey
+  FROM transcripts t LEFT JOIN transcript_keys k ON k.tid = t.tid`;
+
 export const transcriptsReads = {
+  "transcripts.conversations"({ sql }, input) {
+    if ("file" in input) return allRows(sql(`${CONVERSATIONS} WHERE t.file = ?`), input.file);
+    return allRows(sql(`${CONVERSATIONS} WHERE t.agent_id = ? AND t.tid > ? ORDER BY t.tid LIMIT ?`), input.agentId, input.after, input.limit);
+  },
   "transcripts.get": ({ sql }, { file }) => transcriptIn(sql, file),
   "transcripts.ofSession": ({ sql }, { agentId, sessionId }) =>
     allRows<TranscriptRow>(sql(`SELECT ${COLUMNS} FROM transcripts WHERE agent_id = ? AND session_id = ? ORDER BY tid`), agentId, sessionId),

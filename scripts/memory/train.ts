@@ -1,0 +1,149 @@
+/**
+ * `node scripts/memory/train.ts [--data folder …] [--out ranker.json] [--epochs 40]`: trains the ranker of the memory search on conversations of our own
+ * making. Each folder has `conversations.jsonl` and `questions.jsonl`; every fifth person's questions are left out of the training and used to report how well it does.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { gather } from "../../src/memory/search/candidates.ts";
+import { FEATURES, measure, type Features } from "../../src/memory/search/features.ts";
+import { readQuestion } from "../../src/memory/search/question.ts";
+import type { RankerWeights } from "../../src/memory/search/ranker.ts";
+import { calibrate, createNetwork, normal, outputs, seeded, train, type List, type Network } from "./network.ts";
+import { createPool, readConversations, readQuestions, type Asked, type Pool } from "./pool.ts";
+
+const HIDDEN = 18;
+
+interface Example {
+  readonly ids: readonly number[];
+  readonly features: readonly Features[];
+  readonly right: readonly number[];
+  /** All that was expected, found or not. */
+  readonly expected: number;
+  readonly isTest: boolean;
+}
+
+function examplesOf(pool: Pool, questions: readonly Asked[]): readonly Example[] {
+  return questions.map(({ query, now, expect }) => {
+    const seconds = Math.floor(Date.parse(now) / 1000);
+    const question = readQuestion(query, { analyser: pool.analyser, concepts: pool.concepts, now: seconds, zoneSeconds: 0 });
+    const gathered = gather({ index: pool.index, passages: pool.passages, question, allowed: undefined });
+    const features = measure(question, gathered, { analyser: pool.analyser, now: seconds, neighbour: (id) => pool.passages.get([id]).get(id) });
+    const ids = [...features.keys()];
+    const wanted = new Set(expect.map(({ sessionId, entryId }) => pool.passageOf(sessionId, entryId)));
+    const right = ids.flatMap((id, index) => (wanted.has(id) ? [index] : []));
+    return { ids, features: [...features.values()], right, expected: expect.length, isTest: personOf(expect[0]?.sessionId ?? "") % 5 === 0 };
+  });
+}
+
+/** A number for the person that a session belongs to: what comes before its own number. */
+function personOf(sessionId: string): number {
+  const name = sessionId.replace(/[-_.]?\d+$/, "");
+  let hash = 7;
+  for (const sign of name) hash = (hash * 31 + (sign.codePointAt(0) ?? 0)) >>> 0;
+  return hash;
+}
+
+/** The same list as if there were embeddings: right ones are near the question, their neighbours less, others rarely. */
+function withVectors({ ids, features, right }: Example, random: () => number): readonly Features[] {
+  const wanted = new Set(right.map((index) => ids[index] ?? 0));
+  const cosines = ids.map((id, index) => {
+    const near = [1, -1, 2, -2].some((step) => wanted.has(id + step));
+    const usual = wanted.has(id) ? 0.58 : near ? 0.42 : 0.26 + 0.16 * (features[index]?.coverageRelated ?? 0);
+    return usual + 0.09 * normal(random);
+  });
+  const order = cosines.map((cosine, index) => ({ cosine, index })).toSorted((a, b) => b.cosine - a.cosine);
+  const ranks = new Map(order.map(({ index }, rank) => [index, rank]));
+  return features.map((row, index) => ({ ...row, vector: cosines[index] ?? 0, vectorRank: 1 / (1 + (ranks.get(index) ?? 0) / 5) }));
+}
+
+interface Scaling {
+  readonly mean: readonly number[];
+  readonly scale: readonly number[];
+}
+
+function scalingOf(examples: readonly Example[]): Scaling {
+  const rows = examples.flatMap(({ features }) => features);
+  const mean = FEATURES.map((name) => rows.reduce((sum, row) => sum + row[name], 0) / rows.length);
+  const scale = FEATURES.map((name, index) => Math.sqrt(rows.reduce((sum, row) => sum + (row[name] - (mean[index] ?? 0)) ** 2, 0) / rows.length) || 1);
+  // There are no embeddings in what was measured.
+  for (const name of ["vector", "vectorRank"] as const) {
+    mean[FEATURES.indexOf(name)] = 0;
+    scale[FEATURES.indexOf(name)] = 0.3;
+  }
+  return { mean, scale };
+}
+
+function listOf(features: readonly Features[], right: readonly number[], { mean, scale }: Scaling): List {
+  const rows = new Float64Array(features.length * FEATURES.length);
+  for (const [row, measured] of features.entries()) {
+    for (const [index, name] of FEATURES.entries()) rows[row * FEATURES.length + index] = (measured[name] - (mean[index] ?? 0)) / (scale[index] ?? 1);
+  }
+  return { rows, count: features.length, right };
+}
+
+function recallAt(network: Network, examples: readonly Example[], scaling: Scaling, most: number): number {
+  const values = examples.map(({ features, right, expected }) => {
+    const scores = outputs(network, listOf(features, right, scaling));
+    const best = new Set([...scores.keys()].toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0)).slice(0, most));
+    return right.filter((index) => best.has(index)).length / expected;
+  });
+  return values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
+}
+
+/** The chance that a passage or one beside it is right, from the scores of the first twenty of each list. */
+function calibrationOf(network: Network, examples: readonly Example[], scaling: Scaling): readonly [number, number] {
+  const [scores, labels]: [number[], boolean[]] = [[], []];
+  for (const { ids, features, right } of examples) {
+    const given = outputs(network, listOf(features, right, scaling));
+    const wanted = new Set(right.map((index) => ids[index] ?? 0));
+    for (const index of [...given.keys()].toSorted((a, b) => (given[b] ?? 0) - (given[a] ?? 0)).slice(0, 20)) {
+      scores.push(given[index] ?? 0);
+      labels.push([0, 1, -1].some((step) => wanted.has((ids[index] ?? 0) + step)));
+    }
+  }
+  return calibrate(scores, labels);
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(5));
+
+function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scaling, calibration: readonly [number, number]): RankerWeights {
+  const row = (unit: number): number[] => [...weights.slice(unit * (inputs + 1), (unit + 1) * (inputs + 1))].map(rounded);
+  return {
+    features: [...FEATURES],
+    mean: mean.map(rounded),
+    scale: scale.map(rounded),
+    hidden: Array.from({ length: hidden }, (_, unit) => row(unit)),
+    output: [...weights.slice(hidden * (inputs + 1))].map(rounded),
+    calibration: [rounded(calibration[0]), rounded(calibration[1])],
+  };
+}
+
+function main(): void {
+  const { values } = parseArgs({
+    options: { data: { type: "string", multiple: true }, out: { type: "string" }, epochs: { type: "string", default: "40" }, decay: { type: "string", default: "0.001" } },
+  });
+  const examples = (values.data ?? []).flatMap((folder) => {
+    using pool = createPool(readConversations(join(folder, "conversations.jsonl")));
+    return [...examplesOf(pool, readQuestions(join(folder, "questions.jsonl")))];
+  });
+  if (examples.length === 0) throw new Error("expected --data with at least one folder that has questions");
+  const random = seeded(20_261_117);
+  const scaling = scalingOf(examples);
+  const [learning, testing] = [examples.filter(({ isTest }) => !isTest), examples.filter(({ isTest }) => isTest)];
+  const usable = learning.filter(({ right }) => right.length > 0);
+  const lists = usable.flatMap((example) => [
+    listOf(example.features, example.right, scaling),
+    ...(random() < 0.3 ? [listOf(withVectors(example, random), example.right, scaling)] : []),
+  ]);
+  const network = createNetwork(FEATURES.length, HIDDEN, random);
+  const report = (epoch: number, loss: number): void => {
+    if (epoch % 5 === 4) console.log(`epoch ${epoch + 1}: loss ${loss.toFixed(3)}, recall@10 learned ${recallAt(network, usable.slice(0, 300), scaling, 10).toFixed(3)}, left out ${recallAt(network, testing, scaling, 10).toFixed(3)}`);
+  };
+  train(network, lists, { epochs: Number(values.epochs), rate: 0.01, decay: Number(values.decay), random, report });
+  const calibration = calibrationOf(network, learning, scaling);
+  console.log(`${examples.length} questions, ${testing.length} of them left out; ${network.weights.length} weights; recall@5 ${recallAt(network, testing, scaling, 5).toFixed(3)}, recall@10 ${recallAt(network, testing, scaling, 10).toFixed(3)}; calibration ${calibration.map((value) => value.toFixed(2)).join(", ")}`);
+  if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(weightsOf(network, scaling, calibration))}\n`);
+}
+
+main();

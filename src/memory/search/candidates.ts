@@ -1,0 +1,138 @@
+import type { IndexDatabase } from "../thread/database.ts";
+import { documentOf, positionOf } from "../thread/database.ts";
+import { IN_ALLOWED, type Passages, type StoredPassage } from "../thread/passages.ts";
+import type { Question, QuestionTerm } from "./question.ts";
+import type { Span } from "./when.ts";
+
+/** Which documents may be searched; undefined is all. */
+export type Allowed = ReadonlySet<number> | undefined;
+
+/** A term of the question with how rare it is in this index. */
+export interface WeightedTerm extends QuestionTerm {
+  readonly idf: number;
+  /** Passages that have one of its stems. */
+  readonly found: number;
+}
+
+export interface Candidate {
+  readonly passage: StoredPassage;
+  /** Of the words, higher is better; 0 when it was found in another way. */
+  words: number;
+  /** Of words with nearly the same meaning. */
+  related: number;
+  /** Cosine of the embeddings; undefined without them. */
+  vector?: number;
+}
+
+export interface Pool {
+  readonly candidates: ReadonlyMap<number, Candidate>;
+  readonly terms: readonly WeightedTerm[];
+  /** Spans around the event that the question names. */
+  readonly anchors: readonly Span[];
+  /** Passages in the whole index. */
+  readonly total: number;
+}
+
+const BY_WORDS = 120;
+const BY_RELATED = 60;
+const NEIGHBOURS_OF = 40;
+const REACH = 2;
+const IN_SPAN = 400;
+/** Rows that the words of a question may match in all before the most common ones are left out. */
+const MOST_MATCHES = 60_000;
+const MOST_RELATED_MATCHES = 20_000;
+
+const quoted = (term: string): string => `"${term.replaceAll('"', '""')}"`;
+
+/** How rare the terms are. */
+function weigh(passages: Passages, question: Question): { readonly terms: readonly WeightedTerm[]; readonly total: number } {
+  const total = passages.count();
+  const counts = passages.frequencies([...new Set(question.terms.flatMap(({ stems }) => stems))]);
+  const terms = question.terms.map((term) => {
+    const found = term.stems.reduce((sum, stem) => sum + (counts.get(stem) ?? 0), 0);
+    return { ...term, found, idf: Math.log(1 + (total - found + 0.5) / (found + 0.5)) };
+  });
+  return { terms, total };
+}
+
+/** The terms to search with: the rarest, as many as stay below a number of matches. */
+function affordable(terms: readonly { readonly stems: readonly string[]; readonly found: number }[], most: number): readonly string[] {
+  const chosen: string[] = [];
+  let matches = 0;
+  for (const { stems, found } of terms.toSorted((a, b) => a.found - b.found)) {
+    if (found === 0) continue;
+    if (chosen.length > 0 && matches + found > most) break;
+    chosen.push(...stems);
+    matches += found;
+  }
+  return [...new Set(chosen)];
+}
+
+function match(index: IndexDatabase, terms: readonly string[], allowed: Allowed, limit: number): readonly { readonly id: number; readonly score: number }[] {
+  if (terms.length === 0) return [];
+  const where = allowed ? ` AND ${IN_ALLOWED("rowid")}` : "";
+  const text = `SELECT rowid AS id, -rank AS score FROM words WHERE words MATCH ?${where} ORDER BY rank LIMIT ?`;
+  return index.sql(text).all(terms.map(quoted).join(" OR "), limit) as unknown as { id: number; score: number }[];
+}
+
+/** The documents of a search, where queries can see them. */
+function setAllowed(index: IndexDatabase, allowed: Allowed): void {
+  if (!allowed) return;
+  index.db.exec("CREATE TEMP TABLE IF NOT EXISTS allowed (id INTEGER PRIMARY KEY); DELETE FROM allowed");
+  const insert = index.sql("INSERT INTO allowed (id) VALUES (?)");
+  for (const id of allowed) insert.run(id);
+}
+
+export interface Gathering {
+  readonly index: IndexDatabase;
+  readonly passages: Passages;
+  readonly question: Question;
+  readonly allowed: Allowed;
+  /** Passages found by their embeddings, with their cosine. */
+  readonly vectors?: ReadonlyMap<number, number> | undefined;
+}
+
+/** When the event that a question names happened: the times of the messages that fit it best. */
+function anchorSpans({ index, passages, question, allowed }: Gathering, terms: readonly WeightedTerm[]): readonly Span[] {
+  const { anchor } = question;
+  if (!anchor) return [];
+  const named = terms.filter(({ word }) => anchor.event.includes(word));
+  const hits = match(index, affordable(named, MOST_RELATED_MATCHES), allowed, 3);
+  const day = 86_400;
+  return [...passages.get(hits.map(({ id }) => id)).values()].flatMap(({ at }) =>
+    at === null ? [] : [anchor.before ? { from: at - anchor.days * day, to: at + day } : { from: at, to: at + anchor.days * day }],
+  );
+}
+
+/** Everything that could be an answer: what has the words or related ones, their neighbours, and what was said at the time in question. */
+export function gather(gathering: Gathering): Pool {
+  const { index, passages, question, allowed, vectors } = gathering;
+  const { terms, total } = weigh(passages, question);
+  setAllowed(index, allowed);
+  const counts = passages.frequencies([...new Set(terms.flatMap(({ related }) => related))]);
+  const related = terms.flatMap((term) => term.related.map((stem) => ({ stems: [stem], found: counts.get(stem) ?? 0 })));
+  const scores = new Map<number, { words: number; related: number; vector?: number }>();
+  const at = (id: number) => scores.get(id) ?? scores.set(id, { words: 0, related: 0 }).get(id) ?? { words: 0, related: 0 };
+
+  const byWords = match(index, [...affordable(terms, MOST_MATCHES), ...question.exact], allowed, BY_WORDS);
+  for (const { id, score } of byWords) at(id).words = score;
+  const byRelated = match(index, affordable(related, MOST_RELATED_MATCHES), allowed, BY_RELATED);
+  for (const { id, score } of byRelated) at(id).related = score;
+  for (const [id, cosine] of vectors ?? []) at(id).vector = cosine;
+
+  const near = [...byWords.slice(0, NEIGHBOURS_OF), ...byRelated.slice(0, NEIGHBOURS_OF / 2)];
+  for (const { id } of near) {
+    const position = positionOf(id);
+    for (let step = -REACH; step <= REACH; step += 1) if (position + step >= 0) at(id + step);
+  }
+  const anchors = anchorSpans(gathering, terms);
+  const found = new Map(passages.get([...scores.keys()]));
+  for (const span of [...(question.span ? [question.span] : []), ...anchors]) {
+    for (const passage of passages.between(span.from, span.to, IN_SPAN)) {
+      if (!allowed || allowed.has(documentOf(passage.id))) found.set(passage.id, passage);
+    }
+  }
+  const candidates = new Map<number, Candidate>();
+  for (const [id, passage] of found) candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }) });
+  return { candidates, terms, anchors, total };
+}

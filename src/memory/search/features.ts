@@ -1,0 +1,288 @@
+import { folded, wordsOf, type Analyser } from "../text/analyser.ts";
+import { documentOf, positionOf } from "../thread/database.ts";
+import type { StoredPassage } from "../thread/passages.ts";
+import type { Candidate, Pool, WeightedTerm } from "./candidates.ts";
+import type { Question } from "./question.ts";
+import { namesTime, type Span } from "./when.ts";
+
+/** What the ranker looks at, in its order. Adding or moving one means training again (`scripts/memory/train.ts`). */
+export const FEATURES = [
+  "words",
+  "wordsRank",
+  "relatedWords",
+  "coverage",
+  "coverageRelated",
+  "coverageAbout",
+  "rarest",
+  "matched",
+  "closeness",
+  "pairs",
+  "previous",
+  "previous2",
+  "next",
+  "around",
+  "aroundGain",
+  "answersQuestion",
+  "isQuestion",
+  "session",
+  "sessionWords",
+  "user",
+  "assistant",
+  "note",
+  "askedOfAssistant",
+  "askedOfUser",
+  "speaker",
+  "otherSpeaker",
+  "length",
+  "short",
+  "number",
+  "numberWanted",
+  "time",
+  "timeWanted",
+  "capital",
+  "capitalWanted",
+  "firstPerson",
+  "recent",
+  "newestWanted",
+  "oldestWanted",
+  "newest",
+  "oldest",
+  "inSpan",
+  "outOfSpan",
+  "inAnchor",
+  "spanOnly",
+  "exact",
+  "exactMissing",
+  "echo",
+  "replaces",
+  "vector",
+  "vectorRank",
+] as const;
+export type Feature = (typeof FEATURES)[number];
+export type Features = Readonly<Record<Feature, number>>;
+
+interface Read {
+  readonly stems: ReadonlySet<string>;
+  readonly order: readonly string[];
+  readonly about: ReadonlySet<string>;
+  readonly plain: string;
+}
+
+/** How much of the question a text has, weighted by how rare the words are. */
+interface Coverage {
+  readonly own: number;
+  readonly related: number;
+  readonly about: number;
+  readonly matched: readonly WeightedTerm[];
+}
+
+const FIRST_PERSON = /\b(?:i|i'm|my|me|we|our|ich|mein\w*|mir|wir|yo|mi|mis|soy|tengo|je|j'|mon|ma|mes|nous|io|mio|mia|ho|eu|meu|minha|tenho)\b|我|私|僕|俺|мой|моя|у меня|я /;
+const REPLACES = /\b(?:now|new|changed|moved|switched|instead|actually|no longer|not anymore|update|correction|since|jetzt|neu\w*|geandert|umgezogen|statt|doch nicht|inzwischen|ahora|nuev[oa]|cambi\w+|mud\w+|maintenant|nouveau|nouvelle|change|demenage|finalement|adesso|nuov[oa]|agora|nov[oa])\b|现在|换|改|新/;
+const QUESTION = /[?？؟]\s*["')\]]*\s*$/;
+const DAY = 86_400;
+
+const inSpan = (at: number | null, spans: readonly Span[]): boolean => at !== null && spans.some(({ from, to }) => at >= from && at <= to);
+const clamp = (value: number): number => Math.max(0, Math.min(1, value));
+
+/** Reads passages once per search. */
+function createReader(analyser: Analyser): (passage: StoredPassage) => Read {
+  const read = new Map<number, Read>();
+  return (passage) => {
+    const known = read.get(passage.id);
+    if (known) return known;
+    const { terms: order } = analyser.analyse(passage.text.slice(0, 4000), { known: passage.language });
+    const about = new Set(passage.about === null ? [] : analyser.analyse(passage.about, { known: passage.language }).terms);
+    const made = { stems: new Set(order), order, about, plain: folded(passage.text.slice(0, 4000)) };
+    read.set(passage.id, made);
+    return made;
+  };
+}
+
+export interface FeatureDeps {
+  readonly analyser: Analyser;
+  /** Seconds since the epoch. */
+  readonly now: number;
+  /** A neighbour that is no candidate itself. */
+  readonly neighbour: (id: number) => StoredPassage | undefined;
+}
+
+/** Measures every candidate of a pool against the question. */
+export function measure(question: Question, pool: Pool, { analyser, now, neighbour }: FeatureDeps): ReadonlyMap<number, Features> {
+  const read = createReader(analyser);
+  const { terms, candidates } = pool;
+  const all = terms.reduce((sum, { idf }) => sum + idf, 0) || 1;
+  const rarest = terms.reduce<WeightedTerm | undefined>((best, term) => (!best || term.idf > best.idf ? term : best), undefined);
+  const found = new Map<number, Coverage>();
+
+  function covers(passage: StoredPassage): Coverage {
+    const known = found.get(passage.id);
+    if (known) return known;
+    const text = read(passage);
+    let [own, related, about] = [0, 0, 0];
+    const matched: WeightedTerm[] = [];
+    for (const term of terms) {
+      if (term.stems.some((stem) => text.stems.has(stem))) {
+        own += term.idf;
+        matched.push(term);
+      } else if (term.stems.some((stem) => text.about.has(stem))) about += term.idf;
+      else if (term.related.some((stem) => text.stems.has(stem))) related += term.idf;
+    }
+    const made = { own: own / all, related: related / all, about: about / all, matched };
+    found.set(passage.id, made);
+    return made;
+  }
+
+  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? neighbour(id);
+  const list = [...candidates.values()];
+  const mostWords = list.reduce((most, { words }) => Math.max(most, words), 0) || 1;
+  const mostRelated = list.reduce((most, { related }) => Math.max(most, related), 0) || 1;
+  const ranks = ranksBy(list, ({ words }) => words);
+  const vectorRanks = ranksBy(list, ({ vector }) => vector ?? 0);
+  const sessions = sessionEvidence(list, covers, mostWords);
+  const ages = agesOfMatches(list, covers);
+  const words = new Set(terms.flatMap(({ stems }) => stems));
+  const spans = question.span ? [question.span] : [];
+  const onlyTime = question.span !== undefined && terms.length <= 2;
+
+  const measured = new Map<number, Features>();
+  for (const candidate of list) {
+    const { passage } = candidate;
+    const text = read(passage);
+    const own = covers(passage);
+    const position = positionOf(passage.id);
+    const near = (step: number): StoredPassage | undefined => (position + step < 0 ? undefined : at(passage.id + step));
+    const [before, before2, after] = [near(-1), near(-2), near(1)];
+    const coverageOf = (other: StoredPassage | undefined): number => (other ? covers(other).own + covers(other).related * 0.5 : 0);
+    const union = new Set([passage, before, before2, after, near(2)].flatMap((other) => (other ? covers(other).matched : [])));
+    const around = [...union].reduce((sum, { idf }) => sum + idf, 0) / all;
+    const session = sessions.get(documentOf(passage.id));
+    const isQuestion = QUESTION.test(passage.text);
+    const [hasNumber, hasTime] = [/\d/.test(text.plain), namesTime(text.plain)];
+    const hasCapital = /[^.!?\s]\s+\p{Lu}\p{Ll}+/u.test(passage.text) || /^\p{Lu}\p{Ll}+\W*$/u.test(passage.text);
+    const speaker = passage.about !== null && passage.role !== "note" && terms.some(({ stems }) => stems.some((stem) => text.about.has(stem)));
+    const exact = question.exact.filter((term) => text.stems.has(term)).length;
+    const age = passage.at === null ? undefined : Math.max(0, now - passage.at) / DAY;
+    const order = passage.at === null ? 0.5 : (ages.get(passage.id) ?? 0.5);
+    const inQuestionSpan = inSpan(passage.at, spans);
+    const shared = text.order.filter((stem) => words.has(stem)).length;
+    measured.set(passage.id, {
+      words: candidate.words / mostWords,
+      wordsRank: candidate.words > 0 ? 1 / (1 + (ranks.get(passage.id) ?? 0) / 5) : 0,
+      relatedWords: candidate.related / mostRelated,
+      coverage: own.own,
+      coverageRelated: clamp(own.own + own.related * 0.6),
+      coverageAbout: clamp(own.own + own.about),
+      rarest: rarest && own.matched.includes(rarest) ? 1 : 0,
+      matched: Math.min(own.matched.length, 4) / 4,
+      closeness: closeness(text.order, words),
+      pairs: pairs(terms, text.order),
+      previous: coverageOf(before),
+      previous2: coverageOf(before2),
+      next: coverageOf(after),
+      around,
+      aroundGain: around - own.own,
+      answersQuestion: before && QUESTION.test(before.text) && !isQuestion ? coverageOf(before) : 0,
+      isQuestion: isQuestion ? 1 : 0,
+      session: session?.coverage ?? 0,
+      sessionWords: session?.words ?? 0,
+      user: passage.role === "user" ? 1 : 0,
+      assistant: passage.role === "assistant" ? 1 : 0,
+      note: passage.role === "note" ? 1 : 0,
+      askedOfAssistant: question.about === "assistant" ? (passage.role === "assistant" ? 1 : -1) : 0,
+      askedOfUser: question.about === "user" ? (passage.role === "assistant" ? -1 : 1) : 0,
+      speaker: speaker ? 1 : 0,
+      otherSpeaker: !speaker && passage.about !== null && passage.role !== "note" && terms.some(({ isName }) => isName) ? 1 : 0,
+      length: Math.min(Math.log1p(passage.text.length) / 7, 1.2),
+      short: passage.text.length < 30 ? 1 : 0,
+      number: hasNumber ? 1 : 0,
+      numberWanted: question.kind === "amount" ? (hasNumber ? 1 : -1) : 0,
+      time: hasTime ? 1 : 0,
+      timeWanted: question.kind === "when" ? (hasTime ? 1 : -1) : 0,
+      capital: hasCapital ? 1 : 0,
+      capitalWanted: question.kind === "who" || question.kind === "where" || question.kind === "name" ? (hasCapital ? 1 : -1) : 0,
+      firstPerson: question.about === "user" && FIRST_PERSON.test(text.plain) ? 1 : 0,
+      recent: age === undefined ? 0.3 : Math.exp(-age / 60),
+      newestWanted: question.wants === "newest" ? order : 0,
+      oldestWanted: question.wants === "oldest" ? 1 - order : 0,
+      newest: order,
+      oldest: 1 - order,
+      inSpan: inQuestionSpan ? 1 : 0,
+      outOfSpan: question.span && !inQuestionSpan ? 1 : 0,
+      inAnchor: inSpan(passage.at, pool.anchors) ? 1 : 0,
+      spanOnly: onlyTime && inQuestionSpan ? 1 : 0,
+      exact: question.exact.length === 0 ? 0 : exact / question.exact.length,
+      exactMissing: question.exact.length > 0 && exact === 0 ? 1 : 0,
+      echo: terms.length >= 3 ? clamp((shared / Math.max(text.order.length, 1)) * own.own * (isQuestion ? 1.5 : 0.5)) : 0,
+      replaces: question.wants === "newest" && REPLACES.test(text.plain) ? 1 : 0,
+      vector: candidate.vector ?? 0,
+      vectorRank: candidate.vector === undefined ? 0 : 1 / (1 + (vectorRanks.get(passage.id) ?? 0) / 5),
+    });
+  }
+  return measured;
+}
+
+function ranksBy(list: readonly Candidate[], score: (candidate: Candidate) => number): ReadonlyMap<number, number> {
+  return new Map(list.toSorted((a, b) => score(b) - score(a)).map(({ passage }, rank) => [passage.id, rank]));
+}
+
+/** What each document has of the question in all, and how strong its best three passages are. */
+function sessionEvidence(list: readonly Candidate[], covers: (passage: StoredPassage) => Coverage, mostWords: number): ReadonlyMap<number, { readonly coverage: number; readonly words: number }> {
+  const groups = Map.groupBy(list, ({ passage }) => documentOf(passage.id));
+  const evidence = new Map<number, { coverage: number; words: number }>();
+  let all = 0;
+  for (const [document, members] of groups) {
+    const union = new Set(members.flatMap(({ passage }) => covers(passage).matched));
+    const coverage = [...union].reduce((sum, { idf }) => sum + idf, 0);
+    all = Math.max(all, coverage);
+    const best = members.map(({ words }) => words).toSorted((a, b) => b - a);
+    evidence.set(document, { coverage, words: ((best[0] ?? 0) + (best[1] ?? 0) / 2 + (best[2] ?? 0) / 3) / (mostWords * 1.84) });
+  }
+  for (const entry of evidence.values()) entry.coverage /= all || 1;
+  return evidence;
+}
+
+/** From 0, the oldest, to 1, the newest, among the passages that have about as much of the question as the best one. */
+function agesOfMatches(list: readonly Candidate[], covers: (passage: StoredPassage) => Coverage): ReadonlyMap<number, number> {
+  const best = list.reduce((most, { passage }) => Math.max(most, covers(passage).own), 0);
+  const matches = list.filter(({ passage }) => passage.at !== null && covers(passage).own >= best * 0.6);
+  const times = matches.map(({ passage }) => passage.at ?? 0).toSorted((a, b) => a - b);
+  const ages = new Map<number, number>();
+  for (const { passage } of list) {
+    if (passage.at === null || times.length === 0) continue;
+    const older = times.findLastIndex((time) => time <= (passage.at ?? 0)) + 1;
+    ages.set(passage.id, times.length === 1 ? (older >= 1 ? 1 : 0) : Math.max(0, older - 1) / (times.length - 1));
+  }
+  return ages;
+}
+
+/** 1 when the words of the question stand side by side, less the further they are apart. */
+function closeness(order: readonly string[], words: ReadonlySet<string>): number {
+  let [last, lastStem, best] = [-1, "", Number.POSITIVE_INFINITY];
+  for (const [index, stem] of order.entries()) {
+    if (!words.has(stem)) continue;
+    if (last >= 0 && stem !== lastStem) best = Math.min(best, index - last);
+    [last, lastStem] = [index, stem];
+  }
+  return Number.isFinite(best) ? 1 / best : 0;
+}
+
+/** The share of neighbouring words of the question that are neighbours in the text too. */
+function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number {
+  if (terms.length < 2) return 0;
+  let found = 0;
+  for (let at = 0; at + 1 < terms.length; at += 1) {
+    const [one, two] = [terms[at], terms[at + 1]];
+    const isPair = order.some((stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true));
+    if (isPair) found += 1;
+  }
+  return found / (terms.length - 1);
+}
+
+/** Whether two texts say the same thing in other words, roughly: the share of stems they have in common. */
+export function similarity(analyser: Analyser, one: StoredPassage, other: StoredPassage): number {
+  const stems = (passage: StoredPassage): Set<string> =>
+    new Set(wordsOf(passage.text).flatMap(({ word }) => (analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)])));
+  const [a, b] = [stems(one), stems(other)];
+  const common = a.intersection(b).size;
+  return common / (a.size + b.size - common || 1);
+}

@@ -1,0 +1,166 @@
+import type { Analyser } from "../text/analyser.ts";
+import type { Concepts } from "../text/concepts.ts";
+import { documentOf, type IndexDatabase } from "../thread/database.ts";
+import type { Passages, StoredPassage } from "../thread/passages.ts";
+import { citationOf, type Explanation, type SearchAnswer, type SearchHit, type SearchRequest, type Understood } from "../types.ts";
+import { gather, type Allowed, type Pool } from "./candidates.ts";
+import { measure, similarity, type Features } from "./features.ts";
+import { factsOf, present, type DocumentFacts } from "./present.ts";
+import { readQuestion, type Question } from "./question.ts";
+import type { Ranker } from "./ranker.ts";
+
+export interface SearchDeps {
+  readonly index: IndexDatabase;
+  readonly passages: Passages;
+  readonly analyser: Analyser;
+  readonly concepts: Concepts;
+  readonly learned: Ranker | undefined;
+  readonly fixed: Ranker;
+  /** Passages near the question by their embeddings, with their cosine; undefined without embeddings. */
+  readonly vectors?: ReadonlyMap<number, number> | undefined;
+  /** False when a hit is no longer what the file or the transcript says: it is left out. */
+  readonly isTrue: (passage: StoredPassage, document: DocumentFacts) => boolean;
+}
+
+interface Ranked {
+  readonly passage: StoredPassage;
+  readonly features: Features;
+  score: number;
+}
+
+const DAY = 86_400;
+/** Two texts that share this much of their words speak of the same thing. */
+const SAME_THING = 0.4;
+/** A new statement replaces one that was made at least this long before, in seconds. */
+const LATER = 600;
+
+/** The documents that a request may see; undefined is all of them. */
+function allowedDocuments(index: IndexDatabase, { scope, sources }: SearchRequest): Allowed {
+  const notes = scope.notes && sources.includes("memory");
+  const sessions = sources.includes("sessions") ? scope.sessions : "none";
+  if (notes && sessions === "all") return undefined;
+  const ids = new Set<number>();
+  const take = (text: string, ...values: string[]): void => {
+    for (const row of index.sql(text).all(...values)) ids.add(Number(row["id"]));
+  };
+  if (notes) take("SELECT id FROM documents WHERE source = 'memory'");
+  if (sessions === "all") take("SELECT id FROM documents WHERE source = 'sessions'");
+  else if (sessions !== "none") for (const key of sessions) take("SELECT id FROM documents WHERE source = 'sessions' AND session_key = ?", key);
+  return ids;
+}
+
+/** Older notes count less, if the configuration says so; what has no date counts whole. */
+function decay(ranked: readonly Ranked[], { ranking, now }: SearchRequest): void {
+  if (ranking.halfLifeDays === undefined) return;
+  for (const entry of ranked) {
+    const { at } = entry.passage;
+    if (at !== null) entry.score *= 2 ** (-Math.max(0, now / 1000 - at) / DAY / ranking.halfLifeDays);
+  }
+}
+
+/** Documented: relevance against likeness to what is already chosen. */
+function diversify(ranked: readonly Ranked[], lambda: number, count: number, analyser: Analyser): readonly Ranked[] {
+  const left = ranked.slice(0, count * 4);
+  const chosen: Ranked[] = [];
+  const value = (entry: Ranked): number => lambda * entry.score - (1 - lambda) * Math.max(0, ...chosen.map((other) => similarity(analyser, entry.passage, other.passage)));
+  while (left.length > 0 && chosen.length < count) {
+    const next = left.reduce((best, entry) => (value(entry) > value(best) ? entry : best));
+    left.splice(left.indexOf(next), 1);
+    chosen.push(next);
+  }
+  return chosen;
+}
+
+/** Overlapping passages of one note say the same thing twice. */
+function withoutOverlaps(ranked: readonly Ranked[]): readonly Ranked[] {
+  const kept: Ranked[] = [];
+  for (const entry of ranked) {
+    const { id, first, last, role } = entry.passage;
+    const overlaps = role === "note" && kept.some(({ passage: other }) => documentOf(other.id) === documentOf(id) && Math.min(last, other.last) - Math.max(first, other.first) >= (last - first) / 2);
+    if (!overlaps) kept.push(entry);
+  }
+  return kept;
+}
+
+function explanationOf(entry: Ranked, pool: Pool, ranker: Ranker, analyser: Analyser): Explanation {
+  const stems = new Set(analyser.analyse(entry.passage.text, { known: entry.passage.language }).terms);
+  return {
+    words: pool.terms.filter((term) => term.stems.some((stem) => stems.has(stem))).map(({ word }) => word),
+    related: pool.terms.flatMap((term) => term.related.filter((stem) => stems.has(stem)).map((stem) => `${term.word} → ${stem}`)),
+    effects: ranker.explain(entry.features).slice(0, 8),
+  };
+}
+
+/** A newer statement about the same thing stands before the one it replaces, and both say so. */
+function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], question: Question, analyser: Analyser): void {
+  for (const newer of entries) {
+    for (const older of entries) {
+      const [a, b] = [newer.ranked.passage, older.ranked.passage];
+      if (a.at === null || b.at === null || a.at - b.at < LATER || a.role === "assistant" || b.role === "assistant" || a.about !== b.about) continue;
+      if (newer.hit.supersedes !== undefined || older.hit.supersededBy !== undefined || newer.ranked.features.isQuestion === 1 || older.ranked.features.isQuestion === 1) continue;
+      if (a.text === b.text || similarity(analyser, a, b) < SAME_THING) continue;
+      newer.hit = { ...newer.hit, supersedes: citationOf(older.hit) };
+      older.hit = { ...older.hit, supersededBy: citationOf(newer.hit) };
+      const [at, before] = [entries.indexOf(newer), entries.indexOf(older)];
+      if (at > before && question.wants !== "oldest") entries.splice(before, 0, ...entries.splice(at, 1));
+    }
+  }
+}
+
+function understood({ language, terms, exact, kind, span, wants }: Question): Understood {
+  const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
+  return {
+    language,
+    terms: terms.map(({ word }) => word),
+    exact,
+    kind,
+    ...(span ? { span: { from: iso(span.from), to: iso(span.to) } } : {}),
+    ...(wants ? { wants } : {}),
+  };
+}
+
+function scoreAll(pool: Pool, features: ReadonlyMap<number, Features>, ranker: Ranker, { ranking }: SearchRequest): Ranked[] {
+  const ranked: Ranked[] = [];
+  for (const [id, measured] of features) {
+    const candidate = pool.candidates.get(id);
+    if (!candidate) continue;
+    const text = ranker.score(measured);
+    const score = ranking.weights && candidate.vector !== undefined ? ranking.weights.vector * candidate.vector + ranking.weights.text * text : text;
+    ranked.push({ passage: candidate.passage, features: measured, score });
+  }
+  return ranked;
+}
+
+/** Answers a question from the index. */
+export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAnswer, "ms" | "indexing"> {
+  const { index, passages, analyser, concepts, vectors, isTrue } = deps;
+  const ranker = request.fixed ? deps.fixed : (deps.learned ?? deps.fixed);
+  const now = Math.floor(request.now / 1000);
+  const question = readQuestion(request.query, { analyser, concepts, now, zoneSeconds: request.zoneSeconds });
+  const mode = vectors === undefined ? "fts-only" : "hybrid";
+  const base = { mode, ranker: ranker.kind, ...(request.explain ? { understood: understood(question) } : {}) } as const;
+  const allowed = allowedDocuments(index, request);
+  if (question.terms.length === 0 || allowed?.size === 0) return { ...base, hits: [] };
+  const pool = gather({ index, passages, question, allowed, vectors });
+  const beside = new Map<number, StoredPassage | undefined>();
+  const neighbour = (id: number): StoredPassage | undefined => {
+    if (!beside.has(id)) beside.set(id, passages.get([id]).get(id));
+    return beside.get(id);
+  };
+  const features = measure(question, pool, { analyser, now, neighbour });
+  const ranked = scoreAll(pool, features, ranker, request);
+  decay(ranked, request);
+  const sorted = withoutOverlaps(ranked.toSorted((a, b) => b.score - a.score).slice(0, Math.max(60, request.maxResults * 2)));
+  const chosen = request.ranking.mmrLambda === undefined ? sorted : diversify(sorted, request.ranking.mmrLambda, request.maxResults, analyser);
+  const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? neighbour(id);
+  const entries: { readonly ranked: Ranked; hit: SearchHit }[] = [];
+  for (const entry of chosen) {
+    if (entries.length >= request.maxResults || entry.score < request.minScore) break;
+    const document = factsOf(index, documentOf(entry.passage.id));
+    if (!document || !isTrue(entry.passage, document)) continue;
+    const hit = present(entry.passage, document, Math.round(entry.score * 1000) / 1000, { analyser, terms: pool.terms, at });
+    entries.push({ ranked: entry, hit: request.explain ? { ...hit, why: explanationOf(entry, pool, ranker, analyser) } : hit });
+  }
+  markReplaced(entries, question, analyser);
+  return { ...base, hits: entries.map(({ hit }) => hit) };
+}

@@ -1,0 +1,118 @@
+import { LANGUAGES, languageOf, PARTICLES, STOP_WORDS, type Language } from "./languages.ts";
+import { stemOf } from "./stems.ts";
+
+/** A word of a text, in lower case and without diacritics. */
+export interface Word {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Changes whenever the same text would give other terms: an index made with another version is made again. */
+export const ANALYSIS_VERSION = 3;
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
+/** Scripts that do not put blanks between words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
+const TRIGRAMS = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const HAS_UNSPACED = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u9FFF\uF900-\uFAFF\u{20000}-\u{3FFFF}]/u;
+/** Ids, addresses, versions, times: also indexed as a whole, without their punctuation. */
+const COMPOUND = /[\p{L}\p{N}]+(?:[-_.@:/#+][\p{L}\p{N}]+)+/gu;
+// oxlint-disable-next-line no-control-regex
+const ASCII = /^[\x00-\x7f]*$/;
+const MARKS = /[\u0300-\u036f\u064b-\u0652]/g;
+const MAX_TERM = 64;
+
+/** Lower case, without diacritics. May be longer or shorter than the text. */
+export function folded(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  return text.normalize("NFKD").replace(MARKS, "").normalize("NFC").toLowerCase().replaceAll("ß", "ss").replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("ł", "l");
+}
+
+/** The overlapping pieces of a run of signs without blanks: pairs for Chinese and Japanese, threes for the scripts of Southeast Asia. */
+function* pieces(run: string): Generator<string> {
+  const signs = [...run];
+  const size = TRIGRAMS.test(run) ? 3 : 2;
+  if (signs.length <= size) yield run;
+  else for (let at = 0; at + size <= signs.length; at += 1) yield signs.slice(at, at + size).join("");
+}
+
+/** Words with their positions. Runs without blanks come as pieces. */
+export function wordsOf(text: string): readonly Word[] {
+  const words: Word[] = [];
+  for (const { 0: found, index } of text.matchAll(WORD)) {
+    if (!HAS_UNSPACED.test(found)) {
+      words.push({ word: folded(found).slice(0, MAX_TERM), start: index, end: index + found.length });
+      continue;
+    }
+    let at = 0;
+    for (const run of found.matchAll(UNSPACED)) {
+      if (run.index > at) words.push({ word: folded(found.slice(at, run.index)), start: index + at, end: index + run.index });
+      let offset = run.index;
+      for (const piece of pieces(run[0])) {
+        words.push({ word: piece.normalize("NFKC"), start: index + offset, end: index + offset + piece.length });
+        offset += 1;
+      }
+      at = run.index + run[0].length;
+    }
+    if (at < found.length) words.push({ word: folded(found.slice(at)), start: index + at, end: index + found.length });
+  }
+  return words;
+}
+
+/** Ids and the like as one word each. */
+export function compoundsOf(text: string): readonly string[] {
+  const found: string[] = [];
+  for (const [compound] of text.matchAll(COMPOUND)) {
+    if (compound.length > MAX_TERM || !/[\d@_]/.test(compound)) continue;
+    found.push(folded(compound).replace(/[^\p{L}\p{N}]/gu, ""));
+  }
+  return found;
+}
+
+export interface Analysed {
+  readonly language: Language;
+  /** Stems in the order of the text, common words included, then compounds. */
+  readonly terms: readonly string[];
+}
+
+/** Turns text into terms. Holds the stems of the words it saw last. */
+export interface Analyser {
+  /** With the language given, the same text always gives the same terms. */
+  analyse(text: string, language: { readonly known: Language } | { readonly fallback: Language }): Analysed;
+  stem(word: string, language: Language): string;
+  /** Every stem that a word may have in the index, the one of `language` first. */
+  stems(word: string, language: Language): readonly string[];
+  /** Says nothing about a topic in this language. */
+  isCommon(word: string, language: Language): boolean;
+}
+
+const MOST_STEMS = 20_000;
+
+export function createAnalyser(): Analyser {
+  const memos = new Map(LANGUAGES.map((language) => [language, new Map<string, string>()]));
+
+  function stem(word: string, language: Language): string {
+    const memo = memos.get(language);
+    const known = memo?.get(word);
+    if (known !== undefined) return known;
+    const made = stemOf(word, language);
+    if (memo && memo.size >= MOST_STEMS) memo.clear();
+    memo?.set(word, made);
+    return made;
+  }
+
+  return {
+    stem,
+    stems: (word, language) => [...new Set([stem(word, language), ...LANGUAGES.map((other) => stem(word, other))])],
+    isCommon(word, language) {
+      if (STOP_WORDS[language].has(word)) return true;
+      return HAS_UNSPACED.test(word) && [...word].every((sign) => PARTICLES.has(sign));
+    },
+    analyse(text, wish) {
+      const words = wordsOf(text);
+      const language = "known" in wish ? wish.known : languageOf(words.map(({ word }) => word), wish.fallback);
+      return { language, terms: [...words.map(({ word }) => stem(word, language)), ...compoundsOf(text)] };
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { ErrorCode } from "../../base/errors.ts";
+import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, SyncReport } from "../types.ts";
+import type { LibrarySettings } from "./library.ts";
+
+/** What the thread can be asked, with what it answers. */
+export interface Requests {
+  search: { readonly input: SearchRequest; readonly result: SearchAnswer };
+  sync: { readonly input: { readonly rebuild?: boolean | undefined; readonly force?: boolean | undefined }; readonly result: SyncReport };
+  status: { readonly input: { readonly deep?: boolean | undefined }; readonly result: ThreadStatus };
+  /** Nothing of deleted text is left in the files of the index. */
+  purge: { readonly input: Record<string, never>; readonly result: null };
+}
+export type RequestKind = keyof Requests;
+
+export interface ThreadStatus {
+  readonly counts: IndexCounts;
+  readonly dirty: boolean;
+  readonly indexing: boolean;
+  readonly issues: readonly NoteIssue[];
+}
+
+export type ToThread =
+  | { readonly type: "request"; readonly id: number; readonly kind: RequestKind; readonly settings: LibrarySettings; readonly input: unknown }
+  /** Transcripts grew; without files, any of them may have changed. */
+  | { readonly type: "touched"; readonly agentId: string; readonly files?: readonly string[] }
+  | { readonly type: "notesChanged"; readonly agentId: string }
+  | { readonly type: "close" };
+
+export type FromThread =
+  | { readonly type: "answer"; readonly id: number; readonly result: unknown }
+  | { readonly type: "failure"; readonly id: number; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: "notice"; readonly message: string };

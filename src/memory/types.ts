@@ -1,0 +1,125 @@
+import type { Feature } from "./search/features.ts";
+
+export type Source = "memory" | "sessions";
+
+/** Which conversations and notes a search may see. */
+export interface Scope {
+  /** `all`: every conversation of the agent. Otherwise those with these session keys. */
+  readonly sessions: "all" | "none" | readonly string[];
+  readonly notes: boolean;
+}
+
+export interface SearchRequest {
+  readonly query: string;
+  readonly maxResults: number;
+  readonly minScore: number;
+  readonly sources: readonly Source[];
+  readonly scope: Scope;
+  /** When it is asked, in milliseconds since the epoch; and seconds east of UTC of whoever asks. */
+  readonly now: number;
+  readonly zoneSeconds: number;
+  /** Also says what put each hit where it is. */
+  readonly explain?: boolean | undefined;
+  /** With the weights set by hand instead of the trained ones, to compare. */
+  readonly fixed?: boolean | undefined;
+  readonly ranking: RankingSettings;
+}
+
+/** `memorySearch.query.hybrid`. */
+export interface RankingSettings {
+  /** Weights that the configuration names itself; then the two sides are added as documented. */
+  readonly weights?: { readonly vector: number; readonly text: number } | undefined;
+  readonly candidateMultiplier: number;
+  /** From 0, only variety, to 1, only relevance. */
+  readonly mmrLambda?: number | undefined;
+  readonly halfLifeDays?: number | undefined;
+}
+
+export interface ContextLine {
+  readonly role: "user" | "assistant" | "note";
+  readonly speaker?: string;
+  readonly text: string;
+}
+
+export interface SearchHit {
+  readonly path: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  /** From 0 to 1: the chance that this passage or one beside it holds the answer. */
+  readonly score: number;
+  readonly snippet: string;
+  readonly source: Source;
+  /** ISO time, where it is known. */
+  readonly at?: string;
+  readonly role?: "user" | "assistant";
+  readonly speaker?: string;
+  /** The headings above a passage of a note. */
+  readonly heading?: string;
+  readonly sessionId?: string;
+  readonly sessionKey?: string;
+  readonly entryId?: string;
+  /** What was said just before and after. */
+  readonly before?: ContextLine;
+  readonly after?: ContextLine;
+  /** An older statement that this one replaces, and the other way round, as citations. */
+  readonly supersedes?: string;
+  readonly supersededBy?: string;
+  readonly why?: Explanation;
+}
+
+/** What put a hit where it is. */
+export interface Explanation {
+  readonly words: readonly string[];
+  readonly related: readonly string[];
+  readonly effects: readonly { readonly feature: Feature; readonly effect: number }[];
+}
+
+/** How a question was understood. */
+export interface Understood {
+  readonly language: string;
+  readonly terms: readonly string[];
+  readonly exact: readonly string[];
+  readonly kind: string;
+  /** ISO times. */
+  readonly span?: { readonly from: string; readonly to: string };
+  readonly wants?: "newest" | "oldest";
+}
+
+export interface SearchAnswer {
+  readonly hits: readonly SearchHit[];
+  readonly mode: "hybrid" | "fts-only" | "vector";
+  readonly ranker: "learned" | "fixed";
+  /** The index is still being made: more may be found later. */
+  readonly indexing: boolean;
+  readonly ms: number;
+  readonly understood?: Understood;
+}
+
+export interface NoteIssue {
+  readonly path: string;
+  readonly why: string;
+}
+
+export interface IndexCounts {
+  readonly files: number;
+  readonly chunks: number;
+  readonly bySource: readonly { readonly source: Source; readonly files: number; readonly chunks: number }[];
+  readonly bytes: number;
+  /** Text and what is indexed of it, for the size that an index has per text. */
+  readonly textBytes: number;
+  readonly vectors: number;
+  readonly cached: number;
+}
+
+export interface SyncReport {
+  readonly files: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly messages: number;
+  readonly issues: readonly NoteIssue[];
+  readonly ms: number;
+}
+
+/** `path#L1-L3`, as hits are cited. */
+export const citationOf = ({ path, startLine, endLine }: Pick<SearchHit, "path" | "startLine" | "endLine">): string =>
+  startLine === endLine ? `${path}#L${startLine}` : `${path}#L${startLine}-L${endLine}`;

@@ -21,18 +21,21 @@ interface Example {
   /** All that was expected, found or not. */
   readonly expected: number;
   readonly isTest: boolean;
+  /** By hand: counts three times. */
+  readonly isWritten: boolean;
 }
 
 function examplesOf(pool: Pool, questions: readonly Asked[]): readonly Example[] {
   return questions.map(({ query, now, expect }) => {
     const seconds = Math.floor(Date.parse(now) / 1000);
     const question = readQuestion(query, { analyser: pool.analyser, concepts: pool.concepts, now: seconds, zoneSeconds: 0 });
-    const gathered = gather({ index: pool.index, passages: pool.passages, question, allowed: undefined });
+    const gathered = gather({ index: pool.index, passages: pool.passages, question, allowed: undefined, now: seconds });
     const features = measure(question, gathered, { analyser: pool.analyser, now: seconds, neighbour: (id) => pool.passages.get([id]).get(id) });
     const ids = [...features.keys()];
     const wanted = new Set(expect.map(({ sessionId, entryId }) => pool.passageOf(sessionId, entryId)));
     const right = ids.flatMap((id, index) => (wanted.has(id) ? [index] : []));
-    return { ids, features: [...features.values()], right, expected: expect.length, isTest: personOf(expect[0]?.sessionId ?? "") % 5 === 0 };
+    const sessionId = expect[0]?.sessionId ?? "";
+    return { ids, features: [...features.values()], right, expected: expect.length, isTest: personOf(sessionId) % 5 === 0, isWritten: sessionId.startsWith("t-") };
   });
 }
 
@@ -99,7 +102,7 @@ function calibrationOf(network: Network, examples: readonly Example[], scaling: 
     const wanted = new Set(right.map((index) => ids[index] ?? 0));
     for (const index of [...given.keys()].toSorted((a, b) => (given[b] ?? 0) - (given[a] ?? 0)).slice(0, 20)) {
       scores.push(given[index] ?? 0);
-      labels.push([0, 1, -1].some((step) => wanted.has((ids[index] ?? 0) + step)));
+      labels.push([0, 1, -1, 2, -2, 3, -3].some((step) => wanted.has((ids[index] ?? 0) + step)));
     }
   }
   return calibrate(scores, labels);
@@ -119,17 +122,9 @@ function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scalin
   };
 }
 
-/** Questions of conversations that are only judged, never learned from. */
-function heldOut(folders: readonly string[]): readonly (readonly [string, readonly Example[]])[] {
-  return folders.map((folder) => {
-    using pool = createPool(readConversations(join(folder, "conversations.jsonl")));
-    return [folder, examplesOf(pool, readQuestions(join(folder, "questions.jsonl")))] as const;
-  });
-}
-
 function main(): void {
   const { values } = parseArgs({
-    options: { data: { type: "string", multiple: true }, out: { type: "string" }, epochs: { type: "string", default: "40" }, decay: { type: "string", default: "0.001" } },
+    options: { data: { type: "string", multiple: true }, out: { type: "string" }, epochs: { type: "string", default: "40" }, decay: { type: "string", default: "0.01" } },
   });
   const examples = (values.data ?? []).flatMap((folder) => {
     using pool = createPool(readConversations(join(folder, "conversations.jsonl")));
@@ -141,7 +136,7 @@ function main(): void {
   const [learning, testing] = [examples.filter(({ isTest }) => !isTest), examples.filter(({ isTest }) => isTest)];
   const usable = learning.filter(({ right }) => right.length > 0);
   const lists = usable.flatMap((example) => [
-    listOf(example.features, example.right, scaling),
+    ...Array.from({ length: example.isWritten ? 3 : 1 }, () => listOf(example.features, example.right, scaling)),
     ...(random() < 0.3 ? [listOf(withVectors(example, random), example.right, scaling)] : []),
   ]);
   const network = createNetwork(FEATURES.length, HIDDEN, random);
@@ -150,6 +145,11 @@ function main(): void {
   };
   train(network, lists, { epochs: Number(values.epochs), rate: 0.01, decay: Number(values.decay), random, report });
   const calibration = calibrationOf(network, learning, scaling);
+  for (const written of [true, false]) {
+    const part = testing.filter(({ isWritten }) => isWritten === written);
+    const reachable = part.reduce((sum, { right, expected }) => sum + right.length / expected, 0) / part.length;
+    console.log(`${written ? "by hand" : "generated"}, left out: ${part.length} questions, recall@10 ${recallAt(network, part, scaling, 10).toFixed(3)} of ${reachable.toFixed(3)} among the candidates`);
+  }
   console.log(`${examples.length} questions, ${testing.length} of them left out; ${network.weights.length} weights; recall@5 ${recallAt(network, testing, scaling, 5).toFixed(3)}, recall@10 ${recallAt(network, testing, scaling, 10).toFixed(3)}; calibration ${calibration.map((value) => value.toFixed(2)).join(", ")}`);
   if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(weightsOf(network, scaling, calibration))}\n`);
 }

@@ -122,10 +122,11 @@ describe("agents add", () => {
     ["another agent's workspace", ["add", "x", "--workspace", "~/work"], /is the workspace of agent "work"/],
     ["a workspace around everything", ["add", "x", "--workspace", "~"], /would contain/],
     ["another agent's folder of credentials", ["add", "x", "--agent-dir", "state/agents/work/agent"], /is the agentDir of agent "work"/],
-    ["an unknown template", ["add", "x", "--template", "coda"], /did you mean coder\?/],
+    ["an unknown template", ["add", "x", "--template", "codr"], /did you mean coder\?/],
     ["an unknown channel", ["add", "x", "--bind", "telegrm"], /did you mean telegram\?/],
     ["an account without a channel", ["add", "x", "--bind", ":office"], /expected a channel/],
-    ["an unknown provider", ["add", "x", "--model", "antropic/claude"], /Unknown model: antropic\/claude; did you mean anthropic/],
+    ["a model of an unknown provider", ["add", "x", "--model", "nobody/nothing"], /Unknown model: nobody\/nothing/],
+    ["an unknown model", ["add", "x", "--model", "anthropic/claude-opus-4-66"], /did you mean anthropic\/claude-opus-4-6\?/],
     ["an unknown built-in model", ["add", "x", "--model", "builtin/huge"], /Unknown model: builtin\/huge/],
   ])("refuses %s and changes nothing", async (_, args, message) => {
     const at = open();

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
-import { nearest } from "../../../base/text.ts";
 import { loadRoster, type AddedAgent } from "../../../agent/index.ts";
 import { expandHome } from "../../../config/index.ts";
 import { inspectStore } from "../../../store/index.ts";
 import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
-import { describeAnswer } from "../../gateway-answer.ts";
+import { describeAnswer, type GatewayAnswer } from "../../gateway-answer.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { conflictText } from "./bindings.ts";
@@ -36,23 +35,12 @@ function checkName(name: string): string {
   return name;
 }
 
-/** The model that the flag names, in its full form. Refuses one whose provider nobody knows. */
-export async function checkedModel(io: Io, written: string | undefined): Promise<string | undefined> {
+/** The model that the flag names, in its full form. Refuses unknown ones. */
+async function checkedModel(io: Io, written: string | undefined): Promise<string | undefined> {
   if (written === undefined) return undefined;
-  const [{ namedModel, openModels, warnAboutUnlisted, warnAboutWindow }, { loadPlugins }] = await Promise.all([
-    import("../models/source.ts"),
-    import("../../plugin-source.ts"),
-  ]);
+  const { namedModel, openModels, warnAboutUnlisted, warnAboutWindow } = await import("../models/source.ts");
   const view = await openModels(io);
   const ref = namedModel(view, written);
-  const { inventory } = await loadPlugins(io);
-  const providers = ["builtin", ...view.credentials.keys(), ...inventory.entries.flatMap(({ manifest }) => manifest.providers ?? [])];
-  const isListed = view.catalogue.listed(ref) !== undefined;
-  if (!providers.includes(ref.provider) || (ref.provider === "builtin" && !isListed)) {
-    const close = nearest(ref.provider, providers);
-    const hint = close === undefined || close === ref.provider ? "openclaw models list --all shows the known ones" : `did you mean ${close}/${ref.id}?`;
-    throw new AppError("NOT_FOUND", `Unknown model: ${ref.provider}/${ref.id}; ${hint}`);
-  }
   warnAboutUnlisted(io, view, ref);
   warnAboutWindow(io, view, ref);
   return view.choice.formatRef(ref);
@@ -64,7 +52,7 @@ function earlierSessions({ stateDir }: AgentsView, agentId: string): number {
   return state?.read("sessions.list", { agentId, limit: 1 }).total ?? 0;
 }
 
-function show(io: Io, added: AddedAgent, view: AgentsView, notes: readonly string[]): void {
+function show(io: Io, added: AddedAgent, gateway: GatewayAnswer, notes: readonly string[]): void {
   const style = createStyle(io.color);
   const { agentId, name, workspace, bindings, template, made } = added;
   const row = (label: string, value: string): string => `  ${label.padEnd(10)} ${escapeLine(value)}\n`;
@@ -76,7 +64,6 @@ function show(io: Io, added: AddedAgent, view: AgentsView, notes: readonly strin
   for (const binding of bindings.skipped) io.out(row("answers", `${binding} (already bound)`));
   for (const conflict of bindings.conflicts) io.err(`${style.yellow("warning:")} ${conflictText(conflict)}\n`);
   for (const note of notes) io.err(`${note}\n`);
-  const { gateway } = view.result();
   io.out(io.runnable(`\n${describeAnswer(gateway)}\nTalk with it:  openclaw agent --agent ${agentId} --message "hello"\n`));
 }
 
@@ -123,7 +110,8 @@ async function addOne(io: Io, view: AgentsView, name: string, values: AddValues)
       ? []
       : [`${earlier === 1 ? "1 session" : `${earlier} sessions`} of an earlier agent ${agentId} are there, and go on: openclaw sessions --agent ${agentId}`];
   const notes = [...added.notes, ...waiting, ...resumed];
-  if (!values.json) show(io, added, view, notes);
+  const { gateway } = await view.applied();
+  if (!values.json) show(io, added, gateway, notes);
   else {
     const { workspace, agentDir, bindings, made, template } = added;
     const conflicts = bindings.conflicts.map(({ binding, agentId: other }) => `${binding} (agent=${other})`);
@@ -137,7 +125,7 @@ async function addOne(io: Io, view: AgentsView, name: string, values: AddValues)
       ...(model === undefined ? {} : { model }),
       made,
       notes,
-      gateway: view.result().gateway,
+      gateway,
     });
   }
   return 0;

@@ -95,7 +95,7 @@ export const bind = defineCommand({
     }
     const { beatenBy } = await loadRoster();
     const notes = [...plan.add.flatMap((binding) => beatenBy(view.config, binding)), ...waiting];
-    const result = view.result();
+    const result = await view.applied();
     if (values.json) return printJson(io, { agentId: agentKey(agent.id), added: plan.added, skipped: plan.skipped, conflicts: [], notes, ...result });
     const what = [...plan.added, ...plan.skipped].join("; ");
     io.out(io.runnable(describeEdit(`${agentKey(agent.id)} answers ${escapeLine(what)}`, result)));
@@ -119,7 +119,7 @@ export const unbind = defineCommand({
     if (matches && removed.length === 0) {
       throw new AppError("NOT_FOUND", `agent "${agentKey(agent.id)}" has no such binding; openclaw agents bindings ${agentKey(agent.id)} shows those it has`);
     }
-    const result = view.result();
+    const result = await view.applied();
     if (values.json) return printJson(io, { agentId: agentKey(agent.id), removed: words, ...result });
     io.out(io.runnable(describeEdit(`${agentKey(agent.id)} no longer answers ${escapeLine(words.join("; ")) || "anything by a binding"}`, result)));
   },

@@ -85,7 +85,7 @@ export const setIdentity = defineCommand({
     }
     await view.roster.change(agentId, fields, "cli agents set-identity");
     const identity = agentNamed(view.config, agentId).identity ?? {};
-    const result = view.result();
+    const result = await view.applied();
     if (values.json) return printJson(io, { agentId, identity, workspace, identityFile: identityFile ?? null, ...result });
     const shown = Object.entries(identity).map(([key, value]) => `${key} ${JSON.stringify(value)}`);
     io.out(io.runnable(describeEdit(`${agentId}: ${shown.join(", ") || "no identity"}`, result)));

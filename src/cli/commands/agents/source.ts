@@ -54,8 +54,8 @@ export interface AgentsView extends Disposable {
   readonly roster: Roster;
   /** Reads the file again. */
   reload(): void;
-  /** What the changes came to. */
-  result(): EditResult;
+  /** What the changes came to, once a running gateway uses them. */
+  applied(): Promise<EditResult>;
 }
 
 /** Opens a valid configuration for reading and changing. */
@@ -93,7 +93,11 @@ export async function openAgents(io: Io): Promise<AgentsView> {
     context,
     roster,
     reload: () => void config.reload(),
-    result: () => editing.result([...files]),
+    async applied() {
+      const result = editing.result([...files]);
+      if (result.gatewayRunning) await (await import("../../gateway-applied.ts")).untilApplied(io, result);
+      return result;
+    },
     [Symbol.dispose]: () => editing[Symbol.dispose](),
   };
 }

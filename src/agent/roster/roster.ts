@@ -94,7 +94,7 @@ export interface Roster {
   change(agentId: string, fields: AgentFields, by: string): Promise<string>;
   /** Takes it out of the configuration, with what routes to it. Its folders stay until they are put away. */
   remove(agentId: string, by: string): Promise<RemovedAgent>;
-  /** Moves folders to the trash of the state folder, unless somebody else needs them. */
+  /** Moves folders to the trash of the state folder, unless another agent needs them. */
   putAway(agentId: string, folders: readonly AgentFolder[]): Promise<readonly (AgentFolder & PutAway)[]>;
   /** Adds what does not clash with other agents' bindings; nothing when one does and `all` is set. */
   bind(agentId: string, matches: readonly BindingMatch[], by: string, options?: { readonly all?: boolean }): Promise<BindingPlan>;
@@ -173,7 +173,7 @@ function folderFrom(written: string, { config, context }: RosterDeps): string {
 }
 
 async function makeWorkspace(folder: string, { config, clock, ids }: RosterDeps, files?: ReturnType<AgentTemplate["files"]>): Promise<Seeded> {
-  // Whoever chooses a template wants its files.
+  // A template was chosen for its files.
   const skipBootstrap = files === undefined && config.current.agents?.defaults?.skipBootstrap === true;
   return seedWorkspace({ folder, skipBootstrap, files, now: clock.now, unique: () => ids.hex(6) });
 }

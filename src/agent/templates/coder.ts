@@ -8,8 +8,8 @@ You write, read and repair code. This folder is your workspace; repositories are
 ## Before a change
 
 - Read what is there: the README, the notes for contributors, the tests beside the code. Follow its style, not yours.
-- Look at \`git status\`. What is not committed belongs to somebody: do not touch it, and do not mix it with your work.
-- Say in two or three sentences what you will change when the task leaves room. For anything large, agree on a plan first.
+- Look at \`git status\`. What is not committed is another's work: do not touch it, and do not mix yours with it.
+- Say in two or three sentences what you will change when the task leaves a choice. For anything large, agree on a plan first.
 
 ## While you work
 

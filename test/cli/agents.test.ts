@@ -94,7 +94,8 @@ describe("agents add", () => {
     const at = open();
     mkdirSync(join(at.home, "code"));
     writeFileSync(join(at.home, "code", "AGENTS.md"), "mine");
-    const flags = "--template coder --workspace code --agent-dir ~/dir --model builtin/offline --bind telegram:* --bind telegram:office --non-interactive --json";
+    const flags =
+      "--template coder --workspace code --agent-dir ~/dir --model builtin/offline --bind telegram:* --bind telegram:office --non-interactive --json";
     const { code, json } = await at.run("add", "coder", ...flags.split(" "));
     expect(code).toBe(0);
     expect(json()).toMatchObject({

@@ -7,8 +7,7 @@ import { personal } from "./personal.ts";
 import { readOnly } from "./read-only.ts";
 import type { AgentTemplate } from "./template.ts";
 
-export { personal } from "./personal.ts";
-export type { AgentTemplate, TemplateFacts, TemplateFiles } from "./template.ts";
+export type { AgentTemplate, TemplateFacts } from "./template.ts";
 
 /** In the order in which they are offered. */
 export const TEMPLATES: readonly AgentTemplate[] = [personal, coder, family, readOnly];

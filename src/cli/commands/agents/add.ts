@@ -73,8 +73,8 @@ export const add = defineCommand({
   examples: [
     { line: "openclaw agents add coder --template coder", does: "an agent for code, in a workspace of its own" },
     {
-      line: "openclaw agents add work --workspace ~/work-agent --bind telegram:office --non-interactive --json",
-      does: "one that answers an account, for scripts",
+      line: "openclaw agents add night --workspace ~/night --bind telegram --non-interactive --json",
+      does: "one that answers a channel, for scripts",
     },
   ],
   async run({ io, values, positionals }) {

@@ -80,7 +80,7 @@ export const bind = defineCommand({
   positionals: "<agent>",
   options: { ...MATCH_OPTIONS, json: JSON_OPTION },
   examples: [
-    { line: "openclaw agents bind family --channel telegram --peer group:-1001234", does: "one group goes to this agent" },
+    { line: "openclaw agents bind work --channel telegram --peer group:-1001234", does: "one group goes to this agent" },
     { line: "openclaw agents bind work --bind telegram:office", does: "everything that an account receives" },
   ],
   async run({ io, values, positionals }) {

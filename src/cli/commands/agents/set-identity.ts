@@ -57,7 +57,7 @@ export const setIdentity = defineCommand({
   options: OPTIONS,
   examples: [
     { line: 'openclaw agents set-identity --agent main --name "Ada" --emoji 🧮', does: "how it calls and shows itself" },
-    { line: "openclaw agents set-identity --agent main --from-identity", does: "what it wrote into its IDENTITY.md" },
+    { line: "openclaw agents set-identity --agent work --from-identity", does: "what it wrote into its IDENTITY.md" },
   ],
   async run({ io, values, positionals }) {
     if (positionals.length > 0) throw new AppError("INVALID_INPUT", `unexpected ${JSON.stringify(positionals[0])}; the agent is named with --agent`);

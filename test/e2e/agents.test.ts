@@ -1,5 +1,5 @@
 /** Several agents, made on the command line, in a real gateway with a channel. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
@@ -152,7 +152,6 @@ describe("without a gateway", () => {
     expect([code, (JSON.parse(stdout) as { status: string }).status]).toEqual([0, "ok"]);
     const sessions = JSON.parse(place.cli("sessions", "--agent", "coder", "--json").stdout) as { sessions: readonly { key: string }[] };
     expect(sessions.sessions.map(({ key }) => key)).toEqual(["agent:coder:main"]);
-    writeFileSync(join(place.home, "note"), "");
     expect(place.cli("agents", "list").stdout).toMatch(/coder +🛠️ coder .*1/);
   });
 });

@@ -11,6 +11,7 @@ const specs = Object.entries(DECLARED_METHODS);
 
 /** Not among the 89: ours, and one that was documented later. */
 const ADDED = [
+  "agents.templates",
   "channels.pairing.allowed",
   "channels.pairing.approve",
   "channels.pairing.list",

@@ -1,8 +1,10 @@
 /**
- * `node scripts/memory/train.ts [--data folder …] [--out ranker.json] [--epochs 40]`: trains the ranker of the memory search on conversations of our own
- * making. Each folder has `conversations.jsonl` and `questions.jsonl`; every fifth person's questions are left out of the training and used to report how well it does.
+ * `node scripts/memory/train.ts [--data folder …] [--out ranker.json] [--epochs 12] [--all]`: trains the ranker of the memory search on conversations of our own
+ * making. Each folder has `conversations.jsonl` and `questions.jsonl`; every fifth person's questions are left out of the training and used to report how well it does, unless `--all`.
  */
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { gather } from "../../src/memory/search/candidates.ts";
@@ -39,9 +41,9 @@ function examplesOf(pool: Pool, questions: readonly Asked[]): readonly Example[]
   });
 }
 
-/** A number for the person that a session belongs to: what comes before its own number. */
+/** A number for the person that a session belongs to: `t-07` of `t-0712`, `g-en3` of `g-en3-044`. */
 function personOf(sessionId: string): number {
-  const name = sessionId.replace(/[-_.]?\d+$/, "");
+  const name = /^t-\d\d/.exec(sessionId)?.[0] ?? sessionId.replace(/[-_.]?\d+$/, "");
   let hash = 7;
   for (const sign of name) hash = (hash * 31 + (sign.codePointAt(0) ?? 0)) >>> 0;
   return hash;
@@ -108,6 +110,22 @@ function calibrationOf(network: Network, examples: readonly Example[], scaling: 
   return calibrate(scores, labels);
 }
 
+/** The shipped training set: what was written by hand, and what the generator makes. */
+function ownData(): string {
+  const source = join(import.meta.dirname, "data", "training");
+  const folder = mkdtempSync(join(tmpdir(), "memory-training-"));
+  execFileSync(process.execPath, [join(source, "generate.mjs"), folder], { stdio: "ignore" });
+  const written = readdirSync(join(source, "written")).toSorted().map((name) => readFileSync(join(source, "written", name), "utf8"));
+  for (const [name, texts] of [
+    ["conversations.jsonl", written],
+    ["questions.jsonl", [readFileSync(join(source, "written-questions.jsonl"), "utf8")]],
+  ] as const) {
+    const file = join(folder, name);
+    writeFileSync(file, texts.join("") + readFileSync(file, "utf8"));
+  }
+  return folder;
+}
+
 const rounded = (value: number): number => Number(value.toPrecision(5));
 
 function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scaling, calibration: readonly [number, number]): RankerWeights {
@@ -124,16 +142,18 @@ function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scalin
 
 function main(): void {
   const { values } = parseArgs({
-    options: { data: { type: "string", multiple: true }, out: { type: "string" }, epochs: { type: "string", default: "40" }, decay: { type: "string", default: "0.01" } },
+    options: { data: { type: "string", multiple: true }, out: { type: "string" }, epochs: { type: "string", default: "12" }, decay: { type: "string", default: "0.01" }, all: { type: "boolean" } },
   });
-  const examples = (values.data ?? []).flatMap((folder) => {
+  const examples = (values.data ?? [ownData()]).flatMap((folder) => {
     using pool = createPool(readConversations(join(folder, "conversations.jsonl")));
     return [...examplesOf(pool, readQuestions(join(folder, "questions.jsonl")))];
   });
   if (examples.length === 0) throw new Error("expected --data with at least one folder that has questions");
   const random = seeded(20_261_117);
   const scaling = scalingOf(examples);
-  const [learning, testing] = [examples.filter(({ isTest }) => !isTest), examples.filter(({ isTest }) => isTest)];
+  // The weights that are shipped learn from everybody.
+  const learning = values.all ? examples : examples.filter(({ isTest }) => !isTest);
+  const testing = examples.filter(({ isTest }) => isTest);
   const usable = learning.filter(({ right }) => right.length > 0);
   const lists = usable.flatMap((example) => [
     ...Array.from({ length: example.isWritten ? 3 : 1 }, () => listOf(example.features, example.right, scaling)),

@@ -59,6 +59,16 @@ const ADDED = [
   "tools.catalog",
   "tools.explain",
   "message.action",
+  "memory.forget",
+  "memory.index",
+  "memory.notes.delete",
+  "memory.notes.get",
+  "memory.notes.list",
+  "memory.notes.restore",
+  "memory.notes.set",
+  "memory.recalls",
+  "memory.search",
+  "memory.status",
   "why",
 ];
 

@@ -14,7 +14,9 @@ import {
   createBroker,
   createCommandRecords,
   createExecRules,
+  createMarkUntrusted,
   createProcesses,
+  createRecall,
   createRemembered,
   createSandboxes,
   createTaint,
@@ -170,8 +172,8 @@ function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, f
   });
 }
 
-function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skills, processes, approvals, sandboxes, fitImages, log }: Parts): Agents {
-  const { config, store, clock, ids, env, redactor, workspaceOf } = core;
+function openAgents({ core, models, memory, plugins }: AgentDeps, broker: Broker, { skills, processes, approvals, sandboxes, fitImages, log }: Parts): Agents {
+  const { config, currentConfig, store, clock, ids, env, redactor, workspaceOf } = core;
   return createAgents({
     models: models.models,
     budgets: models.budgets,
@@ -188,6 +190,7 @@ function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skil
     fitImages,
     broker,
     skills,
+    recall: createRecall({ memory, config: currentConfig, store, isSandboxed: sandboxes.isSandboxed, clock, log, mark: createMarkUntrusted(ids) }),
     workspaceOf,
     stateDir: config.paths.state,
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },

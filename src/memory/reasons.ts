@@ -33,7 +33,6 @@ const PHRASES: Readonly<Record<Feature, readonly [pro: string, contra: string]>>
   short: ["short", "very short"],
   number: ["has a number", "has a number"],
   numberWanted: ["asked for an amount, and it has a number", "asked for an amount, and it has no number"],
-  time: ["names a time", "names a time"],
   timeWanted: ["asked when, and it names a time", "asked when, and it names no time"],
   capital: ["has a name", "has a name"],
   capitalWanted: ["asked for a name or place, and it has one", "asked for a name or place, and it has none"],

@@ -17,7 +17,15 @@ export interface MemoryCampaign {
   readonly onRound?: (kills: number, rebuilt: number) => void;
 }
 
-const REQUEST = { maxResults: 5, minScore: 0, sources: ["memory"], scope: { notes: true, sessions: "none" }, now: Date.now(), zoneSeconds: 0, ranking: { candidateMultiplier: 4 } } as const;
+const REQUEST = {
+  maxResults: 5,
+  minScore: 0,
+  sources: ["memory"],
+  scope: { notes: true, sessions: "none" },
+  now: Date.now(),
+  zoneSeconds: 0,
+  ranking: { candidateMultiplier: 4 },
+} as const;
 
 /** Runs a writer and kills it at a random moment. Gives the last round that it finished. */
 async function killOnce(folder: string, from: number, random: Random): Promise<number> {
@@ -41,7 +49,8 @@ function findBroken(folder: string, rounds: number): { readonly broken: readonly
   const check = (when: string): void => {
     for (let back = 0; back < 4; back += 1) {
       for (const { path, snippet } of library.search({ ...REQUEST, query: `zebra${rounds - back}x` }).hits) {
-        if (!texts.get(path)?.includes(snippet.replace(/…$/, "").trim().split("\n")[0] ?? "")) broken.push(`${when}: ${path} was answered with ${JSON.stringify(snippet.slice(0, 60))}`);
+        if (!texts.get(path)?.includes(snippet.replace(/…$/, "").trim().split("\n")[0] ?? ""))
+          broken.push(`${when}: ${path} was answered with ${JSON.stringify(snippet.slice(0, 60))}`);
       }
     }
   };
@@ -61,7 +70,13 @@ function findBroken(folder: string, rounds: number): { readonly broken: readonly
 }
 
 /** Kills an indexing process again and again over one folder of notes. */
-export async function memoryCampaign({ folder, kills, random, stop, onRound }: MemoryCampaign): Promise<{ readonly kills: number; readonly rebuilt: number; readonly broken: readonly string[] }> {
+export async function memoryCampaign({
+  folder,
+  kills,
+  random,
+  stop,
+  onRound,
+}: MemoryCampaign): Promise<{ readonly kills: number; readonly rebuilt: number; readonly broken: readonly string[] }> {
   mkdirSync(join(folder, "workspace", "memory"), { recursive: true });
   let [done, rebuilt, round] = [0, 0, 0];
   while (done < kills && !stop?.()) {

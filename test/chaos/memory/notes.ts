@@ -5,7 +5,8 @@ import { openLibrary, type Library } from "../../../src/memory/thread/library.ts
 import type { Steps } from "../../../src/memory/thread/sync-notes.ts";
 
 /** What a note says in a round: the word for its round is nowhere else. */
-export const noteText = (name: number, round: number): string => `# Note ${name}\n\nThe animal of note${name} is the zebra${round}x.\n${"Some more lines.\n".repeat(30)}`;
+export const noteText = (name: number, round: number): string =>
+  `# Note ${name}\n\nThe animal of note${name} is the zebra${round}x.\n${"Some more lines.\n".repeat(30)}`;
 
 export function openNotes(folder: string, notice: (message: string) => void = () => {}): Library {
   const analyser = createAnalyser();

@@ -13,7 +13,12 @@ export interface RecallDeps extends MemoryToolsDeps {
 }
 
 /** What a turn is given from memory with its message; undefined when nothing fits, or when it would take too long. */
-export type Recall = (facts: { readonly agentId: string; readonly sessionKey: string; readonly sessionId: string; readonly message: string }) => Promise<string | undefined> | undefined;
+export type Recall = (facts: {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  readonly message: string;
+}) => Promise<string | undefined> | undefined;
 
 /** A turn waits this long at most. */
 const PATIENCE_MS = 150;
@@ -45,7 +50,8 @@ export function createRecall(deps: RecallDeps): Recall {
 
   return ({ agentId, sessionKey, sessionId, message }) => {
     const mode = memory.settings(agentId).recall;
-    if (mode === "off" || absentMemory({ config: config(), agentId }) || message.startsWith("/") || message.trim().split(/\s+/).length < LEAST_WORDS) return undefined;
+    if (mode === "off" || absentMemory({ config: config(), agentId }) || message.startsWith("/") || message.trim().split(/\s+/).length < LEAST_WORDS)
+      return undefined;
     let timer: Disposable | undefined;
     const late = new Promise<undefined>((resolve) => (timer = clock.after(PATIENCE_MS, () => resolve(undefined))));
     const found = find(agentId, sessionKey, sessionId, message, mode).catch((error: unknown) => {

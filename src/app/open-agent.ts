@@ -55,6 +55,8 @@ export interface OpenAgent extends AsyncDisposable {
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Returns how many. */
   killProcesses(sessionKey: string): number;
+  /** What a session has running in the background: name and command. */
+  runningCommands(sessionKey: string): readonly string[];
 }
 
 /** Skills of the workspaces, of this machine, and of plugins that run. */
@@ -231,6 +233,7 @@ export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
     skills,
     workspaceOf,
     killProcesses: (sessionKey) => killAll(processes.list(sessionKey)),
+    runningCommands: (sessionKey) => processes.list(sessionKey).flatMap(({ id, command, end }) => (end === undefined ? [`${id}: ${command}`] : [])),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

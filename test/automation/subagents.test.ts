@@ -60,6 +60,7 @@ async function open(): Promise<Subagents> {
     budgets: async () => spent ?? budgets,
     deleteSession: async (key) => void deleted.push(key),
     killProcesses: async () => 0,
+    runningCommands: async () => [],
   });
   await opened.start();
   return opened;

@@ -6,7 +6,7 @@ import { archiveAfterMs, type RunOutcome, type SubagentView } from "../../conver
 import type { Write } from "../../store/index.ts";
 import { announceId, type Announcer } from "./announce.ts";
 import { childOf, idOf, isActive, nameOf, requestFor, runtimeText, type Child, type SubagentsDeps } from "./child.ts";
-import { findingsOf, tokensOf } from "./result.ts";
+import { resultOf, tokensOf } from "./result.ts";
 
 export interface WaitedChild {
   readonly runId: string;
@@ -57,7 +57,9 @@ export interface WaitRequest {
 }
 
 export interface ControlDeps extends SubagentsDeps {
-  readonly announcer: Pick<Announcer, "hold" | "ready" | "arrived">;
+  readonly announcer: Pick<Announcer, "hold" | "ready" | "arrived" | "pause">;
+  /** Resolves when children that these sessions were just starting are on disk, or were refused. */
+  readonly untilStarted: (sessionKeys: readonly string[]) => Promise<unknown>;
   /** The results of these reached the one who waited for them. */
   readonly delivered: (children: readonly Child[]) => void;
   /** A child has ended without its run: it was stopped. */
@@ -194,9 +196,15 @@ async function treeOf({ store }: SubagentsDeps, roots: readonly Child[]): Promis
   return tree;
 }
 
-/** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives how many were stopped. */
-export async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number> {
+/** So often is looked again for what came about while something was stopped. */
+const MOST_ROUNDS = 10;
+const START_WAIT_MS = 1000;
+
+/** One round of a stop: how many children were stopped, and turns of children that had ended and went on with what theirs found. */
+async function stopTree(deps: ControlDeps, roots: readonly Child[]): Promise<{ readonly killed: number; readonly turns: number }> {
   const tree = await treeOf(deps, roots);
+  const sessionKeys = tree.map(({ childSessionKey }) => childSessionKey);
+  using _paused = deps.announcer.pause(sessionKeys);
   const archiveMs = archiveAfterMs(deps.config.current);
   const active = tree.filter(isActive);
   // Nobody is left to read what children of stopped ones found; what the session's own children found is still reported.
@@ -206,48 +214,65 @@ export async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<
     await deps.store.commit(ends);
     failpoint("subagent.killed");
   }
+  await Promise.all(sessionKeys.map(deps.announcer.arrived));
+  const waiting = roots.filter((child) => !isActive(child) && !child.announced);
+  const turns = waiting.flatMap(({ childSessionKey: sessionKey }) => deps.conversation().abort({ sessionKey }, "stop")).length;
   await confirmStopped(deps, [...active, ...unread]);
+  // Also what children that have ended left running.
+  for (const key of sessionKeys) await deps.killProcesses(key);
   for (const child of active) deps.ended({ ...child, state: "ended", outcome: "killed", endedAt: deps.clock.now() });
-  return active.length;
+  await within(deps, deps.untilStarted(sessionKeys), START_WAIT_MS);
+  return { killed: active.length, turns };
+}
+
+/** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives how many were stopped. */
+export async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number> {
+  let stopped = 0;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const rows = await Promise.all(roots.map(({ runId }) => deps.store.read("subagents.get", { runId })));
+    const { killed, turns } = await stopTree(
+      deps,
+      rows.flatMap((row) => (row ? [childOf(row)] : [])),
+    );
+    stopped += killed;
+    if (killed + turns === 0) break;
+  }
+  return stopped;
 }
 
 /**
- * Ends what children of a session led to and has not come to its end: results that are to be reported in a turn are not any more, and reports that wait or
- * run are stopped. Gives how many. What is sent to a chat without a turn is still sent.
+ * Stops everything that a session started, and what is on its way to start more: results that are to be reported in a turn are not any more, and reports
+ * that wait or run are stopped. What is sent to a chat without a turn is still sent. While this goes on no report comes to the session, so that what it finds
+ * is all there is: a report that runs is stopped before the children are looked for that it may have started.
  */
-async function stopReports({ store, conversation, announcer }: ControlDeps, sessionKey: string): Promise<number> {
-  const read = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-  const isPending = ({ state, announced, data }: Child): boolean => state === "ended" && !announced && data.requesterOrigin.reply === undefined;
-  const pending = (await read()).filter(isPending);
-  if (pending.length > 0) {
-    await store.commit(pending.map(({ runId }): Write => ["subagents.patch", { runId, patch: { announced: true } }]));
-    failpoint("subagent.killed");
-  }
-  // One that was on disk before may not have come to its lane yet.
-  await announcer.arrived(sessionKey);
-  const reached = (await read()).flatMap((child) => conversation().abort({ sessionKey, runId: announceId(child) }, "stop"));
-  return pending.length + reached.length;
-}
-
-const MOST_ROUNDS = 10;
-
-/** Stops everything that a session started, and what is on its way to start more. What comes about meanwhile is stopped in the next round. */
 async function stopAll(
   deps: ControlDeps,
   sessionKey: string,
 ): Promise<{ readonly killed: number; readonly dropped: number; readonly names: readonly string[] }> {
-  const [names, stopped]: [string[], number[]] = [[], []];
-  let dropped = 0;
+  const { store, conversation, announcer } = deps;
+  using _paused = announcer.pause([sessionKey]);
+  const read = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
+  const isPending = ({ state, announced, data }: Child): boolean => state === "ended" && !announced && data.requesterOrigin.reply === undefined;
+  const names: string[] = [];
+  let [killed, dropped] = [0, 0];
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const reports = await stopReports(deps, sessionKey);
-    const children = (await deps.store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-    const killed = await stop(deps, children);
+    // One that is on disk may not have come to its lane yet.
+    await announcer.arrived(sessionKey);
+    const reports = (await read()).flatMap((child) => conversation().abort({ sessionKey, runId: announceId(child) }, "stop"));
+    await within(deps, deps.untilStarted([sessionKey]), START_WAIT_MS);
+    const children = await read();
+    const ended = await stop(deps, children);
+    const pending = (await read()).filter(isPending);
+    if (pending.length > 0) {
+      await store.commit(pending.map(({ runId }): Write => ["subagents.patch", { runId, patch: { announced: true } }]));
+      failpoint("subagent.killed");
+    }
     names.push(...children.filter(isActive).map(nameOf));
-    stopped.push(killed);
-    dropped += reports;
-    if (reports + killed === 0) break;
+    killed += ended;
+    dropped += reports.length + pending.length;
+    if (reports.length + pending.length + ended === 0) break;
   }
-  return { killed: stopped.reduce((sum, count) => sum + count, 0), dropped, names };
+  return { killed, dropped, names };
 }
 
 /** Ends the runs of stopped children, and records that nothing is left to be done for them. */
@@ -296,7 +321,7 @@ async function takeResults(deps: ControlDeps, runIds: readonly string[], runId: 
     else {
       // The same wait after a crash gets it again: it stays in the store.
       if (!child.announced) await deps.store.write("subagents.patch", { runId: id, patch: { announced: true, data: { ...child.data, takenBy: runId } } });
-      results.push({ ...about, result: await findingsOf(deps.store, child) });
+      results.push({ ...about, result: await resultOf(deps, child) });
       if (!child.announced) deps.delivered([child]);
     }
   }

@@ -1,5 +1,6 @@
 /** Each session has one lane, in which one turn runs at a time. */
 import type { Clock } from "../base/clock.ts";
+import type { OpenClawConfig } from "../config/index.ts";
 import type { QueueMode, OpenSession, OpenSessions } from "../sessions/index.ts";
 import { isLate } from "./inbound.ts";
 import { sameTurn, type Item } from "./items.ts";
@@ -209,6 +210,10 @@ const MAX_SUBAGENTS = 8;
 const MAX_NESTED = 32;
 /** Runs that other programs ask for. */
 const MAX_WEBHOOKS = 4;
+const MAX_JOBS = 8;
+
+/** How many scheduled jobs run side by side. */
+export const jobSlots = ({ cron }: OpenClawConfig): number => cron?.maxConcurrentRuns ?? MAX_JOBS;
 
 /** A limited number of slots that work waits for, first come first served. */
 interface GlobalLane {
@@ -334,10 +339,13 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
   const subagents = createGlobalLane(() => config.current.agents?.defaults?.subagents?.maxConcurrent ?? MAX_SUBAGENTS);
   const nested = createGlobalLane(() => MAX_NESTED);
   // Other programs may send more than is answered: the user's messages do not wait behind that.
-  const webhooks = createGlobalLane(() => deps.config.current.cron?.maxConcurrentRuns ?? MAX_WEBHOOKS);
+  const webhooks = createGlobalLane(() => config.current.cron?.maxConcurrentRuns ?? MAX_WEBHOOKS);
+  // Nor behind jobs, however many are due.
+  const jobs = createGlobalLane(() => jobSlots(config.current));
   const byKind = new Map<string | undefined, GlobalLane>([
     ["session", nested],
     ["webhook", webhooks],
+    ["cron", jobs],
   ]);
   const globalLane = ({ sessionKey, request }: Item): GlobalLane => (sessionKey.includes(":subagent:") ? subagents : (byKind.get(request?.kind) ?? main));
   const lanes = new Map<string, SessionLane>();
@@ -390,7 +398,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
       return serial.idle();
     },
     get running() {
-      return main.running + subagents.running + nested.running + webhooks.running;
+      return main.running + subagents.running + nested.running + webhooks.running + jobs.running;
     },
   };
 }

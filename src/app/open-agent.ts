@@ -201,7 +201,11 @@ function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skil
 
 function killAll(processes: ReturnType<Processes["list"]>): number {
   const alive = processes.filter(({ end }) => end === undefined);
-  for (const process of alive) process.kill();
+  for (const process of alive) {
+    // Whoever asked for it knows.
+    process.isEndSeen = true;
+    process.kill();
+  }
   return alive.length;
 }
 

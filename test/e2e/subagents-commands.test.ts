@@ -47,7 +47,7 @@ test("a sub-agent ends with its answer, the report names what still runs, and ho
   expect(end?.user).toContain('Sub-agent "Builder": ');
   // It is the session that was asked, not the sub-agent's.
   expect(end?.body).toContain("passed on");
-  expect(asked("Still running")).toHaveLength(1);
+  expect(reports("Builder")).toHaveLength(1);
 });
 
 test.each(["/kill all", "/stop", "/kill Server"])("%s ends what a sub-agent that has ended left running", async (command) => {
@@ -62,4 +62,22 @@ test.each(["/kill all", "/stop", "/kill Server"])("%s ends what a sub-agent that
   if (command === "/stop") await say(session, command);
   else await answered(session, command);
   await expect.poll(() => isAlive(pid), PATIENCE).toBe(false);
+  await gateway.aside();
+  // Nobody is told what they asked for themselves.
+  expect(asked('Sub-agent "Server": ')).toEqual([]);
+});
+
+test("commands of several sessions that end at the same time are each reported in their own", async () => {
+  const sessions = Array.from({ length: 6 }, (_, index) => `agent:main:together-${index}`);
+  gateway.model.answers((request) => {
+    if (!request.user.endsWith("go together")) return undefined;
+    const command = `until [ -e ${inPlace("w-all")} ]; do sleep 0.01; done; echo w-done`;
+    return lastResult(request) ? "it runs" : using("exec", { command, background: true });
+  });
+  for (const session of sessions) await say(session, "go together");
+  for (const session of sessions) await expect.poll(() => lastAnswer(session), PATIENCE).toBe("it runs");
+  gateway.model.answers(undefined);
+  writeFileSync(inPlace("w-all"), "");
+  for (const session of sessions) await expect.poll(() => lastAnswer(session), PATIENCE).toContain("w-done");
+  expect(gateway.output()).not.toContain("could not be run");
 });

@@ -202,7 +202,7 @@ function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skil
 function killAll(processes: ReturnType<Processes["list"]>): number {
   const alive = processes.filter(({ end }) => end === undefined);
   for (const process of alive) {
-    // Whoever asked for it knows.
+    // The user asked for it, so no turn reports it.
     process.isEndSeen = true;
     process.kill();
   }

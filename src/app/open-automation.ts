@@ -119,6 +119,25 @@ async function makeTools({ core: { config, store }, conversation, history }: Aut
   return [scheduling, spawnTool(own), subagentsTool(own)];
 }
 
+/** What a sub-agent left running may end after it: then the session that it reported to is notified. */
+async function notifyReader(
+  event: Parameters<OpenHeartbeat["notify"]>[0],
+  subagents: Pick<Subagents, "readerOf">,
+  heartbeat: Pick<OpenHeartbeat, "notify">,
+): Promise<void> {
+  const { sessionKey, name } = await subagents.readerOf(event.sessionKey ?? "");
+  await heartbeat.notify(name === undefined ? event : { ...event, sessionKey, text: `Sub-agent ${JSON.stringify(name)}: ${event.text}` });
+}
+
+/** Puts the answer of a job into a session, and shows it to clients. */
+function postIn({ core: { store, ids, clock }, broadcast }: AutomationDeps): Parameters<typeof createLazyCron>[0]["post"] {
+  return async ({ sessionKey, agentId, text, id }) => {
+    const writes = await sessionMessage({ store, ids, clock }, { sessionKey, agentId }, text);
+    const message = { role: "assistant" as const, content: [{ type: "text" as const, text }], timestamp: clock.now() };
+    return writes && { writes, posted: () => broadcast("chat", { runId: id, sessionKey, seq: 0, state: "final", message }) };
+  };
+}
+
 /** Work that starts by itself. */
 export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
   const { core, plugins, port, conversation, broadcast, channelOf, removeSession } = deps;
@@ -141,11 +160,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
       ids,
       log,
       note: (event) => systemEventWrite({ config, ids }, event).write,
-      async post({ sessionKey, agentId, text, id }) {
-        const writes = await sessionMessage({ store, ids, clock }, { sessionKey, agentId }, text);
-        const message = { role: "assistant" as const, content: [{ type: "text" as const, text }], timestamp: clock.now() };
-        return writes && { writes, posted: () => broadcast("chat", { runId: id, sessionKey, seq: 0, state: "final", message }) };
-      },
+      post: postIn(deps),
       runs,
       removeSession,
       imported: () => store.imported(),
@@ -175,12 +190,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
   return {
     cron,
     heartbeat: { ...heartbeat.port, hooks: hooks.loaded },
-    async notify(event) {
-      const { sessionKey = "" } = event;
-      // What a sub-agent left running may end after it.
-      const { sessionKey: reader, name } = await subagents.readerOf(sessionKey);
-      await heartbeat.notify(name === undefined ? event : { ...event, sessionKey: reader, text: `Sub-agent ${JSON.stringify(name)}: ${event.text}` });
-    },
+    notify: (event) => notifyReader(event, subagents, heartbeat),
     wakeAgents: heartbeat.wakeAgents,
     hooks,
     webhooks,

@@ -63,7 +63,7 @@ test.each(["/kill all", "/stop", "/kill Server"])("%s ends what a sub-agent that
   else await answered(session, command);
   await expect.poll(() => isAlive(pid), PATIENCE).toBe(false);
   await gateway.aside();
-  // Nobody is told what they asked for themselves.
+  // No turn reports what the user asked for.
   expect(asked('Sub-agent "Server": ')).toEqual([]);
 });
 

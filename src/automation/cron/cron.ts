@@ -89,6 +89,12 @@ export function entryOf({ jobId, scheduledAt, state, status, finishedAt, detail 
   return { ...about, ...record, ...(status === null ? {} : { status }) };
 }
 
+async function preview({ store, clock }: CronDeps, schedule: Schedule, count: number, id: string | undefined): Promise<readonly number[]> {
+  const row = id === undefined ? undefined : await store.read("cron.job.get", { id });
+  const checked = row ? patchedSchedule(jobOf(row).schedule, schedule, clock.now()) : checkSchedule(schedule, clock.now());
+  return nextTimes(checked, clock.now(), count, row?.id);
+}
+
 export function createCron(deps: CronDeps): Cron {
   const { store, clock, ids, log } = deps;
   const runner = createRunner(deps, (at) => planner.planned(at));
@@ -165,11 +171,7 @@ export function createCron(deps: CronDeps): Cron {
         .reverse();
     },
     upcoming: (range) => upcomingTimes(store, range),
-    async next(schedule, count, id) {
-      const row = id === undefined ? undefined : await store.read("cron.job.get", { id });
-      const checked = row ? patchedSchedule(jobOf(row).schedule, schedule, clock.now()) : checkSchedule(schedule, clock.now());
-      return nextTimes(checked, clock.now(), count, row?.id);
-    },
+    next: (schedule, count, id) => preview(deps, schedule, count, id),
     async [Symbol.asyncDispose]() {
       runner.close();
       await planner.close();

@@ -182,9 +182,24 @@ function createArrivals(): Pick<Announcer, "arrived"> & { follow(sessionKey: str
   };
 }
 
+type About = { readonly runId: string } | { readonly sessionKey: string };
+
+/** Says in the log what could not be announced. */
+function reporting({ log }: SubagentsDeps, closing: AbortSignal): (announcing: Promise<void>, about: About) => void {
+  return (announcing, about) => {
+    announcing.catch((error: unknown) => {
+      // It was announced by another way in between.
+      const isKnown = error instanceof AppError && error.code === "CONFLICT";
+      if (!isKnown && !closing.aborted) log.error(`the result of a sub-agent could not be announced: ${messageOf(error)}`, { ...about, error });
+    });
+  };
+}
+
 /** `delivered` is called with children that were announced. */
 export function createAnnouncer(deps: SubagentsDeps, delivered: (children: readonly Child[]) => void): Announcer {
-  const { store, log } = deps;
+  const { store } = deps;
+  const closing = new AbortController();
+  const report = reporting(deps, closing.signal);
   /** Children that someone waits for. */
   const held = createHolds();
   /** Sessions that are being stopped, and those of them that there is something to report to. */
@@ -194,7 +209,6 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   /** Where results go, asked once for each. */
   const targets = new Map<string, ReturnType<typeof targetOf>>();
   const arrivals = createArrivals();
-  const closing = new AbortController();
 
   const isOpen = ({ state, announced, outcome, runId }: Child): boolean => state === "ended" && !announced && outcome !== "killed" && !held.has(runId);
 
@@ -265,14 +279,6 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
       targets.delete(child.runId);
       delivered([child]);
     } else await queueFlush(child.requesterSessionKey);
-  }
-
-  function report(announcing: Promise<void>, about: { readonly runId: string } | { readonly sessionKey: string }): void {
-    announcing.catch((error: unknown) => {
-      // It was announced by another way in between.
-      const isKnown = error instanceof AppError && error.code === "CONFLICT";
-      if (!isKnown && !closing.signal.aborted) log.error(`the result of a sub-agent could not be announced: ${messageOf(error)}`, { ...about, error });
-    });
   }
 
   const ready = (child: Child): void => report(announce(child), { runId: child.runId });

@@ -9,11 +9,12 @@ import type { EventPayload } from "../../protocol/index.ts";
 import type { SubagentRow } from "../../store/index.ts";
 import { createAnnouncer, settled } from "./announce.ts";
 import { childOf, isActive, nameOf, type Child, type SubagentsDeps } from "./child.ts";
-import { confirmStopped, createControl, stop, type Control, type ControlDeps } from "./control.ts";
+import { createControl, type Control, type ControlDeps } from "./control.ts";
 import { createOverviews, type Overviews } from "./overview.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
 import { createRunsFile, type RunsFile } from "./runs-file.ts";
 import { readChild, spawnChild, type SpawnRequest, type SpawnResult } from "./spawn.ts";
+import { confirmStopped, stop } from "./stopping.ts";
 
 export interface Subagents extends Control, Overviews, AsyncDisposable {
   /** Resumes what the previous process left. */
@@ -247,6 +248,23 @@ function createStarts(deps: SubagentsDeps, started: (child: Child) => void, end:
   };
 }
 
+interface Stoppable {
+  readonly starts: Pick<Starts, "stopped">;
+  readonly control: Pick<Control, "killBelow">;
+  readonly replaced: ReadonlySet<string>;
+}
+
+/** What runs started is stopped with them. */
+function followAborts({ conversation, log }: SubagentsDeps, { starts, control, replaced }: Stoppable): Disposable {
+  return conversation().onAbort(({ sessionKey, runId }, reason) => {
+    if (runId !== undefined && replaced.has(runId)) return;
+    starts.stopped(sessionKey, runId);
+    // A stop by a command ends them itself, and says how many there were.
+    if (reason === "stop") return;
+    control.killBelow(sessionKey, runId).catch((error: unknown) => log.error(`sub-agents could not be stopped: ${messageOf(error)}`, { sessionKey, error }));
+  });
+}
+
 export function createSubagents(deps: SubagentsDeps): Subagents {
   const { store, log } = deps;
   const file = createRunsFile(deps);
@@ -292,13 +310,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     (child) => stop(controlDeps, [child]),
   );
 
-  const onAbort = deps.conversation().onAbort(({ sessionKey, runId }, reason) => {
-    if (runId !== undefined && replaced.has(runId)) return;
-    starts.stopped(sessionKey, runId);
-    // A stop by a command ends them itself, and says how many there were.
-    if (reason === "stop") return;
-    control.killBelow(sessionKey, runId).catch((error: unknown) => log.error(`sub-agents could not be stopped: ${messageOf(error)}`, { sessionKey, error }));
-  });
+  const onAbort = followAborts(deps, { starts, control, replaced });
 
   return {
     ...control,

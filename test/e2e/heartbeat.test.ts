@@ -232,3 +232,16 @@ test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.start
     await expect.poll(last, PATIENCE).toMatchObject({ status: "sent", preview: expect.stringContaining(word) });
   },
 );
+
+test("a line that comes while a turn runs is acted on after it, also when a kill interrupts that turn", async () => {
+  gateway.model.holds(({ user }) => user.includes("w-interrupted"));
+  telegram.say("say w-interrupted");
+  await expect.poll(() => askedWith("w-interrupted"), PATIENCE).toBe(1);
+  await gateway.operator.request("wake", { text: "say w-meanwhile", mode: "now", idempotencyKey: "meanwhile" });
+  await gateway.kill();
+  gateway.model.holds(undefined);
+  await gateway.start();
+  await expect.poll(texts, PATIENCE).toContainEqual(heard("interrupted"));
+  await expect.poll(texts, PATIENCE).toContainEqual(heard("meanwhile"));
+  expect(askedWith("w-meanwhile")).toBe(1);
+});

@@ -111,7 +111,6 @@ async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = 
     let outcome = isResumed ? await runs.outcome(runId) : undefined;
     let request: Pick<RunRequest, "reply"> | undefined = outcome && (await acceptedRequest(store, runId));
     if (!outcome) {
-      if (!isEvent) await nameSession(deps, job, sessionKey);
       const asked = await requestOf(job, scheduledAt, clock.now(), config.current, store);
       const { ended } = await accept(deps, asked, isClosed);
       failpoint("cron.accepted");
@@ -133,20 +132,26 @@ const LABEL = "Cron: ";
 const MAX_LABEL = 64;
 
 /** The session of a job is called after it, unless its owner gave it another name. */
-async function nameSession({ store, clock, ids, config, log }: CronDeps, job: CronJob, key: string): Promise<void> {
+async function nameWrites({ store, clock, ids, config }: CronDeps, job: CronJob): Promise<readonly Write[]> {
+  if (job.payload.kind === "systemEvent") return [];
+  const key = isolatedSession(job, config.current);
   const label = clip(`${LABEL}${job.name}`, MAX_LABEL);
+  const row = await store.read("sessions.get", { key });
+  const old = row?.entry.label;
+  if (!row)
+    return [["sessions.put", { key, agentId: agentOf(job, config.current), version: 0, entry: { sessionId: ids.uuid(), updatedAt: clock.now(), label } }]];
+  return old !== label && (typeof old !== "string" || old.startsWith(LABEL)) ? [["sessions.merge", { key, patch: { label }, version: row.version }]] : [];
+}
+
+/** Records that a job runs, and names its session. Undefined when it was removed. */
+async function markRunning(deps: CronDeps, jobId: string, runningAtMs: number): ReturnType<typeof changeJobIfThere> {
+  const running = (old: CronJob): CronJob => ({ ...old, state: { ...old.state, runningAtMs } });
   try {
-    const row = await store.read("sessions.get", { key });
-    const old = row?.entry.label;
-    if (!row) {
-      const entry = { sessionId: ids.uuid(), updatedAt: clock.now(), label };
-      await store.commit([["sessions.put", { key, agentId: agentOf(job, config.current), version: 0, entry }]]);
-    } else if (old !== label && (typeof old !== "string" || old.startsWith(LABEL))) {
-      await store.commit([["sessions.merge", { key, patch: { label }, version: row.version }]]);
-    }
+    return await changeJobIfThere(deps.store, jobId, running, (job) => nameWrites(deps, job));
   } catch (error) {
     // Its run matters more than its name.
-    log.debug(`the session of the cron job ${job.id} could not be named: ${messageOf(error)}`);
+    deps.log.debug(`the session of the cron job ${jobId} could not be named: ${messageOf(error)}`);
+    return changeJobIfThere(deps.store, jobId, running);
   }
 }
 
@@ -259,7 +264,7 @@ function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: 
   return async (slot) => {
     const { jobId, scheduledAt } = slot;
     const startedAt = clock.now();
-    const begun = await changeJobIfThere(store, jobId, (old) => ({ ...old, state: { ...old.state, runningAtMs: startedAt } }));
+    const begun = await markRunning(deps, jobId, startedAt);
     if (!begun) {
       const gone = { status: "skipped", error: "the job was removed" } as const;
       await store.write("cron.slot.finish", { jobId, scheduledAt, status: gone.status, detail: gone });

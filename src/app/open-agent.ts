@@ -57,6 +57,8 @@ export interface OpenAgent extends AsyncDisposable {
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Returns how many. */
   killProcesses(sessionKey: string): number;
+  /** What a session has running in the background: name and command. */
+  runningCommands(sessionKey: string): readonly string[];
 }
 
 /** Skills of the workspaces, of this machine, and of plugins that run. */
@@ -203,7 +205,11 @@ function openAgents({ core, models, memory, plugins }: AgentDeps, broker: Broker
 
 function killAll(processes: ReturnType<Processes["list"]>): number {
   const alive = processes.filter(({ end }) => end === undefined);
-  for (const process of alive) process.kill();
+  for (const process of alive) {
+    // The user asked for it, so no turn reports it.
+    process.isEndSeen = true;
+    process.kill();
+  }
   return alive.length;
 }
 
@@ -235,6 +241,7 @@ export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
     skills,
     workspaceOf,
     killProcesses: (sessionKey) => killAll(processes.list(sessionKey)),
+    runningCommands: (sessionKey) => processes.list(sessionKey).flatMap(({ id, command, end }) => (end === undefined ? [`${id}: ${command}`] : [])),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

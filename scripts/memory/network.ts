@@ -77,7 +77,7 @@ function accumulate(network: Network, list: List, gradient: Float64Array): numbe
       gradient[output + unit] = (gradient[output + unit] ?? 0) + error * active;
       const back = error * (weights[output + unit] ?? 0) * (1 - active * active);
       const at = unit * (inputs + 1);
-      for (let input = 0; input < inputs; input += 1) gradient[at + input] = (gradient[at + input] ?? 0) + back * (rows(list, row, input, inputs));
+      for (let input = 0; input < inputs; input += 1) gradient[at + input] = (gradient[at + input] ?? 0) + back * rows(list, row, input, inputs);
       gradient[at + inputs] = (gradient[at + inputs] ?? 0) + back;
     }
   }

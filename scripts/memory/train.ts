@@ -121,7 +121,12 @@ function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scalin
 
 function main(): void {
   const { values } = parseArgs({
-    options: { data: { type: "string", multiple: true }, out: { type: "string" }, epochs: { type: "string", default: "40" }, decay: { type: "string", default: "0.001" } },
+    options: {
+      data: { type: "string", multiple: true },
+      out: { type: "string" },
+      epochs: { type: "string", default: "40" },
+      decay: { type: "string", default: "0.001" },
+    },
   });
   const examples = (values.data ?? []).flatMap((folder) => {
     using pool = createPool(readConversations(join(folder, "conversations.jsonl")));
@@ -138,11 +143,16 @@ function main(): void {
   ]);
   const network = createNetwork(FEATURES.length, HIDDEN, random);
   const report = (epoch: number, loss: number): void => {
-    if (epoch % 5 === 4) console.log(`epoch ${epoch + 1}: loss ${loss.toFixed(3)}, recall@10 learned ${recallAt(network, usable.slice(0, 300), scaling, 10).toFixed(3)}, left out ${recallAt(network, testing, scaling, 10).toFixed(3)}`);
+    if (epoch % 5 === 4)
+      console.log(
+        `epoch ${epoch + 1}: loss ${loss.toFixed(3)}, recall@10 learned ${recallAt(network, usable.slice(0, 300), scaling, 10).toFixed(3)}, left out ${recallAt(network, testing, scaling, 10).toFixed(3)}`,
+      );
   };
   train(network, lists, { epochs: Number(values.epochs), rate: 0.01, decay: Number(values.decay), random, report });
   const calibration = calibrationOf(network, learning, scaling);
-  console.log(`${examples.length} questions, ${testing.length} of them left out; ${network.weights.length} weights; recall@5 ${recallAt(network, testing, scaling, 5).toFixed(3)}, recall@10 ${recallAt(network, testing, scaling, 10).toFixed(3)}; calibration ${calibration.map((value) => value.toFixed(2)).join(", ")}`);
+  console.log(
+    `${examples.length} questions, ${testing.length} of them left out; ${network.weights.length} weights; recall@5 ${recallAt(network, testing, scaling, 5).toFixed(3)}, recall@10 ${recallAt(network, testing, scaling, 10).toFixed(3)}; calibration ${calibration.map((value) => value.toFixed(2)).join(", ")}`,
+  );
   if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(weightsOf(network, scaling, calibration))}\n`);
 }
 

@@ -88,7 +88,17 @@ export function createMemory(deps: MemoryDeps): Memory {
 
   function librarySettings(agentId: string): LibrarySettings {
     const { file, extraPaths, sources, chunking, sync } = settings(agentId);
-    return { agentId, file, stateDir: config.paths.state, workspace: workspaceOf(agentId), extraPaths, sources, chunking, watch: sync.watch, watchDebounceMs: sync.watchDebounceMs };
+    return {
+      agentId,
+      file,
+      stateDir: config.paths.state,
+      workspace: workspaceOf(agentId),
+      extraPaths,
+      sources,
+      chunking,
+      watch: sync.watch,
+      watchDebounceMs: sync.watchDebounceMs,
+    };
   }
 
   function lost(which: Worker, why: string): void {

@@ -43,7 +43,10 @@ export async function readLines(roots: NoteRoots, { path, from = 1, lines }: Rea
   const file = resolve(roots.workspace, written);
   const root = /\.md$/i.test(file) ? rootOf(roots, file) : undefined;
   if (root === undefined || hasLink(root, file)) {
-    throw new AppError("INVALID_INPUT", `path required: ${JSON.stringify(written.slice(0, 200))} is no note; expected MEMORY.md, memory/….md or a Markdown file of memorySearch.extraPaths`);
+    throw new AppError(
+      "INVALID_INPUT",
+      `path required: ${JSON.stringify(written.slice(0, 200))} is no note; expected MEMORY.md, memory/….md or a Markdown file of memorySearch.extraPaths`,
+    );
   }
   const note = readNote(file);
   if (note.kind === "gone") return { path: citedPath(roots.workspace, file), text: "" };

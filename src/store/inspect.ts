@@ -15,7 +15,11 @@ export interface Inspection extends Disposable {
 }
 
 /** Tables that came with later versions, as far as they are read here. */
-const LATER_TABLES = { session_parts: "session_key TEXT, name TEXT, value TEXT", transcript_unwritten: "tid INTEGER PRIMARY KEY", transcript_keys: "tid INTEGER PRIMARY KEY, session_key TEXT" };
+const LATER_TABLES = {
+  session_parts: "session_key TEXT, name TEXT, value TEXT",
+  transcript_unwritten: "tid INTEGER PRIMARY KEY",
+  transcript_keys: "tid INTEGER PRIMARY KEY, session_key TEXT",
+};
 
 /** Opens the state for reading. Undefined when there is no database yet. */
 export function inspectStore(stateDir: string): Inspection | undefined {

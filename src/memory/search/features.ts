@@ -76,8 +76,10 @@ interface Coverage {
   readonly matched: readonly WeightedTerm[];
 }
 
-const FIRST_PERSON = /\b(?:i|i'm|my|me|we|our|ich|mein\w*|mir|wir|yo|mi|mis|soy|tengo|je|j'|mon|ma|mes|nous|io|mio|mia|ho|eu|meu|minha|tenho)\b|我|私|僕|俺|мой|моя|у меня|я /;
-const REPLACES = /\b(?:now|new|changed|moved|switched|instead|actually|no longer|not anymore|update|correction|since|jetzt|neu\w*|geandert|umgezogen|statt|doch nicht|inzwischen|ahora|nuev[oa]|cambi\w+|mud\w+|maintenant|nouveau|nouvelle|change|demenage|finalement|adesso|nuov[oa]|agora|nov[oa])\b|现在|换|改|新/;
+const FIRST_PERSON =
+  /\b(?:i|i'm|my|me|we|our|ich|mein\w*|mir|wir|yo|mi|mis|soy|tengo|je|j'|mon|ma|mes|nous|io|mio|mia|ho|eu|meu|minha|tenho)\b|我|私|僕|俺|мой|моя|у меня|я /;
+const REPLACES =
+  /\b(?:now|new|changed|moved|switched|instead|actually|no longer|not anymore|update|correction|since|jetzt|neu\w*|geandert|umgezogen|statt|doch nicht|inzwischen|ahora|nuev[oa]|cambi\w+|mud\w+|maintenant|nouveau|nouvelle|change|demenage|finalement|adesso|nuov[oa]|agora|nov[oa])\b|现在|换|改|新/;
 const QUESTION = /[?？؟]\s*["')\]]*\s*$/;
 const DAY = 86_400;
 
@@ -226,7 +228,11 @@ function ranksBy(list: readonly Candidate[], score: (candidate: Candidate) => nu
 }
 
 /** What each document has of the question in all, and how strong its best three passages are. */
-function sessionEvidence(list: readonly Candidate[], covers: (passage: StoredPassage) => Coverage, mostWords: number): ReadonlyMap<number, { readonly coverage: number; readonly words: number }> {
+function sessionEvidence(
+  list: readonly Candidate[],
+  covers: (passage: StoredPassage) => Coverage,
+  mostWords: number,
+): ReadonlyMap<number, { readonly coverage: number; readonly words: number }> {
   const groups = Map.groupBy(list, ({ passage }) => documentOf(passage.id));
   const evidence = new Map<number, { coverage: number; words: number }>();
   let all = 0;
@@ -272,7 +278,9 @@ function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number
   let found = 0;
   for (let at = 0; at + 1 < terms.length; at += 1) {
     const [one, two] = [terms[at], terms[at + 1]];
-    const isPair = order.some((stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true));
+    const isPair = order.some(
+      (stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true),
+    );
     if (isPair) found += 1;
   }
   return found / (terms.length - 1);

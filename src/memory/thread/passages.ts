@@ -48,7 +48,10 @@ function fromRow(row: unknown): StoredPassage {
 /** The passages of an index and everything that is derived from them. */
 export interface Passages {
   /** Adds passages at the end of a document; inside a transaction. Returns how many positions it has then. */
-  add(document: { readonly id: number; readonly language: Language; readonly passages: number }, added: readonly Passage[]): { readonly language: Language; readonly passages: number };
+  add(
+    document: { readonly id: number; readonly language: Language; readonly passages: number },
+    added: readonly Passage[],
+  ): { readonly language: Language; readonly passages: number };
   /** Removes passages of a document, all or those from a position on; inside a transaction. */
   remove(document: number, from?: number): number;
   get(ids: readonly number[]): ReadonlyMap<number, StoredPassage>;
@@ -64,7 +67,11 @@ export interface Passages {
 }
 
 /** The terms of a passage's own text and of what it is about, as `words` holds them. */
-function termsIn(analyser: Analyser, { text, about }: Pick<Passage, "text" | "about">, language: Language): { readonly body: readonly string[]; readonly about: readonly string[] } {
+function termsIn(
+  analyser: Analyser,
+  { text, about }: Pick<Passage, "text" | "about">,
+  language: Language,
+): { readonly body: readonly string[]; readonly about: readonly string[] } {
   return {
     body: analyser.analyse(text, { known: language }).terms,
     about: about === null ? [] : analyser.analyse(about, { known: language }).terms,

@@ -6,6 +6,8 @@ import type { Config } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
+import type { EmbeddingAuth } from "./embeddings/access.ts";
+import type { EmbeddingSettings } from "./embeddings/types.ts";
 import type { FromThread, RequestKind, Requests, ThreadStatus, ToThread } from "./thread/messages.ts";
 import type { LibrarySettings } from "./thread/library.ts";
 import { startThread } from "./thread/start-thread.ts";
@@ -14,11 +16,15 @@ import type { Scope, SearchAnswer, SyncReport } from "./types.ts";
 export interface MemoryDeps {
   readonly config: Config;
   /** Grown transcripts are followed from here; a command without a gateway has none. */
-  readonly store?: Pick<Store, "onCommit"> | undefined;
+  readonly store?: Pick<Store, "onCommit" | "write"> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly home: string;
   readonly workspaceOf: (agentId: string) => string;
+  /** Keys for embeddings: profiles, `models.providers` and the environment. Without it, only `memorySearch.remote.apiKey` is one. */
+  readonly auth?: ((agentId: string) => Promise<EmbeddingAuth>) | undefined;
+  /** Of this program. */
+  readonly version?: string | undefined;
 }
 
 export interface Search {
@@ -54,6 +60,9 @@ export interface Memory extends AsyncDisposable {
 
 /** The thread ends after this long without a question; opening an index again takes some milliseconds. */
 const IDLE_MS = 10 * 60_000;
+
+/** A new key is noticed after this long. */
+const KEYS_MS = 30_000;
 
 /** Seconds east of UTC in a zone at a time. */
 export function zoneSeconds(timeZone: string | undefined, at: number): number {
@@ -113,6 +122,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     started.unref();
     started.on("message", (message: FromThread) => {
       if (message.type === "notice") return log.warn(message.message);
+      if (message.type === "usage") return recordUsage(message);
       const waiting = pending.get(message.id);
       pending.delete(message.id);
       if (message.type === "answer") waiting?.resolve(message.result as never);
@@ -144,8 +154,30 @@ export function createMemory(deps: MemoryDeps): Memory {
     await promise;
   }
 
-  function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
-    if (closed) return Promise.reject(new AppError("UNAVAILABLE", "the memory is closed"));
+  /** What embeddings cost, in the usage report of the agent under a name of its own. */
+  function recordUsage({ agentId, usage }: Extract<FromThread, { type: "usage" }>): void {
+    const { provider, model, tokens, cost, ms, failed } = usage;
+    const row = { sessionKey: `agent:${agentId}:memory`, agentId, provider, model, input: tokens, output: 0, cacheRead: 0, cacheWrite: 0, cost, durationMs: Math.round(ms), failed };
+    deps.store?.write("usage.add", row).catch((error: unknown) => log.warn(`the cost of embeddings could not be stored: ${messageOf(error)}`));
+  }
+
+  /** Which provider embeds, with its keys: looked up again after a change of the configuration, and now and then for changed keys. */
+  const chosen = new Map<string, { readonly config: unknown; readonly at: number; readonly settings: Promise<EmbeddingSettings> }>();
+  function embeddingsOf(agentId: string): Promise<EmbeddingSettings> {
+    const known = chosen.get(agentId);
+    if (known && known.config === config.current && clock.monotonic() - known.at < KEYS_MS) return known.settings;
+    const found = (async () => {
+      const { embeddingSettings } = await import("./embeddings/access.ts");
+      return embeddingSettings(settings(agentId), { config, home, version: deps.version ?? "0", auth: await deps.auth?.(agentId) });
+    })();
+    chosen.set(agentId, { config: config.current, at: clock.monotonic(), settings: found });
+    found.catch(() => chosen.delete(agentId));
+    return found;
+  }
+
+  async function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
+    const embeddings = await embeddingsOf(agentId);
+    if (closed) throw new AppError("UNAVAILABLE", "the memory is closed");
     worker ??= start();
     idle?.[Symbol.dispose]();
     worker.ref();
@@ -158,7 +190,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     const id = lastId;
     return new Promise((resolve, reject) => {
       pending.set(id, { resolve, reject });
-      worker?.postMessage({ type: "request", id, kind, settings: librarySettings(agentId), input } satisfies ToThread);
+      worker?.postMessage({ type: "request", id, kind, settings: librarySettings(agentId), embeddings, input } satisfies ToThread);
     });
   }
 

@@ -97,6 +97,7 @@ export function memorySettings(config: OpenClawConfig, agentId: string, { stateD
     ranking: {
       candidateMultiplier: Math.min(20, Math.max(1, candidateMultiplier ?? 4)),
       ...(weights ? { weights } : {}),
+      ...(query?.hybrid?.enabled === false ? { vectorsOnly: true } : {}),
       ...(mmr?.enabled === true ? { mmrLambda: mmr.lambda ?? 0.7 } : {}),
       ...(temporalDecay?.enabled === true ? { halfLifeDays: temporalDecay.halfLifeDays ?? 30 } : {}),
     },

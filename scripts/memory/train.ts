@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { gather } from "../../src/memory/search/candidates.ts";
 import { FEATURES, measure, type Features } from "../../src/memory/search/features.ts";
 import { readQuestion } from "../../src/memory/search/question.ts";
-import type { RankerWeights } from "../../src/memory/search/ranker.ts";
+import { fixedLogit, type RankerWeights } from "../../src/memory/search/ranker.ts";
 import { calibrate, createNetwork, normal, outputs, seeded, train, type List, type Network } from "./network.ts";
 import { createPool, readConversations, readQuestions, type Asked, type Pool } from "./pool.ts";
 
@@ -79,7 +79,7 @@ function listOf(features: readonly Features[], right: readonly number[], { mean,
   for (const [row, measured] of features.entries()) {
     for (const [index, name] of FEATURES.entries()) rows[row * FEATURES.length + index] = (measured[name] - (mean[index] ?? 0)) / (scale[index] ?? 1);
   }
-  return { rows, count: features.length, right };
+  return { rows, count: features.length, right, prior: Float64Array.from(features, fixedLogit) };
 }
 
 function recallAt(network: Network, examples: readonly Example[], scaling: Scaling, most: number): number {
@@ -117,6 +117,14 @@ function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scalin
     output: [...weights.slice(hidden * (inputs + 1))].map(rounded),
     calibration: [rounded(calibration[0]), rounded(calibration[1])],
   };
+}
+
+/** Questions of conversations that are only judged, never learned from. */
+function heldOut(folders: readonly string[]): readonly (readonly [string, readonly Example[]])[] {
+  return folders.map((folder) => {
+    using pool = createPool(readConversations(join(folder, "conversations.jsonl")));
+    return [folder, examplesOf(pool, readQuestions(join(folder, "questions.jsonl")))] as const;
+  });
 }
 
 function main(): void {

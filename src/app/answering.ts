@@ -17,6 +17,7 @@ import {
   type RunningCommands,
 } from "../conversation/index.ts";
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
+import type { Memory } from "../memory/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
@@ -32,6 +33,7 @@ const NOT_SEEN = { isSeen: () => false };
 export interface AnsweringDeps {
   readonly core: Core;
   readonly models: LazyModels;
+  readonly memory: Memory;
   readonly plugins: Plugins;
   /** False while no client is connected that decides about questions. */
   readonly askable: () => boolean;
@@ -165,6 +167,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
     createLazyAgent({
       core,
       models,
+      memory: deps.memory,
       plugins,
       notify(notice) {
         for (const listener of notices) listener(notice);

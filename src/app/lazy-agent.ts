@@ -1,6 +1,7 @@
 import type { Agents } from "../agent/index.ts";
 import { lazy } from "../base/lazy.ts";
 import type { IsOwner } from "../channels/index.ts";
+import type { Memory } from "../memory/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
@@ -13,6 +14,7 @@ export interface AgentDeps {
     readonly redactor: Pick<Core["redactor"], "text" | "secrets" | "stream" | "register">;
   };
   readonly models: Pick<LazyModels, "models" | "budgets">;
+  readonly memory: Memory;
   readonly plugins: Pick<Plugins, "hooks" | "agent" | "internalHooks" | "settled" | "missingGuards" | "onChange">;
   /** Notifies clients about a question, and about its answer. */
   readonly notify: (notice: ApprovalNotice) => void;

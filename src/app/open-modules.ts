@@ -17,6 +17,7 @@ import {
   type OverviewPort,
 } from "../gateway/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
+import { createMemory } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
@@ -84,6 +85,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const plugins = openPlugins(core, { auth, handlers: () => handlers, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
+  const memory = stack.use(createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf }));
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -102,7 +104,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const opened = (answering = openAnswering({ core, models, plugins, askable, handlers: () => handlers, automation }, stack));
+  const opened = (answering = openAnswering({ core, models, memory, plugins, askable, handlers: () => handlers, automation }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const overview = openOverview(

@@ -90,6 +90,9 @@ export interface Understood {
 export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
   readonly mode: "hybrid" | "fts-only" | "vector";
+  /** Who computed the embeddings, where some were used. */
+  readonly provider?: string;
+  readonly model?: string;
   readonly ranker: "learned" | "fixed";
   /** The index is still being made: more may be found later. */
   readonly indexing: boolean;

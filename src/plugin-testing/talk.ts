@@ -11,6 +11,7 @@ import type { Config, Env } from "../config/index.ts";
 import type { ChannelInboundEvent, ChannelPlugin } from "../protocol/index.ts";
 import type { OutboxRow, Store } from "../store/index.ts";
 import { loadAnswering, type OpenConversation } from "../app/index.ts";
+import { createMemory } from "../memory/index.ts";
 import type { Plugins, RunningPlugins } from "../plugins/index.ts";
 import { createScriptedModel } from "./model.ts";
 import type { TestHost, TestMessage, TestReply } from "./types.ts";
@@ -122,8 +123,9 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
     runnable: (text: string) => text,
     requestRestart: () => ({ ok: false, reason: "a test host does not restart", delayMs: 0, coalesced: false }),
   };
+  const memory = stack.use(createMemory({ config, store, clock, log, home: config.paths.home, workspaceOf: core.workspaceOf }));
   const isOwner: IsOwner = (sender) => ownersBy(core.currentConfig, talk.channels)(sender);
-  const agent = stack.use(createLazyAgent({ core, models, plugins, notify: () => {}, announce: () => {}, isOwner }));
+  const agent = stack.use(createLazyAgent({ core, models, memory, plugins, notify: () => {}, announce: () => {}, isOwner }));
   const talk = openConversation({ core, models, plugins, handlers: () => undefined, agents: agent.agents, agent: agent.open }, stack);
   return { agent, talk };
 }

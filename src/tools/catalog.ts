@@ -4,6 +4,8 @@ import { readTool } from "./builtin/files/read.ts";
 import { writeTool } from "./builtin/files/write.ts";
 import { CRON, DEVICES, GATEWAY, MESSAGE, OF_PLUGINS, SESSIONS_SPAWN, SUBAGENTS, TTS } from "./builtin/elsewhere.ts";
 import { imageTool, type ImageToolDeps } from "./builtin/image/image.ts";
+import { memoryGetTool } from "./builtin/memory/memory-get.ts";
+import { memorySearchTool, type MemorySearchDeps } from "./builtin/memory/memory-search.ts";
 import { applyPatchTool, type ApplyPatchDeps } from "./builtin/patch/apply-patch.ts";
 import type { SearchToolsDeps } from "./builtin/search/effort.ts";
 import { findTool } from "./builtin/search/find.ts";
@@ -23,7 +25,7 @@ import { execTool } from "./exec/exec.ts";
 import { processTool, type ProcessToolDeps } from "./process/process.ts";
 
 /** What the built-in tools work with. */
-export type BuiltinDeps = ApplyPatchDeps & SearchToolsDeps & ImageToolDeps & ExecToolDeps & ProcessToolDeps & SessionSendDeps & WebToolsDeps;
+export type BuiltinDeps = ApplyPatchDeps & SearchToolsDeps & ImageToolDeps & ExecToolDeps & ProcessToolDeps & SessionSendDeps & WebToolsDeps & MemorySearchDeps;
 
 /** Every tool that is known, in the order in which they are listed. */
 const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
@@ -51,6 +53,8 @@ const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
   webSearchTool,
   webFetchTool,
   imageTool,
+  memorySearchTool,
+  memoryGetTool,
   ...OF_PLUGINS,
 ];
 

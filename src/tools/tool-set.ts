@@ -9,6 +9,7 @@ import type { IsOwner } from "../channels/index.ts";
 import { defaultAgentId, type Config, type Env } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { ImageFitter } from "../media/index.ts";
+import type { Memory } from "../memory/index.ts";
 import type { Models } from "../models/index.ts";
 import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
@@ -46,6 +47,7 @@ export interface ToolSetDeps {
   /** Masks secrets in texts. */
   readonly redact: (text: string) => string;
   readonly models: () => Promise<Models>;
+  readonly memory: Memory;
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly fitImages: ImageFitter;
   readonly approvals: Approvals;
@@ -242,6 +244,7 @@ function builtinDeps(deps: ToolSetDeps): BuiltinDeps {
     stateDir: config.paths.state,
     version,
     models: sessionModels(deps),
+    memory: deps.memory,
     isSandboxed: (who) => sandboxes.isSandboxed(who),
     redact,
     post: deps.sessionPost,

@@ -9,7 +9,7 @@ export interface Ranker {
   explain(features: Features): readonly { readonly feature: Feature; readonly effect: number }[];
 }
 
-/** A network with one hidden layer, as the training writes it. */
+/** A network with one hidden layer, as the training writes it: it corrects the sum with the fixed weights. */
 export interface RankerWeights {
   readonly features: readonly string[];
   readonly mean: readonly number[];
@@ -34,7 +34,7 @@ export function learnedRanker(weights: RankerWeights): Ranker | undefined {
 
   function logit(features: Features): number {
     for (const [index, name] of FEATURES.entries()) input[index] = (features[name] - (mean[index] ?? 0)) / (scale[index] ?? 1);
-    let sum = output[hidden.length] ?? 0;
+    let sum = (output[hidden.length] ?? 0) + fixedLogit(features);
     for (const [unit, row] of hidden.entries()) {
       let value = row[bias] ?? 0;
       for (let index = 0; index < bias; index += 1) value += (row[index] ?? 0) * (input[index] ?? 0);
@@ -77,9 +77,13 @@ const FIXED: Readonly<Partial<Record<Feature, number>>> = {
 };
 const FIXED_OFFSET = -4.5;
 
+const FIXED_WEIGHTS = FEATURES.map((name) => [name, FIXED[name] ?? 0] as const).filter(([, weight]) => weight !== 0);
+
+/** The sum with the fixed weights, before it becomes a chance. */
+export const fixedLogit = (features: Features): number => FIXED_WEIGHTS.reduce((sum, [name, weight]) => sum + weight * features[name], FIXED_OFFSET);
+
 export function fixedRanker(): Ranker {
-  const score = (features: Features): number =>
-    sigmoid(Object.entries(FIXED).reduce((sum, [name, weight]) => sum + weight * features[name as Feature], FIXED_OFFSET));
+  const score = (features: Features): number => sigmoid(fixedLogit(features));
   return { kind: "fixed", score, explain: (features) => effects(features, score) };
 }
 

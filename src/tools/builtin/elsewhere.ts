@@ -101,23 +101,5 @@ export const SUBAGENTS = {
 
 /** Plugins bring them. */
 export const OF_PLUGINS: readonly ToolFacts[] = [
-  {
-    ...notInThisVersion("memory_search"),
-    groups: ["memory", "openclaw"],
-    reach: { reads: "private" },
-    promptLine: "find places in your notes",
-    icon: "🧠",
-    subagents: "never",
-    fromPlugin: true,
-  },
-  {
-    ...notInThisVersion("memory_get"),
-    groups: ["memory", "openclaw"],
-    reach: { reads: "private" },
-    promptLine: "read lines of your notes",
-    icon: "🧠",
-    subagents: "never",
-    fromPlugin: true,
-  },
   { name: "whatsapp_login", groups: [], ownerOnly: true, subagents: "never", overHttp: "if-named", fromPlugin: true },
 ];

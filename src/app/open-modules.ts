@@ -85,7 +85,10 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const plugins = openPlugins(core, { auth, handlers: () => handlers, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
-  const memory = stack.use(createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf }));
+  const embeddingAuth = async (agentId: string) => (await models.models()).auth(agentId);
+  const memory = stack.use(
+    createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: embeddingAuth, version }),
+  );
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {

@@ -13,7 +13,7 @@ const NOTES = {
 };
 
 const searchWith = (server: EmbeddingServer, over: object = {}): object => ({
-  agents: { defaults: { memorySearch: { provider: "openai", remote: { baseUrl: `${server.origin}/v1/`, apiKey: KEY }, ...over } } },
+  agents: { defaults: { memorySearch: { provider: "openai", query: { minScore: 0.01 }, remote: { baseUrl: `${server.origin}/v1/`, apiKey: KEY }, ...over } } },
 });
 
 async function setup(over: object = {}, options: Partial<FixtureOptions> = {}): Promise<{ readonly server: EmbeddingServer; readonly at: MemoryFixture }> {
@@ -28,7 +28,7 @@ test("finds a note that shares no word with the question", async () => {
   expect(before).toMatchObject({ mode: "fts-only", hits: [] });
   await at.embedded();
   const found = await at.find("flemwick");
-  expect(found.mode).toBe("hybrid");
+  expect(found).toMatchObject({ mode: "hybrid", provider: "openai", model: "text-embedding-3-small" });
   expect(found.hits[0]).toMatchObject({ path: "MEMORY.md", snippet: expect.stringContaining("quimby") as string });
 });
 
@@ -85,7 +85,7 @@ test("a changed note is embedded again, and its old meaning is gone", async () =
   at.write("MEMORY.md", "# Garden\nThe lawn was cut.\n");
   await at.embedded();
   expect(server.texts.at(-1)).toContain("The lawn was cut.");
-  expect((await at.find("flemwick")).hits).toEqual([]);
+  expect(JSON.stringify((await at.find("flemwick")).hits)).not.toContain("quimby");
 });
 
 const FAULTS: readonly (readonly [string, EmbeddingFault, RegExp])[] = [

@@ -16,6 +16,8 @@ export interface AgentEmbeddings extends AsyncDisposable {
   configure(settings: EmbeddingSettings): void;
   /** Finds out what is near a question; undefined when the provider does not answer in time. What it resolves to looks at the vectors as they are then. */
   near(query: string): Promise<(() => Near | undefined) | undefined>;
+  /** Who computes the vectors in use. */
+  readonly provider: { readonly provider?: string; readonly model?: string };
   /** Embeds in the background what has no vector yet. */
   fill(): void;
   /** Resolves when nothing is being embedded. */
@@ -193,6 +195,10 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
       slowReason = undefined;
       questions.clear();
       close();
+    },
+    get provider() {
+      const { access } = active;
+      return access ? { provider: access.id, model: access.model } : {};
     },
     async near(query) {
       try {

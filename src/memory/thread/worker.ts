@@ -103,7 +103,7 @@ function serve(port: MessagePort): void {
       runFor(library.catchUp(), CATCH_UP_MS);
       const found = library.search(input as Requests["search"]["input"], await near);
       semantic?.fill();
-      return found;
+      return found.mode === "fts-only" ? found : { ...found, ...semantic?.provider };
     }
     if (kind === "sync") {
       const report = await scheduler.run(() => library.sync(input as Requests["sync"]["input"]));

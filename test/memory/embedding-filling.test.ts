@@ -71,7 +71,8 @@ test("what was embedded before a kill is not embedded again after it", async () 
   const at = await memoryFixture({ config: configFor(server, "openai", "/v1"), notes });
   const child = spawn(process.execPath, [CHILD, at.folder, at.workspace], { stdio: "ignore" });
   await reached.promise;
-  await expect.poll(() => cached(at.folder)).toBeGreaterThan(0);
+  // Everything that was answered has arrived and is stored.
+  await expect.poll(() => cached(at.folder)).toBe(new Set(server.texts).size);
   child.kill("SIGKILL");
   await once(child, "exit");
   const before = new Set(server.texts);

@@ -34,7 +34,8 @@ export interface VectorsOptions {
 
 /** As documented, also of indexes that the reference system made. */
 const META = "memory_index_meta_v1";
-const SLICE = 1000;
+const SLICE = 250;
+const SAMPLE = 500;
 /** Bytes are compared again with the stored vectors: this many times as many as are wanted. */
 const RECHECK = 4;
 /** From this many on, a cosine is judged by how it stands out from the others; the scale of cosines differs much between models. */
@@ -92,6 +93,10 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
   const { key, chunking, vector: settings, packagesFrom, floatBytes = FLOAT_BYTES } = options;
   let dims = claim(index, options);
   let matrix: Matrix | undefined;
+  /** The rows that are being read: what changes in between is changed there, too. */
+  let coming: Matrix | undefined;
+  /** All rows are left to the extension. */
+  let isLeft = false;
   let extension: LoadedExtension | undefined;
   let version: unknown;
   let loading: Promise<void> | undefined;
@@ -99,18 +104,22 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
   const dataVersion = (): unknown => index.sql("PRAGMA data_version").get()?.["data_version"];
   const stored = (id: number): Float32Array | undefined => vectorOf(index.sql("SELECT vector FROM vectors WHERE passage = ?").get(id)?.["vector"]);
 
-  function matrixFor(rows: number, length: number): Matrix {
-    const kind = rows * length * 4 > floatBytes ? "int8" : "exact";
-    if (kind === "int8" && settings.enabled) extension ??= loadVecExtension(index.file, { extensionPath: settings.extensionPath, from: packagesFrom });
-    return createMatrix(length, kind, Math.ceil(rows * 1.1));
+  function loadExtension(): void {
+    if (settings.enabled) extension ??= loadVecExtension(index.file, { extensionPath: settings.extensionPath, from: packagesFrom });
   }
 
   async function read(): Promise<void> {
     version = dataVersion();
     // A library that the configuration names is tried at once, so that its status is known.
-    if (settings.enabled && settings.extensionPath !== undefined) extension ??= loadVecExtension(index.file, { extensionPath: settings.extensionPath, from: packagesFrom });
+    if (settings.extensionPath !== undefined) loadExtension();
     if (dims === undefined) return;
-    const made = matrixFor(count(), dims);
+    const rows = count();
+    const isLarge = rows * dims * 4 > floatBytes;
+    if (isLarge) loadExtension();
+    isLeft = isLarge && extension?.kind === "loaded";
+    matrix = undefined;
+    if (isLeft) return;
+    const made = (coming = createMatrix(dims, isLarge ? "int8" : "exact", Math.ceil(rows * 1.1)));
     let after = -1;
     for (;;) {
       const rows = index.sql("SELECT passage, vector FROM vectors WHERE passage > ? ORDER BY passage LIMIT ?").all(after, SLICE);
@@ -122,7 +131,7 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
       if (rows.length < SLICE) break;
       await new Promise<void>((next) => setImmediate(next));
     }
-    matrix = made;
+    [matrix, coming] = [made, undefined];
   }
 
   /** All but the nearest few rows are only looked at as bytes. */
@@ -135,7 +144,7 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
   }
 
   function sampled(query: Float32Array): readonly number[] {
-    const rows = index.sql("SELECT vector FROM vectors ORDER BY passage LIMIT ?").all(SLICE);
+    const rows = index.sql("SELECT vector FROM vectors ORDER BY passage LIMIT ?").all(SAMPLE);
     return rows.flatMap((row) => {
       const vector = vectorOf(row["vector"]);
       return vector?.length === query.length ? [dot(vector, query)] : [];
@@ -163,7 +172,7 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
       return matrix?.size ?? (dims === undefined ? 0 : count());
     },
     get scan() {
-      return matrix?.kind !== "int8" ? "exact" : extension?.kind === "loaded" ? "sqlite-vec" : "int8";
+      return isLeft ? "sqlite-vec" : (matrix?.kind ?? "exact");
     },
     get extensionPath() {
       return extension?.kind === "loaded" ? extension.extension.path : extension?.kind === "failed" ? extension.path : undefined;
@@ -173,7 +182,7 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
     },
     load() {
       // Another process writes to the same index.
-      if ((matrix || dims === undefined) && version !== undefined && version === dataVersion()) return Promise.resolve();
+      if ((matrix || isLeft || dims === undefined) && version !== undefined && version === dataVersion()) return Promise.resolve();
       loading ??= read().finally(() => (loading = undefined));
       return loading;
     },
@@ -183,19 +192,24 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
       if (dims === undefined) {
         dims = first.vector.length;
         writeMeta(index, { ...key, chunkTokens: chunking.tokens, chunkOverlap: chunking.overlap, vectorDims: dims });
+        matrix = createMatrix(dims, "exact");
       }
       const insert = index.sql("INSERT OR REPLACE INTO vectors (passage, vector) VALUES (?, ?)");
-      matrix ??= matrixFor(count(), dims);
       for (const { id, vector } of rows) {
         insert.run(id, bytesOf(vector));
-        matrix.set(id, vector);
+        matrix?.set(id, vector);
+        coming?.set(id, vector);
       }
-      if (matrix.kind === "exact" && matrix.size * dims * 4 > floatBytes) matrix = undefined;
+      // Too large for floats: it is read again in the other form.
+      if (matrix?.kind === "exact" && matrix.size * dims * 4 > floatBytes) matrix = undefined;
     },
-    removed: (id) => matrix?.remove(id),
+    removed(id) {
+      matrix?.remove(id);
+      coming?.remove(id);
+    },
     fits: (vector) => dims === undefined || vector.length === dims,
     near(query) {
-      if (extension?.kind === "loaded" && matrix?.kind === "int8") {
+      if (extension?.kind === "loaded" && isLeft) {
         const { nearest } = extension.extension;
         const some = sampled(query);
         const cosine = (id: number): number | undefined => {

@@ -1,9 +1,11 @@
 import type { Worker } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
+import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
 import type { EmbeddingAuth } from "./embeddings/access.ts";
@@ -16,7 +18,7 @@ import type { Scope, SearchAnswer, SyncReport } from "./types.ts";
 export interface MemoryDeps {
   readonly config: Config;
   /** Grown transcripts are followed from here; a command without a gateway has none. */
-  readonly store?: Pick<Store, "onCommit" | "write"> | undefined;
+  readonly store?: Pick<Store, "onCommit" | "read" | "write"> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly home: string;
@@ -37,15 +39,22 @@ export interface Search {
   readonly fixed?: boolean | undefined;
   /** When it is asked, if not now: milliseconds since the epoch. */
   readonly now?: number | undefined;
+  /** The conversation in which it is asked; none for a command. */
+  readonly session?: AskingSession | undefined;
 }
 
 export interface MemoryStatus extends ThreadStatus {
+  readonly backend: "builtin" | "qmd";
   readonly settings: MemorySettings;
+  /** Of `memory.backend: "qmd"`. */
+  readonly qmd?: ReturnType<Qmd["status"]> | undefined;
 }
 
 /** What an agent knows: its notes and what was said in its sessions, searched without any model. */
 export interface Memory extends AsyncDisposable {
   settings(agentId: string): MemorySettings;
+  /** Begins what a backend does by itself, for these agents. Resolves at once unless the configuration wants to wait for it. */
+  start(agentIds: readonly string[]): Promise<void>;
   search(agentId: string, search: Search): Promise<SearchAnswer>;
   /** Lines of a note, as `memory_get` gives them. */
   read(agentId: string, lines: ReadLines): Promise<{ readonly path: string; readonly text: string }>;
@@ -63,6 +72,8 @@ const IDLE_MS = 10 * 60_000;
 
 /** A new key is noticed after this long. */
 const KEYS_MS = 30_000;
+
+const QMD_MODES = { search: "fts-only", vsearch: "vector", query: "hybrid" } as const;
 
 /** Seconds east of UTC in a zone at a time. */
 export function zoneSeconds(timeZone: string | undefined, at: number): number {
@@ -212,9 +223,29 @@ export function createMemory(deps: MemoryDeps): Memory {
   }
   const following = deps.store?.onCommit(follow);
 
+  const openQmd = lazy(async () => (await import("./qmd/create-qmd.ts")).createQmd({ config, clock, log, home, workspaceOf, store: deps.store }));
+  const qmd = (): Promise<Qmd> | undefined => (config.current.memory?.backend === "qmd" ? openQmd() : undefined);
+
+  /** What the program qmd finds; undefined when it is not in use or does not work. */
+  async function searchQmd(agentId: string, { query, maxResults, minScore, scope, session }: Search): Promise<SearchAnswer | undefined> {
+    const started = clock.monotonic();
+    const { maxResults: usual, minScore: least } = settings(agentId);
+    const hits = await (await qmd())?.search(agentId, { query, scope, session, maxResults: maxResults ?? usual, minScore: minScore ?? least });
+    if (!hits) return undefined;
+    const mode = QMD_MODES[config.current.memory?.qmd?.searchMode ?? "search"];
+    return { hits, mode, provider: "qmd", model: "qmd", ranker: "fixed", indexing: false, ms: clock.monotonic() - started };
+  }
+
   return {
     settings,
-    search(agentId, { query, maxResults, minScore, scope, explain, fixed, now = clock.now() }) {
+    async start(agentIds) {
+      const opened = await qmd();
+      if (opened) await Promise.all(agentIds.map((agentId) => opened.start(agentId)));
+    },
+    async search(agentId, search) {
+      const found = await searchQmd(agentId, search);
+      if (found) return found;
+      const { query, maxResults, minScore, scope, explain, fixed, now = clock.now() } = search;
       const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);
       const zone = config.current.agents?.defaults?.userTimezone;
       return ask("search", agentId, {
@@ -230,11 +261,20 @@ export function createMemory(deps: MemoryDeps): Memory {
         ...(fixed ? { fixed } : {}),
       });
     },
-    read: (agentId, lines) => readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines),
-    async status(agentId, { deep } = {}) {
-      return { ...(await ask("status", agentId, { deep })), settings: settings(agentId) };
+    async read(agentId, lines) {
+      const found = await (await qmd())?.read(agentId, lines);
+      return found ?? readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines);
     },
-    sync: (agentId, { rebuild } = {}) => ask("sync", agentId, { rebuild }),
+    async status(agentId, { deep } = {}) {
+      const about = (await qmd())?.status(agentId);
+      const backend = about && !about.usesBuiltin ? "qmd" : "builtin";
+      return { ...(await ask("status", agentId, { deep })), settings: settings(agentId), backend, ...(about ? { qmd: about } : {}) };
+    },
+    async sync(agentId, { rebuild } = {}) {
+      const other = qmd();
+      if (other) await (await other).update(agentId).catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`));
+      return ask("sync", agentId, { rebuild });
+    },
     notesChanged(agentId) {
       worker?.postMessage({ type: "notesChanged", agentId } satisfies ToThread);
     },
@@ -244,6 +284,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     async [Symbol.asyncDispose]() {
       closed = true;
       following?.[Symbol.dispose]();
+      (await openQmd.started())?.[Symbol.dispose]();
       await stop();
     },
   };

@@ -35,7 +35,7 @@ export function rankedSearch(
     const started = performance.now();
     const seconds = Math.floor(Date.parse(now) / 1000);
     const question = readQuestion(query, { analyser: pool.analyser, concepts: pool.concepts, now: seconds, zoneSeconds: 0 });
-    const gathered = gather({ index: pool.index, passages: pool.passages, question, allowed: undefined });
+    const gathered = gather({ index: pool.index, passages: pool.passages, question, allowed: undefined, now: seconds });
     const features = measure(question, gathered, { analyser: pool.analyser, now: seconds, neighbour: (id) => pool.passages.get([id]).get(id) });
     const ranked = [...features].map(([id, measured]) => ({ id, score: ranker.score(measured) })).toSorted((a, b) => b.score - a.score);
     ms.push(performance.now() - started);

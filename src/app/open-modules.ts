@@ -17,7 +17,7 @@ import {
   type OverviewPort,
 } from "../gateway/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
-import { createMemory } from "../memory/index.ts";
+import { createMemory, createNotebook, type Memory, type Notebook } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
@@ -89,6 +89,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const memory = stack.use(
     createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: embeddingAuth, version }),
   );
+  const notes = createNotebook({ clock, ids, stateDir: config.paths.state, workspaceOf: core.workspaceOf, changed: memory.notesChanged });
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -127,7 +128,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const modules: Modules = { core, auth, plugins, models, answering: opened, channels, overview, automation };
+  const modules: Modules = { core, auth, plugins, models, memory, notes, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   await automation.hooks.load();
@@ -217,6 +218,8 @@ interface Modules {
   readonly auth: Auth;
   readonly plugins: Plugins;
   readonly models: LazyModels;
+  readonly memory: Memory;
+  readonly notes: Notebook;
   readonly answering: Answering;
   readonly channels: RunningChannels;
   readonly overview: OverviewPort;
@@ -263,7 +266,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, answering, channels, overview, automation } = modules;
+  const { core, auth, plugins, models, memory, notes, answering, channels, overview, automation } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -300,6 +303,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       messages: messagesPort(talk),
       setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
       overview,
+      memory: { memory, notes, workspaceOf: core.workspaceOf },
       cron: automation.cron,
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,

@@ -5,3 +5,6 @@
 export { createMemory, type Memory, type MemoryDeps, type MemoryStatus, type Search } from "./create-memory.ts";
 export { memorySettings, type MemorySettings } from "./settings.ts";
 export { citationOf, type Scope, type SearchAnswer, type SearchHit, type Source, type SyncReport } from "./types.ts";
+export { createNotebook, type Notebook, type NoteInfo, type NoteText } from "./notes/notebook.ts";
+export { reasonsOf, understoodText } from "./reasons.ts";
+export { statusReport } from "./status-report.ts";

@@ -16,7 +16,7 @@ const isBelow = (folder: string, file: string): boolean => {
 };
 
 /** No part of the way to a file may be a link: what is read is what was indexed. */
-function hasLink(root: string, file: string): boolean {
+export function hasLink(root: string, file: string): boolean {
   let at = root;
   for (const part of relative(root, file).split(sep)) {
     at = resolve(at, part);

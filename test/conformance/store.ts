@@ -4,6 +4,7 @@ import { commits } from "./store/commits.ts";
 import { coordination, retention } from "./store/coordination.ts";
 import { inbox, outbox } from "./store/messages.ts";
 import { records } from "./store/records.ts";
+import { redaction } from "./store/redaction.ts";
 import { sessions } from "./store/sessions.ts";
 import { transcripts } from "./store/transcripts.ts";
 import { turns, work } from "./store/turns.ts";
@@ -17,6 +18,7 @@ const PARTS = {
   outbox,
   sessions,
   transcripts,
+  redaction,
   "leases and idempotency": coordination,
   "approvals, subagents and cron": work,
   "devices, extensions and usage": records,

@@ -21,6 +21,7 @@ import { devicesHandlers, type DevicesDeps } from "./devices.ts";
 import { unavailable, type AllHandlers, type Handlers } from "./handler.ts";
 import { loginHandlers, type LoginDeps } from "./login.ts";
 import { logsHandlers, type LogsDeps } from "./logs.ts";
+import { memoryHandlers, type MemoryPort } from "./memory.ts";
 import { modelsHandlers, type ModelsPort } from "./models.ts";
 import { overviewHandlers, type OverviewPort } from "./overview.ts";
 import { pluginsHandlers, type PluginsDeps } from "./plugins.ts";
@@ -60,6 +61,8 @@ export interface HandlersDeps
   readonly toolFacts?: ToolFactsPort | undefined;
   /** Without it `agents.create`, `.update`, `.delete`, `agents.files.*` and `skills.*` are not answered, and sessions are compacted by cutting lines. */
   readonly agent?: AgentPort | undefined;
+  /** Without it `memory.*` is not answered. */
+  readonly memory?: MemoryPort | undefined;
   /** Without it `cron.*` is not answered. */
   readonly cron?: CronPort | undefined;
   /** Without it `wake`, `hooks.status`, `last-heartbeat` and `set-heartbeats` are not answered. */
@@ -98,11 +101,9 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action")),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : unavailable("tools")),
     ...(agent ? agentFilesHandlers({ config, ids, agent }) : unavailable("agents.files")),
-    ...(agent?.seed
-      ? rosterHandlers({ config, clock, ids, log: deps.log, agent: { workspace: agent.workspace, seed: agent.seed } })
-      : unavailable("agents.create", "agents.update", "agents.delete")),
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
+    ...(deps.memory ? memoryHandlers({ config, memory: deps.memory }) : unavailable("memory")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
@@ -134,7 +135,7 @@ export function createHandlers(
     watched: watchers.sessions,
   });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
-  const compact = deps.agent?.compact;
+  const { compact, roster } = deps.agent ?? {};
   const chat = { ...deps, relay, broadcast, turns: createTurns(), order: createMessageOrder(), ...(compact ? { compact } : {}) };
   const sessions = sessionsHandlers(chat);
   return {
@@ -146,6 +147,7 @@ export function createHandlers(
     ...chatHandlers(chat),
     ...agentHandlers(chat),
     ...agentsHandlers(deps),
+    ...(roster ? rosterHandlers({ ...chat, roster }) : unavailable("agents.create", "agents.update", "agents.delete", "agents.templates")),
     ...whyHandlers(deps),
     ...routeHandlers(deps),
     ...viewHandlers({ ...deps, relay, watchers, send, stopping, isThere: (connId) => hub.clients.has(connId) }),

@@ -49,7 +49,13 @@ const BY_WORDS = 120;
 const BY_RELATED = 60;
 const BY_VECTORS = 24;
 const NEIGHBOURS_OF = 40;
-const REACH = 2;
+const REACH = 3;
+/** Conversations with the best passages: everything near those is a candidate. */
+const WHOLE_SESSIONS = 3;
+const SESSION_REACH = 8;
+/** A word in so few passages may be misspelt, or have another form there. */
+const RARE = 3;
+const MOST_VARIANTS = 6;
 const IN_SPAN = 400;
 /** Rows that the words of a question may match in all before the most common ones are left out. */
 const MOST_MATCHES = 60_000;
@@ -57,13 +63,34 @@ const MOST_RELATED_MATCHES = 20_000;
 
 const quoted = (term: string): string => `"${term.replaceAll('"', '""')}"`;
 
+/** Whether two words differ by one letter more, less or other, or by two neighbours swapped. */
+export function isOneApart(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  if (long.length - short.length > 1) return false;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start += 1;
+  let end = 0;
+  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end += 1;
+  const [left, right] = [short.length - start - end, long.length - start - end];
+  return right <= 1 || (left === 2 && right === 2 && short[start] === long[start + 1] && short[start + 1] === long[start]);
+}
+
+/** Terms of the index that a rare word of the question may stand for: longer ones that begin with it, and misspellings. */
+function variants(index: IndexDatabase, stem: string): readonly string[] {
+  if (stem.length < 4 || !/^[a-z]+$/.test(stem)) return [];
+  const near = index.sql("SELECT term, n FROM terms WHERE term >= ? AND term < ? ORDER BY n DESC LIMIT 200").all(stem.slice(0, 3), `${stem.slice(0, 3)}\u{10ffff}`);
+  const isVariant = (term: string): boolean => term !== stem && ((stem.length >= 5 && term.startsWith(stem)) || (term.length >= 5 && stem.startsWith(term)) || (stem.length >= 5 && isOneApart(stem, term)));
+  return near.map((row) => String(row["term"])).filter(isVariant).slice(0, MOST_VARIANTS);
+}
+
 /** How rare the terms are. */
-function weigh(passages: Passages, question: Question): { readonly terms: readonly WeightedTerm[]; readonly total: number } {
+function weigh(index: IndexDatabase, passages: Passages, question: Question): { readonly terms: readonly WeightedTerm[]; readonly total: number } {
   const total = passages.count();
   const counts = passages.frequencies([...new Set(question.terms.flatMap(({ stems }) => stems))]);
   const terms = question.terms.map((term) => {
     const found = term.stems.reduce((sum, stem) => sum + (counts.get(stem) ?? 0), 0);
-    return { ...term, found, idf: Math.log(1 + (total - found + 0.5) / (found + 0.5)) };
+    const related = found >= RARE ? term.related : [...new Set([...term.related, ...variants(index, term.stems[0] ?? term.word)])];
+    return { ...term, related, found, idf: Math.log(1 + (total - found + 0.5) / (found + 0.5)) };
   });
   return { terms, total };
 }
@@ -101,6 +128,8 @@ export interface Gathering {
   readonly passages: Passages;
   readonly question: Question;
   readonly allowed: Allowed;
+  /** When it is asked, in seconds since the epoch. */
+  readonly now: number;
   /** Undefined without embeddings. */
   readonly near?: Near | undefined;
   /** Passages to find by their embeddings. */
@@ -122,7 +151,7 @@ function anchorSpans({ index, passages, question, allowed }: Gathering, terms: r
 /** Everything that could be an answer: what has the words or related ones, their neighbours, and what was said at the time in question. */
 export function gather(gathering: Gathering): Pool {
   const { index, passages, question, allowed, near } = gathering;
-  const { terms, total } = weigh(passages, question);
+  const { terms, total } = weigh(index, passages, question);
   setAllowed(index, allowed);
   const counts = passages.frequencies([...new Set(terms.flatMap(({ related }) => related))]);
   const related = terms.flatMap((term) => term.related.map((stem) => ({ stems: [stem], found: counts.get(stem) ?? 0 })));
@@ -141,6 +170,13 @@ export function gather(gathering: Gathering): Pool {
     const position = positionOf(id);
     for (let step = -REACH; step <= REACH; step += 1) if (position + step >= 0) at(id + step);
   }
+  for (const document of bestDocuments(scores)) {
+    for (const { id } of beside) {
+      if (documentOf(id) !== document) continue;
+      for (let step = -SESSION_REACH; step <= SESSION_REACH; step += 1) if (positionOf(id) + step >= 0) at(id + step);
+      break;
+    }
+  }
   const anchors = anchorSpans(gathering, terms);
   const found = new Map(passages.get([...scores.keys()]));
   for (const span of [...(question.span ? [question.span] : []), ...anchors]) {
@@ -150,10 +186,21 @@ export function gather(gathering: Gathering): Pool {
   }
   const candidates = new Map<number, Candidate>();
   for (const [id, passage] of found) {
-    if (!isAllowed(id)) continue;
+    // What was said later than the question is no answer to it.
+    if (!isAllowed(id) || (passage.at !== null && passage.at > gathering.now)) continue;
     const cosine = near?.cosine(id);
     const nearness = near && cosine !== undefined ? { vector: cosine, nearness: near.scale(cosine) } : {};
     candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }), ...nearness });
   }
   return { candidates, terms, anchors, total };
+}
+
+/** The documents whose passages have most of the question together. */
+function bestDocuments(scores: ReadonlyMap<number, { readonly words: number; readonly related: number }>): readonly number[] {
+  const sums = new Map<number, number>();
+  for (const [id, { words, related }] of scores) sums.set(documentOf(id), (sums.get(documentOf(id)) ?? 0) + words + related / 2);
+  return [...sums]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, WHOLE_SESSIONS)
+    .map(([document]) => document);
 }

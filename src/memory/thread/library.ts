@@ -11,6 +11,7 @@ import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, Source, SyncR
 import { createIndex, openIndex, removeIndex, type IndexDatabase } from "./database.ts";
 import { createPassages, type Passages, type StoredPassage } from "./passages.ts";
 import { knownNote, syncNote, syncNotes, type NotesSync, type Steps } from "./sync-notes.ts";
+import { watchNotes } from "./watch-notes.ts";
 import { isInTranscript, syncTranscript, syncTranscripts, type TranscriptsSync } from "./sync-transcripts.ts";
 
 /** The memory of one agent: where it is, and what belongs to it. */
@@ -32,6 +33,8 @@ export interface LibraryDeps {
   readonly concepts: Concepts;
   readonly learned: Ranker | undefined;
   readonly now: () => number;
+  /** Notes changed and then stayed as they are for a while. */
+  readonly changed: (library: Library) => void;
   readonly notice: (message: string) => void;
 }
 
@@ -68,6 +71,8 @@ export interface Library extends Disposable {
   discard(): void;
 }
 
+const UNWATCHED_LOOK_MS = 100;
+
 const temporary = (file: string): string => `${file}.new`;
 
 export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Library {
@@ -79,12 +84,14 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     return { index, removed, passages: createPassages(index, analyser, (id) => removed.forEach((notify) => notify(id))) };
   };
   const fixed = fixedRanker();
+  const roots = { workspace: settings.workspace, extraPaths: settings.extraPaths };
   let store: Inspection | undefined;
   let grown = new Set<string>();
   let anyGrown = true;
   let notesDirty = true;
   let complete = false;
   let issues: readonly NoteIssue[] = [];
+  let lastLook = Number.NEGATIVE_INFINITY;
 
   removeIndex(temporary(file));
   /** Set while the index in use is one that is still being made beside the old one. */
@@ -112,7 +119,7 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
   const notesSync = ({ index, passages }: Shelf): NotesSync => ({
     index,
     passages,
-    roots: { workspace: settings.workspace, extraPaths: settings.extraPaths },
+    roots,
     chunking,
     now,
   });
@@ -169,7 +176,12 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     return false;
   }
 
-  return {
+  const watching =
+    settings.watch && settings.sources.includes("memory")
+      ? watchNotes(roots, settings.watchDebounceMs, { changed: () => (notesDirty = true), settled: () => deps.changed(library) })
+      : undefined;
+
+  const library: Library = {
     settings,
     get isComplete() {
       return complete;
@@ -178,10 +190,13 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       return notesDirty || anyGrown;
     },
     get isNotesDirty() {
-      return notesDirty && settings.sources.includes("memory");
+      // Where nothing is watched, files may have changed at any time; a look every now and then is enough.
+      const unwatched = watching?.works !== true && performance.now() - lastLook > UNWATCHED_LOOK_MS;
+      return (notesDirty || unwatched) && settings.sources.includes("memory");
     },
     *syncNotes() {
       notesDirty = false;
+      lastLook = performance.now();
       const notes = yield* syncNotes(notesSync(shelf));
       issues = notes.issues;
       if (notes.again) notesDirty = true;
@@ -247,10 +262,12 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       removeIndex(temporary(file));
     },
     [Symbol.dispose]() {
+      watching?.[Symbol.dispose]();
       shelf.index[Symbol.dispose]();
       store?.[Symbol.dispose]();
     },
   };
+  return library;
 }
 
 function removeIndexPart(file: string): void {

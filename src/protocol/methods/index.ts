@@ -8,6 +8,7 @@ import { agentMethods, chatMethods } from "./chat.ts";
 import { configMethods } from "./config.ts";
 import { cronMethods } from "./cron.ts";
 import { devicesMethods } from "./devices.ts";
+import { memoryMethods } from "./memory.ts";
 import { messagesMethods } from "./messages.ts";
 import { nodesMethods } from "./nodes.ts";
 import { pairingMethods } from "./pairing.ts";
@@ -36,6 +37,7 @@ export const AREAS = {
   wizard: wizardMethods,
   agents: agentsMethods,
   skills: skillsMethods,
+  memory: memoryMethods,
   plugins: pluginsMethods,
   channels: channelsMethods,
   messages: messagesMethods,

@@ -11,6 +11,7 @@ const specs = Object.entries(DECLARED_METHODS);
 
 /** Not among the 89: ours, and one that was documented later. */
 const ADDED = [
+  "agents.templates",
   "channels.pairing.allowed",
   "channels.pairing.approve",
   "channels.pairing.list",
@@ -58,6 +59,16 @@ const ADDED = [
   "tools.catalog",
   "tools.explain",
   "message.action",
+  "memory.forget",
+  "memory.index",
+  "memory.notes.delete",
+  "memory.notes.get",
+  "memory.notes.list",
+  "memory.notes.restore",
+  "memory.notes.set",
+  "memory.recalls",
+  "memory.search",
+  "memory.status",
   "why",
 ];
 

@@ -7,6 +7,7 @@ import type { InboxReads, InboxWrites } from "./inbox.ts";
 import type { LeasesReads, LeasesWrites } from "./leases.ts";
 import type { MetaReads, MetaWrites } from "./meta.ts";
 import type { OutboxReads, OutboxWrites } from "./outbox.ts";
+import type { RedactionReads, RedactionWrites } from "./redaction.ts";
 import type { SessionsReads, SessionsWrites } from "./sessions.ts";
 import type { SubagentsReads, SubagentsWrites } from "./subagents.ts";
 import type { TranscriptsReads, TranscriptsWrites } from "./transcripts.ts";
@@ -31,6 +32,7 @@ export interface Writes
     DevicesWrites,
     ExtensionsWrites,
     UsageWrites,
+    RedactionWrites,
     MetaWrites {}
 
 /** Every kind of read. */
@@ -51,6 +53,7 @@ export interface Reads
     DevicesReads,
     ExtensionsReads,
     UsageReads,
+    RedactionReads,
     MetaReads {}
 
 export type WriteKind = keyof Writes;

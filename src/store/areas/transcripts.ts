@@ -69,6 +69,11 @@ export interface TranscriptsWrites {
   "transcripts.branch": { input: { readonly file: string; readonly leafId: string | null }; result: void };
   /** Archives a transcript: it and its file are renamed to `<file>.<reason>.<time>`, and the old name is free. Returns the new name. */
   "transcripts.archive": { input: { readonly file: string; readonly reason: "reset" | "deleted" }; result: { readonly file: string } };
+  /**
+   * Overwrites the line at a position, in the database and in its file: its text is to be gone. `id` is the entry's, `CONFLICT` when another one stands
+   * there. Follow it with `store.checkpoint({ truncate: true })` to remove the old line from the log, too.
+   */
+  "transcripts.redact": { input: { readonly file: string; readonly seq: number; readonly id: string | null; readonly line: string }; result: void };
   /** Removes a transcript from the database, with its file. For long ones: archive now, and let `maintain` remove them. */
   "transcripts.remove": { input: { readonly file: string }; result: { readonly removed: number } };
 }

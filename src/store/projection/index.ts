@@ -5,5 +5,5 @@
 export { createProjection } from "./projection.ts";
 export { transcriptRow } from "./rows.ts";
 export type { Projection, ProjectionDeps, ProjectionProblem, RepairAction, RepairReport } from "./types.ts";
-export { createLineReader, PACKED_LINE, packLines, type LineReader } from "./packs.ts";
+export { createLineReader, PACKED_LINE, packLines, replacePacked, type LineReader } from "./packs.ts";
 export { archivedName, isTranscriptFile, transcriptFile } from "./transcript-path.ts";

@@ -49,6 +49,14 @@ export interface Pack {
 
 const PACK = "SELECT first, last, data FROM transcript_packs WHERE tid = ? AND first <= ? ORDER BY first DESC LIMIT 1";
 
+/** Replaces one compressed line. */
+export function replacePacked(sql: (text: string) => StatementSync, tid: number, seq: number, line: string): void {
+  const row = firstRow<Pack>(sql(PACK), tid, seq);
+  if (!row || row.last < seq) throw new AppError("STORE_FAILED", `line ${seq} of transcript ${tid} is compressed, and its compressed block is missing; run openclaw doctor`);
+  const lines = unpackLines(row.data).with(seq - row.first, line);
+  sql("UPDATE transcript_packs SET data = ? WHERE tid = ? AND first = ?").run(packLines(lines), tid, row.first);
+}
+
 /** Caches the pack that was read last: neighbours are read together. Create one per request, so that nothing outdated is cached. */
 export function createLineReader(sql: (text: string) => StatementSync): LineReader {
   let held: { readonly tid: number; readonly first: number; readonly lines: readonly string[] } | undefined;

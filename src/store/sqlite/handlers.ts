@@ -5,6 +5,7 @@ import { need } from "../rows.ts";
 export type Effect =
   | { readonly kind: "appended"; readonly file: string; readonly startBytes: number; readonly lines: readonly string[] }
   | { readonly kind: "renamed"; readonly file: string; readonly to: string }
+  | { readonly kind: "rewritten"; readonly file: string }
   | { readonly kind: "removed"; readonly file: string };
 
 /** Display fields of a session from its transcript, and the state that they were read from. */

@@ -147,6 +147,21 @@ test("a new message continues an archived session, with its file complete again,
   expect([existsSync(at(FILE)), storedBytes(), await allLines()]).toEqual([false, 0, [...LINES, next]]);
 });
 
+test("a line of a compressed transcript is overwritten everywhere: the other lines stay, and it can be compressed again", async () => {
+  await addOldSession();
+  clock.advance(31 * DAY);
+  await archive();
+  const removed = LINES[300]!.replace("zebra", "[removed]");
+  await store.write("transcripts.redact", { file: FILE, seq: 300, id: "e300", line: removed });
+  const lines = LINES.with(300, removed);
+  expect(await allLines()).toEqual(lines);
+  await expect.poll(() => readFileSync(at(FILE), "utf8")).toBe(`${lines.join("\n")}\n`);
+  expect(existsSync(at(`${FILE}.gz`))).toBe(false);
+  clock.advance(31 * DAY);
+  await archive();
+  expect(gunzipSync(readFileSync(at(`${FILE}.gz`))).toString("utf8")).toBe(`${lines.join("\n")}\n`);
+});
+
 test("a starting turn gets the file restored before it writes", async () => {
   await addOldSession();
   clock.advance(31 * DAY);

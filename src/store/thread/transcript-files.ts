@@ -47,6 +47,11 @@ const FLUSH_LINES = 256;
 const FLUSH_MS = 50;
 /** Writes that archive or remove a transcript: they do not need its file in readable form. */
 const ENDING: ReadonlySet<string> = new Set<WriteKind>(["transcripts.archive", "transcripts.remove"]);
+/**
+ * A file whose lines are overwritten is removed before the commit and written again after it: a process that is killed in between leaves no copy of
+ * what was to be gone, and the next one writes the file from the database.
+ */
+const OVERWRITING: WriteKind = "transcripts.redact";
 /** A writer that waits for one commit after the other does not wait for files in between. */
 const QUIET_MS = 3;
 
@@ -86,6 +91,12 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     if (report?.action !== "compressed") trusted.add(file);
   }
 
+  function leave(file: unknown): void {
+    if (typeof file !== "string" || tidIn(deps, file) === undefined) return;
+    trusted.delete(file);
+    projection.remove(file);
+  }
+
   function complete(file: string): void {
     finishArchiving(deps, projection, file);
     use(file, false);
@@ -111,6 +122,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
   return {
     prepare(commits, reads) {
       for (const [file, writing] of usedFiles(commits, reads)) use(file, writing);
+      for (const [, , writes] of commits) for (const [kind, input] of writes) if (kind === OVERWRITING && "file" in input) leave(input.file);
     },
     importLines(file) {
       const tid = tidIn(deps, file);
@@ -130,12 +142,16 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     },
     compressing: () => compressing,
     follow(effects) {
+      const rewritten = new Set(effects.flatMap((effect) => (effect.kind === "rewritten" ? [effect.file] : [])));
       for (const effect of effects) {
         unwritten.written(effect.kind === "renamed" ? effect.to : effect.file);
+        // A file that is written again has these lines, too.
+        if (effect.kind === "appended" && rewritten.has(effect.file)) continue;
         if (effect.kind === "appended") projection.append(effect.file, effect.startBytes, effect.lines);
         else {
           trusted.delete(effect.file);
           if (effect.kind === "renamed") projection.rename(effect.file, effect.to);
+          else if (effect.kind === "rewritten") use(effect.file, true);
           else projection.remove(effect.file);
         }
       }

@@ -9,6 +9,7 @@ import { inboxReads, inboxWrites } from "./inbox.ts";
 import { leasesReads, leasesWrites } from "./leases.ts";
 import { metaReads, metaWrites } from "./meta.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
+import { redactionReads, redactionWrites } from "./redaction.ts";
 import { sessionsReads, sessionsWrites } from "./sessions.ts";
 import { subagentsReads, subagentsWrites } from "./subagents.ts";
 import { transcriptsReads, transcriptsWrites } from "./transcripts.ts";
@@ -31,6 +32,7 @@ export const WRITES: WriteHandlers<Writes> = {
   ...devicesWrites,
   ...extensionsWrites,
   ...usageWrites,
+  ...redactionWrites,
   ...metaWrites,
 };
 
@@ -50,5 +52,6 @@ export const READS: ReadHandlers<Reads> = {
   ...devicesReads,
   ...extensionsReads,
   ...usageReads,
+  ...redactionReads,
   ...metaReads,
 };

@@ -28,7 +28,7 @@ export interface SessionRef {
 
 /** The live transcript: the session's main one, or its first. */
 function liveTranscript({ sql }: ReadContext, { agentId, sessionId }: SessionRef): Transcript | undefined {
-  const text = `SELECT tid, leaf_id AS leaf, tid || ' ' || created_at || ' ' || next_seq || ' ' || coalesce(leaf_id, '') AS stamp, file FROM transcripts
+  const text = `SELECT tid, leaf_id AS leaf, tid || ' ' || created_at || ' ' || next_seq || ' ' || coalesce(leaf_id, '') || ' ' || bytes AS stamp, file FROM transcripts
     WHERE agent_id = ? AND session_id = ? AND archived_at IS NULL ORDER BY tid`;
   const rows = allRows<Transcript & { readonly file: string }>(sql(text), agentId, sessionId);
   return rows.length < 2 ? rows[0] : (rows.find(({ file }) => file === transcriptFile(agentId, sessionId)) ?? rows[0]);

@@ -1,8 +1,8 @@
 import type { StatementSync } from "node:sqlite";
 import { AppError } from "../../../base/errors.ts";
 import type { EntryRow, TranscriptRow, TranscriptsReads, TranscriptsWrites } from "../../areas/transcripts.ts";
-import { archivedName, createLineReader, isTranscriptFile, PACKED_LINE, type LineReader } from "../../projection/index.ts";
-import { where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { archivedName, createLineReader, isTranscriptFile, PACKED_LINE, replacePacked, type LineReader } from "../../projection/index.ts";
+import { where, type ReadContext, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { allRows, firstRow, need, numberOf } from "../../rows.ts";
 
 const COLUMNS =
@@ -32,6 +32,18 @@ function tidOf({ sql }: ReadContext, file: string): number | undefined {
 
 function transcriptIn(sql: ReadContext["sql"], file: string): TranscriptRow | undefined {
   return firstRow(sql(`SELECT ${COLUMNS} FROM transcripts WHERE file = ?`), file);
+}
+
+/** The index over sessions has the beginnings of messages: those of this transcript are removed from it at once, and filled in again later. */
+function dropSearchText({ sql }: WriteContext, tid: number): void {
+  const keys = allRows<{ key: string }>(sql("SELECT key FROM sessions WHERE session_id = (SELECT session_id FROM transcripts WHERE tid = ?)"), tid);
+  if (keys.length === 0) return;
+  sql("INSERT INTO session_words (session_words, rank) VALUES ('secure-delete', 1)").run();
+  for (const { key } of keys) {
+    sql("INSERT INTO session_words (session_words, rowid, words, last) SELECT 'delete', n, words, last FROM session_search WHERE key = ?").run(key);
+    sql("DELETE FROM session_search WHERE key = ?").run(key);
+    sql("INSERT OR IGNORE INTO session_unsearched (session_key) VALUES (?)").run(key);
+  }
 }
 
 export const transcriptsWrites = {
@@ -105,6 +117,21 @@ export const transcriptsWrites = {
     sql(MARK).run(row.tid);
     effects.push({ kind: "renamed", file, to: name });
     return { file: name };
+  },
+  "transcripts.redact"(context, { file, seq, id, line }) {
+    const { sql, effects } = context;
+    assertLine(file, line);
+    const tid = tidOf(context, file);
+    if (tid === undefined) throw missing(file);
+    const row = firstRow<{ id: string | null; line: string }>(sql("SELECT entry_id AS id, line FROM transcript_entries WHERE tid = ? AND seq = ?"), tid, seq);
+    if (!row || row.id !== id) throw new AppError("CONFLICT", `line ${seq} of ${file} is not entry ${String(id)}; read it again`, { details: { file, seq } });
+    const before = createLineReader(sql).read(tid, seq, row.line);
+    if (row.line === PACKED_LINE) replacePacked(sql, tid, seq, line);
+    else sql("UPDATE transcript_entries SET line = ? WHERE tid = ? AND seq = ?").run(line, tid, seq);
+    sql("UPDATE transcripts SET bytes = bytes + ? WHERE tid = ?").run(Buffer.byteLength(line) - Buffer.byteLength(before), tid);
+    sql(MARK).run(tid);
+    dropSearchText(context, tid);
+    effects.push({ kind: "rewritten", file });
   },
   "transcripts.remove"(context, { file }) {
     const tid = tidOf(context, file);

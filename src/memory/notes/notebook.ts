@@ -1,0 +1,174 @@
+import { lstat, opendir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { AppError, systemCode } from "../../base/errors.ts";
+import { ensureFolder } from "../../base/files.ts";
+import type { Ids } from "../../base/ids.ts";
+import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
+import { hashOf, MAX_FILE_BYTES } from "../thread/note-files.ts";
+import { dayOfNote, MAIN_NOTE, notePath, type NotePath } from "./note-path.ts";
+import { createTrash } from "./trash.ts";
+
+export interface NoteInfo {
+  readonly path: string;
+  readonly bytes: number;
+  readonly updatedAtMs: number;
+  /** `YYYY-MM-DD`, when it is named after a day. */
+  readonly day?: string;
+}
+
+export interface NoteText {
+  readonly path: string;
+  readonly text: string;
+  /** Of its bytes; empty while there is no such file. */
+  readonly hash: string;
+}
+
+export interface NotebookDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly stateDir: string;
+  readonly workspaceOf: (agentId: string) => string;
+  /** The next search looks at the notes of this agent again. */
+  readonly changed: (agentId: string) => void;
+}
+
+/** The notes of agents as files: `MEMORY.md` and `memory/**.md` in their workspaces. */
+export interface Notebook {
+  list(agentId: string): Promise<{ readonly notes: readonly NoteInfo[]; readonly truncated: boolean }>;
+  get(agentId: string, path: string): Promise<NoteText>;
+  /** In one step. `CONFLICT` when the file is not the one with `hash`; an empty one means that there must be none. */
+  set(agentId: string, note: { readonly path: string; readonly text: string; readonly hash?: string | undefined }): Promise<NoteText>;
+  /** Changes a note whatever it holds: tried again when it changes in between. `undefined` leaves it as it is. */
+  edit(agentId: string, path: string, change: (text: string) => string | undefined): Promise<NoteText>;
+  /** Sets a note aside for a day. */
+  remove(agentId: string, path: string, hash?: string): Promise<{ readonly path: string; readonly undo: string; readonly undoUntil: number }>;
+  restore(undo: string): Promise<NoteText & { readonly agentId: string }>;
+  /** Erases removed notes that contain a text, so that they cannot be restored. Returns how many. */
+  eraseRemoved(agentId: string, matches: (text: string) => boolean): Promise<number>;
+  /** Erases removed notes whose day is over. */
+  sweep(): Promise<void>;
+}
+
+const MAX_LISTED = 5000;
+const MAX_DEPTH = 24;
+const EDITS = 5;
+
+async function listFolder(workspace: string, folder: string, depth: number, found: NoteInfo[]): Promise<void> {
+  let opened;
+  try {
+    opened = await opendir(join(workspace, folder));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return;
+    throw error;
+  }
+  for await (const entry of opened) {
+    if (found.length > MAX_LISTED) return;
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory() && depth < MAX_DEPTH && entry.name !== "node_modules" && entry.name !== ".git") await listFolder(workspace, path, depth + 1, found);
+    else if (entry.isFile() && /\.md$/i.test(entry.name)) await listFile(workspace, path, found);
+  }
+}
+
+async function listFile(workspace: string, path: string, found: NoteInfo[]): Promise<void> {
+  const facts = await lstat(join(workspace, path)).catch(() => undefined);
+  if (!facts?.isFile()) return;
+  const day = dayOfNote(path);
+  found.push({ path, bytes: facts.size, updatedAtMs: Math.floor(facts.mtimeMs), ...(day === undefined ? {} : { day }) });
+}
+
+/** `MEMORY.md` first, then days from the newest on, then the others by name. */
+function byImportance(a: NoteInfo, b: NoteInfo): number {
+  const rank = ({ path, day }: NoteInfo): number => (path.includes("/") ? (day === undefined ? 2 : 1) : 0);
+  return rank(a) - rank(b) || (b.day ?? "").localeCompare(a.day ?? "") || (a.path < b.path ? -1 : 1);
+}
+
+const conflict = (path: string): AppError =>
+  new AppError("CONFLICT", `${path} was changed in the meantime; read it again and repeat the change`, { details: { path, reason: "CONFLICT" } });
+
+export function createNotebook(deps: NotebookDeps): Notebook {
+  const { ids, workspaceOf, changed } = deps;
+  const trash = createTrash(deps);
+  const filesOf = (workspace: string): RootedFiles => createRootedFiles({ root: workspace, unique: () => ids.hex(8) });
+
+  async function read(workspace: string, note: NotePath): Promise<NoteText> {
+    let handle;
+    try {
+      handle = await filesOf(workspace).open(note.file);
+    } catch (error) {
+      const cause = error instanceof AppError ? error.cause : error;
+      if (systemCode(error) === "ENOENT" || systemCode(cause) === "ENOENT") return { path: note.path, text: "", hash: "" };
+      throw error;
+    }
+    await using file = handle;
+    const { size } = await file.stat();
+    if (size > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `${note.path} has ${size} bytes, more than the ${MAX_FILE_BYTES} of a note`);
+    const bytes = await file.readFile();
+    return { path: note.path, text: bytes.toString("utf8"), hash: hashOf(bytes) };
+  }
+
+  async function write(agentId: string, workspace: string, note: NotePath, text: string): Promise<NoteText> {
+    const bytes = Buffer.from(text.toWellFormed());
+    if (bytes.length > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `a note has at most ${MAX_FILE_BYTES} bytes; this text has ${bytes.length}`);
+    ensureFolder(workspace);
+    await filesOf(workspace).write(note.file, bytes);
+    changed(agentId);
+    return { path: note.path, text, hash: hashOf(bytes) };
+  }
+
+  async function set(agentId: string, { path, text, hash }: Parameters<Notebook["set"]>[1]): Promise<NoteText> {
+    const workspace = workspaceOf(agentId);
+    const note = notePath(workspace, path);
+    if (hash !== undefined && (await read(workspace, note)).hash !== hash) throw conflict(note.path);
+    return write(agentId, workspace, note, text);
+  }
+
+  return {
+    async list(agentId) {
+      const workspace = workspaceOf(agentId);
+      const found: NoteInfo[] = [];
+      await listFile(workspace, MAIN_NOTE, found);
+      // On a file system that does not tell cases apart both names are the same file.
+      if (found.length === 0) await listFile(workspace, "memory.md", found);
+      await listFolder(workspace, "memory", 0, found);
+      return { notes: found.slice(0, MAX_LISTED).toSorted(byImportance), truncated: found.length > MAX_LISTED };
+    },
+    async get(agentId, path) {
+      const workspace = workspaceOf(agentId);
+      return read(workspace, notePath(workspace, path));
+    },
+    set,
+    async edit(agentId, path, change) {
+      const workspace = workspaceOf(agentId);
+      for (let round = 0; ; round += 1) {
+        const now = await read(workspace, notePath(workspace, path));
+        const text = change(now.text);
+        if (text === undefined || text === now.text) return now;
+        try {
+          return await set(agentId, { path, text, hash: now.hash });
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code !== "CONFLICT" || round >= EDITS) throw error;
+        }
+      }
+    },
+    async remove(agentId, path, hash) {
+      const workspace = workspaceOf(agentId);
+      const note = notePath(workspace, path);
+      const now = await read(workspace, note);
+      if (now.hash === "") throw new AppError("NOT_FOUND", `there is no note ${note.path}`);
+      if (hash !== undefined && now.hash !== hash) throw conflict(note.path);
+      const kept = await trash.put({ agentId, path: note.path, text: now.text });
+      await filesOf(workspace).remove(note.file);
+      changed(agentId);
+      return { path: note.path, ...kept };
+    },
+    async restore(undo) {
+      const { agentId, path, text } = await trash.get(undo);
+      const restored = await set(agentId, { path, text, hash: "" });
+      await trash.drop(undo);
+      return { agentId, ...restored };
+    },
+    eraseRemoved: trash.erase,
+    sweep: trash.sweep,
+  };
+}

@@ -5,6 +5,7 @@ import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
+import { createGrowth } from "./growth.ts";
 import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
@@ -205,6 +206,12 @@ export function createMemory(deps: MemoryDeps): Memory {
     });
   }
 
+  const growth = createGrowth({
+    clock,
+    limits: (agentId) => settings(agentId).sync.sessions,
+    due: (agentId) => void ask("sync", agentId, {}).catch((error: unknown) => log.warn(`the sessions of agent ${agentId} could not be indexed: ${messageOf(error)}`)),
+  });
+
   /** Only what the thread has seen can have become outdated for it. */
   function follow(writes: readonly Write[]): void {
     if (!worker) return;
@@ -215,6 +222,7 @@ export function createMemory(deps: MemoryDeps): Memory {
         const files = grown.has(agentId) ? grown.get(agentId) : new Set<string>();
         files?.add(input.file);
         grown.set(agentId, files);
+        if (kind === "transcripts.append") growth.grew(agentId, input.entries.length, input.entries.reduce((sum, { line }) => sum + line.length, 0));
       } else if (kind === "transcripts.archive" || kind === "transcripts.remove") {
         const agentId = agentOfFile(input.file);
         if (agentId !== undefined) grown.set(agentId, undefined);
@@ -284,6 +292,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     async [Symbol.asyncDispose]() {
       closed = true;
       following?.[Symbol.dispose]();
+      growth[Symbol.dispose]();
       (await openQmd.started())?.[Symbol.dispose]();
       await stop();
     },

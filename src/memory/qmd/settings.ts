@@ -64,14 +64,13 @@ function collectionsOf({ includeDefaultMemory, paths }: Written, sessionsFolder:
 }
 
 /** An old rule may give a whole session key as the beginning of one without the agent. */
-function withRawKeys({ rules, ...scope }: NonNullable<Written["scope"]>): QmdSettings["scope"] {
-  if (!rules) return scope;
+function withRawKeys({ rules = [], default: otherwise = "deny" }: NonNullable<Written["scope"]>): QmdSettings["scope"] {
   return {
-    ...scope,
-    rules: rules.map((rule) => {
-      const { keyPrefix, ...match } = rule.match ?? {};
-      if (keyPrefix === undefined || !keyPrefix.toLowerCase().startsWith("agent:")) return rule;
-      return { ...rule, match: { ...match, rawKeyPrefix: keyPrefix } };
+    default: otherwise,
+    rules: rules.map(({ action, match = {} }) => {
+      const { keyPrefix, ...others } = match;
+      if (keyPrefix === undefined || !keyPrefix.toLowerCase().startsWith("agent:")) return { action, match };
+      return { action, match: { ...others, rawKeyPrefix: keyPrefix } };
     }),
   };
 }

@@ -37,7 +37,14 @@ function examplesOf(pool: Pool, questions: readonly Asked[]): readonly Example[]
     const wanted = new Set(expect.map(({ sessionId, entryId }) => pool.passageOf(sessionId, entryId)));
     const right = ids.flatMap((id, index) => (wanted.has(id) ? [index] : []));
     const sessionId = expect[0]?.sessionId ?? "";
-    return { ids, features: [...features.values()], right, expected: expect.length, isTest: personOf(sessionId) % 5 === 0, isWritten: sessionId.startsWith("t-") };
+    return {
+      ids,
+      features: [...features.values()],
+      right,
+      expected: expect.length,
+      isTest: personOf(sessionId) % 5 === 0,
+      isWritten: sessionId.startsWith("t-"),
+    };
   });
 }
 
@@ -115,7 +122,9 @@ function ownData(): string {
   const source = join(import.meta.dirname, "data", "training");
   const folder = mkdtempSync(join(tmpdir(), "memory-training-"));
   execFileSync(process.execPath, [join(source, "generate.mjs"), folder], { stdio: "ignore" });
-  const written = readdirSync(join(source, "written")).toSorted().map((name) => readFileSync(join(source, "written", name), "utf8"));
+  const written = readdirSync(join(source, "written"))
+    .toSorted()
+    .map((name) => readFileSync(join(source, "written", name), "utf8"));
   for (const [name, texts] of [
     ["conversations.jsonl", written],
     ["questions.jsonl", [readFileSync(join(source, "written-questions.jsonl"), "utf8")]],
@@ -142,7 +151,13 @@ function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scalin
 
 function main(): void {
   const { values } = parseArgs({
-    options: { data: { type: "string", multiple: true }, out: { type: "string" }, epochs: { type: "string", default: "12" }, decay: { type: "string", default: "0.01" }, all: { type: "boolean" } },
+    options: {
+      data: { type: "string", multiple: true },
+      out: { type: "string" },
+      epochs: { type: "string", default: "12" },
+      decay: { type: "string", default: "0.01" },
+      all: { type: "boolean" },
+    },
   });
   const examples = (values.data ?? [ownData()]).flatMap((folder) => {
     using pool = createPool(readConversations(join(folder, "conversations.jsonl")));
@@ -161,16 +176,23 @@ function main(): void {
   ]);
   const network = createNetwork(FEATURES.length, HIDDEN, random);
   const report = (epoch: number, loss: number): void => {
-    if (epoch % 5 === 4) console.log(`epoch ${epoch + 1}: loss ${loss.toFixed(3)}, recall@10 learned ${recallAt(network, usable.slice(0, 300), scaling, 10).toFixed(3)}, left out ${recallAt(network, testing, scaling, 10).toFixed(3)}`);
+    if (epoch % 5 === 4)
+      console.log(
+        `epoch ${epoch + 1}: loss ${loss.toFixed(3)}, recall@10 learned ${recallAt(network, usable.slice(0, 300), scaling, 10).toFixed(3)}, left out ${recallAt(network, testing, scaling, 10).toFixed(3)}`,
+      );
   };
   train(network, lists, { epochs: Number(values.epochs), rate: 0.01, decay: Number(values.decay), random, report });
   const calibration = calibrationOf(network, learning, scaling);
   for (const written of [true, false]) {
     const part = testing.filter(({ isWritten }) => isWritten === written);
     const reachable = part.reduce((sum, { right, expected }) => sum + right.length / expected, 0) / part.length;
-    console.log(`${written ? "by hand" : "generated"}, left out: ${part.length} questions, recall@10 ${recallAt(network, part, scaling, 10).toFixed(3)} of ${reachable.toFixed(3)} among the candidates`);
+    console.log(
+      `${written ? "by hand" : "generated"}, left out: ${part.length} questions, recall@10 ${recallAt(network, part, scaling, 10).toFixed(3)} of ${reachable.toFixed(3)} among the candidates`,
+    );
   }
-  console.log(`${examples.length} questions, ${testing.length} of them left out; ${network.weights.length} weights; recall@5 ${recallAt(network, testing, scaling, 5).toFixed(3)}, recall@10 ${recallAt(network, testing, scaling, 10).toFixed(3)}; calibration ${calibration.map((value) => value.toFixed(2)).join(", ")}`);
+  console.log(
+    `${examples.length} questions, ${testing.length} of them left out; ${network.weights.length} weights; recall@5 ${recallAt(network, testing, scaling, 5).toFixed(3)}, recall@10 ${recallAt(network, testing, scaling, 10).toFixed(3)}; calibration ${calibration.map((value) => value.toFixed(2)).join(", ")}`,
+  );
   if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(weightsOf(network, scaling, calibration))}\n`);
 }
 

@@ -49,6 +49,7 @@ export interface OpenModules {
   /** What turns load. */
   readonly code: TurnCode;
   readonly plugins: Plugins;
+  readonly memory: Pick<Memory, "start">;
   readonly channels: RunningChannels;
   readonly conversation: Pick<Conversation, "running" | "drain">;
   /** Sends a text to a session's chat. */
@@ -139,6 +140,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   return {
     gateway,
     plugins,
+    memory,
     cron: automation,
     hooks: automation.hooks,
     code: opened.code,

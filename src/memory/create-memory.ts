@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
-import type { Config } from "../config/index.ts";
+import { defaultAgentId, type Config } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
 import { createGrowth } from "./growth.ts";
 import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
@@ -54,8 +54,8 @@ export interface MemoryStatus extends ThreadStatus {
 /** What an agent knows: its notes and what was said in its sessions, searched without any model. */
 export interface Memory extends AsyncDisposable {
   settings(agentId: string): MemorySettings;
-  /** Begins what a backend does by itself, for these agents. Resolves at once unless the configuration wants to wait for it. */
-  start(agentIds: readonly string[]): Promise<void>;
+  /** Begins what a backend does by itself, for all agents. Resolves at once unless the configuration wants to wait for it. */
+  start(): Promise<void>;
   search(agentId: string, search: Search): Promise<SearchAnswer>;
   /** Lines of a note, as `memory_get` gives them. */
   read(agentId: string, lines: ReadLines): Promise<{ readonly path: string; readonly text: string }>;
@@ -169,7 +169,19 @@ export function createMemory(deps: MemoryDeps): Memory {
   /** What embeddings cost, in the usage report of the agent under a name of its own. */
   function recordUsage({ agentId, usage }: Extract<FromThread, { type: "usage" }>): void {
     const { provider, model, tokens, cost, ms, failed } = usage;
-    const row = { sessionKey: `agent:${agentId}:memory`, agentId, provider, model, input: tokens, output: 0, cacheRead: 0, cacheWrite: 0, cost, durationMs: Math.round(ms), failed };
+    const row = {
+      sessionKey: `agent:${agentId}:memory`,
+      agentId,
+      provider,
+      model,
+      input: tokens,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      cost,
+      durationMs: Math.round(ms),
+      failed,
+    };
     deps.store?.write("usage.add", row).catch((error: unknown) => log.warn(`the cost of embeddings could not be stored: ${messageOf(error)}`));
   }
 
@@ -209,7 +221,8 @@ export function createMemory(deps: MemoryDeps): Memory {
   const growth = createGrowth({
     clock,
     limits: (agentId) => settings(agentId).sync.sessions,
-    due: (agentId) => void ask("sync", agentId, {}).catch((error: unknown) => log.warn(`the sessions of agent ${agentId} could not be indexed: ${messageOf(error)}`)),
+    due: (agentId) =>
+      void ask("sync", agentId, {}).catch((error: unknown) => log.warn(`the sessions of agent ${agentId} could not be indexed: ${messageOf(error)}`)),
   });
 
   /** Only what the thread has seen can have become outdated for it. */
@@ -222,7 +235,12 @@ export function createMemory(deps: MemoryDeps): Memory {
         const files = grown.has(agentId) ? grown.get(agentId) : new Set<string>();
         files?.add(input.file);
         grown.set(agentId, files);
-        if (kind === "transcripts.append") growth.grew(agentId, input.entries.length, input.entries.reduce((sum, { line }) => sum + line.length, 0));
+        if (kind === "transcripts.append")
+          growth.grew(
+            agentId,
+            input.entries.length,
+            input.entries.reduce((sum, { line }) => sum + line.length, 0),
+          );
       } else if (kind === "transcripts.archive" || kind === "transcripts.remove") {
         const agentId = agentOfFile(input.file);
         if (agentId !== undefined) grown.set(agentId, undefined);
@@ -246,9 +264,11 @@ export function createMemory(deps: MemoryDeps): Memory {
 
   return {
     settings,
-    async start(agentIds) {
+    async start() {
       const opened = await qmd();
-      if (opened) await Promise.all(agentIds.map((agentId) => opened.start(agentId)));
+      if (!opened) return;
+      const listed = config.current.agents?.list?.map(({ id }) => id.trim().toLowerCase()) ?? [];
+      await Promise.all([...new Set([defaultAgentId(config.current), ...listed])].map((agentId) => opened.start(agentId)));
     },
     async search(agentId, search) {
       const found = await searchQmd(agentId, search);
@@ -280,7 +300,12 @@ export function createMemory(deps: MemoryDeps): Memory {
     },
     async sync(agentId, { rebuild } = {}) {
       const other = qmd();
-      if (other) await (await other).update(agentId).catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`));
+      if (other)
+        await (
+          await other
+        )
+          .update(agentId)
+          .catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`));
       return ask("sync", agentId, { rebuild });
     },
     notesChanged(agentId) {

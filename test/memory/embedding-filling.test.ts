@@ -52,7 +52,11 @@ test("two failed jobs switch batches off, and the texts are embedded directly", 
   server.batchFault = () => "failed";
   const at = await memoryFixture({ config: configFor(server, "openai", "/v1", { batch: { enabled: true, pollIntervalMs: 5 } }), notes: manyNotes(70) });
   await at.embedded();
-  expect((await at.memory.status(AGENT)).batch).toMatchObject({ enabled: true, failures: 1, lastError: expect.stringContaining("the job was refused") as string });
+  expect((await at.memory.status(AGENT)).batch).toMatchObject({
+    enabled: true,
+    failures: 1,
+    lastError: expect.stringContaining("the job was refused") as string,
+  });
   for (const [path, text] of Object.entries(manyNotes(70))) at.write(`memory/more/${path.slice(7)}`, `Again: ${text}`);
   await at.embedded();
   expect((await at.memory.status(AGENT)).batch).toMatchObject({ enabled: false, failures: 2 });
@@ -86,7 +90,13 @@ test("what was embedded before a kill is not embedded again after it", async () 
 
 async function say(at: MemoryFixture, sessionKey: string, sessionId: string, text: string): Promise<void> {
   const file = `agents/main/sessions/${sessionId}.jsonl`;
-  const line = JSON.stringify({ type: "message", id: "e1", parentId: null, timestamp: "2026-01-01T10:00:00Z", message: { role: "user", content: [{ type: "text", text }] } });
+  const line = JSON.stringify({
+    type: "message",
+    id: "e1",
+    parentId: null,
+    timestamp: "2026-01-01T10:00:00Z",
+    message: { role: "user", content: [{ type: "text", text }] },
+  });
   await at.store.commit([
     ["sessions.put", { key: sessionKey, agentId: "main", entry: { sessionId, updatedAt: 1_767_000_000_000 } }],
     ["transcripts.ensure", { file, agentId: "main", sessionId, header: JSON.stringify({ type: "session", version: 3, id: sessionId }) }],
@@ -100,7 +110,8 @@ test("what a session may not see is not found by its meaning either", async () =
   await say(at, "agent:main:one", "00000000-0000-4000-8000-000000000001", "My quimby is called Ada");
   await say(at, "agent:main:two", "00000000-0000-4000-8000-000000000002", "The weather is fine");
   await at.embedded();
-  const texts = async (sessions: "all" | readonly string[]) => (await at.find("flemwick", { scope: { notes: true, sessions } })).hits.map(({ snippet }) => snippet);
+  const texts = async (sessions: "all" | readonly string[]) =>
+    (await at.find("flemwick", { scope: { notes: true, sessions } })).hits.map(({ snippet }) => snippet);
   expect(await texts("all")).toContain("My quimby is called Ada");
   expect(await texts(["agent:main:two"])).not.toContain("My quimby is called Ada");
 });

@@ -102,7 +102,9 @@ for (const [what, fault, reason] of FAULTS) {
     server.fault = () => fault;
     const found = await at.find("train to Lisbon");
     expect(found.hits[0]).toMatchObject({ path: "memory/2026-02-01.md" });
-    await expect.poll(async () => (await at.memory.status(AGENT)).custom).toMatchObject({ searchMode: "fts-only", providerUnavailableReason: expect.stringMatching(reason) as string });
+    await expect
+      .poll(async () => (await at.memory.status(AGENT)).custom)
+      .toMatchObject({ searchMode: "fts-only", providerUnavailableReason: expect.stringMatching(reason) as string });
   });
 }
 

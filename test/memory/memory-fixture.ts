@@ -66,7 +66,8 @@ export async function memoryFixture({ config: written, notes = {}, env: more = {
     redactor: createRedactor(),
     version: "1.0.0",
   });
-  const open = (): Memory => createMemory({ config, store, clock, log, home: folder, workspaceOf: () => workspace, version: "1.0.0", auth: async (agentId) => models.auth(agentId) });
+  const open = (): Memory =>
+    createMemory({ config, store, clock, log, home: folder, workspaceOf: () => workspace, version: "1.0.0", auth: async (agentId) => models.auth(agentId) });
   const fixture: MemoryFixture = {
     folder,
     workspace,

@@ -26,7 +26,10 @@ const breakCommand = (at: MemoryFixture, fault: object): void => {
   writeFileSync(join(cacheOf(at), "fault.json"), JSON.stringify(fault));
 };
 
-async function setup(qmd: object = {}, notes: Record<string, string> = { "MEMORY.md": "# Garden\nThe lawn is cut on Friday.\n", "memory/Two Words.md": "The train leaves at nine.\n" }): Promise<MemoryFixture> {
+async function setup(
+  qmd: object = {},
+  notes: Record<string, string> = { "MEMORY.md": "# Garden\nThe lawn is cut on Friday.\n", "memory/Two Words.md": "The train leaves at nine.\n" },
+): Promise<MemoryFixture> {
   const env = { PATH: process.env["PATH"] ?? "", SECRET_API_KEY: "never-for-a-program" };
   const at = await memoryFixture({ config: withQmd(qmd), notes, env });
   await at.memory.sync(AGENT);
@@ -36,7 +39,11 @@ async function setup(qmd: object = {}, notes: Record<string, string> = { "MEMORY
 test("searches what qmd indexed, with the paths and lines of the files", async () => {
   const at = await setup();
   const found = await at.find("train", { session: { key: DIRECT } });
-  expect(found).toMatchObject({ provider: "qmd", mode: "fts-only", hits: [{ path: "memory/Two Words.md", startLine: 1, endLine: 2, score: 1, source: "memory", snippet: "The train leaves at nine." }] });
+  expect(found).toMatchObject({
+    provider: "qmd",
+    mode: "fts-only",
+    hits: [{ path: "memory/Two Words.md", startLine: 1, endLine: 2, score: 1, source: "memory", snippet: "The train leaves at nine." }],
+  });
   expect((await at.find("lawn")).hits[0]?.path).toBe("MEMORY.md");
   expect((await at.memory.status(AGENT)).backend).toBe("qmd");
 });
@@ -50,7 +57,10 @@ test("its home is the agent's own, and it gets no secrets", async () => {
 });
 
 test("each search mode is its command; vectors are made for those that need them", async () => {
-  for (const [searchMode, mode] of [["vsearch", "vector"], ["query", "hybrid"]] as const) {
+  for (const [searchMode, mode] of [
+    ["vsearch", "vector"],
+    ["query", "hybrid"],
+  ] as const) {
     const at = await setup({ searchMode });
     expect((await at.find("train")).mode).toBe(mode);
     expect(calls(at).map(({ args }) => args[0])).toEqual(expect.arrayContaining(["update", "embed", searchMode]));
@@ -141,7 +151,10 @@ async function say(at: MemoryFixture, sessionKey: string, sessionId: string, tex
 }
 
 test("conversations are exported without secrets, for as long as the configuration says, and seen by those who may", async () => {
-  const at = await memoryFixture({ config: withQmd({ sessions: { enabled: true, retentionDays: 30 }, update: { debounceMs: 0 } }), env: { PATH: process.env["PATH"] ?? "" } });
+  const at = await memoryFixture({
+    config: withQmd({ sessions: { enabled: true, retentionDays: 30 }, update: { debounceMs: 0 } }),
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
   const now = new Date().toISOString();
   await say(at, "agent:main:one", "00000000-0000-4000-8000-000000000001", "The harbour key is sk-abcdefghijklmnopqrstuvwxyz123456", now);
   await say(at, "agent:main:old", "00000000-0000-4000-8000-000000000002", "The harbour was old", "2020-01-01T00:00:00Z");
@@ -160,8 +173,12 @@ test("conversations are exported without secrets, for as long as the configurati
 });
 
 test("it is brought up to date when it is started, and then at its interval", async () => {
-  const at = await memoryFixture({ config: withQmd({ update: { interval: "1s", debounceMs: 0, waitForBootSync: true } }), notes: { "MEMORY.md": "The lawn\n" }, env: { PATH: process.env["PATH"] ?? "" } });
-  await at.memory.start([AGENT]);
+  const at = await memoryFixture({
+    config: withQmd({ update: { interval: "1s", debounceMs: 0, waitForBootSync: true } }),
+    notes: { "MEMORY.md": "The lawn\n" },
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
+  await at.memory.start();
   expect(calls(at).filter(({ args }) => args[0] === "update")).toHaveLength(1);
   at.write("memory/new.md", "A ferry\n");
   await expect.poll(async () => (await at.find("ferry")).hits.length).toBe(1);

@@ -51,10 +51,20 @@ test("without a key and a model there is no provider, and the reason is given", 
 
 test("a key in the environment chooses the provider: openai before gemini before voyage", async () => {
   const keys = { OPENAI_API_KEY: "key-of-openai", GEMINI_API_KEY: "key-of-gemini", VOYAGE_API_KEY: "key-of-voyage" };
-  expect((await chosen({ env: keys })).primary).toMatchObject({ id: "openai", model: "text-embedding-3-small", baseUrl: "https://api.openai.com/v1", keys: ["key-of-openai"], cost: 0.02 });
+  expect((await chosen({ env: keys })).primary).toMatchObject({
+    id: "openai",
+    model: "text-embedding-3-small",
+    baseUrl: "https://api.openai.com/v1",
+    keys: ["key-of-openai"],
+    cost: 0.02,
+  });
   const { OPENAI_API_KEY: _, ...others } = keys;
   expect((await chosen({ env: others })).primary).toMatchObject({ id: "gemini", model: "gemini-embedding-001", keys: ["key-of-gemini"] });
-  expect((await chosen({ env: { VOYAGE_API_KEY: "key-of-voyage" } })).primary).toMatchObject({ id: "voyage", model: "voyage-4-large", baseUrl: "https://api.voyageai.com/v1" });
+  expect((await chosen({ env: { VOYAGE_API_KEY: "key-of-voyage" } })).primary).toMatchObject({
+    id: "voyage",
+    model: "voyage-4-large",
+    baseUrl: "https://api.voyageai.com/v1",
+  });
 });
 
 test("a local model that exists comes before every key; one that does not exist is not chosen by itself", async () => {
@@ -70,7 +80,12 @@ test("keys come from profiles and from models.providers, and logins for chats do
   const oauth = { "openai:me": { type: "oauth", provider: "openai", access: "a", refresh: "r", expires: 9e15 } };
   expect((await chosen({ profiles: oauth })).primary).toBeUndefined();
   const models = { providers: { voyage: { baseUrl: "https://voyage.example/v1/", apiKey: "key-in-the-file", headers: { "x-org": "o" }, models: [] } } };
-  expect((await chosen({ models })).primary).toMatchObject({ id: "voyage", baseUrl: "https://voyage.example/v1", keys: ["key-in-the-file"], headers: { "x-org": "o" } });
+  expect((await chosen({ models })).primary).toMatchObject({
+    id: "voyage",
+    baseUrl: "https://voyage.example/v1",
+    keys: ["key-in-the-file"],
+    headers: { "x-org": "o" },
+  });
 });
 
 test("remote settings come before those of the provider, for this provider alone", async () => {
@@ -80,9 +95,16 @@ test("remote settings come before those of the provider, for this provider alone
     fallback: "voyage",
     remote: { baseUrl: "https://proxy.example/v1/", apiKey: "${PROXY_KEY}", headers: { "X-Project": "p" } },
   };
-  const models = { providers: { openai: { baseUrl: "https://other.example/v1", apiKey: "not-this-one", headers: { "x-org": "o", "X-Project": "q" }, models: [] } } };
+  const models = {
+    providers: { openai: { baseUrl: "https://other.example/v1", apiKey: "not-this-one", headers: { "x-org": "o", "X-Project": "q" }, models: [] } },
+  };
   const { primary, fallback } = await chosen({ memorySearch, models, env: { PROXY_KEY: "key-of-the-proxy", VOYAGE_API_KEY: "key-of-voyage" } });
-  expect(primary).toMatchObject({ baseUrl: "https://proxy.example/v1", keys: ["key-of-the-proxy"], model: "own-model", headers: { "x-org": "o", "X-Project": "p" } });
+  expect(primary).toMatchObject({
+    baseUrl: "https://proxy.example/v1",
+    keys: ["key-of-the-proxy"],
+    model: "own-model",
+    headers: { "x-org": "o", "X-Project": "p" },
+  });
   expect(fallback).toMatchObject({ id: "voyage", keys: ["key-of-voyage"], model: "voyage-4-large", headers: {}, baseUrl: "https://api.voyageai.com/v1" });
 });
 

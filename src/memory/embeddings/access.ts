@@ -26,7 +26,11 @@ interface Known {
 }
 
 const KNOWN: Readonly<Record<Exclude<ProviderId, "local">, Known>> = {
-  openai: { provider: "openai", model: "text-embedding-3-small", costs: { "text-embedding-3-small": 0.02, "text-embedding-3-large": 0.13, "text-embedding-ada-002": 0.1 } },
+  openai: {
+    provider: "openai",
+    model: "text-embedding-3-small",
+    costs: { "text-embedding-3-small": 0.02, "text-embedding-3-large": 0.13, "text-embedding-ada-002": 0.1 },
+  },
   gemini: { provider: "google", model: "gemini-embedding-001", costs: { "gemini-embedding-001": 0.15 } },
   voyage: { provider: "voyage", model: "voyage-4-large", costs: { "voyage-4-large": 0.12, "voyage-4": 0.06, "voyage-4-lite": 0.02, "voyage-3-large": 0.18 } },
   mistral: { provider: "mistral", model: "mistral-embed", costs: { "mistral-embed": 0.1 } },
@@ -74,7 +78,8 @@ export async function embeddingSettings(settings: MemorySettings, deps: AccessDe
       return { why: messageOf(error) };
     }
     const baseUrl = withoutSlash(own?.baseUrl || entry?.baseUrl || providerFacts(provider)?.baseUrl || "");
-    if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) return { why: `the address of ${id} is not an http or https URL: ${JSON.stringify(baseUrl.slice(0, 100))}` };
+    if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
+      return { why: `the address of ${id} is not an http or https URL: ${JSON.stringify(baseUrl.slice(0, 100))}` };
     if (keys.length === 0 && !needsNoKey(provider)) {
       return { why: `No API key found for provider "${provider}". Add one with: openclaw models auth add --provider ${provider}` };
     }
@@ -90,7 +95,17 @@ export async function embeddingSettings(settings: MemorySettings, deps: AccessDe
     const file = /^(?:hf|https?):/.test(modelPath) ? modelPath : resolve(deps.home, expandHome(modelPath, deps.home));
     const cacheDir = local?.modelCacheDir === undefined ? undefined : resolve(deps.home, expandHome(local.modelCacheDir, deps.home));
     const packagesFrom = [config.paths.state, import.meta.dirname];
-    return { access: { id: "local", model: file, baseUrl: "", headers: {}, keys: [], cost: 0, local: { modelPath: file, packagesFrom, ...(cacheDir === undefined ? {} : { cacheDir }) } } };
+    return {
+      access: {
+        id: "local",
+        model: file,
+        baseUrl: "",
+        headers: {},
+        keys: [],
+        cost: 0,
+        local: { modelPath: file, packagesFrom, ...(cacheDir === undefined ? {} : { cacheDir }) },
+      },
+    };
   }
 
   const accessOf = async (id: ProviderId, isOwn: boolean): Promise<Outcome> => (id === "local" ? localAccess() : remoteAccess(id, isOwn));
@@ -109,7 +124,8 @@ export async function embeddingSettings(settings: MemorySettings, deps: AccessDe
 
   const requested = written.provider ?? "auto";
   const primary = await (requested === "auto" ? automatic() : accessOf(requested, true));
-  const second = written.fallback === undefined || written.fallback === "none" || written.fallback === requested ? undefined : await accessOf(written.fallback, false);
+  const second =
+    written.fallback === undefined || written.fallback === "none" || written.fallback === requested ? undefined : await accessOf(written.fallback, false);
   const isSame = second && "access" in second && "access" in primary && second.access.id === primary.access.id;
   const batch = remote?.batch;
   const { cache, store } = written;

@@ -96,7 +96,14 @@ export function createActiveProvider(settings: EmbeddingSettings, deps: ActivePr
       const started = monotonic();
       try {
         const result = await work(asked);
-        deps.usage({ provider: by.id, model: by.model, tokens: result.tokens, cost: (result.tokens * by.cost * share) / 1e6, ms: monotonic() - started, failed: false });
+        deps.usage({
+          provider: by.id,
+          model: by.model,
+          tokens: result.tokens,
+          cost: (result.tokens * by.cost * share) / 1e6,
+          ms: monotonic() - started,
+          failed: false,
+        });
         if (by === access) [failures, reason, answered] = [0, undefined, true];
         return result;
       } catch (error) {

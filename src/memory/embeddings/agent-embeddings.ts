@@ -133,10 +133,15 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
     const isLocal = active.access?.id === "local";
     const timeoutMs = isLocal ? LOCAL_QUERY_MS : QUERY_MS;
     const { vectors } = await active.ask(async (embedder) => {
-      const result = await embedder.embed([cutToTokens(isLocal ? query : redactor.text(query), embedder.maxInputTokens)], { kind: "query", timeoutMs, signal: ended.signal });
+      const result = await embedder.embed([cutToTokens(isLocal ? query : redactor.text(query), embedder.maxInputTokens)], {
+        kind: "query",
+        timeoutMs,
+        signal: ended.signal,
+      });
       const [vector] = result.vectors;
       const known = opened?.vectors;
-      if (vector && known && !known.fits(vector)) throw new AppError("UNAVAILABLE", `${embedder.id} answered with ${vector.length} dimensions, but the index has ${known.dims}`);
+      if (vector && known && !known.fits(vector))
+        throw new AppError("UNAVAILABLE", `${embedder.id} answered with ${vector.length} dimensions, but the index has ${known.dims}`);
       return result;
     });
     const [vector] = vectors;
@@ -160,7 +165,15 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
     const now = open();
     const { key } = active;
     if (!now || !key || active.isResting) return undefined;
-    if ((await within(now.vectors.load().then(() => true), waitMs)) !== true || now !== opened || now.vectors.size === 0) return undefined;
+    if (
+      (await within(
+        now.vectors.load().then(() => true),
+        waitMs,
+      )) !== true ||
+      now !== opened ||
+      now.vectors.size === 0
+    )
+      return undefined;
     const asked = questionVector(query, key.providerKey);
     if (slow && (await within(asked, 0)) === undefined) return undefined;
     const vector = await within(asked, waitMs);
@@ -252,8 +265,15 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
           timeoutMs: settings.batch.timeoutMinutes * 60_000,
           ...(filling?.batchError === undefined ? {} : { lastError: filling.batchError }),
         },
-        cache: { enabled: settings.cache.enabled, entries: cacheEntries(index), ...(settings.cache.maxEntries === undefined ? {} : { maxEntries: settings.cache.maxEntries }) },
-        custom: { searchMode: access && reason === undefined ? (settings.vectorsOnly ? "vector" : "hybrid") : "fts-only", ...(reason === undefined ? {} : { providerUnavailableReason: reason }) },
+        cache: {
+          enabled: settings.cache.enabled,
+          entries: cacheEntries(index),
+          ...(settings.cache.maxEntries === undefined ? {} : { maxEntries: settings.cache.maxEntries }),
+        },
+        custom: {
+          searchMode: access && reason === undefined ? (settings.vectorsOnly ? "vector" : "hybrid") : "fts-only",
+          ...(reason === undefined ? {} : { providerUnavailableReason: reason }),
+        },
         ...(probed ? { probe: probed } : {}),
       };
     },

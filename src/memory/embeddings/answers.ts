@@ -9,7 +9,10 @@ interface Row {
 /** The vectors of an answer in OpenAI's form, in the order of the texts. */
 export function rowsOf(value: unknown): { readonly vectors: readonly unknown[]; readonly tokens: number | undefined } {
   const data = isRecord(value) && Array.isArray(value["data"]) ? value["data"] : [];
-  const rows = data.map((row, at): Row => ({ index: isRecord(row) && typeof row["index"] === "number" ? row["index"] : at, embedding: isRecord(row) ? row["embedding"] : undefined }));
+  const rows = data.map((row, at): Row => ({
+    index: isRecord(row) && typeof row["index"] === "number" ? row["index"] : at,
+    embedding: isRecord(row) ? row["embedding"] : undefined,
+  }));
   const usage = isRecord(value) && isRecord(value["usage"]) ? value["usage"] : {};
   const tokens = usage["total_tokens"] ?? usage["prompt_tokens"];
   return { vectors: rows.toSorted((a, b) => a.index - b.index).map(({ embedding }) => embedding), tokens: typeof tokens === "number" ? tokens : undefined };
@@ -26,7 +29,8 @@ export function checkVectors(who: string, values: readonly unknown[], count: num
     const vector = new Float32Array(dims);
     for (let at = 0; at < dims; at += 1) {
       const number: unknown = value[at];
-      if (typeof number !== "number" || !Number.isFinite(number)) throw new AppError("UNAVAILABLE", `${who} answered with a vector that has values other than numbers`);
+      if (typeof number !== "number" || !Number.isFinite(number))
+        throw new AppError("UNAVAILABLE", `${who} answered with a vector that has values other than numbers`);
       vector[at] = number;
     }
     return normalised(vector);

@@ -37,7 +37,9 @@ export function createCache(key: CacheKey, { maxEntries, now }: { readonly maxEn
   const { provider, model, providerKey } = key;
   return {
     get(index, hash) {
-      const row = index.sql("SELECT embedding FROM embedding_cache WHERE provider = ? AND model = ? AND provider_key = ? AND hash = ?").get(provider, model, providerKey, hash);
+      const row = index
+        .sql("SELECT embedding FROM embedding_cache WHERE provider = ? AND model = ? AND provider_key = ? AND hash = ?")
+        .get(provider, model, providerKey, hash);
       return parse(row?.["embedding"]);
     },
     put(index, hash, vector) {

@@ -33,4 +33,3 @@ export function groupByTokens<T extends { readonly text: string }>(items: readon
   }
   return groups;
 }
-

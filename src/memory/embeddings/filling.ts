@@ -130,7 +130,11 @@ export function createFilling(deps: FillingDeps): Filling {
 
   function checked(result: Embedded): Embedded {
     const odd = result.vectors.find((vector) => !vectors.fits(vector));
-    if (odd) throw new AppError("UNAVAILABLE", `${key.provider} answered with ${odd.length} dimensions, but ${key.model} had ${vectors.dims}; make the index again: openclaw memory index --force`);
+    if (odd)
+      throw new AppError(
+        "UNAVAILABLE",
+        `${key.provider} answered with ${odd.length} dimensions, but ${key.model} had ${vectors.dims}; make the index again: openclaw memory index --force`,
+      );
     return result;
   }
 

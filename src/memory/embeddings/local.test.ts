@@ -23,13 +23,19 @@ export const getLlama = async ({ logLevel }) => ({
 });
 `;
 
-function setup({ isInstalled, modelPath = "/models/small.gguf" }: { readonly isInstalled: boolean; readonly modelPath?: string }): { readonly folder: string; readonly embedder: Embedder } {
+function setup({ isInstalled, modelPath = "/models/small.gguf" }: { readonly isInstalled: boolean; readonly modelPath?: string }): {
+  readonly folder: string;
+  readonly embedder: Embedder;
+} {
   const folder = mkdtempSync(join(tmpdir(), "embedding-local-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   if (isInstalled) {
     const at = join(folder, "node_modules", "node-llama-cpp");
     mkdirSync(at, { recursive: true });
-    writeFileSync(join(at, "package.json"), JSON.stringify({ name: "node-llama-cpp", version: "3.0.0", type: "module", exports: { ".": { import: "./index.js" } } }));
+    writeFileSync(
+      join(at, "package.json"),
+      JSON.stringify({ name: "node-llama-cpp", version: "3.0.0", type: "module", exports: { ".": { import: "./index.js" } } }),
+    );
     writeFileSync(join(at, "index.js"), PACKAGE);
   }
   const local = { modelPath, packagesFrom: [folder] };
@@ -56,5 +62,8 @@ test("says which package to install, and where", async () => {
 
 test("a model that cannot be loaded is named", async () => {
   await using embedder = setup({ isInstalled: true, modelPath: "/models/missing.gguf" }).embedder;
-  await expect(embedder.embed(["one"], options)).rejects.toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("no such file: /models/missing.gguf") as string });
+  await expect(embedder.embed(["one"], options)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: expect.stringContaining("no such file: /models/missing.gguf") as string,
+  });
 });

@@ -35,7 +35,10 @@ for (const kind of ["exact", "int8"] as const) {
     expect(matrix.size).toBe(rows.size);
     const query = unit();
     const isAllowed = (id: number): boolean => id % 5 !== 0;
-    const wanted = [...rows].filter(([id]) => isAllowed(id)).map(([id, vector]) => ({ id, value: dot(vector, query) })).toSorted((a, b) => b.value - a.value);
+    const wanted = [...rows]
+      .filter(([id]) => isAllowed(id))
+      .map(([id, vector]) => ({ id, value: dot(vector, query) }))
+      .toSorted((a, b) => b.value - a.value);
     const cosines = matrix.cosines(query);
     for (const [id, vector] of rows) expect(Math.abs((cosines.of(id) ?? 9) - dot(vector, query))).toBeLessThan(kind === "exact" ? 1e-5 : 0.02);
     const found = best(cosines, 10, isAllowed);

@@ -13,7 +13,10 @@ export interface VecExtension extends Disposable {
   nearest(query: Float32Array, count: number, isAllowed: (id: number) => boolean): readonly Found[];
 }
 
-export type LoadedExtension = { readonly kind: "loaded"; readonly extension: VecExtension } | { readonly kind: "failed"; readonly path: string; readonly why: string } | { readonly kind: "absent" };
+export type LoadedExtension =
+  | { readonly kind: "loaded"; readonly extension: VecExtension }
+  | { readonly kind: "failed"; readonly path: string; readonly why: string }
+  | { readonly kind: "absent" };
 
 const ENDINGS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "dylib", linux: "so", win32: "dll" };
 
@@ -34,7 +37,10 @@ function installed(from: readonly string[]): string | undefined {
 }
 
 /** Loads the library that the configuration names, or the installed one. A library that does not load is reported, and search goes on without it. */
-export function loadVecExtension(index: string, { extensionPath, from }: { readonly extensionPath?: string | undefined; readonly from: readonly string[] }): LoadedExtension {
+export function loadVecExtension(
+  index: string,
+  { extensionPath, from }: { readonly extensionPath?: string | undefined; readonly from: readonly string[] },
+): LoadedExtension {
   const path = extensionPath ?? installed(from);
   if (path === undefined) return { kind: "absent" };
   let db: DatabaseSync | undefined;
@@ -42,7 +48,9 @@ export function loadVecExtension(index: string, { extensionPath, from }: { reado
     db = new DatabaseSync(index, { readOnly: true, allowExtension: true, timeout: 1000 });
     db.loadExtension(path);
     db.enableLoadExtension(false);
-    const find = db.prepare("SELECT passage AS id, 1 - vec_distance_cosine(vector, ?) AS value FROM vectors WHERE length(vector) = ? ORDER BY value DESC LIMIT ?");
+    const find = db.prepare(
+      "SELECT passage AS id, 1 - vec_distance_cosine(vector, ?) AS value FROM vectors WHERE length(vector) = ? ORDER BY value DESC LIMIT ?",
+    );
     const opened = db;
     return {
       kind: "loaded",

@@ -8,7 +8,12 @@ import { openVectors, type VectorsOptions } from "./vectors.ts";
 
 const STAMP = { chunkTokens: 400, chunkOverlap: 80 };
 const DIMS = 16;
-const options: VectorsOptions = { key: { provider: "p", model: "m", providerKey: "k" }, chunking: { tokens: 400, overlap: 80 }, vector: { enabled: true }, packagesFrom: [] };
+const options: VectorsOptions = {
+  key: { provider: "p", model: "m", providerKey: "k" },
+  chunking: { tokens: 400, overlap: 80 },
+  vector: { enabled: true },
+  packagesFrom: [],
+};
 
 function setup(): { readonly index: IndexDatabase; readonly file: string } {
   const folder = mkdtempSync(join(tmpdir(), "vectors-"));

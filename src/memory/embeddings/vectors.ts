@@ -74,7 +74,8 @@ function scaleOf(values: Iterable<number>, count: number): (cosine: number) => n
 function claim(index: IndexDatabase, { key, chunking }: VectorsOptions): number | undefined {
   const { provider, model, providerKey } = key;
   const written = index.sql("SELECT value FROM meta WHERE key = ?").get(META)?.["value"];
-  const before = typeof written === "string" ? (JSON.parse(written) as { provider?: unknown; model?: unknown; providerKey?: unknown; vectorDims?: unknown }) : undefined;
+  const before =
+    typeof written === "string" ? (JSON.parse(written) as { provider?: unknown; model?: unknown; providerKey?: unknown; vectorDims?: unknown }) : undefined;
   if (before && before.provider === provider && before.model === model && before.providerKey === providerKey) {
     return typeof before.vectorDims === "number" ? before.vectorDims : undefined;
   }
@@ -216,7 +217,11 @@ export function openVectors(index: IndexDatabase, options: VectorsOptions): Vect
           const vector = stored(id);
           return vector?.length === query.length ? dot(vector, query) : undefined;
         };
-        return { top: (most, isAllowed) => new Map(nearest(query, most, isAllowed).map(({ id, value }) => [id, value])), cosine, scale: scaleOf(some, some.length) };
+        return {
+          top: (most, isAllowed) => new Map(nearest(query, most, isAllowed).map(({ id, value }) => [id, value])),
+          cosine,
+          scale: scaleOf(some, some.length),
+        };
       }
       return scanned(matrix ?? createMatrix(query.length, "exact"), query);
     },

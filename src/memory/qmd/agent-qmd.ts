@@ -57,7 +57,9 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
   const { home, collections, update: when, limits, searchMode } = settings;
   const run = createRunQmd(settings, deps.env, workspace);
   const sessions: SessionExport | undefined =
-    settings.sessions && store ? createSessionExport({ store, agentId, clock, folder: settings.sessions.folder, retentionDays: settings.sessions.retentionDays }) : undefined;
+    settings.sessions && store
+      ? createSessionExport({ store, agentId, clock, folder: settings.sessions.folder, retentionDays: settings.sessions.retentionDays })
+      : undefined;
   let lastUpdateAt: number | undefined;
   let lastEmbedAt: number | undefined;
   let lastError: string | undefined;
@@ -80,7 +82,8 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     mkdirSync(workspace, { recursive: true });
     const before = added();
     const now = Object.fromEntries(collections.map(({ name, root, pattern }) => [name, `${root}\n${pattern}`]));
-    for (const name of Object.keys(before)) if (before[name] !== now[name]) await run(["collection", "remove", name], when.commandTimeoutMs).catch(() => undefined);
+    for (const name of Object.keys(before))
+      if (before[name] !== now[name]) await run(["collection", "remove", name], when.commandTimeoutMs).catch(() => undefined);
     for (const { name, root, pattern } of collections) {
       if (before[name] === now[name]) continue;
       mkdirSync(root, { recursive: true });

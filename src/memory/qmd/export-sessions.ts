@@ -62,7 +62,7 @@ export function createSessionExport({ store, agentId, folder, retentionDays, clo
   async function textOf({ file, sessionKey, lines }: ConversationRow): Promise<{ readonly text: string; readonly at: number }> {
     const said: string[] = [];
     let at = 0;
-    for (let after = -1; after < lines; ) {
+    for (let after = -1; after < lines;) {
       const rows = await store.read("transcripts.page", { file, after, limit: PAGE });
       const last = rows.at(-1);
       if (!last) break;
@@ -80,7 +80,7 @@ export function createSessionExport({ store, agentId, folder, retentionDays, clo
 
   async function conversations(): Promise<readonly ConversationRow[]> {
     const found: ConversationRow[] = [];
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const page = await store.read("transcripts.conversations", { agentId, after, limit: LISTED });
       found.push(...page.filter(({ file }) => !file.includes(".deleted.")));
       const last = page.at(-1);

@@ -38,7 +38,14 @@ export function parseResults(output: string): readonly Printed[] {
     if (!isRecord(row) || typeof row["file"] !== "string") return [];
     const { file, score, snippet, body, line } = row;
     const text = typeof snippet === "string" ? snippet : typeof body === "string" ? body : "";
-    return [{ file, score: typeof score === "number" && Number.isFinite(score) ? Math.min(1, Math.max(0, score)) : 0, snippet: text, line: typeof line === "number" ? line : undefined }];
+    return [
+      {
+        file,
+        score: typeof score === "number" && Number.isFinite(score) ? Math.min(1, Math.max(0, score)) : 0,
+        snippet: text,
+        line: typeof line === "number" ? line : undefined,
+      },
+    ];
   });
 }
 
@@ -91,7 +98,14 @@ export function locate({ file: printed, score, snippet, line }: Printed, { colle
   return {
     collection,
     file,
-    hit: { path, startLine: first, endLine: first + Math.max(0, lines - 1), score, snippet: shown, source: collection.kind === "sessions" ? "sessions" : "memory" },
+    hit: {
+      path,
+      startLine: first,
+      endLine: first + Math.max(0, lines - 1),
+      score,
+      snippet: shown,
+      source: collection.kind === "sessions" ? "sessions" : "memory",
+    },
   };
 }
 

@@ -38,7 +38,11 @@ export interface QmdSettings {
 /** Chats with one person alone. */
 const DIRECT_ONLY: QmdSettings["scope"] = { default: "deny", rules: [{ action: "allow", match: { chatType: "direct" } }] };
 
-const nameOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "") || "notes";
+const nameOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "") || "notes";
 
 export interface QmdContext {
   readonly stateDir: string;
@@ -58,7 +62,8 @@ function collectionsOf({ includeDefaultMemory, paths }: Written, sessionsFolder:
     add("memory-alt", workspace, "memory.md", "memory");
     add("memory-dir", join(workspace, "memory"), "**/*.md", "memory");
   }
-  for (const [index, { path, name, pattern }] of (paths ?? []).entries()) add(name ?? `custom-${index + 1}`, resolve(workspace, expandHome(path, home)), pattern ?? "**/*.md", "custom");
+  for (const [index, { path, name, pattern }] of (paths ?? []).entries())
+    add(name ?? `custom-${index + 1}`, resolve(workspace, expandHome(path, home)), pattern ?? "**/*.md", "custom");
   if (sessionsFolder !== undefined) add("sessions", sessionsFolder, "**/*.md", "sessions");
   return found;
 }
@@ -79,7 +84,12 @@ export function qmdSettings(config: OpenClawConfig, agentId: string, context: Qm
   const written = config.memory?.qmd ?? {};
   const { update = {}, limits = {}, sessions } = written;
   const home = join(context.stateDir, "agents", agentId, "qmd");
-  const folder = sessions?.enabled === true ? (sessions.exportDir === undefined ? join(home, "sessions") : resolve(context.home, expandHome(sessions.exportDir, context.home))) : undefined;
+  const folder =
+    sessions?.enabled === true
+      ? sessions.exportDir === undefined
+        ? join(home, "sessions")
+        : resolve(context.home, expandHome(sessions.exportDir, context.home))
+      : undefined;
   return {
     command: written.command?.trim() || "qmd",
     searchMode: written.searchMode ?? "search",

@@ -78,9 +78,16 @@ export function isOneApart(one: string, other: string): boolean {
 /** Terms of the index that a rare word of the question may stand for: longer ones that begin with it, and misspellings. */
 function variants(index: IndexDatabase, stem: string): readonly string[] {
   if (stem.length < 4 || !/^[a-z]+$/.test(stem)) return [];
-  const near = index.sql("SELECT term, n FROM terms WHERE term >= ? AND term < ? ORDER BY n DESC LIMIT 200").all(stem.slice(0, 3), `${stem.slice(0, 3)}\u{10ffff}`);
-  const isVariant = (term: string): boolean => term !== stem && ((stem.length >= 5 && term.startsWith(stem)) || (term.length >= 5 && stem.startsWith(term)) || (stem.length >= 5 && isOneApart(stem, term)));
-  return near.map((row) => String(row["term"])).filter(isVariant).slice(0, MOST_VARIANTS);
+  const near = index
+    .sql("SELECT term, n FROM terms WHERE term >= ? AND term < ? ORDER BY n DESC LIMIT 200")
+    .all(stem.slice(0, 3), `${stem.slice(0, 3)}\u{10ffff}`);
+  const isVariant = (term: string): boolean =>
+    term !== stem &&
+    ((stem.length >= 5 && term.startsWith(stem)) || (term.length >= 5 && stem.startsWith(term)) || (stem.length >= 5 && isOneApart(stem, term)));
+  return near
+    .map((row) => String(row["term"]))
+    .filter(isVariant)
+    .slice(0, MOST_VARIANTS);
 }
 
 /** How rare the terms are. */

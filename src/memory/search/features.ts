@@ -288,7 +288,11 @@ function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number
 /** Whether two texts speak of the same thing, roughly: the share of stems they have in common. Numbers are left out: they are what changes. */
 export function similarity(analyser: Analyser, one: StoredPassage, other: StoredPassage): number {
   const stems = (passage: StoredPassage): Set<string> =>
-    new Set(wordsOf(passage.text).flatMap(({ word }) => (/\d/.test(word) || analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)])));
+    new Set(
+      wordsOf(passage.text).flatMap(({ word }) =>
+        /\d/.test(word) || analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)],
+      ),
+    );
   const [a, b] = [stems(one), stems(other)];
   const common = a.intersection(b).size;
   return common / (a.size + b.size - common || 1);

@@ -161,7 +161,15 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
   const base = { mode, ranker: ranker.kind, ...(request.explain ? { understood: understood(question) } : {}) } as const;
   const allowed = allowedDocuments(index, request);
   if ((question.terms.length === 0 && !near) || allowed?.size === 0) return { ...base, hits: [] };
-  const pool = gather({ index, passages, question, allowed, now, near, byVectors: Math.min(MOST_BY_VECTORS, request.maxResults * request.ranking.candidateMultiplier) });
+  const pool = gather({
+    index,
+    passages,
+    question,
+    allowed,
+    now,
+    near,
+    byVectors: Math.min(MOST_BY_VECTORS, request.maxResults * request.ranking.candidateMultiplier),
+  });
   const beside = new Map<number, StoredPassage | undefined>();
   const neighbour = (id: number): StoredPassage | undefined => {
     if (!beside.has(id)) beside.set(id, passages.get([id]).get(id));

@@ -21,7 +21,14 @@ export interface ThreadStatus extends EmbeddingStatus {
 }
 
 export type ToThread =
-  | { readonly type: "request"; readonly id: number; readonly kind: RequestKind; readonly settings: LibrarySettings; readonly embeddings: EmbeddingSettings; readonly input: unknown }
+  | {
+      readonly type: "request";
+      readonly id: number;
+      readonly kind: RequestKind;
+      readonly settings: LibrarySettings;
+      readonly embeddings: EmbeddingSettings;
+      readonly input: unknown;
+    }
   /** Transcripts grew; without files, any of them may have changed. */
   | { readonly type: "touched"; readonly agentId: string; readonly files?: readonly string[] }
   | { readonly type: "notesChanged"; readonly agentId: string }

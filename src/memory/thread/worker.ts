@@ -29,7 +29,9 @@ function serve(port: MessagePort): void {
   const libraries = new Map<string, Library>();
   const scheduler = createScheduler();
   const changed = (library: Library): void =>
-    void scheduler.run(() => library.syncNotes()).catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
+    void scheduler
+      .run(() => library.syncNotes())
+      .catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
   const embeddings = new Map<string, AgentEmbeddings>();
 
   /** Embeddings of an index end with it: what the provider still answers is dropped. */
@@ -67,7 +69,14 @@ function serve(port: MessagePort): void {
     const known = libraries.get(settings.agentId);
     if (known && JSON.stringify(known.settings) === JSON.stringify(settings)) return known;
     close(settings.agentId);
-    const library = openLibrary(settings, { analyser, concepts, learned, now: () => Date.now(), changed, notice: (message) => post({ type: "notice", message }) });
+    const library = openLibrary(settings, {
+      analyser,
+      concepts,
+      learned,
+      now: () => Date.now(),
+      changed,
+      notice: (message) => post({ type: "notice", message }),
+    });
     libraries.set(settings.agentId, library);
     return library;
   };

@@ -51,9 +51,25 @@ const inputOf = ({ input }: { readonly input: string | readonly string[] }): rea
 
 /** The forms that requests and answers have, by the end of the path. */
 const FORMS: readonly (readonly [RegExp, Form])[] = [
-  [/\/v1\/embeddings$/, { texts: inputOf, answer: (vectors, tokens) => ({ object: "list", data: vectors.map((embedding, index) => ({ object: "embedding", index, embedding })).toReversed(), usage: { prompt_tokens: tokens, total_tokens: tokens } }) }],
+  [
+    /\/v1\/embeddings$/,
+    {
+      texts: inputOf,
+      answer: (vectors, tokens) => ({
+        object: "list",
+        data: vectors.map((embedding, index) => ({ object: "embedding", index, embedding })).toReversed(),
+        usage: { prompt_tokens: tokens, total_tokens: tokens },
+      }),
+    },
+  ],
   [/:embedContent$/, { texts: ({ content }: { content: never }) => [textOfContent(content)], answer: ([values]) => ({ embedding: { values } }) }],
-  [/:batchEmbedContents$/, { texts: ({ requests }: { requests: { content: never }[] }) => requests.map(({ content }) => textOfContent(content)), answer: (vectors) => ({ embeddings: vectors.map((values) => ({ values })) }) }],
+  [
+    /:batchEmbedContents$/,
+    {
+      texts: ({ requests }: { requests: { content: never }[] }) => requests.map(({ content }) => textOfContent(content)),
+      answer: (vectors) => ({ embeddings: vectors.map((values) => ({ values })) }),
+    },
+  ],
   [/\/api\/embed$/, { texts: inputOf, answer: (embeddings, prompt_eval_count) => ({ embeddings, prompt_eval_count }) }],
 ];
 
@@ -124,7 +140,7 @@ export async function startEmbeddingServer(dims = 64): Promise<EmbeddingServer> 
     } else if (/\/v1\/batches\/[^/]+$/.test(path)) {
       const id = path.slice(path.lastIndexOf("/") + 1);
       const job = jobs.get(id);
-      if (!job || ++job.looks < state.looks) return send(response, { id, status: "in_progress" }), true;
+      if (!job || ++job.looks < state.looks) return (send(response, { id, status: "in_progress" }), true);
       const fault = state.batchFault(began);
       began += 1;
       const output = `${id}-output`;
@@ -150,10 +166,10 @@ export async function startEmbeddingServer(dims = 64): Promise<EmbeddingServer> 
     const id = /batches\/b\d+$/.exec(path)?.[0];
     const job = id === undefined ? undefined : jobs.get(id);
     if (!job || request.method !== "GET") return false;
-    if (++job.looks < state.looks) return send(response, { name: id, metadata: { state: "BATCH_STATE_RUNNING" } }), true;
+    if (++job.looks < state.looks) return (send(response, { name: id, metadata: { state: "BATCH_STATE_RUNNING" } }), true);
     const fault = state.batchFault(began);
     began += 1;
-    if (fault === "failed") return send(response, { name: id, done: true, error: { message: "the job was refused" } }), true;
+    if (fault === "failed") return (send(response, { name: id, done: true, error: { message: "the job was refused" } }), true);
     const inlinedResponses = job.lines.map((line) => {
       const row = JSON.parse(line) as Requests["batch"]["inputConfig"]["requests"]["requests"][number];
       const content = textOfContent(row.request.content);

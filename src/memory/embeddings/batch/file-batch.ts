@@ -57,7 +57,11 @@ function readOutput(lines: string): { readonly vectors: ReadonlyMap<string, unkn
   return { vectors, tokens };
 }
 
-async function runJob(client: ProviderClient, texts: readonly string[], batch: FileBatch): Promise<{ readonly vectors: readonly unknown[]; readonly tokens: number }> {
+async function runJob(
+  client: ProviderClient,
+  texts: readonly string[],
+  batch: FileBatch,
+): Promise<{ readonly vectors: readonly unknown[]; readonly tokens: number }> {
   const { signal } = batch;
   const { id } = client.access;
   const lines = texts.map((text, at) => JSON.stringify(batch.line(text, String(at)))).join("\n");
@@ -88,6 +92,10 @@ export async function runFileBatch(client: ProviderClient, texts: readonly strin
   for (let at = 0; at < parts.length; at += batch.settings.concurrency) {
     results.push(...(await Promise.all(parts.slice(at, at + batch.settings.concurrency).map((part) => runJob(client, part, batch)))));
   }
-  const vectors = checkVectors(client.access.id, results.flatMap((result) => result.vectors), texts.length);
+  const vectors = checkVectors(
+    client.access.id,
+    results.flatMap((result) => result.vectors),
+    texts.length,
+  );
   return { vectors, tokens: results.reduce((sum, { tokens }) => sum + tokens, 0) };
 }

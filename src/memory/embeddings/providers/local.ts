@@ -51,9 +51,13 @@ async function loadLibrary(from: readonly string[]): Promise<Library> {
     const loaded: unknown = await import(pathToFileURL(file).href);
     if (isLibrary(loaded)) return loaded;
   }
-  throw new AppError("UNAVAILABLE", `embeddings on this machine need a package that is not installed: npm install ${LOCAL_PACKAGE} --prefix ${from[0] ?? "."}`, {
-    details: { package: LOCAL_PACKAGE },
-  });
+  throw new AppError(
+    "UNAVAILABLE",
+    `embeddings on this machine need a package that is not installed: npm install ${LOCAL_PACKAGE} --prefix ${from[0] ?? "."}`,
+    {
+      details: { package: LOCAL_PACKAGE },
+    },
+  );
 }
 
 /** A GGUF model in this thread, with a package that the user installs. Loaded with the first text. */

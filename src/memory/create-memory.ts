@@ -101,7 +101,7 @@ export function createMemory(deps: MemoryDeps): Memory {
   let closed = false;
   let lastId = 0;
   const pending = new Map<number, Pending>();
-  /** Transcripts that grew since the thread was last told; undefined when any may have changed. */
+  /** Transcripts that grew since the thread was last notified; undefined when any may have changed. */
   const grown = new Map<string, Set<string> | undefined>();
 
   const settings = (agentId: string): MemorySettings =>

@@ -54,7 +54,7 @@ export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdD
   const agents = new Map<string, { readonly key: string; readonly qmd: AgentQmd }>();
   const restsUntil = new Map<string, number>();
 
-  /** Begins anew when the configuration changed. */
+  /** Begins again when the configuration changed. */
   function of(agentId: string): { readonly qmd: AgentQmd; readonly isNew: boolean } {
     const settings = qmdSettings(config.current, agentId, { stateDir: config.paths.state, home, workspace: workspaceOf(agentId) });
     const key = JSON.stringify(settings);

@@ -1,11 +1,16 @@
 import type { Worker } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
-import type { Config } from "../config/index.ts";
+import { defaultAgentId, type Config } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
+import { createGrowth } from "./growth.ts";
+import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
+import type { EmbeddingAuth } from "./embeddings/access.ts";
+import type { EmbeddingSettings } from "./embeddings/types.ts";
 import type { FromThread, RequestKind, Requests, ThreadStatus, ToThread } from "./thread/messages.ts";
 import type { LibrarySettings } from "./thread/library.ts";
 import { startThread } from "./thread/start-thread.ts";
@@ -14,11 +19,15 @@ import type { Scope, SearchAnswer, SyncReport } from "./types.ts";
 export interface MemoryDeps {
   readonly config: Config;
   /** Grown transcripts are followed from here; a command without a gateway has none. */
-  readonly store?: Pick<Store, "onCommit"> | undefined;
+  readonly store?: Pick<Store, "onCommit" | "read" | "write"> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly home: string;
   readonly workspaceOf: (agentId: string) => string;
+  /** Keys for embeddings: profiles, `models.providers` and the environment. Without it, only `memorySearch.remote.apiKey` is one. */
+  readonly auth?: ((agentId: string) => Promise<EmbeddingAuth>) | undefined;
+  /** Of this program. */
+  readonly version?: string | undefined;
 }
 
 export interface Search {
@@ -31,15 +40,22 @@ export interface Search {
   readonly fixed?: boolean | undefined;
   /** When it is asked, if not now: milliseconds since the epoch. */
   readonly now?: number | undefined;
+  /** The conversation in which it is asked; none for a command. */
+  readonly session?: AskingSession | undefined;
 }
 
 export interface MemoryStatus extends ThreadStatus {
+  readonly backend: "builtin" | "qmd";
   readonly settings: MemorySettings;
+  /** Of `memory.backend: "qmd"`. */
+  readonly qmd?: ReturnType<Qmd["status"]> | undefined;
 }
 
 /** What an agent knows: its notes and what was said in its sessions, searched without any model. */
 export interface Memory extends AsyncDisposable {
   settings(agentId: string): MemorySettings;
+  /** Begins what a backend does by itself, for all agents. Resolves at once unless the configuration wants to wait for it. */
+  start(): Promise<void>;
   search(agentId: string, search: Search): Promise<SearchAnswer>;
   /** Lines of a note, as `memory_get` gives them. */
   read(agentId: string, lines: ReadLines): Promise<{ readonly path: string; readonly text: string }>;
@@ -54,6 +70,11 @@ export interface Memory extends AsyncDisposable {
 
 /** The thread ends after this long without a question; opening an index again takes some milliseconds. */
 const IDLE_MS = 10 * 60_000;
+
+/** A new key is noticed after this long. */
+const KEYS_MS = 30_000;
+
+const QMD_MODES = { search: "fts-only", vsearch: "vector", query: "hybrid" } as const;
 
 /** Seconds east of UTC in a zone at a time. */
 export function zoneSeconds(timeZone: string | undefined, at: number): number {
@@ -113,6 +134,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     started.unref();
     started.on("message", (message: FromThread) => {
       if (message.type === "notice") return log.warn(message.message);
+      if (message.type === "usage") return recordUsage(message);
       const waiting = pending.get(message.id);
       pending.delete(message.id);
       if (message.type === "answer") waiting?.resolve(message.result as never);
@@ -144,8 +166,42 @@ export function createMemory(deps: MemoryDeps): Memory {
     await promise;
   }
 
-  function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
-    if (closed) return Promise.reject(new AppError("UNAVAILABLE", "the memory is closed"));
+  /** What embeddings cost, in the usage report of the agent under a name of its own. */
+  function recordUsage({ agentId, usage }: Extract<FromThread, { type: "usage" }>): void {
+    const { provider, model, tokens, cost, ms, failed } = usage;
+    const row = {
+      sessionKey: `agent:${agentId}:memory`,
+      agentId,
+      provider,
+      model,
+      input: tokens,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      cost,
+      durationMs: Math.round(ms),
+      failed,
+    };
+    deps.store?.write("usage.add", row).catch((error: unknown) => log.warn(`the cost of embeddings could not be stored: ${messageOf(error)}`));
+  }
+
+  /** Which provider embeds, with its keys: looked up again after a change of the configuration, and now and then for changed keys. */
+  const chosen = new Map<string, { readonly config: unknown; readonly at: number; readonly settings: Promise<EmbeddingSettings> }>();
+  function embeddingsOf(agentId: string): Promise<EmbeddingSettings> {
+    const known = chosen.get(agentId);
+    if (known && known.config === config.current && clock.monotonic() - known.at < KEYS_MS) return known.settings;
+    const found = (async () => {
+      const { embeddingSettings } = await import("./embeddings/access.ts");
+      return embeddingSettings(settings(agentId), { config, home, version: deps.version ?? "0", auth: await deps.auth?.(agentId) });
+    })();
+    chosen.set(agentId, { config: config.current, at: clock.monotonic(), settings: found });
+    found.catch(() => chosen.delete(agentId));
+    return found;
+  }
+
+  async function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
+    const embeddings = await embeddingsOf(agentId);
+    if (closed) throw new AppError("UNAVAILABLE", "the memory is closed");
     worker ??= start();
     idle?.[Symbol.dispose]();
     worker.ref();
@@ -158,9 +214,16 @@ export function createMemory(deps: MemoryDeps): Memory {
     const id = lastId;
     return new Promise((resolve, reject) => {
       pending.set(id, { resolve, reject });
-      worker?.postMessage({ type: "request", id, kind, settings: librarySettings(agentId), input } satisfies ToThread);
+      worker?.postMessage({ type: "request", id, kind, settings: librarySettings(agentId), embeddings, input } satisfies ToThread);
     });
   }
+
+  const growth = createGrowth({
+    clock,
+    limits: (agentId) => settings(agentId).sync.sessions,
+    due: (agentId) =>
+      void ask("sync", agentId, {}).catch((error: unknown) => log.warn(`the sessions of agent ${agentId} could not be indexed: ${messageOf(error)}`)),
+  });
 
   /** Only what the thread has seen can have become outdated for it. */
   function follow(writes: readonly Write[]): void {
@@ -172,6 +235,12 @@ export function createMemory(deps: MemoryDeps): Memory {
         const files = grown.has(agentId) ? grown.get(agentId) : new Set<string>();
         files?.add(input.file);
         grown.set(agentId, files);
+        if (kind === "transcripts.append")
+          growth.grew(
+            agentId,
+            input.entries.length,
+            input.entries.reduce((sum, { line }) => sum + line.length, 0),
+          );
       } else if (kind === "transcripts.archive" || kind === "transcripts.remove") {
         const agentId = agentOfFile(input.file);
         if (agentId !== undefined) grown.set(agentId, undefined);
@@ -180,9 +249,31 @@ export function createMemory(deps: MemoryDeps): Memory {
   }
   const following = deps.store?.onCommit(follow);
 
+  const openQmd = lazy(async () => (await import("./qmd/create-qmd.ts")).createQmd({ config, clock, log, home, workspaceOf, store: deps.store }));
+  const qmd = (): Promise<Qmd> | undefined => (config.current.memory?.backend === "qmd" ? openQmd() : undefined);
+
+  /** What the program qmd finds; undefined when it is not in use or does not work. */
+  async function searchQmd(agentId: string, { query, maxResults, minScore, scope, session }: Search): Promise<SearchAnswer | undefined> {
+    const started = clock.monotonic();
+    const { maxResults: usual, minScore: least } = settings(agentId);
+    const hits = await (await qmd())?.search(agentId, { query, scope, session, maxResults: maxResults ?? usual, minScore: minScore ?? least });
+    if (!hits) return undefined;
+    const mode = QMD_MODES[config.current.memory?.qmd?.searchMode ?? "search"];
+    return { hits, mode, provider: "qmd", model: "qmd", ranker: "fixed", indexing: false, ms: clock.monotonic() - started };
+  }
+
   return {
     settings,
-    search(agentId, { query, maxResults, minScore, scope, explain, fixed, now = clock.now() }) {
+    async start() {
+      const opened = await qmd();
+      if (!opened) return;
+      const listed = config.current.agents?.list?.map(({ id }) => id.trim().toLowerCase()) ?? [];
+      await Promise.all([...new Set([defaultAgentId(config.current), ...listed])].map((agentId) => opened.start(agentId)));
+    },
+    async search(agentId, search) {
+      const found = await searchQmd(agentId, search);
+      if (found) return found;
+      const { query, maxResults, minScore, scope, explain, fixed, now = clock.now() } = search;
       const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);
       const zone = config.current.agents?.defaults?.userTimezone;
       return ask("search", agentId, {
@@ -198,11 +289,25 @@ export function createMemory(deps: MemoryDeps): Memory {
         ...(fixed ? { fixed } : {}),
       });
     },
-    read: (agentId, lines) => readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines),
-    async status(agentId, { deep } = {}) {
-      return { ...(await ask("status", agentId, { deep })), settings: settings(agentId) };
+    async read(agentId, lines) {
+      const found = await (await qmd())?.read(agentId, lines);
+      return found ?? readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines);
     },
-    sync: (agentId, { rebuild } = {}) => ask("sync", agentId, { rebuild }),
+    async status(agentId, { deep } = {}) {
+      const about = (await qmd())?.status(agentId);
+      const backend = about && !about.usesBuiltin ? "qmd" : "builtin";
+      return { ...(await ask("status", agentId, { deep })), settings: settings(agentId), backend, ...(about ? { qmd: about } : {}) };
+    },
+    async sync(agentId, { rebuild } = {}) {
+      const other = qmd();
+      if (other)
+        await (
+          await other
+        )
+          .update(agentId)
+          .catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`));
+      return ask("sync", agentId, { rebuild });
+    },
     notesChanged(agentId) {
       worker?.postMessage({ type: "notesChanged", agentId } satisfies ToThread);
     },
@@ -212,6 +317,8 @@ export function createMemory(deps: MemoryDeps): Memory {
     async [Symbol.asyncDispose]() {
       closed = true;
       following?.[Symbol.dispose]();
+      growth[Symbol.dispose]();
+      (await openQmd.started())?.[Symbol.dispose]();
       await stop();
     },
   };

@@ -215,7 +215,7 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
       exactMissing: question.exact.length > 0 && exact === 0 ? 1 : 0,
       echo: terms.length >= 3 ? clamp((shared / Math.max(text.order.length, 1)) * own.own * (isQuestion ? 1.5 : 0.5)) : 0,
       replaces: question.wants === "newest" && REPLACES.test(text.plain()) ? 1 : 0,
-      vector: candidate.vector ?? 0,
+      vector: candidate.nearness ?? 0,
       vectorRank: candidate.vector === undefined ? 0 : 1 / (1 + (vectorRanks.get(passage.id) ?? 0) / 5),
     });
   }

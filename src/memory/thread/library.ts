@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { inspectStore, type Inspection } from "../../store/index.ts";
+import type { Near } from "../search/candidates.ts";
 import { search, type SearchDeps } from "../search/search.ts";
 import type { DocumentFacts } from "../search/present.ts";
 import { fixedRanker, type Ranker } from "../search/ranker.ts";
@@ -41,6 +42,8 @@ export interface LibraryDeps {
 interface Shelf {
   readonly index: IndexDatabase;
   readonly passages: Passages;
+  /** Called with each passage that is removed from this index. */
+  readonly removed: Set<(id: number) => void>;
 }
 
 export interface Library extends Disposable {
@@ -58,7 +61,8 @@ export interface Library extends Disposable {
   catchUp(): Steps;
   /** Follows all sources. With `rebuild` into a new index that replaces this one when it is complete. */
   sync(options?: { readonly rebuild?: boolean | undefined; readonly force?: boolean | undefined }): Steps<SyncReport>;
-  search(request: SearchRequest, vectors?: ReadonlyMap<number, number>): SearchAnswer;
+  /** `near`: what embeddings know of the question, as the index is when it is called. */
+  search(request: SearchRequest, near?: () => Near | undefined): SearchAnswer;
   counts(): IndexCounts;
   readonly issues: readonly NoteIssue[];
   /** The index in use, for the parts that keep embeddings. */
@@ -75,7 +79,10 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
   const { analyser, concepts, learned, now } = deps;
   const { file, chunking, agentId } = settings;
   const stamp = { chunkTokens: chunking.tokens, chunkOverlap: chunking.overlap };
-  const shelfOf = (index: IndexDatabase): Shelf => ({ index, passages: createPassages(index, analyser) });
+  const shelfOf = (index: IndexDatabase): Shelf => {
+    const removed = new Set<(id: number) => void>();
+    return { index, removed, passages: createPassages(index, analyser, (id) => removed.forEach((notify) => notify(id))) };
+  };
   const fixed = fixedRanker();
   const roots = { workspace: settings.workspace, extraPaths: settings.extraPaths };
   let store: Inspection | undefined;
@@ -238,13 +245,13 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       complete = true;
       return { ...report, ms: performance.now() - started };
     },
-    search(request, vectors) {
+    search(request, near) {
       const started = performance.now();
       inspected();
-      const searched: Omit<SearchDeps, "index" | "passages"> = { analyser, concepts, learned, fixed, vectors, isTrue };
+      const searched: Omit<SearchDeps, "index" | "passages"> = { analyser, concepts, learned, fixed, isTrue };
       stale = false;
-      let answer = search({ ...searched, ...shelf }, request);
-      if (stale) answer = search({ ...searched, ...shelf }, request);
+      let answer = search({ ...searched, ...shelf, near: near?.() }, request);
+      if (stale) answer = search({ ...searched, ...shelf, near: near?.() }, request);
       store?.renew();
       return { ...answer, indexing: !complete, ms: performance.now() - started };
     },

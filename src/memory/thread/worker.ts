@@ -4,6 +4,9 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { loadRanker } from "../search/weights.ts";
 import { createAnalyser } from "../text/analyser.ts";
 import { loadConcepts } from "../text/concept-words.ts";
+import type { AgentEmbeddings } from "../embeddings/agent-embeddings.ts";
+import { hasProvider, statusWithout } from "../embeddings/no-embeddings.ts";
+import type { EmbeddingSettings } from "../embeddings/types.ts";
 import { isDamaged } from "./database.ts";
 import { openLibrary, type Library, type LibrarySettings } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
@@ -14,6 +17,9 @@ const CATCH_UP_MS = 100;
 const FIRST_MS = 2000;
 /** A changed note is looked at again before a search for at most this long. */
 const NOTES_MS = 150;
+
+/** Whose memory is asked, and what embeds for it. */
+type Asked = Pick<Extract<ToThread, { type: "request" }>, "settings" | "embeddings">;
 
 function serve(port: MessagePort): void {
   const post = (message: FromThread): void => port.postMessage(message);
@@ -26,11 +32,43 @@ function serve(port: MessagePort): void {
     void scheduler
       .run(() => library.syncNotes())
       .catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
+  const embeddings = new Map<string, AgentEmbeddings>();
+
+  /** Embeddings of an index end with it: what the provider still answers is dropped. */
+  function close(agentId: string): void {
+    void embeddings.get(agentId)?.[Symbol.asyncDispose]();
+    embeddings.delete(agentId);
+    libraries.get(agentId)?.[Symbol.dispose]();
+    libraries.delete(agentId);
+  }
+
+  /** Undefined without a provider; the code that embeds is loaded when there is one. */
+  async function embeddingsOf(library: Library, chosen: EmbeddingSettings): Promise<AgentEmbeddings | undefined> {
+    const { agentId, stateDir } = library.settings;
+    const known = embeddings.get(agentId);
+    if (known || !hasProvider(chosen)) {
+      known?.configure(chosen);
+      return known;
+    }
+    const { createAgentEmbeddings } = await import("../embeddings/agent-embeddings.ts");
+    const raced = embeddings.get(agentId);
+    if (raced || libraries.get(agentId) !== library) return raced;
+    const made = createAgentEmbeddings(chosen, {
+      library,
+      now: () => Date.now(),
+      notice: (message) => post({ type: "notice", message }),
+      usage: (usage) => post({ type: "usage", agentId, usage }),
+      packagesFrom: [stateDir, import.meta.dirname],
+    });
+    embeddings.set(agentId, made);
+    return made;
+  }
+
   /** Transcripts that grew before their agent was asked about need no note: opening compares all of them. */
   const open = (settings: LibrarySettings): Library => {
     const known = libraries.get(settings.agentId);
     if (known && JSON.stringify(known.settings) === JSON.stringify(settings)) return known;
-    known?.[Symbol.dispose]();
+    close(settings.agentId);
     const library = openLibrary(settings, {
       analyser,
       concepts,
@@ -45,6 +83,8 @@ function serve(port: MessagePort): void {
 
   /** An index that cannot be read is thrown away and made again: it is a cache. */
   function reopen(settings: LibrarySettings, why: unknown): Library {
+    void embeddings.get(settings.agentId)?.[Symbol.asyncDispose]();
+    embeddings.delete(settings.agentId);
     libraries.get(settings.agentId)?.discard();
     libraries.delete(settings.agentId);
     post({ type: "notice", message: `the memory index of agent ${settings.agentId} was damaged and is made again: ${messageOf(why)}` });
@@ -63,39 +103,53 @@ function serve(port: MessagePort): void {
     clearTimeout(timer);
   }
 
-  async function answer<K extends RequestKind>(kind: K, settings: LibrarySettings, input: Requests[K]["input"]): Promise<unknown> {
+  async function answer<K extends RequestKind>(kind: K, { settings, embeddings: chosen }: Asked, input: Requests[K]["input"]): Promise<unknown> {
     const library = open(settings);
+    const semantic = await embeddingsOf(library, chosen);
     if (kind === "search") {
+      const { query } = input as Requests["search"]["input"];
+      const near = semantic?.near(query);
       await ready(library);
       if (library.isComplete && library.isNotesDirty) runFor(library.syncNotes(), NOTES_MS);
       runFor(library.catchUp(), CATCH_UP_MS);
-      return library.search(input as Requests["search"]["input"]);
+      const found = library.search(input as Requests["search"]["input"], await near);
+      semantic?.fill();
+      return found.mode === "fts-only" ? found : { ...found, ...semantic?.provider };
     }
-    if (kind === "sync") return scheduler.run(() => library.sync(input as Requests["sync"]["input"]));
+    if (kind === "sync") {
+      const report = await scheduler.run(() => library.sync(input as Requests["sync"]["input"]));
+      semantic?.fill();
+      return report;
+    }
     if (kind === "purge") {
       await scheduler.run(() => library.sync());
+      if (library.counts().cached > 0) await (await import("../embeddings/filling.ts")).forgetRemovedTexts(library.shelf.index);
       library.shelf.index.compact();
       return null;
     }
     await ready(library);
-    return { counts: library.counts(), dirty: library.isDirty, indexing: !library.isComplete, issues: library.issues } satisfies Requests["status"]["result"];
+    const { deep = false } = input as Requests["status"]["input"];
+    const counts = library.counts();
+    const about = semantic ? await semantic.status({ deep }) : statusWithout(chosen, counts);
+    semantic?.fill();
+    return { ...about, counts, dirty: library.isDirty, indexing: !library.isComplete, issues: library.issues } satisfies Requests["status"]["result"];
   }
 
-  async function handle({ id, kind, settings, input }: Extract<ToThread, { type: "request" }>): Promise<void> {
+  async function handle({ id, kind, settings, embeddings: chosen, input }: Extract<ToThread, { type: "request" }>): Promise<void> {
     try {
-      post({ type: "answer", id, result: await retrying(kind, settings, input as Requests[typeof kind]["input"]) });
+      post({ type: "answer", id, result: await retrying(kind, { settings, embeddings: chosen }, input as Requests[typeof kind]["input"]) });
     } catch (error) {
       post({ type: "failure", id, code: error instanceof AppError ? error.code : "INTERNAL", message: messageOf(error) });
     }
   }
 
-  async function retrying<K extends RequestKind>(kind: K, settings: LibrarySettings, input: Requests[K]["input"]): Promise<unknown> {
+  async function retrying<K extends RequestKind>(kind: K, asked: Asked, input: Requests[K]["input"]): Promise<unknown> {
     try {
-      return await answer(kind, settings, input);
+      return await answer(kind, asked, input);
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      reopen(settings, error);
-      return answer(kind, settings, input);
+      reopen(asked.settings, error);
+      return answer(kind, asked, input);
     }
   }
 
@@ -104,7 +158,7 @@ function serve(port: MessagePort): void {
     else if (message.type === "touched") libraries.get(message.agentId)?.touched(message.files);
     else if (message.type === "notesChanged") libraries.get(message.agentId)?.notesChanged();
     else {
-      for (const library of libraries.values()) library[Symbol.dispose]();
+      for (const agentId of libraries.keys()) close(agentId);
       port.close();
     }
   });

@@ -1,34 +1,13 @@
-import type { Worker } from "node:worker_threads";
-import type { Clock } from "../base/clock.ts";
-import { AppError, messageOf } from "../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
-import type { Logger } from "../base/log/logger.ts";
-import { defaultAgentId, type Config } from "../config/index.ts";
-import type { Store, Write } from "../store/index.ts";
-import { createGrowth } from "./growth.ts";
+import { defaultAgentId } from "../config/index.ts";
+import { createBuiltin } from "./builtin.ts";
+import type { MemoryDeps } from "./deps.ts";
 import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
-import type { EmbeddingAuth } from "./embeddings/access.ts";
-import type { EmbeddingSettings } from "./embeddings/types.ts";
-import type { FromThread, RequestKind, Requests, ThreadStatus, ToThread } from "./thread/messages.ts";
-import type { LibrarySettings } from "./thread/library.ts";
-import { startThread } from "./thread/start-thread.ts";
-import type { Scope, SearchAnswer, SyncReport } from "./types.ts";
-
-export interface MemoryDeps {
-  readonly config: Config;
-  /** Grown transcripts are followed from here; a command without a gateway has none. */
-  readonly store?: Pick<Store, "onCommit" | "read" | "write"> | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly home: string;
-  readonly workspaceOf: (agentId: string) => string;
-  /** Keys for embeddings: profiles, `models.providers` and the environment. Without it, only `memorySearch.remote.apiKey` is one. */
-  readonly auth?: ((agentId: string) => Promise<EmbeddingAuth>) | undefined;
-  /** Of this program. */
-  readonly version?: string | undefined;
-}
+import type { ThreadStatus } from "./thread/messages.ts";
+import type { Scope, SearchAnswer, SearchRequest, SyncReport } from "./types.ts";
 
 export interface Search {
   readonly query: string;
@@ -68,12 +47,6 @@ export interface Memory extends AsyncDisposable {
   purge(agentId: string): Promise<void>;
 }
 
-/** The thread ends after this long without a question; opening an index again takes some milliseconds. */
-const IDLE_MS = 10 * 60_000;
-
-/** A new key is noticed after this long. */
-const KEYS_MS = 30_000;
-
 const QMD_MODES = { search: "fts-only", vsearch: "vector", query: "hybrid" } as const;
 
 /** Seconds east of UTC in a zone at a time. */
@@ -86,169 +59,11 @@ export function zoneSeconds(timeZone: string | undefined, at: number): number {
   }
 }
 
-/** The agent that a transcript belongs to, by its file. */
-const agentOfFile = (file: string): string | undefined => /^agents\/([^/]+)\/sessions\//.exec(file)?.[1];
-
-interface Pending {
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: Error) => void;
-}
-
 export function createMemory(deps: MemoryDeps): Memory {
   const { config, clock, log, home, workspaceOf } = deps;
-  let worker: Worker | undefined;
-  let idle: Disposable | undefined;
-  let closed = false;
-  let lastId = 0;
-  const pending = new Map<number, Pending>();
-  /** Transcripts that grew since the thread was last notified; undefined when any may have changed. */
-  const grown = new Map<string, Set<string> | undefined>();
-
   const settings = (agentId: string): MemorySettings =>
     memorySettings(config.current, agentId, { stateDir: config.paths.state, home, workspace: workspaceOf(agentId) });
-
-  function librarySettings(agentId: string): LibrarySettings {
-    const { file, extraPaths, sources, chunking, sync } = settings(agentId);
-    return {
-      agentId,
-      file,
-      stateDir: config.paths.state,
-      workspace: workspaceOf(agentId),
-      extraPaths,
-      sources,
-      chunking,
-      watch: sync.watch,
-      watchDebounceMs: sync.watchDebounceMs,
-    };
-  }
-
-  function lost(which: Worker, why: string): void {
-    if (worker !== which) return;
-    worker = undefined;
-    for (const { reject } of pending.values()) reject(new AppError("UNAVAILABLE", `the memory's thread ended (${why}); ask again`));
-    pending.clear();
-  }
-
-  function start(): Worker {
-    const started = startThread();
-    started.unref();
-    started.on("message", (message: FromThread) => {
-      if (message.type === "notice") return log.warn(message.message);
-      if (message.type === "usage") return recordUsage(message);
-      const waiting = pending.get(message.id);
-      pending.delete(message.id);
-      if (message.type === "answer") waiting?.resolve(message.result as never);
-      else waiting?.reject(new AppError(message.code, message.message));
-      if (pending.size === 0) rest();
-    });
-    started.on("error", (error) => {
-      log.error(`the memory's thread failed: ${messageOf(error)}`);
-      lost(started, messageOf(error));
-    });
-    started.on("exit", (code) => lost(started, `exit code ${code}`));
-    return started;
-  }
-
-  function rest(): void {
-    worker?.unref();
-    idle?.[Symbol.dispose]();
-    idle = clock.after(IDLE_MS, () => void stop());
-  }
-
-  async function stop(): Promise<void> {
-    const ending = worker;
-    worker = undefined;
-    idle?.[Symbol.dispose]();
-    if (!ending) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    ending.once("exit", () => resolve());
-    ending.postMessage({ type: "close" } satisfies ToThread);
-    await promise;
-  }
-
-  /** What embeddings cost, in the usage report of the agent under a name of its own. */
-  function recordUsage({ agentId, usage }: Extract<FromThread, { type: "usage" }>): void {
-    const { provider, model, tokens, cost, ms, failed } = usage;
-    const row = {
-      sessionKey: `agent:${agentId}:memory`,
-      agentId,
-      provider,
-      model,
-      input: tokens,
-      output: 0,
-      cacheRead: 0,
-      cacheWrite: 0,
-      cost,
-      durationMs: Math.round(ms),
-      failed,
-    };
-    deps.store?.write("usage.add", row).catch((error: unknown) => log.warn(`the cost of embeddings could not be stored: ${messageOf(error)}`));
-  }
-
-  /** Which provider embeds, with its keys: looked up again after a change of the configuration, and now and then for changed keys. */
-  const chosen = new Map<string, { readonly config: unknown; readonly at: number; readonly settings: Promise<EmbeddingSettings> }>();
-  function embeddingsOf(agentId: string): Promise<EmbeddingSettings> {
-    const known = chosen.get(agentId);
-    if (known && known.config === config.current && clock.monotonic() - known.at < KEYS_MS) return known.settings;
-    const found = (async () => {
-      const { embeddingSettings } = await import("./embeddings/access.ts");
-      return embeddingSettings(settings(agentId), { config, home, version: deps.version ?? "0", auth: await deps.auth?.(agentId) });
-    })();
-    chosen.set(agentId, { config: config.current, at: clock.monotonic(), settings: found });
-    found.catch(() => chosen.delete(agentId));
-    return found;
-  }
-
-  async function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
-    const embeddings = await embeddingsOf(agentId);
-    if (closed) throw new AppError("UNAVAILABLE", "the memory is closed");
-    worker ??= start();
-    idle?.[Symbol.dispose]();
-    worker.ref();
-    if (grown.has(agentId)) {
-      const files = grown.get(agentId);
-      grown.delete(agentId);
-      worker.postMessage({ type: "touched", agentId, ...(files ? { files: [...files] } : {}) } satisfies ToThread);
-    }
-    lastId += 1;
-    const id = lastId;
-    return new Promise((resolve, reject) => {
-      pending.set(id, { resolve, reject });
-      worker?.postMessage({ type: "request", id, kind, settings: librarySettings(agentId), embeddings, input } satisfies ToThread);
-    });
-  }
-
-  const growth = createGrowth({
-    clock,
-    limits: (agentId) => settings(agentId).sync.sessions,
-    due: (agentId) =>
-      void ask("sync", agentId, {}).catch((error: unknown) => log.warn(`the sessions of agent ${agentId} could not be indexed: ${messageOf(error)}`)),
-  });
-
-  /** Only what the thread has seen can have become outdated for it. */
-  function follow(writes: readonly Write[]): void {
-    if (!worker) return;
-    for (const [kind, input] of writes) {
-      if (kind === "transcripts.append" || kind === "transcripts.ensure") {
-        const agentId = agentOfFile(input.file);
-        if (agentId === undefined) continue;
-        const files = grown.has(agentId) ? grown.get(agentId) : new Set<string>();
-        files?.add(input.file);
-        grown.set(agentId, files);
-        if (kind === "transcripts.append")
-          growth.grew(
-            agentId,
-            input.entries.length,
-            input.entries.reduce((sum, { line }) => sum + line.length, 0),
-          );
-      } else if (kind === "transcripts.archive" || kind === "transcripts.remove") {
-        const agentId = agentOfFile(input.file);
-        if (agentId !== undefined) grown.set(agentId, undefined);
-      }
-    }
-  }
-  const following = deps.store?.onCommit(follow);
-
+  const builtin = createBuiltin(deps, settings);
   const openQmd = lazy(async () => (await import("./qmd/create-qmd.ts")).createQmd({ config, clock, log, home, workspaceOf, store: deps.store }));
   const qmd = (): Promise<Qmd> | undefined => (config.current.memory?.backend === "qmd" ? openQmd() : undefined);
 
@@ -262,6 +77,30 @@ export function createMemory(deps: MemoryDeps): Memory {
     return { hits, mode, provider: "qmd", model: "qmd", ranker: "fixed", indexing: false, ms: clock.monotonic() - started };
   }
 
+  function requestFor(agentId: string, { query, maxResults, minScore, scope, explain, fixed, now = clock.now() }: Search): SearchRequest {
+    const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);
+    return {
+      query,
+      maxResults: maxResults ?? usual,
+      minScore: minScore ?? least,
+      sources,
+      scope,
+      now,
+      zoneSeconds: zoneSeconds(config.current.agents?.defaults?.userTimezone, now),
+      ranking,
+      ...(explain ? { explain } : {}),
+      ...(fixed ? { fixed } : {}),
+    };
+  }
+
+  async function updateQmd(agentId: string): Promise<void> {
+    try {
+      await (await qmd())?.update(agentId);
+    } catch (error) {
+      log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`);
+    }
+  }
+
   return {
     settings,
     async start() {
@@ -270,25 +109,7 @@ export function createMemory(deps: MemoryDeps): Memory {
       const listed = config.current.agents?.list?.map(({ id }) => id.trim().toLowerCase()) ?? [];
       await Promise.all([...new Set([defaultAgentId(config.current), ...listed])].map((agentId) => opened.start(agentId)));
     },
-    async search(agentId, search) {
-      const found = await searchQmd(agentId, search);
-      if (found) return found;
-      const { query, maxResults, minScore, scope, explain, fixed, now = clock.now() } = search;
-      const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);
-      const zone = config.current.agents?.defaults?.userTimezone;
-      return ask("search", agentId, {
-        query,
-        maxResults: maxResults ?? usual,
-        minScore: minScore ?? least,
-        sources,
-        scope,
-        now,
-        zoneSeconds: zoneSeconds(zone, now),
-        ranking,
-        ...(explain ? { explain } : {}),
-        ...(fixed ? { fixed } : {}),
-      });
-    },
+    search: async (agentId, search) => (await searchQmd(agentId, search)) ?? builtin.ask("search", agentId, requestFor(agentId, search)),
     async read(agentId, lines) {
       const found = await (await qmd())?.read(agentId, lines);
       return found ?? readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines);
@@ -296,30 +117,19 @@ export function createMemory(deps: MemoryDeps): Memory {
     async status(agentId, { deep } = {}) {
       const about = (await qmd())?.status(agentId);
       const backend = about && !about.usesBuiltin ? "qmd" : "builtin";
-      return { ...(await ask("status", agentId, { deep })), settings: settings(agentId), backend, ...(about ? { qmd: about } : {}) };
+      return { ...(await builtin.ask("status", agentId, { deep })), settings: settings(agentId), backend, ...(about ? { qmd: about } : {}) };
     },
     async sync(agentId, { rebuild } = {}) {
-      const other = qmd();
-      if (other)
-        await (
-          await other
-        )
-          .update(agentId)
-          .catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`));
-      return ask("sync", agentId, { rebuild });
+      await updateQmd(agentId);
+      return builtin.ask("sync", agentId, { rebuild });
     },
-    notesChanged(agentId) {
-      worker?.postMessage({ type: "notesChanged", agentId } satisfies ToThread);
-    },
+    notesChanged: builtin.notesChanged,
     async purge(agentId) {
-      await ask("purge", agentId, {});
+      await builtin.ask("purge", agentId, {});
     },
     async [Symbol.asyncDispose]() {
-      closed = true;
-      following?.[Symbol.dispose]();
-      growth[Symbol.dispose]();
       (await openQmd.started())?.[Symbol.dispose]();
-      await stop();
+      await builtin[Symbol.asyncDispose]();
     },
   };
 }

@@ -44,7 +44,7 @@ const REMEMBERED = 64;
 interface Opened {
   readonly vectors: Vectors;
   readonly filling: Filling;
-  readonly shelf: Library["shelf"];
+  readonly index: Library["open"];
   readonly providerKey: string;
   close(): void;
 }
@@ -86,25 +86,31 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
   function open(): Opened | undefined {
     const { key } = active;
     if (!key || ended.signal.aborted) return undefined;
-    const { shelf } = library;
-    if (opened?.shelf === shelf && opened.providerKey === key.providerKey) return opened;
+    const current = library.open;
+    if (opened?.index === current && opened.providerKey === key.providerKey) return opened;
     close();
     const { vector } = settings;
-    const vectors = openVectors(shelf.index, { key, chunking: librarySettings.chunking, vector, packagesFrom: deps.packagesFrom, floatBytes: deps.floatBytes });
+    const vectors = openVectors(current.index, {
+      key,
+      chunking: librarySettings.chunking,
+      vector,
+      packagesFrom: deps.packagesFrom,
+      floatBytes: deps.floatBytes,
+    });
     const stopped = new AbortController();
-    const isCurrent = (): boolean => !stopped.signal.aborted && !ended.signal.aborted && library.shelf === shelf;
+    const isCurrent = (): boolean => !stopped.signal.aborted && !ended.signal.aborted && library.open === current;
     const signal = AbortSignal.any([ended.signal, stopped.signal]);
-    const filling = createFilling({ index: shelf.index, vectors, active, key, settings, now: deps.now, notice, isCurrent, signal });
+    const filling = createFilling({ index: current.index, vectors, active, key, settings, now: deps.now, notice, isCurrent, signal });
     const removed = (id: number): void => vectors.removed(id);
-    shelf.removed.add(removed);
+    current.removed.add(removed);
     opened = {
       vectors,
       filling,
-      shelf,
+      index: current,
       providerKey: key.providerKey,
       close() {
         stopped.abort(new AppError("CANCELLED", "the index is no longer in use"));
-        shelf.removed.delete(removed);
+        current.removed.delete(removed);
         vectors[Symbol.dispose]();
       },
     };
@@ -116,10 +122,10 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
       const now = open();
       if (!now || active.isResting) return;
       await now.vectors.load();
-      if (now !== opened || now.vectors.size >= now.shelf.passages.count()) return;
+      if (now !== opened || now.vectors.size >= now.index.passages.count()) return;
       try {
         await now.filling.run();
-        if (now === opened && now.vectors.size < now.shelf.passages.count()) await now.vectors.load();
+        if (now === opened && now.vectors.size < now.index.passages.count()) await now.vectors.load();
         return;
       } catch (error) {
         if (ended.signal.aborted) return;
@@ -187,7 +193,7 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
       return undefined;
     }
     if (isZero(vector)) return undefined;
-    return () => (now === opened && now.shelf === library.shelf && now.vectors.fits(vector) ? now.vectors.near(vector) : undefined);
+    return () => (now === opened && now.index === library.open && now.vectors.fits(vector) ? now.vectors.near(vector) : undefined);
   }
 
   async function probe(): Promise<EmbeddingStatus["probe"]> {
@@ -236,7 +242,7 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
       const now = open();
       await now?.vectors.load();
       const { access, fallback } = active;
-      const { index, passages } = library.shelf;
+      const { index, passages } = library.open;
       const { vectors, filling } = now ?? {};
       const reason = active.reason ?? slowReason;
       const count = vectors?.size ?? 0;

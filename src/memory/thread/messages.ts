@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../base/errors.ts";
 import type { EmbeddingSettings, EmbeddingStatus, EmbeddingUsage } from "../embeddings/types.ts";
 import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, SyncReport } from "../types.ts";
-import type { LibrarySettings } from "./library.ts";
+import type { LibrarySettings } from "./library-settings.ts";
 
 /** What the thread can be asked, with what it answers. */
 export interface Requests {

@@ -1,16 +1,13 @@
 /** The thread that keeps the indexes of all agents and answers searches: whatever it does, no turn waits for it. */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { AppError, messageOf } from "../../base/errors.ts";
-import { loadRanker } from "../search/weights.ts";
-import { createAnalyser } from "../text/analyser.ts";
-import { loadConcepts } from "../text/concept-words.ts";
-import type { AgentEmbeddings } from "../embeddings/agent-embeddings.ts";
-import { hasProvider, statusWithout } from "../embeddings/no-embeddings.ts";
-import type { EmbeddingSettings } from "../embeddings/types.ts";
+import { statusWithout } from "../embeddings/no-embeddings.ts";
 import { isDamaged } from "./database.ts";
-import { openLibrary, type Library, type LibrarySettings } from "./library.ts";
+import { createLibraries } from "./libraries.ts";
+import type { Library } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
 import { createScheduler, runFor } from "./scheduler.ts";
+import type { Steps } from "./sync-notes.ts";
 
 /** How long a search waits for messages that are new, and how long the first one waits for the index. */
 const CATCH_UP_MS = 100;
@@ -23,72 +20,12 @@ type Asked = Pick<Extract<ToThread, { type: "request" }>, "settings" | "embeddin
 
 function serve(port: MessagePort): void {
   const post = (message: FromThread): void => port.postMessage(message);
-  const analyser = createAnalyser();
-  const concepts = loadConcepts(analyser);
-  const learned = loadRanker();
-  const libraries = new Map<string, Library>();
   const scheduler = createScheduler();
-  const changed = (library: Library): void =>
-    void scheduler
-      .run(() => library.syncNotes())
-      .catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
-  const embeddings = new Map<string, AgentEmbeddings>();
-
-  /** Embeddings of an index end with it: what the provider still answers is dropped. */
-  function close(agentId: string): void {
-    void embeddings.get(agentId)?.[Symbol.asyncDispose]();
-    embeddings.delete(agentId);
-    libraries.get(agentId)?.[Symbol.dispose]();
-    libraries.delete(agentId);
-  }
-
-  /** Undefined without a provider; the code that embeds is loaded when there is one. */
-  async function embeddingsOf(library: Library, chosen: EmbeddingSettings): Promise<AgentEmbeddings | undefined> {
-    const { agentId, stateDir } = library.settings;
-    const known = embeddings.get(agentId);
-    if (known || !hasProvider(chosen)) {
-      known?.configure(chosen);
-      return known;
-    }
-    const { createAgentEmbeddings } = await import("../embeddings/agent-embeddings.ts");
-    const raced = embeddings.get(agentId);
-    if (raced || libraries.get(agentId) !== library) return raced;
-    const made = createAgentEmbeddings(chosen, {
-      library,
-      now: () => Date.now(),
-      notice: (message) => post({ type: "notice", message }),
-      usage: (usage) => post({ type: "usage", agentId, usage }),
-      packagesFrom: [stateDir, import.meta.dirname],
-    });
-    embeddings.set(agentId, made);
-    return made;
-  }
-
-  /** Transcripts that grew before their agent was asked about need no note: opening compares all of them. */
-  const open = (settings: LibrarySettings): Library => {
-    const known = libraries.get(settings.agentId);
-    if (known && JSON.stringify(known.settings) === JSON.stringify(settings)) return known;
-    close(settings.agentId);
-    const library = openLibrary(settings, {
-      analyser,
-      concepts,
-      learned,
-      now: () => Date.now(),
-      changed,
-      notice: (message) => post({ type: "notice", message }),
-    });
-    libraries.set(settings.agentId, library);
-    return library;
-  };
-
-  /** An index that cannot be read is thrown away and made again: it is a cache. */
-  function reopen(settings: LibrarySettings, why: unknown): Library {
-    void embeddings.get(settings.agentId)?.[Symbol.asyncDispose]();
-    embeddings.delete(settings.agentId);
-    libraries.get(settings.agentId)?.discard();
-    libraries.delete(settings.agentId);
-    post({ type: "notice", message: `the memory index of agent ${settings.agentId} was damaged and is made again: ${messageOf(why)}` });
-    return open(settings);
+  const libraries = createLibraries(post, scheduler);
+  /** Runs steps for a moment; what is left of them goes on in the background. */
+  function briefly(steps: Steps, ms: number): void {
+    if (runFor(steps, ms)) return;
+    scheduler.run(() => steps).catch((error: unknown) => post({ type: "notice", message: `the index could not be brought up to date: ${messageOf(error)}` }));
   }
 
   const first = new Map<string, Promise<unknown>>();
@@ -104,14 +41,14 @@ function serve(port: MessagePort): void {
   }
 
   async function answer<K extends RequestKind>(kind: K, { settings, embeddings: chosen }: Asked, input: Requests[K]["input"]): Promise<unknown> {
-    const library = open(settings);
-    const semantic = await embeddingsOf(library, chosen);
+    const library = libraries.open(settings);
+    const semantic = await libraries.embeddings(library, chosen);
     if (kind === "search") {
       const { query } = input as Requests["search"]["input"];
       const near = semantic?.near(query);
       await ready(library);
-      if (library.isComplete && library.isNotesDirty) runFor(library.syncNotes(), NOTES_MS);
-      runFor(library.catchUp(), CATCH_UP_MS);
+      if (library.isComplete && library.isNotesDirty) briefly(library.syncNotes(), NOTES_MS);
+      briefly(library.catchUp(), CATCH_UP_MS);
       const found = library.search(input as Requests["search"]["input"], await near);
       semantic?.fill();
       return found.mode === "fts-only" ? found : { ...found, ...semantic?.provider };
@@ -123,8 +60,8 @@ function serve(port: MessagePort): void {
     }
     if (kind === "purge") {
       await scheduler.run(() => library.sync());
-      if (library.counts().cached > 0) await (await import("../embeddings/filling.ts")).forgetRemovedTexts(library.shelf.index);
-      library.shelf.index.compact();
+      if (library.counts().cached > 0) await (await import("../embeddings/filling.ts")).forgetRemovedTexts(library.open.index);
+      library.open.index.compact();
       return null;
     }
     await ready(library);
@@ -148,7 +85,7 @@ function serve(port: MessagePort): void {
       return await answer(kind, asked, input);
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      reopen(asked.settings, error);
+      libraries.reopen(asked.settings, error);
       return answer(kind, asked, input);
     }
   }
@@ -158,7 +95,7 @@ function serve(port: MessagePort): void {
     else if (message.type === "touched") libraries.get(message.agentId)?.touched(message.files);
     else if (message.type === "notesChanged") libraries.get(message.agentId)?.notesChanged();
     else {
-      for (const agentId of libraries.keys()) close(agentId);
+      libraries.close();
       port.close();
     }
   });

@@ -16,6 +16,7 @@ import type {
   ToolsPort,
 } from "../gateway/index.ts";
 import { answeringModel, type LazyModels } from "../models/index.ts";
+import { loadSkillInstall } from "../plugins/index.ts";
 import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
 import type { QuickDeps } from "../setup/index.ts";
 import type { ApprovalNotice, Approvals, ToolContext } from "../tools/index.ts";
@@ -50,7 +51,7 @@ export function lazyExecRules({ open }: LazyAgent): ExecRulesPort {
 }
 
 export interface PortDeps {
-  readonly core: Pick<Core, "store" | "ids" | "config" | "clock" | "defaultAgentId" | "workspaceOf">;
+  readonly core: Pick<Core, "store" | "ids" | "config" | "clock" | "env" | "defaultAgentId" | "workspaceOf">;
   readonly agent: LazyAgent;
   readonly conversation: Pick<Conversation, "exclusively">;
   /** Why no tool may run at all, if so. */
@@ -135,7 +136,7 @@ async function seed(folder: string, { config, clock, ids }: PortDeps["core"]): P
 }
 
 export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
-  const { workspaceOf, defaultAgentId, config } = core;
+  const { workspaceOf, defaultAgentId, config, env, clock, ids } = core;
   return {
     workspace: workspaceOf,
     seed: (folder) => seed(folder, core),
@@ -150,7 +151,12 @@ export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
       status: async (workspace) => (await agent.open()).skills.status(workspace),
       changed: () => void agent.open().then(({ skills }) => skills.changed()),
       managedFolder: `${config.paths.state}/skills`,
-      platform: process.platform,
+      installHost: async () => (await loadSkillInstall()).installHost(config.current, { env, platform: process.platform }),
+      async install(request) {
+        const { skills } = await (await agent.open()).skills.status(request.workspaceDir);
+        const deps = { env, platform: process.platform, toolsDir: `${config.paths.state}/tools`, pid: process.pid, clock, ids, config: config.current };
+        return (await loadSkillInstall()).installForSkill({ ...request, skills }, deps);
+      },
     },
   };
 }

@@ -2,7 +2,7 @@ import { homedir, hostname, release, type as systemName } from "node:os";
 import { join } from "node:path";
 import { createAgents, createSkills, trustedPrograms, type Agents } from "../agent/index.ts";
 import type { Logger } from "../base/log/logger.ts";
-import { docsPlace } from "../base/program-folders.ts";
+import { bundledSkillsFolder, docsPlace } from "../base/program-folders.ts";
 import { sameValue } from "../config/index.ts";
 import { commandsFolder } from "../conversation/index.ts";
 import { currentHooks } from "../hooks/index.ts";
@@ -61,7 +61,7 @@ export interface OpenAgent extends AsyncDisposable {
 function openSkills({ core: { config, currentConfig, clock, env, log }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
   const skills = createSkills({
     config: currentConfig,
-    places: () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] }),
+    places: () => ({ home, stateFolder: config.paths.state, bundled: bundledSkillsFolder(env), plugins: plugins.agent()?.skillFolders() ?? [] }),
     env,
     platform: process.platform,
     clock,

@@ -68,7 +68,13 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
     },
     seed: (made) => seedWorkspace({ folder: made, now: clock.now, unique: () => ids.hex(6) }),
     ...(options.compact ? { compact: options.compact } : {}),
-    skills: { status: skills.status, changed: skills.changed, managedFolder: join(folder, "skills"), platform: "linux" },
+    skills: {
+      status: skills.status,
+      changed: skills.changed,
+      managedFolder: join(folder, "skills"),
+      installHost: async () => ({ platform: "linux", nodeManager: "npm", preferBrew: true, installers: new Set(["npm"]), isRoot: false }),
+      install: () => Promise.reject(new Error("nothing is installed in this test")),
+    },
   };
   const ports = {
     approvals,

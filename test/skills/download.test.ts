@@ -105,7 +105,8 @@ test.each<[string, readonly ArchiveEntry[], Asked, RegExp]>([
 
 test("a damaged archive of each kind is refused", async () => {
   const here = skillPlace();
-  for (const archive of ["tar.gz", "tar.bz2", "zip"] as const) await expect(get(here, Buffer.from("no archive at all"), { archive })).rejects.toThrow();
+  for (const archive of ["tar.gz", "tar.bz2", "zip"] as const)
+    await expect(get(here, Buffer.from("no archive at all"), { archive })).rejects.toThrow(/damaged|no \.zip|no archive/);
   expect(left(here)).toEqual(["tool"]);
 });
 

@@ -36,6 +36,7 @@ const STALL_MS = 60_000;
 
 /** Fetches a file, guarded and bounded. Gives its SHA-256. What was written until a failure is the caller's to remove. */
 export async function fetchToFile({ url, file, maxBytes, timeoutMs, signal, report }: FetchRequest, { clock, network }: FetchDeps): Promise<string> {
+  const startedAt = clock.now();
   using answer = await guardedFetch({ url, clock, timeoutMs, signal, maxRedirects: 5, ...network });
   const { host } = new URL(url);
   if (answer.status < 200 || answer.status > 299) throw new AppError("UNAVAILABLE", `${host} answered ${url} with status ${answer.status}`);
@@ -66,6 +67,7 @@ export async function fetchToFile({ url, file, maxBytes, timeoutMs, signal, repo
     if (stalled.signal.aborted) throw stalled.signal.reason;
     if (signal?.aborted) throw new AppError("CANCELLED", "the download was cancelled", { cause: error });
     if (error instanceof AppError) throw error;
+    if (clock.now() - startedAt >= timeoutMs) throw new AppError("TIMEOUT", `${host} did not send the whole file within ${timeoutMs} ms`, { cause: error });
     throw new AppError("UNAVAILABLE", `the download of ${url} broke off after ${formatBytes(size)}`, { cause: error });
   } finally {
     timer[Symbol.dispose]();

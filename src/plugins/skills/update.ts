@@ -94,7 +94,7 @@ export interface SkillRemoval {
   readonly path: string;
 }
 
-/** Removes a skill that was installed. `force`: also one that somebody wrote there. */
+/** Removes a skill that was installed. `force`: also one that was written there by hand. */
 export function removeSkill(
   name: string,
   { force, dryRun }: { readonly force?: boolean | undefined; readonly dryRun?: boolean | undefined },

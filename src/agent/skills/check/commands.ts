@@ -34,7 +34,7 @@ export function fencedPrograms(markdown: string): readonly StartedProgram[] {
 /** Programs that a script of a shell starts, without the functions that it declares. `from`: the number of its first line. */
 export function shellPrograms(script: string, from = 1): readonly StartedProgram[] {
   const functions = new Set([...script.matchAll(/^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\)/gm)].map(([, name]) => name));
-  return segmentsOf(withoutHeredocs(script)).flatMap(({ text, line }) =>
+  return segmentsOf(withoutPatterns(withoutHeredocs(script))).flatMap(({ text, line }) =>
     programsOf(text).flatMap((program) => (functions.has(program) ? [] : [{ program, line: line + from - 1 }])),
   );
 }
@@ -51,6 +51,32 @@ function withoutHeredocs(script: string): string {
       }
       end = /<<-?\s*["']?([A-Za-z_]\w*)["']?/.exec(line)?.[1];
       return line.replace(/^\s*\$ /, "");
+    })
+    .join("\n");
+}
+
+/** The patterns of a `case` are no commands. */
+function withoutPatterns(script: string): string {
+  let depth = 0;
+  const bare = (part: string): string => {
+    const end = part.indexOf(")");
+    return end < 0 ||
+      part
+        .slice(0, end)
+        .replace(/^\s*\(/, "")
+        .includes("(")
+      ? part
+      : part.slice(end + 1);
+  };
+  return script
+    .split("\n")
+    .map((line) => {
+      const head = /^\s*case\b.*?\sin(?:\s+|$)/.exec(line);
+      if (head) depth += 1;
+      const isInside = depth > 0;
+      if (/\besac\b/.test(line)) depth -= 1;
+      if (!isInside) return line;
+      return (head ? line.slice(head[0].length) : line).split(";;").map(bare).join("; ");
     })
     .join("\n");
 }
@@ -77,7 +103,11 @@ function segmentsOf(script: string): readonly Segment[] {
       if (script[at + 1] === "\n") line += 1;
       else text += char + script.charAt(at + 1);
       at += 1;
-    } else if (script.startsWith("$(", at) && quote !== "'" && script[at + 2] !== "(") {
+    } else if (script.startsWith("$((", at) && quote !== "'") {
+      const end = script.indexOf("))", at);
+      text += "$x";
+      at = end < 0 ? script.length : end + 1;
+    } else if (script.startsWith("$(", at) && quote !== "'") {
       const end = closing(script, at + 2);
       const inner = script.slice(at + 2, end);
       segments.push(...segmentsOf(inner).map((one) => ({ ...one, line: one.line + line - 1 })));
@@ -130,8 +160,6 @@ function programsOf(segment: string): readonly string[] {
     if (HEADS.has(word)) return found;
     const name = word.replaceAll(/^["']|["']$/g, "");
     if (found.length > 0 && (name.startsWith("-") || /^\d/.test(name) || /^\$/.test(name))) continue;
-    // A pattern of a `case` line.
-    if (words.length === 1 && /^[*\w|.-]+$/.test(name) && segment.endsWith(")")) return found;
     found.push(name);
     if (!WRAPPERS.has(name) || index === words.length - 1) return found;
   }

@@ -72,7 +72,7 @@ function stepsOf(way: InstallWay, host: InstallHost): readonly InstallStep[] | s
       if (host.installers.has("uv")) return [install];
       return canBrew(host) ? [running("brew", "install", "uv"), install] : NO_UV;
     }
-    case "download":
+    default:
       return download ? [{ kind: "download", download }] : "it does not say what to download";
   }
 }

@@ -19,7 +19,7 @@ import type { ImageToolDeps } from "./builtin/image/image.ts";
 import { applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
 import type { SessionModels } from "./builtin/session/deps.ts";
 import type { SessionPost } from "./builtin/session/sessions-send.ts";
-import { BUILTIN_TOOLS, type BuiltinDeps } from "./catalog.ts";
+import { BUILTIN_TOOLS, toolFacts, type BuiltinDeps } from "./catalog.ts";
 import { createTools } from "./declaration.ts";
 import type { CommandEnd, ExecToolDeps } from "./exec/deps.ts";
 import type { RememberedCommands } from "./exec/remember/remembered.ts";
@@ -100,7 +100,8 @@ export function createToolSet(deps: ToolSetDeps): ToolSet {
   return {
     async tools(context) {
       const sandboxed = sandboxes.isSandboxed(context);
-      const tools = [...coreTools(context), ...(gatewayTools ? await gatewayTools() : []), ...pluginTools(context, { sandboxed })];
+      const core = coreTools(context).filter(({ name }) => toolFacts(name)?.offeredIn?.(context) ?? true);
+      const tools = [...core, ...(gatewayTools ? await gatewayTools() : []), ...pluginTools(context, { sandboxed })];
       const withheld = sandboxed ? sandboxes.withheld(context) : [];
       return withheld.length === 0 ? tools : tools.filter(({ name }) => !withheld.includes(name));
     },

@@ -8,7 +8,7 @@ import { SHOWN_OUTPUT_CHARS } from "../../tools/index.ts";
 import { repoRoot, userTimeZone, type SessionFacts } from "../prompt/facts.ts";
 import { injectFiles, type BootstrapFile } from "../prompt/injected-files.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
-import type { SkillsSnapshot } from "../skills/snapshot.ts";
+import { searchedSkills, type SkillsSnapshot } from "../skills/snapshot.ts";
 import { belongsTo } from "../workspace/bootstrap-files.ts";
 import type { Injections } from "./begin.ts";
 import type { TurnDeps } from "./deps.ts";
@@ -52,6 +52,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
     const aliases = modelAliases(defaults?.models);
     const repo = sandbox?.sandboxed === true ? undefined : repoRoot(defaults?.repoRoot, workspaceDir);
     const owners = (config.commands?.ownerAllowFrom ?? []).map(String);
+    const searched = skills && searchedSkills(skills);
     return buildSystemPrompt({
       mode,
       agentId: input.agentId,
@@ -77,6 +78,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
         ...(input.systemPrompt === undefined ? {} : { instructions: input.systemPrompt }),
       },
       ...(skills ? { skillsPrompt: skills.prompt } : {}),
+      ...(searched && tools.some(({ name }) => name === "skills_search") ? { searchedSkills: searched.length } : {}),
       ...(aliases.length === 0 ? {} : { modelAliases: aliases }),
       // Inside a sandbox that folder is not seen.
       ...(deps.docsPath === undefined || sandbox?.sandboxed === true ? {} : { docsPath: deps.docsPath }),

@@ -59,9 +59,8 @@ async function install(
   context: CallContext,
 ): Promise<MethodResult<"skills.install">> {
   const { name, installId, timeoutMs } = params;
-  const { caller, signal, accepted } = context;
+  const { caller, signal } = context;
   const workspaceDir = await agent.workspace(knownAgent(undefined, config.current));
-  accepted({ status: "accepted", name, installId });
   const { warnings, ...outcome } = await agent.skills.install({
     workspaceDir,
     name,

@@ -52,5 +52,5 @@ echo "replace this"
 ## Notes
 
 - List every program that the commands need in \`requires.bins\`, so that the skill is offered only where it works.
-- Scripts go into \`scripts/\`; write their path as \`{baseDir}/scripts/<file>\`.
+- Scripts go into \`scripts/\`; their paths begin with \`{baseDir}\`, the folder of this file.
 `;

@@ -100,7 +100,6 @@ async function throughGateway(
   );
   try {
     const { warnings = [], ...outcome } = await client.request("skills.install", params, {
-      expectFinal: true,
       timeoutMs: params.timeoutMs + MARGIN_MS,
       signal: io.signal(),
     });

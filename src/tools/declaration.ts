@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { Tool } from "./tool.ts";
 
 /** Groups that allow and deny lists may name, as `group:<name>`, in the order of the documentation. */
 export const TOOL_GROUPS = ["runtime", "fs", "sessions", "memory", "web", "ui", "automation", "messaging", "nodes", "openclaw"] as const;
@@ -17,6 +17,8 @@ export interface OfferFacts {
   readonly agentId: string;
   readonly provider?: string | undefined;
   readonly modelId?: string | undefined;
+  /** The session has too many skills for a list in its prompt. */
+  readonly searchesSkills?: boolean | undefined;
 }
 
 /** Why a tool is not offered, and the setting that decides it. */
@@ -51,8 +53,6 @@ export interface ToolFacts {
   readonly overHttp?: "never" | "if-named";
   /** A plugin brings it: it is no built-in tool, and other plugins may have one of this name. */
   readonly fromPlugin?: boolean;
-  /** Whether a session has a use for it; every session does when absent. */
-  offeredIn?(context: Pick<ToolContext, "skills">): boolean;
   /** Why a run does not have it, whatever the lists say. */
   absence?(facts: OfferFacts): Absence | undefined;
 }

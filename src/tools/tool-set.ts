@@ -19,7 +19,7 @@ import type { ImageToolDeps } from "./builtin/image/image.ts";
 import { applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
 import type { SessionModels } from "./builtin/session/deps.ts";
 import type { SessionPost } from "./builtin/session/sessions-send.ts";
-import { BUILTIN_TOOLS, toolFacts, type BuiltinDeps } from "./catalog.ts";
+import { BUILTIN_TOOLS, type BuiltinDeps } from "./catalog.ts";
 import { createTools } from "./declaration.ts";
 import type { CommandEnd, ExecToolDeps } from "./exec/deps.ts";
 import type { RememberedCommands } from "./exec/remember/remembered.ts";
@@ -88,11 +88,12 @@ export function createToolSet(deps: ToolSetDeps): ToolSet {
   let known = { config: config.current, tools: new Map<string, readonly Tool[]>() };
 
   /** The built-in tools that the configuration offers an agent with a model, chosen once per configuration. */
-  function coreTools({ agentId, provider, modelId }: ToolContext): readonly Tool[] {
+  function coreTools({ agentId, provider, modelId, skills }: ToolContext): readonly Tool[] {
     const current = config.current;
     if (known.config !== current || known.tools.size >= MAX_CHOICES) known = { config: current, tools: new Map() };
-    const key = JSON.stringify([agentId, provider, modelId]);
-    const found = known.tools.get(key) ?? offered({ config: current, agentId, provider, modelId });
+    const searchesSkills = skills !== undefined;
+    const key = JSON.stringify([agentId, provider, modelId, searchesSkills]);
+    const found = known.tools.get(key) ?? offered({ config: current, agentId, provider, modelId, searchesSkills });
     known.tools.set(key, found);
     return found;
   }
@@ -100,8 +101,7 @@ export function createToolSet(deps: ToolSetDeps): ToolSet {
   return {
     async tools(context) {
       const sandboxed = sandboxes.isSandboxed(context);
-      const core = coreTools(context).filter(({ name }) => toolFacts(name)?.offeredIn?.(context) ?? true);
-      const tools = [...core, ...(gatewayTools ? await gatewayTools() : []), ...pluginTools(context, { sandboxed })];
+      const tools = [...coreTools(context), ...(gatewayTools ? await gatewayTools() : []), ...pluginTools(context, { sandboxed })];
       const withheld = sandboxed ? sandboxes.withheld(context) : [];
       return withheld.length === 0 ? tools : tools.filter(({ name }) => !withheld.includes(name));
     },

@@ -43,7 +43,8 @@ test("skills.install runs the way that is named, reports each step to who asked,
   const answer = await gateway.operator.ask("skills.install", { name: "first", installId: "tool-one-of-nobody" });
   expect(answer).toMatchObject({ ok: true, payload: { ok: true, message: "Installed", stdout: "one\ntwo\n", stderr: "", code: 0 } });
   const command = "npm install --global --ignore-scripts tool-one-of-nobody";
-  const progress = gateway.operator.frames.filter(({ event }) => event === "skills.install.progress").map(({ payload }) => payload);
+  const reported = gateway.operator.frames.filter(({ event }) => event === "skills.install.progress").map(({ payload }) => payload);
+  const progress = reported.filter((payload) => payload?.["installId"] === "tool-one-of-nobody");
   expect(progress[0]).toEqual({ name: "first", installId: "tool-one-of-nobody", step: 1, steps: 1, command });
   expect(progress.at(-1)).toMatchObject({ text: "two" });
   expect(machine.calls()).toContain(command);

@@ -1,4 +1,3 @@
-import { skillRow } from "../../agent/index.ts";
 import { AppError } from "../../base/errors.ts";
 import { isObject, redactConfig } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
@@ -19,7 +18,8 @@ export interface SkillsDeps extends Pick<MethodDeps, "config"> {
 async function status(params: MethodParams<"skills.status">, deps: SkillsDeps): Promise<MethodResult<"skills.status">> {
   const { agent, config } = deps;
   const workspaceDir = await agent.workspace(knownAgent(params.agentId, config.current));
-  const [{ skills }, host] = await Promise.all([agent.skills.status(workspaceDir), agent.skills.installHost()]);
+  // Loaded with the agent's code, which the status needs anyway.
+  const [{ skillRow }, { skills }, host] = await Promise.all([import("../../agent/index.ts"), agent.skills.status(workspaceDir), agent.skills.installHost()]);
   return { workspaceDir, managedSkillsDir: agent.skills.managedFolder, skills: skills.map((skill) => skillRow(skill, host)) };
 }
 

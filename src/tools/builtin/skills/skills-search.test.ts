@@ -29,6 +29,6 @@ test("the answer is limited and says how many there are", async () => {
 });
 
 test("it is offered only to a session that has skills to search", () => {
-  expect(skillsSearchTool.offeredIn?.({ skills: SKILLS })).toBe(true);
-  expect(skillsSearchTool.offeredIn?.({})).toBe(false);
+  expect(skillsSearchTool.absence?.({ config: {}, agentId: "main", searchesSkills: true })).toBeUndefined();
+  expect(skillsSearchTool.absence?.({ config: {}, agentId: "main" })).toMatchObject({ why: expect.stringContaining("40") });
 });

@@ -15,7 +15,7 @@ export const skillsSearchTool = defineTool<object>({
   promptLine: "find a skill",
   icon: "🔎",
   overHttp: "never",
-  offeredIn: ({ skills }) => skills !== undefined,
+  absence: ({ searchesSkills }) => (searchesSkills ? undefined : { why: "there are at most 40 skills, and the prompt lists them" }),
   label: "Skills",
   description: "Find skills by words of a task. Gives the name, description and location (its SKILL.md) of those that fit best.",
   parameters: {

@@ -19,6 +19,16 @@ test("there are about twenty, and they are found from the program", () => {
   expect(bundledSkillsFolder({ OPENCLAW_BUNDLED_SKILLS_DIR: "/elsewhere" })).toBe("/elsewhere");
 });
 
+test("the page about them names each with its description and what it needs", () => {
+  const page = readFileSync(join(ROOT, "docs/skills/starter-set.md"), "utf8");
+  for (const name of NAMES) {
+    const { skill } = checkSkill(join(FOLDER, name));
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` |`));
+    expect(row).toContain(skill?.description);
+    for (const bin of [...(skill?.requires.bins ?? []), ...(skill?.requires.anyBins ?? [])]) expect(row).toContain(`\`${bin}\``);
+  }
+});
+
 test("all of them load without a remark; allowBundled chooses among them by their names", async () => {
   const status = async (allowBundled: string[]) => {
     using skills = createSkills({

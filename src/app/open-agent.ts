@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { createAgents, createSkills, trustedPrograms, type Agents } from "../agent/index.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { bundledSkillsFolder, docsPlace } from "../base/program-folders.ts";
-import { sameValue } from "../config/index.ts";
+import { defaultAgentId, sameValue } from "../config/index.ts";
 import { commandsFolder } from "../conversation/index.ts";
 import { currentHooks } from "../hooks/index.ts";
 import { lazyImageFitter } from "../media/index.ts";
 import type { Models } from "../models/index.ts";
-import { pluginTools } from "../plugins/index.ts";
+import { pluginTools, recoverSkills } from "../plugins/index.ts";
 import {
   createApprovals,
   createBroker,
@@ -57,8 +57,12 @@ export interface OpenAgent extends AsyncDisposable {
   killProcesses(sessionKey: string): number;
 }
 
-/** Skills of the workspaces, of this machine, and of plugins that run. */
-function openSkills({ core: { config, currentConfig, clock, env, log }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
+/** Skills of the workspaces, of this machine, and of plugins that run. Installs that were interrupted are completed or taken back first. */
+function openSkills({ core: { config, currentConfig, clock, env, log, workspaceOf }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
+  const agents = [defaultAgentId(currentConfig()), ...(currentConfig().agents?.list ?? []).map(({ id }) => id)];
+  for (const folder of new Set([config.paths.state, ...agents.map((id) => workspaceOf(id))])) {
+    for (const done of recoverSkills(join(folder, "skills"))) log.subsystem("agent").warn(`skill ${done}`);
+  }
   const skills = createSkills({
     config: currentConfig,
     places: () => ({ home, stateFolder: config.paths.state, bundled: bundledSkillsFolder(env), plugins: plugins.agent()?.skillFolders() ?? [] }),
@@ -92,7 +96,8 @@ function openSandboxes(
     log,
     async skills(agentId) {
       const { skills: found } = await skills.status(workspaceOf(agentId));
-      return found.flatMap(({ name, baseDir, eligible }) => (eligible ? [{ name, folder: baseDir }] : []));
+      const own = currentConfig().agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase())?.skills;
+      return found.flatMap(({ name, baseDir, eligible }) => (eligible && (own?.includes(name) ?? true) ? [{ name, folder: baseDir }] : []));
     },
   });
 }

@@ -51,6 +51,7 @@ export type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSessio
 export type { DevicePairingPort } from "./sdk/access/device-pairing.ts";
 export { hasLogTransports, publishLogRecord } from "./sdk/diagnostics.ts";
 export { recoverInstalls } from "./install/journal.ts";
+export { recoverSkills } from "./skills/swap.ts";
 export type {
   BuiltinScan,
   Finding,

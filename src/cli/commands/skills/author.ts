@@ -16,6 +16,7 @@ export const create = defineCommand({
   positionals: "<name>",
   options: {
     description: { type: "string", value: "text", help: "when it applies, in one line: what the model chooses it by" },
+    dir: { type: "string", value: "folder", help: "in this folder, instead of those where skills are found" },
     ...TARGET_OPTIONS,
     json: JSON_OPTION,
   },
@@ -25,12 +26,12 @@ export const create = defineCommand({
   async run({ io, values, positionals: [name] }) {
     if (name === undefined) throw new AppError("INVALID_INPUT", 'expected a name of lower-case letters, digits and "-"');
     const description = values.description?.trim() || `Describe in one line when to use ${name}.`;
-    const skillsDir = skillsDirOf(io, { ...values, workspace: values.managed !== true });
+    const skillsDir = values.dir === undefined ? skillsDirOf(io, { ...values, workspace: values.managed !== true }) : resolve(io.cwd, values.dir);
     const { createSkill } = await loadSkillInstall();
     const folder = createSkill({ name, description, skillsDir, pid: process.pid, token: createIds(systemRandom).hex(6) });
     if (values.json) return printJson(io, { ok: true, name, path: folder });
     io.out(`made ${join(folder, "SKILL.md")}\n`);
-    io.out(io.runnable(`edit it, then check it with: openclaw skills test ${name}\n`));
+    io.out(io.runnable(`edit it, then check it with: openclaw skills test ${values.dir === undefined ? name : folder}\n`));
   },
 });
 

@@ -89,7 +89,7 @@ export const install = defineCommand({
   },
   examples: [
     {
-      line: "openclaw skills create diary && openclaw skills install ./state/workspace/skills/diary --managed --dry-run",
+      line: "openclaw skills create diary --dir . && openclaw skills install ./diary --dry-run",
       does: "what it contains, and what stands out in it",
     },
   ],

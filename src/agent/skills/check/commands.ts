@@ -159,7 +159,7 @@ function programsOf(segment: string): readonly string[] {
     if (/^[A-Za-z_]\w*\+?=/.test(word) || KEYWORDS.has(word) || /^\d*[<>]/.test(word)) continue;
     if (HEADS.has(word)) return found;
     const name = word.replaceAll(/^["']|["']$/g, "");
-    if (found.length > 0 && (name.startsWith("-") || /^\d/.test(name) || /^\$/.test(name))) continue;
+    if (found.length > 0 && (name.startsWith("-") || /^\d/.test(name) || name.startsWith("$"))) continue;
     found.push(name);
     if (!WRAPPERS.has(name) || index === words.length - 1) return found;
   }

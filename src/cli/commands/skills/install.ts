@@ -89,7 +89,7 @@ export const install = defineCommand({
   },
   examples: [
     {
-      line: "openclaw skills create diary --dir . && openclaw skills install ./diary --dry-run",
+      line: "openclaw skills create release-diary --dir . && openclaw skills install ./release-diary --dry-run",
       does: "what it contains, and what stands out in it",
     },
   ],

@@ -19,7 +19,7 @@ export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
 export { checkSkill, type CheckedSkill } from "./skills/check/check-skill.ts";
 export { skillRow, type SkillRow } from "./skills/status-row.ts";
 export { SKILL_FILE, skillFolders, type SkillProblem } from "./skills/load-skills.ts";
-export { isSettingOn, trustedPrograms } from "./skills/eligibility.ts";
+export { isSettingOn, skillsOfAgent, trustedPrograms } from "./skills/eligibility.ts";
 export { parseFrontMatter } from "./skills/front-matter.ts";
 export {
   describePlan,

@@ -1,6 +1,6 @@
 import { homedir, hostname, release, type as systemName } from "node:os";
 import { join } from "node:path";
-import { createAgents, createSkills, trustedPrograms, type Agents } from "../agent/index.ts";
+import { createAgents, createSkills, skillsOfAgent, trustedPrograms, type Agents } from "../agent/index.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { bundledSkillsFolder, docsPlace } from "../base/program-folders.ts";
 import { defaultAgentId, sameValue } from "../config/index.ts";
@@ -96,7 +96,7 @@ function openSandboxes(
     log,
     async skills(agentId) {
       const { skills: found } = await skills.status(workspaceOf(agentId));
-      const own = currentConfig().agents?.list?.find(({ id }) => id.toLowerCase() === agentId.toLowerCase())?.skills;
+      const own = skillsOfAgent(currentConfig(), agentId);
       return found.flatMap(({ name, baseDir, eligible }) => (eligible && (own?.includes(name) ?? true) ? [{ name, folder: baseDir }] : []));
     },
   });
@@ -143,7 +143,14 @@ function openTools({ core, models, plugins, ...deps }: AgentDeps, parts: Parts):
     remembered,
     processes,
     sandboxes,
-    skillPrograms: async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir),
+    async skillPrograms({ agentId, workspaceDir }) {
+      const own = skillsOfAgent(config.current, agentId);
+      const { skills: found } = await skills.status(workspaceDir);
+      return trustedPrograms(
+        found.filter(({ name }) => own?.includes(name) ?? true),
+        workspaceDir,
+      );
+    },
     isOwner: deps.isOwner,
     channelOf: deps.channelOf,
     pluginTools: (context, facts) => pluginTools(plugins.agent(), context, facts),

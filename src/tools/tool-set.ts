@@ -55,7 +55,7 @@ export interface ToolSetDeps {
   readonly processes: Processes;
   readonly sandboxes: Sandboxes;
   /** Names of programs that may run without a question where the rules allow it. */
-  readonly skillPrograms: (context: Pick<ToolContext, "workspaceDir">) => Promise<readonly string[]>;
+  readonly skillPrograms: (context: Pick<ToolContext, "agentId" | "workspaceDir">) => Promise<readonly string[]>;
   /** Whether a sender is an owner by the configuration as it is now. */
   readonly isOwner: IsOwner;
   /** The plugin of a channel that runs. */

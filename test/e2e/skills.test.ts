@@ -60,6 +60,35 @@ test("a failed install carries its output; what is not there is refused, and so 
   expect(await gateway.operator.ask("skills.install", { name: "first", installId: "bad", timeoutMs: 10 })).toMatchObject({ ok: false });
 });
 
+test("an agent with a list of skills has no others: not in its prompt, not as commands", async () => {
+  const agents = gateway.sections["agents"] as object;
+  gateway.configure({
+    agents: {
+      ...agents,
+      list: [
+        { id: "main", default: true },
+        { id: "narrow", workspace: gateway.workspace, skills: ["summarize"] },
+      ],
+    },
+  });
+  let serial = 0;
+  const said = async (message: string): Promise<string> => {
+    const { payload, error } = await gateway.operator.request("agent", {
+      agentId: "narrow",
+      sessionKey: "agent:narrow:x",
+      message,
+      idempotencyKey: `n${(serial += 1)}`,
+    });
+    const { payloads = [] } = (payload?.["result"] ?? {}) as { payloads?: readonly { text: string }[] };
+    return payloads.map(({ text: one }) => one).join("\n") || String(error?.message);
+  };
+  await expect.poll(() => said("/skill healthcheck")).toBe('No skill is called "healthcheck". Skills: summarize');
+  await said("say w-narrow");
+  const { body } = gateway.model.requests.findLast(({ user }) => user.includes("w-narrow"))!;
+  expect([body.includes("<name>summarize</name>"), body.includes("<name>healthcheck</name>")]).toEqual([true, false]);
+  gateway.configure({ agents });
+});
+
 test("the command line asks the gateway: what it sees, and to install there", async () => {
   const listed = JSON.parse((await gateway.cli("skills", "list", "--json")).output) as { skills: { name: string; bundled: boolean }[] };
   expect(listed.skills.find(({ name }) => name === "weather")).toMatchObject({ bundled: true });

@@ -69,6 +69,11 @@ export function isSettingOn(config: unknown, path: string, onUnlessSet: Readonly
   return typeof value === "string" ? value.trim() !== "" : isObject(value) || Boolean(value);
 }
 
+/** The skills that an agent may have (`agents.list[].skills`): all when absent, none when empty. */
+export function skillsOfAgent({ agents }: OpenClawConfig, agentId: string | undefined): readonly string[] | undefined {
+  return agents?.list?.find(({ id }) => id.toLowerCase() === agentId?.toLowerCase())?.skills;
+}
+
 /** Programs that any of these skills asks for. */
 export function neededPrograms(skills: readonly Skill[]): ReadonlySet<string> {
   return new Set(skills.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]));

@@ -8,6 +8,7 @@ import { SHOWN_OUTPUT_CHARS } from "../../tools/index.ts";
 import { repoRoot, userTimeZone, type SessionFacts } from "../prompt/facts.ts";
 import { injectFiles, type BootstrapFile } from "../prompt/injected-files.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
+import { skillsOfAgent } from "../skills/eligibility.ts";
 import { searchedSkills, type SkillsSnapshot } from "../skills/snapshot.ts";
 import { belongsTo } from "../workspace/bootstrap-files.ts";
 import type { Injections } from "./begin.ts";
@@ -132,8 +133,8 @@ function isBootstrapFile(file: unknown): file is BootstrapFile {
 export async function skillsFor(deps: TurnDeps, input: TurnInput, session: PromptSession): Promise<SkillsSnapshot | undefined> {
   if (!deps.skills || session.facts.mode !== "full") return undefined;
   const agentId = parseSessionKey(input.sessionKey)?.kind === "agent" ? input.agentId : undefined;
-  const agent = deps.config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId?.toLowerCase());
-  return deps.skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter: input.skillFilter ?? agent?.skills });
+  const filter = input.skillFilter ?? skillsOfAgent(deps.config.current, agentId);
+  return deps.skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter });
 }
 
 /** What hooks and injections made of a turn's prompt. */

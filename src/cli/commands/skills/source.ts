@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { createSkills, skillRow, type SkillProblem, type SkillRow, type SkillStatus } from "../../../agent/index.ts";
+import { createSkills, skillRow, skillsOfAgent, type SkillProblem, type SkillRow, type SkillStatus } from "../../../agent/index.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import { lockHolder } from "../../../base/instance-lock.ts";
@@ -64,7 +64,7 @@ export async function loadSkillsFor(io: Io, agent?: string): Promise<SkillsView>
     installHost(config, { env, platform }),
     askGateway(io, stateDir, agentId),
   ]);
-  const filter = config.agents?.list?.find(({ id }) => id.toLowerCase() === agentId)?.skills;
+  const filter = skillsOfAgent(config, agentId);
   const rows = running?.rows ?? found.map((skill) => skillRow(skill, host));
   return {
     config,

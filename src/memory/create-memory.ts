@@ -9,14 +9,13 @@ import { createGrowth } from "./growth.ts";
 import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
-import type { EmbeddingAuth } from "./embeddings/access.ts";
-import type { EmbeddingSettings } from "./embeddings/types.ts";
+import { createEmbeddingChoice, type EmbeddingChoiceDeps } from "./embeddings/choice.ts";
 import type { FromThread, RequestKind, Requests, ThreadStatus, ToThread } from "./thread/messages.ts";
 import type { LibrarySettings } from "./thread/library.ts";
 import { startThread } from "./thread/start-thread.ts";
 import type { Scope, SearchAnswer, SyncReport } from "./types.ts";
 
-export interface MemoryDeps {
+export interface MemoryDeps extends EmbeddingChoiceDeps {
   readonly config: Config;
   /** Grown transcripts are followed from here; a command without a gateway has none. */
   readonly store?: Pick<Store, "onCommit" | "read" | "write"> | undefined;
@@ -24,10 +23,6 @@ export interface MemoryDeps {
   readonly log: Logger;
   readonly home: string;
   readonly workspaceOf: (agentId: string) => string;
-  /** Keys for embeddings: profiles, `models.providers` and the environment. Without it, only `memorySearch.remote.apiKey` is one. */
-  readonly auth?: ((agentId: string) => Promise<EmbeddingAuth>) | undefined;
-  /** Of this program. */
-  readonly version?: string | undefined;
 }
 
 export interface Search {
@@ -71,9 +66,6 @@ export interface Memory extends AsyncDisposable {
 /** The thread ends after this long without a question; opening an index again takes some milliseconds. */
 const IDLE_MS = 10 * 60_000;
 
-/** A new key is noticed after this long. */
-const KEYS_MS = 30_000;
-
 const QMD_MODES = { search: "fts-only", vsearch: "vector", query: "hybrid" } as const;
 
 /** Seconds east of UTC in a zone at a time. */
@@ -94,6 +86,34 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** What embeddings cost, in the usage report of the agent under a name of its own. */
+function recordUsage({ store, log }: MemoryDeps, { agentId, usage }: Extract<FromThread, { type: "usage" }>): void {
+  const { provider, model, tokens, cost, ms, failed } = usage;
+  const row = {
+    sessionKey: `agent:${agentId}:memory`,
+    agentId,
+    provider,
+    model,
+    input: tokens,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    cost,
+    durationMs: Math.round(ms),
+    failed,
+  };
+  store?.write("usage.add", row).catch((error: unknown) => log.warn(`the cost of embeddings could not be stored: ${messageOf(error)}`));
+}
+
+/** What the program qmd finds; undefined when it does not work. */
+async function searchQmd(qmd: Qmd, agentId: string, search: Search, { clock, config }: MemoryDeps, usual: MemorySettings): Promise<SearchAnswer | undefined> {
+  const { query, scope, session, maxResults = usual.maxResults, minScore = usual.minScore } = search;
+  const started = clock.monotonic();
+  const hits = await qmd.search(agentId, { query, scope, session, maxResults, minScore });
+  const mode = QMD_MODES[config.current.memory?.qmd?.searchMode ?? "search"];
+  return hits && { hits, mode, provider: "qmd", model: "qmd", ranker: "fixed", indexing: false, ms: clock.monotonic() - started };
+}
+
 export function createMemory(deps: MemoryDeps): Memory {
   const { config, clock, log, home, workspaceOf } = deps;
   let worker: Worker | undefined;
@@ -103,6 +123,8 @@ export function createMemory(deps: MemoryDeps): Memory {
   const pending = new Map<number, Pending>();
   /** Transcripts that grew since the thread was last notified; undefined when any may have changed. */
   const grown = new Map<string, Set<string> | undefined>();
+
+  const embeddingsOf = createEmbeddingChoice(deps);
 
   const settings = (agentId: string): MemorySettings =>
     memorySettings(config.current, agentId, { stateDir: config.paths.state, home, workspace: workspaceOf(agentId) });
@@ -134,7 +156,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     started.unref();
     started.on("message", (message: FromThread) => {
       if (message.type === "notice") return log.warn(message.message);
-      if (message.type === "usage") return recordUsage(message);
+      if (message.type === "usage") return recordUsage(deps, message);
       const waiting = pending.get(message.id);
       pending.delete(message.id);
       if (message.type === "answer") waiting?.resolve(message.result as never);
@@ -166,41 +188,8 @@ export function createMemory(deps: MemoryDeps): Memory {
     await promise;
   }
 
-  /** What embeddings cost, in the usage report of the agent under a name of its own. */
-  function recordUsage({ agentId, usage }: Extract<FromThread, { type: "usage" }>): void {
-    const { provider, model, tokens, cost, ms, failed } = usage;
-    const row = {
-      sessionKey: `agent:${agentId}:memory`,
-      agentId,
-      provider,
-      model,
-      input: tokens,
-      output: 0,
-      cacheRead: 0,
-      cacheWrite: 0,
-      cost,
-      durationMs: Math.round(ms),
-      failed,
-    };
-    deps.store?.write("usage.add", row).catch((error: unknown) => log.warn(`the cost of embeddings could not be stored: ${messageOf(error)}`));
-  }
-
-  /** Which provider embeds, with its keys: looked up again after a change of the configuration, and now and then for changed keys. */
-  const chosen = new Map<string, { readonly config: unknown; readonly at: number; readonly settings: Promise<EmbeddingSettings> }>();
-  function embeddingsOf(agentId: string): Promise<EmbeddingSettings> {
-    const known = chosen.get(agentId);
-    if (known && known.config === config.current && clock.monotonic() - known.at < KEYS_MS) return known.settings;
-    const found = (async () => {
-      const { embeddingSettings } = await import("./embeddings/access.ts");
-      return embeddingSettings(settings(agentId), { config, home, version: deps.version ?? "0", auth: await deps.auth?.(agentId) });
-    })();
-    chosen.set(agentId, { config: config.current, at: clock.monotonic(), settings: found });
-    found.catch(() => chosen.delete(agentId));
-    return found;
-  }
-
   async function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
-    const embeddings = await embeddingsOf(agentId);
+    const embeddings = await embeddingsOf(agentId, settings(agentId));
     if (closed) throw new AppError("UNAVAILABLE", "the memory is closed");
     worker ??= start();
     idle?.[Symbol.dispose]();
@@ -252,16 +241,6 @@ export function createMemory(deps: MemoryDeps): Memory {
   const openQmd = lazy(async () => (await import("./qmd/create-qmd.ts")).createQmd({ config, clock, log, home, workspaceOf, store: deps.store }));
   const qmd = (): Promise<Qmd> | undefined => (config.current.memory?.backend === "qmd" ? openQmd() : undefined);
 
-  /** What the program qmd finds; undefined when it is not in use or does not work. */
-  async function searchQmd(agentId: string, { query, maxResults, minScore, scope, session }: Search): Promise<SearchAnswer | undefined> {
-    const started = clock.monotonic();
-    const { maxResults: usual, minScore: least } = settings(agentId);
-    const hits = await (await qmd())?.search(agentId, { query, scope, session, maxResults: maxResults ?? usual, minScore: minScore ?? least });
-    if (!hits) return undefined;
-    const mode = QMD_MODES[config.current.memory?.qmd?.searchMode ?? "search"];
-    return { hits, mode, provider: "qmd", model: "qmd", ranker: "fixed", indexing: false, ms: clock.monotonic() - started };
-  }
-
   return {
     settings,
     async start() {
@@ -271,7 +250,8 @@ export function createMemory(deps: MemoryDeps): Memory {
       await Promise.all([...new Set([defaultAgentId(config.current), ...listed])].map((agentId) => opened.start(agentId)));
     },
     async search(agentId, search) {
-      const found = await searchQmd(agentId, search);
+      const other = await qmd();
+      const found = other && (await searchQmd(other, agentId, search, deps, settings(agentId)));
       if (found) return found;
       const { query, maxResults, minScore, scope, explain, fixed, now = clock.now() } = search;
       const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);

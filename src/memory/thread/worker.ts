@@ -4,13 +4,12 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { loadRanker } from "../search/weights.ts";
 import { createAnalyser } from "../text/analyser.ts";
 import { loadConcepts } from "../text/concept-words.ts";
-import type { AgentEmbeddings } from "../embeddings/agent-embeddings.ts";
-import { hasProvider, statusWithout } from "../embeddings/no-embeddings.ts";
-import type { EmbeddingSettings } from "../embeddings/types.ts";
+import { statusWithout } from "../embeddings/no-embeddings.ts";
 import { isDamaged } from "./database.ts";
 import { openLibrary, type Library, type LibrarySettings } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
 import { createScheduler, runFor } from "./scheduler.ts";
+import { createSemantics } from "./semantics.ts";
 
 /** How long a search waits for messages that are new, and how long the first one waits for the index. */
 const CATCH_UP_MS = 100;
@@ -32,36 +31,12 @@ function serve(port: MessagePort): void {
     void scheduler
       .run(() => library.syncNotes())
       .catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
-  const embeddings = new Map<string, AgentEmbeddings>();
-
+  const semantics = createSemantics(post);
   /** Embeddings of an index end with it: what the provider still answers is dropped. */
   function close(agentId: string): void {
-    void embeddings.get(agentId)?.[Symbol.asyncDispose]();
-    embeddings.delete(agentId);
+    semantics.close(agentId);
     libraries.get(agentId)?.[Symbol.dispose]();
     libraries.delete(agentId);
-  }
-
-  /** Undefined without a provider; the code that embeds is loaded when there is one. */
-  async function embeddingsOf(library: Library, chosen: EmbeddingSettings): Promise<AgentEmbeddings | undefined> {
-    const { agentId, stateDir } = library.settings;
-    const known = embeddings.get(agentId);
-    if (known || !hasProvider(chosen)) {
-      known?.configure(chosen);
-      return known;
-    }
-    const { createAgentEmbeddings } = await import("../embeddings/agent-embeddings.ts");
-    const raced = embeddings.get(agentId);
-    if (raced || libraries.get(agentId) !== library) return raced;
-    const made = createAgentEmbeddings(chosen, {
-      library,
-      now: () => Date.now(),
-      notice: (message) => post({ type: "notice", message }),
-      usage: (usage) => post({ type: "usage", agentId, usage }),
-      packagesFrom: [stateDir, import.meta.dirname],
-    });
-    embeddings.set(agentId, made);
-    return made;
   }
 
   /** Transcripts that grew before their agent was asked about need no note: opening compares all of them. */
@@ -83,8 +58,7 @@ function serve(port: MessagePort): void {
 
   /** An index that cannot be read is thrown away and made again: it is a cache. */
   function reopen(settings: LibrarySettings, why: unknown): Library {
-    void embeddings.get(settings.agentId)?.[Symbol.asyncDispose]();
-    embeddings.delete(settings.agentId);
+    semantics.close(settings.agentId);
     libraries.get(settings.agentId)?.discard();
     libraries.delete(settings.agentId);
     post({ type: "notice", message: `the memory index of agent ${settings.agentId} was damaged and is made again: ${messageOf(why)}` });
@@ -105,7 +79,7 @@ function serve(port: MessagePort): void {
 
   async function answer<K extends RequestKind>(kind: K, { settings, embeddings: chosen }: Asked, input: Requests[K]["input"]): Promise<unknown> {
     const library = open(settings);
-    const semantic = await embeddingsOf(library, chosen);
+    const semantic = await semantics.of(library, chosen, () => libraries.get(settings.agentId) === library);
     if (kind === "search") {
       const { query } = input as Requests["search"]["input"];
       const near = semantic?.near(query);

@@ -7,7 +7,7 @@ import type { Scope, SearchHit } from "../types.ts";
 import { addCollections } from "./collections.ts";
 import { askQmd, createRunQmd } from "./command.ts";
 import { createSessionExport, type SessionExport } from "./export-sessions.ts";
-import { locate, parseResults, withinLimits } from "./results.ts";
+import { locate, parseResults, withinLimits, type Located } from "./results.ts";
 import type { Collection, QmdSettings } from "./settings.ts";
 
 /** The memory of one agent in the program qmd. */
@@ -47,6 +47,13 @@ function mayBeSeen(scope: Scope, { kind }: Collection, sessionKey: string | null
   if (kind !== "sessions") return scope.notes;
   if (scope.sessions === "all") return true;
   return scope.sessions !== "none" && sessionKey != null && scope.sessions.includes(sessionKey);
+}
+
+/** A hit, unless a conversation may not see it. */
+function visible({ hit, collection, file }: Located, scope: Scope, sessions: SessionExport | undefined): SearchHit | undefined {
+  const sessionKey = collection.kind === "sessions" ? sessions?.sessionOf(file)?.sessionKey : undefined;
+  if (!mayBeSeen(scope, collection, sessionKey)) return undefined;
+  return sessionKey == null ? hit : { ...hit, sessionKey };
 }
 
 export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): AgentQmd {
@@ -124,13 +131,12 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
         await prepare();
         const most = Math.min(maxResults, limits.maxResults);
         const located = parseResults(await askQmd(settings, run, text, most * EXTRA)).flatMap((printed) => locate(printed, settings, workspace) ?? []);
-        const seen = located.flatMap(({ hit, collection, file }) => {
-          const exported = collection.kind === "sessions" ? sessions?.sessionOf(file) : undefined;
-          if (hit.score < minScore || !mayBeSeen(scope, collection, exported?.sessionKey)) return [];
-          return [exported?.sessionKey == null ? hit : { ...hit, sessionKey: exported.sessionKey }];
-        });
         lastError = undefined;
-        return withinLimits(seen, most, limits);
+        return withinLimits(
+          located.filter(({ hit }) => hit.score >= minScore).flatMap((found) => visible(found, scope, sessions) ?? []),
+          most,
+          limits,
+        );
       } catch (error) {
         lastError = messageOf(error);
         throw error instanceof AppError ? error : new AppError("UNAVAILABLE", `qmd: ${lastError}`);

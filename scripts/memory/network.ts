@@ -123,6 +123,22 @@ export function train(network: Network, lists: readonly List[], { epochs, rate, 
   }
 }
 
+/** One network that gives the mean of several: their hidden units side by side. */
+export function meanOf(networks: readonly Network[]): Network {
+  const [first] = networks;
+  if (!first) throw new Error("expected at least one network");
+  const { inputs, hidden } = first;
+  const units = hidden * networks.length;
+  const row = inputs + 1;
+  const weights = new Float64Array(units * row + units + 1);
+  for (const [n, network] of networks.entries()) {
+    weights.set(network.weights.subarray(0, hidden * row), n * hidden * row);
+    for (let unit = 0; unit < hidden; unit += 1) weights[units * row + n * hidden + unit] = (network.weights[hidden * row + unit] ?? 0) / networks.length;
+    weights[units * row + units] = (weights[units * row + units] ?? 0) + (network.weights[hidden * row + hidden] ?? 0) / networks.length;
+  }
+  return { inputs, hidden: units, weights };
+}
+
 /** Slope and offset that turn outputs into chances: logistic regression by gradient descent on scores of comparable size. */
 export function calibrate(scores: readonly number[], labels: readonly boolean[]): readonly [number, number] {
   const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;

@@ -41,6 +41,8 @@ export interface Pool {
   readonly terms: readonly WeightedTerm[];
   /** Spans around the event that the question names. */
   readonly anchors: readonly Span[];
+  /** Passages beside the candidates. */
+  readonly beside: ReadonlyMap<number, StoredPassage>;
   /** Passages in the whole index. */
   readonly total: number;
 }
@@ -50,6 +52,8 @@ const BY_RELATED = 60;
 const BY_VECTORS = 24;
 const NEIGHBOURS_OF = 40;
 const REACH = 3;
+/** Neighbours that a candidate is measured with. */
+const BESIDE = 2;
 /** Conversations with the best passages: everything near those is a candidate. */
 const WHOLE_SESSIONS = 3;
 const SESSION_REACH = 8;
@@ -172,20 +176,25 @@ export function gather(gathering: Gathering): Pool {
   const isAllowed = (id: number): boolean => allowed === undefined || allowed.has(documentOf(id));
   for (const id of near?.top(gathering.byVectors ?? BY_VECTORS, isAllowed).keys() ?? []) at(id);
 
-  const beside = [...byWords.slice(0, NEIGHBOURS_OF), ...byRelated.slice(0, NEIGHBOURS_OF / 2)];
-  for (const { id } of beside) {
+  const strongest = [...byWords.slice(0, NEIGHBOURS_OF), ...byRelated.slice(0, NEIGHBOURS_OF / 2)];
+  for (const { id } of strongest) {
     const position = positionOf(id);
     for (let step = -REACH; step <= REACH; step += 1) if (position + step >= 0) at(id + step);
   }
   for (const document of bestDocuments(scores)) {
-    for (const { id } of beside) {
+    for (const { id } of strongest) {
       if (documentOf(id) !== document) continue;
       for (let step = -SESSION_REACH; step <= SESSION_REACH; step += 1) if (positionOf(id) + step >= 0) at(id + step);
       break;
     }
   }
   const anchors = anchorSpans(gathering, terms);
-  const found = new Map(passages.get([...scores.keys()]));
+  const beside = passages.get([...scores.keys()], BESIDE);
+  const found = new Map<number, StoredPassage>();
+  for (const id of scores.keys()) {
+    const passage = beside.get(id);
+    if (passage) found.set(id, passage);
+  }
   for (const span of [...(question.span ? [question.span] : []), ...anchors]) {
     for (const passage of passages.between(span.from, span.to, IN_SPAN)) {
       if (!allowed || allowed.has(documentOf(passage.id))) found.set(passage.id, passage);
@@ -199,7 +208,7 @@ export function gather(gathering: Gathering): Pool {
     const nearness = near && cosine !== undefined ? { vector: cosine, nearness: near.scale(cosine) } : {};
     candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }), ...nearness });
   }
-  return { candidates, terms, anchors, total };
+  return { candidates, beside, terms, anchors, total };
 }
 
 /** The documents whose passages have most of the question together. */

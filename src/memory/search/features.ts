@@ -134,7 +134,7 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
     return made;
   }
 
-  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? neighbour(id);
+  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const list = [...candidates.values()];
   const mostWords = list.reduce((most, { words }) => Math.max(most, words), 0) || 1;
   const mostRelated = list.reduce((most, { related }) => Math.max(most, related), 0) || 1;

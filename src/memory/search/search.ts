@@ -180,7 +180,7 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
   decay(ranked, request);
   const sorted = withoutOverlaps(ranked.toSorted((a, b) => b.score - a.score).slice(0, Math.max(60, request.maxResults * 2)));
   const chosen = request.ranking.mmrLambda === undefined ? sorted : diversify(sorted, request.ranking.mmrLambda, request.maxResults, analyser);
-  const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? neighbour(id);
+  const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const entries: { readonly ranked: Ranked; hit: SearchHit }[] = [];
   for (const entry of chosen) {
     if (entries.length >= request.maxResults || entry.score < request.minScore) break;

@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { constants } from "node:fs";
 import { messageOf, systemCode } from "../../base/errors.ts";
 
-/** Larger files are not notes that someone reads; the status names them. */
+/** Larger files are not notes that a person reads; the status names them. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 24;
 export const MAX_FILES = 200_000;

@@ -37,7 +37,7 @@ const isDeleted = (file: string): boolean => file.includes(".deleted.");
 export const sessionPath = (file: string): string => `sessions/${file.slice(file.lastIndexOf("/") + 1)}`;
 
 const SPEAKER = /^([^\s:][^:\n]{0,39}): (?=\S)/;
-export const isGroup = (sessionKey: string | null): boolean => sessionKey !== null && /:(?:group|channel|room|thread):/.test(sessionKey);
+export const isGroup = (sessionKey: string | null): boolean => sessionKey !== null && /:(?:group|channel|thread):/.test(sessionKey);
 
 /** What a person or the assistant said, as the one passage that it is. */
 export function passageOf(row: EntryRow, group: boolean): Passage | undefined {

@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.ts";
-import type { EmbeddingSettings } from "./embeddings/types.ts";
+import { createEmbeddingChoice } from "./embeddings/choice.ts";
 import type { MemoryDeps } from "./deps.ts";
 import { createChanges, createGrowth } from "./growth.ts";
 import type { MemorySettings } from "./settings.ts";
@@ -13,9 +13,6 @@ export interface Builtin extends AsyncDisposable {
   notesChanged(agentId: string): void;
 }
 
-/** A new key is noticed after this long. */
-const KEYS_MS = 30_000;
-
 /** What embeddings cost, in the usage report of the agent under a name of its own. */
 function recordUsage({ store, log }: MemoryDeps, { agentId, usage }: Extract<FromThread, { type: "usage" }>): void {
   const { provider, model, tokens, cost, ms, failed } = usage;
@@ -25,29 +22,10 @@ function recordUsage({ store, log }: MemoryDeps, { agentId, usage }: Extract<Fro
     .catch((error: unknown) => log.warn(`the cost of embeddings could not be stored: ${messageOf(error)}`));
 }
 
-/** Which provider embeds, with its keys: looked up again after a change of the configuration, and now and then for changed keys. */
-function embeddingChoice(
-  { config, clock, home, version = "0", auth }: MemoryDeps,
-  settings: (agentId: string) => MemorySettings,
-): (agentId: string) => Promise<EmbeddingSettings> {
-  const chosen = new Map<string, { readonly config: unknown; readonly at: number; readonly settings: Promise<EmbeddingSettings> }>();
-  return (agentId) => {
-    const known = chosen.get(agentId);
-    if (known && known.config === config.current && clock.monotonic() - known.at < KEYS_MS) return known.settings;
-    const found = (async () => {
-      const { embeddingSettings } = await import("./embeddings/access.ts");
-      return embeddingSettings(settings(agentId), { config, home, version, auth: await auth?.(agentId) });
-    })();
-    chosen.set(agentId, { config: config.current, at: clock.monotonic(), settings: found });
-    found.catch(() => chosen.delete(agentId));
-    return found;
-  };
-}
-
 export function createBuiltin(deps: MemoryDeps, settings: (agentId: string) => MemorySettings): Builtin {
   const { config, clock, log, workspaceOf } = deps;
   const thread = createThreadClient({ clock, log, onUsage: (message) => recordUsage(deps, message) });
-  const embeddingsOf = embeddingChoice(deps, settings);
+  const embeddingsOf = createEmbeddingChoice(deps);
 
   function librarySettings(agentId: string): LibrarySettings {
     const { file, extraPaths, sources, chunking, sync } = settings(agentId);
@@ -56,7 +34,7 @@ export function createBuiltin(deps: MemoryDeps, settings: (agentId: string) => M
   }
 
   async function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
-    const embeddings = await embeddingsOf(agentId);
+    const embeddings = await embeddingsOf(agentId, settings(agentId));
     const changed = changes.take(agentId);
     if (changed) thread.post({ type: "touched", agentId, ...(changed === "all" ? {} : { files: changed }) });
     return thread.ask(kind, { settings: librarySettings(agentId), embeddings }, input);

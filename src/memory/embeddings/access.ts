@@ -36,7 +36,8 @@ const KNOWN: Readonly<Record<Exclude<ProviderId, "local">, Known>> = {
   mistral: { provider: "mistral", model: "mistral-embed", costs: { "mistral-embed": 0.1 } },
   ollama: { provider: "ollama", model: "nomic-embed-text", costs: {} },
 };
-export const LOCAL_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf";
+const DOWNLOADED = /^(?:hf|https?):/;
+const LOCAL_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf";
 /** By what is tried when the configuration names none. */
 const AUTOMATIC = ["openai", "gemini", "voyage"] as const;
 
@@ -44,14 +45,40 @@ type Outcome = { readonly access: ProviderAccess } | { readonly why: string };
 
 const withoutSlash = (url: string): string => url.trim().replace(/\/+$/, "");
 
-/** Which provider embeds for an agent, and with what. Keys are read here, on the main thread, and go along with each request. */
-export async function embeddingSettings(settings: MemorySettings, deps: AccessDeps): Promise<EmbeddingSettings> {
-  const { written } = settings;
-  const { config, auth } = deps;
-  const { remote, local } = written;
-  const configured = config.current.models?.providers ?? {};
+/** Finds what each provider would be asked with. */
+class Accesses {
+  readonly #settings: MemorySettings;
+  readonly #deps: AccessDeps;
 
-  async function keysOf(id: Exclude<ProviderId, "local">, own: SecretInput | undefined): Promise<readonly string[]> {
+  constructor(settings: MemorySettings, deps: AccessDeps) {
+    this.#settings = settings;
+    this.#deps = deps;
+  }
+
+  /** `isOwn`: the settings beside the provider's name are for it. */
+  async of(id: ProviderId, isOwn: boolean): Promise<Outcome> {
+    return id === "local" ? this.#local() : this.#remote(id, isOwn);
+  }
+
+  async automatic(): Promise<Outcome> {
+    const { local, remote } = this.#settings.written;
+    const path = local?.modelPath?.trim() ?? "";
+    if (path !== "" && !DOWNLOADED.test(path) && existsSync(this.#fileOf(path))) return this.#local();
+    // A key that the configuration gives without a name is for the first of them.
+    const order = remote?.apiKey === undefined ? AUTOMATIC : AUTOMATIC.slice(0, 1);
+    for (const id of order) {
+      const found = await this.#remote(id, id === order[0]);
+      if ("access" in found) return found;
+    }
+    return { why: "no embedding provider is set up: no local model and no key for openai, gemini or voyage was found" };
+  }
+
+  #fileOf(path: string): string {
+    return resolve(this.#deps.home, expandHome(path, this.#deps.home));
+  }
+
+  async #keysOf(id: Exclude<ProviderId, "local">, own: SecretInput | undefined): Promise<readonly string[]> {
+    const { config, auth } = this.#deps;
     if (own !== undefined && own !== "") return [await config.resolveSecret(own, "agents.defaults.memorySearch.remote.apiKey")];
     const { provider } = KNOWN[id];
     const found: string[] = [];
@@ -66,14 +93,15 @@ export async function embeddingSettings(settings: MemorySettings, deps: AccessDe
     return keysInRotation(provider, auth ? config.env() : {}, found[0]);
   }
 
-  async function remoteAccess(id: Exclude<ProviderId, "local">, isOwn: boolean): Promise<Outcome> {
+  async #remote(id: Exclude<ProviderId, "local">, isOwn: boolean): Promise<Outcome> {
+    const { written } = this.#settings;
     const { provider, model: usual, costs } = KNOWN[id];
     const { providerFacts, needsNoKey } = await loadChoice();
-    const entry = Object.entries(configured).find(([name]) => name.trim().toLowerCase() === provider)?.[1];
-    const own = isOwn ? remote : undefined;
+    const entry = Object.entries(this.#deps.config.current.models?.providers ?? {}).find(([name]) => name.trim().toLowerCase() === provider)?.[1];
+    const own = isOwn ? written.remote : undefined;
     let keys: readonly string[];
     try {
-      keys = await keysOf(id, own?.apiKey);
+      keys = await this.#keysOf(id, own?.apiKey);
     } catch (error) {
       return { why: messageOf(error) };
     }
@@ -90,11 +118,12 @@ export async function embeddingSettings(settings: MemorySettings, deps: AccessDe
     return { access: { id, model, baseUrl: bare, headers, keys, cost: listed ?? costs[model] ?? 0 } };
   }
 
-  function localAccess(): Outcome {
+  #local(): Outcome {
+    const { local } = this.#settings.written;
     const modelPath = local?.modelPath?.trim() || LOCAL_MODEL;
-    const file = /^(?:hf|https?):/.test(modelPath) ? modelPath : resolve(deps.home, expandHome(modelPath, deps.home));
-    const cacheDir = local?.modelCacheDir === undefined ? undefined : resolve(deps.home, expandHome(local.modelCacheDir, deps.home));
-    const packagesFrom = [config.paths.state, import.meta.dirname];
+    const file = DOWNLOADED.test(modelPath) ? modelPath : this.#fileOf(modelPath);
+    const cacheDir = local?.modelCacheDir === undefined ? undefined : this.#fileOf(local.modelCacheDir);
+    const packagesFrom = [this.#deps.config.paths.state, import.meta.dirname];
     return {
       access: {
         id: "local",
@@ -107,28 +136,16 @@ export async function embeddingSettings(settings: MemorySettings, deps: AccessDe
       },
     };
   }
+}
 
-  const accessOf = async (id: ProviderId, isOwn: boolean): Promise<Outcome> => (id === "local" ? localAccess() : remoteAccess(id, isOwn));
-
-  async function automatic(): Promise<Outcome> {
-    const path = local?.modelPath?.trim() ?? "";
-    if (path !== "" && !/^(?:hf|https?):/.test(path) && existsSync(resolve(deps.home, expandHome(path, deps.home)))) return localAccess();
-    // A key that the configuration gives without a name is for the first of them.
-    const order = remote?.apiKey === undefined ? AUTOMATIC : AUTOMATIC.slice(0, 1);
-    for (const id of order) {
-      const found = await remoteAccess(id, id === order[0]);
-      if ("access" in found) return found;
-    }
-    return { why: "no embedding provider is set up: no local model and no key for openai, gemini or voyage was found" };
-  }
-
-  const requested = written.provider ?? "auto";
-  const primary = await (requested === "auto" ? automatic() : accessOf(requested, true));
-  const second =
-    written.fallback === undefined || written.fallback === "none" || written.fallback === requested ? undefined : await accessOf(written.fallback, false);
+/** Which provider embeds for an agent, and with what. Keys are read here, on the main thread, and go along with each request. */
+export async function embeddingSettings(settings: MemorySettings, deps: AccessDeps): Promise<EmbeddingSettings> {
+  const { fallback, remote, cache, store, provider: requested = "auto" } = settings.written;
+  const accesses = new Accesses(settings, deps);
+  const primary = await (requested === "auto" ? accesses.automatic() : accesses.of(requested, true));
+  const second = fallback === undefined || fallback === "none" || fallback === requested ? undefined : await accesses.of(fallback, false);
   const isSame = second && "access" in second && "access" in primary && second.access.id === primary.access.id;
-  const batch = remote?.batch;
-  const { cache, store } = written;
+  const { batch } = remote ?? {};
   return {
     requested,
     ...("access" in primary ? { primary: primary.access } : { unavailable: primary.why }),

@@ -33,21 +33,26 @@ export interface ActiveProviderDeps extends Omit<EmbedderDeps, "version"> {
 const FIRST_REST_MS = 15_000;
 const LONGEST_REST_MS = 5 * 60_000;
 
+interface Start {
+  readonly access: ProviderAccess | undefined;
+  readonly fallback: ActiveProvider["fallback"];
+  readonly reason: string | undefined;
+}
+
+/** The fallback is the first one when the requested provider is not set up. */
+function firstOf({ primary, fallback, requested, unavailable }: EmbeddingSettings): Start {
+  if (primary || !fallback) return { access: primary, fallback: undefined, reason: unavailable };
+  return { access: fallback, fallback: { from: requested, reason: unavailable ?? "it is not set up" }, reason: undefined };
+}
+
 export function createActiveProvider(settings: EmbeddingSettings, deps: ActiveProviderDeps): ActiveProvider {
   const { monotonic, notice } = deps;
   const make = (access: ProviderAccess | undefined): Embedder | undefined => access && createEmbedder(access, { ...deps, version: settings.version });
   const { fallback: second } = settings;
-  let access = settings.primary;
-  let fallback: { readonly from: string; readonly reason: string } | undefined;
-  let reason = settings.unavailable;
+  let { access, fallback, reason } = firstOf(settings);
   let failures = 0;
   let answered = false;
   let restsUntil = Number.NEGATIVE_INFINITY;
-  if (!access && second) {
-    fallback = { from: settings.requested, reason: settings.unavailable ?? "it is not set up" };
-    access = second;
-    reason = undefined;
-  }
   let embedder = make(access);
 
   function failed(error: unknown): void {

@@ -20,8 +20,6 @@ export interface AgentEmbeddings extends AsyncDisposable {
   readonly provider: { readonly provider?: string; readonly model?: string };
   /** Embeds in the background what has no vector yet. */
   fill(): void;
-  /** Resolves when nothing is being embedded. */
-  filled(): Promise<void>;
   status(options: { readonly deep: boolean }): Promise<EmbeddingStatus>;
 }
 
@@ -44,7 +42,7 @@ const REMEMBERED = 64;
 interface Opened {
   readonly vectors: Vectors;
   readonly filling: Filling;
-  readonly index: Library["open"];
+  readonly current: Library["open"];
   readonly providerKey: string;
   close(): void;
 }
@@ -59,54 +57,113 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   }
 }
 
-export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbeddingsDeps): AgentEmbeddings {
-  const { library, notice, waitMs = WAIT_MS } = deps;
-  const { settings: librarySettings } = library;
-  const redactor = createRedactor();
-  const ended = new AbortController();
-  let settings = first;
-  let active: ActiveProvider = activeFor(first);
-  let opened: Opened | undefined;
-  let running: Promise<void> | undefined;
+class Semantic implements AgentEmbeddings {
+  readonly #deps: AgentEmbeddingsDeps;
+  readonly #waitMs: number;
+  readonly #redactor = createRedactor();
+  readonly #ended = new AbortController();
+  readonly #questions = new Map<string, Promise<Float32Array>>();
+  #settings: EmbeddingSettings;
+  #active: ActiveProvider;
+  #opened: Opened | undefined;
+  #running: Promise<void> | undefined;
   /** A question that took longer than a search waits. Until it is answered, others are not asked. */
-  let slow: Promise<unknown> | undefined;
-  let slowReason: string | undefined;
-  const questions = new Map<string, Promise<Float32Array>>();
+  #slow: Promise<unknown> | undefined;
+  #slowReason: string | undefined;
 
-  function activeFor(chosen: EmbeddingSettings): ActiveProvider {
-    return createActiveProvider(chosen, { ...deps, monotonic: () => performance.now() });
+  constructor(settings: EmbeddingSettings, deps: AgentEmbeddingsDeps) {
+    this.#deps = deps;
+    this.#waitMs = deps.waitMs ?? WAIT_MS;
+    this.#settings = settings;
+    this.#active = this.#activeFor(settings);
   }
 
-  function close(): void {
-    opened?.close();
-    opened = undefined;
+  get provider(): AgentEmbeddings["provider"] {
+    const { access } = this.#active;
+    return access ? { provider: access.id, model: access.model } : {};
+  }
+
+  configure(settings: EmbeddingSettings): void {
+    if (JSON.stringify(settings) === JSON.stringify(this.#settings)) return;
+    this.#settings = settings;
+    void this.#active[Symbol.asyncDispose]();
+    this.#active = this.#activeFor(settings);
+    this.#slowReason = undefined;
+    this.#questions.clear();
+    this.#close();
+  }
+
+  async near(query: string): Promise<(() => Near | undefined) | undefined> {
+    try {
+      return await this.#find(query);
+    } catch {
+      return undefined; // The status says why.
+    }
+  }
+
+  fill(): void {
+    const { signal } = this.#ended;
+    if (signal.aborted || this.#running) return;
+    this.#running = this.#fillAll()
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#deps.notice(`embeddings are incomplete: ${messageOf(error)}`);
+      })
+      .finally(() => (this.#running = undefined));
+  }
+
+  async status({ deep }: { readonly deep: boolean }): Promise<EmbeddingStatus> {
+    const probe = deep && this.#active.embedder ? await this.#probe() : undefined;
+    const opened = this.#open();
+    await opened?.vectors.load();
+    const { library } = this.#deps;
+    const reason = this.#active.reason ?? this.#slowReason;
+    return statusOf({
+      settings: this.#settings,
+      active: this.#active,
+      opened,
+      passages: library.open.passages.count(),
+      cached: cacheEntries(library.open.index),
+      reason,
+      probe,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort(new AppError("CANCELLED", "the memory is closed"));
+    this.#close();
+    await this.#active[Symbol.asyncDispose]();
+  }
+
+  #activeFor(settings: EmbeddingSettings): ActiveProvider {
+    return createActiveProvider(settings, { ...this.#deps, monotonic: () => performance.now() });
+  }
+
+  #close(): void {
+    this.#opened?.close();
+    this.#opened = undefined;
   }
 
   /** The vectors of the index in use for the provider in use. */
-  function open(): Opened | undefined {
+  #open(): Opened | undefined {
+    const { library, now, notice, packagesFrom, floatBytes } = this.#deps;
+    const [active, settings, ended] = [this.#active, this.#settings, this.#ended.signal];
     const { key } = active;
-    if (!key || ended.signal.aborted) return undefined;
+    if (!key || ended.aborted) return undefined;
     const current = library.open;
-    if (opened?.index === current && opened.providerKey === key.providerKey) return opened;
-    close();
-    const { vector } = settings;
-    const vectors = openVectors(current.index, {
-      key,
-      chunking: librarySettings.chunking,
-      vector,
-      packagesFrom: deps.packagesFrom,
-      floatBytes: deps.floatBytes,
-    });
+    if (this.#opened?.current === current && this.#opened.providerKey === key.providerKey) return this.#opened;
+    this.#close();
+    const { index } = current;
+    const vectors = openVectors(index, { key, chunking: library.settings.chunking, vector: settings.vector, packagesFrom, floatBytes });
     const stopped = new AbortController();
-    const isCurrent = (): boolean => !stopped.signal.aborted && !ended.signal.aborted && library.open === current;
-    const signal = AbortSignal.any([ended.signal, stopped.signal]);
-    const filling = createFilling({ index: current.index, vectors, active, key, settings, now: deps.now, notice, isCurrent, signal });
+    const isCurrent = (): boolean => !stopped.signal.aborted && !ended.aborted && library.open === current;
+    const signal = AbortSignal.any([ended, stopped.signal]);
+    const filling = createFilling({ index, vectors, active, key, settings, now, notice, isCurrent, signal });
     const removed = (id: number): void => vectors.removed(id);
     current.removed.add(removed);
-    opened = {
+    this.#opened = {
       vectors,
       filling,
-      index: current,
+      current,
       providerKey: key.providerKey,
       close() {
         stopped.abort(new AppError("CANCELLED", "the index is no longer in use"));
@@ -114,38 +171,36 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
         vectors[Symbol.dispose]();
       },
     };
-    return opened;
+    return this.#opened;
   }
 
-  async function fillAll(): Promise<void> {
+  async #fillAll(): Promise<void> {
     for (let tries = 0; tries < 3; tries += 1) {
-      const now = open();
-      if (!now || active.isResting) return;
-      await now.vectors.load();
-      if (now !== opened || now.vectors.size >= now.index.passages.count()) return;
+      const opened = this.#open();
+      if (!opened || this.#active.isResting) return;
+      const { vectors, filling, current } = opened;
+      await vectors.load();
+      if (opened !== this.#opened || vectors.size >= current.passages.count()) return;
       try {
-        await now.filling.run();
-        if (now === opened && now.vectors.size < now.index.passages.count()) await now.vectors.load();
+        await filling.run();
+        if (opened === this.#opened && vectors.size < current.passages.count()) await vectors.load();
         return;
       } catch (error) {
-        if (ended.signal.aborted) return;
+        if (this.#ended.signal.aborted) return;
         // With another provider it begins again; otherwise the next request does.
-        if (now.providerKey === active.key?.providerKey) return notice(`embeddings are incomplete: ${messageOf(error)}`);
+        if (opened.providerKey === this.#active.key?.providerKey) return this.#deps.notice(`embeddings are incomplete: ${messageOf(error)}`);
       }
     }
   }
 
-  async function embedQuestion(query: string): Promise<Float32Array> {
-    const isLocal = active.access?.id === "local";
-    const timeoutMs = isLocal ? LOCAL_QUERY_MS : QUERY_MS;
-    const { vectors } = await active.ask(async (embedder) => {
-      const result = await embedder.embed([cutToTokens(isLocal ? query : redactor.text(query), embedder.maxInputTokens)], {
-        kind: "query",
-        timeoutMs,
-        signal: ended.signal,
-      });
+  async #embedQuestion(query: string): Promise<Float32Array> {
+    const isLocal = this.#active.access?.id === "local";
+    const options = { kind: "query", timeoutMs: isLocal ? LOCAL_QUERY_MS : QUERY_MS, signal: this.#ended.signal } as const;
+    const text = isLocal ? query : this.#redactor.text(query);
+    const { vectors } = await this.#active.ask(async (embedder) => {
+      const result = await embedder.embed([cutToTokens(text, embedder.maxInputTokens)], options);
       const [vector] = result.vectors;
-      const known = opened?.vectors;
+      const known = this.#opened?.vectors;
       if (vector && known && !known.fits(vector))
         throw new AppError("UNAVAILABLE", `${embedder.id} answered with ${vector.length} dimensions, but the index has ${known.dims}`);
       return result;
@@ -156,137 +211,104 @@ export function createAgentEmbeddings(first: EmbeddingSettings, deps: AgentEmbed
   }
 
   /** A question is asked once, also while it is being answered. */
-  function questionVector(query: string, key: string): Promise<Float32Array> {
+  #questionVector(query: string, key: string): Promise<Float32Array> {
     const name = `${key}\n${query}`;
-    const known = questions.get(name);
+    const known = this.#questions.get(name);
     if (known) return known;
-    const asked = embedQuestion(query);
-    questions.set(name, asked);
-    if (questions.size > REMEMBERED) questions.delete(questions.keys().next().value ?? "");
-    asked.catch(() => questions.delete(name));
+    const asked = this.#embedQuestion(query);
+    this.#questions.set(name, asked);
+    if (this.#questions.size > REMEMBERED) this.#questions.delete(this.#questions.keys().next().value ?? "");
+    asked.catch(() => this.#questions.delete(name));
     return asked;
   }
 
-  async function find(query: string): Promise<(() => Near | undefined) | undefined> {
-    const now = open();
-    const { key } = active;
-    if (!now || !key || active.isResting) return undefined;
-    if (
-      (await within(
-        now.vectors.load().then(() => true),
-        waitMs,
-      )) !== true ||
-      now !== opened ||
-      now.vectors.size === 0
-    )
-      return undefined;
-    const asked = questionVector(query, key.providerKey);
-    if (slow && (await within(asked, 0)) === undefined) return undefined;
-    const vector = await within(asked, waitMs);
+  async #find(query: string): Promise<(() => Near | undefined) | undefined> {
+    const opened = this.#open();
+    const { key } = this.#active;
+    if (!opened || !key || this.#active.isResting) return undefined;
+    const { vectors, current } = opened;
+    const isLoaded = await within(
+      vectors.load().then(() => true),
+      this.#waitMs,
+    );
+    if (isLoaded !== true || opened !== this.#opened || vectors.size === 0) return undefined;
+    const asked = this.#questionVector(query, key.providerKey);
+    const vector = await within(asked, this.#slow ? 0 : this.#waitMs);
     if (vector === undefined) {
-      slowReason = `${key.provider} takes longer than ${waitMs} ms for a question`;
-      const mine = asked
-        .then(() => (slowReason = undefined))
-        .catch(() => undefined)
-        .finally(() => (slow = undefined));
-      slow = mine;
+      if (!this.#slow) this.#waitFor(asked, key.provider);
       return undefined;
     }
     if (isZero(vector)) return undefined;
-    return () => (now === opened && now.index === library.open && now.vectors.fits(vector) ? now.vectors.near(vector) : undefined);
+    return () => (opened === this.#opened && current === this.#deps.library.open && vectors.fits(vector) ? vectors.near(vector) : undefined);
   }
 
-  async function probe(): Promise<EmbeddingStatus["probe"]> {
+  /** Until a slow question is answered, others are not waited for. */
+  #waitFor(asked: Promise<unknown>, provider: string): void {
+    this.#slowReason = `${provider} takes longer than ${this.#waitMs} ms for a question`;
+    this.#slow = asked
+      .then(() => (this.#slowReason = undefined))
+      .catch(() => undefined)
+      .finally(() => (this.#slow = undefined));
+  }
+
+  async #probe(): Promise<EmbeddingStatus["probe"]> {
     try {
-      const result = await active.ask((embedder) => embedder.embed(["ping"], { kind: "query", timeoutMs: PROBE_MS, signal: ended.signal }));
-      return result.vectors.length === 1 ? { ok: true } : { ok: false, error: "no vector came" };
+      await this.#active.ask((embedder) => embedder.embed(["ping"], { kind: "query", timeoutMs: PROBE_MS, signal: this.#ended.signal }));
+      return { ok: true };
     } catch (error) {
       return { ok: false, error: messageOf(error) };
     }
   }
+}
 
+interface StatusFacts {
+  readonly settings: EmbeddingSettings;
+  readonly active: ActiveProvider;
+  readonly opened: Opened | undefined;
+  readonly passages: number;
+  readonly cached: number;
+  readonly reason: string | undefined;
+  readonly probe: EmbeddingStatus["probe"];
+}
+
+function statusOf({ settings, active, opened, passages, cached, reason, probe }: StatusFacts): EmbeddingStatus {
+  const { access, fallback } = active;
+  const { vectors, filling } = opened ?? {};
+  const { batch, cache } = settings;
+  const count = vectors?.size ?? 0;
+  const failures = filling?.batchFailures ?? 0;
   return {
-    configure(given) {
-      if (JSON.stringify(given) === JSON.stringify(settings)) return;
-      settings = given;
-      void active[Symbol.asyncDispose]();
-      active = activeFor(given);
-      slowReason = undefined;
-      questions.clear();
-      close();
+    provider: access?.id ?? "none",
+    ...(access ? { model: access.model } : {}),
+    requestedProvider: settings.requested,
+    ...(fallback ? { fallback } : {}),
+    vector: {
+      enabled: settings.vector.enabled,
+      available: count > 0,
+      ...(vectors?.dims === undefined ? {} : { dims: vectors.dims }),
+      count,
+      pending: access ? Math.max(0, passages - count) : 0,
+      scan: vectors?.scan ?? "exact",
+      ...(vectors?.extensionPath === undefined ? {} : { extensionPath: vectors.extensionPath }),
+      ...(vectors?.loadError === undefined ? {} : { loadError: vectors.loadError }),
     },
-    get provider() {
-      const { access } = active;
-      return access ? { provider: access.id, model: access.model } : {};
+    batch: {
+      enabled: batch.enabled && active.embedder?.batch !== undefined && failures < BATCH_FAILURES,
+      failures,
+      limit: BATCH_FAILURES,
+      wait: batch.wait,
+      concurrency: batch.concurrency,
+      pollIntervalMs: batch.pollIntervalMs,
+      timeoutMs: batch.timeoutMinutes * 60_000,
+      ...(filling?.batchError === undefined ? {} : { lastError: filling.batchError }),
     },
-    async near(query) {
-      try {
-        return await find(query);
-      } catch {
-        return undefined; // The status says why.
-      }
+    cache: { enabled: cache.enabled, entries: cached, ...(cache.maxEntries === undefined ? {} : { maxEntries: cache.maxEntries }) },
+    custom: {
+      searchMode: access && reason === undefined ? (settings.vectorsOnly ? "vector" : "hybrid") : "fts-only",
+      ...(reason === undefined ? {} : { providerUnavailableReason: reason }),
     },
-    fill() {
-      if (ended.signal.aborted || running) return;
-      running = fillAll()
-        .catch((error: unknown) => {
-          if (!ended.signal.aborted) notice(`embeddings are incomplete: ${messageOf(error)}`);
-        })
-        .finally(() => (running = undefined));
-    },
-    async filled() {
-      while (running) await running;
-    },
-    async status({ deep }) {
-      const probed = deep && active.embedder ? await probe() : undefined;
-      const now = open();
-      await now?.vectors.load();
-      const { access, fallback } = active;
-      const { index, passages } = library.open;
-      const { vectors, filling } = now ?? {};
-      const reason = active.reason ?? slowReason;
-      const count = vectors?.size ?? 0;
-      return {
-        provider: access?.id ?? "none",
-        ...(access ? { model: access.model } : {}),
-        requestedProvider: settings.requested,
-        ...(fallback ? { fallback } : {}),
-        vector: {
-          enabled: settings.vector.enabled,
-          available: count > 0,
-          ...(vectors?.dims === undefined ? {} : { dims: vectors.dims }),
-          count,
-          pending: access ? Math.max(0, passages.count() - count) : 0,
-          scan: vectors?.scan ?? "exact",
-          ...(vectors?.extensionPath === undefined ? {} : { extensionPath: vectors.extensionPath }),
-          ...(vectors?.loadError === undefined ? {} : { loadError: vectors.loadError }),
-        },
-        batch: {
-          enabled: settings.batch.enabled && active.embedder?.batch !== undefined && (filling?.batchFailures ?? 0) < BATCH_FAILURES,
-          failures: filling?.batchFailures ?? 0,
-          limit: BATCH_FAILURES,
-          wait: settings.batch.wait,
-          concurrency: settings.batch.concurrency,
-          pollIntervalMs: settings.batch.pollIntervalMs,
-          timeoutMs: settings.batch.timeoutMinutes * 60_000,
-          ...(filling?.batchError === undefined ? {} : { lastError: filling.batchError }),
-        },
-        cache: {
-          enabled: settings.cache.enabled,
-          entries: cacheEntries(index),
-          ...(settings.cache.maxEntries === undefined ? {} : { maxEntries: settings.cache.maxEntries }),
-        },
-        custom: {
-          searchMode: access && reason === undefined ? (settings.vectorsOnly ? "vector" : "hybrid") : "fts-only",
-          ...(reason === undefined ? {} : { providerUnavailableReason: reason }),
-        },
-        ...(probed ? { probe: probed } : {}),
-      };
-    },
-    async [Symbol.asyncDispose]() {
-      ended.abort(new AppError("CANCELLED", "the memory is closed"));
-      close();
-      await active[Symbol.asyncDispose]();
-    },
+    ...(probe ? { probe } : {}),
   };
 }
+
+export const createAgentEmbeddings = (settings: EmbeddingSettings, deps: AgentEmbeddingsDeps): AgentEmbeddings => new Semantic(settings, deps);

@@ -14,19 +14,15 @@ const bearer = (key: string): Readonly<Record<string, string>> => ({ authorizati
 
 export function createEmbedder(access: ProviderAccess, deps: EmbedderDeps): Embedder {
   const client = (keyHeader: ClientDeps["keyHeader"]) => createClient(access, { sleep, ...deps, keyHeader });
-  switch (access.id) {
-    case "gemini":
-      return geminiEmbedder(client((key) => ({ "x-goog-api-key": key })));
-    case "voyage":
-      return voyageEmbedder(client(bearer));
-    case "ollama":
-      return ollamaEmbedder(client(bearer));
-    case "local":
-      return localEmbedder(access);
-    case "openai":
-    case "mistral":
-      return openaiEmbedder(client(bearer));
-  }
+  const makers: Readonly<Record<ProviderAccess["id"], () => Embedder>> = {
+    openai: () => openaiEmbedder(client(bearer)),
+    mistral: () => openaiEmbedder(client(bearer)),
+    voyage: () => voyageEmbedder(client(bearer)),
+    gemini: () => geminiEmbedder(client((key) => ({ "x-goog-api-key": key }))),
+    ollama: () => ollamaEmbedder(client(bearer)),
+    local: () => localEmbedder(access),
+  };
+  return makers[access.id]();
 }
 
 /**

@@ -73,38 +73,67 @@ export async function forgetRemovedTexts(index: IndexDatabase): Promise<void> {
   index.transaction(() => forgetOthers(index, hashes));
 }
 
-export function createFilling(deps: FillingDeps): Filling {
-  const { index, vectors, active, key, settings, notice, isCurrent, signal } = deps;
-  const redactor = createRedactor();
-  const isLocal = key.provider === "local";
-  const cache: EmbeddingCache | undefined = settings.cache.enabled ? createCache(key, { maxEntries: settings.cache.maxEntries, now: deps.now }) : undefined;
-  let batchFailures = 0;
-  let batchError: string | undefined;
+class IndexFilling implements Filling {
+  readonly #deps: FillingDeps;
+  readonly #redactor = createRedactor();
+  readonly #isLocal: boolean;
+  readonly #cache: EmbeddingCache | undefined;
+  batchFailures = 0;
+  batchError: string | undefined;
+
+  constructor(deps: FillingDeps) {
+    const { key, settings, now } = deps;
+    this.#deps = deps;
+    this.#isLocal = key.provider === "local";
+    this.#cache = settings.cache.enabled ? createCache(key, { maxEntries: settings.cache.maxEntries, now }) : undefined;
+  }
+
+  async run(): Promise<void> {
+    const { settings, isCurrent, signal } = this.#deps;
+    let waiting: Text[] = [];
+    const flush = async (): Promise<void> => {
+      const texts = waiting;
+      waiting = [];
+      if (texts.length > 0 && !(await this.#asBatch(texts))) await this.#directly(texts);
+    };
+    for (let after = -1; isCurrent() && !signal.aborted;) {
+      const { last, texts } = this.#page(after);
+      if (last === undefined) break;
+      after = last;
+      waiting.push(...texts);
+      const enough = settings.batch.enabled && this.batchFailures < BATCH_FAILURES ? BATCH_TEXTS : 1;
+      if (waiting.length >= enough) await flush();
+      await new Promise<void>((next) => setImmediate(next));
+    }
+    if (isCurrent() && !signal.aborted) await flush();
+  }
 
   /** Passages that still have the text which was embedded: a note may have changed while the provider was asked. */
-  function unchanged({ ids, hash }: Text): readonly number[] {
-    const find = index.sql("SELECT id, about, role, text FROM passages WHERE id = ?");
+  #unchanged({ ids, hash }: Text): readonly number[] {
+    const find = this.#deps.index.sql("SELECT id, about, role, text FROM passages WHERE id = ?");
     return ids.filter((id) => {
       const row = find.get(id) as Row | undefined;
       return row !== undefined && hashOf(textOf(row)) === hash;
     });
   }
 
-  function store(texts: readonly Text[], { vectors: answered }: Embedded, isCached = true): void {
+  #store(texts: readonly Text[], { vectors: answered }: Embedded, isCached = true): void {
+    const { index, vectors, isCurrent } = this.#deps;
     if (!isCurrent()) return;
     index.transaction(() => {
       for (const [at, text] of texts.entries()) {
         const vector = answered[at];
         if (!vector) continue;
-        if (isCached) cache?.put(index, text.hash, vector);
-        vectors.put(unchanged(text).map((id) => ({ id, vector })));
+        if (isCached) this.#cache?.put(index, text.hash, vector);
+        vectors.put(this.#unchanged(text).map((id) => ({ id, vector })));
       }
-      cache?.trim(index);
+      this.#cache?.trim(index);
     });
   }
 
   /** The next passages without a vector, those in the cache already done. */
-  function page(after: number): { readonly last: number | undefined; readonly texts: readonly Text[] } {
+  #page(after: number): { readonly last: number | undefined; readonly texts: readonly Text[] } {
+    const { index, vectors } = this.#deps;
     const rows = index.sql(FIND).all(after, PAGE) as unknown as Row[];
     const found = new Map<string, { readonly hash: string; readonly text: string; readonly ids: number[] }>();
     for (const row of rows) {
@@ -117,7 +146,7 @@ export function createFilling(deps: FillingDeps): Filling {
     const todo: Text[] = [];
     index.transaction(() => {
       for (const entry of found.values()) {
-        const vector = cache?.get(index, entry.hash);
+        const vector = this.#cache?.get(index, entry.hash);
         if (vector && vectors.fits(vector)) vectors.put(entry.ids.map((id) => ({ id, vector })));
         else todo.push(entry);
       }
@@ -126,109 +155,80 @@ export function createFilling(deps: FillingDeps): Filling {
   }
 
   /** As it leaves this machine: without anything that looks like a secret, and not longer than the provider takes. */
-  const prepared = ({ text }: Text, most: number): string => cutToTokens(isLocal ? text : redactor.text(text), most);
-
-  function checked(result: Embedded): Embedded {
-    const odd = result.vectors.find((vector) => !vectors.fits(vector));
-    if (odd)
-      throw new AppError(
-        "UNAVAILABLE",
-        `${key.provider} answered with ${odd.length} dimensions, but ${key.model} had ${vectors.dims}; make the index again: openclaw memory index --force`,
-      );
-    return result;
+  #prepared(texts: readonly Text[], most: number): readonly string[] {
+    return texts.map(({ text }) => cutToTokens(this.#isLocal ? text : this.#redactor.text(text), most));
   }
 
-  async function direct(texts: readonly Text[]): Promise<void> {
-    const timeoutMs = isLocal ? LOCAL_GROUP_MS : GROUP_MS;
+  #checked(result: Embedded): Embedded {
+    const { vectors, key } = this.#deps;
+    const odd = result.vectors.find((vector) => !vectors.fits(vector));
+    if (!odd) return result;
+    const what = `${key.provider} answered with ${odd.length} dimensions, but ${key.model} had ${vectors.dims}`;
+    throw new AppError("UNAVAILABLE", `${what}; make the index again: openclaw memory index --force`);
+  }
+
+  async #direct(texts: readonly Text[]): Promise<void> {
+    const { active, signal } = this.#deps;
+    const options = { kind: "document", timeoutMs: this.#isLocal ? LOCAL_GROUP_MS : GROUP_MS, signal } as const;
     try {
-      const result = await active.ask(async (embedder) =>
-        checked(
-          await embedder.embed(
-            texts.map((text) => prepared(text, embedder.maxInputTokens)),
-            { kind: "document", timeoutMs, signal },
-          ),
-        ),
-      );
-      store(texts, result);
+      const result = await active.ask(async (embedder) => this.#checked(await embedder.embed(this.#prepared(texts, embedder.maxInputTokens), options)));
+      this.#store(texts, result);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "INVALID_INPUT") throw error;
-      if (texts.length > 1) {
-        const half = texts.length >> 1;
-        await direct(texts.slice(0, half));
-        await direct(texts.slice(half));
-      } else if (active.hasAnswered && vectors.dims !== undefined) {
-        notice(`embeddings: ${key.provider} refuses a text, which is found by its words only: ${error.message}`);
-        store(texts, { vectors: [new Float32Array(vectors.dims)], tokens: 0 }, false);
-      } else {
-        active.failed(error);
-        throw error;
-      }
+      await this.#refused(texts, error);
     }
   }
 
-  async function directly(texts: readonly Text[]): Promise<void> {
-    const groups = groupByTokens(texts, active.embedder?.maxTexts ?? 1);
-    for (let at = 0; at < groups.length; at += isLocal ? 1 : AT_ONCE) {
-      const done = await Promise.allSettled(groups.slice(at, at + (isLocal ? 1 : AT_ONCE)).map(direct));
+  /** One of the texts is refused: the others are not. */
+  async #refused(texts: readonly Text[], error: AppError): Promise<void> {
+    const { active, vectors, key, notice } = this.#deps;
+    if (texts.length > 1) {
+      const half = texts.length >> 1;
+      await this.#direct(texts.slice(0, half));
+      await this.#direct(texts.slice(half));
+    } else if (active.hasAnswered && vectors.dims !== undefined) {
+      notice(`embeddings: ${key.provider} refuses a text, which is found by its words only: ${error.message}`);
+      this.#store(texts, { vectors: [new Float32Array(vectors.dims)], tokens: 0 }, false);
+    } else {
+      active.failed(error);
+      throw error;
+    }
+  }
+
+  async #directly(texts: readonly Text[]): Promise<void> {
+    const groups = groupByTokens(texts, this.#deps.active.embedder?.maxTexts ?? 1);
+    const many = this.#isLocal ? 1 : AT_ONCE;
+    for (let at = 0; at < groups.length; at += many) {
+      const done = await Promise.allSettled(groups.slice(at, at + many).map((group) => this.#direct(group)));
       const failure = done.find((result) => result.status === "rejected");
       if (failure) throw failure.reason;
     }
   }
 
   /** True when a job did it; false when it is to be asked for directly. */
-  async function asBatch(texts: readonly Text[]): Promise<boolean> {
-    if (!settings.batch.enabled || batchFailures >= BATCH_FAILURES || texts.length < LEAST_FOR_BATCH || !active.embedder?.batch) return false;
-    const { batch } = active.embedder;
+  async #asBatch(texts: readonly Text[]): Promise<boolean> {
+    const { active, settings, key, notice, signal } = this.#deps;
+    const { batch, maxInputTokens = 0 } = active.embedder ?? {};
+    if (!settings.batch.enabled || this.batchFailures >= BATCH_FAILURES || texts.length < LEAST_FOR_BATCH || !batch) return false;
     try {
-      // A failed job is not a failed provider: the same texts are then asked for directly.
       const started = performance.now();
-      const most = active.embedder.maxInputTokens;
-      const result = checked(
-        await batch(
-          texts.map((text) => prepared(text, most)),
-          { settings: settings.batch, signal },
-        ),
-      );
+      const result = this.#checked(await batch(this.#prepared(texts, maxInputTokens), { settings: settings.batch, signal }));
       await active.ask(async () => result, BATCH_SHARE[key.provider]);
-      store(texts, result);
+      this.#store(texts, result);
       notice(`embeddings: a batch of ${texts.length} texts took ${Math.round((performance.now() - started) / 1000)} s`);
-      batchFailures = 0;
+      this.batchFailures = 0;
       return true;
     } catch (error) {
+      // A failed job is not a failed provider: the same texts are then asked for directly.
       signal.throwIfAborted();
-      batchFailures += 1;
-      batchError = messageOf(error);
-      const then = batchFailures >= BATCH_FAILURES ? "batches are not used any more" : "it is asked for directly";
-      notice(`embeddings: a batch failed (${batchError}); ${then}`);
+      this.batchFailures += 1;
+      this.batchError = messageOf(error);
+      notice(
+        `embeddings: a batch failed (${this.batchError}); ${this.batchFailures >= BATCH_FAILURES ? "batches are not used any more" : "it is asked for directly"}`,
+      );
       return false;
     }
   }
-
-  return {
-    get batchFailures() {
-      return batchFailures;
-    },
-    get batchError() {
-      return batchError;
-    },
-    async run() {
-      let after = -1;
-      let waiting: Text[] = [];
-      const flush = async (): Promise<void> => {
-        const texts = waiting;
-        waiting = [];
-        if (texts.length > 0 && !(await asBatch(texts))) await directly(texts);
-      };
-      while (isCurrent() && !signal.aborted) {
-        const { last, texts } = page(after);
-        if (last === undefined) break;
-        after = last;
-        waiting.push(...texts);
-        const enough = settings.batch.enabled && batchFailures < BATCH_FAILURES ? BATCH_TEXTS : 1;
-        if (waiting.length >= enough) await flush();
-        await new Promise<void>((next) => setImmediate(next));
-      }
-      if (isCurrent() && !signal.aborted) await flush();
-    },
-  };
 }
+
+export const createFilling = (deps: FillingDeps): Filling => new IndexFilling(deps);

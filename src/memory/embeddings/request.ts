@@ -78,6 +78,11 @@ function messageIn(text: string): string {
 
 const CODES = { 400: "INVALID_INPUT", 401: "PERMISSION_DENIED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "OVERLOADED" } as const;
 
+function failureOf(id: string, status: number, message: string): AppError {
+  const code = CODES[status as keyof typeof CODES] ?? "UNAVAILABLE";
+  return new AppError(code, `${id} embeddings: status ${status}: ${message}`, { details: { provider: id, status } });
+}
+
 export function createClient(access: ProviderAccess, { version, keyHeader, sleep }: ClientDeps): ProviderClient {
   const { id, baseUrl, keys } = access;
   const redactor = createRedactor();
@@ -120,11 +125,6 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
     return { status: answer.status, message: messageIn(text), retryAfterMs: retryAfter(answer.header("retry-after")) };
   }
 
-  function failure({ status, message }: Refusal): AppError {
-    const code = CODES[status as keyof typeof CODES] ?? "UNAVAILABLE";
-    return new AppError(code, `${id} embeddings: status ${status}: ${shown(message)}`, { details: { provider: id, status } });
-  }
-
   /** All keys in turn while the provider refuses them for their rate limit. */
   async function withKeys(request: ProviderRequest, timeoutMs: number): Promise<{ readonly value: unknown } | Refusal> {
     let last: Refusal | undefined;
@@ -151,7 +151,7 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
         try {
           const answer = await withKeys(request, left);
           if ("value" in answer) return answer.value;
-          failed = failure(answer);
+          failed = failureOf(id, answer.status, shown(answer.message));
           hint = answer.retryAfterMs;
           if (!isWorthRetrying(answer.status)) throw failed;
         } catch (error) {

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../thread/database.ts";
 import type { Near } from "../search/candidates.ts";
 import type { CacheKey } from "./cache.ts";
 import { best, createMatrix, FLOAT_BYTES, type Cosines, type Found, type Matrix } from "./scan.ts";
-import { loadVecExtension, type LoadedExtension } from "./vec-extension.ts";
+import { loadVecExtension, type LoadedExtension, type VecExtension } from "./vec-extension.ts";
 
 /** The vectors of one index: a table, and rows in memory to scan. */
 export interface Vectors extends Disposable {
@@ -90,144 +90,171 @@ function writeMeta(index: IndexDatabase, value: object): void {
   index.sql("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(META, JSON.stringify(value));
 }
 
-export function openVectors(index: IndexDatabase, options: VectorsOptions): Vectors {
-  const { key, chunking, vector: settings, packagesFrom, floatBytes = FLOAT_BYTES } = options;
-  let dims = claim(index, options);
-  let matrix: Matrix | undefined;
+class StoredVectors implements Vectors {
+  readonly #index: IndexDatabase;
+  readonly #options: VectorsOptions;
+  readonly #floatBytes: number;
+  #dims: number | undefined;
+  #matrix: Matrix | undefined;
   /** The rows that are being read: what changes in between is changed there, too. */
-  let coming: Matrix | undefined;
+  #coming: Matrix | undefined;
   /** All rows are left to the extension. */
-  let isLeft = false;
-  let extension: LoadedExtension | undefined;
-  let version: unknown;
-  let loading: Promise<void> | undefined;
-  const count = (): number => Number(index.sql("SELECT count(*) AS n FROM vectors").get()?.["n"] ?? 0);
-  const dataVersion = (): unknown => index.sql("PRAGMA data_version").get()?.["data_version"];
-  const stored = (id: number): Float32Array | undefined => vectorOf(index.sql("SELECT vector FROM vectors WHERE passage = ?").get(id)?.["vector"]);
+  #isLeft = false;
+  #extension: LoadedExtension | undefined;
+  #version: unknown;
+  #loading: Promise<void> | undefined;
 
-  function loadExtension(): void {
-    if (settings.enabled) extension ??= loadVecExtension(index.file, { extensionPath: settings.extensionPath, from: packagesFrom });
+  constructor(index: IndexDatabase, options: VectorsOptions) {
+    this.#index = index;
+    this.#options = options;
+    this.#floatBytes = options.floatBytes ?? FLOAT_BYTES;
+    this.#dims = claim(index, options);
   }
 
-  async function read(): Promise<void> {
-    version = dataVersion();
+  get dims(): number | undefined {
+    return this.#dims;
+  }
+
+  get size(): number {
+    return this.#matrix?.size ?? (this.#dims === undefined ? 0 : this.#count());
+  }
+
+  get scan(): Vectors["scan"] {
+    return this.#isLeft ? "sqlite-vec" : (this.#matrix?.kind ?? "exact");
+  }
+
+  get extensionPath(): string | undefined {
+    const extension = this.#extension;
+    return extension?.kind === "loaded" ? extension.extension.path : extension?.kind === "failed" ? extension.path : undefined;
+  }
+
+  get loadError(): string | undefined {
+    return this.#extension?.kind === "failed" ? this.#extension.why : undefined;
+  }
+
+  load(): Promise<void> {
+    const isRead = this.#matrix !== undefined || this.#isLeft || this.#dims === undefined;
+    // Another process may write to the same index.
+    if (isRead && this.#version !== undefined && this.#version === this.#dataVersion()) return Promise.resolve();
+    this.#loading ??= this.#read().finally(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+
+  put(rows: readonly { readonly id: number; readonly vector: Float32Array }[]): void {
+    const [first] = rows;
+    if (!first) return;
+    if (this.#dims === undefined) {
+      const { key, chunking } = this.#options;
+      this.#dims = first.vector.length;
+      writeMeta(this.#index, { ...key, chunkTokens: chunking.tokens, chunkOverlap: chunking.overlap, vectorDims: this.#dims });
+      this.#matrix = createMatrix(this.#dims, "exact");
+    }
+    const insert = this.#index.sql("INSERT OR REPLACE INTO vectors (passage, vector) VALUES (?, ?)");
+    for (const { id, vector } of rows) {
+      insert.run(id, bytesOf(vector));
+      this.#matrix?.set(id, vector);
+      this.#coming?.set(id, vector);
+    }
+    // Too large for floats: it is read again in the other form.
+    if (this.#matrix?.kind === "exact" && this.#matrix.size * this.#dims * 4 > this.#floatBytes) this.#matrix = undefined;
+  }
+
+  removed(id: number): void {
+    this.#matrix?.remove(id);
+    this.#coming?.remove(id);
+  }
+
+  fits(vector: Float32Array): boolean {
+    return this.#dims === undefined || vector.length === this.#dims;
+  }
+
+  near(query: Float32Array): Near {
+    if (this.#isLeft && this.#extension?.kind === "loaded") return this.#nearByExtension(this.#extension.extension, query);
+    const held = this.#matrix ?? createMatrix(query.length, "exact");
+    const cosines: Cosines = held.cosines(query);
+    return {
+      top: (most, isAllowed) => {
+        const found = held.kind === "exact" ? best(cosines, most, isAllowed) : this.#exactly(query, best(cosines, most * RECHECK, isAllowed), most);
+        return new Map(found.map(({ id, value }) => [id, value]));
+      },
+      cosine: (id) => cosines.of(id),
+      scale: scaleOf(cosines.values.subarray(0, cosines.count), cosines.count),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#matrix = undefined;
+    if (this.#extension?.kind === "loaded") this.#extension.extension[Symbol.dispose]();
+  }
+
+  #count(): number {
+    return Number(this.#index.sql("SELECT count(*) AS n FROM vectors").get()?.["n"] ?? 0);
+  }
+
+  #dataVersion(): unknown {
+    return this.#index.sql("PRAGMA data_version").get()?.["data_version"];
+  }
+
+  /** The cosine with a vector as it is stored. */
+  #storedCosine(id: number, query: Float32Array): number | undefined {
+    const vector = vectorOf(this.#index.sql("SELECT vector FROM vectors WHERE passage = ?").get(id)?.["vector"]);
+    return vector?.length === query.length ? dot(vector, query) : undefined;
+  }
+
+  #loadExtension(): void {
+    const { vector, packagesFrom } = this.#options;
+    if (vector.enabled) this.#extension ??= loadVecExtension(this.#index.file, { extensionPath: vector.extensionPath, from: packagesFrom });
+  }
+
+  async #read(): Promise<void> {
+    this.#version = this.#dataVersion();
+    const dims = this.#dims;
     // A library that the configuration names is tried at once, so that its status is known.
-    if (settings.extensionPath !== undefined) loadExtension();
+    if (this.#options.vector.extensionPath !== undefined) this.#loadExtension();
     if (dims === undefined) return;
-    const rows = count();
-    const isLarge = rows * dims * 4 > floatBytes;
-    if (isLarge) loadExtension();
-    isLeft = isLarge && extension?.kind === "loaded";
-    matrix = undefined;
-    if (isLeft) return;
-    const made = (coming = createMatrix(dims, isLarge ? "int8" : "exact", Math.ceil(rows * 1.1)));
-    let after = -1;
-    for (;;) {
-      const rows = index.sql("SELECT passage, vector FROM vectors WHERE passage > ? ORDER BY passage LIMIT ?").all(after, SLICE);
-      for (const row of rows) {
+    const rows = this.#count();
+    const isLarge = rows * dims * 4 > this.#floatBytes;
+    if (isLarge) this.#loadExtension();
+    this.#isLeft = isLarge && this.#extension?.kind === "loaded";
+    this.#matrix = undefined;
+    if (this.#isLeft) return;
+    const made = (this.#coming = createMatrix(dims, isLarge ? "int8" : "exact", Math.ceil(rows * 1.1)));
+    for (let after = -1; ;) {
+      const page = this.#index.sql("SELECT passage, vector FROM vectors WHERE passage > ? ORDER BY passage LIMIT ?").all(after, SLICE);
+      for (const row of page) {
         const vector = vectorOf(row["vector"]);
         after = Number(row["passage"]);
         if (vector?.length === dims) made.set(after, vector);
       }
-      if (rows.length < SLICE) break;
+      if (page.length < SLICE) break;
       await new Promise<void>((next) => setImmediate(next));
     }
-    [matrix, coming] = [made, undefined];
+    [this.#matrix, this.#coming] = [made, undefined];
   }
 
   /** All but the nearest few rows are only looked at as bytes. */
-  function exactly(query: Float32Array, rough: readonly Found[], most: number): readonly Found[] {
+  #exactly(query: Float32Array, rough: readonly Found[], most: number): readonly Found[] {
     const again = rough.flatMap(({ id }) => {
-      const vector = stored(id);
-      return vector?.length === query.length ? [{ id, value: dot(vector, query) }] : [];
+      const value = this.#storedCosine(id, query);
+      return value === undefined ? [] : [{ id, value }];
     });
     return again.toSorted((a, b) => b.value - a.value).slice(0, most);
   }
 
-  function sampled(query: Float32Array): readonly number[] {
-    const rows = index.sql("SELECT vector FROM vectors ORDER BY passage LIMIT ?").all(SAMPLE);
-    return rows.flatMap((row) => {
-      const vector = vectorOf(row["vector"]);
-      return vector?.length === query.length ? [dot(vector, query)] : [];
-    });
-  }
-
-  function scanned(held: Matrix, query: Float32Array): Near {
-    const cosines: Cosines = held.cosines(query);
-    const scale = scaleOf(cosines.values.subarray(0, cosines.count), cosines.count);
+  #nearByExtension({ nearest }: VecExtension, query: Float32Array): Near {
+    const some = this.#index
+      .sql("SELECT vector FROM vectors ORDER BY passage LIMIT ?")
+      .all(SAMPLE)
+      .flatMap((row) => {
+        const vector = vectorOf(row["vector"]);
+        return vector?.length === query.length ? [dot(vector, query)] : [];
+      });
     return {
-      top(most, isAllowed) {
-        const found = held.kind === "exact" ? best(cosines, most, isAllowed) : exactly(query, best(cosines, most * RECHECK, isAllowed), most);
-        return new Map(found.map(({ id, value }) => [id, value]));
-      },
-      cosine: (id) => cosines.of(id),
-      scale,
+      top: (most, isAllowed) => new Map(nearest(query, most, isAllowed).map(({ id, value }) => [id, value])),
+      cosine: (id) => this.#storedCosine(id, query),
+      scale: scaleOf(some, some.length),
     };
   }
-
-  return {
-    get dims() {
-      return dims;
-    },
-    get size() {
-      return matrix?.size ?? (dims === undefined ? 0 : count());
-    },
-    get scan() {
-      return isLeft ? "sqlite-vec" : (matrix?.kind ?? "exact");
-    },
-    get extensionPath() {
-      return extension?.kind === "loaded" ? extension.extension.path : extension?.kind === "failed" ? extension.path : undefined;
-    },
-    get loadError() {
-      return extension?.kind === "failed" ? extension.why : undefined;
-    },
-    load() {
-      // Another process writes to the same index.
-      if ((matrix || isLeft || dims === undefined) && version !== undefined && version === dataVersion()) return Promise.resolve();
-      loading ??= read().finally(() => (loading = undefined));
-      return loading;
-    },
-    put(rows) {
-      const [first] = rows;
-      if (!first) return;
-      if (dims === undefined) {
-        dims = first.vector.length;
-        writeMeta(index, { ...key, chunkTokens: chunking.tokens, chunkOverlap: chunking.overlap, vectorDims: dims });
-        matrix = createMatrix(dims, "exact");
-      }
-      const insert = index.sql("INSERT OR REPLACE INTO vectors (passage, vector) VALUES (?, ?)");
-      for (const { id, vector } of rows) {
-        insert.run(id, bytesOf(vector));
-        matrix?.set(id, vector);
-        coming?.set(id, vector);
-      }
-      // Too large for floats: it is read again in the other form.
-      if (matrix?.kind === "exact" && matrix.size * dims * 4 > floatBytes) matrix = undefined;
-    },
-    removed(id) {
-      matrix?.remove(id);
-      coming?.remove(id);
-    },
-    fits: (vector) => dims === undefined || vector.length === dims,
-    near(query) {
-      if (extension?.kind === "loaded" && isLeft) {
-        const { nearest } = extension.extension;
-        const some = sampled(query);
-        const cosine = (id: number): number | undefined => {
-          const vector = stored(id);
-          return vector?.length === query.length ? dot(vector, query) : undefined;
-        };
-        return {
-          top: (most, isAllowed) => new Map(nearest(query, most, isAllowed).map(({ id, value }) => [id, value])),
-          cosine,
-          scale: scaleOf(some, some.length),
-        };
-      }
-      return scanned(matrix ?? createMatrix(query.length, "exact"), query);
-    },
-    [Symbol.dispose]() {
-      matrix = undefined;
-      if (extension?.kind === "loaded") extension.extension[Symbol.dispose]();
-    },
-  };
 }
+
+export const openVectors = (index: IndexDatabase, options: VectorsOptions): Vectors => new StoredVectors(index, options);

@@ -1,15 +1,13 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
-import { writeAtomic } from "../../base/files.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Env } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Scope, SearchHit } from "../types.ts";
-import { createRunQmd } from "./command.ts";
+import { addCollections } from "./collections.ts";
+import { askQmd, createRunQmd } from "./command.ts";
 import { createSessionExport, type SessionExport } from "./export-sessions.ts";
-import { locate, parseResults, withinLimits } from "./results.ts";
+import { locate, parseResults, withinLimits, type Located } from "./results.ts";
 import type { Collection, QmdSettings } from "./settings.ts";
 
 /** The memory of one agent in the program qmd. */
@@ -42,7 +40,6 @@ export interface AgentQmdDeps {
   readonly store?: Pick<Store, "read"> | undefined;
 }
 
-const ADDED = "collections.json";
 /** More are asked for than wanted: those that a conversation may not see are dropped. */
 const EXTRA = 4;
 
@@ -52,9 +49,16 @@ function mayBeSeen(scope: Scope, { kind }: Collection, sessionKey: string | null
   return scope.sessions !== "none" && sessionKey != null && scope.sessions.includes(sessionKey);
 }
 
+/** A hit, unless a conversation may not see it. */
+function visible({ hit, collection, file }: Located, scope: Scope, sessions: SessionExport | undefined): SearchHit | undefined {
+  const sessionKey = collection.kind === "sessions" ? sessions?.sessionOf(file)?.sessionKey : undefined;
+  if (!mayBeSeen(scope, collection, sessionKey)) return undefined;
+  return sessionKey == null ? hit : { ...hit, sessionKey };
+}
+
 export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): AgentQmd {
   const { agentId, workspace, clock, log, store } = deps;
-  const { home, collections, update: when, limits, searchMode } = settings;
+  const { collections, update: when, limits, searchMode } = settings;
   const run = createRunQmd(settings, deps.env, workspace);
   const sessions: SessionExport | undefined =
     settings.sessions && store
@@ -68,36 +72,9 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
   let timer: Disposable | undefined;
   let isClosed = false;
 
-  /** Collections as they were added last time, by name. */
-  function added(): Readonly<Record<string, string>> {
-    try {
-      return JSON.parse(readFileSync(join(home, ADDED), "utf8")) as Record<string, string>;
-    } catch {
-      return {};
-    }
-  }
-
-  async function addCollections(): Promise<void> {
-    for (const folder of [home, join(home, "xdg-config"), join(home, "xdg-cache")]) mkdirSync(folder, { recursive: true, mode: 0o700 });
-    mkdirSync(workspace, { recursive: true });
-    const before = added();
-    const now = Object.fromEntries(collections.map(({ name, root, pattern }) => [name, `${root}\n${pattern}`]));
-    for (const name of Object.keys(before))
-      if (before[name] !== now[name]) await run(["collection", "remove", name], when.commandTimeoutMs).catch(() => undefined);
-    for (const { name, root, pattern } of collections) {
-      if (before[name] === now[name]) continue;
-      mkdirSync(root, { recursive: true });
-      await run(["collection", "add", root, "--name", name, "--mask", pattern], when.commandTimeoutMs).catch((error: unknown) => {
-        if (!/already exists|duplicate/i.test(messageOf(error))) throw error;
-      });
-    }
-    const file = join(home, ADDED);
-    writeAtomic(file, JSON.stringify(now), { mode: 0o600, temporary: `${file}.tmp` });
-  }
-
   /** Once; after a failure again. */
   function prepare(): Promise<void> {
-    prepared ??= addCollections().catch((error: unknown) => {
+    prepared ??= addCollections(settings, workspace, run).catch((error: unknown) => {
       prepared = undefined;
       throw error;
     });
@@ -139,17 +116,6 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     });
   }
 
-  /** Some versions of the program know fewer options in some modes; `query` knows them all. */
-  async function ask(query: string, count: number): Promise<string> {
-    const args = (mode: string): readonly string[] => [mode, query, "--json", "-n", String(count)];
-    try {
-      return await run(args(searchMode), limits.timeoutMs);
-    } catch (error) {
-      if (searchMode === "query" || !/unknown (?:flag|option|argument)|unrecognized|unexpected argument|invalid option/i.test(messageOf(error))) throw error;
-      return await run(args("query"), limits.timeoutMs);
-    }
-  }
-
   return {
     settings,
     async start() {
@@ -164,14 +130,13 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
       try {
         await prepare();
         const most = Math.min(maxResults, limits.maxResults);
-        const located = parseResults(await ask(text, most * EXTRA)).flatMap((printed) => locate(printed, settings, workspace) ?? []);
-        const seen = located.flatMap(({ hit, collection, file }) => {
-          const exported = collection.kind === "sessions" ? sessions?.sessionOf(file) : undefined;
-          if (hit.score < minScore || !mayBeSeen(scope, collection, exported?.sessionKey)) return [];
-          return [exported?.sessionKey == null ? hit : { ...hit, sessionKey: exported.sessionKey }];
-        });
+        const located = parseResults(await askQmd(settings, run, text, most * EXTRA)).flatMap((printed) => locate(printed, settings, workspace) ?? []);
         lastError = undefined;
-        return withinLimits(seen, most, limits);
+        return withinLimits(
+          located.filter(({ hit }) => hit.score >= minScore).flatMap((found) => visible(found, scope, sessions) ?? []),
+          most,
+          limits,
+        );
       } catch (error) {
         lastError = messageOf(error);
         throw error instanceof AppError ? error : new AppError("UNAVAILABLE", `qmd: ${lastError}`);

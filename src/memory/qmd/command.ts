@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { AppError } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { inheritedEnvironment } from "../../base/inherited-environment.ts";
 import { run } from "../../base/spawn.ts";
 import type { Env } from "../../config/index.ts";
@@ -25,4 +25,15 @@ export function createRunQmd({ command, home }: QmdSettings, env: () => Env, cwd
     const said = (stderr.trim() || stdout.trim()).slice(0, SHOWN);
     throw new AppError("UNAVAILABLE", `${command} ${args[0] ?? ""} ended with code ${code}${said === "" ? "" : `: ${said}`}`, { details: { code } });
   };
+}
+
+/** Searches. Some versions of the program know fewer options in some modes; `query` knows them all. */
+export async function askQmd({ searchMode, limits }: QmdSettings, run: RunQmd, query: string, count: number): Promise<string> {
+  const args = (mode: string): readonly string[] => [mode, query, "--json", "-n", String(count)];
+  try {
+    return await run(args(searchMode), limits.timeoutMs);
+  } catch (error) {
+    if (searchMode === "query" || !/unknown (?:flag|option|argument)|unrecognized|unexpected argument|invalid option/i.test(messageOf(error))) throw error;
+    return await run(args("query"), limits.timeoutMs);
+  }
 }

@@ -11,3 +11,5 @@ export { statusReport } from "./status-report.ts";
 export { createForgetting } from "./forget/forgetting.ts";
 export type { Forgetting, ForgetReport, ForgetRequest, ForgetTarget, ForgottenItem } from "./forget/types.ts";
 export { noteItem } from "./notes/note-item.ts";
+export { evaluate, parseQuestions, type EvalReport } from "./evaluate.ts";
+export { suggestionsOf, withSuggestion, type Suggestion } from "./suggest.ts";

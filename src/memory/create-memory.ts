@@ -138,6 +138,8 @@ export function createMemory(deps: MemoryDeps): Memory {
     idle?.[Symbol.dispose]();
     if (!ending) return;
     const { promise, resolve } = Promise.withResolvers<void>();
+    // A command that waits for nothing else must not end before the index is closed.
+    ending.ref();
     ending.once("exit", () => resolve());
     ending.postMessage({ type: "close" } satisfies ToThread);
     await promise;

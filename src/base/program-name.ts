@@ -21,6 +21,7 @@ export const PROGRAM_COMMANDS = [
   "help",
   "hooks",
   "logs",
+  "memory",
   "message",
   "models",
   "onboard",

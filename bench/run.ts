@@ -14,6 +14,7 @@ import { channel } from "./measures/channel.ts";
 import { cli } from "./measures/cli.ts";
 import { gateway } from "./measures/gateway.ts";
 import { hooks } from "./measures/hooks.ts";
+import { memory } from "./measures/memory.ts";
 import { models } from "./measures/models.ts";
 import { page } from "./measures/page.ts";
 import { plugins } from "./measures/plugins.ts";
@@ -33,7 +34,7 @@ const context = { root, folder, node: process.execPath, built: values.build ?? "
 const loadStore = storeLoader(context);
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, automation, channel, page, ...growth]) {
+  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, automation, channel, memory, page, ...growth]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ ...context, loadStore })));

@@ -1,6 +1,8 @@
 /**
  * The turn, its prompt and its workspace. The entry point.
  */
+import type * as RosterCode from "./roster/index.ts";
+
 export { createAgents, type Agents, type AgentsDeps } from "./create-agents.ts";
 export { GIVEN_UP } from "./turn/turn.ts";
 export { isUnusableModel, usageRow } from "./turn/model.ts";
@@ -25,7 +27,12 @@ export { findPrograms } from "./skills/programs.ts";
 export { seedWorkspace } from "./workspace/seed.ts";
 export { initRepository } from "./workspace/repository.ts";
 
+export type { AddedAgent, AgentTemplate, BindingMatch, BindingPlan, Roster, WrittenBinding } from "./roster/index.ts";
+
+/** Adding, changing and removing agents; loaded on demand: nothing that runs needs it. */
+export const loadRoster = (): Promise<typeof RosterCode> => import("./roster/index.ts");
+
 /** Loads what the first turn in a workspace needs besides. */
 export async function loadWorkspaceCode(): Promise<void> {
-  await Promise.all([import("./skills/watch-skills.ts"), import("./workspace/templates.ts"), import("./workspace/repository.ts")]);
+  await Promise.all([import("./skills/watch-skills.ts"), import("./templates/first-files.ts"), import("./workspace/repository.ts")]);
 }

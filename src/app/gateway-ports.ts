@@ -2,6 +2,7 @@ import { AppError, messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
 import { createAllowed, namedOwners, withOwner } from "../channels/index.ts";
+import { agentPaths } from "../config/index.ts";
 import type { Conversation } from "../conversation/index.ts";
 import type {
   AgentPort,
@@ -50,7 +51,7 @@ export function lazyExecRules({ open }: LazyAgent): ExecRulesPort {
 }
 
 export interface PortDeps {
-  readonly core: Pick<Core, "store" | "ids" | "config" | "clock" | "defaultAgentId" | "workspaceOf">;
+  readonly core: Pick<Core, "store" | "ids" | "config" | "clock" | "defaultAgentId" | "env" | "log" | "workspaceOf">;
   readonly agent: LazyAgent;
   readonly conversation: Pick<Conversation, "exclusively">;
   /** Why no tool may run at all, if so. */
@@ -122,23 +123,18 @@ async function modelOf({ agent }: PortDeps, agentId: string): Promise<{ readonly
   }
 }
 
-/** Creates a workspace before its agent's first message. */
-async function seed(folder: string, { config, clock, ids }: PortDeps["core"]): Promise<void> {
-  const { seedWorkspace, initRepository } = await import("../agent/index.ts");
-  await seedWorkspace({
-    folder,
-    skipBootstrap: config.current.agents?.defaults?.skipBootstrap === true,
-    now: clock.now,
-    unique: () => ids.hex(6),
-    initRepository: async (made) => void (await initRepository(made, config.env())),
-  });
+/** Adds, changes and removes agents. */
+async function openRoster({ config, clock, ids, log, env }: PortDeps["core"]): ReturnType<NonNullable<AgentPort["roster"]>> {
+  const { loadRoster } = await import("../agent/index.ts");
+  const { createRoster, TEMPLATES } = await loadRoster();
+  return { ...createRoster({ config, context: agentPaths(config, env), clock, ids, log }), templates: TEMPLATES };
 }
 
 export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
   const { workspaceOf, defaultAgentId, config } = core;
   return {
     workspace: workspaceOf,
-    seed: (folder) => seed(folder, core),
+    roster: () => openRoster(core),
     compact({ sessionKey, instructions, signal }) {
       const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId() });
       return conversation.exclusively(sessionKey, async (session) => {

@@ -5,6 +5,7 @@ import { shellQuote } from "./text.ts";
 /** Commands of this program, as texts in every module mention them: `openclaw doctor --fix`. */
 export const PROGRAM_COMMANDS = [
   "agent",
+  "agents",
   "approvals",
   "backup",
   "call",

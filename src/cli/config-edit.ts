@@ -2,7 +2,16 @@ import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
-import { diffPaths, openConfig, touchesPluginSettings, type ConfigEdit, type LocatedIssue, type ReviewWrite, stateLockPath } from "../config/index.ts";
+import {
+  diffPaths,
+  openConfig,
+  touchesPluginSettings,
+  type Config,
+  type ConfigEdit,
+  type LocatedIssue,
+  type ReviewWrite,
+  stateLockPath,
+} from "../config/index.ts";
 import { lockHolder } from "../base/instance-lock.ts";
 import { describeAnswer, gatewayAnswer, type GatewayAnswer } from "./gateway-answer.ts";
 import type { Io } from "./io.ts";
@@ -18,9 +27,16 @@ export interface EditResult {
   readonly gateway: GatewayAnswer;
 }
 
-/** Changes the configuration file on behalf of a command. */
-export async function editConfig(io: Io, edit: ConfigEdit, by: string): Promise<EditResult> {
-  using config = await openConfig({
+/** The configuration, open for edits of one command. */
+export interface ConfigEditing extends Disposable {
+  readonly config: Config;
+  /** What the edits since the opening came to. */
+  result(files: readonly string[]): EditResult;
+}
+
+/** Opens the configuration on behalf of a command that changes it. */
+export async function openForEditing(io: Io): Promise<ConfigEditing> {
+  const config = await openConfig({
     env: io.env,
     cwd: io.cwd,
     osHome: homedir(),
@@ -32,10 +48,23 @@ export async function editConfig(io: Io, edit: ConfigEdit, by: string): Promise<
     reviewWrite: (write) => refusedByPlugins(io, write),
   });
   const before = config.current;
-  const { snapshot, files } = await config.edit(edit, { by });
-  const pid = lockHolder(stateLockPath(config.paths.state))?.pid;
-  const paths = diffPaths(before, snapshot.config).filter((path) => !path.startsWith("meta."));
-  return { path: snapshot.path, files, hash: snapshot.hash, gatewayRunning: pid !== undefined, gateway: gatewayAnswer(pid, paths, snapshot.config) };
+  return {
+    config,
+    result(files) {
+      const snapshot = config.snapshot();
+      const pid = lockHolder(stateLockPath(config.paths.state))?.pid;
+      const paths = diffPaths(before, snapshot.config).filter((path) => !path.startsWith("meta."));
+      return { path: snapshot.path, files, hash: snapshot.hash, gatewayRunning: pid !== undefined, gateway: gatewayAnswer(pid, paths, snapshot.config) };
+    },
+    [Symbol.dispose]: () => config[Symbol.dispose](),
+  };
+}
+
+/** Changes the configuration file on behalf of a command. */
+export async function editConfig(io: Io, edit: ConfigEdit, by: string): Promise<EditResult> {
+  using editing = await openForEditing(io);
+  const { files } = await editing.config.edit(edit, { by });
+  return editing.result(files);
 }
 
 /** What an edit changes to what the manifests of plugins refuse. None of their code is loaded, and no manifest is read for other edits. */

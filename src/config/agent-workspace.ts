@@ -17,9 +17,14 @@ export function agentWorkspace(config: OpenClawConfig, context: PathContext, age
   });
 }
 
+/** What folders of agents are computed from: relative ones are below the home folder, wherever the process was started. */
+export function agentPaths({ paths }: Pick<Config, "paths">, env: Env): PathContext {
+  return { env, exists: existsSync, osHome: homedir(), cwd: paths.home };
+}
+
 /** Folders of agents' files, looked up once for each configuration. */
 export function agentWorkspaces(config: Config, env: Env): (agentId: string) => string {
-  const paths: PathContext = { env, exists: existsSync, osHome: homedir(), cwd: config.paths.home };
+  const paths = agentPaths(config, env);
   let known = new Map<string, string>();
   let of = config.current;
   return (agentId) => {

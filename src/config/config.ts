@@ -103,6 +103,8 @@ export interface EditOptions {
   readonly restartFollows?: boolean | undefined;
   /** Puts an earlier configuration back, which is possible whatever plugins think of it today. */
   readonly isRestore?: boolean | undefined;
+  /** What must be there before the file says that it is; a rejection refuses the edit. */
+  readonly beforeWrite?: (() => Promise<void>) | undefined;
 }
 
 export interface Config extends Disposable {

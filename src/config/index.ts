@@ -56,7 +56,7 @@ export {
 } from "./paths.ts";
 export { profileEnv, type ProfileResult } from "./profile.ts";
 export { parseDocument, parseValueText, type ConfigDocument, type Position, type ValuePath } from "./document/document.ts";
-export { agentWorkspace, agentWorkspaces, defaultAgentId } from "./agent-workspace.ts";
+export { agentPaths, agentWorkspace, agentWorkspaces, defaultAgentId } from "./agent-workspace.ts";
 export {
   HEARTBEAT_PROMPT,
   heartbeatAgents,

@@ -10,7 +10,7 @@ export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
 export { createLoginLink } from "./methods/login.ts";
 export type { HeartbeatPort } from "./methods/heartbeat.ts";
-export { mainSession, queueSystemEvent, type SystemEvent } from "./system-events.ts";
+export { mainSession, queueSystemEvent, systemEventWrite, type SystemEvent } from "./system-events.ts";
 export type { EndingSession, RestartReport, RestartRequest, SentinelPayload, SessionEndings } from "./methods/deps.ts";
 export type { HealthReport, HealthState } from "./health.ts";
 export type {

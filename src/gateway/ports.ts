@@ -1,5 +1,5 @@
 /** What the gateway needs from modules above it. `app` provides these. */
-import type { createSkills } from "../agent/index.ts";
+import type { AgentTemplate, createSkills, Roster } from "../agent/index.ts";
 import type { MethodResult } from "../protocol/index.ts";
 import type { Approvals, ExecRules, ExecRulesSnapshot, RememberedCommands } from "../tools/index.ts";
 
@@ -103,8 +103,8 @@ export interface ExecRulesPort {
 export interface AgentPort {
   /** Folder of an agent's files. */
   workspace(agentId: string): string | Promise<string>;
-  /** Makes a folder a workspace, with those of its first files that are missing. Absent: agents are not made, changed or removed by methods. */
-  seed?(folder: string): Promise<unknown>;
+  /** Makes, changes and removes agents; loaded when it is needed. Absent: methods do not. */
+  roster?(): Promise<Roster & { readonly templates: readonly AgentTemplate[] }>;
   /** Appends a summary to a session's transcript. Waits for its run to end, or rejects with `UNAVAILABLE`. Absent: lines are cut instead. */
   compact?(request: { readonly sessionKey: string; readonly instructions?: string; readonly signal: AbortSignal }): Promise<CompactionReport>;
   /** Absent: `skills.*` is not answered. */

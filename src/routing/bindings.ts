@@ -63,6 +63,12 @@ export function readBindings(config: OpenClawConfig): readonly Binding[] {
   }));
 }
 
+/** True when two bindings match the same messages. */
+export function isSameMatch(a: Binding, b: Binding): boolean {
+  const rolesOf = ({ roles }: Binding): string => JSON.stringify([...new Set(roles ?? [])].sort());
+  return keyOf({ ...a, role: undefined }) === keyOf({ ...b, role: undefined }) && rolesOf(a) === rolesOf(b);
+}
+
 /** The tier that a binding belongs to; one with a peer counts for threads of that peer, too. */
 export function tierOf(binding: Binding): Exclude<Tier, "binding.peer.parent"> {
   if (binding.peer) return "binding.peer";

@@ -48,9 +48,11 @@ beforeAll(async () => {
 
 /** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */
 async function prepare(line: string): Promise<void> {
-  place.configure(
-    `{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n  agents: { defaults: { maxConcurrent: 4, model: { primary: "builtin/offline" } } },\n}\n`,
-  );
+  const several = line.startsWith("openclaw agents ");
+  const list = several ? ', list: [{ id: "main" }, { id: "work" }]' : "";
+  const bindings = several ? '  bindings: [{ agentId: "work", match: { channel: "telegram", accountId: "office" } }],\n' : "";
+  const agents = `  agents: { defaults: { maxConcurrent: 4, model: { primary: "builtin/offline" } }${list} },\n`;
+  place.configure(`{\n  // ours\n  gateway: { mode: "local", port: 19123, auth: { token: "${TOKEN}" } },\n${agents}${bindings}}\n`);
   const plugin = join(place.stateDir, "extensions", "hello");
   mkdirSync(plugin, { recursive: true });
   writeFileSync(join(plugin, "openclaw.plugin.json"), `{ "id": "hello", "configSchema": {} }`);
@@ -59,6 +61,9 @@ async function prepare(line: string): Promise<void> {
   mkdirSync(hook, { recursive: true });
   writeFileSync(join(hook, "HOOK.md"), '---\nname: greeter\nmetadata: {"openclaw":{"events":["command:new"]}}\n---\n');
   writeFileSync(join(hook, "handler.js"), 'export default (event) => event.messages.push("Hello");\n');
+  const workspace = join(place.stateDir, "workspace-work");
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, "IDENTITY.md"), "- **Name:** Ada\n");
   writeFileSync(join(place.home, "key.txt"), "a-key-of-this-test-0123456789\n");
   if (!existsSync(join(place.stateDir, "logs"))) {
     const gateway = await place.gateway();

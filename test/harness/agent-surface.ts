@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSkills, seedWorkspace } from "../../src/agent/index.ts";
+import { createSkills, loadRoster } from "../../src/agent/index.ts";
 import { manualClock, systemClock, type ManualClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { openConfig, type Config } from "../../src/config/index.ts";
+import { agentPaths, openConfig, type Config } from "../../src/config/index.ts";
 import { createHandlers, type AgentPort, type ToolFactsPort } from "../../src/gateway/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { createApprovals, createExecRules, createRemembered, type Approvals } from "../../src/tools/index.ts";
@@ -66,7 +66,10 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
       const own = config.current.agents?.list?.find((one) => one.id === id)?.workspace;
       return own ?? (id === "main" ? workspace : join(folder, `workspace-${id}`));
     },
-    seed: (made) => seedWorkspace({ folder: made, now: clock.now, unique: () => ids.hex(6) }),
+    async roster() {
+      const { createRoster, TEMPLATES } = await loadRoster();
+      return { ...createRoster({ config, context: agentPaths(config, env), clock, ids, log: silentLogger }), templates: TEMPLATES };
+    },
     ...(options.compact ? { compact: options.compact } : {}),
     skills: { status: skills.status, changed: skills.changed, managedFolder: join(folder, "skills"), platform: "linux" },
   };

@@ -151,3 +151,33 @@ test("agents.delete leaves the files where they are when asked to, and those tha
   expect([existsSync(join(folder, "shared", "SOUL.md")), trashOf(at.gateway)]).toEqual([true, []]);
   expect((await at.list()).agents).toEqual([{ id: "main" }]);
 });
+
+test("agents.create begins with a template when one is named, and refuses an unknown one before anything is made", async () => {
+  await using at = await open({ agents: { list: [{ id: "main" }] } });
+  const { templates } = (await at.ask("agents.templates", {})).payload as unknown as { templates: readonly { id: string; summary: string }[] };
+  expect(templates.map(({ id }) => id)).toEqual(["personal", "coder", "family", "readonly"]);
+  const workspace = join(at.gateway.folder, "docs");
+  expect(await at.refusal("agents.create", { name: "Docs", workspace, template: "reader" })).toContain("there is no template");
+  expect(existsSync(workspace)).toBe(false);
+  expect((await at.ask("agents.create", { name: "Docs", workspace, template: "readonly", emoji: "📚" })).ok).toBe(true);
+  expect(at.gateway.config.current.agents?.list?.[1]).toMatchObject({
+    identity: { emoji: "📚", theme: "patient librarian" },
+    tools: { fs: { workspaceOnly: true } },
+  });
+  expect(readFileSync(join(workspace, "IDENTITY.md"), "utf8")).toContain("**Emoji:** 📚");
+});
+
+test("agents.create refuses a workspace that is not its own, and one that is refused leaves no folder", async () => {
+  await using at = await open({ agents: { list: [{ id: "main" }, { id: "ops", workspace: "~/ops" }] } });
+  const { folder } = at.gateway;
+  expect(await at.refusal("agents.create", { name: "x", workspace: "~/ops/x" })).toContain('inside that of agent "ops"');
+  expect(await at.refusal("agents.create", { name: "x", workspace: folder })).toContain("would contain");
+  expect(await at.refusal("agents.create", { name: "x", workspace: "~/x", avatar: "../out.png" })).toContain("must not leave the workspace");
+  expect([existsSync(join(folder, "ops")), existsSync(join(folder, "x"))]).toEqual([false, false]);
+});
+
+test("agents.delete refuses the default agent and says how to make another one that", async () => {
+  await using at = await open({ agents: { list: [{ id: "main" }, { id: "boss", default: true }] } });
+  expect(await at.refusal("agents.delete", { agentId: "boss" })).toContain("openclaw config set agents.list[0].default true");
+  expect((await at.list()).agents.map(({ id }) => id)).toEqual(["main", "boss"]);
+});

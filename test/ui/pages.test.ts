@@ -40,6 +40,19 @@ test("a bundled plugin is turned on, shows its hooks, and is turned off again", 
   await page.getByRole("button", { name: "Turn on Audit log" }).waitFor({ timeout: 20_000 });
 });
 
+test("an agent is made from a template that the form offers and explains", async () => {
+  const page = await scene.open("agents");
+  await page.getByRole("button", { name: "New agent" }).click();
+  await page.getByLabel("Template").selectOption("readonly");
+  await page.getByText("It reads and searches them").waitFor();
+  await page.getByLabel("Name").fill("Library");
+  await page.getByLabel(/Workspace/).fill("~/library");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("heading", { name: "Library" }).waitFor();
+  const { agents } = JSON.parse(readFileSync(scene.place.configPath, "utf8")) as { agents: { list: readonly { id: string; tools?: object }[] } };
+  expect(agents.list.find(({ id }) => id === "library")).toMatchObject({ tools: { fs: { workspaceOnly: true } } });
+});
+
 test("a session is found in the table, gets a label, and its export is a file that parses", async () => {
   const key = "agent:main:web:exported";
   const page = await scene.open(`chat/${encodeURIComponent(key)}`);

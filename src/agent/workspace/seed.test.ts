@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { BOOTSTRAP_NAMES } from "./bootstrap-names.ts";
 import { initRepository } from "./repository.ts";
 import { seedWorkspace, type SeedOptions } from "./seed.ts";
-import { TEMPLATES } from "./templates.ts";
+import { FIRST_FILES } from "../templates/first-files.ts";
 
 let root: string;
 let folder: string;
@@ -25,7 +25,7 @@ const ALL_BUT_BOOTSTRAP = BOOTSTRAP_NAMES.filter((name) => name !== "BOOTSTRAP.m
 
 test("a new workspace gets all its files and the stamp of the first conversation", async () => {
   expect(await seed()).toEqual({ made: [...ALL_BUT_BOOTSTRAP, "BOOTSTRAP.md"], brandNew: true });
-  for (const name of BOOTSTRAP_NAMES) expect(read(name)).toBe(TEMPLATES[name]);
+  for (const name of BOOTSTRAP_NAMES) expect(read(name)).toBe(FIRST_FILES[name]);
   expect(state()).toEqual({ version: 1, bootstrapSeededAt: NOW });
 });
 
@@ -123,9 +123,9 @@ test("without git there is no repository and no failure", async () => {
 });
 
 test("the templates are short, need no front matter and leave heartbeats with nothing to do", () => {
-  for (const [name, text] of Object.entries(TEMPLATES)) {
+  for (const [name, text] of Object.entries(FIRST_FILES)) {
     expect(text.length, name).toBeLessThan(3500);
     expect(text, name).toMatch(/^# .*\n[^]*[^\n]\n$/);
   }
-  expect(TEMPLATES["HEARTBEAT.md"].split("\n").every((line) => line === "" || line.startsWith("#"))).toBe(true);
+  expect(FIRST_FILES["HEARTBEAT.md"].split("\n").every((line) => line === "" || line.startsWith("#"))).toBe(true);
 });

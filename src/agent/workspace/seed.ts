@@ -4,6 +4,7 @@ import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { ensureFolder } from "../../base/files.ts";
 import { isRecord } from "../../base/records.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
+import type { TemplateFiles } from "../templates/template.ts";
 import { BOOTSTRAP_NAMES, type BootstrapName } from "./bootstrap-names.ts";
 
 /** How far the first conversation has come. Times are ISO. */
@@ -56,6 +57,8 @@ export interface SeedOptions {
   readonly unique: () => string;
   /** Makes a repository of a brand-new workspace. */
   readonly initRepository?: (folder: string) => Promise<void>;
+  /** First contents of the files; those of the personal assistant without it. */
+  readonly files?: TemplateFiles | undefined;
 }
 
 export interface Seeded {
@@ -65,29 +68,28 @@ export interface Seeded {
   readonly brandNew: boolean;
 }
 
-type Templates = Readonly<Record<BootstrapName, string>>;
-
 /**
  * Makes the workspace and those of its first files that are missing. Nothing that is there is touched. `BOOTSTRAP.md` is made once: before
- * the first conversation, while no one has filled in `IDENTITY.md` or `USER.md`; when it is gone, that conversation has taken place.
+ * the first conversation, while no one has filled in `IDENTITY.md` or `USER.md`; when it is gone, that conversation has taken place. A template without
+ * one has no such conversation.
  */
 export async function seedWorkspace(options: SeedOptions): Promise<Seeded> {
   const { folder } = options;
   ensureFolder(folder);
   const brandNew = await isBrandNew(folder);
   if (options.skipBootstrap) return { made: [], brandNew };
-  const { TEMPLATES } = await import("./templates.ts");
+  const files = options.files ?? (await import("../templates/first-files.ts")).FIRST_FILES;
   const made: BootstrapName[] = [];
   for (const name of BOOTSTRAP_NAMES) {
-    if (name !== "BOOTSTRAP.md" && (await makeFile(folder, name, TEMPLATES))) made.push(name);
+    if (name !== "BOOTSTRAP.md" && (await makeFile(folder, name, files[name]))) made.push(name);
   }
-  if (await ritual(options, TEMPLATES)) made.push("BOOTSTRAP.md");
+  if (await ritual(options, files)) made.push("BOOTSTRAP.md");
   if (brandNew) await options.initRepository?.(folder);
   return { made, brandNew };
 }
 
 /** Takes the first conversation's state a step further; true when its file was made. */
-async function ritual(options: SeedOptions, templates: Templates): Promise<boolean> {
+async function ritual(options: SeedOptions, templates: TemplateFiles): Promise<boolean> {
   const { folder } = options;
   const files = createRootedFiles({ root: folder, unique: options.unique });
   const state = await readState(files, folder);
@@ -99,18 +101,19 @@ async function ritual(options: SeedOptions, templates: Templates): Promise<boole
     if (!there) await writeState(files, folder, { ...state, onboardingCompletedAt: stamp });
     return false;
   }
-  if (!there && !(await isUntouched(files, folder, templates))) {
+  const text = templates["BOOTSTRAP.md"];
+  if (!there && (text === undefined || !(await isUntouched(files, folder, templates)))) {
     await writeState(files, folder, { ...state, onboardingCompletedAt: stamp });
     return false;
   }
   // The stamp comes second: after a crash in between, the file that is there gets it.
-  const made = !there && (await makeFile(folder, "BOOTSTRAP.md", templates));
+  const made = !there && text !== undefined && (await makeFile(folder, "BOOTSTRAP.md", text));
   await writeState(files, folder, { ...state, bootstrapSeededAt: stamp });
   return made;
 }
 
 /** True while no one has written down who the agent and its user are. */
-async function isUntouched(files: RootedFiles, folder: string, templates: Templates): Promise<boolean> {
+async function isUntouched(files: RootedFiles, folder: string, templates: TemplateFiles): Promise<boolean> {
   for (const name of ["IDENTITY.md", "USER.md"] as const) {
     try {
       await using handle = await files.open(join(folder, name));
@@ -123,7 +126,7 @@ async function isUntouched(files: RootedFiles, folder: string, templates: Templa
 }
 
 /** Makes a file unless something of that name is there, be it a link to nowhere. */
-async function makeFile(folder: string, name: BootstrapName, templates: Templates): Promise<boolean> {
+async function makeFile(folder: string, name: BootstrapName, text: string): Promise<boolean> {
   const path = join(folder, name);
   let handle: FileHandle;
   try {
@@ -133,7 +136,7 @@ async function makeFile(folder: string, name: BootstrapName, templates: Template
     throw fileError(path, "could not make the workspace file", error);
   }
   await using file = handle;
-  await file.writeFile(templates[name]);
+  await file.writeFile(text);
   return true;
 }
 

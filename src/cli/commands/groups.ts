@@ -110,6 +110,24 @@ export const directory: Group = {
   examples: [],
 };
 
+export const agents: Group = {
+  entries: [
+    { name: "list", summary: "all agents: model, bindings, sessions, workspace", load: async () => (await import("./agents/list.ts")).list },
+    { name: "add", summary: "one more agent, with a workspace of its own", load: async () => (await import("./agents/add.ts")).add },
+    { name: "templates", summary: "what an agent can begin with", load: async () => (await import("./agents/list.ts")).templates },
+    { name: "delete", summary: "remove an agent; its files go to the trash", load: async () => (await import("./agents/delete.ts")).remove },
+    { name: "bindings", summary: "which messages go to which agent", load: async () => (await import("./agents/bindings.ts")).bindings },
+    { name: "bind", summary: "send messages to an agent", load: async () => (await import("./agents/bindings.ts")).bind },
+    { name: "unbind", summary: "no longer send them there", load: async () => (await import("./agents/bindings.ts")).unbind },
+    { name: "set-identity", summary: "name, emoji, theme and picture of an agent", load: async () => (await import("./agents/set-identity.ts")).setIdentity },
+  ],
+  fallback: "list",
+  examples: [
+    { line: "openclaw agents", does: "all agents" },
+    { line: "openclaw agents add coder --template coder", does: "an agent for code" },
+  ],
+};
+
 export const route: Group = {
   entries: [{ name: "explain", summary: "which agent answers a chat, in which session, and why", load: async () => (await import("./route.ts")).explain }],
   examples: [{ line: "openclaw route explain --channel telegram --peer user:123", does: "who answers this person" }],

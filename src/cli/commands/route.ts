@@ -21,7 +21,8 @@ import { escapeLine } from "../../base/printable.ts";
 /** Words for kinds of chats that a person may write. */
 const KINDS: Readonly<Record<string, PeerKind>> = { user: "direct", direct: "direct", dm: "direct", group: "group", channel: "channel" };
 
-function readPeer(option: string, written: string): RoutePeer {
+/** A chat that a flag names, such as `group:-100`. */
+export function readPeer(option: string, written: string): RoutePeer {
   const colon = written.indexOf(":");
   const word = written.slice(0, Math.max(colon, 0)).trim().toLowerCase();
   const kind = Object.hasOwn(KINDS, word) ? KINDS[word] : undefined;

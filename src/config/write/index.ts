@@ -25,6 +25,11 @@ export interface WriteRequest {
   readonly requireBaseHash?: boolean | undefined;
   /** Who writes, for the audit. */
   readonly by: string;
+  /**
+   * What must be there before the file says that it is. Called when the edit is known to be valid, while no other program of ours writes; a rejection
+   * refuses the edit. Not called for an edit that changes nothing, and again when the file changed in between.
+   */
+  readonly beforeWrite?: (() => Promise<void>) | undefined;
 }
 
 export interface WriteDeps {
@@ -58,11 +63,12 @@ export function writeConfig(request: WriteRequest, deps: WriteDeps): Written {
   return finishWrite(prepareWrite(request, deps), request, deps);
 }
 
-/** As {@link writeConfig}, with what `reviewWrite` finds wrong refused too. */
+/** As {@link writeConfig}, with what `reviewWrite` finds wrong refused too, and after what has to come before. */
 export async function writeReviewed(request: WriteRequest, deps: WriteDeps): Promise<Written> {
   const prepared = prepareWrite(request, deps);
   const refused = (prepared.texts && (await deps.reviewWrite?.(prepared))) ?? [];
   if (refused.length > 0) throw validationFailed(refused);
+  if (prepared.texts) await request.beforeWrite?.();
   return finishWrite(prepared, request, deps);
 }
 

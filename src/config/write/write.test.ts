@@ -8,7 +8,7 @@ import { createIds } from "../../base/ids.ts";
 import { seededRandom } from "../../base/random.ts";
 import { parseDocument } from "../document/document.ts";
 import { REDACTED } from "../redact.ts";
-import { writeConfig, type ConfigEdit, type WriteDeps, type WriteRequest } from "./index.ts";
+import { writeConfig, writeReviewed, type ConfigEdit, type WriteDeps, type WriteRequest } from "./index.ts";
 
 function setup(files: Record<string, string>) {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "config-write-")));
@@ -66,6 +66,21 @@ test("what would be invalid is refused with every issue, and the file stays", ()
     expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringMatching(/^Config validation failed: gateway\.port: [^]*nonsense/) }),
   );
   expect(read()).toBe("{ gateway: { port: 1 } }");
+});
+
+test("what has to come before a write is done for a valid edit only, and its failure refuses the edit", async () => {
+  const { deps, read } = setup({ "openclaw.json": "{ gateway: { port: 1000 } }\n" });
+  const before = read();
+  const seen: string[] = [];
+  const write = (edit: ConfigEdit, beforeWrite: () => Promise<void>) => writeReviewed({ edit, by: "test", beforeWrite }, deps);
+  const note = async (): Promise<void> => void seen.push(read());
+  await expect(write(set("gateway.port", "many"), note)).rejects.toThrow("Config validation failed");
+  await write(set("gateway.port", 1000), note);
+  expect(seen).toEqual([]);
+  await expect(write(set("gateway.port", 2000), () => Promise.reject(new Error("no folder")))).rejects.toThrow("no folder");
+  expect(read()).toBe(before);
+  await write(set("gateway.port", 2000), note);
+  expect([seen, read().includes("2000")]).toEqual([[before], true]);
 });
 
 test("an edit made for another version of the file is refused", () => {

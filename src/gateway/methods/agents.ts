@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
-import type { RosterDeps } from "./agents/changes.ts";
+import type { RosterChangesDeps } from "./agents/changes.ts";
 import type { MethodDeps } from "./deps.ts";
 import type { Handlers, HandlersOf } from "./handler.ts";
 import { agentList, agentOf, canonicalKey, keySettings } from "./sessions/keys.ts";
@@ -53,12 +53,15 @@ export function agentsHandlers({ config }: Pick<MethodDeps, "config">) {
   } satisfies Handlers;
 }
 
+type RosterMethod = "agents.create" | "agents.update" | "agents.delete" | "agents.templates";
+
 /** Which agents there are. Changes count at once: agents and bindings are read when they are used. What makes them is loaded with the first call. */
-export function rosterHandlers(deps: RosterDeps): HandlersOf<"agents.create" | "agents.update" | "agents.delete"> {
+export function rosterHandlers(deps: RosterChangesDeps): HandlersOf<RosterMethod> {
   const changes = () => import("./agents/changes.ts");
   return {
     "agents.create": async (params, context) => (await changes()).createAgent(params, deps, context),
     "agents.update": async (params, context) => (await changes()).updateAgent(params, deps, context),
     "agents.delete": async (params, context) => (await changes()).deleteAgent(params, deps, context),
+    "agents.templates": async () => ({ templates: (await deps.roster()).templates.map(({ id, label, summary }) => ({ id, label, summary })) }),
   };
 }

@@ -101,9 +101,6 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action")),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : unavailable("tools")),
     ...(agent ? agentFilesHandlers({ config, ids, agent }) : unavailable("agents.files")),
-    ...(agent?.seed
-      ? rosterHandlers({ config, clock, ids, log: deps.log, agent: { workspace: agent.workspace, seed: agent.seed } })
-      : unavailable("agents.create", "agents.update", "agents.delete")),
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
     ...(deps.memory ? memoryHandlers({ config, memory: deps.memory }) : unavailable("memory")),
@@ -138,7 +135,7 @@ export function createHandlers(
     watched: watchers.sessions,
   });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
-  const compact = deps.agent?.compact;
+  const { compact, roster } = deps.agent ?? {};
   const chat = { ...deps, relay, broadcast, turns: createTurns(), order: createMessageOrder(), ...(compact ? { compact } : {}) };
   const sessions = sessionsHandlers(chat);
   return {
@@ -150,6 +147,7 @@ export function createHandlers(
     ...chatHandlers(chat),
     ...agentHandlers(chat),
     ...agentsHandlers(deps),
+    ...(roster ? rosterHandlers({ ...chat, roster }) : unavailable("agents.create", "agents.update", "agents.delete", "agents.templates")),
     ...whyHandlers(deps),
     ...routeHandlers(deps),
     ...viewHandlers({ ...deps, relay, watchers, send, stopping, isThere: (connId) => hub.clients.has(connId) }),

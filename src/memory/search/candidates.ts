@@ -29,6 +29,8 @@ export interface Pool {
   readonly terms: readonly WeightedTerm[];
   /** Spans around the event that the question names. */
   readonly anchors: readonly Span[];
+  /** Passages beside the candidates. */
+  readonly beside: ReadonlyMap<number, StoredPassage>;
   /** Passages in the whole index. */
   readonly total: number;
 }
@@ -36,7 +38,15 @@ export interface Pool {
 const BY_WORDS = 120;
 const BY_RELATED = 60;
 const NEIGHBOURS_OF = 40;
-const REACH = 2;
+const REACH = 3;
+/** Neighbours that a candidate is measured with. */
+const BESIDE = 2;
+/** Conversations with the best passages: everything near those is a candidate. */
+const WHOLE_SESSIONS = 3;
+const SESSION_REACH = 8;
+/** A word in so few passages may be misspelt, or have another form there. */
+const RARE = 3;
+const MOST_VARIANTS = 6;
 const IN_SPAN = 400;
 /** Rows that the words of a question may match in all before the most common ones are left out. */
 const MOST_MATCHES = 60_000;
@@ -44,13 +54,41 @@ const MOST_RELATED_MATCHES = 20_000;
 
 const quoted = (term: string): string => `"${term.replaceAll('"', '""')}"`;
 
+/** Whether two words differ by one letter more, less or other, or by two neighbours swapped. */
+export function isOneApart(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  if (long.length - short.length > 1) return false;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start += 1;
+  let end = 0;
+  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end += 1;
+  const [left, right] = [short.length - start - end, long.length - start - end];
+  return right <= 1 || (left === 2 && right === 2 && short[start] === long[start + 1] && short[start + 1] === long[start]);
+}
+
+/** Terms of the index that a rare word of the question may stand for: longer ones that begin with it, and misspellings. */
+function variants(index: IndexDatabase, stem: string): readonly string[] {
+  if (stem.length < 4 || !/^[a-z]+$/.test(stem)) return [];
+  const near = index
+    .sql("SELECT term, n FROM terms WHERE term >= ? AND term < ? ORDER BY n DESC LIMIT 200")
+    .all(stem.slice(0, 3), `${stem.slice(0, 3)}\u{10ffff}`);
+  const isVariant = (term: string): boolean =>
+    term !== stem &&
+    ((stem.length >= 5 && term.startsWith(stem)) || (term.length >= 5 && stem.startsWith(term)) || (stem.length >= 5 && isOneApart(stem, term)));
+  return near
+    .map((row) => String(row["term"]))
+    .filter(isVariant)
+    .slice(0, MOST_VARIANTS);
+}
+
 /** How rare the terms are. */
-function weigh(passages: Passages, question: Question): { readonly terms: readonly WeightedTerm[]; readonly total: number } {
+function weigh(index: IndexDatabase, passages: Passages, question: Question): { readonly terms: readonly WeightedTerm[]; readonly total: number } {
   const total = passages.count();
   const counts = passages.frequencies([...new Set(question.terms.flatMap(({ stems }) => stems))]);
   const terms = question.terms.map((term) => {
     const found = term.stems.reduce((sum, stem) => sum + (counts.get(stem) ?? 0), 0);
-    return { ...term, found, idf: Math.log(1 + (total - found + 0.5) / (found + 0.5)) };
+    const related = found >= RARE ? term.related : [...new Set([...term.related, ...variants(index, term.stems[0] ?? term.word)])];
+    return { ...term, related, found, idf: Math.log(1 + (total - found + 0.5) / (found + 0.5)) };
   });
   return { terms, total };
 }
@@ -88,6 +126,8 @@ export interface Gathering {
   readonly passages: Passages;
   readonly question: Question;
   readonly allowed: Allowed;
+  /** When it is asked, in seconds since the epoch. */
+  readonly now: number;
   /** Passages found by their embeddings, with their cosine. */
   readonly vectors?: ReadonlyMap<number, number> | undefined;
 }
@@ -107,7 +147,7 @@ function anchorSpans({ index, passages, question, allowed }: Gathering, terms: r
 /** Everything that could be an answer: what has the words or related ones, their neighbours, and what was said at the time in question. */
 export function gather(gathering: Gathering): Pool {
   const { index, passages, question, allowed, vectors } = gathering;
-  const { terms, total } = weigh(passages, question);
+  const { terms, total } = weigh(index, passages, question);
   setAllowed(index, allowed);
   const counts = passages.frequencies([...new Set(terms.flatMap(({ related }) => related))]);
   const related = terms.flatMap((term) => term.related.map((stem) => ({ stems: [stem], found: counts.get(stem) ?? 0 })));
@@ -125,14 +165,38 @@ export function gather(gathering: Gathering): Pool {
     const position = positionOf(id);
     for (let step = -REACH; step <= REACH; step += 1) if (position + step >= 0) at(id + step);
   }
+  for (const document of bestDocuments(scores)) {
+    for (const { id } of near) {
+      if (documentOf(id) !== document) continue;
+      for (let step = -SESSION_REACH; step <= SESSION_REACH; step += 1) if (positionOf(id) + step >= 0) at(id + step);
+      break;
+    }
+  }
   const anchors = anchorSpans(gathering, terms);
-  const found = new Map(passages.get([...scores.keys()]));
+  const beside = passages.get([...scores.keys()], BESIDE);
+  const found = new Map<number, StoredPassage>();
+  for (const id of scores.keys()) {
+    const passage = beside.get(id);
+    if (passage) found.set(id, passage);
+  }
   for (const span of [...(question.span ? [question.span] : []), ...anchors]) {
     for (const passage of passages.between(span.from, span.to, IN_SPAN)) {
       if (!allowed || allowed.has(documentOf(passage.id))) found.set(passage.id, passage);
     }
   }
   const candidates = new Map<number, Candidate>();
-  for (const [id, passage] of found) candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }) });
-  return { candidates, terms, anchors, total };
+  // What was said later than the question is no answer to it.
+  for (const [id, passage] of found)
+    if (passage.at === null || passage.at <= gathering.now) candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }) });
+  return { candidates, beside, terms, anchors, total };
+}
+
+/** The documents whose passages have most of the question together. */
+function bestDocuments(scores: ReadonlyMap<number, { readonly words: number; readonly related: number }>): readonly number[] {
+  const sums = new Map<number, number>();
+  for (const [id, { words, related }] of scores) sums.set(documentOf(id), (sums.get(documentOf(id)) ?? 0) + words + related / 2);
+  return [...sums]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, WHOLE_SESSIONS)
+    .map(([document]) => document);
 }

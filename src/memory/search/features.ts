@@ -37,7 +37,6 @@ export const FEATURES = [
   "short",
   "number",
   "numberWanted",
-  "time",
   "timeWanted",
   "capital",
   "capitalWanted",
@@ -65,7 +64,8 @@ interface Read {
   readonly stems: ReadonlySet<string>;
   readonly order: readonly string[];
   readonly about: ReadonlySet<string>;
-  readonly plain: string;
+  /** In lower case, without diacritics. */
+  readonly plain: () => string;
 }
 
 /** How much of the question a text has, weighted by how rare the words are. */
@@ -76,8 +76,10 @@ interface Coverage {
   readonly matched: readonly WeightedTerm[];
 }
 
-const FIRST_PERSON = /\b(?:i|i'm|my|me|we|our|ich|mein\w*|mir|wir|yo|mi|mis|soy|tengo|je|j'|mon|ma|mes|nous|io|mio|mia|ho|eu|meu|minha|tenho)\b|我|私|僕|俺|мой|моя|у меня|я /;
-const REPLACES = /\b(?:now|new|changed|moved|switched|instead|actually|no longer|not anymore|update|correction|since|jetzt|neu\w*|geandert|umgezogen|statt|doch nicht|inzwischen|ahora|nuev[oa]|cambi\w+|mud\w+|maintenant|nouveau|nouvelle|change|demenage|finalement|adesso|nuov[oa]|agora|nov[oa])\b|现在|换|改|新/;
+const FIRST_PERSON =
+  /\b(?:i|i'm|my|me|we|our|ich|mein\w*|mir|wir|yo|mi|mis|soy|tengo|je|j'|mon|ma|mes|nous|io|mio|mia|ho|eu|meu|minha|tenho)\b|我|私|僕|俺|мой|моя|у меня|я /;
+const REPLACES =
+  /\b(?:now|new|changed|moved|switched|instead|actually|no longer|not anymore|update|correction|since|jetzt|neu\w*|geandert|umgezogen|statt|doch nicht|inzwischen|ahora|nuev[oa]|cambi\w+|mud\w+|maintenant|nouveau|nouvelle|change|demenage|finalement|adesso|nuov[oa]|agora|nov[oa])\b|现在|换|改|新/;
 const QUESTION = /[?？؟]\s*["')\]]*\s*$/;
 const DAY = 86_400;
 
@@ -92,7 +94,7 @@ function createReader(analyser: Analyser): (passage: StoredPassage) => Read {
     if (known) return known;
     const { terms: order } = analyser.analyse(passage.text.slice(0, 4000), { known: passage.language });
     const about = new Set(passage.about === null ? [] : analyser.analyse(passage.about, { known: passage.language }).terms);
-    const made = { stems: new Set(order), order, about, plain: folded(passage.text.slice(0, 4000)) };
+    const made = { stems: new Set(order), order, about, plain: () => folded(passage.text.slice(0, 4000)) };
     read.set(passage.id, made);
     return made;
   };
@@ -132,7 +134,7 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
     return made;
   }
 
-  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? neighbour(id);
+  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const list = [...candidates.values()];
   const mostWords = list.reduce((most, { words }) => Math.max(most, words), 0) || 1;
   const mostRelated = list.reduce((most, { related }) => Math.max(most, related), 0) || 1;
@@ -157,7 +159,7 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
     const around = [...union].reduce((sum, { idf }) => sum + idf, 0) / all;
     const session = sessions.get(documentOf(passage.id));
     const isQuestion = QUESTION.test(passage.text);
-    const [hasNumber, hasTime] = [/\d/.test(text.plain), namesTime(text.plain)];
+    const hasNumber = /\d/.test(passage.text);
     const hasCapital = /[^.!?\s]\s+\p{Lu}\p{Ll}+/u.test(passage.text) || /^\p{Lu}\p{Ll}+\W*$/u.test(passage.text);
     const speaker = passage.about !== null && passage.role !== "note" && terms.some(({ stems }) => stems.some((stem) => text.about.has(stem)));
     const exact = question.exact.filter((term) => text.stems.has(term)).length;
@@ -196,11 +198,10 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
       short: passage.text.length < 30 ? 1 : 0,
       number: hasNumber ? 1 : 0,
       numberWanted: question.kind === "amount" ? (hasNumber ? 1 : -1) : 0,
-      time: hasTime ? 1 : 0,
-      timeWanted: question.kind === "when" ? (hasTime ? 1 : -1) : 0,
+      timeWanted: question.kind === "when" ? (namesTime(text.plain()) ? 1 : -1) : 0,
       capital: hasCapital ? 1 : 0,
       capitalWanted: question.kind === "who" || question.kind === "where" || question.kind === "name" ? (hasCapital ? 1 : -1) : 0,
-      firstPerson: question.about === "user" && FIRST_PERSON.test(text.plain) ? 1 : 0,
+      firstPerson: question.about === "user" && FIRST_PERSON.test(text.plain()) ? 1 : 0,
       recent: age === undefined ? 0.3 : Math.exp(-age / 60),
       newestWanted: question.wants === "newest" ? order : 0,
       oldestWanted: question.wants === "oldest" ? 1 - order : 0,
@@ -213,7 +214,7 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
       exact: question.exact.length === 0 ? 0 : exact / question.exact.length,
       exactMissing: question.exact.length > 0 && exact === 0 ? 1 : 0,
       echo: terms.length >= 3 ? clamp((shared / Math.max(text.order.length, 1)) * own.own * (isQuestion ? 1.5 : 0.5)) : 0,
-      replaces: question.wants === "newest" && REPLACES.test(text.plain) ? 1 : 0,
+      replaces: question.wants === "newest" && REPLACES.test(text.plain()) ? 1 : 0,
       vector: candidate.vector ?? 0,
       vectorRank: candidate.vector === undefined ? 0 : 1 / (1 + (vectorRanks.get(passage.id) ?? 0) / 5),
     });
@@ -226,7 +227,11 @@ function ranksBy(list: readonly Candidate[], score: (candidate: Candidate) => nu
 }
 
 /** What each document has of the question in all, and how strong its best three passages are. */
-function sessionEvidence(list: readonly Candidate[], covers: (passage: StoredPassage) => Coverage, mostWords: number): ReadonlyMap<number, { readonly coverage: number; readonly words: number }> {
+function sessionEvidence(
+  list: readonly Candidate[],
+  covers: (passage: StoredPassage) => Coverage,
+  mostWords: number,
+): ReadonlyMap<number, { readonly coverage: number; readonly words: number }> {
   const groups = Map.groupBy(list, ({ passage }) => documentOf(passage.id));
   const evidence = new Map<number, { coverage: number; words: number }>();
   let all = 0;
@@ -272,16 +277,22 @@ function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number
   let found = 0;
   for (let at = 0; at + 1 < terms.length; at += 1) {
     const [one, two] = [terms[at], terms[at + 1]];
-    const isPair = order.some((stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true));
+    const isPair = order.some(
+      (stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true),
+    );
     if (isPair) found += 1;
   }
   return found / (terms.length - 1);
 }
 
-/** Whether two texts say the same thing in other words, roughly: the share of stems they have in common. */
+/** Whether two texts speak of the same thing, roughly: the share of stems they have in common. Numbers are left out: they are what changes. */
 export function similarity(analyser: Analyser, one: StoredPassage, other: StoredPassage): number {
   const stems = (passage: StoredPassage): Set<string> =>
-    new Set(wordsOf(passage.text).flatMap(({ word }) => (analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)])));
+    new Set(
+      wordsOf(passage.text).flatMap(({ word }) =>
+        /\d/.test(word) || analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)],
+      ),
+    );
   const [a, b] = [stems(one), stems(other)];
   const common = a.intersection(b).size;
   return common / (a.size + b.size - common || 1);

@@ -26,7 +26,15 @@ const MAX_TERM = 64;
 /** Lower case, without diacritics. May be longer or shorter than the text. */
 export function folded(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return text.normalize("NFKD").replace(MARKS, "").normalize("NFC").toLowerCase().replaceAll("ß", "ss").replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("ł", "l");
+  return text
+    .normalize("NFKD")
+    .replace(MARKS, "")
+    .normalize("NFC")
+    .toLowerCase()
+    .replaceAll("ß", "ss")
+    .replaceAll("ø", "o")
+    .replaceAll("æ", "ae")
+    .replaceAll("ł", "l");
 }
 
 /** The overlapping pieces of a run of signs without blanks: pairs for Chinese and Japanese, threes for the scripts of Southeast Asia. */
@@ -37,8 +45,24 @@ function* pieces(run: string): Generator<string> {
   else for (let at = 0; at + size <= signs.length; at += 1) yield signs.slice(at, at + size).join("");
 }
 
+const isLetterOrDigit = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90);
+
+/** The same words as the pattern finds, for plain text: most texts are, and a loop takes a fifth of the time. */
+function plainWords(text: string): readonly Word[] {
+  const lower = text.toLowerCase();
+  const words: Word[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    if (!isLetterOrDigit(text.charCodeAt(at))) continue;
+    const start = at;
+    while (at < text.length && isLetterOrDigit(text.charCodeAt(at))) at += 1;
+    words.push({ word: lower.slice(start, Math.min(at, start + MAX_TERM)), start, end: at });
+  }
+  return words;
+}
+
 /** Words with their positions. Runs without blanks come as pieces. */
 export function wordsOf(text: string): readonly Word[] {
+  if (ASCII.test(text)) return plainWords(text);
   const words: Word[] = [];
   for (const { 0: found, index } of text.matchAll(WORD)) {
     if (!HAS_UNSPACED.test(found)) {
@@ -62,6 +86,7 @@ export function wordsOf(text: string): readonly Word[] {
 
 /** Ids and the like as one word each. */
 export function compoundsOf(text: string): readonly string[] {
+  if (!/[\d@_]/.test(text)) return [];
   const found: string[] = [];
   for (const [compound] of text.matchAll(COMPOUND)) {
     if (compound.length > MAX_TERM || !/[\d@_]/.test(compound)) continue;
@@ -111,7 +136,13 @@ export function createAnalyser(): Analyser {
     },
     analyse(text, wish) {
       const words = wordsOf(text);
-      const language = "known" in wish ? wish.known : languageOf(words.map(({ word }) => word), wish.fallback);
+      const language =
+        "known" in wish
+          ? wish.known
+          : languageOf(
+              words.map(({ word }) => word),
+              wish.fallback,
+            );
       return { language, terms: [...words.map(({ word }) => stem(word, language)), ...compoundsOf(text)] };
     },
   };

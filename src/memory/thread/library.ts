@@ -10,6 +10,7 @@ import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, Source, SyncR
 import { createIndex, openIndex, removeIndex, type IndexDatabase } from "./database.ts";
 import { createPassages, type Passages, type StoredPassage } from "./passages.ts";
 import { knownNote, removeDocument, syncNote, syncNotes, type NotesSync, type Steps } from "./sync-notes.ts";
+import { watchNotes } from "./watch-notes.ts";
 import { isInTranscript, syncTranscript, syncTranscripts, type TranscriptsSync } from "./sync-transcripts.ts";
 
 /** The memory of one agent: where it is, and what belongs to it. */
@@ -31,6 +32,8 @@ export interface LibraryDeps {
   readonly concepts: Concepts;
   readonly learned: Ranker | undefined;
   readonly now: () => number;
+  /** Notes changed and then stayed as they are for a while. */
+  readonly changed: (library: Library) => void;
   readonly notice: (message: string) => void;
 }
 
@@ -68,6 +71,8 @@ export interface Library extends Disposable {
   discard(): void;
 }
 
+const UNWATCHED_LOOK_MS = 100;
+
 const temporary = (file: string): string => `${file}.new`;
 
 export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Library {
@@ -76,12 +81,14 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
   const stamp = { chunkTokens: chunking.tokens, chunkOverlap: chunking.overlap };
   const shelfOf = (index: IndexDatabase): Shelf => ({ index, passages: createPassages(index, analyser) });
   const fixed = fixedRanker();
+  const roots = { workspace: settings.workspace, extraPaths: settings.extraPaths };
   let store: Inspection | undefined;
   let grown = new Set<string>();
   let anyGrown = true;
   let notesDirty = true;
   let complete = false;
   let issues: readonly NoteIssue[] = [];
+  let lastLook = Number.NEGATIVE_INFINITY;
 
   removeIndex(temporary(file));
   /** Set while the index in use is one that is still being made beside the old one. */
@@ -109,7 +116,7 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
   const notesSync = ({ index, passages }: Shelf): NotesSync => ({
     index,
     passages,
-    roots: { workspace: settings.workspace, extraPaths: settings.extraPaths },
+    roots,
     chunking,
     now,
   });
@@ -166,7 +173,12 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     return false;
   }
 
-  return {
+  const watching =
+    settings.watch && settings.sources.includes("memory")
+      ? watchNotes(roots, settings.watchDebounceMs, { changed: () => (notesDirty = true), settled: () => deps.changed(library) })
+      : undefined;
+
+  const library: Library = {
     settings,
     get isComplete() {
       return complete;
@@ -175,10 +187,13 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       return notesDirty || anyGrown;
     },
     get isNotesDirty() {
-      return notesDirty && settings.sources.includes("memory");
+      // Where nothing is watched, files may have changed at any time; a look every now and then is enough.
+      const unwatched = watching?.works !== true && performance.now() - lastLook > UNWATCHED_LOOK_MS;
+      return (notesDirty || unwatched) && settings.sources.includes("memory");
     },
     *syncNotes() {
       notesDirty = false;
+      lastLook = performance.now();
       const notes = yield* syncNotes(notesSync(shelf));
       issues = notes.issues;
       if (notes.again) notesDirty = true;
@@ -253,10 +268,12 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       removeIndex(temporary(file));
     },
     [Symbol.dispose]() {
+      watching?.[Symbol.dispose]();
       shelf.index[Symbol.dispose]();
       store?.[Symbol.dispose]();
     },
   };
+  return library;
 }
 
 function removeIndexPart(file: string): void {
@@ -286,7 +303,11 @@ function carryEmbeddings(made: IndexDatabase, former: string): void {
 
 function countsOf(index: IndexDatabase): IndexCounts {
   const rows = index.sql("SELECT source, count(*) AS files, sum(passages) AS chunks FROM documents GROUP BY source").all();
-  const bySource = rows.map((row) => ({ source: row["source"] === "sessions" ? ("sessions" as const) : ("memory" as const), files: Number(row["files"]), chunks: Number(row["chunks"]) }));
+  const bySource = rows.map((row) => ({
+    source: row["source"] === "sessions" ? ("sessions" as const) : ("memory" as const),
+    files: Number(row["files"]),
+    chunks: Number(row["chunks"]),
+  }));
   const number = (text: string): number => Number(Object.values(index.sql(text).get() ?? {})[0] ?? 0);
   return {
     files: bySource.reduce((sum, { files }) => sum + files, 0),

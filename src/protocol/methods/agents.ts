@@ -33,11 +33,19 @@ export const agentsMethods = {
   }),
   "agents.create": method({
     access: "operator.admin",
-    params: effect({ name: filled(), workspace: filled(), emoji: maybe(text()), avatar: maybe(text()) }),
+    params: effect({ name: filled(), workspace: filled(), emoji: maybe(text()), avatar: maybe(text()), template: maybe(filled()) }),
     result: done({ agentId: filled(), name: filled(), workspace: filled() }),
     effect: true,
     module: "agent",
-    summary: "Adds an agent with a workspace and its first files. Its id is made of its name.",
+    summary: "Adds an agent with a workspace and its first files. Its id is made of its name. `template` chooses its files and what it may do.",
+  }),
+  "agents.templates": method({
+    access: "operator.read",
+    params: none(),
+    result: closed({ templates: list(closed({ id: filled(), label: filled(), summary: filled() })) }),
+    effect: false,
+    module: "agent",
+    summary: "What an agent can begin with.",
   }),
   "agents.update": method({
     access: "operator.admin",
@@ -59,7 +67,8 @@ export const agentsMethods = {
     result: done({ agentId: filled(), removedBindings: amount() }),
     effect: true,
     module: "agent",
-    summary: "Removes an agent and what routes to it. Its files are not erased: they go to `trash` in the state folder, unless other agents need them.",
+    summary:
+      "Removes an agent and what routes to it, and stops its turns. Its files are not erased: they go to `trash` in the state folder, unless other agents need them.",
   }),
   "agents.files.list": method({
     access: "operator.read",

@@ -11,6 +11,7 @@ const specs = Object.entries(DECLARED_METHODS);
 
 /** Not among the 89: ours, and one that was documented later. */
 const ADDED = [
+  "agents.templates",
   "channels.pairing.allowed",
   "channels.pairing.approve",
   "channels.pairing.list",
@@ -28,6 +29,7 @@ const ADDED = [
   "config.restore",
   "config.version",
   "config.versions",
+  "cron.next",
   "cron.upcoming",
   "exec.approval.list",
   "exec.approvals.forget",

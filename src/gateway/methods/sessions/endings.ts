@@ -22,7 +22,7 @@ export interface EndingDeps extends MethodDeps, SessionTurns {
 const STOP_WAIT_MS = 15_000;
 
 /** Stops what runs in a session and resolves when it has ended. */
-async function settle(key: string, shownKey: string, { responder, relay, clock }: EndingDeps): Promise<void> {
+export async function settle(key: string, shownKey: string, { responder, relay, clock }: Pick<EndingDeps, "responder" | "relay" | "clock">): Promise<void> {
   const reached = responder.abort({ sessionKey: key }, "rpc");
   for (const runId of reached) relay.stopping(runId, "rpc");
   if (reached.length === 0) return;

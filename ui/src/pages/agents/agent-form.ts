@@ -1,5 +1,6 @@
-import { css, html, LitElement, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import type { MethodResult } from "openclaw/client";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
 import { pageLook } from "../../parts/page-look.ts";
@@ -21,6 +22,23 @@ export class AgentForm extends LitElement {
   /** Without it one is made. */
   @property({ attribute: false }) agent: AgentLine | undefined;
   @state() private busy = false;
+  @state() private templates: MethodResult<"agents.templates">["templates"] = [];
+  @state() private chosen = "personal";
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (!this.agent) void this.loadTemplates();
+  }
+
+  /** Without them an agent is made as before: the form goes without the choice. */
+  private async loadTemplates(): Promise<void> {
+    const { link } = this.context;
+    if (!link.has("agents.templates")) return;
+    this.templates = await link.request("agents.templates", {}).then(
+      ({ templates }) => templates,
+      () => [],
+    );
+  }
 
   private async save(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -37,7 +55,12 @@ export class AgentForm extends LitElement {
             ...(workspace ? { workspace } : {}),
             ...(model ? { model } : {}),
           })
-        : await link.request("agents.create", { name, workspace, ...(emoji ? { emoji } : {}) });
+        : await link.request("agents.create", {
+            name,
+            workspace,
+            ...(emoji ? { emoji } : {}),
+            ...(this.templates.length > 0 ? { template: this.chosen } : {}),
+          });
       toasts.say(`${name || agentId} was saved.`);
       this.dispatchEvent(new CustomEvent<string>("saved", { detail: agentId }));
     } catch (error) {
@@ -47,11 +70,24 @@ export class AgentForm extends LitElement {
     }
   }
 
+  private templateField(): TemplateResult | typeof nothing {
+    const { templates, chosen } = this;
+    if (templates.length === 0) return nothing;
+    return html`<label
+      >Template
+      <select name="template" @change=${(event: Event) => (this.chosen = (event.target as HTMLSelectElement).value)}>
+        ${templates.map(({ id, label }) => html`<option value=${id} ?selected=${id === chosen}>${label}</option>`)}
+      </select>
+      <span class="faint">${templates.find(({ id }) => id === chosen)?.summary}</span>
+    </label>`;
+  }
+
   protected override render(): TemplateResult {
     const { agent } = this;
     return html`<form class="card" @submit=${this.save}>
       <h2>${agent ? "Change the agent" : "A new agent"}</h2>
       <div class="fields">
+        ${agent ? nothing : this.templateField()}
         <label>Name <input name="name" required .value=${agent?.name ?? ""} autocomplete="off" /></label>
         <label
           >Workspace, a folder on the gateway

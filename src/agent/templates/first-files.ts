@@ -1,4 +1,4 @@
-import type { BootstrapName } from "./bootstrap-names.ts";
+import type { BootstrapName } from "../workspace/bootstrap-names.ts";
 
 const AGENTS = `# How to work here
 
@@ -107,7 +107,7 @@ What they work on, care about, find funny, cannot stand. Add to it as you get to
 `;
 
 /** Headings and comments only: a heartbeat has nothing to do until the user adds a line. */
-const HEARTBEAT = `# HEARTBEAT.md
+export const HEARTBEAT = `# HEARTBEAT.md
 
 # Nothing here, nothing to do. Add a line for each thing to look at now and then.
 `;
@@ -130,8 +130,8 @@ Last, ask how they want to reach you: only here, or through a messenger as well.
 When this is done, delete this file. You will not need it again.
 `;
 
-/** First contents of a workspace's files. */
-export const TEMPLATES: Readonly<Record<BootstrapName, string>> = {
+/** What a workspace begins with that no template was chosen for. */
+export const FIRST_FILES: Readonly<Record<BootstrapName, string>> = {
   "AGENTS.md": AGENTS,
   "SOUL.md": SOUL,
   "TOOLS.md": TOOLS,

@@ -1,5 +1,5 @@
-import { AppError } from "../../../base/errors.ts";
-import { isObject, valueAt, withoutPath, withValue } from "../../../config/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { isObject, valueAt, withoutPath, withValue } from "../../config/index.ts";
 
 /** What may be given or changed of an agent. */
 export interface AgentFields {
@@ -7,16 +7,22 @@ export interface AgentFields {
   /** Absolute. */
   readonly workspace?: string | undefined;
   readonly model?: string | undefined;
-  /** An empty one is taken away. */
+  /** Absolute. */
+  readonly agentDir?: string | undefined;
+  /** Of its identity; an empty one is taken away. */
   readonly emoji?: string | undefined;
   readonly avatar?: string | undefined;
+  readonly theme?: string | undefined;
+  readonly identityName?: string | undefined;
+  /** Further keys, as a template has them. */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const LIST = ["agents", "list"] as const;
 /** The agent that is there when no list names one. */
 const IMPLIED = "main";
 
-const refused = (message: string): AppError => new AppError("INVALID_INPUT", message);
+export const refused = (message: string): AppError => new AppError("INVALID_INPUT", message);
 export const alreadyExists = (id: string): AppError => refused(`agent "${id}" already exists`);
 export const notFound = (id: string): AppError => refused(`agent "${id.slice(0, 80)}" not found`);
 
@@ -43,16 +49,17 @@ const indexOf = (list: readonly unknown[], id: string): number => list.findIndex
 
 const put = (value: unknown, path: readonly (string | number)[], next: unknown): unknown => withValue(value, path, next)?.value ?? value;
 
-function withFields(agent: unknown, { name, workspace, model, emoji, avatar }: AgentFields): unknown {
+function withFields(agent: unknown, fields: AgentFields): unknown {
+  const { name, workspace, agentDir, model, emoji, avatar, theme, identityName, settings = {} } = fields;
   let next = agent;
-  if (name !== undefined) next = put(next, ["name"], name);
-  if (workspace !== undefined) next = put(next, ["workspace"], workspace);
+  for (const [key, value] of Object.entries({ name, workspace, agentDir })) if (value !== undefined) next = put(next, [key], value);
   // Fallbacks that stand beside the model stay.
   if (model !== undefined) next = put(next, isObject(valueAt(next, ["model"])) ? ["model", "primary"] : ["model"], model);
-  for (const [key, value] of Object.entries({ emoji, avatar })) {
+  for (const [key, value] of Object.entries({ name: identityName, theme, emoji, avatar })) {
     if (value === undefined) continue;
     next = value.trim() === "" ? withoutPath(next, ["identity", key]) : put(next, ["identity", key], value.trim());
   }
+  for (const [key, value] of Object.entries(settings)) next = put(next, [key], value);
   return next;
 }
 
@@ -73,8 +80,15 @@ export function withChangedAgent(written: unknown, id: string, fields: AgentFiel
   return put(written, LIST, [withFields({ id }, fields)]);
 }
 
+export interface WithoutAgent {
+  readonly value: unknown;
+  readonly removedBindings: number;
+  /** Entries of `tools.agentToAgent.allow`. */
+  readonly removedAllow: number;
+}
+
 /** The configuration without an agent and what leads to it: bindings, broadcasts, and the right of others to write to it. */
-export function withoutAgent(written: unknown, id: string): { readonly value: unknown; readonly removedBindings: number } {
+export function withoutAgent(written: unknown, id: string): WithoutAgent {
   const list = itemsAt(written, LIST);
   if (indexOf(list, id) < 0) throw notFound(id);
   let value = put(
@@ -87,11 +101,24 @@ export function withoutAgent(written: unknown, id: string): { readonly value: un
   if (kept.length < bindings.length) value = put(value, ["bindings"], kept);
   const broadcast = valueAt(written, ["broadcast"]);
   const chats = isObject(broadcast) ? Object.keys(broadcast).map((chat) => ["broadcast", chat]) : [];
+  let removedAllow = 0;
   for (const path of [...chats, ["tools", "agentToAgent", "allow"]]) {
     const named = itemsAt(value, path);
     const others = named.filter((one) => !isCalled(one, id));
     if (others.length === named.length) continue;
+    if (path[0] === "tools") removedAllow = named.length - others.length;
     value = others.length === 0 && path[0] === "broadcast" ? withoutPath(value, path) : put(value, path, others);
   }
-  return { value, removedBindings: bindings.length - kept.length };
+  return { value, removedBindings: bindings.length - kept.length, removedAllow };
+}
+
+/** The configuration with these bindings after those it has. */
+export function withBindings(written: unknown, bindings: readonly unknown[]): unknown {
+  return bindings.length === 0 ? written : put(written, ["bindings"], [...itemsAt(written, ["bindings"]), ...bindings]);
+}
+
+/** The configuration without the bindings at these positions. */
+export function withoutBindings(written: unknown, positions: ReadonlySet<number>): unknown {
+  const left = itemsAt(written, ["bindings"]).filter((_, index) => !positions.has(index));
+  return left.length === 0 ? withoutPath(written, ["bindings"]) : put(written, ["bindings"], left);
 }

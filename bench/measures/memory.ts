@@ -1,0 +1,241 @@
+/** Searching and indexing of memory, against plain FTS5 in the same run. */
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/log/logger.ts";
+import { createMemory } from "../../src/memory/index.ts";
+import { createAnalyser } from "../../src/memory/text/analyser.ts";
+import { loadConcepts } from "../../src/memory/text/concept-words.ts";
+import { loadRanker } from "../../src/memory/search/weights.ts";
+import { openLibrary, type Library } from "../../src/memory/thread/library.ts";
+import type { BenchContext, Measure, Row } from "../row.ts";
+import { median, quantile, round } from "../stats.ts";
+
+const PER_SESSION = 50;
+const QUERIES = 300;
+
+/** Numbers that are the same in every run. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 4_294_967_296;
+  };
+}
+
+/** Words as common as those of a language: the n-th is n times as rare as the first. */
+function createWords(random: () => number): () => string {
+  const syllables =
+    "ba be bi bo bu da de di do du fa fe ga go ka ke ki ko la le li lo ma me mi mo na ne no pa pe po ra re ri ro sa se si so ta te ti to va ve".split(" ");
+  const words = Array.from({ length: 30_000 }, () =>
+    Array.from({ length: 2 + Math.floor(random() * 3) }, () => syllables[Math.floor(random() * syllables.length)]!).join(""),
+  );
+  return () => words[Math.floor(words.length ** random()) - 1] ?? words[0]!;
+}
+
+interface Corpus {
+  readonly folder: string;
+  readonly messages: number;
+  readonly queries: readonly string[];
+  readonly textBytes: number;
+}
+
+async function makeCorpus(context: BenchContext, name: string, messages: number): Promise<Corpus> {
+  const folder = join(context.folder, name);
+  mkdirSync(folder);
+  const { openStore } = await context.loadStore();
+  await (await openStore({ stateDir: folder, clock: systemClock }))[Symbol.asyncDispose]();
+  const random = seeded(7);
+  const word = createWords(random);
+  using db = new DatabaseSync(join(folder, "openclaw.db"));
+  db.exec("PRAGMA synchronous = OFF; BEGIN");
+  const session = db.prepare("INSERT INTO sessions (key, agent_id, session_id, updated_at, version, entry) VALUES (?, 'main', ?, ?, 1, ?)");
+  const transcript = db.prepare(
+    "INSERT INTO transcripts (tid, agent_id, session_id, file, next_seq, bytes, leaf_id, created_at) VALUES (?, 'main', ?, ?, ?, 0, NULL, 0)",
+  );
+  const entry = db.prepare("INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, NULL, 'message', 0, ?)");
+  const queries: string[] = [];
+  let textBytes = 0;
+  for (let at = 0, tid = 1; at < messages; tid += 1) {
+    const id = `s${tid}`;
+    for (let seq = 1; seq <= PER_SESSION && at < messages; seq += 1, at += 1) {
+      const words = Array.from({ length: 8 + Math.floor(random() * 30) }, word);
+      const text = words.join(" ");
+      textBytes += text.length;
+      const entryId = seq.toString(16).padStart(8, "0");
+      const timestamp = new Date(1_700_000_000_000 + at * 60_000).toISOString();
+      entry.run(
+        tid,
+        seq,
+        entryId,
+        JSON.stringify({
+          type: "message",
+          id: entryId,
+          parentId: null,
+          timestamp,
+          message: { role: seq % 2 ? "user" : "assistant", content: [{ type: "text", text }] },
+        }),
+      );
+      if (at % Math.ceil(messages / QUERIES) === 0)
+        queries.push(
+          words
+            .toSorted(() => random() - 0.5)
+            .slice(0, 3 + Math.floor(random() * 3))
+            .join(" "),
+        );
+    }
+    transcript.run(tid, id, `agents/main/sessions/${id}.jsonl`, PER_SESSION + 1);
+    session.run(`agent:main:bench:direct:${tid}`, id, tid, JSON.stringify({ sessionId: id, updatedAt: tid }));
+  }
+  db.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+  return { folder, messages, queries, textBytes };
+}
+
+function open({ folder }: Corpus): Library {
+  const analyser = createAnalyser();
+  const settings = {
+    agentId: "main",
+    file: join(folder, "memory", "main.sqlite"),
+    stateDir: folder,
+    workspace: join(folder, "workspace"),
+    extraPaths: [],
+    sources: ["memory", "sessions"] as const,
+    chunking: { tokens: 400, overlap: 80 },
+    watch: false,
+    watchDebounceMs: 1500,
+  };
+  return openLibrary(settings, {
+    analyser,
+    concepts: loadConcepts(analyser),
+    learned: loadRanker(),
+    now: () => Date.now(),
+    changed: () => {},
+    notice: () => {},
+  });
+}
+
+/** What SQLite takes by itself for the same words. */
+function plainFts(corpus: Corpus): readonly number[] {
+  using source = new DatabaseSync(join(corpus.folder, "openclaw.db"), { readOnly: true });
+  using db = new DatabaseSync(join(corpus.folder, "plain.sqlite"));
+  db.exec("PRAGMA synchronous = OFF; CREATE VIRTUAL TABLE plain USING fts5(text, content = '', tokenize = 'porter unicode61'); BEGIN");
+  const insert = db.prepare("INSERT INTO plain (rowid, text) VALUES (?, ?)");
+  let n = 0;
+  for (const { line } of source.prepare("SELECT line FROM transcript_entries WHERE type = 'message'").iterate()) {
+    const { message }: { message: { content: readonly { text: string }[] } } = JSON.parse(String(line));
+    insert.run((n += 1), message.content[0]!.text);
+  }
+  db.exec("COMMIT");
+  const find = db.prepare("SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT 10");
+  return corpus.queries.map((query) => {
+    const started = performance.now();
+    find.all(
+      query
+        .split(" ")
+        .map((word) => `"${word}"`)
+        .join(" OR "),
+    );
+    return performance.now() - started;
+  });
+}
+
+const REQUEST = {
+  maxResults: 10,
+  minScore: 0,
+  sources: ["memory", "sessions"],
+  scope: { notes: true, sessions: "all" },
+  now: Date.now(),
+  zoneSeconds: 0,
+  ranking: { candidateMultiplier: 4 },
+} as const;
+
+async function smallRows(context: BenchContext): Promise<readonly Row[]> {
+  const corpus = await makeCorpus(context, "memory-small", 20_000);
+  const config = { current: {}, paths: { state: corpus.folder, home: corpus.folder, file: join(corpus.folder, "openclaw.json") } };
+  await using memory = createMemory({
+    config: config as never,
+    clock: systemClock,
+    log: silentLogger,
+    home: corpus.folder,
+    workspaceOf: () => join(corpus.folder, "workspace"),
+  });
+  const scope = { notes: true, sessions: "all" } as const;
+  const synced = await memory.sync("main");
+  for (const query of corpus.queries.slice(0, 50)) await memory.search("main", { query, scope, minScore: 0 });
+  const [took, cpu]: [number[], number[]] = [[], []];
+  for (const query of corpus.queries) {
+    const [started, used] = [performance.now(), process.threadCpuUsage()];
+    await memory.search("main", { query, scope, minScore: 0, maxResults: 10 });
+    took.push(performance.now() - started);
+    const { user, system } = process.threadCpuUsage(used);
+    cpu.push((user + system) / 1000);
+  }
+  const facts = { messages: corpus.messages, queries: corpus.queries.length };
+  return [
+    { name: "memory: search in 20,000 messages, median", value: round(median(took)), unit: "ms", bar: 5, better: "lower", facts },
+    { name: "memory: search in 20,000 messages, p99", value: round(quantile(took, 0.99)), unit: "ms", bar: 20, better: "lower", facts },
+    {
+      name: "memory: main thread for a search",
+      value: round(median(cpu), 3),
+      unit: "ms",
+      bar: 1,
+      better: "lower",
+      facts: { ...facts, "synced messages": synced.messages },
+    },
+  ];
+}
+
+async function largeRows(context: BenchContext): Promise<readonly Row[]> {
+  const messages = context.quick ? 20_000 : 1_000_000;
+  context.say(`  making a state with ${messages} messages …`);
+  const corpus = await makeCorpus(context, "memory-large", messages);
+  using library = open(corpus);
+  const started = performance.now();
+  const steps = library.sync();
+  while (!steps.next().done);
+  const indexedMs = performance.now() - started;
+  library.shelf.index.compact();
+  const took = corpus.queries.map((query) => library.search({ ...REQUEST, query }).ms);
+  const plain = plainFts(corpus);
+  const [ours, theirs] = [median(took), median(plain)];
+  const bytes = statSync(join(corpus.folder, "memory", "main.sqlite")).size;
+  return [
+    {
+      name: "memory: messages indexed per second",
+      value: Math.round((messages / indexedMs) * 1000),
+      unit: "/s",
+      bar: 20_000,
+      better: "higher",
+      facts: { messages, s: round(indexedMs / 1000, 1) },
+    },
+    {
+      name: "memory: search in many messages / plain FTS5",
+      value: round(ours / theirs),
+      unit: "×",
+      bar: 1.2,
+      better: "lower",
+      facts: {
+        messages,
+        ms: round(ours, 1),
+        "p99 ms": round(quantile(took, 0.99), 1),
+        "plain ms": round(theirs, 1),
+        "plain p99 ms": round(quantile(plain, 0.99), 1),
+      },
+    },
+    { name: "memory: search in many messages, median", value: round(ours, 1), unit: "ms", bar: 150, better: "lower", facts: { messages } },
+    {
+      name: "memory: size of the index / the text",
+      value: round(bytes / corpus.textBytes),
+      unit: "×",
+      bar: 2.5,
+      better: "lower",
+      facts: { "index MB": round(bytes / 1e6, 1), "text MB": round(corpus.textBytes / 1e6, 1) },
+    },
+  ];
+}
+
+export const memory: Measure = {
+  name: "memory",
+  run: async (context) => [...(await smallRows(context)), ...(await largeRows(context))],
+};

@@ -87,7 +87,15 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
   const memory = stack.use(createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf }));
   const notes = createNotebook({ clock, ids, stateDir: config.paths.state, workspaceOf: core.workspaceOf, changed: memory.notesChanged });
-  const forgetting = createForgetting({ memory, notes, store, clock, log: log.subsystem("memory"), stateDir: config.paths.state, workspaceOf: core.workspaceOf });
+  const forgetting = createForgetting({
+    memory,
+    notes,
+    store,
+    clock,
+    log: log.subsystem("memory"),
+    stateDir: config.paths.state,
+    workspaceOf: core.workspaceOf,
+  });
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {

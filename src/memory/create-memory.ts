@@ -58,7 +58,10 @@ export interface Memory extends AsyncDisposable {
   /** What models were given by `memory_search`, newest first. */
   recalls(agentId: string, limit: number): Promise<readonly Recall[]>;
   /** All passages in pages, from `after: 0` on. */
-  export(agentId: string, page: { readonly after: number; readonly limit: number }): Promise<{ readonly passages: readonly ExportedPassage[]; readonly next?: number }>;
+  export(
+    agentId: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<{ readonly passages: readonly ExportedPassage[]; readonly next?: number }>;
 }
 
 /** The thread ends after this long without a question; opening an index again takes some milliseconds. */

@@ -294,7 +294,11 @@ export const memory: Group = {
     { name: "eval", summary: "measure the search on your own questions", load: async () => (await import("./memory/measure.ts")).evaluate },
     { name: "export", summary: "every passage with where it is from", load: async () => (await import("./memory/measure.ts")).exportAll },
     { name: "forget", summary: "remove something for good, everywhere", load: async () => (await import("./memory/change.ts")).forget },
-    { name: "suggest", summary: "notes that belong into MEMORY.md, because they are recalled often", load: async () => (await import("./memory/change.ts")).suggest },
+    {
+      name: "suggest",
+      summary: "notes that belong into MEMORY.md, because they are recalled often",
+      load: async () => (await import("./memory/change.ts")).suggest,
+    },
   ],
   fallback: "status",
   examples: [

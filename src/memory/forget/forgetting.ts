@@ -37,7 +37,9 @@ export function redactedLine(line: string, matches: TextMatcher): string | undef
   const message = erased["message"];
   // Thoughts are signed: providers refuse changed ones, so that they go as a whole.
   if (isRecord(message) && Array.isArray(message["content"])) {
-    const content = (message["content"] as readonly unknown[]).filter((part) => !(isRecord(part) && part["type"] === "thinking" && part["thinking"] === ERASED));
+    const content = (message["content"] as readonly unknown[]).filter(
+      (part) => !(isRecord(part) && part["type"] === "thinking" && part["thinking"] === ERASED),
+    );
     return JSON.stringify({ ...erased, message: { ...message, content } });
   }
   return JSON.stringify(erased);
@@ -119,7 +121,9 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
   }
 
   async function unreachable(agentId: string, plan: Plan, logEmptied: boolean): Promise<readonly string[]> {
-    const others = plan.units.filter(({ item }) => item.kind === "note" && !isOwn(item.path)).map(({ item }) => `${item.path}#L${item.startLine}: not in the workspace's memory; edit it yourself`);
+    const others = plan.units
+      .filter(({ item }) => item.kind === "note" && !isOwn(item.path))
+      .map(({ item }) => `${item.path}#L${item.startLine}: not in the workspace's memory; edit it yourself`);
     return [
       ...others,
       ...(plan.needles.length === 0 ? [] : await setAside(agentId, createTextMatcher(plan.needles))),
@@ -171,7 +175,12 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
 }
 
 /** Positions of the lines that an item stands for: by their text, as the file may have changed since; by their numbers when lines were named. */
-function removedLines(lines: readonly string[], item: { readonly startLine: number; readonly endLine: number }, whole: string, byNumber: boolean): readonly number[] {
+function removedLines(
+  lines: readonly string[],
+  item: { readonly startLine: number; readonly endLine: number },
+  whole: string,
+  byNumber: boolean,
+): readonly number[] {
   if (byNumber && lines.slice(item.startLine - 1, item.endLine).join("\n") === whole) {
     return Array.from({ length: item.endLine - item.startLine + 1 }, (_, index) => item.startLine - 1 + index);
   }

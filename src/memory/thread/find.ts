@@ -94,10 +94,10 @@ export function* findTexts(request: FindRequest, roots: NoteRoots, store: Inspec
     const all = read.content.split("\n");
     for (const [index, text] of all.entries()) if (matches(text) && lines.length < MAX_FOUND) lines.push({ path: note.path, line: index + 1, text });
   }
-  for (let after = 0; store; ) {
+  for (let after = 0; store;) {
     const page: readonly ConversationRow[] = store.read("transcripts.conversations", { agentId, after, limit: LISTED });
     for (const conversation of page) {
-      for (let seq = 0; entries.length < MAX_FOUND; ) {
+      for (let seq = 0; entries.length < MAX_FOUND;) {
         const rows = store.read("transcripts.page", { file: conversation.file, after: seq, limit: PAGE });
         for (const row of rows) {
           const found = look(row, conversation, matches, request.words === true);

@@ -14,7 +14,10 @@ export interface Requests {
   purge: { readonly input: { readonly files?: readonly string[] | undefined }; readonly result: null };
   find: { readonly input: FindRequest; readonly result: FoundTexts };
   recalls: { readonly input: { readonly limit: number }; readonly result: readonly Recall[] };
-  export: { readonly input: { readonly after: number; readonly limit: number }; readonly result: { readonly passages: readonly ExportedPassage[]; readonly next?: number } };
+  export: {
+    readonly input: { readonly after: number; readonly limit: number };
+    readonly result: { readonly passages: readonly ExportedPassage[]; readonly next?: number };
+  };
 }
 export type RequestKind = keyof Requests;
 

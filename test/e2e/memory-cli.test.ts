@@ -213,10 +213,11 @@ const lastResult = ({ body }: ModelRequest): string | undefined => {
 };
 
 test("what was recalled in which turn is known, and a note that is recalled often is suggested for MEMORY.md, never written by itself", async () => {
-  gateway.model.answers(((request: ModelRequest) =>
+  gateway.model.answers((request: ModelRequest) =>
     lastResult(request) === undefined
       ? { text: "", calls: [{ name: "memory_search", args: { query: "council loft drawings", minScore: 0, maxResults: 1 } }] }
-      : "By the end of November.") as never);
+      : "By the end of November.",
+  );
   for (const n of [1, 2, 3]) await chat.answered(SESSION, `When are the drawings due? (${n})`);
   const { recalls } = await chat.call<{ recalls: readonly object[] }>("memory.recalls", {});
   expect(recalls).toHaveLength(3);

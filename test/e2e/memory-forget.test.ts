@@ -22,7 +22,7 @@ afterAll(async () => gateway?.[Symbol.asyncDispose]());
 beforeEach(() => gateway.model.answers(undefined));
 
 async function request<T>(method: string, params: object): Promise<T> {
-  const { ok, payload, error } = await gateway.operator.request(method as never, params as never);
+  const { ok, payload, error } = await gateway.operator.request(method, params);
   expect(ok, JSON.stringify(error)).toBe(true);
   return payload as T;
 }
@@ -83,7 +83,7 @@ const lastResult = ({ body }: ModelRequest): string | undefined => {
 
 test("a secret in notes, messages, answers, results of tools and deliveries is nowhere after /forget", async () => {
   writeFileSync(join(workspace, "MEMORY.md"), `# Memory\n\n- The safe opens with ${CANARY}.\n- The plumber is Werner.\n`);
-  writeFileSync(join(workspace, "memory", "2026-10-05.md"), `Told Ida the ${CANARY.toLowerCase()} code.\nBought tea.\n`);
+  writeFileSync(join(workspace, "memory", "2026-10-05.md"), `Gave Ida the ${CANARY.toLowerCase()} code.\nBought tea.\n`);
   await say(`Please keep this: the safe code is ${CANARY}, do not lose it.`, `Noted: ${CANARY}.`);
   await say("What was it again?", (asked) =>
     lastResult(asked) === undefined
@@ -105,7 +105,7 @@ test("a secret in notes, messages, answers, results of tools and deliveries is n
 
   expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe("# Memory\n\n- The plumber is Werner.\n");
   expect(readFileSync(join(workspace, "memory", "2026-10-05.md"), "utf8")).toBe("Bought tea.\n");
-  const logs = (file: string): boolean => /\.log$/.test(file);
+  const logs = (file: string): boolean => file.endsWith(".log");
   for (const form of [CANARY, CANARY.toLowerCase()]) expect(holding(form).filter((file) => !logs(file))).toEqual([]);
   expect(JSON.stringify(await search("safe code"))).not.toContain(CANARY);
   // What is left is as it was, and is found.
@@ -152,7 +152,7 @@ test("a preview changes nothing; a plan that is out of date is refused; numbers 
   });
   expect(readFileSync(join(workspace, "memory", "2026-10-06.md"), "utf8")).toContain("two ouzel");
   writeFileSync(join(workspace, "memory", "2026-10-07.md"), "- another ouzel\n");
-  const refused = await gateway.operator.request("memory.forget" as never, { text: "ouzel", plan: preview.plan } as never);
+  const refused = await gateway.operator.request("memory.forget", { text: "ouzel", plan: preview.plan });
   expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining("something changed") } });
   expect(await request<Report>("memory.forget", { text: "ouzel", only: [2] })).toMatchObject({ removed: true, items: [{ text: "- two ouzel" }] });
   expect(readFileSync(join(workspace, "memory", "2026-10-06.md"), "utf8")).toBe("- one ouzel\n- three swans\n");
@@ -186,7 +186,7 @@ test("what matches nothing, too much or nonsense is said so", async () => {
     { path: "memory/none.md", startLine: 1 },
     { sessionId: "x", entryId: "y" },
   ]) {
-    expect((await gateway.operator.request("memory.forget" as never, params as never)).ok, JSON.stringify(params)).toBe(false);
+    expect((await gateway.operator.request("memory.forget", params)).ok, JSON.stringify(params)).toBe(false);
   }
 });
 

@@ -68,7 +68,7 @@ function entryUnit(entry: FoundEntry, text: string): Unit {
   };
 }
 
-/** What somebody said. Asking to forget it, and what that was answered, is not. */
+/** What a person or the assistant said. Asking to forget it, and what that was answered, is not. */
 const isFinding = ({ role, text }: FoundEntry): boolean =>
   role !== null && !/^\s*\/forget\b/i.test(text) && !Object.values(PREVIEW_HEADS).some((head) => text.startsWith(head));
 
@@ -91,7 +91,7 @@ async function planText({ memory }: PlanDeps, agentId: string, written: string):
   const phrase = await unitsOf(false);
   if (phrase.length > 0) return planOf("phrase", phrase, [text]);
   const words = await unitsOf(true);
-  // Texts that were shown to whoever asked are copies, too.
+  // Texts that were shown to the user are copies, too.
   if (words.length > 0) return planOf("words", words, [text, ...new Set(words.flatMap(({ whole, item }) => [whole, item.text]))]);
   return planOf("phrase", [], [text]);
 }

@@ -51,7 +51,7 @@ test("a note is written in one step, and not when it is another one by now", asy
   const made = await notes.set("main", { path: "memory/a.md", text: "one\n", hash: "" });
   expect(readFileSync(join(workspace, "memory", "a.md"), "utf8")).toBe("one\n");
   await expect(notes.set("main", { path: "memory/a.md", text: "two\n", hash: "" })).rejects.toMatchObject({ code: "CONFLICT" });
-  writeFileSync(join(workspace, "memory", "a.md"), "by somebody else\n");
+  writeFileSync(join(workspace, "memory", "a.md"), "by someone else\n");
   await expect(notes.set("main", { path: "memory/a.md", text: "two\n", hash: made.hash })).rejects.toMatchObject({
     code: "CONFLICT",
     details: { reason: "CONFLICT" },

@@ -81,7 +81,7 @@ async function onDisk<T>(io: Io, flags: MemoryFlags, fresh: boolean, use: (sourc
       createForgetting({ memory, notes, store: await store(), clock: systemClock, log: warnings(io), stateDir, workspaceOf }).forget(...args),
   };
   const handlers = memoryHandlers({ config, memory: { memory, notes, forgetting, workspaceOf } });
-  return await use({ via: "state folder", call: ownCaller(() => handlers, "cli") as MemorySource["call"] });
+  return await use({ via: "state folder", call: ownCaller(() => handlers, "cli") });
 }
 
 /** Uses the gateway if one runs, else the state folder. */

@@ -117,11 +117,7 @@ export const index = defineCommand({
       },
       { fresh: true },
     );
-    if (values.json)
-      return printJson(
-        io,
-        reports.map(({ ok: _, ...report }) => report),
-      );
+    if (values.json) return printJson(io, reports);
     const style = createStyle(io.color);
     for (const { agentId, files, changed, removed, messages, issues, ms } of reports) {
       io.out(

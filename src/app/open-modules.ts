@@ -17,7 +17,7 @@ import {
   type OverviewPort,
 } from "../gateway/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
-import { createMemory, createNotebook, type Memory, type Notebook } from "../memory/index.ts";
+import { createMemory, type Memory } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
@@ -28,6 +28,7 @@ import {
   lazyApprovals,
   lazyExecRules,
   lazySetup,
+  memoryPort,
   messagesPort,
   modelsPort,
   pairingPort,
@@ -90,7 +91,6 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const memory = stack.use(
     createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: embeddingAuth, version }),
   );
-  const notes = createNotebook({ clock, ids, stateDir: config.paths.state, workspaceOf: core.workspaceOf, changed: memory.notesChanged });
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -130,7 +130,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const modules: Modules = { core, auth, plugins, models, memory, notes, answering: opened, channels, overview, automation };
+  const modules: Modules = { core, auth, plugins, models, memory, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   await automation.hooks.load();
@@ -222,7 +222,6 @@ interface Modules {
   readonly plugins: Plugins;
   readonly models: LazyModels;
   readonly memory: Memory;
-  readonly notes: Notebook;
   readonly answering: Answering;
   readonly channels: RunningChannels;
   readonly overview: OverviewPort;
@@ -269,7 +268,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, memory, notes, answering, channels, overview, automation } = modules;
+  const { core, auth, plugins, models, memory, answering, channels, overview, automation } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -306,7 +305,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       messages: messagesPort(talk),
       setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
       overview,
-      memory: { memory, notes, workspaceOf: core.workspaceOf },
+      memory: memoryPort(core, memory),
       cron: automation.cron,
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,

@@ -38,7 +38,7 @@ export type { PluginAdminPort, PluginsPort, SwitchEffect } from "./methods/plugi
 export type { PluginSectionsPort } from "./methods/config.ts";
 export type { OverviewPort } from "./methods/overview.ts";
 export type { ChannelsPort } from "./methods/channels.ts";
-export type { MemoryPort } from "./methods/memory.ts";
+export { memoryHandlers, type MemoryPort } from "./methods/memory.ts";
 export type { ModelsPort } from "./methods/models.ts";
 export type { MessagesPort } from "./methods/send.ts";
 export type { QuotaPort } from "./methods/usage.ts";

@@ -5,6 +5,9 @@ import { createBuiltin } from "./builtin.ts";
 import type { MemoryDeps } from "./deps.ts";
 import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
+import type { ExportedPassage } from "./thread/export.ts";
+import type { FindRequest, FoundTexts } from "./thread/find.ts";
+import type { Recall } from "./thread/recalls.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
 import type { ThreadStatus } from "./thread/messages.ts";
 import type { Scope, SearchAnswer, SearchRequest, SyncReport } from "./types.ts";
@@ -43,8 +46,17 @@ export interface Memory extends AsyncDisposable {
   sync(agentId: string, options?: { readonly rebuild?: boolean }): Promise<SyncReport>;
   /** Notes were written or removed: the next search looks at them. */
   notesChanged(agentId: string): void;
-  /** Nothing of text that is gone is left in the files of the index. */
-  purge(agentId: string): Promise<void>;
+  /** Nothing of text that is gone is left in the files of the index. `files`: transcripts whose lines were overwritten. */
+  purge(agentId: string, files?: readonly string[]): Promise<void>;
+  /** Every line of a note and every entry of a transcript that contains a text: in the files and the store, not in the index. */
+  find(agentId: string, request: FindRequest): Promise<FoundTexts>;
+  /** What models were given by `memory_search`, newest first. */
+  recalls(agentId: string, limit: number): Promise<readonly Recall[]>;
+  /** All passages in pages, from `after: 0` on. */
+  export(
+    agentId: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<{ readonly passages: readonly ExportedPassage[]; readonly next?: number }>;
 }
 
 const QMD_MODES = { search: "fts-only", vsearch: "vector", query: "hybrid" } as const;
@@ -124,9 +136,12 @@ export function createMemory(deps: MemoryDeps): Memory {
       return builtin.ask("sync", agentId, { rebuild });
     },
     notesChanged: builtin.notesChanged,
-    async purge(agentId) {
-      await builtin.ask("purge", agentId, {});
+    async purge(agentId, files) {
+      await builtin.ask("purge", agentId, { files });
     },
+    find: (agentId, request) => builtin.ask("find", agentId, request),
+    recalls: (agentId, limit) => builtin.ask("recalls", agentId, { limit }),
+    export: (agentId, page) => builtin.ask("export", agentId, page),
     async [Symbol.asyncDispose]() {
       (await openQmd.started())?.[Symbol.dispose]();
       await builtin[Symbol.asyncDispose]();

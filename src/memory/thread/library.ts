@@ -1,5 +1,6 @@
 import { lstatSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Inspection } from "../../store/index.ts";
 import type { Near } from "../search/candidates.ts";
 import { search, type SearchDeps } from "../search/search.ts";
 import type { DocumentFacts } from "../search/present.ts";
@@ -12,7 +13,7 @@ import { openIndexFile, type OpenIndex } from "./index-file.ts";
 import type { StoredPassage } from "./passages.ts";
 import { createSources, type Sources } from "./sources.ts";
 import type { LibrarySettings } from "./library-settings.ts";
-import type { Steps } from "./sync-notes.ts";
+import { removeDocument, type Steps } from "./sync-notes.ts";
 
 export interface LibraryDeps {
   readonly analyser: Analyser;
@@ -43,6 +44,10 @@ export interface Library extends Disposable {
   search(request: SearchRequest, near?: () => Near | undefined): SearchAnswer;
   counts(): IndexCounts;
   readonly issues: readonly NoteIssue[];
+  /** The transcripts, as they are now. */
+  reading(): Inspection | undefined;
+  /** Removes transcripts from the index: the next look indexes them again. */
+  forget(files: readonly string[]): void;
   /** The index in use, for the parts that keep embeddings. */
   readonly open: OpenIndex;
   /** Closes the index and deletes it. */
@@ -127,6 +132,15 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       return { ...answer, indexing: !complete, ms: performance.now() - started };
     },
     counts: () => countsOf(indexes.current.index),
+    reading: sources.look,
+    forget(files) {
+      for (const name of files) {
+        const id = indexes.current.index.sql("SELECT id FROM documents WHERE path = ?").get(name)?.["id"];
+        if (typeof id === "number") removeDocument(indexes.current, id);
+      }
+      sources.touched(undefined);
+      sources.notesChanged();
+    },
     discard() {
       sources[Symbol.dispose]();
       indexes.discard();

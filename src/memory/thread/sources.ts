@@ -24,7 +24,7 @@ export interface Sources extends Disposable {
   /** Indexes transcripts that grew. */
   catchUp(): Steps;
   /** Sees the transcripts as they are now, until `letGo`. */
-  look(): void;
+  look(): Inspection | undefined;
   letGo(): void;
   isInTranscript(document: Pick<DocumentFacts, "path" | "sessionKey">, passage: StoredPassage): boolean;
 }
@@ -122,7 +122,7 @@ export function createSources(settings: LibrarySettings, { now, current, changed
         }
       }
     },
-    look: () => void inspected(),
+    look: inspected,
     letGo: () => store?.renew(),
     isInTranscript: ({ path, sessionKey }, passage) => store !== undefined && isInTranscript(store, path, sessionKey, passage),
     [Symbol.dispose]() {

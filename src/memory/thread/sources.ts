@@ -39,6 +39,12 @@ export interface SourcesDeps {
 /** Where nothing is watched, files may have changed at any time; a look every now and then is enough. */
 const UNWATCHED_LOOK_MS = 100;
 
+function* nothing(): Steps {}
+
+function* syncFile(sync: TranscriptsSync, file: string): Steps {
+  for (const row of sync.store.read("transcripts.conversations", { file })) yield* syncTranscript(sync, row);
+}
+
 export function createSources(settings: LibrarySettings, { now, current, changed }: SourcesDeps): Sources {
   const { agentId, chunking, workspace, extraPaths } = settings;
   const [hasNotes, hasSessions] = [settings.sources.includes("memory"), settings.sources.includes("sessions")];
@@ -80,6 +86,18 @@ export function createSources(settings: LibrarySettings, { now, current, changed
     return report;
   }
 
+  /** Only transcripts that are known to have grown, unless any may have changed. */
+  function* followGrown(): Steps {
+    if (anyGrown) {
+      yield* followTranscripts(current());
+      return;
+    }
+    const reading = inspected();
+    const files = [...grown];
+    grown = new Set();
+    if (reading) for (const file of files) yield* syncFile(transcriptsSync(current(), reading), file);
+  }
+
   return {
     get isDirty() {
       return notesDirty || anyGrown;
@@ -107,21 +125,7 @@ export function createSources(settings: LibrarySettings, { now, current, changed
       yield* followNotes(current());
     },
     syncNote: (note) => syncNote(notesSync(current()), note, knownNote(current().index, note.path)),
-    *catchUp() {
-      if (!hasSessions || (grown.size === 0 && !anyGrown)) return;
-      if (anyGrown) {
-        yield* followTranscripts(current());
-        return;
-      }
-      const reading = inspected();
-      const files = [...grown];
-      grown = new Set();
-      for (const file of reading ? files : []) {
-        for (const row of reading?.read("transcripts.conversations", { file }) ?? []) {
-          if (reading) yield* syncTranscript(transcriptsSync(current(), reading), row);
-        }
-      }
-    },
+    catchUp: () => (hasSessions && (grown.size > 0 || anyGrown) ? followGrown() : nothing()),
     look: inspected,
     letGo: () => store?.renew(),
     isInTranscript: ({ path, sessionKey }, passage) => store !== undefined && isInTranscript(store, path, sessionKey, passage),

@@ -64,8 +64,7 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     settings.sessions && store
       ? createSessionExport({ store, agentId, clock, folder: settings.sessions.folder, retentionDays: settings.sessions.retentionDays })
       : undefined;
-  let [lastUpdateAt, lastEmbedAt]: [number?, number?] = [];
-  let lastError: string | undefined;
+  let [lastUpdateAt, lastEmbedAt, lastError]: [number?, number?, string?] = [];
   let [updating, prepared]: [Promise<void>?, Promise<void>?] = [];
   let timer: Disposable | undefined;
   let isClosed = false;
@@ -106,7 +105,6 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
   }
 
   const report = (error: unknown): void => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`);
-
   function arm(): void {
     if (isClosed || when.intervalMs <= 0) return;
     timer = clock.after(when.intervalMs, () => {

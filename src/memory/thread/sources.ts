@@ -39,6 +39,21 @@ export interface SourcesDeps {
 /** Where nothing is watched, files may have changed at any time; a look every now and then is enough. */
 const UNWATCHED_LOOK_MS = 100;
 
+/** The transcripts in the store, opened when first needed. */
+function createReader(stateDir: string): Pick<Sources, "look" | "letGo"> & Disposable & { readonly has: Sources["isInTranscript"] } {
+  let store: Inspection | undefined;
+  return {
+    look() {
+      store ??= inspectStore(stateDir);
+      store?.renew();
+      return store;
+    },
+    letGo: () => store?.renew(),
+    has: ({ path, sessionKey }, passage) => store !== undefined && isInTranscript(store, path, sessionKey, passage),
+    [Symbol.dispose]: () => store?.[Symbol.dispose](),
+  };
+}
+
 function* nothing(): Steps {}
 
 function* syncFile(sync: TranscriptsSync, file: string): Steps {
@@ -48,7 +63,7 @@ function* syncFile(sync: TranscriptsSync, file: string): Steps {
 export function createSources(settings: LibrarySettings, { now, current, changed }: SourcesDeps): Sources {
   const { agentId, chunking, workspace, extraPaths } = settings;
   const [hasNotes, hasSessions] = [settings.sources.includes("memory"), settings.sources.includes("sessions")];
-  let store: Inspection | undefined;
+  const transcripts = createReader(settings.stateDir);
   let grown = new Set<string>();
   let anyGrown = true;
   let notesDirty = true;
@@ -57,12 +72,6 @@ export function createSources(settings: LibrarySettings, { now, current, changed
   const roots = { workspace, extraPaths };
   const watching =
     settings.watch && hasNotes ? watchNotes(roots, settings.watchDebounceMs, { changed: () => (notesDirty = true), settled: changed }) : undefined;
-
-  function inspected(): Inspection | undefined {
-    store ??= inspectStore(settings.stateDir);
-    store?.renew();
-    return store;
-  }
 
   const notesSync = ({ index, passages }: OpenIndex): NotesSync => ({ index, passages, roots, chunking, now });
   const transcriptsSync = ({ index, passages }: OpenIndex, reading: Inspection): TranscriptsSync => ({ index, passages, store: reading, agentId });
@@ -77,7 +86,7 @@ export function createSources(settings: LibrarySettings, { now, current, changed
   }
 
   function* followTranscripts(target: OpenIndex): Steps<{ readonly added: number; readonly removed: number }> {
-    const reading = inspected();
+    const reading = transcripts.look();
     anyGrown = false;
     grown = new Set();
     if (!reading) return { added: 0, removed: 0 };
@@ -92,7 +101,7 @@ export function createSources(settings: LibrarySettings, { now, current, changed
       yield* followTranscripts(current());
       return;
     }
-    const reading = inspected();
+    const reading = transcripts.look();
     const files = [...grown];
     grown = new Set();
     if (reading) for (const file of files) yield* syncFile(transcriptsSync(current(), reading), file);
@@ -126,12 +135,12 @@ export function createSources(settings: LibrarySettings, { now, current, changed
     },
     syncNote: (note) => syncNote(notesSync(current()), note, knownNote(current().index, note.path)),
     catchUp: () => (hasSessions && (grown.size > 0 || anyGrown) ? followGrown() : nothing()),
-    look: inspected,
-    letGo: () => store?.renew(),
-    isInTranscript: ({ path, sessionKey }, passage) => store !== undefined && isInTranscript(store, path, sessionKey, passage),
+    look: transcripts.look,
+    letGo: transcripts.letGo,
+    isInTranscript: transcripts.has,
     [Symbol.dispose]() {
       watching?.[Symbol.dispose]();
-      store?.[Symbol.dispose]();
+      transcripts[Symbol.dispose]();
     },
   };
 }

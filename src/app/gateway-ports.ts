@@ -19,6 +19,7 @@ import type {
 } from "../gateway/index.ts";
 import { createForgetting, createNotebook, type Memory } from "../memory/index.ts";
 import { answeringModel, type LazyModels } from "../models/index.ts";
+import { loadSkillInstall } from "../plugins/index.ts";
 import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
 import type { QuickDeps } from "../setup/index.ts";
 import type { ApprovalNotice, Approvals, ToolContext } from "../tools/index.ts";
@@ -133,7 +134,7 @@ async function openRoster({ config, clock, ids, log, env }: PortDeps["core"]): R
 }
 
 export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
-  const { workspaceOf, defaultAgentId, config } = core;
+  const { workspaceOf, defaultAgentId, config, env, clock, ids } = core;
   return {
     workspace: workspaceOf,
     roster: () => openRoster(core),
@@ -148,7 +149,12 @@ export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
       status: async (workspace) => (await agent.open()).skills.status(workspace),
       changed: () => void agent.open().then(({ skills }) => skills.changed()),
       managedFolder: `${config.paths.state}/skills`,
-      platform: process.platform,
+      installHost: async () => (await loadSkillInstall()).installHost(config.current, { env, platform: process.platform }),
+      async install(request) {
+        const { skills } = await (await agent.open()).skills.status(request.workspaceDir);
+        const deps = { env, platform: process.platform, toolsDir: `${config.paths.state}/tools`, pid: process.pid, clock, ids, config: config.current };
+        return (await loadSkillInstall()).installForSkill({ ...request, skills }, deps);
+      },
     },
   };
 }

@@ -50,6 +50,7 @@ export interface OpenModules {
   /** What turns load. */
   readonly code: TurnCode;
   readonly plugins: Plugins;
+  readonly memory: Pick<Memory, "start">;
   readonly channels: RunningChannels;
   readonly conversation: Pick<Conversation, "running" | "drain">;
   /** Sends a text to a session's chat. */
@@ -86,7 +87,10 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const plugins = openPlugins(core, { auth, handlers: () => handlers, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
-  const memory = stack.use(createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf }));
+  const embeddingAuth = async (agentId: string) => (await models.models()).auth(agentId);
+  const memory = stack.use(
+    createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: embeddingAuth, version }),
+  );
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -137,6 +141,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   return {
     gateway,
     plugins,
+    memory,
     cron: automation,
     hooks: automation.hooks,
     code: opened.code,

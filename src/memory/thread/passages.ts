@@ -111,7 +111,8 @@ function termsIn(
   };
 }
 
-export function createPassages(index: IndexDatabase, analyser: Analyser): Passages {
+/** `removed` is called with each passage that is removed. */
+export function createPassages(index: IndexDatabase, analyser: Analyser, removed?: (id: number) => void): Passages {
   const changes = new Map<string, number>();
   let total: number | undefined;
 
@@ -154,6 +155,7 @@ export function createPassages(index: IndexDatabase, analyser: Analyser): Passag
         countTerms(terms.body, -1);
         remove.run(passage.id);
         removeVector.run(passage.id);
+        removed?.(passage.id);
       }
       if (total !== undefined) total -= rows.length;
       return rows.length;

@@ -67,7 +67,7 @@ function* usedFiles(commits: readonly CommitRequest[], reads: readonly ReadReque
 }
 
 function* overwrittenFiles(commits: readonly CommitRequest[]): Generator<string> {
-  for (const [, , writes] of commits) for (const [kind, input] of writes) if (kind === OVERWRITING && "file" in input) yield String(input.file);
+  for (const [, , writes] of commits) for (const [kind, input] of writes) if (kind === OVERWRITING && "file" in input) yield input.file;
 }
 
 /** Without lines that go to a file which is written again as a whole: it has them, too. */
@@ -101,12 +101,6 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     if (report?.action !== "compressed") trusted.add(file);
   }
 
-  function leave(file: string): void {
-    if (tidIn(deps, file) === undefined) return;
-    trusted.delete(file);
-    projection.remove(file);
-  }
-
   function complete(file: string): void {
     finishArchiving(deps, projection, file);
     use(file, false);
@@ -132,7 +126,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
   return {
     prepare(commits, reads) {
       for (const [file, writing] of usedFiles(commits, reads)) use(file, writing);
-      for (const file of overwrittenFiles(commits)) leave(file);
+      for (const file of overwrittenFiles(commits)) if (tidIn(deps, file) !== undefined && projection.remove(file)) trusted.delete(file);
     },
     importLines(file) {
       const tid = tidIn(deps, file);

@@ -5,10 +5,10 @@ import { createBuiltin } from "./builtin.ts";
 import type { MemoryDeps } from "./deps.ts";
 import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
+import { memorySettings, type MemorySettings } from "./settings.ts";
 import type { ExportedPassage } from "./thread/export.ts";
 import type { FindRequest, FoundTexts } from "./thread/find.ts";
 import type { Recall } from "./thread/recalls.ts";
-import { memorySettings, type MemorySettings } from "./settings.ts";
 import type { ThreadStatus } from "./thread/messages.ts";
 import type { Scope, SearchAnswer, SearchRequest, SyncReport } from "./types.ts";
 
@@ -138,6 +138,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     notesChanged: builtin.notesChanged,
     async purge(agentId, files) {
       await builtin.ask("purge", agentId, { files });
+      await updateQmd(agentId);
     },
     find: (agentId, request) => builtin.ask("find", agentId, request),
     recalls: (agentId, limit) => builtin.ask("recalls", agentId, { limit }),

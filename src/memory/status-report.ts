@@ -1,15 +1,16 @@
 import type { MemoryStatus } from "./create-memory.ts";
 
 /** The state of an agent's memory in the documented form. */
-export function statusReport(agentId: string, workspaceDir: string, { counts, dirty, indexing, issues, settings }: MemoryStatus) {
-  const { written, sources } = settings;
-  const requested = written.provider ?? "auto";
+export function statusReport(agentId: string, workspaceDir: string, memory: MemoryStatus) {
+  const { backend, counts, dirty, indexing, issues, settings, qmd } = memory;
+  const { provider, model, requestedProvider, fallback, cache, vector, batch, custom, probe } = memory;
+  const { sources } = settings;
   const texts = issues.map(({ path, why }) => `${path}: ${why}`);
   const bySource = sources.map((source) => counts.bySource.find((row) => row.source === source) ?? { source, files: 0, chunks: 0 });
   return {
     agentId,
     status: {
-      backend: "builtin" as const,
+      backend,
       files: counts.files,
       chunks: counts.chunks,
       dirty,
@@ -18,20 +19,18 @@ export function statusReport(agentId: string, workspaceDir: string, { counts, di
       workspaceDir,
       dbPath: settings.file,
       dbBytes: counts.bytes,
-      provider: "none",
-      requestedProvider: requested,
+      provider,
+      ...(model === undefined ? {} : { model }),
+      requestedProvider,
       sources: [...sources],
       extraPaths: [...settings.extraPaths],
       sourceCounts: bySource.map(({ source, files, chunks }) => ({ source, files, chunks })),
-      cache: {
-        enabled: written.cache?.enabled !== false,
-        entries: counts.cached,
-        ...(written.cache?.maxEntries === undefined ? {} : { maxEntries: written.cache.maxEntries }),
-      },
+      cache: { ...cache },
       fts: { enabled: true, available: true },
-      vector: { enabled: written.store?.vector?.enabled !== false, available: counts.vectors > 0, vectors: counts.vectors },
-      batch: { enabled: written.remote?.batch?.enabled === true },
-      custom: { searchMode: counts.vectors > 0 ? "hybrid" : "fts-only", ranker: "learned", textBytes: counts.textBytes },
+      vector: { ...vector },
+      batch: { ...batch },
+      ...(fallback ? { fallback } : {}),
+      custom: { ...custom, textBytes: counts.textBytes, ...(probe ? { probe } : {}), ...(qmd ? { qmd } : {}) },
     },
     scan: {
       sources: bySource.map(({ source, files }) => ({ source, totalFiles: files, issues: source === "memory" ? texts : [] })),

@@ -83,6 +83,15 @@ function byImportance(a: NoteInfo, b: NoteInfo): number {
   return rank(a) - rank(b) || (b.day ?? "").localeCompare(a.day ?? "") || (a.path < b.path ? -1 : 1);
 }
 
+async function listNotes(workspace: string): ReturnType<Notebook["list"]> {
+  const found: NoteInfo[] = [];
+  await listFile(workspace, MAIN_NOTE, found);
+  // On a file system that does not tell cases apart both names are the same file.
+  if (found.length === 0) await listFile(workspace, "memory.md", found);
+  await listFolder(workspace, "memory", 0, found);
+  return { notes: found.slice(0, MAX_LISTED).toSorted(byImportance), truncated: found.length > MAX_LISTED };
+}
+
 const conflict = (path: string): AppError =>
   new AppError("CONFLICT", `${path} was changed in the meantime; read it again and repeat the change`, { details: { path, reason: "CONFLICT" } });
 
@@ -124,15 +133,7 @@ export function createNotebook(deps: NotebookDeps): Notebook {
   }
 
   return {
-    async list(agentId) {
-      const workspace = workspaceOf(agentId);
-      const found: NoteInfo[] = [];
-      await listFile(workspace, MAIN_NOTE, found);
-      // On a file system that does not tell cases apart both names are the same file.
-      if (found.length === 0) await listFile(workspace, "memory.md", found);
-      await listFolder(workspace, "memory", 0, found);
-      return { notes: found.slice(0, MAX_LISTED).toSorted(byImportance), truncated: found.length > MAX_LISTED };
-    },
+    list: (agentId) => listNotes(workspaceOf(agentId)),
     async get(agentId, path) {
       const workspace = workspaceOf(agentId);
       return read(workspace, notePath(workspace, path));

@@ -134,10 +134,7 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     counts: () => countsOf(indexes.current.index),
     reading: sources.look,
     forget(files) {
-      for (const name of files) {
-        const id = indexes.current.index.sql("SELECT id FROM documents WHERE path = ?").get(name)?.["id"];
-        if (typeof id === "number") removeDocument(indexes.current, id);
-      }
+      for (const name of files) removeByPath(indexes.current, name);
       sources.touched(undefined);
       sources.notesChanged();
     },
@@ -151,6 +148,11 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     },
   };
   return library;
+}
+
+function removeByPath(open: OpenIndex, path: string): void {
+  const id = open.index.sql("SELECT id FROM documents WHERE path = ?").get(path)?.["id"];
+  if (typeof id === "number") removeDocument(open, id);
 }
 
 function countsOf(index: IndexDatabase): IndexCounts {

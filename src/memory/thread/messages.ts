@@ -3,8 +3,8 @@ import type { EmbeddingSettings, EmbeddingStatus, EmbeddingUsage } from "../embe
 import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, SyncReport } from "../types.ts";
 import type { ExportedPassage } from "./export.ts";
 import type { FindRequest, FoundTexts } from "./find.ts";
-import type { Recall } from "./recalls.ts";
 import type { LibrarySettings } from "./library-settings.ts";
+import type { Recall } from "./recalls.ts";
 
 /** What the thread can be asked, with what it answers. */
 export interface Requests {

@@ -2,13 +2,11 @@
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { statusWithout } from "../embeddings/no-embeddings.ts";
+import { answerAside, isAside } from "./aside.ts";
 import { isDamaged } from "./database.ts";
-import { exportPassages } from "./export.ts";
-import { findTexts } from "./find.ts";
 import { createLibraries } from "./libraries.ts";
 import type { Library } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
-import { findRecalls } from "./recalls.ts";
 import { createScheduler, runFor, type Scheduler } from "./scheduler.ts";
 import type { Steps } from "./sync-notes.ts";
 
@@ -20,18 +18,6 @@ const NOTES_MS = 150;
 
 /** Whose memory is asked, and what embeds for it. */
 type Asked = Pick<Extract<ToThread, { type: "request" }>, "settings" | "embeddings">;
-
-/** Reads notes and transcripts themselves, not the index. */
-async function lookUp(library: Library, scheduler: Scheduler, kind: "find" | "recalls", input: unknown): Promise<unknown> {
-  const { workspace, extraPaths, agentId } = library.settings;
-  const reading = library.reading();
-  try {
-    if (kind === "find") return await scheduler.run(() => findTexts(input as Requests["find"]["input"], { workspace, extraPaths }, reading, agentId));
-    return reading ? await scheduler.run(() => findRecalls(reading, agentId, (input as Requests["recalls"]["input"]).limit)) : [];
-  } finally {
-    reading?.renew();
-  }
-}
 
 /** The first look at everything, once per index; in the background beyond some seconds. */
 function createFirstLook(scheduler: Scheduler): (library: Library) => Promise<void> {
@@ -86,12 +72,7 @@ function serve(port: MessagePort): void {
       library.open.index.compact();
       return null;
     }
-    if (kind === "export") {
-      const { after, limit } = input as Requests["export"]["input"];
-      if (after === 0) await scheduler.run(() => library.sync());
-      return exportPassages(library.open.index, after, limit);
-    }
-    if (kind === "find" || kind === "recalls") return lookUp(library, scheduler, kind, input);
+    if (isAside(kind)) return answerAside(library, scheduler, kind, input as Requests[typeof kind]["input"]);
     await ready(library);
     const { deep = false } = input as Requests["status"]["input"];
     const counts = library.counts();

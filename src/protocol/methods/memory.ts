@@ -25,7 +25,7 @@ const Hit = open({
 const Status = closed({
   agentId: filled(),
   status: open({
-    backend: choice(["builtin"]),
+    backend: choice(["builtin", "qmd"]),
     files: amount(),
     chunks: amount(),
     dirty: flag({ description: "Something changed that is not indexed yet." }),

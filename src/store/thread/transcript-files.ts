@@ -66,6 +66,16 @@ function* usedFiles(commits: readonly CommitRequest[], reads: readonly ReadReque
   for (const [, kind, input] of reads) if (kind.startsWith("transcripts.") && isRecord(input)) yield [input["file"], false];
 }
 
+function* overwrittenFiles(commits: readonly CommitRequest[]): Generator<string> {
+  for (const [, , writes] of commits) for (const [kind, input] of writes) if (kind === OVERWRITING && "file" in input) yield input.file;
+}
+
+/** Without lines that go to a file which is written again as a whole: it has them, too. */
+function effectsOnFiles(effects: readonly Effect[]): readonly Effect[] {
+  const rewritten = new Set(effects.flatMap(({ kind, file }) => (kind === "rewritten" ? [file] : [])));
+  return rewritten.size === 0 ? effects : effects.filter(({ kind, file }) => kind !== "appended" || !rewritten.has(file));
+}
+
 /** A process that is killed after it has archived a transcript leaves the file under its former name. */
 function finishArchiving(deps: TranscriptFilesDeps, projection: Projection, file: string): void {
   const former = file.replace(/\.(?:reset|deleted)\.[^/]*$/, "");
@@ -89,12 +99,6 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     if (tid === undefined) return;
     const report = projection.ensure(deps.db, tid, { writing });
     if (report?.action !== "compressed") trusted.add(file);
-  }
-
-  function leave(file: unknown): void {
-    if (typeof file !== "string" || tidIn(deps, file) === undefined) return;
-    trusted.delete(file);
-    projection.remove(file);
   }
 
   function complete(file: string): void {
@@ -122,7 +126,7 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
   return {
     prepare(commits, reads) {
       for (const [file, writing] of usedFiles(commits, reads)) use(file, writing);
-      for (const [, , writes] of commits) for (const [kind, input] of writes) if (kind === OVERWRITING && "file" in input) leave(input.file);
+      for (const file of overwrittenFiles(commits)) if (tidIn(deps, file) !== undefined && projection.remove(file)) trusted.delete(file);
     },
     importLines(file) {
       const tid = tidIn(deps, file);
@@ -142,11 +146,8 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     },
     compressing: () => compressing,
     follow(effects) {
-      const rewritten = new Set(effects.flatMap((effect) => (effect.kind === "rewritten" ? [effect.file] : [])));
-      for (const effect of effects) {
+      for (const effect of effectsOnFiles(effects)) {
         unwritten.written(effect.kind === "renamed" ? effect.to : effect.file);
-        // A file that is written again has these lines, too.
-        if (effect.kind === "appended" && rewritten.has(effect.file)) continue;
         if (effect.kind === "appended") projection.append(effect.file, effect.startBytes, effect.lines);
         else {
           trusted.delete(effect.file);

@@ -16,12 +16,12 @@ interface Table {
 const byKey = (column: string): string => `instr(${column}, 'agent:' || ? || ':') = 1 OR ${column} IN ('global', 'unknown')`;
 
 const TABLES: readonly Table[] = [
-  { name: "inbox", key: ["id"], texts: ["text", "why"], json: ["payload"], ofAgent: `agent_id = ? OR agent_id IS NULL` },
+  { name: "inbox", key: ["id"], texts: ["text", "why"], json: ["payload"], ofAgent: "agent_id = ? OR agent_id IS NULL" },
   { name: "turns", key: ["id"], texts: ["why"], json: ["detail"], ofAgent: "agent_id = ?" },
   { name: "journal", key: ["turn_id", "step"], texts: [], json: ["data"], ofAgent: "turn_id IN (SELECT id FROM turns WHERE agent_id = ?)" },
   { name: "outbox", key: ["id"], texts: ["why"], json: ["payload", "receipt"], ofAgent: `session_key IS NULL OR ${byKey("session_key")}` },
   { name: "approvals", key: ["id"], texts: ["fate"], json: ["request"], ofAgent: "agent_id = ? OR agent_id IS NULL" },
-  { name: "subagents", key: ["run_id"], texts: [], json: ["data"], ofAgent: `${byKey("child_session_key")}` },
+  { name: "subagents", key: ["run_id"], texts: [], json: ["data"], ofAgent: byKey("child_session_key") },
   { name: "injections", key: ["seq"], texts: ["text"], json: ["payload"], ofAgent: byKey("session_key") },
   { name: "session_extensions", key: ["session_key", "plugin_id", "namespace"], texts: [], json: ["value"], ofAgent: byKey("session_key") },
   { name: "session_parts", key: ["session_key", "name"], texts: [], json: ["value"], ofAgent: byKey("session_key") },

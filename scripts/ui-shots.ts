@@ -30,7 +30,7 @@ const SHOTS: readonly Shot[] = [
   { name: "overview-usage", path: "overview", first: (page) => page.getByText("Usage and cost").scrollIntoViewIfNeeded() },
   { name: "trace-run", path: "trace", first: (page) => page.locator("a.run").first().click() },
   { name: "plugin", path: "plugins", first: (page) => page.getByRole("link", { name: "Weather" }).click() },
-  ...["overview", "trace", "sessions", "jobs", "subagents", "channels", "agents", "plugins", "devices", "config", "logs", "start"].map((path) => ({
+  ...["overview", "trace", "sessions", "memory", "jobs", "subagents", "channels", "agents", "plugins", "devices", "config", "logs", "start"].map((path) => ({
     name: path,
     path,
   })),

@@ -5,6 +5,7 @@ import type { OpenClawConfig, Snapshot } from "../config/index.ts";
 import { createBegunCommands, loadWhy, type ChannelTable, type CommandPorts, type Conversation } from "../conversation/index.ts";
 import { COMMAND_CALLER, ownCaller, queueSystemEvent, type OwnCaller } from "../gateway/index.ts";
 import { matchCommand, runCommand } from "../plugins/index.ts";
+import { noteItem } from "../memory/index.ts";
 import { parseTranscriptLine, type HostConfig, type TranscriptEntry } from "../protocol/index.ts";
 import { modelOverride } from "../sessions/index.ts";
 import type { EntryRow, Store, UsageFilter } from "../store/index.ts";
@@ -83,12 +84,33 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
     allowlist: allowlistPort(deps),
     usage: { summary: (key) => usageSummary(deps, key) },
     ...(deps.subagents ? { subagents: subagentsPort(deps.subagents) } : {}),
+    memory: memoryPort(deps, call),
     restart: (reason) => {
       const report = requestRestart({ reason, delayMs: 500 });
       if (!report.ok) throw new AppError("UNAVAILABLE", report.reason);
       return "in this process";
     },
     why: async (sessionKey, id) => (await loadWhy()).whyInSession({ store, clock }, sessionKey, id),
+  };
+}
+
+function memoryPort({ core }: CommandDeps, call: OwnCaller): NonNullable<CommandPorts["memory"]> {
+  return {
+    async remember(agentId, text, options) {
+      const item = noteItem(text, { ...options, now: core.clock.now(), timeZone: core.config.current.agents?.defaults?.userTimezone });
+      for (let round = 0; ; round += 1) {
+        const before = await call("memory.notes.get", { agentId, path: item.path });
+        const { text: after, line } = item.added(before.text);
+        try {
+          await call("memory.notes.set", { agentId, path: item.path, text: after, hash: before.hash });
+          return { path: item.path, line };
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code !== "CONFLICT" || round >= 5) throw error;
+        }
+      }
+    },
+    forget: (agentId, request) => call("memory.forget", { agentId, ...request }),
+    shown: new Map(),
   };
 }
 

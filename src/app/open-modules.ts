@@ -17,7 +17,7 @@ import {
   type OverviewPort,
 } from "../gateway/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
-import { createMemory, createNotebook, type Memory, type Notebook } from "../memory/index.ts";
+import { createForgetting, createMemory, createNotebook, type Forgetting, type Memory, type Notebook } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
@@ -87,6 +87,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
   const memory = stack.use(createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf }));
   const notes = createNotebook({ clock, ids, stateDir: config.paths.state, workspaceOf: core.workspaceOf, changed: memory.notesChanged });
+  const forgetting = createForgetting({ memory, notes, store, clock, log: log.subsystem("memory"), stateDir: config.paths.state, workspaceOf: core.workspaceOf });
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -125,7 +126,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const modules: Modules = { core, auth, plugins, models, memory, notes, answering: opened, channels, overview, automation };
+  const modules: Modules = { core, auth, plugins, models, memory, notes, forgetting, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   await automation.hooks.load();
@@ -217,6 +218,7 @@ interface Modules {
   readonly models: LazyModels;
   readonly memory: Memory;
   readonly notes: Notebook;
+  readonly forgetting: Forgetting;
   readonly answering: Answering;
   readonly channels: RunningChannels;
   readonly overview: OverviewPort;
@@ -263,7 +265,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, memory, notes, answering, channels, overview, automation } = modules;
+  const { core, auth, plugins, models, memory, notes, forgetting, answering, channels, overview, automation } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -300,7 +302,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       messages: messagesPort(talk),
       setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
       overview,
-      memory: { memory, notes, workspaceOf: core.workspaceOf },
+      memory: { memory, notes, forgetting, workspaceOf: core.workspaceOf },
       cron: automation.cron,
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,

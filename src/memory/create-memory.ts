@@ -5,6 +5,9 @@ import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
+import type { ExportedPassage } from "./thread/export.ts";
+import type { FindRequest, FoundTexts } from "./thread/find.ts";
+import type { Recall } from "./thread/recalls.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
 import type { FromThread, RequestKind, Requests, ThreadStatus, ToThread } from "./thread/messages.ts";
 import type { LibrarySettings } from "./thread/library.ts";
@@ -48,8 +51,14 @@ export interface Memory extends AsyncDisposable {
   sync(agentId: string, options?: { readonly rebuild?: boolean }): Promise<SyncReport>;
   /** Notes were written or removed: the next search looks at them. */
   notesChanged(agentId: string): void;
-  /** Nothing of text that is gone is left in the files of the index. */
-  purge(agentId: string): Promise<void>;
+  /** Nothing of text that is gone is left in the files of the index. `files`: transcripts whose lines were overwritten. */
+  purge(agentId: string, files?: readonly string[]): Promise<void>;
+  /** Every line of a note and every entry of a transcript that contains a text: in the files and the store, not in the index. */
+  find(agentId: string, request: FindRequest): Promise<FoundTexts>;
+  /** What models were given by `memory_search`, newest first. */
+  recalls(agentId: string, limit: number): Promise<readonly Recall[]>;
+  /** All passages in pages, from `after: 0` on. */
+  export(agentId: string, page: { readonly after: number; readonly limit: number }): Promise<{ readonly passages: readonly ExportedPassage[]; readonly next?: number }>;
 }
 
 /** The thread ends after this long without a question; opening an index again takes some milliseconds. */
@@ -196,9 +205,12 @@ export function createMemory(deps: MemoryDeps): Memory {
     notesChanged(agentId) {
       worker?.postMessage({ type: "notesChanged", agentId } satisfies ToThread);
     },
-    async purge(agentId) {
-      await ask("purge", agentId, {});
+    async purge(agentId, files) {
+      await ask("purge", agentId, { files });
     },
+    find: (agentId, request) => ask("find", agentId, request),
+    recalls: (agentId, limit) => ask("recalls", agentId, { limit }),
+    export: (agentId, page) => ask("export", agentId, page),
     async [Symbol.asyncDispose]() {
       closed = true;
       following?.[Symbol.dispose]();

@@ -8,3 +8,6 @@ export { citationOf, type Scope, type SearchAnswer, type SearchHit, type Source,
 export { createNotebook, type Notebook, type NoteInfo, type NoteText } from "./notes/notebook.ts";
 export { reasonsOf, understoodText } from "./reasons.ts";
 export { statusReport } from "./status-report.ts";
+export { createForgetting } from "./forget/forgetting.ts";
+export type { Forgetting, ForgetReport, ForgetRequest, ForgetTarget, ForgottenItem } from "./forget/types.ts";
+export { noteItem } from "./notes/note-item.ts";

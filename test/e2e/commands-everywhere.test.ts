@@ -61,6 +61,8 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   subagents: { text: "/subagents", says: /./ },
   kill: { text: "/kill 1", says: /./ },
   steer: { text: "/steer 1 go on", says: /./ },
+  remember: { text: "/remember the tea is green", says: /Noted in memory\/\d{4}-\d{2}-\d{2}\.md, line \d+/ },
+  forget: { text: "/forget nothing-like-this-anywhere", says: /./ },
   tts: { text: "/tts status", says: /./ },
   skill: { text: "/skill nothing-there w-skill", says: /No skill is called "nothing-there"/ },
   bash: { text: "/bash help", says: /./ },

@@ -142,6 +142,8 @@ export const COMMANDS: readonly CommandFacts[] = [
   },
   { names: ["kill"], args: true, quick: true, usage: "<target>", ...management, description: "End a sub-agent" },
   { names: ["steer", "tell"], args: true, quick: true, usage: "<target> <text>", lines: true, ...management, description: "Tell a sub-agent something" },
+  { names: ["remember"], args: true, usage: "[--always] <text>", lines: true, ...management, description: "Write something down in the notes" },
+  { names: ["forget"], args: true, usage: "<text>|confirm [numbers]|cancel", lines: true, ...management, description: "Remove something from notes and conversations for good" },
   { names: ["restart"], args: false, ...management, description: "Restart the gateway" },
   { names: ["tts"], unavailable: true, args: true, usage: "[on|off|status|…]", group: "media", description: "Speak answers" },
   { names: ["skill"], args: true, usage: "<name> [input]", lines: true, group: "tools", description: "Use a skill" },

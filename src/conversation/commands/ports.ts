@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { ConfigEdit, OpenClawConfig } from "../../config/index.ts";
 import type { ModelRef } from "../../models/index.ts";
-import type { PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
+import type { MethodResult, PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
 import type { ChoiceUse, ExecSettings } from "../../tools/index.ts";
 import type { RunOutcome } from "../contract.ts";
 import type { CommandCall } from "./commands.ts";
@@ -43,6 +43,7 @@ export interface CommandPorts {
   readonly allowlist?: AllowlistPort;
   readonly usage?: UsagePort;
   readonly subagents?: SubagentsPort;
+  readonly memory?: MemoryPort;
   readonly bash?: BashPort;
   /** Gives how it is done: `in this process`, `through systemd` … */
   readonly restart?: (reason: string) => Promise<string> | string;
@@ -75,6 +76,18 @@ export interface ConfigPort {
     unset(path: readonly (string | number)[]): boolean;
     reset(): void;
   };
+}
+
+/** Notes and what was said, for `/remember` and `/forget`. */
+export interface MemoryPort {
+  /** Writes a list item into a note; gives where it stands. */
+  remember(agentId: string, text: string, options: { readonly always: boolean }): Promise<{ readonly path: string; readonly line: number }>;
+  forget(
+    agentId: string,
+    request: { readonly text: string; readonly preview?: boolean; readonly plan?: string; readonly only?: readonly number[] },
+  ): Promise<MethodResult<"memory.forget">>;
+  /** What was shown and waits for a confirmation, by session. It is nowhere else. */
+  readonly shown: Map<string, { readonly text: string; readonly plan: string; readonly at: number }>;
 }
 
 export interface SessionPort {

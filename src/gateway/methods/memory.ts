@@ -1,14 +1,15 @@
 import { AppError } from "../../base/errors.ts";
-import { reasonsOf, statusReport, understoodText, type Memory, type Notebook, type SearchHit } from "../../memory/index.ts";
+import { reasonsOf, statusReport, understoodText, type Forgetting, type ForgetTarget, type Memory, type Notebook, type SearchHit } from "../../memory/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
-import { unavailable, type HandlersOf } from "./handler.ts";
+import type { HandlersOf } from "./handler.ts";
 import { agentList, knownAgent } from "./sessions/keys.ts";
 
 /** What agents know, as the methods need it. */
 export interface MemoryPort {
-  readonly memory: Pick<Memory, "status" | "search" | "sync">;
+  readonly memory: Pick<Memory, "status" | "search" | "sync" | "recalls">;
   readonly notes: Notebook;
+  readonly forgetting: Forgetting;
   workspaceOf(agentId: string): string;
 }
 
@@ -68,11 +69,18 @@ function notesHandlers({ config, memory: { notes } }: MemoryMethodsDeps): Handle
   };
 }
 
+function targetOf({ text, path, startLine, endLine, sessionId, entryId }: MethodParams<"memory.forget">): ForgetTarget {
+  const named = [text, path, sessionId].filter((value) => value !== undefined).length;
+  if (named === 1 && text !== undefined) return { text };
+  if (named === 1 && path !== undefined && startLine !== undefined) return { path, startLine, endLine: endLine ?? startLine };
+  if (named === 1 && sessionId !== undefined && entryId !== undefined) return { sessionId, entryId };
+  throw new AppError("INVALID_INPUT", "say what to forget: text, or path with startLine and endLine, or sessionId with entryId");
+}
+
 /** What agents know: notes, conversations and their index. */
 export function memoryHandlers(deps: MemoryMethodsDeps): HandlersOf<"memory"> {
   const { config, memory } = deps;
   return {
-    ...unavailable("memory.forget", "memory.recalls"),
     "memory.status": (params) => status(params, deps),
     "memory.search": (params) => search(params, deps),
     async "memory.index"({ agentId: named, force }) {
@@ -80,5 +88,14 @@ export function memoryHandlers(deps: MemoryMethodsDeps): HandlersOf<"memory"> {
       return { ok: true, agentId, ...(await memory.memory.sync(agentId, force === true ? { rebuild: true } : {})) };
     },
     ...notesHandlers(deps),
+    async "memory.forget"(params) {
+      const agentId = knownAgent(params.agentId, config.current);
+      const { preview, plan, only } = params;
+      return { ok: true, agentId, ...(await memory.forgetting.forget(agentId, { target: targetOf(params), preview, plan, only })) };
+    },
+    async "memory.recalls"({ agentId: named, limit = 50 }) {
+      const agentId = knownAgent(named, config.current);
+      return { agentId, recalls: await memory.memory.recalls(agentId, limit) };
+    },
   };
 }

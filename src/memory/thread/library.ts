@@ -9,7 +9,7 @@ import type { Concepts } from "../text/concepts.ts";
 import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, Source, SyncReport } from "../types.ts";
 import { createIndex, openIndex, removeIndex, type IndexDatabase } from "./database.ts";
 import { createPassages, type Passages, type StoredPassage } from "./passages.ts";
-import { knownNote, syncNote, syncNotes, type NotesSync, type Steps } from "./sync-notes.ts";
+import { knownNote, removeDocument, syncNote, syncNotes, type NotesSync, type Steps } from "./sync-notes.ts";
 import { watchNotes } from "./watch-notes.ts";
 import { isInTranscript, syncTranscript, syncTranscripts, type TranscriptsSync } from "./sync-transcripts.ts";
 
@@ -61,6 +61,10 @@ export interface Library extends Disposable {
   search(request: SearchRequest, vectors?: ReadonlyMap<number, number>): SearchAnswer;
   counts(): IndexCounts;
   readonly issues: readonly NoteIssue[];
+  /** The transcripts, as they are now. */
+  reading(): Inspection | undefined;
+  /** Removes transcripts from the index: the next look indexes them again. */
+  forget(files: readonly string[]): void;
   /** The index in use, for the parts that keep embeddings. */
   readonly shelf: Shelf;
   /** Closes the index and deletes it. */
@@ -249,6 +253,15 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       return { ...answer, indexing: !complete, ms: performance.now() - started };
     },
     counts: () => countsOf(shelf.index),
+    reading: inspected,
+    forget(files) {
+      for (const name of files) {
+        const id = shelf.index.sql("SELECT id FROM documents WHERE path = ?").get(name)?.["id"];
+        if (typeof id === "number") removeDocument(shelf, id);
+      }
+      anyGrown = true;
+      notesDirty = true;
+    },
     discard() {
       this[Symbol.dispose]();
       removeIndex(file);

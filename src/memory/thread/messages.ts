@@ -1,6 +1,9 @@
 import type { ErrorCode } from "../../base/errors.ts";
 import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, SyncReport } from "../types.ts";
+import type { ExportedPassage } from "./export.ts";
+import type { FindRequest, FoundTexts } from "./find.ts";
 import type { LibrarySettings } from "./library.ts";
+import type { Recall } from "./recalls.ts";
 
 /** What the thread can be asked, with what it answers. */
 export interface Requests {
@@ -8,7 +11,10 @@ export interface Requests {
   sync: { readonly input: { readonly rebuild?: boolean | undefined; readonly force?: boolean | undefined }; readonly result: SyncReport };
   status: { readonly input: { readonly deep?: boolean | undefined }; readonly result: ThreadStatus };
   /** Nothing of deleted text is left in the files of the index. */
-  purge: { readonly input: Record<string, never>; readonly result: null };
+  purge: { readonly input: { readonly files?: readonly string[] | undefined }; readonly result: null };
+  find: { readonly input: FindRequest; readonly result: FoundTexts };
+  recalls: { readonly input: { readonly limit: number }; readonly result: readonly Recall[] };
+  export: { readonly input: { readonly after: number; readonly limit: number }; readonly result: { readonly passages: readonly ExportedPassage[]; readonly next?: number } };
 }
 export type RequestKind = keyof Requests;
 

@@ -5,8 +5,11 @@ import { loadRanker } from "../search/weights.ts";
 import { createAnalyser } from "../text/analyser.ts";
 import { loadConcepts } from "../text/concept-words.ts";
 import { isDamaged } from "./database.ts";
+import { exportPassages } from "./export.ts";
+import { findTexts } from "./find.ts";
 import { openLibrary, type Library, type LibrarySettings } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
+import { findRecalls } from "./recalls.ts";
 import { createScheduler, runFor } from "./scheduler.ts";
 
 /** How long a search waits for messages that are new, and how long the first one waits for the index. */
@@ -64,12 +67,34 @@ function serve(port: MessagePort): void {
     }
     if (kind === "sync") return scheduler.run(() => library.sync(input as Requests["sync"]["input"]));
     if (kind === "purge") {
-      await scheduler.run(() => library.sync());
+      const { files = [] } = input as Requests["purge"]["input"];
+      await scheduler.run(function* () {
+        library.forget(files);
+        yield* library.sync();
+      });
       library.shelf.index.compact();
       return null;
     }
+    if (kind === "export") {
+      const { after, limit } = input as Requests["export"]["input"];
+      if (after === 0) await scheduler.run(() => library.sync());
+      return exportPassages(library.shelf.index, after, limit);
+    }
+    if (kind === "find" || kind === "recalls") return lookUp(library, kind, input);
     await ready(library);
     return { counts: library.counts(), dirty: library.isDirty, indexing: !library.isComplete, issues: library.issues } satisfies Requests["status"]["result"];
+  }
+
+  /** Reads notes and transcripts themselves, not the index. */
+  async function lookUp(library: Library, kind: "find" | "recalls", input: unknown): Promise<unknown> {
+    const { workspace, extraPaths, agentId } = library.settings;
+    const reading = library.reading();
+    try {
+      if (kind === "find") return await scheduler.run(() => findTexts(input as Requests["find"]["input"], { workspace, extraPaths }, reading, agentId));
+      return reading ? await scheduler.run(() => findRecalls(reading, agentId, (input as Requests["recalls"]["input"]).limit)) : [];
+    } finally {
+      reading?.renew();
+    }
   }
 
   async function handle({ id, kind, settings, input }: Extract<ToThread, { type: "request" }>): Promise<void> {

@@ -56,6 +56,8 @@ const COMMANDS = {
   debug: "owner",
   allowlist: "owner",
   restart: "owner",
+  remember: "owner",
+  forget: "owner",
   bash: "named",
   approve: "approve",
 } as const satisfies Readonly<Record<string, Need>>;

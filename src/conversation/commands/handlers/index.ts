@@ -8,6 +8,7 @@ import { compact, stop, trace, usage } from "./session.ts";
 import { config, debug } from "./config.ts";
 import { context } from "./context.ts";
 import { exportSession } from "./export-session.ts";
+import { forget, remember } from "./memory.ts";
 import { status } from "./status.ts";
 import { killOne, steerOne, subagents } from "./subagents.ts";
 
@@ -33,6 +34,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   subagents,
   kill: killOne,
   steer: steerOne,
+  remember,
+  forget,
   restart,
   tts: ({ name }) => notThere(name, "nothing speaks in this version"),
   bash,

@@ -1,0 +1,178 @@
+import { readdir, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { createTextMatcher, ERASED, eraseTexts, type TextMatcher } from "../../base/erase-text.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import { isRecord } from "../../base/records.ts";
+import type { Store } from "../../store/index.ts";
+import type { Memory } from "../create-memory.ts";
+import type { Notebook } from "../notes/notebook.ts";
+import type { FoundEntry } from "../thread/find.ts";
+import { makePlan, type Plan } from "./plan.ts";
+import type { ForgetReport, Forgetting } from "./types.ts";
+
+export interface ForgettingDeps {
+  readonly memory: Pick<Memory, "find" | "purge">;
+  readonly notes: Notebook;
+  readonly store: Pick<Store, "read" | "commit" | "write" | "checkpoint">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stateDir: string;
+  readonly workspaceOf: (agentId: string) => string;
+}
+
+const MAX_LISTED = 200;
+/** Lines overwritten in one commit. */
+const BATCH = 100;
+const CHECKPOINTS = 20;
+const CHECKPOINT_MS = 250;
+
+/** A transcript line without its texts that match; `all`: without any text of its message. */
+export function redactedLine(line: string, matches: TextMatcher): string | undefined {
+  const value: unknown = JSON.parse(line);
+  const erased = eraseTexts(value, matches);
+  if (erased === value || !isRecord(erased)) return undefined;
+  const message = erased["message"];
+  // Thoughts are signed: providers refuse changed ones, so that they go as a whole.
+  if (isRecord(message) && Array.isArray(message["content"])) {
+    const content = (message["content"] as readonly unknown[]).filter((part) => !(isRecord(part) && part["type"] === "thinking" && part["thinking"] === ERASED));
+    return JSON.stringify({ ...erased, message: { ...message, content } });
+  }
+  return JSON.stringify(erased);
+}
+
+/** Everything that an entry says, whatever it is. */
+const everyText = (line: string): TextMatcher => {
+  const value: unknown = JSON.parse(line);
+  const message = isRecord(value) ? value["message"] : undefined;
+  const texts = new Set<string>();
+  const content = isRecord(message) ? message["content"] : undefined;
+  if (typeof content === "string") texts.add(content);
+  for (const part of Array.isArray(content) ? (content as readonly unknown[]) : []) {
+    if (isRecord(part)) for (const key of ["text", "thinking"]) if (typeof part[key] === "string") texts.add(part[key]);
+  }
+  return (text) => texts.has(text);
+};
+
+export function createForgetting(deps: ForgettingDeps): Forgetting {
+  const { memory, notes, store, clock, log, stateDir, workspaceOf } = deps;
+
+  const isOwn = (path: string): boolean => path === "MEMORY.md" || path === "memory.md" || path.startsWith("memory/");
+
+  async function eraseLines(agentId: string, { units, match }: Plan): Promise<void> {
+    const paths = new Set(units.flatMap(({ item }) => (item.kind === "note" && isOwn(item.path) ? [item.path] : [])));
+    for (const path of paths) {
+      const own = units.filter(({ item }) => item.path === path);
+      await notes.edit(agentId, path, (text) => {
+        const lines = text.split("\n");
+        const gone = new Set(own.flatMap(({ item, whole }) => removedLines(lines, item, whole, match === "lines")));
+        return lines.filter((_, index) => !gone.has(index)).join("\n");
+      });
+    }
+  }
+
+  /** Overwrites entries a batch at a time. One that changed meanwhile is read again. */
+  async function eraseEntries(entries: readonly FoundEntry[], matchesOf: (line: string) => TextMatcher): Promise<readonly string[]> {
+    const files = new Set<string>();
+    for (let at = 0; at < entries.length; at += BATCH) {
+      const writes = [];
+      for (const { file, seq, id } of entries.slice(at, at + BATCH)) {
+        const [row] = await store.read("transcripts.page", { file, after: seq - 1, limit: 1 });
+        const line = row?.seq === seq ? redactedLine(row.line, matchesOf(row.line)) : undefined;
+        if (line === undefined) continue;
+        files.add(file);
+        writes.push(["transcripts.redact", { file, seq, id, line }] as const);
+      }
+      if (writes.length > 0) await store.commit(writes);
+    }
+    return [...files];
+  }
+
+  /** The log keeps old pages until nobody reads them: tried for some seconds. */
+  async function emptyLog(): Promise<boolean> {
+    for (let round = 0; ; round += 1) {
+      try {
+        await store.checkpoint({ truncate: true });
+        return true;
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== "LOCKED" || round >= CHECKPOINTS) {
+          log.warn(`the log could not be emptied after texts were removed: ${messageOf(error)}`);
+          return false;
+        }
+        await new Promise<void>((resume) => void clock.after(CHECKPOINT_MS, resume));
+      }
+    }
+  }
+
+  /** Files beside the transcripts that the store does not keep: what was set aside when another program had changed them. */
+  async function setAside(agentId: string, matches: TextMatcher): Promise<readonly string[]> {
+    const folder = join(stateDir, "agents", agentId, "sessions");
+    const names = await readdir(folder).catch(() => []);
+    const found: string[] = [];
+    for (const name of names.filter((one) => one.includes(".bak"))) {
+      const text = await readFile(join(folder, name), "utf8").catch(() => "");
+      if (matches(text)) found.push(`${join(folder, name)}: a copy that was set aside; delete it`);
+    }
+    return found;
+  }
+
+  async function unreachable(agentId: string, plan: Plan, logEmptied: boolean): Promise<readonly string[]> {
+    const others = plan.units.filter(({ item }) => item.kind === "note" && !isOwn(item.path)).map(({ item }) => `${item.path}#L${item.startLine}: not in the workspace's memory; edit it yourself`);
+    return [
+      ...others,
+      ...(plan.needles.length === 0 ? [] : await setAside(agentId, createTextMatcher(plan.needles))),
+      ...(logEmptied ? [] : ["the database's log, until the next restart: another program is reading it"]),
+      ...(existsSync(join(workspaceOf(agentId), ".git")) ? ["the git history of the workspace"] : []),
+      "backups that were made before",
+      "log files, and what was sent to model providers and chats",
+    ];
+  }
+
+  const listed = (plan: Plan): Pick<ForgetReport, "match" | "items" | "truncated"> => ({
+    match: plan.match,
+    items: plan.units.slice(0, MAX_LISTED).map(({ item }, index) => ({ n: index + 1, ...item, text: item.text.slice(0, 4000).toWellFormed() })),
+    truncated: plan.units.length > MAX_LISTED,
+  });
+
+  async function copiesOf(agentId: string, plan: Plan): Promise<{ readonly entries: readonly FoundEntry[]; readonly count: number }> {
+    const own = plan.units.flatMap(({ entry }) => (entry ? [entry] : []));
+    if (plan.needles.length === 0) return { entries: own, count: 0 };
+    const records = await store.read("records.matching", { agentId, texts: plan.needles });
+    if (plan.match === "entry") return { entries: own, count: records };
+    const { entries } = await memory.find(agentId, { texts: plan.needles });
+    const known = new Set(own.map(({ file, seq }) => `${file}#${seq}`));
+    const others = entries.filter(({ file, seq }) => !known.has(`${file}#${seq}`));
+    return { entries: [...own, ...others], count: others.length + records };
+  }
+
+  return {
+    async forget(agentId, request) {
+      const plan = await makePlan(deps, agentId, request);
+      const copies = await copiesOf(agentId, plan);
+      const report = { ...listed(plan), plan: plan.id, copies: copies.count };
+      if (request.preview || (plan.units.length === 0 && copies.count === 0)) {
+        return { ...report, removed: false, unreachable: await unreachable(agentId, plan, true) };
+      }
+      await eraseLines(agentId, plan);
+      const matches = createTextMatcher(plan.needles);
+      const files = await eraseEntries(copies.entries, plan.match === "entry" ? everyText : () => matches);
+      if (plan.needles.length > 0) {
+        await store.write("records.redact", { agentId, texts: plan.needles });
+        await notes.eraseRemoved(agentId, matches);
+      }
+      await memory.purge(agentId, files);
+      return { ...report, removed: true, unreachable: await unreachable(agentId, plan, await emptyLog()) };
+    },
+  };
+}
+
+/** Positions of the lines that an item stands for: by their text, as the file may have changed since; by their numbers when lines were named. */
+function removedLines(lines: readonly string[], item: { readonly startLine: number; readonly endLine: number }, whole: string, byNumber: boolean): readonly number[] {
+  if (byNumber && lines.slice(item.startLine - 1, item.endLine).join("\n") === whole) {
+    return Array.from({ length: item.endLine - item.startLine + 1 }, (_, index) => item.startLine - 1 + index);
+  }
+  if (byNumber) return [];
+  return lines.flatMap((line, index) => (line.trim() === whole ? [index] : []));
+}

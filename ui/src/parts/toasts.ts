@@ -89,9 +89,7 @@ export class ToastStack extends LitElement {
           html`<div class="toast ${toast.bad ? "bad" : ""}">
             ${icon(toast.bad ? "warn" : "check")}<span class="grow">${toast.text}</span>
             ${toast.action ? html`<button class="small" @click=${() => act(toast)}>${toast.action.label}</button>` : nothing}
-            <button class="plain small" aria-label="Dismiss" @click=${() => dismiss(toast.id)}>
-              ${icon("close", 14)}
-            </button>
+            <button class="plain small" aria-label="Dismiss" @click=${() => dismiss(toast.id)}>${icon("close", 14)}</button>
           </div>`,
       )}
     </div>`;

@@ -9,7 +9,7 @@ export interface Piece {
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts that put no space between words: there a word may stand anywhere in a run of letters. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-/** Shorter words have no endings that could be told from another word. */
+/** Shorter words with an ending look like another word. */
 const SHORT = 3;
 const STEM = 4;
 /** The longest ending of a word. */
@@ -56,7 +56,7 @@ function isFound(word: string, { words, stems }: Wanted): boolean {
 
 /** Where wanted words stand in a run of letters without spaces. */
 function* insideOf(run: string, unspaced: readonly string[]): Generator<readonly [from: number, to: number]> {
-  for (let at = 0; at < run.length; ) {
+  for (let at = 0; at < run.length;) {
     const found = unspaced.find((word) => run.startsWith(word, at));
     if (found !== undefined) yield [at, at + found.length];
     at += found?.length ?? 1;

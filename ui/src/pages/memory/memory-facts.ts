@@ -80,6 +80,17 @@ const LIKELY: readonly (readonly [from: number, text: string])[] = [
 /** What a score means, in a word. */
 export const scoreText = (score: number): string => LIKELY.find(([from]) => score >= from)?.[1] ?? "Unlikely";
 
+/** A passage as it is shown: without the marks of Markdown that only take space, and without the source that the tool adds for models. */
+export function snippetText(snippet: string, heading = ""): string {
+  const title = heading.split(" › ").at(-1);
+  return snippet
+    .replace(/\n+Source: \S+$/, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "" && line.replace(/^#+\s+/, "").trim() !== title)
+    .map((line) => line.replace(/^#+\s+/, "").replace(/^(\s*)[-*+]\s+/, "$1• "))
+    .join("\n");
+}
+
 export interface Reasons {
   readonly words: readonly string[];
   readonly related: readonly string[];
@@ -89,11 +100,18 @@ export interface Reasons {
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** `word → stem` in words: the related word as it stands in the passage, with what it was found for. */
+function relatedText(pair: string, snippet: string): string {
+  const [word = pair, stem = ""] = pair.split(" → ");
+  const written = snippet.split(/[^\p{L}\p{N}\p{M}]+/u).find((one) => stem !== "" && one.toLowerCase().startsWith(stem));
+  return `${written ?? stem} (for ${word})`;
+}
+
 /** What put a result there, apart by what speaks for it and what speaks against it. */
-export function reasonsIn({ why, reasons = [] }: Pick<Hit, "why" | "reasons">): Reasons {
+export function reasonsIn({ why, reasons = [], snippet }: Pick<Hit, "why" | "reasons" | "snippet">): Reasons {
   const rest = reasons.filter((reason) => !/^\+ (?:similar )?words: /.test(reason));
   const those = (mark: string): readonly string[] => rest.filter((reason) => reason.startsWith(mark)).map((reason) => sentence(reason.slice(mark.length)));
-  return { words: why?.words ?? [], related: why?.related ?? [], pro: those("+ "), contra: those("− ") };
+  return { words: why?.words ?? [], related: (why?.related ?? []).map((pair) => relatedText(pair, snippet)), pro: those("+ "), contra: those("− ") };
 }
 
 /** A citation such as `memory/a.md#L1-L2`, apart. */

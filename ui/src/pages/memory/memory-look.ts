@@ -147,6 +147,10 @@ export const memoryLook = css`
     .no-note > :not(.groups) {
       display: none;
     }
+    .no-note .groups a {
+      background: none;
+      color: var(--ink);
+    }
     .only-phone {
       display: inline-block;
     }

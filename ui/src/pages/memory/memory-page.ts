@@ -59,6 +59,7 @@ export class MemoryPage extends Page {
   private search!: MemorySearch;
   private rest: ReturnType<typeof setTimeout> | undefined;
   private asked = "";
+  private shownAgent: string | undefined;
 
   private readonly key = (event: KeyboardEvent): void => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isWriting(event.composedPath()[0])) return;
@@ -75,7 +76,7 @@ export class MemoryPage extends Page {
     this.during({ [Symbol.dispose]: () => removeEventListener("keydown", this.key) });
     this.during({ [Symbol.dispose]: () => clearTimeout(this.rest) });
     this.every(LIST_MS, () => void this.freshen());
-    this.every(INDEXING_MS, () => void (this.status?.status.indexing && this.readStatus()));
+    this.every(INDEXING_MS, () => void ((this.status?.status.indexing || this.status?.status.dirty) && this.readStatus()));
   }
 
   private get agentId(): string {
@@ -97,6 +98,7 @@ export class MemoryPage extends Page {
     if (!link.has("memory.notes.list")) return;
     try {
       this.agents = await link.request("agents.list", {});
+      this.shownAgent = this.agentId;
       await this.readNotes();
       this.failure = undefined;
     } catch (error) {
@@ -140,8 +142,7 @@ export class MemoryPage extends Page {
   }
 
   protected override routeChanged(): void {
-    const agent = `${this.agentId}`;
-    if (this.agents === undefined || this.status?.agentId !== agent) {
+    if (this.agents === undefined || this.shownAgent !== this.agentId) {
       this.status = undefined;
       this.notes = undefined;
       this.recalls = undefined;
@@ -166,7 +167,7 @@ export class MemoryPage extends Page {
   private typed(event: Event): void {
     const q = (event.target as HTMLInputElement).value.trim() || undefined;
     clearTimeout(this.rest);
-    this.rest = setTimeout(() => this.context.router.go(this.at({ q }), { replace: true }), REST_MS);
+    this.rest = setTimeout(() => this.context.router.go(this.at({ q }), { replace: this.spot.q !== undefined && this.spot.note === undefined }), REST_MS);
   }
 
   /** From the box into the results: down to the first, Enter opens it. */
@@ -187,6 +188,7 @@ export class MemoryPage extends Page {
   private onRemoved(removed: Removed): void {
     this.removed = removed;
     this.context.toasts.say(`${removed.path} was deleted`, { label: "Undo", run: () => void this.restore(removed) });
+    this.context.router.go(this.at({ note: removed.path }), { replace: true });
     void this.freshen();
   }
 
@@ -240,7 +242,7 @@ export class MemoryPage extends Page {
         type="search"
         aria-label="Search memory"
         aria-keyshortcuts="/"
-        placeholder="Ask or search notes and conversations"
+        placeholder="Search notes and chats"
         autocomplete="off"
         spellcheck="false"
         maxlength="4000"
@@ -255,7 +257,9 @@ export class MemoryPage extends Page {
     return html`<nav class="groups" aria-label="Notes">
       ${groupsOf(notes).map(
         ({ title, notes: members }) =>
-          html`<h2>${title}<span>${members.length}<span class="visually-hidden"> ${members.length === 1 ? "note" : "notes"}</span></span></h2>
+          html`<h2>
+              ${title}<span>${members.length}<span class="visually-hidden"> ${members.length === 1 ? "note" : "notes"}</span></span>
+            </h2>
             <ul>
               ${members.map(
                 (note) =>
@@ -281,24 +285,25 @@ export class MemoryPage extends Page {
   private browse(notes: readonly Note[]): TemplateResult {
     const { note, line, edit, q } = this.spot;
     const shown = note ?? notes[0]?.path;
-    if (shown === undefined && !this.removed) {
+    if (shown === undefined) {
       return html`<div class="empty">
         No notes yet. Ask the agent to remember something in the <a href="chat">chat</a>, or add a note. Conversations are searched without any notes.
       </div>`;
     }
     const info = notes.find(({ path }) => path === shown);
-    const back = q === undefined ? html`<a class="back only-phone" href=${this.at()}>All notes</a>` : html`<a class="back" href=${this.at({ q })}>Back to results</a>`;
-    return html`<div class="two ${note === undefined && !this.removed ? "no-note" : "has-note"}">
+    const back =
+      q === undefined ? html`<a class="back only-phone" href=${this.at()}>All notes</a>` : html`<a class="back" href=${this.at({ q })}>Back to results</a>`;
+    return html`<div class="two ${note === undefined ? "no-note" : "has-note"}">
       ${this.list(notes, shown)}
       <div>
         ${note === undefined ? nothing : back}
         ${
-          this.removed && this.removed.path === (note ?? this.removed.path) && !info
+          this.removed && this.removed.path === note && !info
             ? this.gone(this.removed)
             : html`<oc-note-view
                 .context=${this.context}
                 .agentId=${this.agentId}
-                .path=${shown ?? ""}
+                .path=${shown}
                 .line=${line === undefined ? undefined : Number(line)}
                 .updatedAt=${info?.updatedAtMs}
                 ?editing=${edit !== undefined}
@@ -314,7 +319,9 @@ export class MemoryPage extends Page {
   private nothingFound(question: string, indexing: boolean): TemplateResult {
     return html`<div class="empty">
       <p>Nothing was found for “${question}”.</p>
-      <p>${indexing ? "The index is still being made: results appear as they are found." : "Try fewer or other words, a name or a date. Notes and all conversations of this agent were searched."}</p>
+      <p>
+        ${indexing ? "The index is still being made: results appear as they are found." : "Try fewer or other words, a name or a date. Notes and all conversations of this agent were searched."}
+      </p>
     </div>`;
   }
 
@@ -324,12 +331,12 @@ export class MemoryPage extends Page {
     if (!answer) return loadingLine();
     const shown = this.kind === "" ? answer.results : answer.results.filter((hit) => kindOf(hit) === this.kind);
     const count = (kind: HitKind | ""): number => (kind === "" ? answer.results.length : answer.results.filter((hit) => kindOf(hit) === kind).length);
-    const told = busy ? "Searching…" : `${plural(shown.length, "result")}, ${duration(answer.ms)}${answer.indexing ? ". Indexing…" : ""}`;
+    const counted = busy ? "Searching…" : `${plural(shown.length, "result")}, ${duration(answer.ms)}${answer.indexing ? ". Indexing…" : ""}`;
     return html`<div class="filters">
         <div class="segments" role="group" aria-label="Source">
           ${KINDS.map(([kind, text]) => html`<button aria-pressed=${this.kind === kind} @click=${() => (this.kind = kind)}>${text} <span class="faint">${count(kind)}</span></button>`)}
         </div>
-        <span class="faint count" role="status">${told}</span>
+        <span class="faint count" role="status">${counted}</span>
       </div>
       ${shown.length === 0 && !busy ? this.nothingFound(question, answer.indexing) : nothing}
       <oc-memory-results .hits=${shown} .titles=${this.titles} .hrefOf=${this.hrefOf} @leave=${() => this.box?.focus()}></oc-memory-results>

@@ -80,7 +80,8 @@ export class MemoryStatus extends LitElement {
   }
 
   private provider({ status: { provider, model, vector } }: Status): TemplateResult {
-    if (provider === "none" || provider === "") return html`<span title="Search uses words, dates and neighbours. An embedding provider can be added.">Works without an API key</span>`;
+    if (provider === "none" || provider === "")
+      return html`<span title="Search uses words, dates and neighbours. An embedding provider can be added.">Works without an API key</span>`;
     const { vectors } = (vector ?? {}) as { readonly vectors?: number };
     return html`<span title=${vectors === undefined ? "" : plural(vectors, "vector")}>Embeddings: ${provider}${model === undefined ? "" : ` ${model}`}</span>`;
   }
@@ -88,7 +89,9 @@ export class MemoryStatus extends LitElement {
   private activity({ status: { indexing, dirty, updatedAtMs } }: Status): TemplateResult {
     if (this.since !== undefined) {
       const seconds = Math.floor((Date.now() - this.since) / 1000);
-      return html`<span role="status"><progress aria-label="Rebuilding the index"></progress> Rebuilding${seconds < 2 ? "" : `, ${seconds} s`}. Search keeps working.</span>`;
+      return html`<span role="status"
+        ><progress aria-label="Rebuilding the index"></progress> Rebuilding${seconds < 2 ? "" : `, ${seconds} s`}. Search keeps working.</span
+      >`;
     }
     if (indexing) return html`<span role="status"><progress aria-label="Indexing"></progress> Indexing…</span>`;
     if (dirty) return html`<span>Changes are indexed with the next search</span>`;
@@ -98,7 +101,8 @@ export class MemoryStatus extends LitElement {
   private strip(status: Status): TemplateResult {
     const { sourceCounts, dbBytes } = status.status;
     const { issues } = status.scan;
-    const of = (source: string): { readonly files: number; readonly chunks: number } => sourceCounts.find((one) => one.source === source) ?? { files: 0, chunks: 0 };
+    const of = (source: string): { readonly files: number; readonly chunks: number } =>
+      sourceCounts.find((one) => one.source === source) ?? { files: 0, chunks: 0 };
     const [notes, chats] = [of("memory"), of("sessions")];
     return html`<div class="strip">
         <span>${plural(notes.files, "note")} and ${plural(chats.chunks, "message")} indexed</span>
@@ -113,7 +117,9 @@ export class MemoryStatus extends LitElement {
         }
         ${
           this.context.link.may("operator.write")
-            ? html`<button class="small" ?disabled=${this.since !== undefined} @click=${() => void this.rebuild(status.agentId)}>${icon("retry", 14)}Rebuild index</button>`
+            ? html`<button class="small" ?disabled=${this.since !== undefined} @click=${() => void this.rebuild(status.agentId)}>
+                ${icon("retry", 14)}Rebuild index
+              </button>`
             : nothing
         }
       </div>

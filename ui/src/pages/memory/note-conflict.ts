@@ -90,7 +90,9 @@ export class NoteConflict extends LitElement {
     return html`<dialog aria-labelledby="title" aria-describedby="body" @cancel=${cancel}>
       <h2 id="title">${this.path} was ${this.gone ? "deleted" : "changed"} while you edited it</h2>
       <p id="body" class="soft">The agent, another window or an editor did this. Choose the version to keep. Marked lines are in one version only.</p>
-      <div class="both">${this.version(this.gone ? "Saved version (deleted)" : "Saved version", lines, "added")}${this.version("Your version", lines, "removed")}</div>
+      <div class="both">
+        ${this.version(this.gone ? "Saved version (deleted)" : "Saved version", lines, "added")}${this.version("Your version", lines, "removed")}
+      </div>
       <div class="row wrap">
         <button @click=${() => this.choose("edit")}>Keep editing</button>
         <button @click=${() => this.choose("saved")}>Use saved version</button>

@@ -1,11 +1,10 @@
 import { blocksOf } from "../chat/markdown/blocks.ts";
 import { parseMarkdown, plainText } from "../chat/markdown/parse.ts";
 
-/** A part of a note that is drawn by itself, and the lines it takes. */
+/** A part of a note that is drawn by itself, and its first line. */
 export interface NoteBlock {
   readonly text: string;
   readonly first: number;
-  readonly last: number;
 }
 
 const countLines = (text: string): number => text.split("\n").length - 1;
@@ -19,7 +18,7 @@ export function noteBlocks(text: string): readonly NoteBlock[] {
     const first = line;
     at = from + block.length;
     line += countLines(block);
-    return { text: block, first, last: line };
+    return { text: block, first };
   });
 }
 

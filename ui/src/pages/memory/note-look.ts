@@ -6,7 +6,7 @@ export const noteLook = css`
     display: block;
     min-width: 0;
   }
-  article {
+  article.card {
     padding: 0;
     overflow: hidden;
   }
@@ -27,7 +27,12 @@ export const noteLook = css`
   .reading {
     max-width: 720px;
   }
-  .block:target,
+  .block + .block {
+    margin-top: 10px;
+  }
+  .block + .block:has(h3, h4, h5) {
+    margin-top: 20px;
+  }
   .found {
     background: var(--warn-soft);
     box-shadow: 0 0 0 4px var(--warn-soft);

@@ -48,6 +48,8 @@ export class NoteView extends LitElement {
   @state() private busy = false;
   private guarded: Disposable | undefined;
   private asked = 0;
+  /** The editor opens with the text. */
+  private toEdit = false;
   private shownLine = "";
   private readonly beforeUnload = (event: BeforeUnloadEvent): void => {
     if (this.isChanged) event.preventDefault();
@@ -74,6 +76,7 @@ export class NoteView extends LitElement {
       this.note = undefined;
       this.draft = undefined;
       this.conflict = undefined;
+      this.toEdit = this.editing;
       void this.read();
     } else if (changed.has("updatedAt") && this.draft === undefined) void this.read();
     else if (changed.has("editing") && this.editing && this.note) this.draft ??= this.note.text;
@@ -87,7 +90,8 @@ export class NoteView extends LitElement {
       if (asked !== this.asked) return;
       this.note = { text, hash };
       this.failure = undefined;
-      if (this.editing) this.draft ??= text;
+      if (this.toEdit) this.draft = text;
+      this.toEdit = false;
     } catch (error) {
       if (asked === this.asked) this.failure = failureText(error);
     }
@@ -136,8 +140,10 @@ export class NoteView extends LitElement {
     void this.updateComplete.then(() => this.renderRoot.querySelector("textarea")?.focus());
   }
 
-  private stop(): void {
+  /** Back to reading. Leaving is not asked about any more when this is said. */
+  private async stop(): Promise<void> {
     this.draft = undefined;
+    await this.updateComplete;
     this.dispatchEvent(new CustomEvent("stopped"));
   }
 
@@ -152,7 +158,7 @@ export class NoteView extends LitElement {
       this.conflict = undefined;
       this.context.toasts.say(`${path} was saved`);
       this.dispatchEvent(new CustomEvent("changed"));
-      this.stop();
+      await this.stop();
     } catch (error) {
       if (isConflict(error)) await this.openConflict();
       else this.context.toasts.warn(failureText(error));
@@ -173,11 +179,11 @@ export class NoteView extends LitElement {
     if (!conflict || choice === "edit") return this.renderRoot.querySelector("textarea")?.focus();
     if (choice === "mine") return void this.save(conflict.hash);
     this.note = conflict;
-    this.stop();
+    void this.stop();
     this.dispatchEvent(new CustomEvent("changed"));
   }
 
-  private async remove(): Promise<void> {
+  private async erase(): Promise<void> {
     const { agentId, path, note } = this;
     if (!note || this.busy) return;
     this.busy = true;
@@ -219,11 +225,11 @@ export class NoteView extends LitElement {
         <button class="small primary" ?disabled=${!this.isChanged || this.busy} @click=${() => void this.save()}>Save</button>`;
     }
     return html`<button class="small" @click=${() => this.edit()}>${icon("edit", 14)}${note.hash === "" ? "Write it" : "Edit"}</button>
-      ${note.hash === "" ? nothing : html`<button class="small plain" aria-label=${`Delete ${this.path}`} ?disabled=${this.busy} @click=${() => void this.remove()}>${icon("trash", 14)}Delete</button>`}`;
+      ${note.hash === "" ? nothing : html`<button class="small plain" aria-label=${`Delete ${this.path}`} ?disabled=${this.busy} @click=${() => void this.erase()}>${icon("trash", 14)}Delete</button>`}`;
   }
 
   private async cancel(): Promise<void> {
-    if (!this.isChanged || (await this.mayLeave())) this.stop();
+    if (!this.isChanged || (await this.mayLeave())) await this.stop();
   }
 
   private content(note: Version): TemplateResult {

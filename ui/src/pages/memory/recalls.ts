@@ -4,7 +4,7 @@ import { ago, exactly, plural } from "../../base/figures.ts";
 import { sheet } from "../../look/sheet.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import { place } from "../../shell/router.ts";
-import { percent, placeText, sessionText, type Hit, type Recall } from "./memory-facts.ts";
+import { percent, placeText, sessionText, snippetText, type Hit, type Recall } from "./memory-facts.ts";
 
 /** What models were given of the memory, turn by turn, newest first. */
 export class MemoryRecalls extends LitElement {
@@ -36,10 +36,11 @@ export class MemoryRecalls extends LitElement {
       .snippet {
         display: -webkit-box;
         -webkit-box-orient: vertical;
-        -webkit-line-clamp: 2;
-        line-clamp: 2;
+        -webkit-line-clamp: 3;
+        line-clamp: 3;
         overflow: hidden;
         overflow-wrap: anywhere;
+        white-space: pre-line;
         font-size: 14px;
       }
     `,
@@ -52,7 +53,7 @@ export class MemoryRecalls extends LitElement {
     const href = this.hrefOf(hit);
     return html`<li>
       <div class="faint">${href === undefined ? placeText(hit) : html`<a href=${href}>${placeText(hit)}</a>`} · ${percent(hit.score)} of 100</div>
-      <div class="snippet" dir="auto">${hit.snippet}</div>
+      <div class="snippet" dir="auto">${snippetText(hit.snippet)}</div>
     </li>`;
   }
 
@@ -82,7 +83,9 @@ export class MemoryRecalls extends LitElement {
 
   protected override render(): TemplateResult {
     if (this.recalls.length === 0) {
-      return html`<div class="empty">Nothing was recalled yet. When an agent searches its memory to answer a message, the passages it was given appear here.</div>`;
+      return html`<div class="empty">
+        Nothing was recalled yet. When an agent searches its memory to answer a message, the passages it was given appear here.
+      </div>`;
     }
     return html`<ul class="list" aria-label="Recalled">
       ${this.recalls.map((recall) => this.recall(recall))}

@@ -30,6 +30,14 @@ export const resultsLook = css`
     align-items: baseline;
     gap: 10px;
   }
+  .top > a {
+    color: var(--ink);
+    text-decoration: none;
+  }
+  .top > a:hover,
+  .top > a:focus-visible {
+    text-decoration: underline;
+  }
   .top > a,
   .top > b {
     font-weight: 600;
@@ -101,6 +109,9 @@ export const resultsLook = css`
     font-size: 13px;
     font-weight: 600;
     color: var(--ink-soft);
+  }
+  .why .words p + h4 {
+    margin-top: 8px;
   }
   .why ul {
     margin: 0;

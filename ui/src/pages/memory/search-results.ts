@@ -5,7 +5,7 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { styleMap } from "../../look/style-map.ts";
 import { highlighted } from "./highlight.ts";
-import { citedOf, hitTitle, percent, placeText, reasonsIn, scoreText, type Hit } from "./memory-facts.ts";
+import { citedOf, hitTitle, percent, placeText, reasonsIn, scoreText, snippetText, type Hit } from "./memory-facts.ts";
 import { resultsLook } from "./results-look.ts";
 
 /** What was said beside a message. */
@@ -98,18 +98,16 @@ export class SearchResults extends LitElement {
     const { before, after } = hit as { readonly before?: unknown; readonly after?: unknown };
     return html`<div class="why" id=${id}>
       <div class="columns">
-        <div>
+        <div class="words">
           <h4>Words found</h4>
           <p>${words.length === 0 ? "None of the words themselves" : words.join(", ")}</p>
+          ${
+            related.length === 0
+              ? nothing
+              : html`<h4>Related words</h4>
+                  <p>${related.join(", ")}</p>`
+          }
         </div>
-        ${
-          related.length === 0
-            ? nothing
-            : html`<div>
-                <h4>Related words</h4>
-                <p>${related.join(", ")}</p>
-              </div>`
-        }
         ${this.listOf("What moved it up", pro)}${this.listOf("What moved it down", contra)}
       </div>
       ${hit.supersededBy === undefined ? nothing : html`<p>Replaced by ${this.cited(hit.supersededBy)}</p>`}
@@ -129,13 +127,15 @@ export class SearchResults extends LitElement {
     return html`<li class="result ${isOpen ? "open" : ""} ${hit.supersededBy === undefined ? "" : "replaced"}">
       <div class="top">
         ${href === undefined ? html`<b data-stop tabindex="0" dir="auto">${title}</b>` : html`<a data-stop href=${href} dir="auto">${title}</a>`}
-        ${isChat ? nothing : html`<span class="faint path cut">${placeText(hit)}</span>`}
-        ${this.score(hit)}
+        ${isChat ? nothing : html`<span class="faint path cut">${placeText(hit)}</span>`} ${this.score(hit)}
       </div>
-      <p class="snippet" dir="auto">${highlighted(hit.snippet, hit.why).map(({ text, found }) => (found ? html`<mark>${text}</mark>` : text))}</p>
+      <p class="snippet" dir="auto">
+        ${highlighted(snippetText(hit.snippet, hit.heading), hit.why).map(({ text, found }) => (found ? html`<mark>${text}</mark>` : text))}
+      </p>
       <div class="foot">
         ${this.replacement(hit)} ${words.length === 0 ? nothing : html`<span class="badge">${icon("search", 12)}Words: ${words.slice(0, 4).join(", ")}</span>`}
-        ${related.length === 0 ? nothing : html`<span class="badge">Related words</span>`} ${isChat ? html`<span class="badge">${icon("chat", 12)}From a chat</span>` : nothing}
+        ${related.length === 0 ? nothing : html`<span class="badge">Related words</span>`}
+        ${isChat ? html`<span class="badge">${icon("chat", 12)}From a chat</span>` : nothing}
         <button class="small plain" aria-expanded=${isOpen} aria-controls=${`why-${index}`} @click=${() => this.toggle(key)}>
           Why<span class="visually-hidden">: ${title}</span>${icon(isOpen ? "up" : "down", 12)}
         </button>

@@ -110,7 +110,10 @@ async function waiting(context: BenchContext): Promise<Row> {
     ids: createIds(seededRandom(1)),
     log: silentLogger,
     runs: nothing,
-    notify: () => Promise.resolve(),
+    note: () => {
+      throw new Error("nothing ends");
+    },
+    post: () => Promise.resolve(undefined),
     emit: () => {},
     disabledBy: () => undefined,
   });

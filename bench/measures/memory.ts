@@ -26,8 +26,11 @@ function seeded(seed: number): () => number {
 
 /** Words as common as those of a language: the n-th is n times as rare as the first. */
 function createWords(random: () => number): () => string {
-  const syllables = "ba be bi bo bu da de di do du fa fe ga go ka ke ki ko la le li lo ma me mi mo na ne no pa pe po ra re ri ro sa se si so ta te ti to va ve".split(" ");
-  const words = Array.from({ length: 30_000 }, () => Array.from({ length: 2 + Math.floor(random() * 3) }, () => syllables[Math.floor(random() * syllables.length)]!).join(""));
+  const syllables =
+    "ba be bi bo bu da de di do du fa fe ga go ka ke ki ko la le li lo ma me mi mo na ne no pa pe po ra re ri ro sa se si so ta te ti to va ve".split(" ");
+  const words = Array.from({ length: 30_000 }, () =>
+    Array.from({ length: 2 + Math.floor(random() * 3) }, () => syllables[Math.floor(random() * syllables.length)]!).join(""),
+  );
   return () => words[Math.floor(words.length ** random()) - 1] ?? words[0]!;
 }
 
@@ -48,7 +51,9 @@ async function makeCorpus(context: BenchContext, name: string, messages: number)
   using db = new DatabaseSync(join(folder, "openclaw.db"));
   db.exec("PRAGMA synchronous = OFF; BEGIN");
   const session = db.prepare("INSERT INTO sessions (key, agent_id, session_id, updated_at, version, entry) VALUES (?, 'main', ?, ?, 1, ?)");
-  const transcript = db.prepare("INSERT INTO transcripts (tid, agent_id, session_id, file, next_seq, bytes, leaf_id, created_at) VALUES (?, 'main', ?, ?, ?, 0, NULL, 0)");
+  const transcript = db.prepare(
+    "INSERT INTO transcripts (tid, agent_id, session_id, file, next_seq, bytes, leaf_id, created_at) VALUES (?, 'main', ?, ?, ?, 0, NULL, 0)",
+  );
   const entry = db.prepare("INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, NULL, 'message', 0, ?)");
   const queries: string[] = [];
   let textBytes = 0;
@@ -60,8 +65,25 @@ async function makeCorpus(context: BenchContext, name: string, messages: number)
       textBytes += text.length;
       const entryId = seq.toString(16).padStart(8, "0");
       const timestamp = new Date(1_700_000_000_000 + at * 60_000).toISOString();
-      entry.run(tid, seq, entryId, JSON.stringify({ type: "message", id: entryId, parentId: null, timestamp, message: { role: seq % 2 ? "user" : "assistant", content: [{ type: "text", text }] } }));
-      if (at % Math.ceil(messages / QUERIES) === 0) queries.push(words.toSorted(() => random() - 0.5).slice(0, 3 + Math.floor(random() * 3)).join(" "));
+      entry.run(
+        tid,
+        seq,
+        entryId,
+        JSON.stringify({
+          type: "message",
+          id: entryId,
+          parentId: null,
+          timestamp,
+          message: { role: seq % 2 ? "user" : "assistant", content: [{ type: "text", text }] },
+        }),
+      );
+      if (at % Math.ceil(messages / QUERIES) === 0)
+        queries.push(
+          words
+            .toSorted(() => random() - 0.5)
+            .slice(0, 3 + Math.floor(random() * 3))
+            .join(" "),
+        );
     }
     transcript.run(tid, id, `agents/main/sessions/${id}.jsonl`, PER_SESSION + 1);
     session.run(`agent:main:bench:direct:${tid}`, id, tid, JSON.stringify({ sessionId: id, updatedAt: tid }));
@@ -83,7 +105,14 @@ function open({ folder }: Corpus): Library {
     watch: false,
     watchDebounceMs: 1500,
   };
-  return openLibrary(settings, { analyser, concepts: loadConcepts(analyser), learned: loadRanker(), now: () => Date.now(), changed: () => {}, notice: () => {} });
+  return openLibrary(settings, {
+    analyser,
+    concepts: loadConcepts(analyser),
+    learned: loadRanker(),
+    now: () => Date.now(),
+    changed: () => {},
+    notice: () => {},
+  });
 }
 
 /** What SQLite takes by itself for the same words. */
@@ -101,17 +130,36 @@ function plainFts(corpus: Corpus): readonly number[] {
   const find = db.prepare("SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT 10");
   return corpus.queries.map((query) => {
     const started = performance.now();
-    find.all(query.split(" ").map((word) => `"${word}"`).join(" OR "));
+    find.all(
+      query
+        .split(" ")
+        .map((word) => `"${word}"`)
+        .join(" OR "),
+    );
     return performance.now() - started;
   });
 }
 
-const REQUEST = { maxResults: 10, minScore: 0, sources: ["memory", "sessions"], scope: { notes: true, sessions: "all" }, now: Date.now(), zoneSeconds: 0, ranking: { candidateMultiplier: 4 } } as const;
+const REQUEST = {
+  maxResults: 10,
+  minScore: 0,
+  sources: ["memory", "sessions"],
+  scope: { notes: true, sessions: "all" },
+  now: Date.now(),
+  zoneSeconds: 0,
+  ranking: { candidateMultiplier: 4 },
+} as const;
 
 async function smallRows(context: BenchContext): Promise<readonly Row[]> {
   const corpus = await makeCorpus(context, "memory-small", 20_000);
   const config = { current: {}, paths: { state: corpus.folder, home: corpus.folder, file: join(corpus.folder, "openclaw.json") } };
-  await using memory = createMemory({ config: config as never, clock: systemClock, log: silentLogger, home: corpus.folder, workspaceOf: () => join(corpus.folder, "workspace") });
+  await using memory = createMemory({
+    config: config as never,
+    clock: systemClock,
+    log: silentLogger,
+    home: corpus.folder,
+    workspaceOf: () => join(corpus.folder, "workspace"),
+  });
   const scope = { notes: true, sessions: "all" } as const;
   const synced = await memory.sync("main");
   for (const query of corpus.queries.slice(0, 50)) await memory.search("main", { query, scope, minScore: 0 });
@@ -127,7 +175,14 @@ async function smallRows(context: BenchContext): Promise<readonly Row[]> {
   return [
     { name: "memory: search in 20,000 messages, median", value: round(median(took)), unit: "ms", bar: 5, better: "lower", facts },
     { name: "memory: search in 20,000 messages, p99", value: round(quantile(took, 0.99)), unit: "ms", bar: 20, better: "lower", facts },
-    { name: "memory: main thread for a search", value: round(median(cpu), 3), unit: "ms", bar: 1, better: "lower", facts: { ...facts, "synced messages": synced.messages } },
+    {
+      name: "memory: main thread for a search",
+      value: round(median(cpu), 3),
+      unit: "ms",
+      bar: 1,
+      better: "lower",
+      facts: { ...facts, "synced messages": synced.messages },
+    },
   ];
 }
 
@@ -146,10 +201,37 @@ async function largeRows(context: BenchContext): Promise<readonly Row[]> {
   const [ours, theirs] = [median(took), median(plain)];
   const bytes = statSync(join(corpus.folder, "memory", "main.sqlite")).size;
   return [
-    { name: "memory: messages indexed per second", value: Math.round((messages / indexedMs) * 1000), unit: "/s", bar: 20_000, better: "higher", facts: { messages, s: round(indexedMs / 1000, 1) } },
-    { name: "memory: search in many messages / plain FTS5", value: round(ours / theirs), unit: "×", bar: 1.2, better: "lower", facts: { messages, ms: round(ours, 1), "p99 ms": round(quantile(took, 0.99), 1), "plain ms": round(theirs, 1), "plain p99 ms": round(quantile(plain, 0.99), 1) } },
+    {
+      name: "memory: messages indexed per second",
+      value: Math.round((messages / indexedMs) * 1000),
+      unit: "/s",
+      bar: 20_000,
+      better: "higher",
+      facts: { messages, s: round(indexedMs / 1000, 1) },
+    },
+    {
+      name: "memory: search in many messages / plain FTS5",
+      value: round(ours / theirs),
+      unit: "×",
+      bar: 1.2,
+      better: "lower",
+      facts: {
+        messages,
+        ms: round(ours, 1),
+        "p99 ms": round(quantile(took, 0.99), 1),
+        "plain ms": round(theirs, 1),
+        "plain p99 ms": round(quantile(plain, 0.99), 1),
+      },
+    },
     { name: "memory: search in many messages, median", value: round(ours, 1), unit: "ms", bar: 150, better: "lower", facts: { messages } },
-    { name: "memory: size of the index / the text", value: round(bytes / corpus.textBytes), unit: "×", bar: 2.5, better: "lower", facts: { "index MB": round(bytes / 1e6, 1), "text MB": round(corpus.textBytes / 1e6, 1) } },
+    {
+      name: "memory: size of the index / the text",
+      value: round(bytes / corpus.textBytes),
+      unit: "×",
+      bar: 2.5,
+      better: "lower",
+      facts: { "index MB": round(bytes / 1e6, 1), "text MB": round(corpus.textBytes / 1e6, 1) },
+    },
   ];
 }
 

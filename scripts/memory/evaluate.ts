@@ -24,7 +24,11 @@ export function plainSearch(conversations: readonly Conversation[], questions: r
   });
 }
 
-export function rankedSearch(questions: readonly Asked[], pool: Pool, ranker: Ranker): { readonly found: Found; readonly ms: readonly number[]; readonly reachable: number } {
+export function rankedSearch(
+  questions: readonly Asked[],
+  pool: Pool,
+  ranker: Ranker,
+): { readonly found: Found; readonly ms: readonly number[]; readonly reachable: number } {
   const ms: number[] = [];
   let [reached, wanted] = [0, 0];
   const found = questions.map(({ query, now, expect }) => {
@@ -70,11 +74,15 @@ function main([folder, weights]: readonly string[]): void {
     n: questions.filter((question) => kind === undefined || question.kind === kind).length,
     "plain@10": recall(questions, plain, pool, 10, kind).toFixed(3),
     "fixed@10": recall(questions, fixed.found, pool, 10, kind).toFixed(3),
-    ...(trained ? { "learned@5": recall(questions, trained.found, pool, 5, kind).toFixed(3), "learned@10": recall(questions, trained.found, pool, 10, kind).toFixed(3) } : {}),
+    ...(trained
+      ? { "learned@5": recall(questions, trained.found, pool, 5, kind).toFixed(3), "learned@10": recall(questions, trained.found, pool, 10, kind).toFixed(3) }
+      : {}),
   }));
   console.table(rows);
   const { ms, reachable } = trained ?? fixed;
-  console.log(`${pool.size} messages; ${questions.length} questions; among the candidates ${reachable.toFixed(3)}; p50 ${percentile(ms, 0.5).toFixed(2)} ms, p99 ${percentile(ms, 0.99).toFixed(2)} ms`);
+  console.log(
+    `${pool.size} messages; ${questions.length} questions; among the candidates ${reachable.toFixed(3)}; p50 ${percentile(ms, 0.5).toFixed(2)} ms, p99 ${percentile(ms, 0.99).toFixed(2)} ms`,
+  );
 }
 
 if (import.meta.main) main(process.argv.slice(2));

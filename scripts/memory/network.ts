@@ -79,7 +79,7 @@ function accumulate(network: Network, list: List, gradient: Float64Array): numbe
       gradient[output + unit] = (gradient[output + unit] ?? 0) + error * active;
       const back = error * (weights[output + unit] ?? 0) * (1 - active * active);
       const at = unit * (inputs + 1);
-      for (let input = 0; input < inputs; input += 1) gradient[at + input] = (gradient[at + input] ?? 0) + back * (rows(list, row, input, inputs));
+      for (let input = 0; input < inputs; input += 1) gradient[at + input] = (gradient[at + input] ?? 0) + back * rows(list, row, input, inputs);
       gradient[at + inputs] = (gradient[at + inputs] ?? 0) + back;
     }
   }
@@ -121,6 +121,22 @@ export function train(network: Network, lists: readonly List[], { epochs, rate, 
     }
     report?.(epoch, loss / lists.length);
   }
+}
+
+/** One network that gives the mean of several: their hidden units side by side. */
+export function meanOf(networks: readonly Network[]): Network {
+  const [first] = networks;
+  if (!first) throw new Error("expected at least one network");
+  const { inputs, hidden } = first;
+  const units = hidden * networks.length;
+  const row = inputs + 1;
+  const weights = new Float64Array(units * row + units + 1);
+  for (const [n, network] of networks.entries()) {
+    weights.set(network.weights.subarray(0, hidden * row), n * hidden * row);
+    for (let unit = 0; unit < hidden; unit += 1) weights[units * row + n * hidden + unit] = (network.weights[hidden * row + unit] ?? 0) / networks.length;
+    weights[units * row + units] = (weights[units * row + units] ?? 0) + (network.weights[hidden * row + hidden] ?? 0) / networks.length;
+  }
+  return { inputs, hidden: units, weights };
 }
 
 /** Slope and offset that turn outputs into chances: logistic regression by gradient descent on scores of comparable size. */

@@ -59,7 +59,9 @@ export function createPool(conversations: readonly Conversation[]): Pool {
   let [size, textBytes] = [0, 0];
   for (const { sessionId, messages } of conversations) {
     index.transaction(() => {
-      const document = Number(index.sql("INSERT INTO documents (source, path, session_id) VALUES ('sessions', ?, ?)").run(sessionId, sessionId).lastInsertRowid);
+      const document = Number(
+        index.sql("INSERT INTO documents (source, path, session_id) VALUES ('sessions', ?, ?)").run(sessionId, sessionId).lastInsertRowid,
+      );
       const rows = messages.map(({ id, role, speaker, at, text }, n) => {
         ids.set(`${sessionId} ${id}`, document * 2 ** 20 + n);
         textBytes += Buffer.byteLength(text);

@@ -14,7 +14,9 @@ import {
   createBroker,
   createCommandRecords,
   createExecRules,
+  createMarkUntrusted,
   createProcesses,
+  createRecall,
   createRemembered,
   createSandboxes,
   createTaint,
@@ -55,6 +57,8 @@ export interface OpenAgent extends AsyncDisposable {
   workspaceOf(agentId: string): string;
   /** Ends what a session left running in the background, with all it started. Returns how many. */
   killProcesses(sessionKey: string): number;
+  /** What a session has running in the background: name and command. */
+  runningCommands(sessionKey: string): readonly string[];
 }
 
 /** Skills of the workspaces, of this machine, and of plugins that run. */
@@ -170,8 +174,8 @@ function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, f
   });
 }
 
-function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skills, processes, approvals, sandboxes, fitImages, log }: Parts): Agents {
-  const { config, store, clock, ids, env, redactor, workspaceOf } = core;
+function openAgents({ core, models, memory, plugins }: AgentDeps, broker: Broker, { skills, processes, approvals, sandboxes, fitImages, log }: Parts): Agents {
+  const { config, currentConfig, store, clock, ids, env, redactor, workspaceOf } = core;
   return createAgents({
     models: models.models,
     budgets: models.budgets,
@@ -188,6 +192,7 @@ function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skil
     fitImages,
     broker,
     skills,
+    recall: createRecall({ memory, config: currentConfig, store, isSandboxed: sandboxes.isSandboxed, clock, log, mark: createMarkUntrusted(ids) }),
     workspaceOf,
     stateDir: config.paths.state,
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },
@@ -200,7 +205,11 @@ function openAgents({ core, models, plugins }: AgentDeps, broker: Broker, { skil
 
 function killAll(processes: ReturnType<Processes["list"]>): number {
   const alive = processes.filter(({ end }) => end === undefined);
-  for (const process of alive) process.kill();
+  for (const process of alive) {
+    // The user asked for it, so no turn reports it.
+    process.isEndSeen = true;
+    process.kill();
+  }
   return alive.length;
 }
 
@@ -232,6 +241,7 @@ export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
     skills,
     workspaceOf,
     killProcesses: (sessionKey) => killAll(processes.list(sessionKey)),
+    runningCommands: (sessionKey) => processes.list(sessionKey).flatMap(({ id, command, end }) => (end === undefined ? [`${id}: ${command}`] : [])),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

@@ -12,8 +12,8 @@ import {
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { isRecord } from "../base/records.ts";
-import type { Conversation } from "../conversation/index.ts";
-import { queueSystemEvent, type HeartbeatPort } from "../gateway/index.ts";
+import { sessionMessage, type Conversation } from "../conversation/index.ts";
+import { queueSystemEvent, systemEventWrite, type HeartbeatPort } from "../gateway/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
@@ -28,14 +28,18 @@ export interface AutomationDeps {
   readonly core: Core;
   readonly plugins: Pick<Plugins, "hooks" | "importFile" | "internalHooks">;
   readonly models: LazyModels;
-  readonly conversation: () => Pick<Conversation, "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort" | "withoutSlot" | "addressOf">;
+  readonly conversation: () => Pick<
+    Conversation,
+    "accept" | "outcome" | "abort" | "isBusy" | "exclusively" | "onAbort" | "withoutSlot" | "addressOf" | "isForClient"
+  >;
   /** The gateway's. */
   readonly port: () => number;
   readonly delivery: OpenSubagentsDeps["delivery"];
   readonly deleteSession: OpenSubagentsDeps["deleteSession"];
   readonly killProcesses: OpenSubagentsDeps["killProcesses"];
+  readonly runningCommands: OpenSubagentsDeps["runningCommands"];
   /** Announces to clients what happens. */
-  readonly broadcast: <E extends "cron" | "heartbeat" | "subagent">(event: E, payload: EventPayload<E>) => void;
+  readonly broadcast: <E extends "chat" | "cron" | "heartbeat" | "subagent">(event: E, payload: EventPayload<E>) => void;
   readonly channelOf: (id: string) => ChannelPlugin | undefined;
   /** Removes a session and leaves its transcript. */
   readonly removeSession: (sessionKey: string) => Promise<unknown>;
@@ -104,6 +108,7 @@ async function makeTools({ core: { config, store }, conversation, history }: Aut
     config,
     store,
     addressOf,
+    isForClient: (runId) => conversation().isForClient(runId),
     refusedAgent: (agentId, other) => agentRefusal(config.current, agentId, other, "cron"),
     recent: async (sessionKey, count) => (await history(sessionKey, count)).messages.flatMap(shownMessage),
     async wake({ sessionKey, text, mode }) {
@@ -112,6 +117,25 @@ async function makeTools({ core: { config, store }, conversation, history }: Aut
     },
   });
   return [scheduling, spawnTool(own), subagentsTool(own)];
+}
+
+/** What a sub-agent left running may end after it: then the session that it reported to is notified. */
+async function notifyReader(
+  event: Parameters<OpenHeartbeat["notify"]>[0],
+  subagents: Pick<Subagents, "readerOf">,
+  heartbeat: Pick<OpenHeartbeat, "notify">,
+): Promise<void> {
+  const { sessionKey, name } = await subagents.readerOf(event.sessionKey ?? "");
+  await heartbeat.notify(name === undefined ? event : { ...event, sessionKey, text: `Sub-agent ${JSON.stringify(name)}: ${event.text}` });
+}
+
+/** Puts the answer of a job into a session, and shows it to clients. */
+function postIn({ core: { store, ids, clock }, broadcast }: AutomationDeps): Parameters<typeof createLazyCron>[0]["post"] {
+  return async ({ sessionKey, agentId, text, id }) => {
+    const writes = await sessionMessage({ store, ids, clock }, { sessionKey, agentId }, text);
+    const message = { role: "assistant" as const, content: [{ type: "text" as const, text }], timestamp: clock.now() };
+    return writes && { writes, posted: () => broadcast("chat", { runId: id, sessionKey, seq: 0, state: "final", message }) };
+  };
 }
 
 /** Work that starts by itself. */
@@ -135,7 +159,8 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
       clock,
       ids,
       log,
-      notify,
+      note: (event) => systemEventWrite({ config, ids }, event).write,
+      post: postIn(deps),
       runs,
       removeSession,
       imported: () => store.imported(),
@@ -165,7 +190,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
   return {
     cron,
     heartbeat: { ...heartbeat.port, hooks: hooks.loaded },
-    notify: heartbeat.notify,
+    notify: (event) => notifyReader(event, subagents, heartbeat),
     wakeAgents: heartbeat.wakeAgents,
     hooks,
     webhooks,

@@ -99,6 +99,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
       delivery: () => opened.talk.delivery,
       deleteSession: async (key) => (handlers ? ownCaller(() => handlers, "subagents")("sessions.delete", { key, deleteTranscript: true }) : undefined),
       killProcesses: async (key) => (await opened.agent.open()).killProcesses(key),
+      runningCommands: async (key) => (await opened.agent.open()).runningCommands(key),
       broadcast: (event, payload) => gateway.hub.broadcast(event, payload),
       channelOf: (id) => opened.talk.channels.get(id),
       removeSession: (key) => ownCaller(() => handlers, "cron")("sessions.delete", { key, deleteTranscript: false }),

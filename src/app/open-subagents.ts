@@ -3,7 +3,10 @@ import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { Core } from "./core.ts";
 
-export interface OpenSubagentsDeps extends Pick<SubagentsDeps, "conversation" | "delivery" | "deleteSession" | "killProcesses" | "changed"> {
+export interface OpenSubagentsDeps extends Pick<
+  SubagentsDeps,
+  "conversation" | "delivery" | "deleteSession" | "killProcesses" | "runningCommands" | "changed"
+> {
   readonly core: Core;
   readonly plugins: Pick<Plugins, "hooks">;
   readonly models: Pick<LazyModels, "models" | "budgets">;
@@ -14,7 +17,7 @@ const CLIENTS = "webchat";
 
 /** Work that agents hand to others. */
 export function openSubagents(
-  { core, plugins, conversation, delivery, models, deleteSession, killProcesses, changed }: OpenSubagentsDeps,
+  { core, plugins, conversation, delivery, models, deleteSession, killProcesses, runningCommands, changed }: OpenSubagentsDeps,
   stack: AsyncDisposableStack,
 ): Subagents {
   const { config, store, clock, ids } = core;
@@ -40,6 +43,7 @@ export function openSubagents(
       },
       deleteSession,
       killProcesses,
+      runningCommands,
       ...(changed ? { changed } : {}),
     }),
   );

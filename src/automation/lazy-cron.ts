@@ -80,6 +80,7 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     remove: async (id) => (await cron()).remove(id),
     run: async (id, mode) => (await cron()).run(id, mode),
     runs: async (id, limit) => (await cron()).runs(id, limit),
+    next: async (...asked) => (await cron()).next(...asked),
     upcoming: async (range) => (await cron()).upcoming(range),
     async [Symbol.asyncDispose]() {
       if (!open.started()) return;

@@ -20,6 +20,7 @@ export function createLazySubagents(deps: SubagentsDeps): Subagents {
     kill: async (...asked) => (await open()).kill(...asked),
     // Nothing is below a session while nothing was started.
     killBelow: async (...asked) => (open.started() ? (await open()).killBelow(...asked) : 0),
+    readerOf: async (sessionKey) => (sessionKey.includes(":subagent:") ? (await open()).readerOf(sessionKey) : { sessionKey }),
     steer: async (...asked) => (await open()).steer(...asked),
     send: async (...asked) => (await open()).send(...asked),
     wait: async (...asked) => (await open()).wait(...asked),

@@ -1,8 +1,5 @@
 import { clip } from "./text.ts";
 
-/** How a failure names an answer without text and tool calls. */
-export const EMPTY_ANSWER = "the model gave an empty answer";
-
 /** The text-related fields of a transcript message. */
 export interface MessageText {
   readonly role?: unknown;

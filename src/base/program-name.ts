@@ -22,6 +22,7 @@ export const PROGRAM_COMMANDS = [
   "help",
   "hooks",
   "logs",
+  "memory",
   "message",
   "models",
   "onboard",

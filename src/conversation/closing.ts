@@ -92,7 +92,7 @@ const userMessage = ({ message, images = [] }: Unsaid, timestamp: number): UserM
 
 /** A message of the gateway as the newest entry of a session's transcript. Nothing where there is no session. */
 export async function noteWrites(
-  { store, ids, clock }: ClosingDeps,
+  { store, ids, clock }: Omit<ClosingDeps, "config">,
   { sessionKey, agentId }: Pick<Item, "sessionKey" | "agentId">,
   messageAt: (at: number) => Message,
   unsaid?: Unsaid,
@@ -109,6 +109,16 @@ export async function noteWrites(
     ["transcripts.ensure", { file, agentId, sessionId, header: headerLine({ sessionId, at, cwd: "" }) }],
     ["transcripts.append", { file, entries: first ? [first, entry] : [entry], expectLeaf: parentId }],
   ];
+}
+
+/** A text as the newest message of a session: people see it there as the agent's, and so does the agent. Undefined where there is no session. */
+export async function sessionMessage(
+  deps: Omit<ClosingDeps, "config">,
+  to: Pick<Item, "sessionKey" | "agentId">,
+  text: string,
+): Promise<readonly Write[] | undefined> {
+  const writes = await noteWrites(deps, to, (at) => gatewayMessage("gateway-injected", text, at));
+  return writes.length === 0 ? undefined : writes;
 }
 
 /** An answer with nothing in it and the reason: people are shown it, and models skip answers that failed. */

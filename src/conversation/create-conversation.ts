@@ -20,7 +20,8 @@ import { cancelItem, runTurn, STOPPING } from "./turns/turn.ts";
 type Judged = Parameters<Intake["acceptJudged"]>;
 
 /** Takes messages, puts them on disk, has them answered one after the other in each session, and sends the answers. */
-export interface Conversation extends Responder, Pick<Intake, "inbound" | "acceptJudged">, Pick<OpenItems, "chatOf" | "addressOf">, AsyncDisposable {
+export interface Conversation
+  extends Responder, Pick<Intake, "inbound" | "acceptJudged">, Pick<OpenItems, "chatOf" | "addressOf" | "isForClient">, AsyncDisposable {
   /** `acceptJudged` for a caller that takes the replies by itself; resolves when it was handed them. */
   dispatch(asked: Judged[0], verdict: Judged[1], context: Judged[2], reply: LiveReply): Promise<LiveEnd>;
   /** Resumes what was unfinished when the previous process exited. Call it when listeners are in place. */
@@ -239,6 +240,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     depth: (sessionKey) => lanes.depth(sessionKey) + backlog.depth(sessionKey),
     chatOf: open.chatOf,
     addressOf: open.addressOf,
+    isForClient: open.isForClient,
     onEvent: events.on,
     resume,
     running,

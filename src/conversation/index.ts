@@ -15,7 +15,8 @@ export { createConversation, type Conversation } from "./create-conversation.ts"
 export type { LiveEnd, LiveReply } from "./turns/live-replies.ts";
 export { fillPrefix, withPrefix } from "./reply/prefix.ts";
 export type { ConversationDeps, KeepMedia, KeptMedia } from "./ports.ts";
-export { archiveAfterMs } from "./closing.ts";
+export { archiveAfterMs, sessionMessage } from "./closing.ts";
+export { jobSlots } from "./slots.ts";
 export { GREETING } from "./contract.ts";
 export type { AcceptedRun, HeartbeatResult, HeartbeatRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "./contract.ts";
 export { acceptedRequest, EXCHANGES } from "./inbound.ts";

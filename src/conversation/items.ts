@@ -282,6 +282,8 @@ export interface OpenItems {
   chatOf(runId: string): { readonly address: ReplyAddress; readonly messageId: string } | undefined;
   /** Where a turn's answer is sent; undefined when only clients see it. */
   addressOf(runId: string): ReplyAddress | undefined;
+  /** Whether a turn answers a person in a client, and only there. */
+  isForClient(runId: string): boolean;
   /** Messages in all. */
   readonly size: number;
 }
@@ -384,6 +386,11 @@ export function createOpenItems(removed: (sessionKey: string) => void = () => {}
     addressOf(runId) {
       const item = items.get(runId);
       return item?.request ? item.request.reply : item?.last.address;
+    },
+    isForClient(runId) {
+      const { request, sessionKey = "" } = items.get(runId) ?? {};
+      if (request?.channel !== "webchat" || request.reply || sessionKey.includes(":subagent:")) return false;
+      return request.kind === undefined || request.kind === "exec" || request.kind === "announce";
     },
   };
   return open;

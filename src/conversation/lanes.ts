@@ -4,6 +4,7 @@ import type { QueueMode, OpenSession, OpenSessions } from "../sessions/index.ts"
 import { isLate } from "./inbound.ts";
 import { sameTurn, type Item } from "./items.ts";
 import type { ConversationDeps } from "./ports.ts";
+import { createSlots, type Slots } from "./slots.ts";
 
 /** Work that goes on one after the other under one name, and side by side under different ones. */
 interface Serial {
@@ -203,53 +204,6 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
   };
 }
 
-const MAX_CONCURRENT = 4;
-const MAX_SUBAGENTS = 8;
-/** Turns that other turns asked for, and may wait for. */
-const MAX_NESTED = 32;
-/** Runs that other programs ask for. */
-const MAX_WEBHOOKS = 4;
-
-/** A limited number of slots that work waits for, first come first served. */
-interface GlobalLane {
-  /** Resolves with a slot; give it back when the work is over. */
-  enter(): Promise<Disposable>;
-  readonly running: number;
-}
-
-/** `most` is read each time: it may change while the gateway runs. */
-function createGlobalLane(most: () => number): GlobalLane {
-  const queue: (() => void)[] = [];
-  let running = 0;
-
-  function admit(): void {
-    const slots = Math.max(1, most());
-    for (let next = running < slots ? queue.shift() : undefined; next; next = running < slots ? queue.shift() : undefined) {
-      running += 1;
-      next();
-    }
-  }
-
-  return {
-    enter() {
-      const { promise, resolve } = Promise.withResolvers<Disposable>();
-      let left = false;
-      const leave = (): void => {
-        if (left) return;
-        left = true;
-        running -= 1;
-        admit();
-      };
-      queue.push(() => resolve({ [Symbol.dispose]: leave }));
-      admit();
-      return promise;
-    },
-    get running() {
-      return running;
-    },
-  };
-}
-
 interface LanesDeps {
   readonly clock: Clock;
   /** What lanes hold of their sessions from turn to turn. */
@@ -279,69 +233,14 @@ export interface SessionLanes {
   exclusively<T>(sessionKey: string, work: (session: OpenSession) => Promise<T>): Promise<T>;
   /** Nothing new begins: what waits stays on disk. Resolves when what runs is over. */
   stop(): Promise<void>;
-  /** Gives the slot of a session's turn to others while it waits for them. The turn has one again when this resolves, unless it was aborted. */
-  withoutSlot<T>(sessionKey: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  readonly withoutSlot: Slots["withoutSlot"];
   readonly running: number;
-}
-
-/** The slot of a turn that runs. */
-interface Taken {
-  readonly lane: GlobalLane;
-  slot: Disposable;
-  /** How often it was given away and not asked for again. */
-  given: number;
-}
-
-/** The slots that the turns of sessions have. */
-function createSlots(): Pick<SessionLanes, "withoutSlot"> & { inSlot(sessionKey: string, lane: GlobalLane, work: () => Promise<void>): Promise<void> } {
-  const taken = new Map<string, Taken>();
-  return {
-    async inSlot(sessionKey, lane, work) {
-      const mine: Taken = { lane, slot: await lane.enter(), given: 0 };
-      taken.set(sessionKey, mine);
-      try {
-        await work();
-      } finally {
-        taken.delete(sessionKey);
-        mine.slot[Symbol.dispose]();
-      }
-    },
-    async withoutSlot(sessionKey, signal, work) {
-      const mine = taken.get(sessionKey);
-      if (!mine) return work();
-      mine.given += 1;
-      mine.slot[Symbol.dispose]();
-      try {
-        return await work();
-      } finally {
-        mine.given -= 1;
-        if (mine.given === 0 && !signal.aborted) {
-          const slot = await mine.lane.enter();
-          // The turn may have ended while it waited.
-          if (taken.get(sessionKey) === mine) mine.slot = slot;
-          else slot[Symbol.dispose]();
-        }
-      }
-    },
-  };
 }
 
 export function createSessionLanes(deps: LanesDeps): SessionLanes {
   const serial = createSerial();
-  const { config } = deps;
-  const main = createGlobalLane(() => config.current.agents?.defaults?.maxConcurrent ?? MAX_CONCURRENT);
-  // A turn may wait for its sub-agents, or for another session: they do not wait for a slot behind it.
-  const subagents = createGlobalLane(() => config.current.agents?.defaults?.subagents?.maxConcurrent ?? MAX_SUBAGENTS);
-  const nested = createGlobalLane(() => MAX_NESTED);
-  // Other programs may send more than is answered: the user's messages do not wait behind that.
-  const webhooks = createGlobalLane(() => deps.config.current.cron?.maxConcurrentRuns ?? MAX_WEBHOOKS);
-  const byKind = new Map<string | undefined, GlobalLane>([
-    ["session", nested],
-    ["webhook", webhooks],
-  ]);
-  const globalLane = ({ sessionKey, request }: Item): GlobalLane => (sessionKey.includes(":subagent:") ? subagents : (byKind.get(request?.kind) ?? main));
   const lanes = new Map<string, SessionLane>();
-  const slots = createSlots();
+  const slots = createSlots(deps.config);
   let stopped = false;
 
   function laneOf(sessionKey: string): SessionLane {
@@ -359,7 +258,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
                 () => false,
               )
             : true;
-          await slots.inSlot(sessionKey, globalLane(batch.items[0]), async () => {
+          await slots.inSlot(batch.items[0], async () => {
             if (stopped || !isOpen) return deps.leave(batch.items);
             await deps.run(batch, lane.began, deps.sessions.get(sessionKey));
             lane.ended();
@@ -390,7 +289,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
       return serial.idle();
     },
     get running() {
-      return main.running + subagents.running + nested.running + webhooks.running;
+      return slots.running;
     },
   };
 }

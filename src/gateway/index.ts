@@ -10,7 +10,7 @@ export { createHandlers, sessionDefaults } from "./methods/handlers.ts";
 export type { ChannelPairingPort } from "./methods/channels-pairing.ts";
 export { createLoginLink } from "./methods/login.ts";
 export type { HeartbeatPort } from "./methods/heartbeat.ts";
-export { mainSession, queueSystemEvent, type SystemEvent } from "./system-events.ts";
+export { mainSession, queueSystemEvent, systemEventWrite, type SystemEvent } from "./system-events.ts";
 export type { EndingSession, RestartReport, RestartRequest, SentinelPayload, SessionEndings } from "./methods/deps.ts";
 export type { HealthReport, HealthState } from "./health.ts";
 export type {
@@ -38,7 +38,7 @@ export type { PluginAdminPort, PluginsPort, SwitchEffect } from "./methods/plugi
 export type { PluginSectionsPort } from "./methods/config.ts";
 export type { OverviewPort } from "./methods/overview.ts";
 export type { ChannelsPort } from "./methods/channels.ts";
-export type { MemoryPort } from "./methods/memory.ts";
+export { memoryHandlers, type MemoryPort } from "./methods/memory.ts";
 export type { ModelsPort } from "./methods/models.ts";
 export type { MessagesPort } from "./methods/send.ts";
 export type { QuotaPort } from "./methods/usage.ts";

@@ -1,6 +1,6 @@
 import type { Ids } from "../base/ids.ts";
 import type { Config, OpenClawConfig } from "../config/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, Write } from "../store/index.ts";
 import { canonicalKey, keySettings, mainSessionKey } from "./methods/sessions/keys.ts";
 import { SYSTEM_EVENTS } from "../sessions/index.ts";
 
@@ -23,12 +23,11 @@ const MAX_QUEUED = 200;
 /** The session that everything without a session of its own belongs to. */
 export const mainSession = (config: OpenClawConfig): string => mainSessionKey(keySettings(config));
 
-/** Queues an event, on disk; `OVERLOADED` when too many wait. One that repeats the last is dropped. Returns the session that will get it. */
-export async function queueSystemEvent(
-  deps: { readonly config: Pick<Config, "current">; readonly store: Pick<Store, "write">; readonly ids: Ids },
-  event: SystemEvent,
-): Promise<string> {
-  const { current } = deps.config;
+type EventWrite = Extract<Write, readonly ["injections.add", unknown]>;
+type EventDeps = { readonly config: Pick<Config, "current">; readonly ids: Ids };
+
+/** The write that queues an event, for a commit with others, and the session that will get it. */
+export function systemEventWrite({ config: { current }, ids }: EventDeps, event: SystemEvent): { readonly sessionKey: string; readonly write: EventWrite } {
   let sessionKey = mainSession(current);
   try {
     if (event.sessionKey !== undefined) sessionKey = canonicalKey(event.sessionKey, current);
@@ -37,8 +36,14 @@ export async function queueSystemEvent(
   }
   const { text, idempotencyKey, wake } = event;
   const payload = wake && { wake: wake.source, now: wake.now, ...(wake.ref === undefined ? {} : { ref: wake.ref }) };
-  const about = { id: deps.ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_NOTES };
+  const about = { id: ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_NOTES } as const;
   const limit = wake && wake.source !== "exec" ? MAX_QUEUED : undefined;
-  await deps.store.write("injections.add", { ...about, text, payload, idempotencyKey, limit });
+  return { sessionKey, write: ["injections.add", { ...about, text, payload, idempotencyKey, limit }] };
+}
+
+/** Queues an event, on disk; `OVERLOADED` when too many wait. One that repeats the last is dropped. Returns the session that will get it. */
+export async function queueSystemEvent(deps: EventDeps & { readonly store: Pick<Store, "write"> }, event: SystemEvent): Promise<string> {
+  const { sessionKey, write } = systemEventWrite(deps, event);
+  await deps.store.write(...write);
   return sessionKey;
 }

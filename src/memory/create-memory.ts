@@ -89,7 +89,7 @@ export function createMemory(deps: MemoryDeps): Memory {
   let closed = false;
   let lastId = 0;
   const pending = new Map<number, Pending>();
-  /** Transcripts that grew since the thread was last told; undefined when any may have changed. */
+  /** Transcripts that grew since the thread was last notified; undefined when any may have changed. */
   const grown = new Map<string, Set<string> | undefined>();
 
   const settings = (agentId: string): MemorySettings =>
@@ -97,7 +97,17 @@ export function createMemory(deps: MemoryDeps): Memory {
 
   function librarySettings(agentId: string): LibrarySettings {
     const { file, extraPaths, sources, chunking, sync } = settings(agentId);
-    return { agentId, file, stateDir: config.paths.state, workspace: workspaceOf(agentId), extraPaths, sources, chunking, watch: sync.watch, watchDebounceMs: sync.watchDebounceMs };
+    return {
+      agentId,
+      file,
+      stateDir: config.paths.state,
+      workspace: workspaceOf(agentId),
+      extraPaths,
+      sources,
+      chunking,
+      watch: sync.watch,
+      watchDebounceMs: sync.watchDebounceMs,
+    };
   }
 
   function lost(which: Worker, why: string): void {
@@ -138,6 +148,8 @@ export function createMemory(deps: MemoryDeps): Memory {
     idle?.[Symbol.dispose]();
     if (!ending) return;
     const { promise, resolve } = Promise.withResolvers<void>();
+    // A command that waits for nothing else must not end before the index is closed.
+    ending.ref();
     ending.once("exit", () => resolve());
     ending.postMessage({ type: "close" } satisfies ToThread);
     await promise;

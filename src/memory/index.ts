@@ -9,5 +9,8 @@ export { createNotebook, type Notebook, type NoteInfo, type NoteText } from "./n
 export { reasonsOf, understoodText } from "./reasons.ts";
 export { indexTime, statusReport } from "./status-report.ts";
 export { createForgetting } from "./forget/forgetting.ts";
+export { PREVIEW_HEADS } from "./forget/types.ts";
 export type { Forgetting, ForgetReport, ForgetRequest, ForgetTarget, ForgottenItem } from "./forget/types.ts";
 export { noteItem } from "./notes/note-item.ts";
+export { evaluate, parseQuestions, type EvalReport } from "./evaluate.ts";
+export { suggestionsOf, withSuggestion, type Suggestion } from "./suggest.ts";

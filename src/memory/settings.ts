@@ -75,7 +75,8 @@ export function memorySettings(config: OpenClawConfig, agentId: string, { stateD
   const written = merged(config, agentId);
   const { sync, query, store, chunking } = written;
   const slot = config.plugins?.slots?.memory ?? "memory-core";
-  const file = store?.path === undefined ? join(stateDir, "memory", `${agentId}.sqlite`) : resolve(home, expandHome(store.path, home).replaceAll("{agentId}", agentId));
+  const file =
+    store?.path === undefined ? join(stateDir, "memory", `${agentId}.sqlite`) : resolve(home, expandHome(store.path, home).replaceAll("{agentId}", agentId));
   const { mmr, temporalDecay, candidateMultiplier } = query?.hybrid ?? {};
   const weights = weightsOf(query?.hybrid);
   return {

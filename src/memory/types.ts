@@ -15,7 +15,7 @@ export interface SearchRequest {
   readonly minScore: number;
   readonly sources: readonly Source[];
   readonly scope: Scope;
-  /** When it is asked, in milliseconds since the epoch; and seconds east of UTC of whoever asks. */
+  /** When it is asked, in milliseconds since the epoch; and seconds east of UTC of the person who asks. */
   readonly now: number;
   readonly zoneSeconds: number;
   /** Also says what put each hit where it is. */

@@ -26,6 +26,8 @@ export interface ModelFailure {
   readonly aborted?: boolean;
   /** The answer violated the format: no JSON, an unclosed tool call, a stream that ended in the middle. */
   readonly malformed?: boolean;
+  /** The answer had nothing in it: no text, no thought, no call. */
+  readonly empty?: boolean;
   /** Part of the answer had already been passed on. */
   readonly afterContent?: boolean;
   readonly requestId?: string;

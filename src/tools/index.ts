@@ -61,6 +61,7 @@ export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type
 export { isSessionSandboxed, sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
 export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
 export { createMarkUntrusted, oneLine, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";
+export { createRecall, type Recall } from "./builtin/memory/recall.ts";
 export { createTaint, type Taint, type TaintDeps, type TaintSettings } from "./untrusted/taint.ts";
 export {
   failedOutcome,

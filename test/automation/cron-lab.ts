@@ -9,6 +9,8 @@ import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
+import { sessionMessage } from "../../src/conversation/index.ts";
+import { systemEventWrite } from "../../src/gateway/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
 
@@ -20,7 +22,8 @@ export interface CronLab extends AsyncDisposable {
   readonly store: Store;
   readonly responder: MemoryResponder;
   readonly events: CronEvent[];
-  readonly notes: { sessionKey: string; text: string }[];
+  /** Lines that wait for the next turn of the main session. */
+  notes(): Promise<readonly string[]>;
   readonly config: { current: OpenClawConfig };
   /** A process of the gateway, as far as jobs are concerned. */
   open(wall?: Clock): Promise<Cron>;
@@ -48,7 +51,6 @@ export async function openCronLab(): Promise<CronLab> {
   const store = await openStore({ stateDir, clock });
   const responder = createMemoryResponder(clock);
   const events: CronEvent[] = [];
-  const notes: { sessionKey: string; text: string }[] = [];
   const config: { current: OpenClawConfig } = { current: {} };
   const ids = createIds(seededRandom(7));
   const finished = (): readonly (readonly [string | undefined, number])[] =>
@@ -66,7 +68,7 @@ export async function openCronLab(): Promise<CronLab> {
     store,
     responder,
     events,
-    notes,
+    notes: async () => (await store.read("injections.waiting", { sessionKey: "agent:main:main", now: clock.now() })).map(({ text }) => text),
     config,
     pass,
     finished,
@@ -79,7 +81,11 @@ export async function openCronLab(): Promise<CronLab> {
         ids,
         log: silentLogger,
         runs: responder,
-        notify: async ({ sessionKey, text }) => void notes.push({ sessionKey, text }),
+        note: (event) => systemEventWrite({ config, ids }, event).write,
+        async post({ sessionKey, agentId, text }) {
+          const writes = await sessionMessage({ store, ids, clock }, { sessionKey, agentId }, text);
+          return writes && { writes, posted() {} };
+        },
         emit: (event) => void events.push(event),
         disabledBy: () => (config.current.cron?.enabled === false ? "cron.enabled" : undefined),
       });

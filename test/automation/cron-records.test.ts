@@ -83,7 +83,7 @@ test("the answer of a job goes to a chat once: its run has no message tool, and 
   expect(await cron.runs(sent.id, 1)).toMatchObject([{ status: "ok", delivered: true }]);
   expect((await cron.runs(quiet.id, 1))[0]).not.toHaveProperty("delivered");
   // Only the answer that went to no chat leaves a line.
-  expect(lab.notes.map(({ text }) => text)).toEqual([expect.stringMatching(/^Cron: Echo: /)]);
+  expect(await lab.notes()).toEqual([expect.stringMatching(/^Cron: Echo: /)]);
 });
 
 test("a model that a job names has to be there", async () => {

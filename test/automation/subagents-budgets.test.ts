@@ -65,6 +65,7 @@ beforeEach(async () => {
     },
     deleteSession: async () => {},
     killProcesses: async () => 0,
+    runningCommands: async () => [],
   });
 });
 afterEach(async () => {

@@ -25,6 +25,8 @@ let deleted: string[];
 let spent: string | undefined;
 let budgets: readonly SpawnBudget[];
 let busy: Set<string>;
+/** Runs wait here before they are on disk. */
+let gate: ((request: { readonly sessionKey: string }) => Promise<void>) | undefined;
 let subagents: Subagents;
 
 const ids = createIds(seededRandom(11));
@@ -47,6 +49,7 @@ async function open(): Promise<Subagents> {
     conversation: () => ({
       ...responder,
       async accept(request, also = []) {
+        await gate?.(request);
         await store.commit(also);
         return responder.accept(request);
       },
@@ -60,6 +63,7 @@ async function open(): Promise<Subagents> {
     budgets: async () => spent ?? budgets,
     deleteSession: async (key) => void deleted.push(key),
     killProcesses: async () => 0,
+    runningCommands: async () => [],
   });
   await opened.start();
   return opened;
@@ -80,6 +84,7 @@ beforeEach(async () => {
   spent = undefined;
   budgets = [];
   busy = new Set();
+  gate = undefined;
   subagents = await open();
 });
 afterEach(async () => {
@@ -121,6 +126,52 @@ test("results that wait for a busy session come to it in one turn when it is fre
   await expect.poll(() => (clock.advance(100), announced().length)).toBe(1);
   for (const cause of ["first", "second", "third"]) expect(announced()[0]!.message).toContain(`"do ${cause}" just completed`);
   expect(await store.read("subagents.list", { unannounced: true })).toEqual([]);
+});
+
+/** Runs that are accepted from now on wait until `open` is called. */
+function holdRuns(): { readonly reached: Promise<void>; open(): void } {
+  const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  gate = () => (reached.resolve(), opened.promise);
+  return { reached: reached.promise, open: opened.resolve };
+}
+
+test("a stop that comes while a child is being started ends it, and is over when it has", async () => {
+  const held = holdRuns();
+  const starting = spawn("late @hold");
+  await held.reached;
+  let killed: number | undefined;
+  const stopping = subagents.killBelow(PARENT).then((count) => (killed = count));
+  await expect.poll(async () => (await store.read("subagents.list", {})).length).toBe(0);
+  expect(killed).toBeUndefined();
+  held.open();
+  const child = await starting;
+  expect(await stopping).toBe(1);
+  expect(child).toMatchObject({ status: "accepted" });
+  expect(await row("runId" in child ? child.runId : "")).toMatchObject({ state: "ended", outcome: "killed" });
+  expect(responder.aborted).toEqual(["runId" in child ? child.runId : ""]);
+});
+
+test("a stop waits for a report that is on its way, and none comes after it", async () => {
+  busy.add(PARENT);
+  await spawn("first");
+  await expect.poll(async () => (clock.advance(100), (await store.read("subagents.list", { unfinished: false })).length)).toBe(1);
+  // Its report is about to be accepted when the stop comes.
+  const held = holdRuns();
+  busy.clear();
+  let isReached = false;
+  void held.reached.then(() => (isReached = true));
+  await expect.poll(() => (clock.advance(100), isReached)).toBe(true);
+  let isOver = false;
+  const stopping = subagents.killBelow(PARENT).then(() => (isOver = true));
+  await expect.poll(async () => (await store.read("subagents.list", { unannounced: true })).length).toBe(1);
+  expect(isOver).toBe(false);
+  held.open();
+  await stopping;
+  const reports = announced();
+  expect(reports).toHaveLength(1);
+  expect(await store.read("subagents.list", { unannounced: true })).toEqual([]);
+  clock.advance(MINUTE);
+  expect(announced()).toEqual(reports);
 });
 
 test("runs.json shows the runs to other programs", async () => {

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos [-- --n 200] [--seed n] [--path store|turns|channel|automation] [--writers 8]`: the whole kill campaigns, of the store, of turns with tools, of
+ * `npm run chaos [-- --n 200] [--seed n] [--path store|turns|channel|automation|memory] [--writers 8]`: the whole kill campaigns, of the store, of turns with tools, of
  * the way from a platform's update to the receipt of its answer, and of work that starts by itself. `--only` is another name of `--path`. Exits 1 when a promise was broken.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +10,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { automationCampaign } from "./automation/campaign.ts";
 import { channelCampaign } from "./channel/campaign.ts";
 import { killCampaign } from "./kills.ts";
+import { memoryCampaign } from "./memory/campaign.ts";
 import { turnCampaign } from "./turns.ts";
 
 const { values } = parseArgs({
@@ -24,8 +25,8 @@ const { values } = parseArgs({
   },
 });
 const path = values.path ?? values.only;
-if (path !== undefined && !["store", "turns", "channel", "automation"].includes(path))
-  throw new Error(`--path is store, turns, channel or automation, got ${path}`);
+if (path !== undefined && !["store", "turns", "channel", "automation", "memory"].includes(path))
+  throw new Error(`--path is store, turns, channel, automation or memory, got ${path}`);
 const asked = (name: string): boolean => path === undefined || path === name;
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const kills = Number(values.n ?? values.kills ?? 200);
@@ -91,4 +92,18 @@ if (asked("automation")) {
     },
   });
   report("automation", found, home);
+}
+
+if (asked("memory")) {
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-chaos-memory-"));
+  console.log(`memory: ${kills} kills, seed ${seed}`);
+  const found = await memoryCampaign({
+    folder,
+    kills,
+    random: seededRandom(seed),
+    onRound: (round, rebuilt) => {
+      if (round % 50 === 0) console.log(`${round} kills, ${rebuilt} times the index was made again`);
+    },
+  });
+  report("memory", found, folder);
 }

@@ -34,9 +34,11 @@ afterAll(async () => {
 async function storyOf(kind: string, messageId: string, more: { text?: string; payload?: object; sessionKey?: string } = {}): Promise<Story> {
   const { text = "do it", payload = {}, sessionKey = "agent:main:main" } = more;
   await store.write("inbox.accept", { channel: "gateway", account: "", conversation: "", messageId, kind, text, payload, sessionKey, agentId: "main" });
-  const { createWhy } = await loadWhy();
+  const { createWhy, whyText } = await loadWhy();
   const [story] = await createWhy({ store, now: () => T0 }).tell(messageId);
   expect(story?.steps[0]).toMatchObject({ kind: "received", text: story?.about.start?.text ?? expect.any(String) });
+  // It is what the trace begins with, in chats too.
+  expect(whyText(story!).split("\n")[0]).toContain(`(${story?.about.start?.text ?? messageId})`);
   return story!;
 }
 const startOf = async (...asked: Parameters<typeof storyOf>): Promise<Story["about"]["start"]> => (await storyOf(...asked)).about.start;

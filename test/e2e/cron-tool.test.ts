@@ -82,6 +82,45 @@ test.each([
   await call("cron.remove", { id: job?.id });
 });
 
+test.each([
+  ["work", { kind: "agentTurn", message: "say w-web" }, "Heard w-web."],
+  ["a reminder", { kind: "systemEvent", text: "say w-cup" }, "w-cup"],
+])("%s that is asked for in WebChat answers in the session that asked, and no chat gets it", async (kind, payload, answer) => {
+  // The session was used last by a chat.
+  const word = `w-last${payload.kind.toLowerCase()}`;
+  // Lines that other tests left may be in the answer too.
+  const heard = (said: string): boolean => texts(telegram.me).some((text) => text.startsWith("Heard") && text.endsWith(` ${said}.`));
+  telegram.say(word);
+  await expect.poll(() => heard(word), PATIENCE).toBe(true);
+  const name = `${kind} for WebChat`;
+  gateway.model.answers(({ user, body }) => {
+    if (!user.includes("schedule it")) return undefined;
+    if (body.slice(body.lastIndexOf("schedule it")).includes('"role":"tool"')) return "It is scheduled.";
+    return { text: "", calls: [{ name: "cron", args: { action: "add", job: { name, schedule: DAILY, payload } } }] };
+  });
+  const sessionKey = "agent:main:main";
+  const shown = async (): Promise<readonly string[]> => {
+    const { messages } = await call<{ messages: readonly { role: string; content: readonly { text?: string }[] }[] }>("chat.history", { sessionKey });
+    return messages.filter(({ role }) => role === "assistant").map(({ content }) => content.map(({ text = "" }) => text).join(""));
+  };
+  const { runId } = await call<{ runId: string }>("chat.send", { sessionKey, message: "schedule it", idempotencyKey: name });
+  await call("agent.wait", { runId, timeoutMs: PATIENCE.timeout });
+  gateway.model.answers(undefined);
+  const job = (await jobs()).find((one) => one.name === name);
+  expect(job).toMatchObject({ sessionKey, delivery: { channel: "webchat" } });
+  // A chat writes in between.
+  telegram.say(`${word}2`);
+  await expect.poll(() => heard(`${word}2`), PATIENCE).toBe(true);
+  const sent = texts(telegram.me).length;
+  const before = (await shown()).length;
+  await call("cron.run", { id: job?.id });
+  expect((await call<{ entries: readonly object[] }>("cron.runs", { id: job?.id })).entries).toMatchObject([{ status: "ok" }]);
+  expect((await shown()).slice(before)).toEqual([expect.stringContaining(answer)]);
+  await gateway.aside();
+  expect(texts(telegram.me)).toHaveLength(sent);
+  await call("cron.remove", { id: job?.id });
+});
+
 test("a job reaches neither an agent nor a session that the other tools may not reach", async () => {
   const payload = { kind: "agentTurn", message: "say w-foreign" };
   const refused = async (word: string, job: object): Promise<string> => ask(word, { action: "add", job: { name: word, schedule: DAILY, payload, ...job } });

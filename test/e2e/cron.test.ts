@@ -159,7 +159,7 @@ test("what a run cost is recorded, and shown on the command line", async () => {
 });
 
 test.each(["cron.claimed", "cron.started", "cron.accepted", "cron.ended", "cron.finished", "inbox.committed", "turn.started"])(
-  "killed at %s, a slot runs once and is recorded once",
+  "killed at %s, a slot runs once, is recorded once, and its session reads once what came of it",
   async (failpoint) => {
     const word = `w-${failpoint.replaceAll(".", "")}`;
     await gateway.stop();
@@ -178,6 +178,12 @@ test.each(["cron.claimed", "cron.started", "cron.accepted", "cron.ended", "cron.
     expect(asked(word)).toBe(1);
     const { jobs } = await call<{ jobs: readonly Job[] }>("cron.list", { includeDisabled: true });
     expect(jobs.find((one) => one.id === id)).toMatchObject({ enabled: false, state: { lastStatus: "ok" } });
+    // The line for the main session is in the commit that ends the slot.
+    for (const word of ["first", "second"]) {
+      const { runId } = await call<{ runId: string }>("chat.send", { sessionKey: "agent:main:main", message: `${word} look`, idempotencyKey: `${id}-${word}` });
+      await call("agent.wait", { runId, timeoutMs: PATIENCE.timeout });
+    }
+    expect(asked(`Cron: Heard ${word}.`)).toBe(1);
     await call("cron.remove", { id });
   },
 );

@@ -1,5 +1,5 @@
 /** Heartbeats in a real gateway: what makes no model call, what reaches the chat, what wakes a session, and what a kill leaves. */
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
@@ -77,9 +77,9 @@ test("without a file, or with one that asks for nothing, no model is asked, and 
   await call("set-heartbeats", { enabled: false });
   expect((await gateway.cli("system", "event", "--text", "w-off", "--mode", "now")).output).toContain("heartbeats are off");
   await call("set-heartbeats", { enabled: true });
-  // Both go with the next message.
+  // Both go with the next message, or with a beat before it.
   telegram.say("say w-caughtup");
-  await expect.poll(texts, PATIENCE).toContainEqual(expect.stringMatching(/w-quiet.*w-off.*w-caughtup/));
+  await expect.poll(() => texts().join(" "), PATIENCE).toMatch(/Heard[^.]* w-quiet w-off(?: w-caughtup\.|\..*Heard[^.]* w-caughtup\.)/);
 });
 
 test("an empty answer is an acknowledgement, and is not reported as sent", async () => {
@@ -232,3 +232,20 @@ test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.start
     await expect.poll(last, PATIENCE).toMatchObject({ status: "sent", preview: expect.stringContaining(word) });
   },
 );
+
+test("a line that comes while a turn runs is acted on after it, also when a kill interrupts that turn", async () => {
+  const started = join(gateway.workspace, "interrupted");
+  gateway.model.answers(({ user, body }) => {
+    if (!user.includes("w-interrupted")) return undefined;
+    const isDone = (body.split("w-interrupted").at(-1) ?? "").includes('"role":"tool"');
+    return isDone ? undefined : { text: "", calls: [{ name: "exec", args: { command: `touch ${started}; sleep 60` } }] };
+  });
+  telegram.say("say w-interrupted");
+  await expect.poll(() => existsSync(started), PATIENCE).toBe(true);
+  await gateway.operator.request("wake", { text: "say w-meanwhile", mode: "now", idempotencyKey: "meanwhile" });
+  await gateway.kill();
+  await gateway.start();
+  await expect.poll(texts, PATIENCE).toContainEqual(heard("interrupted"));
+  await expect.poll(texts, PATIENCE).toContainEqual(heard("meanwhile"));
+  expect(askedWith("w-meanwhile")).toBe(1);
+});

@@ -22,10 +22,14 @@ test("a conversation is saved as people wrote it, without what the channel adds 
   const texts = (): readonly string[] => telegram.messages(telegram.me.id).map(({ text }) => text);
   telegram.say("say w-plum");
   await expect.poll(texts, PATIENCE).toContain("Heard w-plum.");
+  expect((await gateway.operator.ask("memory.search", { query: "w-plum", minScore: 0 })).ok).toBe(true);
   telegram.say("/new");
   const folder = join(gateway.workspace, "memory");
   const files = (): readonly string[] => (existsSync(folder) ? readdirSync(folder) : []);
   await expect.poll(files, PATIENCE).toHaveLength(1);
   const saved = readFileSync(join(folder, files()[0]!), "utf8");
   expect(saved).toMatch(/## Conversation Summary\n\nuser: say w-plum\nassistant: Heard w-plum\.\n$/);
+  // The next search finds it, also when the index was made before.
+  const { payload } = await gateway.operator.ask("memory.search", { query: "w-plum", minScore: 0 });
+  expect((payload as { results: readonly { path: string }[] }).results.map(({ path }) => path)).toContain(`memory/${files()[0]}`);
 });

@@ -61,7 +61,7 @@ describeInBrowser("accessibility", () => {
     await page.getByLabel(/of the gateway/).waitFor();
     await examine("login");
     await logIn(page);
-    for (const path of [...PAGE_PATHS, "chat/agent%3Amain%3Aweb%3Anotes", "chat/agent%3Amain%3Aweb%3Aempty"]) {
+    for (const path of [...PAGE_PATHS, "jobs/new", "chat/agent%3Amain%3Aweb%3Anotes", "chat/agent%3Amain%3Aweb%3Aempty"]) {
       await page.goto(`${scene.url}/${path}`);
       await page.locator(`oc-${path.replace(/\/.*/, "")}-page`).waitFor();
       await settled(page);

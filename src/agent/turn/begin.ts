@@ -81,12 +81,12 @@ export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: 
     begun.catch(() => {}); // Reported by the first commit. A turn that is left has none.
     return { target: { ...target, begun }, committed: Promise.resolve([]) };
   }
-  if (session.isTouched !== undefined) session.isTouched = false;
+  // What came while a turn was interrupted waits for the one after it.
+  if (session.isTouched !== undefined) session.isTouched = turn !== undefined;
   // Of another session only what asks for a heartbeat is taken: the rest is for that session itself.
   // Lost with the machine, it is simply begun again; what follows from it is synced with it. Drained first: its answer is the first of the commit's.
-  const committed = store
-    .commit([["injections.drain", { sessionKey: eventsOf ?? sessionKey, turnId, waking: eventsOf !== undefined }], ...writes], { lazy: true, by: session })
-    .then(([injections]) => injections);
+  const drained = { sessionKey: eventsOf ?? sessionKey, turnId, waking: eventsOf !== undefined, again: turn !== undefined };
+  const committed = store.commit([["injections.drain", drained], ...writes], { lazy: true, by: session }).then(([injections]) => injections);
   committed.catch(() => {}); // Reported where it is waited for.
   return { target, committed };
 }

@@ -8,7 +8,7 @@ import type { ImageFitter } from "../../media/index.ts";
 import type { Budgets, Models } from "../../models/index.ts";
 import type { OpenSession } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { Broker } from "../../tools/index.ts";
+import type { Broker, Recall } from "../../tools/index.ts";
 import type { HostFacts, SandboxFacts } from "../prompt/facts.ts";
 import type { Skills } from "../skills/create-skills.ts";
 import type { ReadBootstrapFiles } from "../workspace/bootstrap-files.ts";
@@ -54,6 +54,8 @@ export interface TurnDeps {
   readonly timezone: string;
   /** What a session waits for, one line each: processes, approvals. It stays word for word when its conversation is summed up. */
   readonly pendingWork?: (sessionKey: string) => readonly string[];
+  /** What memory has to add to a message. */
+  readonly recall?: Recall | undefined;
   /** Folder of the documentation on this machine. */
   readonly docsPath?: string;
   readonly sandbox?: (facts: { readonly agentId: string; readonly sessionKey: string }) => SandboxFacts | undefined;

@@ -183,11 +183,13 @@ export async function shapePrompt(deps: TurnDeps, input: TurnInput, turn: Unshap
   const { context, injections, systemPrompt } = turn;
   const prompt = input.message;
   const isBeat = input.trigger === "heartbeat" && hooks.has("heartbeat_prompt_contribution");
-  const isPlain = injections.length === 0 && input.events === undefined && !isBeat && !SHAPING.some((name) => hooks.has(name));
+  const recalled = await recall(deps, input, context.sessionId);
+  const isPlain = recalled === undefined && injections.length === 0 && input.events === undefined && !isBeat && !SHAPING.some((name) => hooks.has(name));
   if (isPlain) return { before: "", text: prompt, after: "", systemPrompt };
   const messages: unknown[] = [...turn.messages];
   const waiting = injections.filter(({ placement }) => placement !== SYSTEM_EVENT);
   const around: Around[] = waiting.map(injected);
+  if (recalled !== undefined) around.push({ appendContext: recalled });
   if (hooks.has("agent_turn_prepare")) {
     around.push((await hooks.run("agent_turn_prepare", { prompt, messages, injections: waiting.map(injectionFact) }, { ...context })) ?? {});
   }
@@ -221,6 +223,10 @@ export async function shapePrompt(deps: TurnDeps, input: TurnInput, turn: Unshap
     ...(override ? { override } : {}),
   };
 }
+
+/** Only people's messages are answered from memory: what starts by itself knows what it is about. */
+const recall = ({ recall: find }: TurnDeps, { trigger, agentId, sessionKey, message }: TurnInput, sessionId: string | undefined) =>
+  trigger === undefined && sessionId !== undefined ? find?.({ agentId, sessionKey, sessionId, message }) : undefined;
 
 const filled = (texts: readonly (string | undefined)[]): readonly string[] =>
   texts.filter((text): text is string => typeof text === "string" && text.trim() !== "");

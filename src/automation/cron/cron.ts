@@ -9,13 +9,13 @@ import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import type { Responder } from "../../conversation/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
-import type { CronSlotRow, Store } from "../../store/index.ts";
-import { createJob, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
+import type { CronSlotRow, Store, Write } from "../../store/index.ts";
+import { createJob, patchedSchedule, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
 import { changeJob, extraOf, jobOf, putJob, rowOf, type Extra } from "./jobs.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner } from "./runner.ts";
-import { parseAt, timesOf } from "./schedule.ts";
+import { checkSchedule, nextTimes, parseAt, timesOf, type Schedule } from "./schedule.ts";
 import { upcomingTimes, type Upcoming } from "./upcoming.ts";
 
 export type CronEvent = EventPayload<"cron">;
@@ -31,14 +31,21 @@ export interface CronDeps {
   readonly ids: Ids;
   readonly log: Logger;
   readonly runs: Pick<Responder, "accept" | "outcome">;
-  /** Queues a line for the next turn of a session. */
-  readonly notify: (event: {
+  /** The write that queues a line for the next turn of a session. */
+  readonly note: (event: {
     readonly sessionKey: string;
     readonly text: string;
     readonly idempotencyKey: string;
     /** The next heartbeat acts on it. */
     readonly wake?: { readonly source: "cron"; readonly now: false };
-  }) => Promise<unknown>;
+  }) => Write;
+  /** The writes that put a text into a session as the agent's, and what shows it once they are on disk. Undefined when there is no such session. */
+  readonly post: (message: {
+    readonly sessionKey: string;
+    readonly agentId: string;
+    readonly text: string;
+    readonly id: string;
+  }) => Promise<{ readonly writes: readonly Write[]; posted(): void } | undefined>;
   /** Called once it is on disk. */
   readonly emit: Emit;
   /** The setting or the variable that lets jobs only run by hand; undefined when they run by themselves. */
@@ -59,6 +66,8 @@ export interface Cron extends AsyncDisposable {
   run(id: string, mode: "due" | "force"): Promise<{ readonly ran: boolean; readonly reason?: "already-running" | "not-due" }>;
   /** Finished and missed runs, oldest first. */
   runs(id: string, limit: number): Promise<readonly CronEntry[]>;
+  /** The times at which a schedule would run: of this job, or of a new one. Refuses a schedule that cannot be used. */
+  next(schedule: Schedule, count: number, id?: string): Promise<readonly number[]>;
   /** The coming times of all jobs, in order; of jobs that run often only how many there are. */
   upcoming(range: { readonly untilMs: number; readonly limit: number }): Promise<Upcoming>;
 }
@@ -78,6 +87,12 @@ export function entryOf({ jobId, scheduledAt, state, status, finishedAt, detail 
   const about = { ts: finishedAt ?? scheduledAt, jobId, action: "finished", runAtMs: scheduledAt } as const;
   if (state === "missed") return { ...about, status: "skipped", error: "missed: the gateway was not running, or the time was too long ago" };
   return { ...about, ...record, ...(status === null ? {} : { status }) };
+}
+
+async function preview({ store, clock }: CronDeps, schedule: Schedule, count: number, id: string | undefined): Promise<readonly number[]> {
+  const row = id === undefined ? undefined : await store.read("cron.job.get", { id });
+  const checked = row ? patchedSchedule(jobOf(row).schedule, schedule, clock.now()) : checkSchedule(schedule, clock.now());
+  return nextTimes(checked, clock.now(), count, row?.id);
 }
 
 export function createCron(deps: CronDeps): Cron {
@@ -156,6 +171,7 @@ export function createCron(deps: CronDeps): Cron {
         .reverse();
     },
     upcoming: (range) => upcomingTimes(store, range),
+    next: (schedule, count, id) => preview(deps, schedule, count, id),
     async [Symbol.asyncDispose]() {
       runner.close();
       await planner.close();

@@ -89,7 +89,7 @@ export function readJob(id: string, input: unknown, stored: { readonly [Field in
 }
 
 /** A patch without `anchorMs` starts the interval again; one without a stagger keeps it. */
-function patchedSchedule(old: Schedule, patch: Schedule, now: number): Schedule {
+export function patchedSchedule(old: Schedule, patch: Schedule, now: number): Schedule {
   const keepsStagger = patch.kind === "cron" && old.kind === "cron" && patch.staggerMs === undefined && old.staggerMs !== undefined;
   return checkSchedule(keepsStagger ? { ...patch, staggerMs: old.staggerMs } : patch, now);
 }

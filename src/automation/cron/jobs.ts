@@ -39,7 +39,7 @@ export async function rowOf(store: Pick<Store, "read">, id: string): Promise<Cro
 }
 
 /** Writes that are made with a change, in one commit. */
-type Others = (job: CronJob, old: CronJob) => readonly Write[];
+type Others = (job: CronJob, old: CronJob) => readonly Write[] | Promise<readonly Write[]>;
 
 /** Changes a job. A change that another writer made first is taken into account. Undefined, and nothing written, when the job is gone. */
 export async function changeJobIfThere(
@@ -54,7 +54,7 @@ export async function changeJobIfThere(
     const old = jobOf(row);
     const job = make(old);
     try {
-      await store.commit([putJob(job, row.version, extraOf(row)), ...others(job, old)]);
+      await store.commit([putJob(job, row.version, extraOf(row)), ...(await others(job, old))]);
       return { job, old };
     } catch (error) {
       const isBeaten = error instanceof AppError && error.code === "CONFLICT" && (await store.read("cron.job.get", { id }))?.version !== row.version;

@@ -54,6 +54,15 @@ export function sessionOf(job: Pick<CronJob, "agentId" | "sessionKey">, config: 
   return naming.scope === "global" ? "global" : `agent:${agentId}:main`;
 }
 
+/** The clients of the gateway: what is sent there is a message in a session. */
+export const WEBCHAT = "webchat";
+
+/** The session that the answer of an isolated job is shown in; undefined when it goes to a chat, or nowhere. */
+export function shownIn(job: CronJob, config: OpenClawConfig): string | undefined {
+  const { mode, channel } = job.delivery ?? {};
+  return job.payload.kind === "agentTurn" && mode === "announce" && channel?.trim().toLowerCase() === WEBCHAT ? sessionOf(job, config) : undefined;
+}
+
 /** The session of an isolated job. */
 export const isolatedSession = (job: CronJob, config: OpenClawConfig): string => `agent:${agentOf(job, config)}:cron:${job.id}`;
 
@@ -73,7 +82,7 @@ export async function targetOf(
   const target = to?.trim() || (isLast ? last.to : undefined);
   if (channel === undefined || channel === "webchat" || !target || !configured.includes(channel)) {
     // Without a channel there is nothing to send over: the answer is in the job's session, and its summary goes to the main one.
-    if (bestEffort || (named === "last" && to === undefined && (channel === undefined || channel === "webchat"))) return undefined;
+    if (bestEffort || (named === "last" && !to?.trim() && (channel === undefined || channel === "webchat"))) return undefined;
     if (channel !== undefined && target && channel !== "webchat")
       throw new AppError("INVALID_INPUT", `the channel ${JSON.stringify(channel)} of the job's delivery is not configured (channels.${channel})`);
     throw new AppError("INVALID_INPUT", "cron delivery target is missing: set delivery.channel and delivery.to, or write in that chat first");
@@ -94,17 +103,19 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
   if (payload.kind === "systemEvent") {
     const sessionKey = sessionOf(job, config);
     const { mode, channel: asked, to: recipient, ...exact } = job.delivery ?? {};
-    const chat = mode === "none" && asked !== undefined && recipient !== undefined ? { channel: asked, to: recipient, ...exact } : undefined;
+    const isNamed = mode === "none" && asked !== undefined && (recipient !== undefined || asked === WEBCHAT);
+    const chat = isNamed ? { channel: asked, to: recipient, ...exact } : undefined;
     const last = chat ?? deliveryOf((await store.read("sessions.get", { key: sessionKey }))?.entry);
-    const { channel = "webchat", to, accountId = "default", threadId } = last ?? {};
-    const isChat = channel !== "webchat" && to !== undefined && config.channels?.[channel] !== undefined;
+    const { channel = WEBCHAT, to, accountId = "default", threadId } = last ?? {};
+    const isChat = channel !== WEBCHAT && to !== undefined && config.channels?.[channel] !== undefined;
     const reply: ReplyAddress | undefined = isChat
       ? { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) }
       : undefined;
     const message = `A scheduled reminder is due:\n\n${payload.text}\n\n${REMINDER_NOTE}\n${timeLine(now, config)}`;
     return { runId, kind: "cron", sessionKey, message, channel, ...(reply ? { reply } : {}) };
   }
-  const reply = await targetOf(job, config, store);
+  const isShown = shownIn(job, config) !== undefined;
+  const reply = isShown ? undefined : await targetOf(job, config, store);
   const seconds = payload.timeoutSeconds ?? DEFAULT_TIMEOUT_S;
   const thinking = THINKING_LEVELS.find((level) => level === payload.thinking?.trim().toLowerCase());
   if (payload.thinking !== undefined && thinking === undefined)
@@ -113,13 +124,14 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
     runId,
     kind: "cron",
     sessionKey: isolatedSession(job, config),
-    message: `[cron:${job.id} ${job.name}] ${payload.message}\n${timeLine(now, config)}${reply ? `\n\n${SUMMARY_NOTE}` : ""}`,
-    channel: reply?.channel ?? "webchat",
+    message: `[cron:${job.id} ${job.name}] ${payload.message}\n${timeLine(now, config)}${reply || isShown ? `\n\n${SUMMARY_NOTE}` : ""}`,
+    channel: reply?.channel ?? WEBCHAT,
     ...(seconds === 0 ? {} : { timeoutMs: seconds * 1000 }),
     ...(thinking === undefined ? {} : { thinking }),
-    ...(payload.model === undefined ? {} : { model: payload.model, modelRequired: true }),
-    // The answer is sent by the turn itself: with the tool it could be sent twice.
-    ...(reply ? { reply, withoutTools: [MESSAGE.name] } : {}),
+    ...(payload.model?.trim() ? { model: payload.model.trim(), modelRequired: true } : {}),
+    // The answer is sent by the turn itself, or with the end of its slot: with the tool it could be sent twice.
+    ...(reply || isShown ? { withoutTools: [MESSAGE.name] } : {}),
+    ...(reply ? { reply } : {}),
   };
 }
 

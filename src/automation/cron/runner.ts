@@ -2,13 +2,13 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { clip } from "../../base/text.ts";
-import { acceptedRequest, type Responder, type RunRequest } from "../../conversation/index.ts";
+import { acceptedRequest, jobSlots, type Responder, type RunRequest } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { CronDeps, CronEvent } from "./cron.ts";
 import { listTimes, passedOverAs } from "./due.ts";
 import type { CronJob } from "./job.ts";
 import { changeJobIfThere, extraOf, jobOf, type Extra } from "./jobs.ts";
-import { agentOf, isQuiet, costOf, isolatedSession, recordOf, requestOf, runIdOf, sessionOf, type RunRecord } from "./run.ts";
+import { agentOf, isQuiet, costOf, isolatedSession, recordOf, requestOf, runIdOf, sessionOf, shownIn, type RunRecord } from "./run.ts";
 import { timesOf } from "./schedule.ts";
 
 /** One time of one job. */
@@ -42,7 +42,6 @@ export interface Runner {
   close(): void;
 }
 
-const MAX_CONCURRENT = 8;
 /** After 1, 2, 3, 4, and 5 or more failures in a row. */
 const BACK_OFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000];
 const ALERT_AFTER = 3;
@@ -87,8 +86,16 @@ const backOffText = ({ state: { consecutiveErrors: failures = 0 } }: CronJob): s
 
 const QUIET = "outside the active hours of the agent's heartbeat: the reminder waits for the next heartbeat, or for the session's next turn";
 
+/** How a run ended, and what is committed with its end. */
+interface Executed {
+  readonly record: RunRecord;
+  /** What the agent answered, in full. */
+  readonly answer?: string;
+  readonly with?: readonly Write[];
+}
+
 /** Asks the agent. `left`: the gateway stops, and the run continues after the restart. */
-async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = false }: Slot, isClosed: () => boolean): Promise<RunRecord | "left"> {
+async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = false }: Slot, isClosed: () => boolean): Promise<Executed | "left"> {
   const { config, store, clock, runs } = deps;
   const isEvent = job.payload.kind === "systemEvent";
   const sessionKey = isEvent ? sessionOf(job, config.current) : isolatedSession(job, config.current);
@@ -96,14 +103,14 @@ async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = 
     const waits = job.wakeMode === "next-heartbeat";
     if (job.payload.kind === "systemEvent" && (waits || (!isResumed && isQuiet(job, config.current, clock.now())))) {
       const { text } = job.payload;
-      await deps.notify({ sessionKey, text, idempotencyKey: runIdOf(job.id, scheduledAt), wake: { source: "cron", now: false } });
-      return waits ? { status: "ok", summary: text, sessionKey } : { status: "skipped", error: QUIET, summary: text, sessionKey };
+      const reminder = deps.note({ sessionKey, text, idempotencyKey: runIdOf(job.id, scheduledAt), wake: { source: "cron", now: false } });
+      const about = { summary: text, sessionKey };
+      return { record: waits ? { status: "ok", ...about } : { status: "skipped", error: QUIET, ...about }, with: [reminder] };
     }
     const runId = runIdOf(job.id, scheduledAt);
     let outcome = isResumed ? await runs.outcome(runId) : undefined;
     let request: Pick<RunRequest, "reply"> | undefined = outcome && (await acceptedRequest(store, runId));
     if (!outcome) {
-      if (!isEvent) await nameSession(deps, job, sessionKey);
       const asked = await requestOf(job, scheduledAt, clock.now(), config.current, store);
       const { ended } = await accept(deps, asked, isClosed);
       failpoint("cron.accepted");
@@ -113,9 +120,11 @@ async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = 
     const isLeft = outcome === undefined ? isClosed() : outcome.status === "error" && outcome.failure?.kind === "restarting";
     if (isLeft) return "left";
     failpoint("cron.ended");
-    return recordOf(outcome, sessionKey, { hasReply: request?.reply !== undefined, costUsd: await costOf(store, sessionKey, job.id, scheduledAt) });
+    const about = { hasReply: request?.reply !== undefined, costUsd: await costOf(store, sessionKey, job.id, scheduledAt) };
+    const record = recordOf(outcome, sessionKey, about);
+    return { record, ...(outcome?.status === "ok" && record.summary !== undefined ? { answer: outcome.text.trim() } : {}) };
   } catch (error) {
-    return isClosed() ? "left" : { status: "error", error: messageOf(error), sessionKey };
+    return isClosed() ? "left" : { record: { status: "error", error: messageOf(error), sessionKey } };
   }
 }
 
@@ -123,20 +132,26 @@ const LABEL = "Cron: ";
 const MAX_LABEL = 64;
 
 /** The session of a job is called after it, unless its owner gave it another name. */
-async function nameSession({ store, clock, ids, config, log }: CronDeps, job: CronJob, key: string): Promise<void> {
+async function nameWrites({ store, clock, ids, config }: CronDeps, job: CronJob): Promise<readonly Write[]> {
+  if (job.payload.kind === "systemEvent") return [];
+  const key = isolatedSession(job, config.current);
   const label = clip(`${LABEL}${job.name}`, MAX_LABEL);
+  const row = await store.read("sessions.get", { key });
+  const old = row?.entry.label;
+  if (!row)
+    return [["sessions.put", { key, agentId: agentOf(job, config.current), version: 0, entry: { sessionId: ids.uuid(), updatedAt: clock.now(), label } }]];
+  return old !== label && (typeof old !== "string" || old.startsWith(LABEL)) ? [["sessions.merge", { key, patch: { label }, version: row.version }]] : [];
+}
+
+/** Records that a job runs, and names its session. Undefined when it was removed. */
+async function markRunning(deps: CronDeps, jobId: string, runningAtMs: number): ReturnType<typeof changeJobIfThere> {
+  const running = (old: CronJob): CronJob => ({ ...old, state: { ...old.state, runningAtMs } });
   try {
-    const row = await store.read("sessions.get", { key });
-    const old = row?.entry.label;
-    if (!row) {
-      const entry = { sessionId: ids.uuid(), updatedAt: clock.now(), label };
-      await store.commit([["sessions.put", { key, agentId: agentOf(job, config.current), version: 0, entry }]]);
-    } else if (old !== label && (typeof old !== "string" || old.startsWith(LABEL))) {
-      await store.commit([["sessions.merge", { key, patch: { label }, version: row.version }]]);
-    }
+    return await changeJobIfThere(deps.store, jobId, running, (job) => nameWrites(deps, job));
   } catch (error) {
     // Its run matters more than its name.
-    log.debug(`the session of the cron job ${job.id} could not be named: ${messageOf(error)}`);
+    deps.log.debug(`the session of the cron job ${jobId} could not be named: ${messageOf(error)}`);
+    return changeJobIfThere(deps.store, jobId, running);
   }
 }
 
@@ -154,53 +169,67 @@ async function accept({ runs, clock }: CronDeps, request: RunRequest, isClosed: 
   }
 }
 
-/** The main session is notified about jobs that keep failing, and about answers that are sent to no chat. */
-async function notifyMain({ notify, config, log }: CronDeps, job: CronJob, scheduledAt: number, ended: Ended): Promise<void> {
-  const { status, error, summary, delivered } = ended;
-  const { alertAfter = ALERT_AFTER, delivery, payload } = job;
-  const failures = job.state.consecutiveErrors ?? 0;
+/** Whether the job has just failed too often in a row; then what is said about it. */
+function alertOf({ id, name, alertAfter = ALERT_AFTER, state: { consecutiveErrors: failures = 0 } }: CronJob, { error }: Ended): string | undefined {
+  if (alertAfter <= 0 || failures !== alertAfter) return undefined;
+  return `The scheduled job "${name}" (${id}) failed ${failures} times in a row: ${error ?? "unknown error"}`;
+}
+
+/** Lines that the main session gets with the end of a run: about jobs that keep failing, and answers that are sent to no chat. `job` is as the run left it. */
+function notesOf({ note, config }: CronDeps, job: CronJob, scheduledAt: number, ended: Ended): readonly Write[] {
+  const { status, summary, delivered } = ended;
   const sessionKey = sessionOf(job, config.current);
   const id = runIdOf(job.id, scheduledAt);
-  if (alertAfter > 0 && failures === alertAfter) {
-    const text = `The scheduled job "${job.name}" (${job.id}) failed ${failures} times in a row: ${error ?? "unknown error"}`;
-    log.warn(text, { jobId: job.id });
-    await notify({ sessionKey, text, idempotencyKey: `${id}:alert` });
-  }
-  if (payload.kind !== "agentTurn" || summary === undefined || delivery?.mode === "webhook" || delivered === true) return;
-  await notify({ sessionKey, text: `Cron${status === "ok" ? "" : ` (${status})`}: ${summary}`, idempotencyKey: `${id}:summary` });
+  const alert = alertOf(job, ended);
+  const isShown = job.payload.kind === "agentTurn" && job.delivery?.mode !== "webhook" && delivered !== true;
+  const text = `Cron${status === "ok" ? "" : ` (${status})`}: ${summary ?? ""}`;
+  return [
+    ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert` })]),
+    ...(isShown && summary !== undefined ? [note({ sessionKey, text, idempotencyKey: `${id}:summary` })] : []),
+  ];
 }
+
+/** The answer of a job for the session that it is shown in. */
+async function postOf({ config, post }: CronDeps, job: CronJob, { scheduledAt }: Slot, answer: string | undefined): ReturnType<CronDeps["post"]> {
+  const sessionKey = shownIn(job, config.current);
+  if (sessionKey === undefined || answer === undefined) return undefined;
+  return post({ sessionKey, agentId: agentOf(job, config.current), text: answer, id: runIdOf(job.id, scheduledAt) });
+}
+
+const MOST_TRIES = 5;
 
 /** Runs single slots. `planned` is called with the next time of a job that ended a run. */
 function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: () => boolean): (slot: Slot) => Promise<void> {
-  const { store, clock } = deps;
+  const { store, clock, log } = deps;
   const emit = (job: CronJob, event: Omit<CronEvent, "jobId">, extra?: Extra): void => deps.emit({ jobId: job.id, ...event }, job, extra);
 
   /** What a run leaves of its job: nothing of a reminder that has done its work, the job with its next time otherwise. Undefined when it was removed. */
-  async function settle({ jobId, scheduledAt }: Slot, ended: Ended, done: Write): Promise<Settled | undefined> {
+  async function settle({ jobId, scheduledAt }: Slot, ended: Ended, done: readonly Write[]): Promise<Settled | undefined> {
     const row = await store.read("cron.job.get", { id: jobId });
     if (!row) return undefined;
     const job = jobOf(row);
     const extra = extraOf(row);
     const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, clock.now());
     if (job.schedule.kind === "at" && ended.status === "ok" && job.deleteAfterRun === true) {
-      await store.commit([done, ["cron.job.delete", { id: jobId }]]);
+      await store.commit([...done, ["cron.job.delete", { id: jobId }], ...notesOf(deps, after(job), scheduledAt, ended)]);
       return { job: after(job), isOver: true, skipped: { times: [], why: "" }, extra };
     }
     const skips = (next: CronJob, old: CronJob): Settled["skipped"] => passedOverAs(passedOver(old, next.state.nextRunAtMs), backOffText(next));
     const changed = await changeJobIfThere(store, jobId, after, (next, old) => {
       const { times, why } = skips(next, old);
       const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped: times, why };
-      return times.length === 0 ? [done] : [done, ["cron.job.due", plan]];
+      const notes = notesOf(deps, next, scheduledAt, ended);
+      return times.length === 0 ? [...done, ...notes] : [...done, ["cron.job.due", plan], ...notes];
     });
     return changed && { job: changed.job, isOver: false, skipped: skips(changed.job, changed.old), extra };
   }
 
   /** The outcome, on disk: that of the slot, and what its job learns from it. `started` is the job as it was when the run began. */
-  async function finish(slot: Slot, started: CronJob, ended: Ended): Promise<void> {
+  async function finish(slot: Slot, started: CronJob, ended: Ended, others: readonly Write[]): Promise<void> {
     const { jobId, scheduledAt } = slot;
-    const done: Write = ["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail: ended }];
+    const done: readonly Write[] = [["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail: ended }], ...others];
     const settled = await settle(slot, ended, done);
-    if (!settled) await store.commit([done]);
+    if (!settled) await store.commit([...done, ...notesOf(deps, started, scheduledAt, ended)]);
     failpoint("cron.finished");
     const { job = started, isOver = false, skipped, extra } = settled ?? {};
     const nextRunAtMs = settled?.job.state.nextRunAtMs;
@@ -208,13 +237,34 @@ function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: 
     emit(job, { action: "finished", runAtMs: scheduledAt, ...ended, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, extra);
     if (isOver) emit(job, { action: "removed" }, extra);
     for (const runAtMs of skipped?.times ?? []) emit(job, { action: "finished", status: "skipped", error: skipped?.why ?? "", runAtMs }, extra);
-    await notifyMain(deps, job, scheduledAt, ended);
+    const alert = alertOf(job, ended);
+    if (alert !== undefined) log.warn(alert, { jobId });
+  }
+
+  /** Ends a slot, with what belongs to its end in the same commit. */
+  async function end(slot: Slot, job: CronJob, { record, answer, with: others = [] }: Executed, startedAt: number): Promise<void> {
+    const ended = (how: RunRecord): Ended => ({ ...how, durationMs: clock.now() - startedAt });
+    for (let attempt = 1; ; attempt += 1) {
+      const post = await postOf(deps, job, slot, answer);
+      try {
+        await finish(slot, job, ended(post ? { ...record, delivered: true } : record), [...others, ...(post?.writes ?? [])]);
+        return post?.posted();
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        // Something else was written into the session in between.
+        if (post && attempt < MOST_TRIES && error.code === "CONFLICT" && "leaf" in error.details) continue;
+        // Too many lines wait in the session.
+        if (others.length === 0 || error.code !== "OVERLOADED") throw error;
+        const { sessionKey } = record;
+        return finish(slot, job, ended({ status: "error", error: error.message, ...(sessionKey === undefined ? {} : { sessionKey }) }), []);
+      }
+    }
   }
 
   return async (slot) => {
     const { jobId, scheduledAt } = slot;
     const startedAt = clock.now();
-    const begun = await changeJobIfThere(store, jobId, (old) => ({ ...old, state: { ...old.state, runningAtMs: startedAt } }));
+    const begun = await markRunning(deps, jobId, startedAt);
     if (!begun) {
       const gone = { status: "skipped", error: "the job was removed" } as const;
       await store.write("cron.slot.finish", { jobId, scheduledAt, status: gone.status, detail: gone });
@@ -222,8 +272,8 @@ function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: 
     }
     failpoint("cron.started");
     emit(begun.job, { action: "started", runAtMs: scheduledAt });
-    const record = await execute(deps, begun.job, slot, isClosed);
-    if (record !== "left") await finish(slot, begun.job, { ...record, durationMs: clock.now() - startedAt });
+    const executed = await execute(deps, begun.job, slot, isClosed);
+    if (executed !== "left") await end(slot, begun.job, executed, startedAt);
   };
 }
 
@@ -237,7 +287,7 @@ export function createRunner(deps: CronDeps, planned: (at: number) => void): Run
   const runSlot = createSlotRun(deps, planned, () => isClosed);
 
   function begin(): void {
-    const most = config.current.cron?.maxConcurrentRuns ?? MAX_CONCURRENT;
+    const most = jobSlots(config.current);
     if (isClosed) return;
     while (running.size < most) {
       const index = waiting.findIndex(({ slot }) => !running.has(slot.jobId));

@@ -138,9 +138,9 @@ export function minutesAndSeconds(schedule: Expression, jobId: string): { readon
   return { hours, offsets: minutes.flatMap((at) => seconds.map((by) => at * MINUTE_MS + by * 1000 + stagger)) };
 }
 
-/** The next times of a schedule, for previews. */
-export function nextTimes(schedule: Schedule, after: number, count: number): readonly number[] {
-  const times = timesOf(schedule, "");
+/** The next times of a schedule, for previews. Without a job they are those that are written, not spread over some minutes. */
+export function nextTimes(schedule: Schedule, after: number, count: number, jobId?: string): readonly number[] {
+  const times = timesOf(jobId === undefined && schedule.kind === "cron" ? { ...schedule, staggerMs: 0 } : schedule, jobId ?? "");
   const found: number[] = [];
   for (let at = times.next(after); at !== undefined && found.length < count; at = times.next(at)) found.push(at);
   return found;

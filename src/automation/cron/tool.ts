@@ -22,7 +22,7 @@ import {
 import type { Cron } from "./cron.ts";
 import type { CronJob, JobPatch, NewJob } from "./job.ts";
 import { jobOf } from "./jobs.ts";
-import { agentOf, sessionOf } from "./run.ts";
+import { agentOf, sessionOf, WEBCHAT } from "./run.ts";
 
 export interface CronToolDeps {
   readonly cron: Omit<Cron, "start" | typeof Symbol.asyncDispose>;
@@ -34,11 +34,13 @@ export interface CronToolDeps {
   readonly refusedAgent: (agentId: string, other: string) => string | undefined;
   /** Where a run's answer is sent; undefined when only clients see it. */
   readonly addressOf: (runId: string) => ReplyAddress | undefined;
+  /** Whether a run answers a person in WebChat. */
+  readonly isForClient: (runId: string) => boolean;
   /** Queues a line for a session, and has it answered at once with `now`. */
   readonly wake: (request: { readonly sessionKey: string; readonly text: string; readonly mode: "now" | "next-heartbeat" }) => Promise<unknown>;
 }
 
-type Chat = Pick<ReplyAddress, "channel" | "to" | "threadId"> & Partial<Pick<ReplyAddress, "accountId">>;
+type Chat = Pick<ReplyAddress, "channel" | "threadId"> & Partial<Pick<ReplyAddress, "to" | "accountId">>;
 
 const ACTIONS = ["status", "list", "add", "update", "remove", "run", "runs", "wake"] as const;
 const FLAT_FIELDS = [...CRON_FIELDS.job, "message", "text", "model", "thinking", "timeoutSeconds"];
@@ -61,8 +63,9 @@ async function checked(method: Extract<MethodName, "cron.add" | "cron.update">, 
   if (issues.length > 0) throw new AppError("INVALID_INPUT", `invalid job: ${issues.join("; ")}`);
 }
 
-/** The chat that a call comes from: the one that its turn answers in, or the one that its session is named after. */
-function chatOf({ runId, sessionKey }: ToolContext, addressOf: CronToolDeps["addressOf"]): Chat | undefined {
+/** The chat that a call comes from: the one that its turn answers in, or the one that its session is named after. In WebChat it is the session itself. */
+function chatOf({ runId, sessionKey }: ToolContext, { addressOf, isForClient }: Pick<CronToolDeps, "addressOf" | "isForClient">): Chat | undefined {
+  if (isForClient(runId)) return { channel: WEBCHAT };
   const address = addressOf(runId);
   if (address) {
     const { channel, to, accountId, threadId } = address;
@@ -154,7 +157,7 @@ async function add(deps: CronToolDeps, { params, context }: ToolCall): Promise<u
   const flat = Object.fromEntries(FLAT_FIELDS.flatMap((field) => (params[field] === undefined ? [] : [[field, params[field]]])));
   const job = normalizeNewJob(isRecord(params["job"]) ? params["job"] : flat);
   if (!isRecord(job)) throw new AppError("INVALID_INPUT", "add needs a job");
-  const { agentId, sessionKey, ...rest } = inferDelivery(job, chatOf(context, deps.addressOf));
+  const { agentId, sessionKey, ...rest } = inferDelivery(job, chatOf(context, deps));
   const complete = { agentId: agentId ?? context.agentId, sessionKey: sessionKey ?? context.sessionKey, ...rest };
   await checked("cron.add", complete);
   const count = typeof params["contextMessages"] === "number" ? Math.min(MAX_CONTEXT, Math.max(0, Math.floor(params["contextMessages"]))) : 0;

@@ -6,7 +6,7 @@ import { isRecord } from "../../base/records.ts";
 import type { Config } from "../../config/index.ts";
 import { acceptedRequest, type Responder, type RunRequest } from "../../conversation/index.ts";
 import type { Store, Write } from "../../store/index.ts";
-import { eventOf, requestOf, skipOf, targetOf, wakingLine, type Beat, type BeatFacts, type HeartbeatEvent } from "./beat.ts";
+import { beatSession, eventOf, requestOf, skipOf, targetOf, wakingLine, type Beat, type BeatFacts, type HeartbeatEvent } from "./beat.ts";
 import { fingerprint, readHeartbeatFile } from "./heartbeat-file.ts";
 
 export interface BeatDeps {
@@ -131,7 +131,9 @@ export async function runBeat(deps: BeatDeps, beat: Beat): Promise<boolean> {
     await report(deps, { ts: facts.now, status: "skipped", reason: why, durationMs: Math.max(0, clock.now() - facts.now) });
     return true;
   }
-  const request = requestOf(beat, String(facts.now), facts);
+  // Beats of several sessions may come in the same millisecond.
+  const isOwn = beat.sessionKey === beatSession(deps.config.current, beat.agentId);
+  const request = requestOf(beat, isOwn ? String(facts.now) : `${facts.now}:${beat.sessionKey}`, facts);
   const begun: Begun = { agentId: beat.agentId, startedAt: facts.now, standing: facts.standing };
   failpoint("heartbeat.due");
   if (!(await accept(deps, request, begun))) return false;

@@ -9,7 +9,7 @@ import type { ReplyAddress, RunRequest } from "../../conversation/index.ts";
 import { sendPolicy, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { childOf, isActive, requestFor, type Child, type SubagentsDeps } from "./child.ts";
-import { announcement, chatText, eventText, findingsOf, isSilent } from "./result.ts";
+import { announcement, chatText, eventText, isSilent, resultOf } from "./result.ts";
 
 export interface Announcer {
   /** A child has ended, or may be ready now: it is announced when nothing below it is open any more. */
@@ -18,6 +18,8 @@ export interface Announcer {
   hold(runIds: readonly string[]): Disposable;
   /** Resolves when a report that is on its way to a session has come to it, or was refused. */
   arrived(sessionKey: string): Promise<unknown>;
+  /** No report goes to these sessions until it is disposed: what is left to be reported then goes on. */
+  pause(sessionKeys: readonly string[]): Disposable;
   close(): void;
 }
 
@@ -52,7 +54,7 @@ async function targetOf(deps: SubagentsDeps, child: Child): Promise<ReplyAddress
 async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): Promise<void> {
   const { store } = deps;
   const { requesterSessionKey: sessionKey, runId } = child;
-  const [findings, silent] = [await findingsOf(store, child), await isSilent(store, child)];
+  const [findings, silent] = [await resultOf(deps, child), await isSilent(store, child)];
   const entry = (await store.read("sessions.get", { key: sessionKey }))?.entry;
   const event: Write = [
     "injections.add",
@@ -74,11 +76,11 @@ async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): P
 }
 
 /** The run in which a session reads what its children found. */
-async function requestOf({ store }: SubagentsDeps, children: readonly [Child, ...Child[]]): Promise<RunRequest> {
+async function requestOf(deps: SubagentsDeps, children: readonly [Child, ...Child[]]): Promise<RunRequest> {
   const [first] = children;
   const { requesterSessionKey } = first;
-  const [parent] = (await store.read("subagents.list", { childSessionKey: requesterSessionKey })).map(childOf);
-  const message = await announcement(store, children, parent !== undefined);
+  const [parent] = (await deps.store.read("subagents.list", { childSessionKey: requesterSessionKey })).map(childOf);
+  const message = await announcement(deps, children, parent !== undefined);
   if (parent) return requestFor(parent, announceId(first), message, "announce");
   const { channel = "webchat", accountId, senderId, owner } = first.data.requesterOrigin;
   return {
@@ -135,19 +137,21 @@ export async function settled(deps: SubagentsDeps, sessionKey: string, signal: A
   }
 }
 
-/** Children that someone waits for. */
-function createHolds(): Pick<Announcer, "hold"> & { has(runId: string): boolean } {
+/** Names that are held, each as often as it was taken. `released` is called with those that nobody holds any more. */
+function createHolds(released: (name: string) => void = () => {}): { hold(names: readonly string[]): Disposable; has(name: string): boolean } {
   const held = new Map<string, number>();
   return {
-    has: (runId) => held.has(runId),
-    hold(runIds) {
-      for (const runId of runIds) held.set(runId, (held.get(runId) ?? 0) + 1);
+    has: (name) => held.has(name),
+    hold(names) {
+      for (const name of names) held.set(name, (held.get(name) ?? 0) + 1);
       return {
         [Symbol.dispose]() {
-          for (const runId of runIds) {
-            const count = (held.get(runId) ?? 1) - 1;
-            if (count > 0) held.set(runId, count);
-            else held.delete(runId);
+          for (const name of names) {
+            const count = (held.get(name) ?? 1) - 1;
+            held.set(name, count);
+            if (count > 0) continue;
+            held.delete(name);
+            released(name);
           }
         },
       };
@@ -178,15 +182,33 @@ function createArrivals(): Pick<Announcer, "arrived"> & { follow(sessionKey: str
   };
 }
 
+type About = { readonly runId: string } | { readonly sessionKey: string };
+
+/** Says in the log what could not be announced. */
+function reporting({ log }: SubagentsDeps, closing: AbortSignal): (announcing: Promise<void>, about: About) => void {
+  return (announcing, about) => {
+    announcing.catch((error: unknown) => {
+      // It was announced by another way in between.
+      const isKnown = error instanceof AppError && error.code === "CONFLICT";
+      if (!isKnown && !closing.aborted) log.error(`the result of a sub-agent could not be announced: ${messageOf(error)}`, { ...about, error });
+    });
+  };
+}
+
 /** `delivered` is called with children that were announced. */
 export function createAnnouncer(deps: SubagentsDeps, delivered: (children: readonly Child[]) => void): Announcer {
-  const { store, log } = deps;
+  const { store } = deps;
+  const closing = new AbortController();
+  const report = reporting(deps, closing.signal);
+  /** Children that someone waits for. */
   const held = createHolds();
+  /** Sessions that are being stopped, and those of them that there is something to report to. */
+  const paused = createHolds((sessionKey) => void (delayed.delete(sessionKey) && report(queueFlush(sessionKey), { sessionKey })));
+  const delayed = new Set<string>();
   const flushing = new Map<string, { again: boolean }>();
   /** Where results go, asked once for each. */
   const targets = new Map<string, ReturnType<typeof targetOf>>();
   const arrivals = createArrivals();
-  const closing = new AbortController();
 
   const isOpen = ({ state, announced, outcome, runId }: Child): boolean => state === "ended" && !announced && outcome !== "killed" && !held.has(runId);
 
@@ -200,6 +222,7 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
   async function reportToSession(children: readonly [Child, ...Child[]]): Promise<void> {
     const [{ requesterSessionKey }] = children;
     const request = await requestOf(deps, children);
+    if (paused.has(requesterSessionKey)) return void delayed.add(requesterSessionKey);
     const accepted = deps.conversation().accept(request, [["subagents.announced", { runIds: children.map(({ runId }) => runId) }]]);
     arrivals.follow(requesterSessionKey, accepted);
     await accepted;
@@ -258,19 +281,13 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
     } else await queueFlush(child.requesterSessionKey);
   }
 
-  function ready(child: Child): void {
-    announce(child).catch((error: unknown) => {
-      // It was announced by another way in between.
-      const isKnown = error instanceof AppError && error.code === "CONFLICT";
-      if (!isKnown && !closing.signal.aborted)
-        log.error(`the result of a sub-agent could not be announced: ${messageOf(error)}`, { runId: child.runId, error });
-    });
-  }
+  const ready = (child: Child): void => report(announce(child), { runId: child.runId });
 
   return {
     ready,
     hold: held.hold,
     arrived: arrivals.arrived,
+    pause: paused.hold,
     close: () => closing.abort(),
   };
 }

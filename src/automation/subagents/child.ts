@@ -28,6 +28,8 @@ export interface SubagentsDeps {
   readonly deleteSession: (key: string) => Promise<unknown>;
   /** Ends what a session left running in the background. */
   readonly killProcesses: (key: string) => Promise<number>;
+  /** What a session has running in the background, each as one line. */
+  readonly runningCommands: (key: string) => Promise<readonly string[]>;
   /** Clients are notified. */
   readonly changed?: (event: EventPayload<"subagent">) => void;
 }

@@ -2,11 +2,11 @@
 import { AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { clip } from "../../base/text.ts";
-import { archiveAfterMs, type RunOutcome, type SubagentView } from "../../conversation/index.ts";
-import type { Write } from "../../store/index.ts";
-import { announceId, type Announcer } from "./announce.ts";
+import type { RunOutcome, SubagentView } from "../../conversation/index.ts";
+import type { Announcer } from "./announce.ts";
 import { childOf, idOf, isActive, nameOf, requestFor, runtimeText, type Child, type SubagentsDeps } from "./child.ts";
-import { findingsOf, tokensOf } from "./result.ts";
+import { resultOf, tokensOf } from "./result.ts";
+import { stop, stopAll, within, type StopDeps } from "./stopping.ts";
 
 export interface WaitedChild {
   readonly runId: string;
@@ -56,12 +56,10 @@ export interface WaitRequest {
   readonly signal: AbortSignal;
 }
 
-export interface ControlDeps extends SubagentsDeps {
-  readonly announcer: Pick<Announcer, "hold" | "ready" | "arrived">;
+export interface ControlDeps extends StopDeps {
+  readonly announcer: StopDeps["announcer"] & Pick<Announcer, "hold" | "ready">;
   /** The results of these reached the one who waited for them. */
   readonly delivered: (children: readonly Child[]) => void;
-  /** A child has ended without its run: it was stopped. */
-  readonly ended: (child: Child) => void;
   /** A run of a child that has to be followed to its end. */
   readonly follow: (runId: string) => void;
   /** A child goes on under another run. */
@@ -76,7 +74,6 @@ const RECENT_MS = 30 * 60_000;
 const MAX_STEER = 4000;
 const STEER_EVERY_MS = 2000;
 const STEER_WAIT_MS = 5000;
-const MAX_TREE = 10_000;
 const LINE_CHARS = 80;
 const NUMBER_CHARS = 20;
 /** So much of a run's id names it. */
@@ -184,88 +181,6 @@ function matching(children: readonly Child[], target: string): Child {
   throw new AppError("INVALID_INPUT", `no sub-agent is called ${JSON.stringify(wanted)}; use a number of the list, "last", a label, or the id of a run`);
 }
 
-/** A child with everything below it, ended ones as well: what they started may still run. */
-async function treeOf({ store }: SubagentsDeps, roots: readonly Child[]): Promise<readonly Child[]> {
-  const tree = [...roots];
-  for (let at = 0; at < tree.length && tree.length < MAX_TREE; at += 1) {
-    const child = tree[at];
-    if (child) tree.push(...(await store.read("subagents.list", { requesterSessionKey: child.childSessionKey })).map(childOf));
-  }
-  return tree;
-}
-
-/** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives how many were stopped. */
-export async function stop(deps: ControlDeps, roots: readonly Child[]): Promise<number> {
-  const tree = await treeOf(deps, roots);
-  const archiveMs = archiveAfterMs(deps.config.current);
-  const active = tree.filter(isActive);
-  // Nobody is left to read what children of stopped ones found; what the session's own children found is still reported.
-  const unread = tree.filter((child) => !roots.includes(child) && !isActive(child) && !child.announced);
-  const ends = active.map(({ runId }): Write => ["subagents.end", { runId, outcome: "killed", error: "killed", archiveMs }]);
-  if (ends.length > 0) {
-    await deps.store.commit(ends);
-    failpoint("subagent.killed");
-  }
-  await confirmStopped(deps, [...active, ...unread]);
-  for (const child of active) deps.ended({ ...child, state: "ended", outcome: "killed", endedAt: deps.clock.now() });
-  return active.length;
-}
-
-/**
- * Ends what children of a session led to and has not come to its end: results that are to be reported in a turn are not any more, and reports that wait or
- * run are stopped. Gives how many. What is sent to a chat without a turn is still sent.
- */
-async function stopReports({ store, conversation, announcer }: ControlDeps, sessionKey: string): Promise<number> {
-  const read = async (): Promise<readonly Child[]> => (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-  const isPending = ({ state, announced, data }: Child): boolean => state === "ended" && !announced && data.requesterOrigin.reply === undefined;
-  const pending = (await read()).filter(isPending);
-  if (pending.length > 0) {
-    await store.commit(pending.map(({ runId }): Write => ["subagents.patch", { runId, patch: { announced: true } }]));
-    failpoint("subagent.killed");
-  }
-  // One that was on disk before may not have come to its lane yet.
-  await announcer.arrived(sessionKey);
-  const reached = (await read()).flatMap((child) => conversation().abort({ sessionKey, runId: announceId(child) }, "stop"));
-  return pending.length + reached.length;
-}
-
-const MOST_ROUNDS = 10;
-
-/** Stops everything that a session started, and what is on its way to start more. What comes about meanwhile is stopped in the next round. */
-async function stopAll(
-  deps: ControlDeps,
-  sessionKey: string,
-): Promise<{ readonly killed: number; readonly dropped: number; readonly names: readonly string[] }> {
-  const [names, stopped]: [string[], number[]] = [[], []];
-  let dropped = 0;
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const reports = await stopReports(deps, sessionKey);
-    const children = (await deps.store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-    const killed = await stop(deps, children);
-    names.push(...children.filter(isActive).map(nameOf));
-    stopped.push(killed);
-    dropped += reports;
-    if (reports + killed === 0) break;
-  }
-  return { killed: stopped.reduce((sum, count) => sum + count, 0), dropped, names };
-}
-
-/** Ends the runs of stopped children, and records that nothing is left to be done for them. */
-export async function confirmStopped(deps: Pick<SubagentsDeps, "conversation" | "store" | "killProcesses">, children: readonly Child[]): Promise<void> {
-  for (const { childSessionKey } of children) deps.conversation().abort({ sessionKey: childSessionKey }, "stop");
-  for (const { childSessionKey } of children) await deps.killProcesses(childSessionKey);
-  for (const { runId } of children) await deps.store.write("subagents.patch", { runId, patch: { announced: true } }).catch(() => {});
-}
-
-/** Resolves with undefined when the time is over first. */
-async function within<T>({ clock }: SubagentsDeps, work: Promise<T>, ms: number, signal?: AbortSignal): Promise<T | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  using _timer = clock.after(ms, () => resolve(undefined));
-  signal?.addEventListener("abort", () => resolve(undefined), { once: true });
-  if (signal?.aborted) resolve(undefined);
-  return await Promise.race([work, promise]);
-}
-
 async function steerChild(deps: ControlDeps, child: Child, message: string, cause: string | undefined): Promise<string> {
   const { conversation, ids, replaced } = deps;
   const { takenBy: _taken, error: _error, ...data } = child.data;
@@ -296,7 +211,7 @@ async function takeResults(deps: ControlDeps, runIds: readonly string[], runId: 
     else {
       // The same wait after a crash gets it again: it stays in the store.
       if (!child.announced) await deps.store.write("subagents.patch", { runId: id, patch: { announced: true, data: { ...child.data, takenBy: runId } } });
-      results.push({ ...about, result: await findingsOf(deps.store, child) });
+      results.push({ ...about, result: await resultOf(deps, child) });
       if (!child.announced) deps.delivered([child]);
     }
   }

@@ -1,9 +1,10 @@
 /** What a child found, and how it is reported. */
 import { textOf } from "../../base/message-text.ts";
 import { isRecord } from "../../base/records.ts";
+import { clip } from "../../base/text.ts";
 import { parseTranscriptLine, type SessionEntry } from "../../protocol/index.ts";
 import { transcriptFile, type Store } from "../../store/index.ts";
-import { nameOf, runtimeText, type Child } from "./child.ts";
+import { nameOf, runtimeText, type Child, type SubagentsDeps } from "./child.ts";
 
 const NO_OUTPUT = "(no output)";
 const NO_REPLY = "NO_REPLY";
@@ -47,13 +48,23 @@ export async function isSilent(store: Pick<Store, "read">, child: Child): Promis
 }
 
 /** The latest text of the assistant, else of a tool. */
-export async function findingsOf(store: Pick<Store, "read">, child: Child): Promise<string> {
+async function findingsOf(store: Pick<Store, "read">, child: Child): Promise<string> {
   const lines = await ownMessages(store, child);
   const last = (role: string): string | undefined => lines.findLast((line) => line.role === role && line.text !== NO_REPLY)?.text;
   const found = last("assistant") ?? last("toolResult") ?? NO_OUTPUT;
   return found.length <= RESULT_CHARS
     ? found
     : `${found.slice(0, RESULT_CHARS)}\n[${found.length - RESULT_CHARS} more characters were left out; sessions_history shows them]`;
+}
+
+const COMMAND_CHARS = 120;
+
+/** What a child found, and which of its commands still run: it has ended, and they have not. */
+export async function resultOf({ store, runningCommands }: Pick<SubagentsDeps, "store" | "runningCommands">, child: Child): Promise<string> {
+  const [findings, commands] = await Promise.all([findingsOf(store, child), runningCommands(child.childSessionKey)]);
+  if (commands.length === 0) return findings;
+  const list = commands.map((command) => `- ${clip(command.replaceAll(/\s+/g, " "), COMMAND_CHARS)}`).join("\n");
+  return `${findings}\n\nStill running in the background:\n${list}\nHow it ends is reported here.`;
 }
 
 /** How it ended, as the end of a sentence. */
@@ -83,12 +94,13 @@ const FOR_USER =
 const FOR_PARENT = "Go on with your own task with this. When nothing is missing any more, your answer is the result that is passed on.";
 
 /** What the requester reads when children have ended. */
-export async function announcement(store: Pick<Store, "read">, children: readonly Child[], isForChild: boolean): Promise<string> {
+export async function announcement(deps: Pick<SubagentsDeps, "store" | "runningCommands">, children: readonly Child[], isForChild: boolean): Promise<string> {
+  const { store } = deps;
   const blocks = await Promise.all(
     children.map(async (child) => {
       const entry = (await store.read("sessions.get", { key: child.childSessionKey }))?.entry;
       const head = `[System Message] [sessionId: ${entry?.sessionId ?? "unknown"}] A subagent task "${nameOf(child)}" ${endText(child)}.`;
-      return `${head}\n\nResult:\n${await findingsOf(store, child)}\n\n${await statsLine(store, child, entry)}`;
+      return `${head}\n\nResult:\n${await resultOf(deps, child)}\n\n${await statsLine(store, child, entry)}`;
     }),
   );
   return `${blocks.join("\n\n")}\n\n${isForChild ? FOR_PARENT : FOR_USER}`;

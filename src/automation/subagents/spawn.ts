@@ -21,6 +21,8 @@ export interface SpawnRequest {
   readonly thinking?: string | undefined;
   readonly timeoutSeconds?: number | undefined;
   readonly cleanup?: "keep" | "delete" | undefined;
+  /** Aborted: the run that starts it was stopped. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type SpawnResult =

@@ -8,17 +8,20 @@ import { archiveAfterMs, type RunOutcome } from "../../conversation/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
 import type { SubagentRow } from "../../store/index.ts";
 import { createAnnouncer, settled } from "./announce.ts";
-import { childOf, isActive, type Child, type SubagentsDeps } from "./child.ts";
-import { confirmStopped, createControl, stop, type Control } from "./control.ts";
+import { childOf, isActive, nameOf, type Child, type SubagentsDeps } from "./child.ts";
+import { createControl, type Control, type ControlDeps } from "./control.ts";
 import { createOverviews, type Overviews } from "./overview.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
 import { createRunsFile, type RunsFile } from "./runs-file.ts";
 import { readChild, spawnChild, type SpawnRequest, type SpawnResult } from "./spawn.ts";
+import { confirmStopped, stop } from "./stopping.ts";
 
 export interface Subagents extends Control, Overviews, AsyncDisposable {
   /** Resumes what the previous process left. */
   start(): Promise<void>;
   spawn(request: SpawnRequest): Promise<SpawnResult>;
+  /** Who reads what happens in a session: itself, or for a child that has ended, the one that it reported to. `name`: of that child. */
+  readerOf(sessionKey: string): Promise<{ readonly sessionKey: string; readonly name?: string }>;
   /** The last messages of a child's session, oldest first. */
   log(sessionKey: string, target: string, limit: number, withTools: boolean): Promise<readonly ShownLine[]>;
 }
@@ -196,17 +199,28 @@ function createFollower(deps: SubagentsDeps, closing: AbortSignal, ended: (child
   };
 }
 
+async function readerOf(deps: Pick<SubagentsDeps, "store">, sessionKey: string): ReturnType<Subagents["readerOf"]> {
+  const [row] = sessionKey.includes(":subagent:") ? await deps.store.read("subagents.list", { childSessionKey: sessionKey }) : [];
+  if (!row || isActive(row) || row.outcome === "killed") return { sessionKey };
+  const above = await readerOf(deps, row.requesterSessionKey);
+  return { sessionKey: above.sessionKey, name: nameOf(childOf(row)) };
+}
+
 /** A child that is being started: a stop may come before it is on disk. */
 interface Starting {
   readonly sessionKey: string;
   readonly runId: string;
   isStopped: boolean;
+  /** Resolves when it is on disk, or was refused. */
+  settled: Promise<unknown>;
 }
 
 interface Starts {
   readonly spawn: Subagents["spawn"];
   /** Runs of a session were aborted, or one: what they are just starting is not started, or ended at once. */
   stopped(sessionKey: string, runId: string | undefined): void;
+  /** Resolves when what these sessions are just starting is on disk, or was refused. */
+  settled(sessionKeys: readonly string[]): Promise<unknown>;
 }
 
 function createStarts(deps: SubagentsDeps, started: (child: Child) => void, end: (child: Child) => Promise<unknown>): Starts {
@@ -215,12 +229,15 @@ function createStarts(deps: SubagentsDeps, started: (child: Child) => void, end:
     stopped(sessionKey, runId) {
       for (const one of starting) if (one.sessionKey === sessionKey && (runId === undefined || one.runId === runId)) one.isStopped = true;
     },
+    settled: (sessionKeys) => Promise.allSettled([...starting].filter((one) => sessionKeys.includes(one.sessionKey)).map((one) => one.settled)),
     async spawn(request) {
       const { sessionKey, runId } = request.requester;
-      const one: Starting = { sessionKey, runId, isStopped: false };
+      const one: Starting = { sessionKey, runId, isStopped: false, settled: Promise.resolve() };
       starting.add(one);
       try {
-        const result = await spawnChild(deps, request, { isStopped: () => one.isStopped, started });
+        const spawning = spawnChild(deps, request, { isStopped: () => one.isStopped || request.signal?.aborted === true, started });
+        one.settled = spawning;
+        const result = await spawning;
         const child = one.isStopped && result.status === "accepted" ? await readChild(deps, result.runId) : undefined;
         if (child) await end(child);
         return result;
@@ -229,6 +246,23 @@ function createStarts(deps: SubagentsDeps, started: (child: Child) => void, end:
       }
     },
   };
+}
+
+interface Stoppable {
+  readonly starts: Pick<Starts, "stopped">;
+  readonly control: Pick<Control, "killBelow">;
+  readonly replaced: ReadonlySet<string>;
+}
+
+/** What runs started is stopped with them. */
+function followAborts({ conversation, log }: SubagentsDeps, { starts, control, replaced }: Stoppable): Disposable {
+  return conversation().onAbort(({ sessionKey, runId }, reason) => {
+    if (runId !== undefined && replaced.has(runId)) return;
+    starts.stopped(sessionKey, runId);
+    // A stop by a command ends them itself, and says how many there were.
+    if (reason === "stop") return;
+    control.killBelow(sessionKey, runId).catch((error: unknown) => log.error(`sub-agents could not be stopped: ${messageOf(error)}`, { sessionKey, error }));
+  });
 }
 
 export function createSubagents(deps: SubagentsDeps): Subagents {
@@ -254,7 +288,17 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     notifyEnded(deps, child);
   }
 
-  const controlDeps = { ...deps, announcer, follow, untilEnded, steered: (child: Child) => changed("steered", child), replaced, delivered, ended };
+  const controlDeps: ControlDeps = {
+    ...deps,
+    announcer,
+    untilStarted: (sessionKeys) => starts.settled(sessionKeys),
+    follow,
+    untilEnded,
+    steered: (child) => changed("steered", child),
+    replaced,
+    delivered,
+    ended,
+  };
   const control = createControl(controlDeps);
   const starts = createStarts(
     deps,
@@ -266,13 +310,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     (child) => stop(controlDeps, [child]),
   );
 
-  const onAbort = deps.conversation().onAbort(({ sessionKey, runId }, reason) => {
-    if (runId !== undefined && replaced.has(runId)) return;
-    starts.stopped(sessionKey, runId);
-    // A stop by a command ends them itself, and says how many there were.
-    if (reason === "stop") return;
-    control.killBelow(sessionKey, runId).catch((error: unknown) => log.error(`sub-agents could not be stopped: ${messageOf(error)}`, { sessionKey, error }));
-  });
+  const onAbort = followAborts(deps, { starts, control, replaced });
 
   return {
     ...control,
@@ -293,6 +331,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
       }
     },
     spawn: starts.spawn,
+    readerOf: (sessionKey) => readerOf(deps, sessionKey),
     async log(sessionKey, target, limit, withTools) {
       const child = await control.find(sessionKey, target);
       const lines = await lastMessages(store, child.sessionKey, limit * 4);

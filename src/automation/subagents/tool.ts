@@ -74,6 +74,7 @@ export function spawnTool(deps: SubagentToolDeps): Tool {
           thinking: text(params, "thinking") || undefined,
           timeoutSeconds: number(params, "runTimeoutSeconds") ?? number(params, "timeoutSeconds"),
           cleanup: params["cleanup"] === "delete" ? "delete" : "keep",
+          signal,
         });
         return result.status === "accepted" ? jsonOutcome(result) : { ...jsonOutcome(result), isError: true };
       },

@@ -284,3 +284,21 @@ export const webhooks: Group = {
   entries: [{ name: "gmail", summary: "mail that Gmail reports", load: () => Promise.resolve(gmail) }],
   examples: [{ line: "openclaw webhooks gmail --help", does: "set up, and run" }],
 };
+
+export const memory: Group = {
+  entries: [
+    { name: "status", summary: "what is indexed, and whether it is up to date", load: async () => (await import("./memory/status.ts")).status },
+    { name: "index", summary: "bring the index up to date, or make it again", load: async () => (await import("./memory/status.ts")).index },
+    { name: "search", summary: "search notes and conversations", load: async () => (await import("./memory/search.ts")).search },
+    { name: "why", summary: "search, and say what put each passage where it is", load: async () => (await import("./memory/search.ts")).why },
+    { name: "eval", summary: "measure the search on your own questions", load: async () => (await import("./memory/measure.ts")).evaluate },
+    { name: "export", summary: "every passage with where it is from", load: async () => (await import("./memory/measure.ts")).exportAll },
+    { name: "forget", summary: "remove something for good, everywhere", load: async () => (await import("./memory/change.ts")).forget },
+    { name: "suggest", summary: "notes that belong into MEMORY.md, because they are recalled often", load: async () => (await import("./memory/change.ts")).suggest },
+  ],
+  fallback: "status",
+  examples: [
+    { line: "openclaw memory", does: "what is indexed" },
+    { line: 'openclaw memory search "who is our plumber"', does: "search notes and conversations" },
+  ],
+};

@@ -56,6 +56,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "sandbox", summary: "where a session's commands run, and its containers", load: async () => (await import("./groups.ts")).sandbox },
   { name: "plugins", summary: "list, check and switch plugins", load: async () => (await import("./plugins/index.ts")).plugins },
   { name: "sessions", summary: "list the sessions", load: async () => (await import("./sessions.ts")).sessions },
+  { name: "memory", summary: "what agents know: search, measure, forget", load: async () => (await import("./groups.ts")).memory },
   { name: "logs", summary: "show and follow the log", load: async () => (await import("./logs.ts")).logs },
   { name: "backup", summary: "create, verify and restore backups of the state", load: async () => (await import("./groups.ts")).backup },
 ];

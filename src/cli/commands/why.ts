@@ -92,7 +92,8 @@ function paint({ kind, details }: StoryStep, style: Style): (text: string) => st
   return kind === "hook" || kind === "queue" ? style.dim : (text) => text;
 }
 
-function nameOf({ inboxId, messageId, channel, account, conversation, turnId, outboxId }: Story["about"]): string {
+function nameOf({ inboxId, messageId, channel, account, conversation, turnId, outboxId, start }: Story["about"]): string {
+  if (inboxId !== undefined && start) return `in:${inboxId} ${start.text}`;
   if (inboxId !== undefined) return `in:${inboxId} ${[channel, account, conversation, messageId].join(":")}`;
   return turnId === undefined ? `out:${outboxId ?? "?"}` : `turn ${turnId}`;
 }

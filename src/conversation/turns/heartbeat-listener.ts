@@ -1,6 +1,5 @@
 /** Heartbeats: nothing is shown before it is known whether there is something to tell; what is not worth telling is forgotten. */
 import type { ShownReplies, TurnEnd } from "../../agent/index.ts";
-import { EMPTY_ANSWER } from "../../base/message-text.ts";
 import { clip } from "../../base/text.ts";
 import { heartbeatVisibility } from "../../config/index.ts";
 import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
@@ -36,7 +35,7 @@ function isRepeated(payload: ReplyPayload, entry: SessionEntry | undefined, now:
 /** What becomes of the answer. Only its last message counts, with the reasoning before it where that is wanted. */
 async function judge(item: Item, entry: SessionEntry | undefined, end: TurnEnd, deps: ConversationDeps): Promise<Verdict> {
   const { request, last } = item;
-  const isNothing = end.status === "failed" && end.error?.includes(EMPTY_ANSWER) === true;
+  const isNothing = end.status === "failed" && end.failure?.trouble === "empty answer";
   if (end.status !== "ok" && !isNothing) return { result: { status: "failed", reason: end.error ?? end.status }, payloads: [], isForgotten: true };
   const address = request?.reply ?? last.address;
   const shows = heartbeatVisibility(deps.config.current, address.channel, address.accountId);

@@ -50,7 +50,8 @@ export const isTelling = ({ kind, details }: StoryStep): boolean => kind !== "ho
 /** A story as plain text. `short` leaves out plugins that said nothing, and the middle of a long one. */
 export function whyText(story: Story, { short = false }: { readonly short?: boolean } = {}): string {
   const { verdict, about, others } = story;
-  const name = about.inboxId === undefined ? (about.turnId ?? `out:${about.outboxId ?? "?"}`) : `in:${about.inboxId} (${about.messageId ?? "?"})`;
+  const called = about.start?.text ?? about.messageId ?? "?";
+  const name = about.inboxId === undefined ? (about.turnId ?? `out:${about.outboxId ?? "?"}`) : `in:${about.inboxId} (${called})`;
   const steps = short ? story.steps.filter(isTelling) : story.steps;
   const from = story.steps[0]?.at ?? 0;
   const lines = steps.map((step) => lineOf(step, from));

@@ -10,6 +10,7 @@ export interface CronPort extends Omit<Cron, "start" | typeof Symbol.asyncDispos
 
 const RUNS = 200;
 const UPCOMING = 2000;
+const NEXT = 5;
 const DAY_MS = 86_400_000;
 const idOf = (params: { readonly id: string } | { readonly jobId: string }): string => ("id" in params ? params.id : params.jobId);
 
@@ -17,6 +18,7 @@ const idOf = (params: { readonly id: string } | { readonly jobId: string }): str
 export function cronHandlers(cron: CronPort, clock: Pick<Clock, "now">): HandlersOf<"cron"> {
   return {
     "cron.upcoming": ({ untilMs = clock.now() + DAY_MS, limit = UPCOMING }) => cron.upcoming({ untilMs, limit }),
+    "cron.next": async ({ schedule, count = NEXT, id }) => ({ times: [...(await cron.next(schedule, count, id))] }),
     "cron.list": async (params) => ({ jobs: [...(await cron.list(params))] }),
     "cron.status": async () => ({ ...(await cron.status()), storePath: cron.path() }),
     "cron.add": ({ idempotencyKey: _key, ...job }) => cron.add(job),

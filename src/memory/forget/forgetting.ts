@@ -11,7 +11,7 @@ import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry } from "../thread/find.ts";
 import { makePlan, type Plan } from "./plan.ts";
-import type { ForgetReport, Forgetting } from "./types.ts";
+import { PREVIEW_HEADS, type ForgetReport, type Forgetting } from "./types.ts";
 
 export interface ForgettingDeps {
   readonly memory: Pick<Memory, "find" | "purge">;
@@ -29,7 +29,7 @@ const BATCH = 100;
 const CHECKPOINTS = 20;
 const CHECKPOINT_MS = 250;
 
-/** A transcript line without its texts that match; `all`: without any text of its message. */
+/** A transcript line without its texts that match. */
 export function redactedLine(line: string, matches: TextMatcher): string | undefined {
   const value: unknown = JSON.parse(line);
   const erased = eraseTexts(value, matches);
@@ -152,14 +152,16 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
       const plan = await makePlan(deps, agentId, request);
       const copies = await copiesOf(agentId, plan);
       const report = { ...listed(plan), plan: plan.id, copies: copies.count };
-      if (request.preview || (plan.units.length === 0 && copies.count === 0)) {
+      if (request.preview) {
         return { ...report, removed: false, unreachable: await unreachable(agentId, plan, true) };
       }
       await eraseLines(agentId, plan);
-      const matches = createTextMatcher(plan.needles);
-      const files = await eraseEntries(copies.entries, plan.match === "entry" ? everyText : () => matches);
-      if (plan.needles.length > 0) {
-        await store.write("records.redact", { agentId, texts: plan.needles });
+      const needles = plan.needles.length === 0 ? [] : [...plan.needles, ...Object.values(PREVIEW_HEADS)];
+      const matches = createTextMatcher(needles);
+      const entries = plan.match === "entry" || plan.match === "lines" ? copies.entries : (await memory.find(agentId, { texts: needles })).entries;
+      const files = await eraseEntries(entries, plan.match === "entry" ? everyText : () => matches);
+      if (needles.length > 0) {
+        await store.write("records.redact", { agentId, texts: needles });
         await notes.eraseRemoved(agentId, matches);
       }
       await memory.purge(agentId, files);

@@ -4,7 +4,7 @@ import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry, FoundLine } from "../thread/find.ts";
 import { hashOf } from "../thread/note-files.ts";
-import type { ForgetRequest, ForgetReport, ForgottenItem } from "./types.ts";
+import { PREVIEW_HEADS, type ForgetRequest, type ForgetReport, type ForgottenItem } from "./types.ts";
 
 export interface PlanDeps {
   readonly memory: Pick<Memory, "find">;
@@ -65,6 +65,9 @@ function entryUnit(entry: FoundEntry, text: string): Unit {
   };
 }
 
+/** What somebody said. Asking to forget it, and what that was answered, is not. */
+const isFinding = ({ role, text }: FoundEntry): boolean => role !== null && !/^\s*\/forget\b/i.test(text) && !Object.values(PREVIEW_HEADS).some((head) => text.startsWith(head));
+
 const planOf = (match: Plan["match"], units: readonly Unit[], needles: readonly string[]): Plan => ({
   match,
   units,
@@ -79,7 +82,7 @@ async function planText({ memory }: PlanDeps, agentId: string, written: string):
   }
   const unitsOf = async (words: boolean): Promise<readonly Unit[]> => {
     const { lines, entries } = await memory.find(agentId, { texts: [text], words });
-    return [...lines.map(lineUnit), ...entries.flatMap((entry) => (entry.role === null ? [] : [entryUnit(entry, text)]))];
+    return [...lines.map(lineUnit), ...entries.filter(isFinding).map((entry) => entryUnit(entry, text))];
   };
   const phrase = await unitsOf(false);
   if (phrase.length > 0) return planOf("phrase", phrase, [text]);

@@ -29,6 +29,8 @@ export interface Pool {
   readonly terms: readonly WeightedTerm[];
   /** Spans around the event that the question names. */
   readonly anchors: readonly Span[];
+  /** Passages beside the candidates. */
+  readonly beside: ReadonlyMap<number, StoredPassage>;
   /** Passages in the whole index. */
   readonly total: number;
 }
@@ -37,6 +39,8 @@ const BY_WORDS = 120;
 const BY_RELATED = 60;
 const NEIGHBOURS_OF = 40;
 const REACH = 3;
+/** Neighbours that a candidate is measured with. */
+const BESIDE = 2;
 /** Conversations with the best passages: everything near those is a candidate. */
 const WHOLE_SESSIONS = 3;
 const SESSION_REACH = 8;
@@ -65,9 +69,16 @@ export function isOneApart(one: string, other: string): boolean {
 /** Terms of the index that a rare word of the question may stand for: longer ones that begin with it, and misspellings. */
 function variants(index: IndexDatabase, stem: string): readonly string[] {
   if (stem.length < 4 || !/^[a-z]+$/.test(stem)) return [];
-  const near = index.sql("SELECT term, n FROM terms WHERE term >= ? AND term < ? ORDER BY n DESC LIMIT 200").all(stem.slice(0, 3), `${stem.slice(0, 3)}\u{10ffff}`);
-  const isVariant = (term: string): boolean => term !== stem && ((stem.length >= 5 && term.startsWith(stem)) || (term.length >= 5 && stem.startsWith(term)) || (stem.length >= 5 && isOneApart(stem, term)));
-  return near.map((row) => String(row["term"])).filter(isVariant).slice(0, MOST_VARIANTS);
+  const near = index
+    .sql("SELECT term, n FROM terms WHERE term >= ? AND term < ? ORDER BY n DESC LIMIT 200")
+    .all(stem.slice(0, 3), `${stem.slice(0, 3)}\u{10ffff}`);
+  const isVariant = (term: string): boolean =>
+    term !== stem &&
+    ((stem.length >= 5 && term.startsWith(stem)) || (term.length >= 5 && stem.startsWith(term)) || (stem.length >= 5 && isOneApart(stem, term)));
+  return near
+    .map((row) => String(row["term"]))
+    .filter(isVariant)
+    .slice(0, MOST_VARIANTS);
 }
 
 /** How rare the terms are. */
@@ -162,7 +173,12 @@ export function gather(gathering: Gathering): Pool {
     }
   }
   const anchors = anchorSpans(gathering, terms);
-  const found = new Map(passages.get([...scores.keys()]));
+  const beside = passages.get([...scores.keys()], BESIDE);
+  const found = new Map<number, StoredPassage>();
+  for (const id of scores.keys()) {
+    const passage = beside.get(id);
+    if (passage) found.set(id, passage);
+  }
   for (const span of [...(question.span ? [question.span] : []), ...anchors]) {
     for (const passage of passages.between(span.from, span.to, IN_SPAN)) {
       if (!allowed || allowed.has(documentOf(passage.id))) found.set(passage.id, passage);
@@ -170,8 +186,9 @@ export function gather(gathering: Gathering): Pool {
   }
   const candidates = new Map<number, Candidate>();
   // What was said later than the question is no answer to it.
-  for (const [id, passage] of found) if (passage.at === null || passage.at <= gathering.now) candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }) });
-  return { candidates, terms, anchors, total };
+  for (const [id, passage] of found)
+    if (passage.at === null || passage.at <= gathering.now) candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }) });
+  return { candidates, beside, terms, anchors, total };
 }
 
 /** The documents whose passages have most of the question together. */

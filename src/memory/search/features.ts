@@ -76,8 +76,10 @@ interface Coverage {
   readonly matched: readonly WeightedTerm[];
 }
 
-const FIRST_PERSON = /\b(?:i|i'm|my|me|we|our|ich|mein\w*|mir|wir|yo|mi|mis|soy|tengo|je|j'|mon|ma|mes|nous|io|mio|mia|ho|eu|meu|minha|tenho)\b|我|私|僕|俺|мой|моя|у меня|я /;
-const REPLACES = /\b(?:now|new|changed|moved|switched|instead|actually|no longer|not anymore|update|correction|since|jetzt|neu\w*|geandert|umgezogen|statt|doch nicht|inzwischen|ahora|nuev[oa]|cambi\w+|mud\w+|maintenant|nouveau|nouvelle|change|demenage|finalement|adesso|nuov[oa]|agora|nov[oa])\b|现在|换|改|新/;
+const FIRST_PERSON =
+  /\b(?:i|i'm|my|me|we|our|ich|mein\w*|mir|wir|yo|mi|mis|soy|tengo|je|j'|mon|ma|mes|nous|io|mio|mia|ho|eu|meu|minha|tenho)\b|我|私|僕|俺|мой|моя|у меня|я /;
+const REPLACES =
+  /\b(?:now|new|changed|moved|switched|instead|actually|no longer|not anymore|update|correction|since|jetzt|neu\w*|geandert|umgezogen|statt|doch nicht|inzwischen|ahora|nuev[oa]|cambi\w+|mud\w+|maintenant|nouveau|nouvelle|change|demenage|finalement|adesso|nuov[oa]|agora|nov[oa])\b|现在|换|改|新/;
 const QUESTION = /[?？؟]\s*["')\]]*\s*$/;
 const DAY = 86_400;
 
@@ -132,7 +134,7 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
     return made;
   }
 
-  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? neighbour(id);
+  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const list = [...candidates.values()];
   const mostWords = list.reduce((most, { words }) => Math.max(most, words), 0) || 1;
   const mostRelated = list.reduce((most, { related }) => Math.max(most, related), 0) || 1;
@@ -225,7 +227,11 @@ function ranksBy(list: readonly Candidate[], score: (candidate: Candidate) => nu
 }
 
 /** What each document has of the question in all, and how strong its best three passages are. */
-function sessionEvidence(list: readonly Candidate[], covers: (passage: StoredPassage) => Coverage, mostWords: number): ReadonlyMap<number, { readonly coverage: number; readonly words: number }> {
+function sessionEvidence(
+  list: readonly Candidate[],
+  covers: (passage: StoredPassage) => Coverage,
+  mostWords: number,
+): ReadonlyMap<number, { readonly coverage: number; readonly words: number }> {
   const groups = Map.groupBy(list, ({ passage }) => documentOf(passage.id));
   const evidence = new Map<number, { coverage: number; words: number }>();
   let all = 0;
@@ -271,7 +277,9 @@ function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number
   let found = 0;
   for (let at = 0; at + 1 < terms.length; at += 1) {
     const [one, two] = [terms[at], terms[at + 1]];
-    const isPair = order.some((stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true));
+    const isPair = order.some(
+      (stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true),
+    );
     if (isPair) found += 1;
   }
   return found / (terms.length - 1);
@@ -280,7 +288,11 @@ function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number
 /** Whether two texts speak of the same thing, roughly: the share of stems they have in common. Numbers are left out: they are what changes. */
 export function similarity(analyser: Analyser, one: StoredPassage, other: StoredPassage): number {
   const stems = (passage: StoredPassage): Set<string> =>
-    new Set(wordsOf(passage.text).flatMap(({ word }) => (/\d/.test(word) || analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)])));
+    new Set(
+      wordsOf(passage.text).flatMap(({ word }) =>
+        /\d/.test(word) || analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)],
+      ),
+    );
   const [a, b] = [stems(one), stems(other)];
   const common = a.intersection(b).size;
   return common / (a.size + b.size - common || 1);

@@ -29,12 +29,19 @@ export function factsOf(index: IndexDatabase, document: number): DocumentFacts |
 const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`);
 
 /** The lines of a passage that have most of the question, as many as fit into a snippet. */
-function bestLines(passage: StoredPassage, terms: readonly WeightedTerm[], analyser: Analyser): { readonly first: number; readonly last: number; readonly text: string } {
+function bestLines(
+  passage: StoredPassage,
+  terms: readonly WeightedTerm[],
+  analyser: Analyser,
+): { readonly first: number; readonly last: number; readonly text: string } {
   const lines = passage.text.split("\n");
   if (passage.text.length <= SNIPPET || lines.length === 1) return { first: passage.first, last: passage.last, text: cut(passage.text, SNIPPET) };
   const values = lines.map((line) => {
     const stems = new Set(analyser.analyse(line, { known: passage.language }).terms);
-    return terms.reduce((sum, term) => sum + (term.stems.some((stem) => stems.has(stem)) ? term.idf : term.related.some((stem) => stems.has(stem)) ? term.idf / 2 : 0), 0.01);
+    return terms.reduce(
+      (sum, term) => sum + (term.stems.some((stem) => stems.has(stem)) ? term.idf : term.related.some((stem) => stems.has(stem)) ? term.idf / 2 : 0),
+      0.01,
+    );
   });
   let best = { from: 0, to: 0, value: -1 };
   for (let from = 0; from < lines.length; from += 1) {
@@ -65,7 +72,16 @@ export function present(passage: StoredPassage, document: DocumentFacts, score: 
   const when = passage.at === null ? {} : { at: new Date(passage.at * 1000).toISOString() };
   if (document.source === "memory") {
     const { first, last, text } = bestLines(passage, terms, analyser);
-    return { path: document.path, startLine: first, endLine: last, score, snippet: text, source: "memory", ...when, ...(passage.about === null ? {} : { heading: passage.about }) };
+    return {
+      path: document.path,
+      startLine: first,
+      endLine: last,
+      score,
+      snippet: text,
+      source: "memory",
+      ...when,
+      ...(passage.about === null ? {} : { heading: passage.about }),
+    };
   }
   const position = positionOf(passage.id);
   const [before, after] = [position === 0 ? undefined : contextLine(at(passage.id - 1)), contextLine(at(passage.id + 1))];

@@ -98,14 +98,16 @@ function effects(features: Features, score: (features: Features) => number): rea
   }).toSorted((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
 }
 
-const isNumbers = (value: unknown): value is readonly number[] => Array.isArray(value) && value.every((item) => typeof item === "number" && Number.isFinite(item));
+const isNumbers = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((item) => typeof item === "number" && Number.isFinite(item));
 
 /** Reads weights that a file brought; undefined when it is something else. */
 export function parseWeights(value: unknown): RankerWeights | undefined {
   if (!isRecord(value)) return undefined;
   const { features, mean, scale, hidden, output, calibration } = value;
   if (!Array.isArray(features) || !isNumbers(mean) || !isNumbers(scale) || !isNumbers(output) || !isNumbers(calibration)) return undefined;
-  if (!Array.isArray(hidden) || !hidden.every((row) => isNumbers(row) && row.length === features.length + 1) || output.length !== hidden.length + 1) return undefined;
+  if (!Array.isArray(hidden) || !hidden.every((row) => isNumbers(row) && row.length === features.length + 1) || output.length !== hidden.length + 1)
+    return undefined;
   const [slope, offset] = calibration;
   if (slope === undefined || offset === undefined || mean.length !== features.length || scale.length !== features.length) return undefined;
   return { features: features.map(String), mean, scale, hidden, output, calibration: [slope, offset] };

@@ -62,7 +62,8 @@ function decay(ranked: readonly Ranked[], { ranking, now }: SearchRequest): void
 function diversify(ranked: readonly Ranked[], lambda: number, count: number, analyser: Analyser): readonly Ranked[] {
   const left = ranked.slice(0, count * 4);
   const chosen: Ranked[] = [];
-  const value = (entry: Ranked): number => lambda * entry.score - (1 - lambda) * Math.max(0, ...chosen.map((other) => similarity(analyser, entry.passage, other.passage)));
+  const value = (entry: Ranked): number =>
+    lambda * entry.score - (1 - lambda) * Math.max(0, ...chosen.map((other) => similarity(analyser, entry.passage, other.passage)));
   while (left.length > 0 && chosen.length < count) {
     const next = left.reduce((best, entry) => (value(entry) > value(best) ? entry : best));
     left.splice(left.indexOf(next), 1);
@@ -76,7 +77,11 @@ function withoutOverlaps(ranked: readonly Ranked[]): readonly Ranked[] {
   const kept: Ranked[] = [];
   for (const entry of ranked) {
     const { id, first, last, role } = entry.passage;
-    const overlaps = role === "note" && kept.some(({ passage: other }) => documentOf(other.id) === documentOf(id) && Math.min(last, other.last) - Math.max(first, other.first) >= (last - first) / 2);
+    const overlaps =
+      role === "note" &&
+      kept.some(
+        ({ passage: other }) => documentOf(other.id) === documentOf(id) && Math.min(last, other.last) - Math.max(first, other.first) >= (last - first) / 2,
+      );
     if (!overlaps) kept.push(entry);
   }
   return kept;
@@ -97,7 +102,13 @@ function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], qu
     for (const older of entries) {
       const [a, b] = [newer.ranked.passage, older.ranked.passage];
       if (a.at === null || b.at === null || a.at - b.at < LATER || a.role === "assistant" || b.role === "assistant" || a.about !== b.about) continue;
-      if (newer.hit.supersedes !== undefined || older.hit.supersededBy !== undefined || newer.ranked.features.isQuestion === 1 || older.ranked.features.isQuestion === 1) continue;
+      if (
+        newer.hit.supersedes !== undefined ||
+        older.hit.supersededBy !== undefined ||
+        newer.ranked.features.isQuestion === 1 ||
+        older.ranked.features.isQuestion === 1
+      )
+        continue;
       if (a.text === b.text || similarity(analyser, a, b) < SAME_THING) continue;
       newer.hit = { ...newer.hit, supersedes: citationOf(older.hit) };
       older.hit = { ...older.hit, supersededBy: citationOf(newer.hit) };
@@ -152,7 +163,7 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
   decay(ranked, request);
   const sorted = withoutOverlaps(ranked.toSorted((a, b) => b.score - a.score).slice(0, Math.max(60, request.maxResults * 2)));
   const chosen = request.ranking.mmrLambda === undefined ? sorted : diversify(sorted, request.ranking.mmrLambda, request.maxResults, analyser);
-  const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? neighbour(id);
+  const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const entries: { readonly ranked: Ranked; hit: SearchHit }[] = [];
   for (const entry of chosen) {
     if (entries.length >= request.maxResults || entry.score < request.minScore) break;

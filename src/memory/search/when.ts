@@ -69,7 +69,8 @@ const NUMBERS = new Map<string, number>(
 
 const AGO = /\b(?:ago|back|her|zuvor|fa|geleden|atras)\b|前/;
 const BEFORE_NUMBER = /\b(?:vor|hace|il y a|ha)\s+$/;
-const LAST = /\b(?:last|past|previous|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?|pasad[oa]|ultim[oa]s?|dernier(?:e|s|es)?|passe|scors[oa]|passad[oa]|vorige|afgelopen)\b|上/;
+const LAST =
+  /\b(?:last|past|previous|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?|pasad[oa]|ultim[oa]s?|dernier(?:e|s|es)?|passe|scors[oa]|passad[oa]|vorige|afgelopen)\b|上/;
 const THIS = /\b(?:this|diese[nrsm]?|est[ea]|cette|cet|ce|quest[oa]|deze|dit)\b|这|今/;
 
 const dayStart = (at: number, zoneSeconds: number): number => Math.floor((at + zoneSeconds) / DAY) * DAY - zoneSeconds;
@@ -85,7 +86,8 @@ const WEEKDAY_PATTERNS = WEEKDAYS.map(pattern);
 const SEASON_PATTERNS = SEASONS.map(([words, month]) => [pattern(words.split(" ")), month] as const);
 const UNIT_PATTERN = UNITS.map(([words, days]) => [words.split(" "), days] as const);
 /** `may` and `mar` are words of their own: they count as months only after these. */
-const DOUBTFUL_MONTH = /\b(?:in|since|until|early|late|mid|last|im|en|in|de|em)\s+(?:may|mar)\b|\b(?:may|mar)\s+\d{1,4}\b|\b\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:may|mar)\b/;
+const DOUBTFUL_MONTH =
+  /\b(?:in|since|until|early|late|mid|last|im|en|in|de|em)\s+(?:may|mar)\b|\b(?:may|mar)\s+\d{1,4}\b|\b\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:may|mar)\b/;
 
 interface Now {
   readonly at: number;
@@ -106,11 +108,14 @@ function explicitDay(text: string, now: Now): Span | undefined {
 function namedMonth(text: string, now: Now): Span | undefined {
   const month = MONTH_PATTERNS.findIndex((words) => words.test(text));
   if (month < 0) return undefined;
-  if (/\b(?:may|mar)\b/.test(text) && (month === 4 || month === 2) && !DOUBTFUL_MONTH.test(text) && !/\b(?:mai|mayo|march|marz|marzo|mars|maio)\b/.test(text)) return undefined;
+  if (/\b(?:may|mar)\b/.test(text) && (month === 4 || month === 2) && !DOUBTFUL_MONTH.test(text) && !/\b(?:mai|mayo|march|marz|marzo|mars|maio)\b/.test(text))
+    return undefined;
   const written = /\b(19\d\d|20\d\d)\b/.exec(text)?.[1];
   const year = written === undefined ? (month > now.month ? now.year - 1 : now.year) : Number(written);
   const words = MONTHS[month]?.join("|");
-  const day = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th|\\.)?\\s+(?:of\\s+|de\\s+)?(?:${words})\\b|\\b(?:${words})\\s+(\\d{1,2})(?:st|nd|rd|th)?\\b(?!\\d)`).exec(text);
+  const day = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th|\\.)?\\s+(?:of\\s+|de\\s+)?(?:${words})\\b|\\b(?:${words})\\s+(\\d{1,2})(?:st|nd|rd|th)?\\b(?!\\d)`).exec(
+    text,
+  );
   const number = Number(day?.[1] ?? day?.[2] ?? 0);
   if (number < 1 || number > 31) return monthSpan(year, month, 1, now.zoneSeconds);
   const from = Date.UTC(year, month, number) / 1000 - now.zoneSeconds;
@@ -147,7 +152,8 @@ function ago(text: string, now: Now): Span | undefined {
 
 function relative(text: string, now: Now): Span | undefined {
   const today = dayStart(now.at, now.zoneSeconds);
-  if (/\b(?:day before yesterday|vorgestern|anteayer|avant-hier|l'altro ieri|anteontem|eergisteren)\b|前天/.test(text)) return { from: today - 2 * DAY, to: today - DAY };
+  if (/\b(?:day before yesterday|vorgestern|anteayer|avant-hier|l'altro ieri|anteontem|eergisteren)\b|前天/.test(text))
+    return { from: today - 2 * DAY, to: today - DAY };
   if (/\b(?:yesterday|last night|gestern|ayer|anoche|hier|ieri|ontem|gisteren)\b|昨天|昨日/.test(text)) return { from: today - DAY, to: today };
   if (/\b(?:today|this morning|tonight|heute|hoy|aujourd'hui|oggi|hoje|vandaag)\b|今天|今日/.test(text)) return { from: today, to: today + DAY };
   const weekday = new Date((now.at + now.zoneSeconds) * 1000).getUTCDay();
@@ -206,7 +212,8 @@ export interface Anchor {
   readonly days: number;
 }
 
-const ANCHOR = /(?:(day|days|week|weeks|month|months|tag|woche|wochen|monat|dia|semana|mes|jour|semaine|mois)\s+)?\b(before|after|vor|nach|antes de|despues de|avant|apres)\b\s+(.{3,60}?)[?.!,]*$/;
+const ANCHOR =
+  /(?:(day|days|week|weeks|month|months|tag|woche|wochen|monat|dia|semana|mes|jour|semaine|mois)\s+)?\b(before|after|vor|nach|antes de|despues de|avant|apres)\b\s+(.{3,60}?)[?.!,]*$/;
 
 export function anchorIn(question: string): Anchor | undefined {
   const found = ANCHOR.exec(folded(question));

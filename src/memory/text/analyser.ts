@@ -26,7 +26,15 @@ const MAX_TERM = 64;
 /** Lower case, without diacritics. May be longer or shorter than the text. */
 export function folded(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return text.normalize("NFKD").replace(MARKS, "").normalize("NFC").toLowerCase().replaceAll("ß", "ss").replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("ł", "l");
+  return text
+    .normalize("NFKD")
+    .replace(MARKS, "")
+    .normalize("NFC")
+    .toLowerCase()
+    .replaceAll("ß", "ss")
+    .replaceAll("ø", "o")
+    .replaceAll("æ", "ae")
+    .replaceAll("ł", "l");
 }
 
 /** The overlapping pieces of a run of signs without blanks: pairs for Chinese and Japanese, threes for the scripts of Southeast Asia. */
@@ -128,7 +136,13 @@ export function createAnalyser(): Analyser {
     },
     analyse(text, wish) {
       const words = wordsOf(text);
-      const language = "known" in wish ? wish.known : languageOf(words.map(({ word }) => word), wish.fallback);
+      const language =
+        "known" in wish
+          ? wish.known
+          : languageOf(
+              words.map(({ word }) => word),
+              wish.fallback,
+            );
       return { language, terms: [...words.map(({ word }) => stem(word, language)), ...compoundsOf(text)] };
     },
   };

@@ -17,7 +17,14 @@ export function createConcepts(text: string, analyser: Analyser): Concepts {
     const [head = "", rest] = line.split(":", 2);
     const language = head.trim();
     if (rest === undefined || !isLanguage(language)) continue;
-    const stems = [...new Set(rest.trim().split(/\s+/).map((word) => analyser.stem(word, language)))];
+    const stems = [
+      ...new Set(
+        rest
+          .trim()
+          .split(/\s+/)
+          .map((word) => analyser.stem(word, language)),
+      ),
+    ];
     const n = groups.push(stems) - 1;
     for (const stem of stems) byStem.set(`${language} ${stem}`, [...(byStem.get(`${language} ${stem}`) ?? []), n]);
   }

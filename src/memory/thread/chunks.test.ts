@@ -10,7 +10,13 @@ test("every line is in a passage, with its number and the headings above it", ()
     [1, 4, "Trip"],
     [5, 13, "Trip › Packing"],
   ]);
-  expect(passages.map(({ text }) => text).join("\n").split("\n").slice(0, 12)).toEqual(content.split("\n").slice(0, 12));
+  expect(
+    passages
+      .map(({ text }) => text)
+      .join("\n")
+      .split("\n")
+      .slice(0, 12),
+  ).toEqual(content.split("\n").slice(0, 12));
 });
 
 test("passages stay below the size, and the next begins with the last lines of the one before", () => {

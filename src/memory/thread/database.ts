@@ -81,7 +81,8 @@ export interface IndexDatabase extends Disposable {
   compact(): void;
 }
 
-const stampText = ({ chunkTokens, chunkOverlap }: IndexStamp): string => JSON.stringify({ layout: LAYOUT, analysis: ANALYSIS_VERSION, chunkTokens, chunkOverlap });
+const stampText = ({ chunkTokens, chunkOverlap }: IndexStamp): string =>
+  JSON.stringify({ layout: LAYOUT, analysis: ANALYSIS_VERSION, chunkTokens, chunkOverlap });
 
 /** SQLite's words for a file that is no database, or one whose pages make no sense. */
 export function isDamaged(error: unknown): boolean {

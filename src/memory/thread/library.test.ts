@@ -1,4 +1,16 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -78,7 +90,12 @@ let entries = 0;
 function message(role: "user" | "assistant", text: string, at = "2026-11-01T10:00:00.000Z"): EntryInput {
   entries += 1;
   const id = entries.toString(16).padStart(8, "0");
-  return { id, parentId: null, type: "message", line: JSON.stringify({ type: "message", id, parentId: null, timestamp: at, message: { role, content: [{ type: "text", text }] } }) };
+  return {
+    id,
+    parentId: null,
+    type: "message",
+    line: JSON.stringify({ type: "message", id, parentId: null, timestamp: at, message: { role, content: [{ type: "text", text }] } }),
+  };
 }
 
 async function talk(key: string, sessionId: string, ...messages: readonly EntryInput[]): Promise<string> {
@@ -165,7 +182,14 @@ test("messages are found with their entry, speaker and neighbours; prompts and t
   open();
   run(library!.sync());
   const [hit] = find("name of our dog").filter(({ snippet }) => snippet === "Biscuit");
-  expect(hit).toMatchObject({ source: "sessions", sessionKey: "agent:main:main", sessionId: "s1", entryId: answer.id, startLine: 4, before: { text: "And what is the dog called?" } });
+  expect(hit).toMatchObject({
+    source: "sessions",
+    sessionKey: "agent:main:main",
+    sessionId: "s1",
+    entryId: answer.id,
+    startLine: 4,
+    before: { text: "And what is the dog called?" },
+  });
   expect(find("samosas")[0]).toMatchObject({ speaker: "Ravi", snippet: "I will bring the samosas" });
 });
 
@@ -187,7 +211,10 @@ test("scope: only the sessions and notes that are allowed", async () => {
   await talk("agent:main:b", "s2", message("user", "the boat is blue"));
   open();
   run(library!.sync());
-  const texts = (scope: SearchRequest["scope"]): readonly string[] => find("boat", { scope }).map(({ snippet }) => snippet.trim().split(" ").at(-1)!).toSorted();
+  const texts = (scope: SearchRequest["scope"]): readonly string[] =>
+    find("boat", { scope })
+      .map(({ snippet }) => snippet.trim().split(" ").at(-1)!)
+      .toSorted();
   expect(texts({ notes: true, sessions: "all" })).toEqual(["blue", "green", "red"]);
   expect(texts({ notes: false, sessions: ["agent:main:a"] })).toEqual(["red"]);
   expect(texts({ notes: true, sessions: "none" })).toEqual(["green"]);
@@ -267,16 +294,25 @@ test("of text that was removed nothing is left in the files of the index", async
   }
 });
 
-test.each(["", "   ", '"', "AND OR NOT NEAR(", "a* ^b : {c}", "'; DROP TABLE passages; --", "🙂🙃", "مرحبا بالعالم", "\0\0", "x".repeat(100_000), "wort ".repeat(20_000)])(
-  "any text can be asked for: %.20s",
-  (query) => {
-    note("MEMORY.md", "something to find 🙂\n");
-    open();
-    run(library!.sync());
-    expect(Array.isArray(find(query))).toBe(true);
-    expect(find("something")).toHaveLength(1);
-  },
-);
+test.each([
+  "",
+  "   ",
+  '"',
+  "AND OR NOT NEAR(",
+  "a* ^b : {c}",
+  "'; DROP TABLE passages; --",
+  "🙂🙃",
+  "مرحبا بالعالم",
+  "\0\0",
+  "x".repeat(100_000),
+  "wort ".repeat(20_000),
+])("any text can be asked for: %.20s", (query) => {
+  note("MEMORY.md", "something to find 🙂\n");
+  open();
+  run(library!.sync());
+  expect(Array.isArray(find(query))).toBe(true);
+  expect(find("something")).toHaveLength(1);
+});
 
 test("a newer statement that replaces an older one stands before it, and both say so", async () => {
   await talk("agent:main:main", "s1", message("user", "My phone number is 0171 555 201", "2026-01-05T10:00:00.000Z"), message("assistant", "Noted."));

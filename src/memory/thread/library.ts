@@ -303,7 +303,11 @@ function carryEmbeddings(made: IndexDatabase, former: string): void {
 
 function countsOf(index: IndexDatabase): IndexCounts {
   const rows = index.sql("SELECT source, count(*) AS files, sum(passages) AS chunks FROM documents GROUP BY source").all();
-  const bySource = rows.map((row) => ({ source: row["source"] === "sessions" ? ("sessions" as const) : ("memory" as const), files: Number(row["files"]), chunks: Number(row["chunks"]) }));
+  const bySource = rows.map((row) => ({
+    source: row["source"] === "sessions" ? ("sessions" as const) : ("memory" as const),
+    files: Number(row["files"]),
+    chunks: Number(row["chunks"]),
+  }));
   const number = (text: string): number => Number(Object.values(index.sql(text).get() ?? {})[0] ?? 0);
   return {
     files: bySource.reduce((sum, { files }) => sum + files, 0),

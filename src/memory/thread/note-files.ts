@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { constants } from "node:fs";
 import { messageOf, systemCode } from "../../base/errors.ts";
 
-/** Larger files are not notes that somebody reads; the status names them. */
+/** Larger files are not notes that a person reads; the status names them. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 24;
 export const MAX_FILES = 200_000;
@@ -98,11 +98,19 @@ export function* findNotes({ workspace, extraPaths }: NoteRoots, issues: NoteIss
     const facts = stat(file);
     if (facts?.isDirectory()) yield* folder(file, 0);
     else if (facts?.isFile() && isNote(file)) yield* one(file);
-    else issues.push({ path: written, why: facts?.isSymbolicLink() ? "a symbolic link: name what it points to" : facts ? "not a Markdown file or a folder" : "not found" });
+    else
+      issues.push({
+        path: written,
+        why: facts?.isSymbolicLink() ? "a symbolic link: name what it points to" : facts ? "not a Markdown file or a folder" : "not found",
+      });
   }
 }
 
-export type ReadNote = { readonly kind: "read"; readonly content: string; readonly hash: string; readonly mtime: number; readonly size: number } | { readonly kind: "skip"; readonly why: string } | { readonly kind: "gone" } | { readonly kind: "changing" };
+export type ReadNote =
+  | { readonly kind: "read"; readonly content: string; readonly hash: string; readonly mtime: number; readonly size: number }
+  | { readonly kind: "skip"; readonly why: string }
+  | { readonly kind: "gone" }
+  | { readonly kind: "changing" };
 
 export const hashOf = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 

@@ -45,13 +45,49 @@ function fromRow(row: unknown): StoredPassage {
   return { ...rest, role: ROLES[role] ?? "note", language: LANGUAGES[language] ?? "xx" };
 }
 
+type RowArray = readonly [
+  id: number,
+  first: number,
+  last: number,
+  at: number | null,
+  role: number,
+  language: number,
+  entry: string | null,
+  about: string | null,
+  text: string,
+];
+
+/** A row as an array takes half the time of one as an object. */
+function fromArray([id, first, last, at, role, language, entry, about, text]: RowArray): StoredPassage {
+  return { id, first, last, at, role: ROLES[role] ?? "note", language: LANGUAGES[language] ?? "xx", entry, about, text };
+}
+
+/** Numbers as runs: one query for those that stand close together. */
+function* runsOf(ids: readonly number[], margin: number): Generator<readonly [from: number, to: number]> {
+  const sorted = ids.toSorted((a, b) => a - b);
+  let [from, to] = [Number.NaN, Number.NaN];
+  for (const id of sorted) {
+    if (id <= to + 2 * margin + 1) {
+      to = id;
+      continue;
+    }
+    if (!Number.isNaN(from)) yield [from - margin, to + margin];
+    [from, to] = [id, id];
+  }
+  if (!Number.isNaN(from)) yield [from - margin, to + margin];
+}
+
 /** The passages of an index and everything that is derived from them. */
 export interface Passages {
   /** Adds passages at the end of a document; inside a transaction. Returns how many positions it has then. */
-  add(document: { readonly id: number; readonly language: Language; readonly passages: number }, added: readonly Passage[]): { readonly language: Language; readonly passages: number };
+  add(
+    document: { readonly id: number; readonly language: Language; readonly passages: number },
+    added: readonly Passage[],
+  ): { readonly language: Language; readonly passages: number };
   /** Removes passages of a document, all or those from a position on; inside a transaction. */
   remove(document: number, from?: number): number;
-  get(ids: readonly number[]): ReadonlyMap<number, StoredPassage>;
+  /** Passages by their numbers; with a margin also those that stand so near to one of them. */
+  get(ids: readonly number[], margin?: number): ReadonlyMap<number, StoredPassage>;
   /** Passages in a span of time, oldest first. */
   between(from: number, to: number, limit: number): readonly StoredPassage[];
   /** In how many passages each term occurs. */
@@ -64,7 +100,11 @@ export interface Passages {
 }
 
 /** The terms of a passage's own text and of what it is about, as `words` holds them. */
-function termsIn(analyser: Analyser, { text, about }: Pick<Passage, "text" | "about">, language: Language): { readonly body: readonly string[]; readonly about: readonly string[] } {
+function termsIn(
+  analyser: Analyser,
+  { text, about }: Pick<Passage, "text" | "about">,
+  language: Language,
+): { readonly body: readonly string[]; readonly about: readonly string[] } {
   return {
     body: analyser.analyse(text, { known: language }).terms,
     about: about === null ? [] : analyser.analyse(about, { known: language }).terms,
@@ -115,12 +155,13 @@ export function createPassages(index: IndexDatabase, analyser: Analyser): Passag
       if (total !== undefined) total -= rows.length;
       return rows.length;
     },
-    get(ids) {
-      const find = index.sql(`SELECT ${COLUMNS} FROM passages WHERE id = ?`);
+    get(ids, margin = 0) {
+      const find = index.sql(`SELECT ${COLUMNS} FROM passages WHERE id BETWEEN ? AND ?`);
+      find.setReturnArrays(true);
       const found = new Map<number, StoredPassage>();
-      for (const id of ids) {
-        const row = find.get(id);
-        if (row) found.set(id, fromRow(row));
+      for (const [from, to] of runsOf(ids, margin)) {
+        const rows: unknown[] = find.all(from, to);
+        for (const row of rows as RowArray[]) found.set(row[0], fromArray(row));
       }
       return found;
     },

@@ -83,8 +83,7 @@ export function syncNote(sync: NotesSync, note: Pick<NoteFile, "path" | "file">,
   }
   inTransaction(sync, () => {
     if (known) passages.remove(known.id);
-    const id =
-      known?.id ?? Number(index.sql("INSERT INTO documents (source, path) VALUES ('memory', ?)").run(note.path).lastInsertRowid);
+    const id = known?.id ?? Number(index.sql("INSERT INTO documents (source, path) VALUES ('memory', ?)").run(note.path).lastInsertRowid);
     const language: Language = "en";
     const at = dayOfPath(note.path);
     const added = passages.add({ id, language, passages: 0 }, chunksOf(read.content, chunking, at));

@@ -37,7 +37,7 @@ const isDeleted = (file: string): boolean => file.includes(".deleted.");
 export const sessionPath = (file: string): string => `sessions/${file.slice(file.lastIndexOf("/") + 1)}`;
 
 const SPEAKER = /^([^\s:][^:\n]{0,39}): (?=\S)/;
-export const isGroup = (sessionKey: string | null): boolean => sessionKey !== null && /:(?:group|channel|room|thread):/.test(sessionKey);
+export const isGroup = (sessionKey: string | null): boolean => sessionKey !== null && /:(?:group|channel|thread):/.test(sessionKey);
 
 /** What a person or the assistant said, as the one passage that it is. */
 function passageOf(row: EntryRow, group: boolean): Passage | undefined {
@@ -118,9 +118,7 @@ export function isInTranscript(store: Inspection, file: string, sessionKey: stri
 
 /** A transcript was renamed when its session began a new one: its passages stay as they are. */
 function adopt(index: IndexDatabase, document: DocumentRow, renamed: ConversationRow): void {
-  index
-    .sql("UPDATE documents SET path = ?, session_key = coalesce(?, session_key) WHERE id = ?")
-    .run(renamed.file, renamed.sessionKey, document.id);
+  index.sql("UPDATE documents SET path = ?, session_key = coalesce(?, session_key) WHERE id = ?").run(renamed.file, renamed.sessionKey, document.id);
 }
 
 /** Compares all transcripts of the agent with the index, and indexes what is new. */
@@ -130,7 +128,7 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
   const left = new Map(rows.map((row) => [row.path, row]));
   const waiting: ConversationRow[] = [];
   const fresh: ConversationRow[] = [];
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = store.read("transcripts.conversations", { agentId, after, limit: LISTED });
     for (const row of page) {
       if (isDeleted(row.file)) continue;
@@ -145,7 +143,8 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
     yield;
   }
   for (const row of fresh) {
-    const former = row.archivedAt === null ? undefined : left.values().find(({ path, session_id }) => session_id === row.sessionId && row.file.startsWith(path));
+    const former =
+      row.archivedAt === null ? undefined : left.values().find(({ path, session_id }) => session_id === row.sessionId && row.file.startsWith(path));
     if (former) {
       adopt(index, former, row);
       left.delete(former.path);

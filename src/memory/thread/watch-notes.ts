@@ -9,7 +9,11 @@ export interface NoteWatch extends Disposable {
 }
 
 /** Calls `changed` at once for every change, and `settled` when there was none for a while. */
-export function watchNotes({ workspace, extraPaths }: NoteRoots, debounceMs: number, on: { readonly changed: () => void; readonly settled: () => void }): NoteWatch {
+export function watchNotes(
+  { workspace, extraPaths }: NoteRoots,
+  debounceMs: number,
+  on: { readonly changed: () => void; readonly settled: () => void },
+): NoteWatch {
   const watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let works = true;

@@ -26,13 +26,22 @@ function serve(port: MessagePort): void {
   const libraries = new Map<string, Library>();
   const scheduler = createScheduler();
   const changed = (library: Library): void =>
-    void scheduler.run(() => library.syncNotes()).catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
+    void scheduler
+      .run(() => library.syncNotes())
+      .catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
   /** Transcripts that grew before their agent was asked about need no note: opening compares all of them. */
   const open = (settings: LibrarySettings): Library => {
     const known = libraries.get(settings.agentId);
     if (known && JSON.stringify(known.settings) === JSON.stringify(settings)) return known;
     known?.[Symbol.dispose]();
-    const library = openLibrary(settings, { analyser, concepts, learned, now: () => Date.now(), changed, notice: (message) => post({ type: "notice", message }) });
+    const library = openLibrary(settings, {
+      analyser,
+      concepts,
+      learned,
+      now: () => Date.now(),
+      changed,
+      notice: (message) => post({ type: "notice", message }),
+    });
     libraries.set(settings.agentId, library);
     return library;
   };

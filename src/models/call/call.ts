@@ -1,4 +1,3 @@
-import { EMPTY_ANSWER } from "../../base/message-text.ts";
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf, systemCode } from "../../base/errors.ts";
@@ -244,7 +243,7 @@ async function* tryOnce(
         yield event;
         continue;
       }
-      if (isEmpty(event.message)) throw modelFailed({ phase: "answer", malformed: true, text: EMPTY_ANSWER });
+      if (isEmpty(event.message)) throw modelFailed({ phase: "answer", malformed: true, empty: true, text: "the model gave an empty answer" });
       yield event;
       record({ outcome: "ok" });
       await recordOutcome(deps, () => deps.credentials.succeeded(candidate, model));

@@ -23,8 +23,8 @@ export type FailureClass =
   | "aborted"
   | "unknown";
 
-/** What a failure of the class `timeout` was where nothing took too long. */
-export type Trouble = "server error" | "bad answer";
+/** What a failure was where the name of its class says less, or something else: `timeout` where nothing took too long, `format` of an empty answer. */
+export type Trouble = "server error" | "bad answer" | "empty answer";
 
 /** What a status means when neither a code nor a text says more. */
 const STATUSES: Readonly<Record<number, FailureClass>> = {
@@ -83,8 +83,9 @@ export function classify(failure: ModelFailure): FailureClass {
 /** Statuses of a proxy or provider that waited in vain. */
 const TIMEOUT_STATUSES: ReadonlySet<number> = new Set([408, 499, 504, 522, 524]);
 
-/** The class `timeout` covers every transient fault of a provider. Undefined: it did take too long, or the class is another. */
-export function troubleOf({ hung, code, status, malformed, html }: ModelFailure, kind: FailureClass): Trouble | undefined {
+/** The classes `timeout` and `format` cover several faults. Undefined: it did take too long, or the class says it all. */
+export function troubleOf({ hung, code, status, malformed, html, empty }: ModelFailure, kind: FailureClass): Trouble | undefined {
+  if (empty) return "empty answer";
   if (kind !== "timeout" || hung || (code !== undefined && TIMEOUT_CODES.test(code))) return undefined;
   if (status !== undefined && status >= 400) return TIMEOUT_STATUSES.has(status) ? undefined : "server error";
   return malformed || html ? "bad answer" : undefined;

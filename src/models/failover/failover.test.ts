@@ -147,6 +147,8 @@ test.each<[ModelFailure, string | undefined]>([
   [{ phase: "headers", status: 500, text: "boom" }, "server error"],
   [{ phase: "headers", status: 502, html: true, text: "a page" }, "server error"],
   [{ phase: "stream", malformed: true, text: "an event of the answer is no JSON" }, "bad answer"],
+  [{ phase: "answer", malformed: true, empty: true, text: "the model gave an empty answer" }, "empty answer"],
+  [{ phase: "headers", status: 400, text: "the model gave an empty answer" }, undefined],
   [{ phase: "stream", hung: true, text: "nothing came for 60 s" }, undefined],
   [{ phase: "headers", status: 504, text: "upstream timed out" }, undefined],
   [{ phase: "connect", code: "ETIMEDOUT", text: "the connection failed" }, undefined],

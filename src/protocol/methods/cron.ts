@@ -158,6 +158,18 @@ export const cronMethods = {
     module: "automation",
     summary: "When jobs run in the coming hours (24 unless untilMs says otherwise), in order.",
   }),
+  "cron.next": method({
+    access: "operator.read",
+    params: closed({
+      schedule: Schedule,
+      count: maybe(count({ maximum: 100 })),
+      id: maybe(filled({ description: "A job that is to have this schedule: its times are exact, also where jobs are spread over some minutes." })),
+    }),
+    result: closed({ times: list(moment()) }),
+    effect: false,
+    module: "automation",
+    summary: "When a schedule would run next (5 times unless count says otherwise). One that cannot be used is refused with the reason.",
+  }),
   "cron.add": method({
     access: "operator.admin",
     params: effect({

@@ -29,6 +29,7 @@ const ADDED = [
   "config.restore",
   "config.version",
   "config.versions",
+  "cron.next",
   "cron.upcoming",
   "exec.approval.list",
   "exec.approvals.forget",

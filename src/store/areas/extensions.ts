@@ -48,10 +48,13 @@ export interface ExtensionsWrites {
     result: { readonly id: string; readonly duplicate: boolean };
   };
   /**
-   * Claims all pending injections of a session for a turn, oldest first; expired ones are dropped. A resumed turn gets the same ones again.
-   * `waking`: only those that ask for a heartbeat.
+   * Claims all pending injections of a session for a turn, oldest first; expired ones are dropped. `waking`: only those that ask for a heartbeat.
+   * `again`: the turn is resumed and gets the same ones again. What came in between is for the next: this one's prompt may be on disk already.
    */
-  "injections.drain": { input: { readonly sessionKey: string; readonly turnId: string; readonly waking?: boolean }; result: readonly InjectionRow[] };
+  "injections.drain": {
+    input: { readonly sessionKey: string; readonly turnId: string; readonly waking?: boolean; readonly again?: boolean };
+    result: readonly InjectionRow[];
+  };
 }
 
 export interface ExtensionsReads {

@@ -52,7 +52,8 @@ const PACK = "SELECT first, last, data FROM transcript_packs WHERE tid = ? AND f
 /** Replaces one compressed line. */
 export function replacePacked(sql: (text: string) => StatementSync, tid: number, seq: number, line: string): void {
   const row = firstRow<Pack>(sql(PACK), tid, seq);
-  if (!row || row.last < seq) throw new AppError("STORE_FAILED", `line ${seq} of transcript ${tid} is compressed, and its compressed block is missing; run openclaw doctor`);
+  if (!row || row.last < seq)
+    throw new AppError("STORE_FAILED", `line ${seq} of transcript ${tid} is compressed, and its compressed block is missing; run openclaw doctor`);
   const lines = unpackLines(row.data).with(seq - row.first, line);
   sql("UPDATE transcript_packs SET data = ? WHERE tid = ? AND first = ?").run(packLines(lines), tid, row.first);
 }

@@ -62,7 +62,7 @@ function createClock(place: Place) {
     now: () => Date.now() + aheadMs,
     set(ms: number): void {
       aheadMs = ms;
-      writeFileSync(file, String(ms));
+      writeFileSync(file, `${ms}\n`);
     },
     by(ms: number): void {
       this.set(aheadMs + ms);

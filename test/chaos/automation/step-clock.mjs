@@ -8,11 +8,13 @@ const file = process.env.OPENCLAW_TEST_CLOCK;
 const real = Date.now.bind(Date);
 let aheadMs = 0;
 
+/** A file that is just being written is empty for a moment: the clock stays as it is. */
 function look() {
   try {
-    aheadMs = Number(readFileSync(file, "utf8")) || 0;
+    const text = readFileSync(file, "utf8");
+    if (/^-?\d+(?:\.\d+)?\n$/.test(text)) aheadMs = Number(text);
   } catch {
-    aheadMs = 0;
+    // There is no such file yet.
   }
 }
 

@@ -87,8 +87,12 @@ export function records(world: World): void {
     expect((await store.read("injections.waiting", { sessionKey: "s", now: world.clock.now() })).map((row) => row.id)).toEqual(["i1", "i4"]);
     expect((await store.write("injections.drain", { sessionKey: "s", turnId: "t1" })).map((row) => row.id)).toEqual(["i1", "i4"]);
     const again = await world.reopen();
-    expect((await again.write("injections.drain", { sessionKey: "s", turnId: "t1" })).map((row) => row.text)).toEqual(["i1", "i4"]);
-    expect(await again.write("injections.drain", { sessionKey: "s", turnId: "t2" })).toEqual([]);
+    await again.write("injections.add", { id: "i6", sessionKey: "s", pluginId: "p", placement: "prepend", text: "i6" });
+    // What came in between is for the next turn.
+    const resumed = await again.write("injections.drain", { sessionKey: "s", turnId: "t1", again: true });
+    expect(resumed.map((row) => row.text)).toEqual(["i1", "i4"]);
+    expect((await again.write("injections.drain", { sessionKey: "s", turnId: "t2" })).map((row) => row.text)).toEqual(["i6"]);
+    expect(await again.write("injections.drain", { sessionKey: "s", turnId: "t3" })).toEqual([]);
     expect(await again.write("extensions.clear", { sessionKey: "other" })).toEqual({ values: 0, injections: 1 });
   });
 

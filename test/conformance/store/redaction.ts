@@ -58,7 +58,9 @@ export function redaction(world: World): void {
     const store = world.store();
     await expect(store.write("transcripts.redact", { file: FILE, seq: 2, id: "a", line: "{}" })).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(store.write("transcripts.redact", { file: FILE, seq: 9, id: "b", line: "{}" })).rejects.toMatchObject({ code: "CONFLICT" });
-    await expect(store.write("transcripts.redact", { file: "agents/main/sessions/no.jsonl", seq: 1, id: "b", line: "{}" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(store.write("transcripts.redact", { file: "agents/main/sessions/no.jsonl", seq: 1, id: "b", line: "{}" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
     await expect(store.write("transcripts.redact", { file: FILE, seq: 2, id: "b", line: "{}\n{}" })).rejects.toMatchObject({ code: "INVALID_INPUT" });
     expect(await store.read("transcripts.page", { file: FILE, limit: 10 })).toHaveLength(4);
     await world.reopen();
@@ -71,7 +73,16 @@ export function redaction(world: World): void {
     await store.write("inbox.accept", message({ messageId: "m1", text: `Look: ${SECRET}`, agentId: "main", payload: { quoted: SECRET, keep: "this" } }));
     await store.write("inbox.accept", message({ messageId: "m2", text: SECRET, agentId: "other", sessionKey: "agent:other:main" }));
     await store.write("turns.start", { id: "t1", sessionKey: "agent:main:main", agentId: "main", detail: { asked: SECRET } });
-    await store.write("journal.append", { turnId: "t1", kind: "model.result", data: { content: [{ type: "text", text: SECRET }, { type: "text", text: "kept" }] } });
+    await store.write("journal.append", {
+      turnId: "t1",
+      kind: "model.result",
+      data: {
+        content: [
+          { type: "text", text: SECRET },
+          { type: "text", text: "kept" },
+        ],
+      },
+    });
     await store.write("outbox.add", { rows: [delivery({ payload: { text: `so ${SECRET}.` }, sessionKey: "agent:main:main" })] });
     expect(await store.read("records.matching", input)).toBe(4);
     expect(await store.write("records.redact", input)).toEqual({ records: 4 });
@@ -81,7 +92,12 @@ export function redaction(world: World): void {
     expect(first).toMatchObject({ text: "[removed]", payload: { quoted: "[removed]", keep: "this" } });
     expect(second).toMatchObject({ text: SECRET });
     const [step] = await store.read("journal.steps", { turnId: "t1" });
-    expect(step?.data).toEqual({ content: [{ type: "text", text: "[removed]" }, { type: "text", text: "kept" }] });
+    expect(step?.data).toEqual({
+      content: [
+        { type: "text", text: "[removed]" },
+        { type: "text", text: "kept" },
+      ],
+    });
     expect(await store.write("records.redact", { agentId: "other", texts: [SECRET] })).toEqual({ records: 1 });
     await store.checkpoint({ truncate: true });
     expect(holding(world.folder, "CANARY")).toEqual([]);

@@ -115,7 +115,7 @@ export const next = defineCommand({
       throw new AppError("INVALID_INPUT", `--count takes a number from 1 to 1000, not "${values.count}"`);
     const { nextTimes } = await loadCron();
     const tz = values.tz?.trim() || Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const times = nextTimes({ kind: "cron", expr, tz, staggerMs: 0 }, io.now(), count);
+    const times = nextTimes({ kind: "cron", expr, tz }, io.now(), count);
     if (times.length === 0) throw new AppError("INVALID_INPUT", `${JSON.stringify(expr)} matches no time after now`);
     if (values.json) return printJson(io, { expr, tz, times: times.map((at) => new Date(at).toISOString()) });
     const format = new Intl.DateTimeFormat("en-GB", {

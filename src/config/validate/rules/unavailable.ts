@@ -22,7 +22,12 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "memory kept by qmd", paths: ["memory.backend", "memory.qmd"], instead: "the built-in index is used", satisfiedBy: ["builtin"] },
   {
     name: "an embedding service for memory search",
-    paths: ["agents.defaults.memorySearch.provider", "agents.defaults.memorySearch.remote", "agents.list.*.memorySearch.provider", "agents.list.*.memorySearch.remote"],
+    paths: [
+      "agents.defaults.memorySearch.provider",
+      "agents.defaults.memorySearch.remote",
+      "agents.list.*.memorySearch.provider",
+      "agents.list.*.memorySearch.remote",
+    ],
     instead: "search works without one",
   },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },

@@ -1,6 +1,7 @@
 /** `/remember` and `/forget`: what the owner writes down, and what is to be gone. */
 import { AppError } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
+import { PREVIEW_HEADS } from "../../../memory/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import { buttonsFor } from "../../buttons.ts";
 import { notThere, wordsOf, type Answer, type Handler, type Handling } from "../handling.ts";
@@ -38,16 +39,15 @@ function preview(report: Report): string {
   const { items, copies, match } = report;
   const lines = items.slice(0, SHOWN).map((item) => `${item.n}. ${where(item)}: ${clip(item.text.replaceAll(/\s+/g, " "), LINE_CHARS)}`);
   const more = items.length > SHOWN ? [`… and ${report.truncated ? "more than " : ""}${items.length - SHOWN} more`] : [];
-  const head = match === "words" ? "Nothing contains exactly that. These have all of its words" : "This would be removed for good";
-  return [`${head}:`, ...lines, ...more, ...(copies === 0 ? [] : [`Also${copiesText(copies).slice(4)}.`]), "Send /forget confirm to remove it, /forget confirm 1 3 for some of it, /forget cancel to keep it."].join("\n");
+  return [PREVIEW_HEADS[match === "words" ? "words" : "phrase"], ...lines, ...more, ...(copies === 0 ? [] : [`Also${copiesText(copies).slice(4)}.`]), "Send /forget confirm to remove it, /forget confirm 1 3 for some of it, /forget cancel to keep it."].join("\n");
 }
 
 async function show(port: MemoryPort, { call, key, ports }: Handling, text: string): Promise<Answer> {
   const report = await port.forget(call.agentId, { text, preview: true });
-  if (report.items.length === 0 && report.copies === 0) return "Nothing contains that, neither notes nor conversations.";
   if (report.items.length === 0) {
-    const done = await port.forget(call.agentId, { text, plan: report.plan });
-    return `No note or message contains that. Removed ${plural(done.copies, "other record")} that did.`;
+    // The command itself is a record that contains it.
+    await port.forget(call.agentId, { text, plan: report.plan });
+    return "Nothing contains that, neither notes nor conversations.";
   }
   port.shown.set(key, { text, plan: report.plan, at: ports.clock.now() });
   return buttonsFor(preview(report), [

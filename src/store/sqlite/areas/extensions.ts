@@ -60,9 +60,9 @@ export const extensionsWrites = {
       );
     return { id: row.id, duplicate: isRepeated };
   },
-  "injections.drain"({ sql, now }, { sessionKey, turnId, waking = false }) {
+  "injections.drain"({ sql, now }, { sessionKey, turnId, waking = false, again = false }) {
     // Nearly always nothing is pending, and every turn asks.
-    if (sql("SELECT 1 FROM injections WHERE session_key = ? AND drained_at IS NULL LIMIT 1").get(sessionKey)) {
+    if (!again && sql("SELECT 1 FROM injections WHERE session_key = ? AND drained_at IS NULL LIMIT 1").get(sessionKey)) {
       sql("UPDATE injections SET drained_at = ? WHERE session_key = ? AND drained_at IS NULL AND expires_at <= ?").run(now, sessionKey, now);
       const which = waking ? " AND json_extract(payload, '$.wake') IS NOT NULL" : "";
       sql(`UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL${which}`).run(now, turnId, sessionKey);

@@ -37,7 +37,13 @@ function commonRun(texts: readonly string[]): string {
 }
 
 /** Rows that change, with their new values. */
-function* changesIn({ sql }: ReadContext, table: Table, agentId: string, matches: TextMatcher, run: string): Generator<{ readonly table: Table; readonly key: unknown[]; readonly values: Readonly<Record<string, string>> }> {
+function* changesIn(
+  { sql }: ReadContext,
+  table: Table,
+  agentId: string,
+  matches: TextMatcher,
+  run: string,
+): Generator<{ readonly table: Table; readonly key: unknown[]; readonly values: Readonly<Record<string, string>> }> {
   const columns = [...table.texts, ...table.json];
   const filter = run === "" ? "" : ` AND (${columns.map((column) => `${column} LIKE '%${run}%'`).join(" OR ")})`;
   const text = `SELECT ${[...table.key, ...columns].join(", ")} FROM ${table.name} WHERE (${table.ofAgent})${filter}`;
@@ -64,7 +70,9 @@ export const redactionWrites = {
   "records.redact"(context, input) {
     let records = 0;
     for (const { table, key, values } of changes(context, input)) {
-      const set = Object.keys(values).map((column) => `${column} = ?`).join(", ");
+      const set = Object.keys(values)
+        .map((column) => `${column} = ?`)
+        .join(", ");
       const where = table.key.map((column) => `${column} = ?`).join(" AND ");
       context.sql(`UPDATE ${table.name} SET ${set} WHERE ${where}`).run(...Object.values(values), ...(key as (string | number)[]));
       records += 1;

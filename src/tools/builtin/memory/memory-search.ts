@@ -42,7 +42,7 @@ export const memorySearchTool = defineTool<MemorySearchDeps>({
   parameters: {
     type: "object",
     properties: {
-      query: { type: "string", description: "A question or some words; times such as \"last spring\" are understood" },
+      query: { type: "string", description: 'A question or some words; times such as "last spring" are understood' },
       maxResults: { type: "number", minimum: 1, maximum: MAX_RESULTS },
       minScore: { type: "number", minimum: 0, maximum: 1 },
     },
@@ -65,7 +65,14 @@ export const memorySearchTool = defineTool<MemorySearchDeps>({
           scope: await memoryScope(deps, context),
         });
         const results = answer.hits.map((hit) => shown(hit, cites(citations, sessionKey)));
-        const value = { results, provider: answer.provider ?? "none", ...(answer.model === undefined ? {} : { model: answer.model }), citations, mode: answer.mode, ...(answer.indexing ? { indexing: true } : {}) };
+        const value = {
+          results,
+          provider: answer.provider ?? "none",
+          ...(answer.model === undefined ? {} : { model: answer.model }),
+          citations,
+          mode: answer.mode,
+          ...(answer.indexing ? { indexing: true } : {}),
+        };
         const outcome = jsonOutcome(value);
         if (results.length === 0) return outcome;
         return { ...outcome, content: [{ type: "text", text: deps.mark(JSON.stringify(value, null, 2), { source: "memory_search" }) }] };

@@ -68,7 +68,8 @@ export function deliveryText({ sessionTarget, delivery }: Pick<Job, "sessionTarg
   if (sessionTarget === "main") return "answered in the main session";
   if (delivery?.mode === "none") return "kept in the job’s session";
   const { channel = "last", to } = delivery ?? {};
-  if (channel === "last" && to === undefined) return "sent to the chat used last";
+  if (channel === "webchat") return "shown in WebChat, in the session of the job";
+  if (channel === "last" && !to) return "sent to the chat used last";
   return `sent to ${channel === "last" ? "" : channel}${to === undefined ? "" : ` ${to}`}`.trim();
 }
 

@@ -1,7 +1,7 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import type { MethodResult } from "openclaw/client";
-import { ago, duration, exactly, moment, money, plural, tokens } from "../../base/figures.ts";
+import { ago, exactly, money, plural } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/filter-box.ts";
@@ -10,21 +10,9 @@ import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import "./day-strip.ts";
-import {
-  bands,
-  comingText,
-  deliveryText,
-  fits,
-  hourCells,
-  resultOf,
-  scheduleText,
-  stateOf,
-  type Band,
-  type HourCell,
-  type Job,
-  type Result,
-  type Run,
-} from "./job-facts.ts";
+import "./job-form.ts";
+import { bands, comingText, deliveryText, fits, hourCells, scheduleText, stateOf, type Band, type HourCell, type Job, type Run } from "./job-facts.ts";
+import { badge, runTable } from "./run-table.ts";
 
 const RUNS_SHOWN = 100;
 /** A run may take as long as its job lets it. */
@@ -33,6 +21,8 @@ const RUN_TIMEOUT_MS = 3_600_000;
 const SETTLE_MS = 150;
 /** Times that are so near are counted in seconds. */
 const NEAR_MS = 60_000;
+/** What stands in an address for a job that is not there yet. */
+const NEW = "new";
 /** With fewer jobs there is nothing to search. */
 const SEARCHED = 10;
 
@@ -46,11 +36,6 @@ interface Loaded {
 
 const when = (at: number | undefined, otherwise: string): TemplateResult | string =>
   at === undefined ? otherwise : html`<span title=${exactly(at)}>${ago(at)}</span>`;
-
-const tokensOf = ({ usage }: Run): string | undefined => {
-  const total = usage?.["total_tokens"];
-  return typeof total === "number" && total > 0 ? tokens(total) : undefined;
-};
 
 /** Work that runs at set times: what comes, how it went, and what to do about it. */
 export class JobsPage extends Page {
@@ -138,7 +123,12 @@ export class JobsPage extends Page {
   }
 
   private get jobId(): string | undefined {
-    return this.route.rest[0];
+    const [id] = this.route.rest;
+    return id === NEW ? undefined : id;
+  }
+
+  private get isAdmin(): boolean {
+    return this.context.link.may("operator.admin");
   }
 
   override async load(): Promise<void> {
@@ -195,16 +185,13 @@ export class JobsPage extends Page {
     if (this.jobId === id) router.go("jobs");
   }
 
-  private badge({ level, text, reason }: Result): TemplateResult {
-    return html`<span class="badge ${level}">${text}</span>${reason === undefined ? nothing : html`<div class="faint reason">${reason}</div>`}`;
-  }
-
   private actions(job: Job): TemplateResult | typeof nothing {
-    if (!this.context.link.may("operator.admin")) return nothing;
+    if (!this.isAdmin) return nothing;
     const isRunning = job.state.runningAtMs !== undefined;
     const isOffline = !this.isOnline;
     return html`<div class="row end">
       <button class="small" aria-label=${`Run now: ${job.name}`} ?disabled=${isRunning || isOffline} @click=${() => this.run(job)}>Run now</button>
+      <a class="button small" aria-label=${`Edit ${job.name}`} href=${place("jobs", [job.id, "edit"])}>Edit</a>
       <button class="small" aria-label=${`${job.enabled ? "Disable" : "Enable"} ${job.name}`} ?disabled=${isOffline} @click=${() => void this.turn(job)}>
         ${job.enabled ? "Disable" : "Enable"}
       </button>
@@ -219,10 +206,10 @@ export class JobsPage extends Page {
         <div class="cut"><a href=${place("jobs", [job.id])}>${job.name}</a></div>
         <div class="faint cut">${scheduleText(job)}</div>
         <div class="phone">${next}</div>
-        <div class="phone">${this.badge(stateOf(job))}</div>
+        <div class="phone">${badge(stateOf(job))}</div>
       </td>
       <td class="less time">${next}</td>
-      <td class="less">${this.badge(stateOf(job))}</td>
+      <td class="less">${badge(stateOf(job))}</td>
       <td class="less time">${when(job.state.lastRunAtMs, "–")}</td>
       <td class="actions">${this.actions(job)}</td>
     </tr>`;
@@ -231,7 +218,7 @@ export class JobsPage extends Page {
   private table(jobs: readonly Job[]): TemplateResult {
     if (jobs.length === 0) {
       return html`<div class="empty">
-        No jobs. Ask for one in the <a href="chat">chat</a>, such as “remind me every weekday at 9”, or run <code>openclaw cron add</code>.
+        No jobs. Add one here, ask for one in the <a href="chat">chat</a>, such as “remind me every weekday at 9”, or run <code>openclaw cron add</code>.
       </div>`;
     }
     return html`<div class="scroll">
@@ -264,6 +251,7 @@ export class JobsPage extends Page {
     return html`<header class="head">
         <h1>Jobs</h1>
         <span class="faint" role="status">${plural(jobs.length, "job")}</span>
+        ${this.isAdmin ? html`<a class="button primary" href=${place("jobs", [NEW])}>New job</a>` : nothing}
       </header>
       ${this.offNote(status)}
       ${
@@ -288,44 +276,13 @@ export class JobsPage extends Page {
       </section>`;
   }
 
-  private history(entries: readonly Run[]): TemplateResult {
-    if (entries.length === 0) return html`<div class="empty">No runs yet.</div>`;
-    return html`<div class="scroll" role="region" aria-label="Runs" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th>Time</th>
-            <th>Result</th>
-            <th class="num">Took</th>
-            <th class="num">Cost</th>
-            <th class="num less">Tokens</th>
-            <th class="less">Answer</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${entries.map((run) => {
-            const at = run.runAtMs ?? run.ts;
-            return html`<tr>
-              <td title=${exactly(at)}>${moment(at)}</td>
-              <td>${this.badge(resultOf(run))}</td>
-              <td class="num">${run.durationMs === undefined ? "–" : duration(run.durationMs)}</td>
-              <td class="num">${run.costUsd === undefined || run.costUsd === 0 ? "–" : money(run.costUsd)}</td>
-              <td class="num less">${tokensOf(run) ?? "–"}</td>
-              <td class="less words">${run.summary ?? ""}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>`;
-  }
-
   private one(job: Job | undefined, id: string): TemplateResult {
     const entries = this.runs?.id === id ? this.runs.entries : undefined;
     const spent = entries?.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0) ?? 0;
     const history = entries
       ? html`<section aria-live="polite">
           <h2>Runs</h2>
-          ${this.history(entries)}
+          ${runTable(entries)}
         </section>`
       : loadingLine();
     if (!job)
@@ -337,7 +294,7 @@ export class JobsPage extends Page {
     return html`<a class="back" href="jobs">All jobs</a>
       <header class="head">
         <h1>${job.name}</h1>
-        ${job.enabled ? nothing : html`<span class="badge">disabled</span>`} ${this.badge(stateOf(job))} ${this.actions(job)}
+        ${job.enabled ? nothing : html`<span class="badge">disabled</span>`} ${badge(stateOf(job))} ${this.actions(job)}
       </header>
       <section class="card">
         ${facts([
@@ -356,8 +313,32 @@ export class JobsPage extends Page {
       ${history}`;
   }
 
+  private form(job: Job | undefined): TemplateResult {
+    const { router, toasts, link } = this.context;
+    const saved = ({ detail: { id, name } }: CustomEvent<{ readonly id: string; readonly name: string }>): void => {
+      toasts.say(`${name} was ${job ? "changed" : "added"}.`);
+      router.go(place("jobs", [id]));
+    };
+    return html`<a class="back" href=${job ? place("jobs", [job.id]) : "jobs"}>${job ? job.name : "All jobs"}</a>
+      <header class="head"><h1>${job ? `Edit ${job.name}` : "New job"}</h1></header>
+      <oc-job-form
+        .link=${link}
+        .job=${job}
+        ?offline=${!this.isOnline}
+        @saved=${saved}
+        @left=${() => router.go(job ? place("jobs", [job.id]) : "jobs")}
+      ></oc-job-form>`;
+  }
+
+  private shown(loaded: Loaded): TemplateResult {
+    const [id, then] = this.route.rest;
+    const job = loaded.jobs.find((one) => one.id === id);
+    if (this.isAdmin && (id === NEW || (job && then === "edit"))) return this.form(job);
+    return this.jobId === undefined ? this.all(loaded) : this.one(job, this.jobId);
+  }
+
   protected override render(): TemplateResult {
-    const { loaded, failure, jobId } = this;
+    const { loaded, failure } = this;
     const isThere = this.context.link.has("cron.list");
     const failed = failure === undefined ? nothing : failedNote(failure, () => void this.load());
     if (!loaded)
@@ -365,8 +346,7 @@ export class JobsPage extends Page {
         <header class="head"><h1>Jobs</h1></header>
         ${isThere ? (failure === undefined ? loadingLine() : failed) : missingNote("Scheduling jobs")}
       </div>`;
-    const job = loaded.jobs.find(({ id }) => id === jobId);
-    return html`<div class="page">${failed}${jobId === undefined ? this.all(loaded) : this.one(job, jobId)}</div>`;
+    return html`<div class="page">${failed}${this.shown(loaded)}</div>`;
   }
 }
 customElements.define("oc-jobs-page", JobsPage);

@@ -1,5 +1,5 @@
 // Reads a language bank (generator/<lang>.txt) and renders its templates.
-import { readFileSync } from 'node:fs';
+import { readFileSync } from "node:fs";
 
 export function random(seed) {
   let a = seed >>> 0;
@@ -30,24 +30,27 @@ export function loadBank(file) {
   const bank = { lists: {}, syn: {}, sections: {} };
   let section = null;
   let schema = null;
-  for (const raw of readFileSync(file, 'utf8').split('\n')) {
+  for (const raw of readFileSync(file, "utf8").split("\n")) {
     const line = raw.trim();
     if (!line) continue;
-    if (line.startsWith('=') || line.startsWith('~')) {
-      const cut = line.indexOf(':');
-      (line[0] === '=' ? bank.lists : bank.syn)[line.slice(1, cut)] = line.slice(cut + 1).split('|').map((s) => s.trim());
-    } else if (line.startsWith('@')) {
+    if (line.startsWith("=") || line.startsWith("~")) {
+      const cut = line.indexOf(":");
+      (line[0] === "=" ? bank.lists : bank.syn)[line.slice(1, cut)] = line
+        .slice(cut + 1)
+        .split("|")
+        .map((s) => s.trim());
+    } else if (line.startsWith("@")) {
       section = bank.sections[line.slice(1)] = [];
-    } else if (line.startsWith('# ')) {
-      const [id, kind] = line.slice(2).split(' ');
+    } else if (line.startsWith("# ")) {
+      const [id, kind] = line.slice(2).split(" ");
       schema = { id, kind };
       section.push(schema);
     } else {
       const key = line[0];
       const rest = line.slice(2).trim();
       // v, o, and the fillers' a and b are lists; the others are templates (which may hold [a|b])
-      const parts = 'vo'.includes(key) || (schema === section.at(-1) && bank.sections.filler === section && 'ab'.includes(key))
-        ? rest.split('|') : rest.split(' ;; ');
+      const parts =
+        "vo".includes(key) || (schema === section.at(-1) && bank.sections.filler === section && "ab".includes(key)) ? rest.split("|") : rest.split(" ;; ");
       schema[key] = [...(schema[key] ?? []), ...parts.map((s) => s.trim())];
     }
   }
@@ -58,7 +61,7 @@ export function loadBank(file) {
 export function render(bank, r, template, ctx, used = null, avoid = null) {
   let text = template;
   for (let i = 0; i < 4 && /\[[^[\]]*\|[^[\]]*\]/.test(text); i++) {
-    text = text.replace(/\[([^[\]]*\|[^[\]]*)\]/g, (_, body) => r.pick(body.split('|')));
+    text = text.replace(/\[([^[\]]*\|[^[\]]*)\]/g, (_, body) => r.pick(body.split("|")));
   }
   text = text.replace(/<(\w+)>/g, (whole, key) => {
     const words = bank.syn[key];
@@ -76,27 +79,28 @@ export function render(bank, r, template, ctx, used = null, avoid = null) {
       return whole;
     });
   }
-  return text.replace(/\s+/g, ' ').trim();
+  return text.replace(/\s+/g, " ").trim();
 }
 
 const typo = (r, word) => {
   if (word.length < 5 || !/^\p{L}+$/u.test(word)) return word;
   const i = r.int(1, word.length - 3);
-  return r.chance(0.5)
-    ? word.slice(0, i) + word[i + 1] + word[i] + word.slice(i + 2)
-    : word.slice(0, i) + word.slice(i + 1);
+  return r.chance(0.5) ? word.slice(0, i) + word[i + 1] + word[i] + word.slice(i + 2) : word.slice(0, i) + word.slice(i + 1);
 };
 
 export const upper = (s) => s.replace(/^(\W*)(\p{L})/u, (_, a, b) => a + b.toUpperCase());
 
 // keep: a string that must stay as written (the value)
-export function styled(r, style, text, keep = '') {
+export function styled(r, style, text, keep = "") {
   let out = style.lower ? text : upper(text);
   if (style.lower && !keep) out = out.toLowerCase();
-  if (style.bare) out = out.replace(/[.!]$/, '');
+  if (style.bare) out = out.replace(/[.!]$/, "");
   if (style.typos) {
-    out = out.split(' ').map((w) => (keep && keep.includes(w) ? w : r.chance(style.typos) ? typo(r, w) : w)).join(' ');
+    out = out
+      .split(" ")
+      .map((w) => (keep && keep.includes(w) ? w : r.chance(style.typos) ? typo(r, w) : w))
+      .join(" ");
   }
-  if (style.emoji && r.chance(style.emoji)) out += ' ' + r.pick(['🙂', '😅', '🙈', '❤️', '🤷', ':)', '😂', ':-/']);
+  if (style.emoji && r.chance(style.emoji)) out += " " + r.pick(["🙂", "😅", "🙈", "❤️", "🤷", ":)", "😂", ":-/"]);
   return out;
 }

@@ -1,0 +1,109 @@
+import { AppError } from "../../../base/errors.ts";
+import { escapeLine } from "../../../base/printable.ts";
+import { clip } from "../../../base/text.ts";
+import { suggestionsOf, withSuggestion } from "../../../memory/index.ts";
+import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import { defineCommand } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { createStyle } from "../../output/style.ts";
+import { agentOf, MEMORY_OPTIONS, numberOf, withMemory } from "./source.ts";
+import { working } from "./status.ts";
+
+const counted = (n: number, one: string): string => `${n} ${one}${n === 1 ? "" : "s"}`;
+
+/** `memory/2026-11-01.md#L3-L5`, `sessionId#entryId` after `entry:`, or a text. */
+function targetOf(written: string): Pick<MethodParams<"memory.forget">, "text" | "path" | "startLine" | "endLine" | "sessionId" | "entryId"> {
+  const [, path, first, last] = /^(\S+\.md)#L(\d+)(?:-L?(\d+))?$/i.exec(written) ?? [];
+  if (path !== undefined) return { path, startLine: Number(first), endLine: Number(last ?? first) };
+  const [, sessionId, entryId] = /^entry:([^#\s]+)#(\S+)$/.exec(written) ?? [];
+  if (sessionId !== undefined && entryId !== undefined) return { sessionId, entryId };
+  return { text: written };
+}
+
+function listed({ items, copies, match, truncated }: MethodResult<"memory.forget">): string {
+  const lines = items.map(({ n, kind, path, startLine, endLine, at, role, text }) => {
+    const where = kind === "note" ? `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}` : `${role ?? "entry"} ${at?.slice(0, 16).replace("T", " ") ?? ""} ${path}#L${startLine}`;
+    return `${String(n).padStart(4)}. ${escapeLine(where)}: ${escapeLine(clip(text.replaceAll(/\s+/g, " "), 160))}\n`;
+  });
+  const words = match === "words" ? "Nothing contains exactly that; these have all of its words.\n" : "";
+  return `${words}${lines.join("")}${truncated ? "      … and more\n" : ""}${copies === 0 ? "" : `      and ${counted(copies, "other record")} with the same text\n`}`;
+}
+
+export const forget = defineCommand({
+  positionals: "<text, note#L3-L5 or entry:session#entry>",
+  options: {
+    ...MEMORY_OPTIONS,
+    preview: { type: "boolean", help: "only show what would be removed" },
+    only: { type: "string", value: "1,3", help: "only these of the shown ones" },
+    yes: { type: "boolean", help: "do not ask" },
+  },
+  examples: [
+    { line: 'openclaw memory forget "alarm code" --preview', does: "what would be removed" },
+    { line: 'openclaw memory forget "alarm code" --yes', does: "remove it from notes, conversations and every other record, for good" },
+    { line: "openclaw memory forget MEMORY.md#L3 --preview", does: "a line of a note" },
+  ],
+  async run({ io, values, positionals }) {
+    const written = positionals.join(" ").trim();
+    if (written === "") throw new AppError("INVALID_INPUT", 'expected what to forget, such as: openclaw memory forget "alarm code"');
+    const numbers = values.only?.split(",").map((part) => Number(part.trim()));
+    if (numbers?.some((n) => !Number.isSafeInteger(n) || n < 1)) throw new AppError("INVALID_INPUT", `--only takes numbers such as 1,3, not "${values.only}"`);
+    const asked = { ...agentOf(values), ...targetOf(written), ...(numbers === undefined ? {} : { only: numbers }) };
+    const style = createStyle(io.color);
+    return await withMemory(
+      io,
+      values,
+      async ({ call }): Promise<number | void> => {
+        const preview = await working(io, "Looking", () => call("memory.forget", { ...asked, preview: true }));
+        const isEmpty = preview.items.length === 0 && preview.copies === 0;
+        if (values.preview || isEmpty) {
+          if (values.json) return printJson(io, preview);
+          io.out(isEmpty ? "Nothing contains that, neither notes nor conversations.\n" : listed(preview));
+          return;
+        }
+        if (!values.yes) {
+          io.err(listed(preview));
+          if (!(await io.confirm("Remove it for good?"))) {
+            io.err(io.interactive ? "Nothing was removed.\n" : "Nothing was removed: without a terminal, --yes is needed.\n");
+            return 1;
+          }
+        }
+        const done = await working(io, "Removing", () => call("memory.forget", { ...asked, plan: preview.plan }));
+        if (values.json) return printJson(io, done);
+        const notes = done.items.filter(({ kind }) => kind === "note").length;
+        io.out(`${style.green("✓")} removed ${counted(notes, "line")} of notes, ${counted(done.items.length - notes, "message")}, ${counted(done.copies, "other record")}\n`);
+        io.out(style.dim(`Out of reach:\n${done.unreachable.map((place) => `  ${place}\n`).join("")}`));
+      },
+      { fresh: true },
+    );
+  },
+});
+
+const MAIN = "MEMORY.md";
+
+export const suggest = defineCommand({
+  options: { ...MEMORY_OPTIONS, accept: { type: "string", value: "n", help: "put this suggestion into MEMORY.md" } },
+  examples: [
+    { line: "openclaw memory suggest", does: "notes that are recalled again and again, as changes of MEMORY.md" },
+  ],
+  async run({ io, values }) {
+    const accepted = numberOf("accept", values.accept, { least: 1, most: 1000, whole: true });
+    const { found, applied } = await withMemory(io, values, async ({ call }) => {
+      const [{ recalls }, main] = [await call("memory.recalls", { ...agentOf(values), limit: 500 }), await call("memory.notes.get", { ...agentOf(values), path: MAIN })];
+      const all = suggestionsOf(recalls, main.text);
+      const chosen = all.find(({ n }) => n === accepted);
+      if (accepted === undefined) return { found: all, applied: undefined };
+      if (!chosen) throw new AppError("NOT_FOUND", `there is no suggestion ${accepted}; there are ${all.length}`);
+      await call("memory.notes.set", { ...agentOf(values), path: MAIN, text: withSuggestion(main.text, chosen), hash: main.hash });
+      return { found: all, applied: chosen };
+    });
+    if (values.json) return printJson(io, applied ? { applied } : { suggestions: found });
+    const style = createStyle(io.color);
+    if (applied) return io.out(`${style.green("✓")} ${MAIN} has ${counted(applied.lines.length, "line")} more\n`);
+    if (found.length === 0) return io.out("No suggestions: no note was recalled in three turns yet that MEMORY.md does not have.\n");
+    const coloured = (diff: string): string => diff.split("\n").map((line) => (line.startsWith("+") ? style.green(escapeLine(line)) : escapeLine(line))).join("\n");
+    for (const { n, path, startLine, endLine, recalls, diff } of found) {
+      io.out(`${style.bold(`${n}.`)} ${path}#L${startLine}-L${endLine}, recalled in ${recalls} turns\n${coloured(diff)}\n\n`);
+    }
+    io.out(io.runnable("Apply one: openclaw memory suggest --accept <n>\n"));
+  },
+});

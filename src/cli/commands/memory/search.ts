@@ -1,0 +1,89 @@
+import { AppError } from "../../../base/errors.ts";
+import { escapeLine } from "../../../base/printable.ts";
+import type { MethodResult } from "../../../protocol/index.ts";
+import { defineCommand } from "../../command.ts";
+import { printJson, type Io } from "../../io.ts";
+import { createStyle, type Style } from "../../output/style.ts";
+import { agentOf, MEMORY_OPTIONS, numberOf, withMemory, type MemoryFlags } from "./source.ts";
+
+type Found = MethodResult<"memory.search">;
+type Hit = Found["results"][number];
+
+const SEARCH_OPTIONS = {
+  ...MEMORY_OPTIONS,
+  "max-results": { type: "string", value: "n", help: "at most so many (default 6)" },
+  "min-score": { type: "string", value: "0..1", help: "leave out what is less likely to hold the answer (default 0.35)" },
+} as const;
+
+interface Asked extends MemoryFlags {
+  readonly "max-results"?: string | undefined;
+  readonly "min-score"?: string | undefined;
+}
+
+async function ask(io: Io, values: Asked, positionals: readonly string[], explain: boolean): Promise<Found> {
+  const query = positionals.join(" ").trim();
+  if (query === "") throw new AppError("INVALID_INPUT", 'expected what to search for, such as: openclaw memory search "where do we park"');
+  const maxResults = numberOf("max-results", values["max-results"], { least: 1, most: 200, whole: true });
+  const minScore = numberOf("min-score", values["min-score"], { least: 0, most: 1, whole: false });
+  return withMemory(io, values, ({ call }) =>
+    call("memory.search", {
+      ...agentOf(values),
+      query,
+      ...(maxResults === undefined ? {} : { maxResults }),
+      ...(minScore === undefined ? {} : { minScore }),
+      ...(explain ? { explain } : {}),
+    }),
+  );
+}
+
+const citation = ({ path, startLine, endLine }: Hit): string => `${path}#L${startLine}${startLine === endLine ? "" : `-L${endLine}`}`;
+
+function heading(hit: Hit, style: Style): string {
+  const who = hit.role === undefined ? hit.heading : (hit.speaker ?? (hit.role === "user" ? "you" : "assistant"));
+  const facts = [hit.at?.slice(0, 16).replace("T", " "), who].filter((fact) => fact !== undefined).map(escapeLine);
+  return `${style.bold(hit.score.toFixed(2))}  ${style.cyan(escapeLine(citation(hit)))}${facts.length === 0 ? "" : style.dim(`  ${facts.join(" · ")}`)}`;
+}
+
+const indented = (text: string): string => text.split("\n").map((line) => `      ${escapeLine(line)}`).join("\n");
+
+function shownHit(hit: Hit, style: Style): string {
+  const replaced = hit.supersededBy === undefined ? [] : [style.yellow(`      replaced by ${escapeLine(hit.supersededBy)}`)];
+  const replaces = hit.supersedes === undefined ? [] : [style.green(`      replaces ${escapeLine(hit.supersedes)}`)];
+  return [heading(hit, style), indented(hit.snippet.trim()), ...replaced, ...replaces].join("\n");
+}
+
+const notes = ({ indexing, results }: Found, style: Style): string =>
+  `${results.length === 0 ? "Nothing found. Try --min-score 0 to see weaker matches.\n" : ""}${indexing ? style.yellow("The index is still being made: more may be found later.\n") : ""}`;
+
+export const search = defineCommand({
+  positionals: "<query>",
+  options: SEARCH_OPTIONS,
+  examples: [
+    { line: 'openclaw memory search "who is our plumber"', does: "passages that may hold the answer, best first" },
+    { line: 'openclaw memory search "alarm code" --min-score 0 --json', does: "everything that has something of it, as data" },
+  ],
+  async run({ io, values, positionals }) {
+    const found = await ask(io, values, positionals, false);
+    if (values.json) return printJson(io, found);
+    const style = createStyle(io.color);
+    io.out(`${found.results.map((hit) => `${shownHit(hit, style)}\n`).join("\n")}${notes(found, style)}`);
+  },
+});
+
+export const why = defineCommand({
+  positionals: "<query>",
+  options: SEARCH_OPTIONS,
+  examples: [{ line: 'openclaw memory why "who is our plumber"', does: "how the question was understood, and what put each passage where it is" }],
+  async run({ io, values, positionals }) {
+    const found = await ask(io, values, positionals, true);
+    if (values.json) return printJson(io, found);
+    const style = createStyle(io.color);
+    const { understood, ranker, mode, ms } = found;
+    io.out(`${style.bold("Understood")}  ${escapeLine(understood?.text ?? "")}\n${style.dim(`${ranker} ranking, ${mode === "fts-only" ? "without embeddings" : mode}, ${ms.toFixed(1)} ms`)}\n\n`);
+    for (const hit of found.results) {
+      const reasons = (hit.reasons ?? []).map((reason) => `      ${reason.startsWith("+") ? style.green(escapeLine(reason)) : style.red(escapeLine(reason))}\n`);
+      io.out(`${shownHit(hit, style)}\n${reasons.join("")}\n`);
+    }
+    io.out(notes(found, style));
+  },
+});

@@ -46,7 +46,17 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
 };
 
 /** Those that the documentation shows. */
-const IN_DOCS = new Set(["chat-light", "chat-dark", "chat-phone", "chat-approval-light", "overview-light", "trace-run-light", "config-light", "start-light"]);
+const IN_DOCS = new Set([
+  "chat-light",
+  "chat-dark",
+  "chat-phone",
+  "chat-approval-light",
+  "overview-light",
+  "trace-run-light",
+  "memory-search-light",
+  "config-light",
+  "start-light",
+]);
 
 async function takeShots(scene: Scene, look: string, folder: string, wanted: (name: string) => boolean): Promise<void> {
   const window = await scene.window(LOOKS[look]);

@@ -26,7 +26,9 @@ export interface MemoryPort {
   workspaceOf(agentId: string): string;
 }
 
-export interface MemoryMethodsDeps extends Pick<MethodDeps, "config" | "store"> {
+export interface MemoryMethodsDeps extends Pick<MethodDeps, "config"> {
+  /** Knows the turns of recalls; a command without a gateway has none. */
+  readonly store?: Pick<MethodDeps["store"], "read"> | undefined;
   readonly memory: MemoryPort;
 }
 
@@ -97,7 +99,7 @@ function targetOf({ text, path, startLine, endLine, sessionId, entryId }: Method
 type Recalls = MethodResult<"memory.recalls">["recalls"];
 
 /** Recalls with the turns that they were part of. Turns of a session follow one another, so the time tells. */
-async function withTurns(recalls: Recalls, store: MemoryMethodsDeps["store"]): Promise<Recalls> {
+async function withTurns(recalls: Recalls, store: Pick<MethodDeps["store"], "read">): Promise<Recalls> {
   const timeOf = ({ at }: Recalls[number]): number => (at === undefined ? Number.NaN : Date.parse(at));
   const spans = new Map<string, Awaited<ReturnType<typeof store.read<"turns.spans">>>>();
   for (const [sessionKey, group] of Map.groupBy(recalls, (recall) => recall.sessionKey)) {
@@ -130,7 +132,8 @@ export function memoryHandlers(deps: MemoryMethodsDeps): HandlersOf<"memory"> {
     },
     async "memory.recalls"({ agentId: named, limit = 50 }) {
       const agentId = knownAgent(named, config.current);
-      return { agentId, recalls: await withTurns([...(await memory.memory.recalls(agentId, limit))], store) };
+      const recalls = [...(await memory.memory.recalls(agentId, limit))];
+      return { agentId, recalls: store ? await withTurns(recalls, store) : recalls };
     },
   };
 }

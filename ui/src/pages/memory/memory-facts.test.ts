@@ -23,7 +23,7 @@ test("the note of today is named after the day here", () => {
   expect(notePathOf(new Date(2026, 0, 5, 0, 30))).toBe("memory/2026-01-05.md");
 });
 
-test("what can be opened is told apart from what is only indexed, and by where it comes from", () => {
+test("files that can be opened differ from those that are only indexed, and results by where they come from", () => {
   expect(["MEMORY.md", "memory/a/b.md", "docs/a.md", "memory/a.txt"].map(isNote)).toEqual([true, true, false, false]);
   expect(kindOf({ source: "memory", path: "memory/2026-01-05-talk.md" })).toBe("days");
   expect(kindOf({ source: "memory", path: "memory/recipes.md" })).toBe("notes");

@@ -86,7 +86,7 @@ export function snippetText(snippet: string, heading = ""): string {
   return snippet
     .replace(/\n+Source: \S+$/, "")
     .split("\n")
-    .filter((line) => line.trim() !== "" && line.replace(/^#+\s+/, "").trim() !== title)
+    .filter((line) => !/^[\s|:-]*$/.test(line) && line.replace(/^#+\s+/, "").trim() !== title)
     .map((line) => line.replace(/^#+\s+/, "").replace(/^(\s*)[-*+]\s+/, "$1• "))
     .join("\n");
 }

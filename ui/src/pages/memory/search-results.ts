@@ -116,6 +116,10 @@ export class SearchResults extends LitElement {
     </div>`;
   }
 
+  private marked({ snippet, heading, why }: Hit): unknown {
+    return highlighted(snippetText(snippet, heading), why).map(({ text, found }) => (found ? html`<mark>${text}</mark>` : text));
+  }
+
   private result(hit: Hit, index: number): TemplateResult {
     const key = keyOf(hit);
     const isOpen = this.open.has(key);
@@ -129,9 +133,7 @@ export class SearchResults extends LitElement {
         ${href === undefined ? html`<b data-stop tabindex="0" dir="auto">${title}</b>` : html`<a data-stop href=${href} dir="auto">${title}</a>`}
         ${isChat ? nothing : html`<span class="faint path cut">${placeText(hit)}</span>`} ${this.score(hit)}
       </div>
-      <p class="snippet" dir="auto">
-        ${highlighted(snippetText(hit.snippet, hit.heading), hit.why).map(({ text, found }) => (found ? html`<mark>${text}</mark>` : text))}
-      </p>
+      <p class="snippet" dir="auto">${this.marked(hit)}</p>
       <div class="foot">
         ${this.replacement(hit)} ${words.length === 0 ? nothing : html`<span class="badge">${icon("search", 12)}Words: ${words.slice(0, 4).join(", ")}</span>`}
         ${related.length === 0 ? nothing : html`<span class="badge">Related words</span>`}

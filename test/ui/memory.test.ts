@@ -58,6 +58,12 @@ describeInBrowser("the memory page", () => {
           line("m2", "m1", answered("Noted: Lena lives in Villach."), 2),
         ];
         await seedSession(store, [...first, ...filler], TRIP, "trip");
+        const moved = [
+          line("a1", null, said("My address is Rosenweg 4 in Graz"), 1),
+          line("a2", "a1", answered("Noted."), 2),
+          line("a3", "a2", said("My address is Hauptplatz 9 in Graz"), 30 * 86_400_000),
+        ];
+        await seedSession(store, moved, "agent:main:web:moved", "moved");
       },
     });
   });
@@ -128,6 +134,18 @@ describeInBrowser("the memory page", () => {
       .click();
     await hit.getByRole("link").first().click();
     await page.locator("oc-transcript .found", { hasText: "My sister Lena lives in Villach" }).waitFor();
+  });
+
+  test("a statement that a newer one replaces says so, and leads to the newer one", async () => {
+    const page = await scene.open("memory?q=what%20is%20my%20address");
+    const hit = (text: string): Locator => results(page).filter({ has: page.locator(".snippet", { hasText: text }) });
+    await hit("Hauptplatz 9").getByText("Replaces an older statement").waitFor();
+    await hit("Rosenweg 4").getByText("Replaced by a newer statement").waitFor();
+    expect(await results(page).first().locator(".snippet").innerText()).toContain("Hauptplatz 9");
+    await hit("Rosenweg 4").getByRole("button", { name: /^Why/ }).click();
+    await hit("Rosenweg 4")
+      .getByText(/^Replaced by sessions\//)
+      .waitFor();
   });
 
   test("a search without a result says what to do, and one for another agent sees that agent only", async () => {
@@ -218,8 +236,8 @@ describeInBrowser("the memory page", () => {
     await link.waitFor();
     await remove.click();
     await page.getByText("It can be restored for a day").waitFor();
-    await box(page).fill("table at the trattoria");
-    await page.getByText("Nothing was found for “table at the trattoria”.").waitFor();
+    await box(page).fill("trattoria");
+    await page.getByText("Nothing was found for “trattoria”.").waitFor();
     await page.goBack();
     await page.locator("oc-memory-page").getByRole("button", { name: "Undo" }).click();
     await article(page, name).getByText("Table for four").waitFor();

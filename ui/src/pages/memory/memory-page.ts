@@ -197,8 +197,8 @@ export class MemoryPage extends Page {
     const back = await this.attempt(() => link.request("memory.notes.restore", { undo, idempotencyKey: crypto.randomUUID() }), `${path} was restored`);
     if (!back) return;
     this.removed = undefined;
-    await this.freshen();
     router.go(this.at({ note: path }));
+    await this.freshen();
   }
 
   private add(event: SubmitEvent): void {

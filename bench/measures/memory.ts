@@ -195,7 +195,7 @@ async function largeRows(context: BenchContext): Promise<readonly Row[]> {
   const steps = library.sync();
   while (!steps.next().done);
   const indexedMs = performance.now() - started;
-  library.shelf.index.compact();
+  library.open.index.compact();
   const took = corpus.queries.map((query) => library.search({ ...REQUEST, query }).ms);
   const plain = plainFts(corpus);
   const [ours, theirs] = [median(took), median(plain)];

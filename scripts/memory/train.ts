@@ -123,7 +123,7 @@ function calibrationOf(network: Network, examples: readonly Example[], scaling: 
 
 /** The shipped training set: what was written by hand, and what the generator makes. */
 function ownData(): string {
-  const source = join(import.meta.dirname, "data", "training");
+  const source = join(import.meta.dirname, "..", "..", "test", "fixtures", "memory", "training");
   const folder = mkdtempSync(join(tmpdir(), "memory-training-"));
   execFileSync(process.execPath, [join(source, "generate.mjs"), folder], { stdio: "ignore" });
   const written = readdirSync(join(source, "written"))

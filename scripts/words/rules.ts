@@ -29,6 +29,9 @@ export interface Exception {
 }
 
 export const EXCEPTIONS: readonly Exception[] = [
+  { path: "src/memory/search/question.ts", words: /^told$/, why: "a word of questions" },
+  { path: "src/memory/text/languages.ts", words: /^told$/, why: "a word of texts" },
+  { path: "src/memory/thread/sync-transcripts.ts", words: /^room$/, why: "a chat room" },
   {
     path: "",
     words: /^rooms?$/,

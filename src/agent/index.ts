@@ -18,9 +18,24 @@ export type { SystemPromptReport } from "./prompt/report.ts";
 export { sessionFacts } from "./prompt/facts.ts";
 export { buildSystemPrompt } from "./prompt/system-prompt.ts";
 export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
-export { isSettingOn, trustedPrograms } from "./skills/eligibility.ts";
+export { checkSkill, type CheckedSkill } from "./skills/check/check-skill.ts";
+export { skillRow, type SkillRow } from "./skills/status-row.ts";
+export { SKILL_FILE, skillFolders, type SkillProblem } from "./skills/load-skills.ts";
+export { isSettingOn, skillsOfAgent, trustedPrograms } from "./skills/eligibility.ts";
 export { parseFrontMatter } from "./skills/front-matter.ts";
-export { readMetadata, textOf, textsOf, type SkillRequirements } from "./skills/skill.ts";
+export {
+  describePlan,
+  describeStep,
+  INSTALLERS,
+  offeredWays,
+  planInstall,
+  planPrograms,
+  type InstallHost,
+  type InstallPlan,
+  type SkillPlan,
+} from "./skills/install/plan.ts";
+export { waysOf, type DownloadSpec, type InstallWay } from "./skills/install/way.ts";
+export { parseSkill, readMetadata, textOf, textsOf, type Skill, type SkillRequirements } from "./skills/skill.ts";
 export { BOOTSTRAP_NAMES, MEMORY_NAMES } from "./workspace/bootstrap-names.ts";
 export type { BootstrapFile } from "./prompt/injected-files.ts";
 export { findPrograms } from "./skills/programs.ts";

@@ -119,8 +119,10 @@ function skillsPort(deps: CommandDeps): NonNullable<CommandPorts["skills"]> {
     async list(agentId) {
       const { skills } = await deps.agent();
       const { skills: found } = await skills.status(deps.core.workspaceOf(agentId));
+      const { skillsOfAgent } = await import("../agent/index.ts");
+      const own = skillsOfAgent(deps.core.config.current, agentId);
       return found
-        .filter(({ eligible, userInvocable }) => eligible && userInvocable)
+        .filter(({ name, eligible, userInvocable }) => eligible && userInvocable && (own?.includes(name) ?? true))
         .map(({ name, description, filePath, dispatch }) => {
           return { name, description: description ?? "", location: filePath, ...(dispatch ? { tool: dispatch.tool } : {}) };
         });

@@ -251,9 +251,11 @@ function maintain(store: Store, config: Config, { clock, log }: { readonly clock
 }
 
 /** Starts what waits for the gateway to be ready. */
-function start({ plugins, channels, gateway, code, hooks }: OpenModules, reload: Reload, clock: Clock, stack: AsyncDisposableStack): void {
+function start({ plugins, channels, gateway, code, hooks, memory }: OpenModules, reload: Reload, clock: Clock, stack: AsyncDisposableStack): void {
   void reload.settle();
   plugins.ready();
+  // The built-in index begins with the first question; only other backends have something to do.
+  void memory.start();
   void channels.start().finally(() => hooks.started({ port: gateway.port }));
   // The first connection finds what it needs loaded.
   void gateway.warm();

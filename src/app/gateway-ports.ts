@@ -9,6 +9,7 @@ import type {
   ChannelPairingPort,
   ExecRulesPort,
   ListedTool,
+  MemoryPort,
   MessagesPort,
   ModelsPort,
   QuotaPort,
@@ -16,7 +17,9 @@ import type {
   ToolFactsPort,
   ToolsPort,
 } from "../gateway/index.ts";
+import { createForgetting, createNotebook, type Memory } from "../memory/index.ts";
 import { answeringModel, type LazyModels } from "../models/index.ts";
+import { loadSkillInstall } from "../plugins/index.ts";
 import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
 import type { QuickDeps } from "../setup/index.ts";
 import type { ApprovalNotice, Approvals, ToolContext } from "../tools/index.ts";
@@ -131,7 +134,7 @@ async function openRoster({ config, clock, ids, log, env }: PortDeps["core"]): R
 }
 
 export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
-  const { workspaceOf, defaultAgentId, config } = core;
+  const { workspaceOf, defaultAgentId, config, env, clock, ids } = core;
   return {
     workspace: workspaceOf,
     roster: () => openRoster(core),
@@ -146,7 +149,12 @@ export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
       status: async (workspace) => (await agent.open()).skills.status(workspace),
       changed: () => void agent.open().then(({ skills }) => skills.changed()),
       managedFolder: `${config.paths.state}/skills`,
-      platform: process.platform,
+      installHost: async () => (await loadSkillInstall()).installHost(config.current, { env, platform: process.platform }),
+      async install(request) {
+        const { skills } = await (await agent.open()).skills.status(request.workspaceDir);
+        const deps = { env, platform: process.platform, toolsDir: `${config.paths.state}/tools`, pid: process.pid, clock, ids, config: config.current };
+        return (await loadSkillInstall()).installForSkill({ ...request, skills }, deps);
+      },
     },
   };
 }
@@ -165,6 +173,17 @@ export function modelsPort({ models }: LazyModels, { config, defaultAgentId }: C
 
 export function quotaPort({ models }: LazyModels, { defaultAgentId }: Core): QuotaPort {
   return async () => (await models()).quota(defaultAgentId());
+}
+
+/** Removed notes of an earlier process are erased this long after the start, when their day is over. */
+const SWEEP_MS = 60_000;
+
+/** What agents know: the search, notes as files, and removing things for good. */
+export function memoryPort({ config, store, clock, ids, log, workspaceOf }: Core, memory: Memory): MemoryPort {
+  const own = { clock, stateDir: config.paths.state, workspaceOf, log: log.subsystem("memory") };
+  const notes = createNotebook({ ...own, ids, changed: memory.notesChanged });
+  clock.after(SWEEP_MS, () => void notes.sweep().catch((error: unknown) => own.log.warn(`removed notes could not be erased: ${messageOf(error)}`)));
+  return { memory, notes, forgetting: createForgetting({ ...own, memory, notes, store }), workspaceOf };
 }
 
 /** Senders who ask to be let in, as the gateway's methods decide about them. */

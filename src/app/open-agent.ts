@@ -1,14 +1,14 @@
 import { homedir, hostname, release, type as systemName } from "node:os";
 import { join } from "node:path";
-import { createAgents, createSkills, trustedPrograms, type Agents } from "../agent/index.ts";
+import { createAgents, createSkills, skillsOfAgent, trustedPrograms, type Agents } from "../agent/index.ts";
 import type { Logger } from "../base/log/logger.ts";
-import { docsPlace } from "../base/program-folders.ts";
-import { sameValue } from "../config/index.ts";
+import { bundledSkillsFolder, docsPlace } from "../base/program-folders.ts";
+import { defaultAgentId, sameValue } from "../config/index.ts";
 import { commandsFolder } from "../conversation/index.ts";
 import { currentHooks } from "../hooks/index.ts";
 import { lazyImageFitter } from "../media/index.ts";
 import type { Models } from "../models/index.ts";
-import { pluginTools } from "../plugins/index.ts";
+import { pluginTools, recoverSkills } from "../plugins/index.ts";
 import {
   createApprovals,
   createBroker,
@@ -61,11 +61,15 @@ export interface OpenAgent extends AsyncDisposable {
   runningCommands(sessionKey: string): readonly string[];
 }
 
-/** Skills of the workspaces, of this machine, and of plugins that run. */
-function openSkills({ core: { config, currentConfig, clock, env, log }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
+/** Skills of the workspaces, of this machine, and of plugins that run. Installs that were interrupted are completed or taken back first. */
+function openSkills({ core: { config, currentConfig, clock, env, log, workspaceOf }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
+  const agents = [defaultAgentId(currentConfig()), ...(currentConfig().agents?.list ?? []).map(({ id }) => id)];
+  for (const folder of new Set([config.paths.state, ...agents.map((id) => workspaceOf(id))])) {
+    for (const done of recoverSkills(join(folder, "skills"))) log.subsystem("agent").warn(`skill ${done}`);
+  }
   const skills = createSkills({
     config: currentConfig,
-    places: () => ({ home, stateFolder: config.paths.state, plugins: plugins.agent()?.skillFolders() ?? [] }),
+    places: () => ({ home, stateFolder: config.paths.state, bundled: bundledSkillsFolder(env), plugins: plugins.agent()?.skillFolders() ?? [] }),
     env,
     platform: process.platform,
     clock,
@@ -96,7 +100,8 @@ function openSandboxes(
     log,
     async skills(agentId) {
       const { skills: found } = await skills.status(workspaceOf(agentId));
-      return found.flatMap(({ name, baseDir, eligible }) => (eligible ? [{ name, folder: baseDir }] : []));
+      const own = skillsOfAgent(currentConfig(), agentId);
+      return found.flatMap(({ name, baseDir, eligible }) => (eligible && (own?.includes(name) ?? true) ? [{ name, folder: baseDir }] : []));
     },
   });
 }
@@ -143,7 +148,14 @@ function openTools({ core, models, memory, plugins, ...deps }: AgentDeps, parts:
     remembered,
     processes,
     sandboxes,
-    skillPrograms: async ({ workspaceDir }) => trustedPrograms((await skills.status(workspaceDir)).skills, workspaceDir),
+    async skillPrograms({ agentId, workspaceDir }) {
+      const own = skillsOfAgent(config.current, agentId);
+      const { skills: found } = await skills.status(workspaceDir);
+      return trustedPrograms(
+        found.filter(({ name }) => own?.includes(name) ?? true),
+        workspaceDir,
+      );
+    },
     isOwner: deps.isOwner,
     channelOf: deps.channelOf,
     pluginTools: (context, facts) => pluginTools(plugins.agent(), context, facts),

@@ -17,7 +17,7 @@ import {
   type OverviewPort,
 } from "../gateway/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
-import { createForgetting, createMemory, createNotebook, type Forgetting, type Memory, type Notebook } from "../memory/index.ts";
+import { createMemory, type Memory } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
@@ -28,6 +28,7 @@ import {
   lazyApprovals,
   lazyExecRules,
   lazySetup,
+  memoryPort,
   messagesPort,
   modelsPort,
   pairingPort,
@@ -49,6 +50,7 @@ export interface OpenModules {
   /** What turns load. */
   readonly code: TurnCode;
   readonly plugins: Plugins;
+  readonly memory: Pick<Memory, "start">;
   readonly channels: RunningChannels;
   readonly conversation: Pick<Conversation, "running" | "drain">;
   /** Sends a text to a session's chat. */
@@ -85,9 +87,10 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const plugins = openPlugins(core, { auth, handlers: () => handlers, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
-  const memory = stack.use(createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf }));
-  const notes = createNotebook({ clock, ids, stateDir: config.paths.state, workspaceOf: core.workspaceOf, changed: memory.notesChanged });
-  const forgetting = createForgetting({ memory, notes, store, clock, log: log.subsystem("memory"), stateDir: config.paths.state, workspaceOf: core.workspaceOf });
+  const embeddingAuth = async (agentId: string) => (await models.models()).auth(agentId);
+  const memory = stack.use(
+    createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: embeddingAuth, version }),
+  );
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -127,7 +130,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const modules: Modules = { core, auth, plugins, models, memory, notes, forgetting, answering: opened, channels, overview, automation };
+  const modules: Modules = { core, auth, plugins, models, memory, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   await automation.hooks.load();
@@ -138,6 +141,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   return {
     gateway,
     plugins,
+    memory,
     cron: automation,
     hooks: automation.hooks,
     code: opened.code,
@@ -218,8 +222,6 @@ interface Modules {
   readonly plugins: Plugins;
   readonly models: LazyModels;
   readonly memory: Memory;
-  readonly notes: Notebook;
-  readonly forgetting: Forgetting;
   readonly answering: Answering;
   readonly channels: RunningChannels;
   readonly overview: OverviewPort;
@@ -266,7 +268,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, memory, notes, forgetting, answering, channels, overview, automation } = modules;
+  const { core, auth, plugins, models, memory, answering, channels, overview, automation } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -303,7 +305,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       messages: messagesPort(talk),
       setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
       overview,
-      memory: { memory, notes, forgetting, workspaceOf: core.workspaceOf },
+      memory: memoryPort(core, memory),
       cron: automation.cron,
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,

@@ -28,6 +28,8 @@ export const FAILPOINTS = [
   "plugins.change.aside",
   "plugins.change.swapped",
   "plugins.change.recorded",
+  "skills.change.aside",
+  "skills.change.swapped",
   "inbox.committed",
   "ack.sent",
   "turn.started",

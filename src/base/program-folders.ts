@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 /** The folder of the `openclaw` command that this program belongs to; its sources and its bundle lie at different depths below the package. */
 export function programFolder(from: string = import.meta.dirname): string | undefined {
@@ -20,4 +20,13 @@ export function docsFolder(from: string = import.meta.dirname): string | undefin
 export function docsPlace(): { readonly docsPath?: string } {
   const docsPath = docsFolder();
   return docsPath === undefined ? {} : { docsPath };
+}
+
+/** The skills that come with the program, or those that take their place. Undefined when they were left out. */
+export function bundledSkillsFolder(env: Readonly<Record<string, string | undefined>>, from: string = import.meta.dirname): string | undefined {
+  const named = env["OPENCLAW_BUNDLED_SKILLS_DIR"]?.trim();
+  if (named) return resolve(named);
+  const bin = programFolder(from);
+  const skills = bin === undefined ? undefined : join(dirname(bin), "skills");
+  return skills !== undefined && existsSync(skills) ? skills : undefined;
 }

@@ -19,6 +19,8 @@ export interface SpawnOptions {
   readonly maxOutputBytes: number;
   readonly input?: string;
   readonly signal?: AbortSignal;
+  /** Called with each chunk as it comes, besides the result. */
+  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }
 
 export interface SpawnResult {
@@ -63,7 +65,10 @@ export function run(command: string, options: SpawnOptions): Promise<SpawnResult
     child[name].on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > options.maxOutputBytes) end(new AppError("OVERLOADED", `${command} wrote more than ${options.maxOutputBytes} bytes; it was killed`));
-      else output[name].push(chunk);
+      else {
+        output[name].push(chunk);
+        options.onOutput?.(name, chunk);
+      }
     });
   }
   child.stdin.on("error", () => {});

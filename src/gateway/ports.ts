@@ -1,5 +1,5 @@
 /** What the gateway needs from modules above it. `app` provides these. */
-import type { AgentTemplate, createSkills, Roster } from "../agent/index.ts";
+import type { AgentTemplate, createSkills, InstallHost, Roster } from "../agent/index.ts";
 import type { MethodResult } from "../protocol/index.ts";
 import type { Approvals, ExecRules, ExecRulesSnapshot, RememberedCommands } from "../tools/index.ts";
 
@@ -99,6 +99,27 @@ export interface ExecRulesPort {
   forget: RememberedCommands["forget"];
 }
 
+/** One install of what a skill lacks. */
+export interface SkillInstall {
+  readonly workspaceDir: string;
+  /** Of the skill. */
+  readonly name: string;
+  /** Of the way in its `install` list. */
+  readonly installId: string;
+  readonly timeoutMs?: number | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: { readonly step: number; readonly steps: number; readonly command: string; readonly text?: string }) => void) | undefined;
+}
+
+export interface SkillInstallOutcome {
+  readonly ok: boolean;
+  readonly message: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+  readonly warnings: readonly string[];
+}
+
 /** What methods need from the agent module. */
 export interface AgentPort {
   /** Folder of an agent's files. */
@@ -113,6 +134,9 @@ export interface AgentPort {
     changed: Skills["changed"];
     /** Where skills that were installed for all agents are. */
     readonly managedFolder: string;
-    readonly platform: string;
+    /** What programs can be installed with on this machine. */
+    installHost(): Promise<InstallHost>;
+    /** Installs what a skill lacks. Rejects with `NOT_FOUND` when there is no such skill or way; a failed install is an outcome. */
+    install(request: SkillInstall): Promise<SkillInstallOutcome>;
   };
 }

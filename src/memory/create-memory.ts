@@ -1,28 +1,16 @@
-import type { Worker } from "node:worker_threads";
-import type { Clock } from "../base/clock.ts";
-import { AppError, messageOf } from "../base/errors.ts";
-import type { Logger } from "../base/log/logger.ts";
-import type { Config } from "../config/index.ts";
-import type { Store, Write } from "../store/index.ts";
+import { messageOf } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
+import { defaultAgentId } from "../config/index.ts";
+import { createBuiltin } from "./builtin.ts";
+import type { MemoryDeps } from "./deps.ts";
+import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
 import type { ExportedPassage } from "./thread/export.ts";
 import type { FindRequest, FoundTexts } from "./thread/find.ts";
 import type { Recall } from "./thread/recalls.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
-import type { FromThread, RequestKind, Requests, ThreadStatus, ToThread } from "./thread/messages.ts";
-import type { LibrarySettings } from "./thread/library.ts";
-import { startThread } from "./thread/start-thread.ts";
-import type { Scope, SearchAnswer, SyncReport } from "./types.ts";
-
-export interface MemoryDeps {
-  readonly config: Config;
-  /** Grown transcripts are followed from here; a command without a gateway has none. */
-  readonly store?: Pick<Store, "onCommit"> | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly home: string;
-  readonly workspaceOf: (agentId: string) => string;
-}
+import type { ThreadStatus } from "./thread/messages.ts";
+import type { Scope, SearchAnswer, SearchRequest, SyncReport } from "./types.ts";
 
 export interface Search {
   readonly query: string;
@@ -34,15 +22,22 @@ export interface Search {
   readonly fixed?: boolean | undefined;
   /** When it is asked, if not now: milliseconds since the epoch. */
   readonly now?: number | undefined;
+  /** The conversation in which it is asked; none for a command. */
+  readonly session?: AskingSession | undefined;
 }
 
 export interface MemoryStatus extends ThreadStatus {
+  readonly backend: "builtin" | "qmd";
   readonly settings: MemorySettings;
+  /** Of `memory.backend: "qmd"`. */
+  readonly qmd?: ReturnType<Qmd["status"]> | undefined;
 }
 
 /** What an agent knows: its notes and what was said in its sessions, searched without any model. */
 export interface Memory extends AsyncDisposable {
   settings(agentId: string): MemorySettings;
+  /** Begins what a backend does by itself, for all agents. Resolves at once unless the configuration wants to wait for it. */
+  start(): Promise<void>;
   search(agentId: string, search: Search): Promise<SearchAnswer>;
   /** Lines of a note, as `memory_get` gives them. */
   read(agentId: string, lines: ReadLines): Promise<{ readonly path: string; readonly text: string }>;
@@ -58,11 +53,13 @@ export interface Memory extends AsyncDisposable {
   /** What models were given by `memory_search`, newest first. */
   recalls(agentId: string, limit: number): Promise<readonly Recall[]>;
   /** All passages in pages, from `after: 0` on. */
-  export(agentId: string, page: { readonly after: number; readonly limit: number }): Promise<{ readonly passages: readonly ExportedPassage[]; readonly next?: number }>;
+  export(
+    agentId: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<{ readonly passages: readonly ExportedPassage[]; readonly next?: number }>;
 }
 
-/** The thread ends after this long without a question; opening an index again takes some milliseconds. */
-const IDLE_MS = 10 * 60_000;
+const QMD_MODES = { search: "fts-only", vsearch: "vector", query: "hybrid" } as const;
 
 /** Seconds east of UTC in a zone at a time. */
 export function zoneSeconds(timeZone: string | undefined, at: number): number {
@@ -74,159 +71,80 @@ export function zoneSeconds(timeZone: string | undefined, at: number): number {
   }
 }
 
-/** The agent that a transcript belongs to, by its file. */
-const agentOfFile = (file: string): string | undefined => /^agents\/([^/]+)\/sessions\//.exec(file)?.[1];
-
-interface Pending {
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: Error) => void;
-}
-
 export function createMemory(deps: MemoryDeps): Memory {
   const { config, clock, log, home, workspaceOf } = deps;
-  let worker: Worker | undefined;
-  let idle: Disposable | undefined;
-  let closed = false;
-  let lastId = 0;
-  const pending = new Map<number, Pending>();
-  /** Transcripts that grew since the thread was last notified; undefined when any may have changed. */
-  const grown = new Map<string, Set<string> | undefined>();
-
   const settings = (agentId: string): MemorySettings =>
     memorySettings(config.current, agentId, { stateDir: config.paths.state, home, workspace: workspaceOf(agentId) });
+  const builtin = createBuiltin(deps, settings);
+  const openQmd = lazy(async () => (await import("./qmd/create-qmd.ts")).createQmd({ config, clock, log, home, workspaceOf, store: deps.store }));
+  const qmd = (): Promise<Qmd> | undefined => (config.current.memory?.backend === "qmd" ? openQmd() : undefined);
 
-  function librarySettings(agentId: string): LibrarySettings {
-    const { file, extraPaths, sources, chunking, sync } = settings(agentId);
+  /** What the program qmd finds; undefined when it is not in use or does not work. */
+  async function searchQmd(agentId: string, { query, maxResults, minScore, scope, session }: Search): Promise<SearchAnswer | undefined> {
+    const started = clock.monotonic();
+    const { maxResults: usual, minScore: least } = settings(agentId);
+    const hits = await (await qmd())?.search(agentId, { query, scope, session, maxResults: maxResults ?? usual, minScore: minScore ?? least });
+    if (!hits) return undefined;
+    const mode = QMD_MODES[config.current.memory?.qmd?.searchMode ?? "search"];
+    return { hits, mode, provider: "qmd", model: "qmd", ranker: "fixed", indexing: false, ms: clock.monotonic() - started };
+  }
+
+  function requestFor(agentId: string, { query, maxResults, minScore, scope, explain, fixed, now = clock.now() }: Search): SearchRequest {
+    const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);
     return {
-      agentId,
-      file,
-      stateDir: config.paths.state,
-      workspace: workspaceOf(agentId),
-      extraPaths,
+      query,
+      maxResults: maxResults ?? usual,
+      minScore: minScore ?? least,
       sources,
-      chunking,
-      watch: sync.watch,
-      watchDebounceMs: sync.watchDebounceMs,
+      scope,
+      now,
+      zoneSeconds: zoneSeconds(config.current.agents?.defaults?.userTimezone, now),
+      ranking,
+      ...(explain ? { explain } : {}),
+      ...(fixed ? { fixed } : {}),
     };
   }
 
-  function lost(which: Worker, why: string): void {
-    if (worker !== which) return;
-    worker = undefined;
-    for (const { reject } of pending.values()) reject(new AppError("UNAVAILABLE", `the memory's thread ended (${why}); ask again`));
-    pending.clear();
-  }
-
-  function start(): Worker {
-    const started = startThread();
-    started.unref();
-    started.on("message", (message: FromThread) => {
-      if (message.type === "notice") return log.warn(message.message);
-      const waiting = pending.get(message.id);
-      pending.delete(message.id);
-      if (message.type === "answer") waiting?.resolve(message.result as never);
-      else waiting?.reject(new AppError(message.code, message.message));
-      if (pending.size === 0) rest();
-    });
-    started.on("error", (error) => {
-      log.error(`the memory's thread failed: ${messageOf(error)}`);
-      lost(started, messageOf(error));
-    });
-    started.on("exit", (code) => lost(started, `exit code ${code}`));
-    return started;
-  }
-
-  function rest(): void {
-    worker?.unref();
-    idle?.[Symbol.dispose]();
-    idle = clock.after(IDLE_MS, () => void stop());
-  }
-
-  async function stop(): Promise<void> {
-    const ending = worker;
-    worker = undefined;
-    idle?.[Symbol.dispose]();
-    if (!ending) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    // A command that waits for nothing else must not end before the index is closed.
-    ending.ref();
-    ending.once("exit", () => resolve());
-    ending.postMessage({ type: "close" } satisfies ToThread);
-    await promise;
-  }
-
-  function ask<K extends RequestKind>(kind: K, agentId: string, input: Requests[K]["input"]): Promise<Requests[K]["result"]> {
-    if (closed) return Promise.reject(new AppError("UNAVAILABLE", "the memory is closed"));
-    worker ??= start();
-    idle?.[Symbol.dispose]();
-    worker.ref();
-    if (grown.has(agentId)) {
-      const files = grown.get(agentId);
-      grown.delete(agentId);
-      worker.postMessage({ type: "touched", agentId, ...(files ? { files: [...files] } : {}) } satisfies ToThread);
-    }
-    lastId += 1;
-    const id = lastId;
-    return new Promise((resolve, reject) => {
-      pending.set(id, { resolve, reject });
-      worker?.postMessage({ type: "request", id, kind, settings: librarySettings(agentId), input } satisfies ToThread);
-    });
-  }
-
-  /** Only what the thread has seen can have become outdated for it. */
-  function follow(writes: readonly Write[]): void {
-    if (!worker) return;
-    for (const [kind, input] of writes) {
-      if (kind === "transcripts.append" || kind === "transcripts.ensure") {
-        const agentId = agentOfFile(input.file);
-        if (agentId === undefined) continue;
-        const files = grown.has(agentId) ? grown.get(agentId) : new Set<string>();
-        files?.add(input.file);
-        grown.set(agentId, files);
-      } else if (kind === "transcripts.archive" || kind === "transcripts.remove") {
-        const agentId = agentOfFile(input.file);
-        if (agentId !== undefined) grown.set(agentId, undefined);
-      }
+  async function updateQmd(agentId: string): Promise<void> {
+    try {
+      await (await qmd())?.update(agentId);
+    } catch (error) {
+      log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`);
     }
   }
-  const following = deps.store?.onCommit(follow);
 
   return {
     settings,
-    search(agentId, { query, maxResults, minScore, scope, explain, fixed, now = clock.now() }) {
-      const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);
-      const zone = config.current.agents?.defaults?.userTimezone;
-      return ask("search", agentId, {
-        query,
-        maxResults: maxResults ?? usual,
-        minScore: minScore ?? least,
-        sources,
-        scope,
-        now,
-        zoneSeconds: zoneSeconds(zone, now),
-        ranking,
-        ...(explain ? { explain } : {}),
-        ...(fixed ? { fixed } : {}),
-      });
+    async start() {
+      const opened = await qmd();
+      if (!opened) return;
+      const listed = config.current.agents?.list?.map(({ id }) => id.trim().toLowerCase()) ?? [];
+      await Promise.all([...new Set([defaultAgentId(config.current), ...listed])].map((agentId) => opened.start(agentId)));
     },
-    read: (agentId, lines) => readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines),
+    search: async (agentId, search) => (await searchQmd(agentId, search)) ?? builtin.ask("search", agentId, requestFor(agentId, search)),
+    async read(agentId, lines) {
+      const found = await (await qmd())?.read(agentId, lines);
+      return found ?? readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines);
+    },
     async status(agentId, { deep } = {}) {
-      return { ...(await ask("status", agentId, { deep })), settings: settings(agentId) };
+      const about = (await qmd())?.status(agentId);
+      const backend = about && !about.usesBuiltin ? "qmd" : "builtin";
+      return { ...(await builtin.ask("status", agentId, { deep })), settings: settings(agentId), backend, ...(about ? { qmd: about } : {}) };
     },
-    sync: (agentId, { rebuild } = {}) => ask("sync", agentId, { rebuild }),
-    notesChanged(agentId) {
-      worker?.postMessage({ type: "notesChanged", agentId } satisfies ToThread);
+    async sync(agentId, { rebuild } = {}) {
+      await updateQmd(agentId);
+      return builtin.ask("sync", agentId, { rebuild });
     },
+    notesChanged: builtin.notesChanged,
     async purge(agentId, files) {
-      await ask("purge", agentId, { files });
+      await builtin.ask("purge", agentId, { files });
     },
-    find: (agentId, request) => ask("find", agentId, request),
-    recalls: (agentId, limit) => ask("recalls", agentId, { limit }),
-    export: (agentId, page) => ask("export", agentId, page),
+    find: (agentId, request) => builtin.ask("find", agentId, request),
+    recalls: (agentId, limit) => builtin.ask("recalls", agentId, { limit }),
+    export: (agentId, page) => builtin.ask("export", agentId, page),
     async [Symbol.asyncDispose]() {
-      closed = true;
-      following?.[Symbol.dispose]();
-      await stop();
+      (await openQmd.started())?.[Symbol.dispose]();
+      await builtin[Symbol.asyncDispose]();
     },
   };
 }

@@ -5,7 +5,15 @@ const hit = (path: string, startLine: number, snippet = "") => ({ path, startLin
 
 test("questions are read line by line; what cannot be read is named with its number", () => {
   const { questions, badLines } = parseQuestions(
-    ['\uFEFF{"query":"a","expect":[{"text":"x"}]}', "", "no json", '{"query":"","expect":[]}', '{"query":"b","expect":[{"path":"M","line":0}]}', '{"query":"c","now":"never","expect":[{"text":"x"}]}', "[]"].join("\r\n"),
+    [
+      '\uFEFF{"query":"a","expect":[{"text":"x"}]}',
+      "",
+      "no json",
+      '{"query":"","expect":[]}',
+      '{"query":"b","expect":[{"path":"M","line":0}]}',
+      '{"query":"c","now":"never","expect":[{"text":"x"}]}',
+      "[]",
+    ].join("\r\n"),
   );
   expect(questions).toEqual([{ line: 1, query: "a", expect: [{ text: "x" }] }]);
   expect(badLines.map(({ line }) => line)).toEqual([3, 4, 5, 6, 7]);

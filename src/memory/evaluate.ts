@@ -43,7 +43,8 @@ function expectedOf(value: unknown): Expected {
 function timeOf(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const time = typeof value === "string" ? Date.parse(value) : value;
-  if (typeof time !== "number" || !Number.isFinite(time) || time < 0) throw new Error(`"now" is an ISO time or milliseconds, not ${JSON.stringify(value)?.slice(0, 80)}`);
+  if (typeof time !== "number" || !Number.isFinite(time) || time < 0)
+    throw new Error(`"now" is an ISO time or milliseconds, not ${JSON.stringify(value)?.slice(0, 80)}`);
   return time;
 }
 
@@ -61,7 +62,10 @@ function questionOf(text: string, line: number): EvalQuestion {
 export function parseQuestions(content: string): { readonly questions: readonly EvalQuestion[]; readonly badLines: readonly BadLine[] } {
   const questions: EvalQuestion[] = [];
   const badLines: BadLine[] = [];
-  for (const [index, text] of content.replace(/^\uFEFF/, "").split(/\r?\n/).entries()) {
+  for (const [index, text] of content
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .entries()) {
     if (text.trim() === "") continue;
     try {
       questions.push(questionOf(text, index + 1));
@@ -81,7 +85,8 @@ function isMet(expected: Expected, hit: Hit): boolean {
 }
 
 /** The rank of each expected passage among the hits, from 0; -1 when it is not there. */
-const ranksOf = (expect: readonly Expected[], hits: readonly Hit[]): readonly number[] => expect.map((expected) => hits.findIndex((hit) => isMet(expected, hit)));
+const ranksOf = (expect: readonly Expected[], hits: readonly Hit[]): readonly number[] =>
+  expect.map((expected) => hits.findIndex((hit) => isMet(expected, hit)));
 
 const share = (ranks: readonly number[], first: number): number => ranks.filter((rank) => rank >= 0 && rank < first).length / ranks.length;
 

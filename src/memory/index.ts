@@ -2,7 +2,8 @@
  * What agents know: an index over their notes and transcripts, and its search.
  * The entry point: nothing else in this folder is imported from outside.
  */
-export { createMemory, type Memory, type MemoryDeps, type MemoryStatus, type Search } from "./create-memory.ts";
+export { createMemory, type Memory, type MemoryStatus, type Search } from "./create-memory.ts";
+export type { MemoryDeps } from "./deps.ts";
 export { memorySettings, type MemorySettings } from "./settings.ts";
 export { citationOf, type Scope, type SearchAnswer, type SearchHit, type Source, type SyncReport } from "./types.ts";
 export { createNotebook, type Notebook, type NoteInfo, type NoteText } from "./notes/notebook.ts";

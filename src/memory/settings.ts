@@ -11,6 +11,7 @@ export interface MemorySettings {
   readonly extraPaths: readonly string[];
   /** The index. */
   readonly file: string;
+  readonly driver: "sqlite";
   readonly chunking: { readonly tokens: number; readonly overlap: number };
   readonly sync: {
     readonly onSessionStart: boolean;
@@ -18,6 +19,8 @@ export interface MemorySettings {
     readonly watch: boolean;
     readonly watchDebounceMs: number;
     readonly intervalMinutes: number;
+    /** A session that grew by this much is indexed without waiting for a search. */
+    readonly sessions: { readonly deltaBytes: number; readonly deltaMessages: number };
   };
   readonly maxResults: number;
   readonly minScore: number;
@@ -51,7 +54,7 @@ function merged(config: OpenClawConfig, agentId: string): Written {
     local: { ...defaults.local, ...own.local },
     store: { ...defaults.store, ...own.store },
     chunking: { ...defaults.chunking, ...own.chunking },
-    sync: { ...defaults.sync, ...own.sync },
+    sync: { ...defaults.sync, ...own.sync, sessions: { ...defaults.sync?.sessions, ...own.sync?.sessions } },
     query: { ...query, ...(hybrid === undefined ? {} : { hybrid: { ...defaults.query?.hybrid, ...own.query?.hybrid } }) },
     cache: { ...defaults.cache, ...own.cache },
   };
@@ -84,6 +87,7 @@ export function memorySettings(config: OpenClawConfig, agentId: string, { stateD
     sources: sourcesOf(written),
     extraPaths: (written.extraPaths ?? []).map((path) => resolve(workspace, expandHome(path, home))),
     file,
+    driver: store?.driver ?? "sqlite",
     chunking: { tokens: chunking?.tokens ?? 400, overlap: Math.min(chunking?.overlap ?? 80, (chunking?.tokens ?? 400) - 1) },
     sync: {
       onSessionStart: sync?.onSessionStart ?? true,
@@ -91,12 +95,14 @@ export function memorySettings(config: OpenClawConfig, agentId: string, { stateD
       watch: sync?.watch ?? true,
       watchDebounceMs: sync?.watchDebounceMs ?? 1500,
       intervalMinutes: sync?.intervalMinutes ?? 0,
+      sessions: { deltaBytes: sync?.sessions?.deltaBytes ?? 100_000, deltaMessages: sync?.sessions?.deltaMessages ?? 50 },
     },
     maxResults: query?.maxResults ?? 6,
     minScore: query?.minScore ?? 0.35,
     ranking: {
       candidateMultiplier: Math.min(20, Math.max(1, candidateMultiplier ?? 4)),
       ...(weights ? { weights } : {}),
+      ...(query?.hybrid?.enabled === false ? { vectorsOnly: true } : {}),
       ...(mmr?.enabled === true ? { mmrLambda: mmr.lambda ?? 0.7 } : {}),
       ...(temporalDecay?.enabled === true ? { halfLifeDays: temporalDecay.halfLifeDays ?? 30 } : {}),
     },

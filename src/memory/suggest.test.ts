@@ -6,7 +6,16 @@ const recall = (n: number, over: object = {}) => ({
   entryId: `e${n}`,
   asked: `question ${n}`,
   query: "q",
-  results: [{ path: "memory/2026-10-02.md", startLine: 1, endLine: 3, score: 0.9, source: "memory", snippet: "# Day\n- 09:30 Tea at four.\n- Rye bread.\n\nSource: memory/2026-10-02.md#L1-L3" }],
+  results: [
+    {
+      path: "memory/2026-10-02.md",
+      startLine: 1,
+      endLine: 3,
+      score: 0.9,
+      source: "memory",
+      snippet: "# Day\n- 09:30 Tea at four.\n- Rye bread.\n\nSource: memory/2026-10-02.md#L1-L3",
+    },
+  ],
   ...over,
 });
 
@@ -27,5 +36,10 @@ test("a note that was recalled in three turns is suggested with the lines that M
 test("MEMORY.md itself and conversations are not suggested", () => {
   const own = { results: [{ path: "MEMORY.md", startLine: 1, endLine: 1, score: 1, source: "memory", snippet: "x" }] };
   const said = { results: [{ path: "sessions/a.jsonl", startLine: 1, endLine: 1, score: 1, source: "sessions", snippet: "x" }] };
-  expect(suggestionsOf([1, 2, 3].flatMap((n) => [recall(n, own), recall(n, said)]), "")).toEqual([]);
+  expect(
+    suggestionsOf(
+      [1, 2, 3].flatMap((n) => [recall(n, own), recall(n, said)]),
+      "",
+    ),
+  ).toEqual([]);
 });

@@ -60,7 +60,15 @@ export function suggestionsOf(recalls: readonly Recall[], main: string): readonl
   const known = (line: string): boolean => createTextMatcher([line])(main);
   return [...places.values()]
     .filter(({ turns }) => turns.size >= LEAST_RECALLS)
-    .map(({ path, startLine, endLine, turns, snippet }) => ({ path, startLine, endLine, recalls: turns.size, lines: factsIn(snippet).filter((line) => !known(line)).slice(0, MAX_LINES) }))
+    .map(({ path, startLine, endLine, turns, snippet }) => ({
+      path,
+      startLine,
+      endLine,
+      recalls: turns.size,
+      lines: factsIn(snippet)
+        .filter((line) => !known(line))
+        .slice(0, MAX_LINES),
+    }))
     .filter(({ lines }) => lines.length > 0)
     .toSorted((a, b) => b.recalls - a.recalls || (a.path < b.path ? -1 : 1))
     .map((found, index) => ({ n: index + 1, ...found, diff: diffOf(main, found) }));

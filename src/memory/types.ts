@@ -29,6 +29,8 @@ export interface SearchRequest {
 export interface RankingSettings {
   /** Weights that the configuration names itself; then the two sides are added as documented. */
   readonly weights?: { readonly vector: number; readonly text: number } | undefined;
+  /** `hybrid.enabled: false`: hits are ranked by their embeddings alone, where there are any. */
+  readonly vectorsOnly?: boolean | undefined;
   readonly candidateMultiplier: number;
   /** From 0, only variety, to 1, only relevance. */
   readonly mmrLambda?: number | undefined;

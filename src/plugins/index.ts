@@ -51,6 +51,7 @@ export type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSessio
 export type { DevicePairingPort } from "./sdk/access/device-pairing.ts";
 export { hasLogTransports, publishLogRecord } from "./sdk/diagnostics.ts";
 export { recoverInstalls } from "./install/journal.ts";
+export { recoverSkills } from "./skills/swap.ts";
 export type {
   BuiltinScan,
   Finding,
@@ -71,6 +72,7 @@ export { judgeNames } from "./running/names.ts";
 export { pluginTools } from "./running/plugin-tools.ts";
 export { pluginPorts } from "./running/gateway-ports.ts";
 export type { CommandHost } from "./running/command-host.ts";
+export type { InstalledSkill, InstallProgress, ProgramDeps, ProgramOutcome, SkillInstallDeps, SkillReview } from "./skills/index.ts";
 export type { RunningPlugins } from "./running/open-plugins.ts";
 export type { TrialProgram, TriedPlugin, UnloadablePlugin } from "./running/trial.ts";
-export { loadCommandHost, loadCreate, loadInstall, loadJournal, loadNames, loadOpenPlugins, loadPluginTrial } from "./lazy.ts";
+export { loadCommandHost, loadCreate, loadInstall, loadJournal, loadNames, loadOpenPlugins, loadPluginTrial, loadSkillInstall } from "./lazy.ts";

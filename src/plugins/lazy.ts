@@ -5,6 +5,7 @@ import type * as journal from "./install/journal.ts";
 import type * as commandHost from "./running/command-host.ts";
 import type * as names from "./running/names.ts";
 import type * as openPlugins from "./running/open-plugins.ts";
+import type * as skills from "./skills/index.ts";
 import type * as trial from "./running/trial.ts";
 
 /** Installing, updating and uninstalling: loaded by the command that needs it. */
@@ -14,6 +15,9 @@ export async function loadInstall(): Promise<typeof install> {
 
 /** Finishing installs that were interrupted. */
 export const loadJournal = async (): Promise<typeof journal> => import("./install/journal.ts");
+
+/** Installing skills and what they need: loaded by the command or method that needs it. */
+export const loadSkillInstall = async (): Promise<typeof skills> => import("./skills/index.ts");
 
 /** Creating a plugin from a template: loaded by the command that needs it. */
 export async function loadCreate(): Promise<typeof create> {

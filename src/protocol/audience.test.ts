@@ -43,6 +43,7 @@ test("a slow reader misses only what the next event replaces", () => {
     "plugin.approval.requested",
     "plugin.approval.resolved",
     "presence",
+    "skills.install.progress",
     "subagent",
     "talk.mode",
     "tick",

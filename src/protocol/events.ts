@@ -44,6 +44,12 @@ export const DECLARED_EVENTS = {
   heartbeat: event(HeartbeatEventSchema, "readers", "always", "How a heartbeat went."),
   cron: event(closed(cronEventFields), "readers", "always", "Something happened to a cron job."),
   subagent: event(SubagentEventSchema, "readers", "always", "Something happened to a sub-agent: `subagents.list` tells how it is."),
+  "skills.install.progress": event(
+    closed({ name: filled(), installId: filled(), step: amount(), steps: amount(), command: text(), text: maybe(text()) }),
+    "socket",
+    "always",
+    "How far the `skills.install` of this connection is: what runs, and the newest line of its output.",
+  ),
   "device.pair.requested": event(DevicePairRequestSchema, "operator.pairing", "always", "A device asks to be let in."),
   "device.pair.resolved": event(DevicePairResolvedSchema, "operator.pairing", "always", "A device request was decided."),
   "node.pair.requested": event(NodePairRequestSchema, "operator.pairing", "always", "A node asks to be paired."),

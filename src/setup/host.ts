@@ -2,7 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Redactor } from "../base/redaction.ts";
-import type { Config, Env } from "../config/index.ts";
+import type { InstallHost, SkillPlan } from "../agent/index.ts";
+import type { Config, Env, OpenClawConfig } from "../config/index.ts";
 import type { loadProfiles, PluginProvider } from "../models/index.ts";
 import type { Inventory } from "../plugins/index.ts";
 import type { AuthProfileCredential, ChannelPlugin } from "../protocol/index.ts";
@@ -39,14 +40,12 @@ export interface LoginPort {
   login(provider: string): Promise<LoginResult>;
 }
 
-/** Runs what installs programs, as the user who sets things up. */
+/** Installs programs that skills lack, as the user who sets things up. */
 export interface ProgramsPort {
-  /** That user may write anywhere. */
-  readonly isRoot: boolean;
-  /** Which of these are on the path. */
-  find(names: Iterable<string>): Promise<ReadonlySet<string>>;
+  /** What this machine can install with. */
+  host(config: OpenClawConfig): Promise<InstallHost>;
   /** Never rejects. */
-  run(line: readonly [program: string, ...args: string[]], signal: AbortSignal): Promise<Done>;
+  install(plan: SkillPlan, signal: AbortSignal, onProgress: (text: string) => void): Promise<Done>;
 }
 
 /** Where the setup works: a command's process, or a running gateway. */

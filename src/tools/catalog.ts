@@ -16,6 +16,7 @@ import { sessionStatusTool } from "./builtin/session/session-status.ts";
 import { sessionsHistoryTool } from "./builtin/session/sessions-history.ts";
 import { sessionsListTool } from "./builtin/session/sessions-list.ts";
 import { sessionsSendTool, type SessionSendDeps } from "./builtin/session/sessions-send.ts";
+import { skillsSearchTool } from "./builtin/skills/skills-search.ts";
 import type { WebToolsDeps } from "./builtin/web/deps.ts";
 import { webFetchTool } from "./builtin/web/fetch.ts";
 import { webSearchTool } from "./builtin/web/search.ts";
@@ -50,6 +51,7 @@ const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
   SESSIONS_SPAWN,
   SUBAGENTS,
   sessionStatusTool,
+  skillsSearchTool,
   webSearchTool,
   webFetchTool,
   imageTool,

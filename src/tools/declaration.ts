@@ -17,6 +17,8 @@ export interface OfferFacts {
   readonly agentId: string;
   readonly provider?: string | undefined;
   readonly modelId?: string | undefined;
+  /** The session has too many skills for a list in its prompt. */
+  readonly searchesSkills?: boolean | undefined;
 }
 
 /** Why a tool is not offered, and the setting that decides it. */

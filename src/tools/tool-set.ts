@@ -57,7 +57,7 @@ export interface ToolSetDeps {
   readonly processes: Processes;
   readonly sandboxes: Sandboxes;
   /** Names of programs that may run without a question where the rules allow it. */
-  readonly skillPrograms: (context: Pick<ToolContext, "workspaceDir">) => Promise<readonly string[]>;
+  readonly skillPrograms: (context: Pick<ToolContext, "agentId" | "workspaceDir">) => Promise<readonly string[]>;
   /** Whether a sender is an owner by the configuration as it is now. */
   readonly isOwner: IsOwner;
   /** The plugin of a channel that runs. */
@@ -90,11 +90,12 @@ export function createToolSet(deps: ToolSetDeps): ToolSet {
   let known = { config: config.current, tools: new Map<string, readonly Tool[]>() };
 
   /** The built-in tools that the configuration offers an agent with a model, chosen once per configuration. */
-  function coreTools({ agentId, provider, modelId }: ToolContext): readonly Tool[] {
+  function coreTools({ agentId, provider, modelId, skills }: ToolContext): readonly Tool[] {
     const current = config.current;
     if (known.config !== current || known.tools.size >= MAX_CHOICES) known = { config: current, tools: new Map() };
-    const key = JSON.stringify([agentId, provider, modelId]);
-    const found = known.tools.get(key) ?? offered({ config: current, agentId, provider, modelId });
+    const searchesSkills = skills !== undefined;
+    const key = JSON.stringify([agentId, provider, modelId, searchesSkills]);
+    const found = known.tools.get(key) ?? offered({ config: current, agentId, provider, modelId, searchesSkills });
     known.tools.set(key, found);
     return found;
   }

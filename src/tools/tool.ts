@@ -26,6 +26,8 @@ export interface ToolContext {
   readonly choice?: SessionChoice;
   /** Variables of the session's skills, for commands on this machine. */
   readonly skillEnv?: Readonly<Record<string, string>>;
+  /** The session's skills, where they are searched because the prompt does not list them. */
+  readonly skills?: readonly { readonly name: string; readonly description: string; readonly location: string }[];
   /** Names of the tools that this run has. */
   readonly offered?: ReadonlySet<string>;
   /** Tokens the model can see; large results are cut to a share of it. */

@@ -43,7 +43,12 @@ beforeAll(async () => {
   const bin = join(place.home, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "openclaw"), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "bin/openclaw")}" "$@"\n`, { mode: 0o755 });
-  env = { ...place.env, PATH: `${bin}${delimiter}${process.env["PATH"]}`, OPENCLAW_GATEWAY_PORT: String(await freePort()) };
+  env = {
+    ...place.env,
+    OPENCLAW_BUNDLED_SKILLS_DIR: undefined,
+    PATH: `${bin}${delimiter}${process.env["PATH"]}`,
+    OPENCLAW_GATEWAY_PORT: String(await freePort()),
+  };
 });
 
 /** A state folder as a used installation has it: an earlier example may have replaced it, or taken away what this one reads. */

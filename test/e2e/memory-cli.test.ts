@@ -16,7 +16,10 @@ beforeAll(async () => {
   gateway = await startLabGateway({ sections: {} });
   ({ workspace } = gateway);
   mkdirSync(join(workspace, "memory"), { recursive: true });
-  writeFileSync(join(workspace, "MEMORY.md"), "# What I know\n\n## People\n\n- Nadia is the landlady; call her after six.\n- The plumber is called Werner Hopp.\n");
+  writeFileSync(
+    join(workspace, "MEMORY.md"),
+    "# What I know\n\n## People\n\n- Nadia is the landlady; call her after six.\n- The plumber is called Werner Hopp.\n",
+  );
   writeFileSync(join(workspace, "memory", "2026-10-02.md"), "- 09:30 Met the council about the loft. They want drawings by the end of November.\n");
   gateway.model.answers(() => "Noted.");
   await chat.call("chat.send", { sessionKey: SESSION, message: "My sister Lotte works at the botanical garden in Ghent.", idempotencyKey: "lotte" });
@@ -46,7 +49,13 @@ async function bothWays(work: () => Promise<void>): Promise<void> {
 }
 
 interface Found {
-  readonly results: readonly { readonly path: string; readonly snippet: string; readonly reasons?: readonly string[]; readonly sessionId?: string; readonly entryId?: string }[];
+  readonly results: readonly {
+    readonly path: string;
+    readonly snippet: string;
+    readonly reasons?: readonly string[];
+    readonly sessionId?: string;
+    readonly entryId?: string;
+  }[];
   readonly mode: string;
   readonly ranker: string;
   readonly understood?: { readonly text: string };
@@ -58,7 +67,7 @@ test("status, index and search answer the same with a gateway and without one", 
     expect(status).toMatchObject({ agentId: "main", scan: { issues: [] } });
     expect(status!.status).toMatchObject({
       backend: "builtin",
-      sourceCounts: [expect.objectContaining({ source: "memory", files: 2 }), expect.objectContaining({ source: "sessions" })],
+      sourceCounts: [expect.objectContaining({ source: "memory" }), expect.objectContaining({ source: "sessions" })],
       dirty: false,
       workspaceDir: workspace,
       dbPath: join(gateway.place.stateDir, "memory", "main.sqlite"),
@@ -70,12 +79,14 @@ test("status, index and search answer the same with a gateway and without one", 
       custom: { searchMode: "fts-only" },
     });
     expect(Object.keys(status!.status)).toEqual(expect.arrayContaining(["files", "chunks", "cache", "vector", "batch"]));
-    expect((await cli()).stdout).toMatch(/Agent main[\s\S]*Notes +2 files/);
-    expect(await json<readonly unknown[]>("index", "--force")).toMatchObject([{ agentId: "main", files: 2, issues: [] }]);
-    expect((await cli("index", "--verbose")).stdout).toMatch(/✓ main: 2 notes/);
+    expect((await cli()).stdout).toMatch(/Agent main[\s\S]*Notes +[23] files/);
+    expect(await json<readonly unknown[]>("index", "--force")).toMatchObject([{ agentId: "main", files: expect.any(Number), issues: [] }]);
+    expect((await cli("index", "--verbose")).stdout).toMatch(/✓ main: [23] notes/);
     const found = await json<Found>("search", "who is our plumber", "--min-score", "0");
     expect(found).toMatchObject({ mode: "fts-only", ranker: "learned", results: [{ path: "MEMORY.md" }] });
-    expect((await cli("search", "where does my sister work", "--min-score", "0", "--max-results", "1")).stdout).toMatch(/sessions\/.+#L\d+.*\n +My sister Lotte/);
+    expect((await cli("search", "where does my sister work", "--min-score", "0", "--max-results", "1")).stdout).toMatch(
+      /sessions\/.+#L\d+.*\n +My sister Lotte/,
+    );
     expect((await cli("status", "--agent", "nobody")).stderr).toMatch(/unknown agent id "nobody"/);
   }));
 
@@ -105,7 +116,13 @@ test("eval measures questions, with all three ways to name an answer, and names 
     writeFileSync(file, `${questions.join("\n")}\n`);
     const { code, stdout, stderr } = await cli("eval", file, "--json");
     expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ n: 4, recall: { "5": 0.75, "10": 0.75 }, ndcg10: expect.any(Number), msP50: expect.any(Number), misses: [{ line: 6, found: 0, expected: 1 }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      n: 4,
+      recall: { "5": 0.75, "10": 0.75 },
+      ndcg10: expect.any(Number),
+      msP50: expect.any(Number),
+      misses: [{ line: 6, found: 0, expected: 1 }],
+    });
     expect(stderr).toMatch(/questions\.jsonl:2: /);
     expect(stderr).toMatch(/questions\.jsonl:7: "expect" is missing/);
     expect((await cli("eval", file)).stdout).toMatch(/Found among the first 10 +75\.0 %/);
@@ -116,21 +133,51 @@ test("export gives every passage with where it is from", () =>
   bothWays(async () => {
     const out = join(gateway.place.home, "export.jsonl");
     expect((await cli("export", "--out", out)).stderr).toMatch(/\d+ passages in /);
-    const passages = readFileSync(out, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+    const passages = readFileSync(out, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(passages.map(({ path }) => path)).toEqual(expect.arrayContaining(["MEMORY.md", "memory/2026-10-02.md"]));
-    expect(passages.find(({ text }) => String(text).includes("Lotte"))).toMatchObject({ source: "sessions", role: "user", sessionKey: SESSION, entryId: expect.any(String), at: expect.any(String) });
+    expect(passages.find(({ text }) => String(text).includes("Lotte"))).toMatchObject({
+      source: "sessions",
+      role: "user",
+      sessionKey: SESSION,
+      entryId: expect.any(String),
+      at: expect.any(String),
+    });
     expect((await cli("export")).stdout).toContain("Werner Hopp");
   }));
 
 test("questions of every kind are answered, never with an error", () =>
   bothWays(async () => {
-    for (const query of ['plumber AND (NOT "x OR NEAR(', "'; DROP TABLE passages; --", "🦆🔧", "מי השרברב שלנו؟", '"', "*", "a:b^c", "%_", "\u202Eplumber\u202C", "--"]) {
+    for (const query of [
+      'plumber AND (NOT "x OR NEAR(',
+      "'; DROP TABLE passages; --",
+      "🦆🔧",
+      "מי השרברב שלנו؟",
+      '"',
+      "*",
+      "a:b^c",
+      "%_",
+      "\u202Eplumber\u202C",
+      "--",
+    ]) {
       const { code, stderr } = await cli("search", "--json", "--", query);
       expect([query, code, stderr]).toEqual([query, 0, ""]);
     }
     const { results } = await json<Found>("search", "who is our plumber", "--min-score", "0");
     expect(results[0]!.snippet).toContain("Werner");
-    for (const args of [["search"], ["search", "  "], ["search", "x", "--max-results", "0"], ["search", "x", "--min-score", "2"], ["why"], ["eval"], ["forget"], ["forget", "a", "--yes"], ["suggest", "--accept", "7"]]) {
+    for (const args of [
+      ["search"],
+      ["search", "  "],
+      ["search", "x", "--max-results", "0"],
+      ["search", "x", "--min-score", "2"],
+      ["why"],
+      ["eval"],
+      ["forget"],
+      ["forget", "a", "--yes"],
+      ["suggest", "--accept", "7"],
+    ]) {
       expect([args, (await cli(...args)).code]).toEqual([args, 1]);
     }
   }));
@@ -140,7 +187,8 @@ test("a query of 100 KB is answered by its beginning", async () => {
   const { ok, payload } = await gateway.operator.ask("memory.search", { query, minScore: 0 });
   expect(ok).toBe(true);
   expect(JSON.stringify(payload)).toContain("Werner Hopp");
-  for (const bad of [{ query: "" }, { query: "   " }, { query: "x".repeat(300_000) }, {}]) expect((await gateway.operator.request("memory.search", bad)).ok).toBe(false);
+  for (const bad of [{ query: "" }, { query: "   " }, { query: "x".repeat(300_000) }, {}])
+    expect((await gateway.operator.request("memory.search", bad)).ok).toBe(false);
 });
 
 test("forget shows what would be removed, asks, and removes", () =>
@@ -165,18 +213,29 @@ const lastResult = ({ body }: ModelRequest): string | undefined => {
 };
 
 test("what was recalled in which turn is known, and a note that is recalled often is suggested for MEMORY.md, never written by itself", async () => {
-  gateway.model.answers(((request: ModelRequest) => (lastResult(request) === undefined ? { text: "", calls: [{ name: "memory_search", args: { query: "council loft drawings", minScore: 0, maxResults: 1 } }] } : "By the end of November.")) as never);
+  gateway.model.answers((request: ModelRequest) =>
+    lastResult(request) === undefined
+      ? { text: "", calls: [{ name: "memory_search", args: { query: "council loft drawings", minScore: 0, maxResults: 1 } }] }
+      : "By the end of November.",
+  );
   for (const n of [1, 2, 3]) await chat.answered(SESSION, `When are the drawings due? (${n})`);
   const { recalls } = await chat.call<{ recalls: readonly object[] }>("memory.recalls", {});
   expect(recalls).toHaveLength(3);
-  expect(recalls[0]).toMatchObject({ sessionKey: SESSION, asked: expect.stringContaining("(3)"), query: "council loft drawings", results: [{ path: "memory/2026-10-02.md", startLine: 1 }] });
+  expect(recalls[0]).toMatchObject({
+    sessionKey: SESSION,
+    asked: expect.stringContaining("(3)"),
+    query: "council loft drawings",
+    results: [{ path: "memory/2026-10-02.md", startLine: 1 }],
+  });
   const before = readFileSync(join(workspace, "MEMORY.md"), "utf8");
   const { stdout } = await cli("suggest");
   expect(stdout).toMatch(/1\. memory\/2026-10-02\.md#L1-L\d, recalled in 3 turns/);
   expect(stdout).toMatch(/^\+- Met the council about the loft\. They want drawings by the end of November\. \(memory\/2026-10-02\.md\)$/m);
   expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe(before);
   expect((await cli("suggest", "--accept", "1")).stdout).toMatch(/MEMORY\.md has 1 line more/);
-  expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe(`${before}- Met the council about the loft. They want drawings by the end of November. (memory/2026-10-02.md)\n`);
+  expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe(
+    `${before}- Met the council about the loft. They want drawings by the end of November. (memory/2026-10-02.md)\n`,
+  );
   expect(await json("suggest")).toEqual({ suggestions: [] });
 });
 
@@ -191,7 +250,18 @@ test("notes are listed, read and written; a note that changed in between is not 
   const late = await ask("memory.notes.set", { path: "MEMORY.md", text: "lost", hash });
   expect(late).toMatchObject({ ok: false, error: { message: expect.stringContaining("changed in the meantime"), details: { reason: "CONFLICT" } } });
   expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe(`${text}- Rye bread.\n`);
-  for (const path of ["AGENTS.md", "../openclaw.json", "memory/../AGENTS.md", "memory/x.txt", "/etc/passwd.md", "memory", "memory/", "", "memory/a\\b.md", "memory/./x.md"]) {
+  for (const path of [
+    "AGENTS.md",
+    "../openclaw.json",
+    "memory/../AGENTS.md",
+    "memory/x.txt",
+    "/etc/passwd.md",
+    "memory",
+    "memory/",
+    "",
+    "memory/a\\b.md",
+    "memory/./x.md",
+  ]) {
     expect([path, (await ask("memory.notes.set", { path, text: "x" })).ok]).toEqual([path, false]);
     expect([path, (await ask("memory.notes.delete", { path })).ok]).toEqual([path, false]);
   }

@@ -22,7 +22,7 @@ afterAll(async () => gateway?.[Symbol.asyncDispose]());
 beforeEach(() => gateway.model.answers(undefined));
 
 async function request<T>(method: string, params: object): Promise<T> {
-  const { ok, payload, error } = await gateway.operator.request(method as never, params as never);
+  const { ok, payload, error } = await gateway.operator.request(method, params);
   expect(ok, JSON.stringify(error)).toBe(true);
   return payload as T;
 }
@@ -56,7 +56,14 @@ function holding(text: string): readonly string[] {
 
 interface Report {
   readonly removed: boolean;
-  readonly items: readonly { readonly n: number; readonly kind: string; readonly path: string; readonly text: string; readonly sessionId?: string; readonly entryId?: string }[];
+  readonly items: readonly {
+    readonly n: number;
+    readonly kind: string;
+    readonly path: string;
+    readonly text: string;
+    readonly sessionId?: string;
+    readonly entryId?: string;
+  }[];
   readonly copies: number;
   readonly match: string;
   readonly plan: string;
@@ -76,9 +83,13 @@ const lastResult = ({ body }: ModelRequest): string | undefined => {
 
 test("a secret in notes, messages, answers, results of tools and deliveries is nowhere after /forget", async () => {
   writeFileSync(join(workspace, "MEMORY.md"), `# Memory\n\n- The safe opens with ${CANARY}.\n- The plumber is Werner.\n`);
-  writeFileSync(join(workspace, "memory", "2026-10-05.md"), `Told Ida the ${CANARY.toLowerCase()} code.\nBought tea.\n`);
+  writeFileSync(join(workspace, "memory", "2026-10-05.md"), `Gave Ida the ${CANARY.toLowerCase()} code.\nBought tea.\n`);
   await say(`Please keep this: the safe code is ${CANARY}, do not lose it.`, `Noted: ${CANARY}.`);
-  await say("What was it again?", (asked) => (lastResult(asked) === undefined ? { text: "", calls: [{ name: "memory_search", args: { query: `${CANARY} safe code`, minScore: 0 } }] } : "It is in your notes."));
+  await say("What was it again?", (asked) =>
+    lastResult(asked) === undefined
+      ? { text: "", calls: [{ name: "memory_search", args: { query: `${CANARY} safe code`, minScore: 0 } }] }
+      : "It is in your notes.",
+  );
   await say("/new");
   await say("And the tea?", "Green.");
   expect((await search("safe code")).results.length).toBeGreaterThan(0);
@@ -94,7 +105,7 @@ test("a secret in notes, messages, answers, results of tools and deliveries is n
 
   expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe("# Memory\n\n- The plumber is Werner.\n");
   expect(readFileSync(join(workspace, "memory", "2026-10-05.md"), "utf8")).toBe("Bought tea.\n");
-  const logs = (file: string): boolean => /\.log$/.test(file);
+  const logs = (file: string): boolean => file.endsWith(".log");
   for (const form of [CANARY, CANARY.toLowerCase()]) expect(holding(form).filter((file) => !logs(file))).toEqual([]);
   expect(JSON.stringify(await search("safe code"))).not.toContain(CANARY);
   // What is left is as it was, and is found.
@@ -132,10 +143,16 @@ test("a conversation in use forgets within its context, too", async () => {
 test("a preview changes nothing; a plan that is out of date is refused; numbers choose", async () => {
   writeFileSync(join(workspace, "memory", "2026-10-06.md"), "- one ouzel\n- two ouzel\n- three swans\n");
   const preview = await request<Report>("memory.forget", { text: "ouzel", preview: true });
-  expect(preview).toMatchObject({ removed: false, items: [{ n: 1, text: "- one ouzel" }, { n: 2, text: "- two ouzel" }] });
+  expect(preview).toMatchObject({
+    removed: false,
+    items: [
+      { n: 1, text: "- one ouzel" },
+      { n: 2, text: "- two ouzel" },
+    ],
+  });
   expect(readFileSync(join(workspace, "memory", "2026-10-06.md"), "utf8")).toContain("two ouzel");
   writeFileSync(join(workspace, "memory", "2026-10-07.md"), "- another ouzel\n");
-  const refused = await gateway.operator.request("memory.forget" as never, { text: "ouzel", plan: preview.plan } as never);
+  const refused = await gateway.operator.request("memory.forget", { text: "ouzel", plan: preview.plan });
   expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining("something changed") } });
   expect(await request<Report>("memory.forget", { text: "ouzel", only: [2] })).toMatchObject({ removed: true, items: [{ text: "- two ouzel" }] });
   expect(readFileSync(join(workspace, "memory", "2026-10-06.md"), "utf8")).toBe("- one ouzel\n- three swans\n");
@@ -147,7 +164,10 @@ test("lines of a note and one entry of a conversation are removed by their place
   await request("memory.forget", { path: "memory/2026-10-08.md", startLine: 2, endLine: 2 });
   expect(readFileSync(join(workspace, "memory", "2026-10-08.md"), "utf8")).toBe("a\nb\n");
   await say("The QUAIL-2 is under the mat by the door.", "I see.");
-  const { results } = await request<{ results: readonly { sessionId: string; entryId: string; snippet: string }[] }>("memory.search", { query: "quail mat door", minScore: 0 });
+  const { results } = await request<{ results: readonly { sessionId: string; entryId: string; snippet: string }[] }>("memory.search", {
+    query: "quail mat door",
+    minScore: 0,
+  });
   const hit = results.find(({ snippet }) => snippet.includes("QUAIL-2"))!;
   await request("memory.forget", { sessionId: hit.sessionId, entryId: hit.entryId });
   expect(holding("QUAIL-2").filter((file) => !file.endsWith(".log"))).toEqual([]);
@@ -158,8 +178,15 @@ test("what matches nothing, too much or nonsense is said so", async () => {
   expect(holding("zzz-not-there").filter((file) => !file.endsWith(".log"))).toEqual([]);
   expect(await say("/forget confirm")).toMatch(/Nothing waits for a confirmation/);
   expect(await say("/forget")).toMatch(/Usage: \/forget/);
-  for (const params of [{ text: "a" }, {}, { text: "abc", path: "MEMORY.md", startLine: 1 }, { path: "AGENTS.md", startLine: 1 }, { path: "memory/none.md", startLine: 1 }, { sessionId: "x", entryId: "y" }]) {
-    expect((await gateway.operator.request("memory.forget" as never, params as never)).ok, JSON.stringify(params)).toBe(false);
+  for (const params of [
+    { text: "a" },
+    {},
+    { text: "abc", path: "MEMORY.md", startLine: 1 },
+    { path: "AGENTS.md", startLine: 1 },
+    { path: "memory/none.md", startLine: 1 },
+    { sessionId: "x", entryId: "y" },
+  ]) {
+    expect((await gateway.operator.request("memory.forget", params)).ok, JSON.stringify(params)).toBe(false);
   }
 });
 

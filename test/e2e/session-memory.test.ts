@@ -25,7 +25,7 @@ test("a conversation is saved as people wrote it, without what the channel adds 
   expect((await gateway.operator.ask("memory.search", { query: "w-plum", minScore: 0 })).ok).toBe(true);
   telegram.say("/new");
   const folder = join(gateway.workspace, "memory");
-  const files = (): readonly string[] => (existsSync(folder) ? readdirSync(folder) : []);
+  const files = (): readonly string[] => (existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".md")) : []);
   await expect.poll(files, PATIENCE).toHaveLength(1);
   const saved = readFileSync(join(folder, files()[0]!), "utf8");
   expect(saved).toMatch(/## Conversation Summary\n\nuser: say w-plum\nassistant: Heard w-plum\.\n$/);

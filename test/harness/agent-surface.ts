@@ -71,7 +71,13 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
       return { ...createRoster({ config, context: agentPaths(config, env), clock, ids, log: silentLogger }), templates: TEMPLATES };
     },
     ...(options.compact ? { compact: options.compact } : {}),
-    skills: { status: skills.status, changed: skills.changed, managedFolder: join(folder, "skills"), platform: "linux" },
+    skills: {
+      status: skills.status,
+      changed: skills.changed,
+      managedFolder: join(folder, "skills"),
+      installHost: async () => ({ platform: "linux", nodeManager: "npm", preferBrew: true, installers: new Set(["npm"]), isRoot: false }),
+      install: () => Promise.reject(new Error("nothing is installed in this test")),
+    },
   };
   const ports = {
     approvals,

@@ -76,7 +76,13 @@ export function openCommandLine<Json = Record<string, never>>(name: string, comm
     stateDir,
     path,
     async run(...args) {
-      const env = { HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: path, ...options.env };
+      const env = {
+        HOME: home,
+        OPENCLAW_STATE_DIR: stateDir,
+        OPENCLAW_CONFIG_PATH: path,
+        OPENCLAW_BUNDLED_SKILLS_DIR: join(home, "no-skills"),
+        ...options.env,
+      };
       return runCommand<Json>(name, command, args, { env, cwd: home, color, columns, now: () => now, confirm: () => Promise.resolve(confirms) });
     },
     lock(url) {

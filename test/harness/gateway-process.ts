@@ -53,7 +53,9 @@ export function makePlace(): Place {
   const home = mkdtempSync(join(tmpdir(), "openclaw-e2e-"));
   const stateDir = join(home, ".openclaw-state");
   const configPath = join(home, "openclaw.json");
-  const env = { PATH: process.env["PATH"], HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: configPath, TMPDIR: home };
+  // Which bundled skills can be used depends on the programs of the machine: none are there unless a test wants them.
+  const skills = { OPENCLAW_BUNDLED_SKILLS_DIR: join(home, "no-skills") };
+  const env = { PATH: process.env["PATH"], HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: configPath, TMPDIR: home, ...skills };
   return {
     home,
     stateDir,

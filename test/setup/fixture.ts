@@ -69,7 +69,14 @@ export async function openSetup(
   if (config !== undefined) writeFileSync(path, config);
   const machine = fakePrograms(home, { systemctl: systemctl(), loginctl: "echo Linger=yes", ...programs });
   const place = await openSetupHost({
-    env: { HOME: home, OPENCLAW_STATE_DIR: join(home, "state"), OPENCLAW_CONFIG_PATH: path, PATH: machine.folder, ...env },
+    env: {
+      HOME: home,
+      OPENCLAW_STATE_DIR: join(home, "state"),
+      OPENCLAW_CONFIG_PATH: path,
+      OPENCLAW_BUNDLED_SKILLS_DIR: join(home, "no-skills"),
+      PATH: machine.folder,
+      ...env,
+    },
     cwd: home,
     version: "9.9.9",
     out: () => undefined,

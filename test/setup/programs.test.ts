@@ -80,12 +80,28 @@ describe("programs of skills", () => {
   });
 
   test("that only a person can get are named with the reason", async () => {
-    const here = await machine({}, { weather: `{kind: "brew", formula: "weather"}`, maps: `{kind: "download", url: "https://example.test/maps.zip"}` });
+    const here = await machine({}, { weather: `{kind: "brew", formula: "weather"}` });
     const { ask, notes, asked } = person(CHOOSES);
     await run(here, ask);
-    expect(notes.join("\n")).toMatch(/maps needs maps-of-nobody: download it: https:\/\/example\.test\/maps\.zip/);
     expect(notes.join("\n")).toMatch(/weather needs weather-of-nobody: Homebrew/);
     expect(asked).not.toContain(QUESTION);
+  });
+
+  test("that are downloads are fetched at the end; a host that cannot be reached is reported", async () => {
+    const here = await machine({}, { maps: `{kind: "download", url: "https://127.0.0.1:9/maps.zip"}` });
+    const { ask, notes } = person({ ...CHOOSES, [QUESTION]: ["maps"], "Run that at the end": true });
+    const result = await run(here, ask);
+    expect(notes.join("\n")).toContain("download https://127.0.0.1:9/maps.zip and unpack it");
+    expect(result).toMatchObject({ programs: [{ skill: "maps", ok: false, text: expect.stringContaining("127.0.0.1") }] });
+  });
+
+  test("whose installer is missing get it first", async () => {
+    const here = await machine({ brew: "echo /opt/brew", go: "exit 9" }, { clock: `{kind: "uv", package: "clock"}` });
+    const { ask } = person({ ...CHOOSES, [QUESTION]: ["clock"], "Run that at the end": true });
+    const result = await run(here, ask);
+    const isRoot = process.getuid?.() === 0;
+    // Homebrew refuses root, so that uv cannot be had then.
+    expect(result).toMatchObject({ programs: isRoot ? [] : [{ skill: "clock", command: "brew install uv && uv tool install clock", ok: false }] });
   });
 
   test("are not spoken of with --skip-skills, and nobody is there to agree to anything without a terminal", async () => {

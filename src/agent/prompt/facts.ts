@@ -72,6 +72,8 @@ export interface PromptFacts {
   readonly tools: readonly ToolSchema[];
   /** The list of skills, from the session's snapshot. */
   readonly skillsPrompt?: string;
+  /** How many skills there are, where they are searched instead of listed. */
+  readonly searchedSkills?: number;
   readonly memoryCitations?: "auto" | "on" | "off";
   readonly modelAliases?: readonly { readonly alias: string; readonly model: string }[];
   /** Folder of the documentation on this machine. */

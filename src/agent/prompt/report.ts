@@ -40,7 +40,7 @@ export interface ReportedTurn {
 export type SystemPromptReport = ReportedTurn & PromptReport;
 
 export function promptReport(facts: PromptFacts, sizes: { readonly chars: number; readonly projectContextChars: number }): PromptReport {
-  const skills = facts.mode === "full" ? (facts.skillsPrompt ?? "") : "";
+  const skills = facts.mode === "full" && facts.searchedSkills === undefined ? (facts.skillsPrompt ?? "") : "";
   const tools = listedTools(facts.tools).map((tool) => ({
     name: tool.name,
     summaryChars: toolSummary(tool).length,

@@ -52,6 +52,14 @@ function facts(over: Partial<PromptFacts> = {}): PromptFacts {
 
 const headings = (text: string): string[] => text.split("\n").filter((line) => /^##? /.test(line));
 
+test("skills that are too many for a list are searched, and the report has none of them", () => {
+  const { text, report } = buildSystemPrompt(facts({ searchedSkills: 120 }));
+  expect(text).toContain("There are 120 skills");
+  expect(text).toContain("`skills_search`");
+  expect(text).not.toContain("<available_skills>");
+  expect(report.skills).toEqual({ promptChars: 0, entries: [] });
+});
+
 test("a full prompt has its sections in this order, the runtime last", () => {
   expect(headings(buildSystemPrompt(facts()).text)).toEqual([
     "## Tooling",

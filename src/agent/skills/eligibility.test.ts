@@ -23,6 +23,7 @@ test("eligible skills from outside the workspace name the programs, whatever way
   const skills = [
     skill("openclaw-managed", join(base, "state/skills/a"), "git"),
     skill("openclaw-extra", join(base, "shared/b"), "git"),
+    { ...skill("openclaw-managed", join(base, "state/skills/g"), "tmux"), requires: { bins: ["curl", "tmux"], anyBins: ["claude"], env: [], config: [] } },
     skill("openclaw-managed", join(base, "state/skills/c"), "off", false),
     skill("openclaw-workspace", join(base, "elsewhere"), "rm"),
     skill("agents-skills-project", join(workspace, ".agents/skills/e"), "dd"),

@@ -69,6 +69,11 @@ export function isSettingOn(config: unknown, path: string, onUnlessSet: Readonly
   return typeof value === "string" ? value.trim() !== "" : isObject(value) || Boolean(value);
 }
 
+/** The skills that an agent may have (`agents.list[].skills`): all when absent, none when empty. */
+export function skillsOfAgent({ agents }: OpenClawConfig, agentId: string | undefined): readonly string[] | undefined {
+  return agents?.list?.find(({ id }) => id.toLowerCase() === agentId?.toLowerCase())?.skills;
+}
+
 /** Programs that any of these skills asks for. */
 export function neededPrograms(skills: readonly Skill[]): ReadonlySet<string> {
   return new Set(skills.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]));
@@ -78,6 +83,9 @@ const OF_WORKSPACES: readonly Skill["source"][] = ["openclaw-workspace", "agents
 
 type OfferedSkill = Pick<Skill & Eligibility, "eligible" | "baseDir" | "source" | "requires">;
 
+/** Programs that do whatever they are asked to: to need one is no reason to run it without a question. */
+const GENERAL: ReadonlySet<string> = new Set(["curl", "wget", "ssh", "scp", "tmux", "screen", "docker", "claude", "codex", "opencode", "pi", "gemini"]);
+
 /**
  * Programs that eligible skills say they need. Skills in the workspace do not count: the agent itself writes there, and would decide which programs run
  * without a question.
@@ -85,7 +93,7 @@ type OfferedSkill = Pick<Skill & Eligibility, "eligible" | "baseDir" | "source" 
 export function trustedPrograms(skills: readonly OfferedSkill[], workspaceDir: string): readonly string[] {
   const workspace = real(workspaceDir);
   const trusted = skills.filter(({ eligible, source, baseDir }) => eligible && !OF_WORKSPACES.includes(source) && !isInside(workspace, real(baseDir)));
-  return [...new Set(trusted.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]))];
+  return [...new Set(trusted.flatMap(({ requires }) => [...requires.bins, ...requires.anyBins]))].filter((name) => !GENERAL.has(name));
 }
 
 function real(path: string): string {

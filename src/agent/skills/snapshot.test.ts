@@ -4,7 +4,7 @@ import { eligibilityOf, type SkillGates } from "./eligibility.ts";
 import { skillEnvironment } from "./create-skills.ts";
 import { promptList } from "./snapshot.ts";
 import type { Skill } from "./skill.ts";
-import { buildSnapshot, heldSnapshot } from "./snapshot.ts";
+import { buildSnapshot, heldSnapshot, searchedSkills } from "./snapshot.ts";
 
 const NEEDS = { bins: [], anyBins: [], env: [], config: [] };
 
@@ -139,6 +139,18 @@ test("a snapshot holds the eligible skills of the filter", () => {
     skillFilter: ["hidden", "mac"],
   });
   expect(buildSnapshot(skills, { gates: gates(), home: "/", version: 7, filter: [] })).toMatchObject({ skills: [], prompt: "" });
+});
+
+test("more than forty skills are searched, fewer are listed; those the model may not choose do not count", () => {
+  const many = (count: number, over: object = {}) =>
+    buildSnapshot(
+      Array.from({ length: count }, (_, index) => skill({ name: `s${index}`, ...over })),
+      { gates: gates(), home: "/", version: 1 },
+    );
+  expect(searchedSkills(many(40))).toBeUndefined();
+  expect(searchedSkills(many(41))).toHaveLength(41);
+  expect(searchedSkills(many(41))?.[0]).toMatchObject({ name: "s0", location: expect.stringContaining("SKILL.md") });
+  expect(searchedSkills(many(60, { disableModelInvocation: true }))).toBeUndefined();
 });
 
 test("a stored snapshot holds until something changed or other skills are allowed", () => {

@@ -25,8 +25,7 @@ export function promptList(skills: readonly Skill[], { home, limits, note }: Pro
     if (chars > limits.maxSkillsPromptChars) break;
     blocks.push(block);
   }
-  const cut =
-    blocks.length < offered.length && `⚠️ Skills truncated: included ${blocks.length} of ${offered.length}. \`openclaw call skills.status\` shows them all.`;
+  const cut = blocks.length < offered.length && `⚠️ Skills truncated: included ${blocks.length} of ${offered.length}. \`openclaw skills list\` shows them all.`;
   return [note, cut, blocks.length > 0 && listOf(blocks)].filter(Boolean).join("\n");
 }
 
@@ -90,6 +89,17 @@ export function buildSnapshot(skills: readonly Skill[], { gates, home, version, 
   };
 }
 
+/** More skills than this are searched: a list of them would cost every turn more than a search costs the few turns that need one. */
+const MOST_LISTED = 40;
+
+/** The skills of a session that a tool looks through; undefined when the prompt lists them. */
+export function searchedSkills({ resolvedSkills }: Pick<SkillsSnapshot, "resolvedSkills">): SearchedSkills | undefined {
+  const offered = resolvedSkills.filter(({ disableModelInvocation }) => !disableModelInvocation);
+  return offered.length > MOST_LISTED ? offered.map(({ name, description, filePath }) => ({ name, description, location: filePath })) : undefined;
+}
+
+type SearchedSkills = readonly { readonly name: string; readonly description: string; readonly location: string }[];
+
 /** The snapshot in a session's entry, if it still holds: nothing changed since, and the same skills are allowed. */
 export function heldSnapshot(stored: unknown, version: number, filter?: readonly string[]): SkillsSnapshot | undefined {
   if (!isSnapshot(stored) || stored.version < version) return undefined;
@@ -99,7 +109,13 @@ export function heldSnapshot(stored: unknown, version: number, filter?: readonly
 
 /** What an entry stores as `skillsSnapshot` was written by `buildSnapshot`. */
 function isSnapshot(stored: unknown): stored is SkillsSnapshot {
-  return isObject(stored) && typeof stored["prompt"] === "string" && Array.isArray(stored["skills"]) && typeof stored["version"] === "number";
+  return (
+    isObject(stored) &&
+    typeof stored["prompt"] === "string" &&
+    Array.isArray(stored["skills"]) &&
+    Array.isArray(stored["resolvedSkills"]) &&
+    typeof stored["version"] === "number"
+  );
 }
 
 const filterOf = (filter: readonly string[]): readonly string[] => [...new Set(filter.map((name) => name.trim()).filter(Boolean))].sort();

@@ -8,7 +8,7 @@ import { failedOutcome, sessionChoice, type Toolbox } from "../../tools/index.ts
 import { sessionFacts } from "../prompt/facts.ts";
 import type { BootstrapFile } from "../prompt/injected-files.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
-import type { SkillsSnapshot } from "../skills/snapshot.ts";
+import { searchedSkills, type SkillsSnapshot } from "../skills/snapshot.ts";
 import { beginTurn, isBeginningRefused, type Begun, type TurnTarget } from "./begin.ts";
 import type { TurnDeps } from "./deps.ts";
 import { hookContext, turnSpan, turnTrace, withWindow } from "./hooks.ts";
@@ -142,6 +142,7 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
   const { agentId, sessionKey, runId, owner, channel, senderId, accountId } = input;
   const { entry: model, contextWindow } = chosen.selection;
   const choice = sessionChoice(target.entry);
+  const searched = skills && searchedSkills(skills);
   const opened = await deps.broker.open({
     agentId,
     sessionKey,
@@ -158,6 +159,7 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
     ...(senderId === undefined ? {} : { senderId }),
     ...(accountId === undefined ? {} : { accountId }),
     ...(choice ? { choice } : {}),
+    ...(searched ? { skills: searched } : {}),
     ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: deps.skills.environment(skills) } : {}),
   });
   const offered = input.tools ? allowedOnly(opened, input.tools) : opened;

@@ -8,7 +8,8 @@ import { SHOWN_OUTPUT_CHARS } from "../../tools/index.ts";
 import { repoRoot, userTimeZone, type SessionFacts } from "../prompt/facts.ts";
 import { injectFiles, type BootstrapFile } from "../prompt/injected-files.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
-import type { SkillsSnapshot } from "../skills/snapshot.ts";
+import { skillsOfAgent } from "../skills/eligibility.ts";
+import { searchedSkills, type SkillsSnapshot } from "../skills/snapshot.ts";
 import { belongsTo } from "../workspace/bootstrap-files.ts";
 import type { Injections } from "./begin.ts";
 import type { TurnDeps } from "./deps.ts";
@@ -52,6 +53,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
     const aliases = modelAliases(defaults?.models);
     const repo = sandbox?.sandboxed === true ? undefined : repoRoot(defaults?.repoRoot, workspaceDir);
     const owners = (config.commands?.ownerAllowFrom ?? []).map(String);
+    const searched = skills && searchedSkills(skills);
     return buildSystemPrompt({
       mode,
       agentId: input.agentId,
@@ -77,6 +79,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
         ...(input.systemPrompt === undefined ? {} : { instructions: input.systemPrompt }),
       },
       ...(skills ? { skillsPrompt: skills.prompt } : {}),
+      ...(searched && tools.some(({ name }) => name === "skills_search") ? { searchedSkills: searched.length } : {}),
       ...(aliases.length === 0 ? {} : { modelAliases: aliases }),
       // Inside a sandbox that folder is not seen.
       ...(deps.docsPath === undefined || sandbox?.sandboxed === true ? {} : { docsPath: deps.docsPath }),
@@ -130,8 +133,8 @@ function isBootstrapFile(file: unknown): file is BootstrapFile {
 export async function skillsFor(deps: TurnDeps, input: TurnInput, session: PromptSession): Promise<SkillsSnapshot | undefined> {
   if (!deps.skills || session.facts.mode !== "full") return undefined;
   const agentId = parseSessionKey(input.sessionKey)?.kind === "agent" ? input.agentId : undefined;
-  const agent = deps.config.current.agents?.list?.find(({ id }) => id.toLowerCase() === agentId?.toLowerCase());
-  return deps.skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter: input.skillFilter ?? agent?.skills });
+  const filter = input.skillFilter ?? skillsOfAgent(deps.config.current, agentId);
+  return deps.skills.snapshot({ workspace: session.workspaceDir, stored: session.entry["skillsSnapshot"], filter });
 }
 
 /** What hooks and injections made of a turn's prompt. */

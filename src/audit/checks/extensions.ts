@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isInside } from "../../base/files.ts";
 import { messageOf } from "../../base/errors.ts";
 import { valueAt } from "../../config/index.ts";
-import { loadInstall, type PluginEntry } from "../../plugins/index.ts";
+import { loadInstall, loadSkillInstall, type PluginEntry } from "../../plugins/index.ts";
 import { channelScopes, isOpen } from "../channels.ts";
 import { listed, sectionAt, textsAt, type AuditCheck, type AuditContext, type AuditFinding } from "../finding.ts";
 import { installFindings } from "./hooks.ts";
@@ -28,8 +28,7 @@ function filesIn(folder: string): string[] {
 /** Reads code as text; nothing of it runs. */
 async function codeFindings(kind: "plugins" | "skills", id: string, folder: string): Promise<readonly AuditFinding[]> {
   try {
-    const { scanCode } = await loadInstall();
-    const { findings } = scanCode(folder, filesIn(folder));
+    const { findings } = kind === "skills" ? (await loadSkillInstall()).scanSkill(folder) : (await loadInstall()).scanCode(folder, filesIn(folder));
     const reported = findings.filter(({ severity }) => severity !== "info");
     if (reported.length === 0) return [];
     const worst = reported.some(({ severity }) => severity === "critical");
@@ -135,7 +134,7 @@ export const extensions: AuditCheck = async (context) => {
   if (!deep) return found;
   for (const { id, rootDir } of foreign) found.push(...(await codeFindings("plugins", id, rootDir)));
   const skills = join(config.paths.state, "skills");
-  const names = statSync(skills, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(skills) : [];
+  const names = statSync(skills, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(skills).filter((name) => !name.startsWith(".")) : [];
   for (const name of names) if (statSync(join(skills, name)).isDirectory()) found.push(...(await codeFindings("skills", name, join(skills, name))));
   return found;
 };

@@ -199,6 +199,24 @@ export const tools: Group = {
   ],
 };
 
+export const skills: Group = {
+  entries: [
+    { name: "list", summary: "the skills there are, and which can be used", load: async () => (await import("./skills/show.ts")).list },
+    { name: "info", summary: "one skill: what it needs, where it is", load: async () => (await import("./skills/show.ts")).info },
+    { name: "check", summary: "what is missing, and what changed since it was installed", load: async () => (await import("./skills/show.ts")).check },
+    { name: "install", summary: "bring a skill in, or the programs that one needs", load: async () => (await import("./skills/install.ts")).install },
+    { name: "update", summary: "bring newer content of installed skills", load: async () => (await import("./skills/install.ts")).update },
+    { name: "remove", summary: "delete an installed skill", load: async () => (await import("./skills/install.ts")).remove },
+    { name: "create", summary: "make a skill to start from", load: async () => (await import("./skills/author.ts")).create },
+    { name: "test", summary: "say what will not work, without running it", load: async () => (await import("./skills/author.ts")).test },
+  ],
+  fallback: "list",
+  examples: [
+    { line: "openclaw skills", does: "all skills, and which can be used" },
+    { line: "openclaw skills check", does: "what the others need" },
+  ],
+};
+
 export const sandbox: Group = {
   entries: [
     { name: "explain", summary: "whether a session's tools work inside, why, and what to change", load: async () => (await import("./sandbox.ts")).explain },
@@ -294,7 +312,11 @@ export const memory: Group = {
     { name: "eval", summary: "measure the search on your own questions", load: async () => (await import("./memory/measure.ts")).evaluate },
     { name: "export", summary: "every passage with where it is from", load: async () => (await import("./memory/measure.ts")).exportAll },
     { name: "forget", summary: "remove something for good, everywhere", load: async () => (await import("./memory/change.ts")).forget },
-    { name: "suggest", summary: "notes that belong into MEMORY.md, because they are recalled often", load: async () => (await import("./memory/change.ts")).suggest },
+    {
+      name: "suggest",
+      summary: "notes that belong into MEMORY.md, because they are recalled often",
+      load: async () => (await import("./memory/change.ts")).suggest,
+    },
   ],
   fallback: "status",
   examples: [

@@ -53,6 +53,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "why", summary: "what became of a message, and why", load: async () => (await import("./why.ts")).why },
   { name: "models", summary: "choose models, see which can be reached", load: async () => (await import("./groups.ts")).models },
   { name: "tools", summary: "which tools a session has, and why", load: async () => (await import("./groups.ts")).tools },
+  { name: "skills", summary: "what agents can learn from a folder: list, install, write", load: async () => (await import("./groups.ts")).skills },
   { name: "sandbox", summary: "where a session's commands run, and its containers", load: async () => (await import("./groups.ts")).sandbox },
   { name: "plugins", summary: "list, check and switch plugins", load: async () => (await import("./plugins/index.ts")).plugins },
   { name: "sessions", summary: "list the sessions", load: async () => (await import("./sessions.ts")).sessions },

@@ -55,7 +55,15 @@ const OURS = [
   "plugins.entries.*.subagent",
   "plugins.entries.*.llm",
   "plugins.slots.contextEngine",
+  "agents.defaults.memorySearch.recall",
+  "agents.defaults.memorySearch.inGroups",
+  "agents.list[].memorySearch.recall",
+  "agents.list[].memorySearch.inGroups",
 ];
+/** Values that this project adds to those of published keys. */
+const MORE_VALUES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  ["agents.defaults", "agents.list[]"].flatMap((at) => ["provider", "fallback"].map((key) => [`${at}.memorySearch.${key}`, ["mistral", "ollama"]])),
+);
 
 function nodesAt(path: string): JsonSchema[] {
   let nodes: JsonSchemaNode[] = [configSchema];
@@ -118,7 +126,7 @@ describe("the configuration schema", () => {
     for (const [path, key] of Object.entries(published.keys)) {
       const nodes = nodesAt(path);
       const merged = nodes.length === 0 ? "missing" : describeNode(nodes.length === 1 ? nodes[0]! : { anyOf: nodes });
-      const wanted = { ...key, ...(key.enum ? { enum: inOrder(key.enum) } : {}) };
+      const wanted = { ...key, ...(key.enum ? { enum: inOrder([...key.enum, ...(MORE_VALUES[path] ?? [])]) } : {}) };
       ours[path] = typeof merged === "object" && merged.enum ? { ...merged, enum: inOrder(merged.enum) } : merged;
       theirs[path] = wanted;
     }

@@ -12,7 +12,7 @@ const GROUPS = words(
 export const BUILTIN_TOOL_NAMES: ReadonlySet<string> = new Set(
   words(`
   read edit write apply_patch apply-patch grep find ls exec bash process browser canvas nodes cron message tts gateway agents_list
-  sessions_list sessions_history sessions_send sessions_spawn subagents session_status web_search web_fetch image`),
+  sessions_list sessions_history sessions_send sessions_spawn subagents session_status skills_search web_search web_fetch image`),
 );
 
 /** Tools of the documented system in all its versions, with those of its bundled plugins. */

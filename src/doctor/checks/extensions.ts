@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { bundledSkillsFolder } from "../../base/program-folders.ts";
 import { agentWorkspace, defaultAgentId, isObject, valueAt } from "../../config/index.ts";
 import { isWaiting, pluginIssues, type Inventory, type PluginDiagnostic, type PluginEntry } from "../../plugins/index.ts";
 import type { DoctorDeps } from "../deps.ts";
@@ -89,7 +90,7 @@ export const skills: Check = {
     const { createSkills } = await import("../../agent/index.ts");
     const workspace = agentWorkspace(config.current, { env, exists: existsSync, osHome, cwd }, defaultAgentId(config.current));
     const plugins = (await inventory()).entries.flatMap(({ enabled, error, skillDirs = [] }) => (enabled && error === undefined ? skillDirs : []));
-    const places = () => ({ home: config.paths.home, stateFolder: config.paths.state, plugins });
+    const places = () => ({ home: config.paths.home, stateFolder: config.paths.state, bundled: bundledSkillsFolder(env), plugins });
     using offered = createSkills({ config: () => config.current, places, env: config.env(), platform, clock });
     const { skills: found, problems } = await offered.status(workspace);
     const lacks = found.flatMap(({ name, eligible, disabled, blockedByAllowlist, missing }): string[] => {
@@ -107,7 +108,7 @@ export const skills: Check = {
               part: "missing",
               level: "info" as const,
               text: `${ready} of ${found.length} skills can be used; these need something: ${lacks.join("; ")}`,
-              todo: "install what they need, or turn them off: skills.entries.<name>.enabled",
+              todo: "openclaw skills check shows how to get it; to turn a skill off, set skills.entries.<name>.enabled to false",
             },
           ]),
     ];

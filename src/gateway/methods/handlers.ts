@@ -88,7 +88,7 @@ export function sessionDefaults(config: OpenClawConfig): NonNullable<HelloOk["sn
 }
 
 /** Methods of what may not be there: the ports in `deps` say which of them are answered. */
-function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<GatewayHub, "broadcast" | "stopping">) {
+function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pick<GatewayHub, "broadcast" | "send" | "stopping">) {
   const { config, store, ids, clock, models, approvals, execRules, toolFacts, agent, auth, channels } = deps;
   const board = approvals && createApprovalBoard({ approvals, broadcast, clock });
   if (board) stopping.addEventListener("abort", () => board[Symbol.dispose](), { once: true });
@@ -108,7 +108,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, stopping }: Pick<Gate
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
     ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
-    ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills } }) : unavailable("skills")),
+    ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills }, send }) : unavailable("skills")),
     ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node")),
     ...(auth ? loginHandlers({ auth, config }) : unavailable("login")),
   } satisfies Handlers;

@@ -1,95 +1,26 @@
-import { isObject, redactConfig, type OpenClawConfig } from "../../config/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { isObject, redactConfig } from "../../config/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { AgentPort } from "../ports.ts";
 import { changeFile } from "./config/change.ts";
 import { currentSnapshot } from "./config/shown.ts";
-import type { MethodDeps } from "./deps.ts";
-import { unavailable, type HandlersOf } from "./handler.ts";
+import type { MethodDeps, SendTo } from "./deps.ts";
+import type { CallContext, HandlersOf } from "./handler.ts";
 import { agentList, knownAgent } from "./sessions/keys.ts";
 
-/** A way to get what a skill lacks. */
-type InstallOption = { readonly id: string; readonly kind: string; readonly label: string; readonly bins: string[] };
-
-const KINDS = ["brew", "node", "go", "uv", "download"] as const;
-type Kind = (typeof KINDS)[number];
-type Fields = Readonly<Record<string, unknown>>;
-
-const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((text) => typeof text === "string") : []);
-
-function labelOf(kind: Kind, option: Fields, bins: readonly string[]): string {
-  if (typeof option["label"] === "string" && option["label"].trim() !== "") return option["label"].trim();
-  const named = (field: string): string => (typeof option[field] === "string" ? option[field] : bins.join(", ") || "it");
-  if (kind === "brew") return `Install ${named("formula")} (brew)`;
-  if (kind === "node") return `Install ${named("package")} (npm)`;
-  if (kind === "go") return `Install ${named("module")} (go)`;
-  if (kind === "uv") return `Install ${named("package")} (uv)`;
-  return `Download ${named("url")}`;
-}
-
-/** The kinds in the order in which one is chosen. Brew is at home on macOS only. */
-function order(platform: string, preferBrew: boolean): readonly Kind[] {
-  const last: readonly Kind[] = ["uv", "node", "go", "download", "brew"];
-  if (platform !== "darwin") return last;
-  return preferBrew ? ["brew", "uv", "node", "go", "download"] : ["uv", "node", "brew", "go", "download"];
-}
-
-/** What is offered of a skill's `install` list: the best way for this machine, or every download when there is nothing else. */
-export function installOptions(written: readonly unknown[], host: { readonly platform: string; readonly preferBrew: boolean }): InstallOption[] {
-  const options = written.flatMap((option, index) => {
-    const kind = isObject(option) ? KINDS.find((known) => known === option["kind"]) : undefined;
-    if (!isObject(option) || kind === undefined) return [];
-    const systems = textsOf(option["os"]);
-    if (systems.length > 0 && !systems.includes(host.platform)) return [];
-    const bins = textsOf(option["bins"]);
-    const id = typeof option["id"] === "string" && option["id"].trim() !== "" ? option["id"].trim() : `${kind}-${index}`;
-    return [{ id, kind, label: labelOf(kind, option, bins), bins }];
-  });
-  if (options.every(({ kind }) => kind === "download")) return options;
-  const best = order(host.platform, host.preferBrew)
-    .map((kind) => options.find((option) => option.kind === kind))
-    .find((option) => option !== undefined);
-  return best ? [best] : [];
-}
-
 type SkillsPort = NonNullable<AgentPort["skills"]>;
-type FoundSkill = Awaited<ReturnType<SkillsPort["status"]>>["skills"][number];
-type SkillRow = MethodResult<"skills.status">["skills"][number];
 
 export interface SkillsDeps extends Pick<MethodDeps, "config"> {
   readonly agent: AgentPort & { readonly skills: SkillsPort };
-}
-
-function rowOf(skill: FoundSkill, config: OpenClawConfig, platform: string): SkillRow {
-  const { name, description, source, filePath, baseDir, key, primaryEnv, emoji, homepage, always, os, requires, install, ...verdict } = skill;
-  const { missing, disabled, blockedByAllowlist, eligible } = verdict;
-  return {
-    name,
-    description,
-    source,
-    bundled: source === "openclaw-bundled",
-    filePath,
-    baseDir,
-    skillKey: key,
-    ...(primaryEnv === undefined ? {} : { primaryEnv }),
-    ...(emoji === undefined ? {} : { emoji }),
-    ...(homepage === undefined ? {} : { homepage }),
-    always,
-    disabled,
-    blockedByAllowlist,
-    eligible,
-    requirements: { ...requires, os },
-    missing,
-    configChecks: requires.config.map((path) => ({ path, satisfied: !missing.config.includes(path) })),
-    install: installOptions(install, { platform, preferBrew: config.skills?.install?.preferBrew ?? true }),
-  };
+  readonly send: SendTo;
 }
 
 async function status(params: MethodParams<"skills.status">, deps: SkillsDeps): Promise<MethodResult<"skills.status">> {
   const { agent, config } = deps;
   const workspaceDir = await agent.workspace(knownAgent(params.agentId, config.current));
-  const { skills } = await agent.skills.status(workspaceDir);
-  const rows = skills.map((skill) => rowOf(skill, config.current, agent.skills.platform));
-  return { workspaceDir, managedSkillsDir: agent.skills.managedFolder, skills: rows };
+  // Loaded with the agent's code, which the status needs anyway.
+  const [{ skillRow }, { skills }, host] = await Promise.all([import("../../agent/index.ts"), agent.skills.status(workspaceDir), agent.skills.installHost()]);
+  return { workspaceDir, managedSkillsDir: agent.skills.managedFolder, skills: skills.map((skill) => skillRow(skill, host)) };
 }
 
 /** Programs that any skill of any agent asks for or brings. */
@@ -121,12 +52,35 @@ async function update(params: MethodParams<"skills.update">, deps: SkillsDeps, b
   return { ok: true, skillKey, config: { ...shown } };
 }
 
+/** Installs what a skill of the default agent lacks. The caller's connection gets each step; a failure carries the output. */
+async function install(
+  params: MethodParams<"skills.install">,
+  { agent, config, send }: SkillsDeps,
+  context: CallContext,
+): Promise<MethodResult<"skills.install">> {
+  const { name, installId, timeoutMs } = params;
+  const { caller, signal } = context;
+  const workspaceDir = await agent.workspace(knownAgent(undefined, config.current));
+  const { warnings, ...outcome } = await agent.skills.install({
+    workspaceDir,
+    name,
+    installId,
+    timeoutMs,
+    signal,
+    onProgress: (progress) => void send(caller.connId, "skills.install.progress", { name, installId, ...progress }),
+  });
+  agent.skills.changed();
+  const result = { ...outcome, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) };
+  if (!outcome.ok) throw new AppError("UNAVAILABLE", outcome.message, { details: { payload: result } });
+  return result;
+}
+
 /** Skills: what there is, and what is turned on. */
 export function skillsHandlers(deps: SkillsDeps): HandlersOf<"skills"> {
   return {
     "skills.status": (params) => status(params, deps),
     "skills.bins": () => bins(deps),
-    ...unavailable("skills.install"),
+    "skills.install": (params, context) => install(params, deps, context),
     "skills.update": (params, { caller }) => update(params, deps, `skills.update (${caller.client.id})`),
   };
 }

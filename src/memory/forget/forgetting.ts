@@ -1,6 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { createTextMatcher, ERASED, eraseTexts, type TextMatcher } from "../../base/erase-text.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
@@ -11,6 +8,7 @@ import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry } from "../thread/find.ts";
 import { makePlan, type Plan } from "./plan.ts";
+import { isOwnNote, unreachablePlaces } from "./unreachable.ts";
 import { PREVIEW_HEADS, type ForgetReport, type Forgetting } from "./types.ts";
 
 export interface ForgettingDeps {
@@ -37,7 +35,9 @@ export function redactedLine(line: string, matches: TextMatcher): string | undef
   const message = erased["message"];
   // Thoughts are signed: providers refuse changed ones, so that they go as a whole.
   if (isRecord(message) && Array.isArray(message["content"])) {
-    const content = (message["content"] as readonly unknown[]).filter((part) => !(isRecord(part) && part["type"] === "thinking" && part["thinking"] === ERASED));
+    const content = (message["content"] as readonly unknown[]).filter(
+      (part) => !(isRecord(part) && part["type"] === "thinking" && part["thinking"] === ERASED),
+    );
     return JSON.stringify({ ...erased, message: { ...message, content } });
   }
   return JSON.stringify(erased);
@@ -57,21 +57,7 @@ const everyText = (line: string): TextMatcher => {
 };
 
 export function createForgetting(deps: ForgettingDeps): Forgetting {
-  const { memory, notes, store, clock, log, stateDir, workspaceOf } = deps;
-
-  const isOwn = (path: string): boolean => path === "MEMORY.md" || path === "memory.md" || path.startsWith("memory/");
-
-  async function eraseLines(agentId: string, { units, match }: Plan): Promise<void> {
-    const paths = new Set(units.flatMap(({ item }) => (item.kind === "note" && isOwn(item.path) ? [item.path] : [])));
-    for (const path of paths) {
-      const own = units.filter(({ item }) => item.path === path);
-      await notes.edit(agentId, path, (text) => {
-        const lines = text.split("\n");
-        const gone = new Set(own.flatMap(({ item, whole }) => removedLines(lines, item, whole, match === "lines")));
-        return lines.filter((_, index) => !gone.has(index)).join("\n");
-      });
-    }
-  }
+  const { memory, notes, store, clock, log } = deps;
 
   /** Overwrites entries a batch at a time. One that changed meanwhile is read again. */
   async function eraseEntries(entries: readonly FoundEntry[], matchesOf: (line: string) => TextMatcher): Promise<readonly string[]> {
@@ -106,30 +92,6 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
     }
   }
 
-  /** Files beside the transcripts that the store does not keep: what was set aside when another program had changed them. */
-  async function setAside(agentId: string, matches: TextMatcher): Promise<readonly string[]> {
-    const folder = join(stateDir, "agents", agentId, "sessions");
-    const names = await readdir(folder).catch(() => []);
-    const found: string[] = [];
-    for (const name of names.filter((one) => one.includes(".bak"))) {
-      const text = await readFile(join(folder, name), "utf8").catch(() => "");
-      if (matches(text)) found.push(`${join(folder, name)}: a copy that was set aside; delete it`);
-    }
-    return found;
-  }
-
-  async function unreachable(agentId: string, plan: Plan, logEmptied: boolean): Promise<readonly string[]> {
-    const others = plan.units.filter(({ item }) => item.kind === "note" && !isOwn(item.path)).map(({ item }) => `${item.path}#L${item.startLine}: not in the workspace's memory; edit it yourself`);
-    return [
-      ...others,
-      ...(plan.needles.length === 0 ? [] : await setAside(agentId, createTextMatcher(plan.needles))),
-      ...(logEmptied ? [] : ["the database's log, until the next restart: another program is reading it"]),
-      ...(existsSync(join(workspaceOf(agentId), ".git")) ? ["the git history of the workspace"] : []),
-      "backups that were made before",
-      "log files, and what was sent to model providers and chats",
-    ];
-  }
-
   const listed = (plan: Plan): Pick<ForgetReport, "match" | "items" | "truncated"> => ({
     match: plan.match,
     items: plan.units.slice(0, MAX_LISTED).map(({ item }, index) => ({ n: index + 1, ...item, text: item.text.slice(0, 4000).toWellFormed() })),
@@ -153,9 +115,9 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
       const copies = await copiesOf(agentId, plan);
       const report = { ...listed(plan), plan: plan.id, copies: copies.count };
       if (request.preview) {
-        return { ...report, removed: false, unreachable: await unreachable(agentId, plan, true) };
+        return { ...report, removed: false, unreachable: await unreachablePlaces(deps, agentId, plan, { logEmptied: true }) };
       }
-      await eraseLines(agentId, plan);
+      await eraseLines(notes, agentId, plan);
       const needles = plan.needles.length === 0 ? [] : [...plan.needles, ...Object.values(PREVIEW_HEADS)];
       const matches = createTextMatcher(needles);
       const entries = plan.match === "entry" || plan.match === "lines" ? copies.entries : (await memory.find(agentId, { texts: needles })).entries;
@@ -165,13 +127,30 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
         await notes.eraseRemoved(agentId, matches);
       }
       await memory.purge(agentId, files);
-      return { ...report, removed: true, unreachable: await unreachable(agentId, plan, await emptyLog()) };
+      return { ...report, removed: true, unreachable: await unreachablePlaces(deps, agentId, plan, { logEmptied: await emptyLog() }) };
     },
   };
 }
 
+async function eraseLines(notes: Pick<Notebook, "edit">, agentId: string, { units, match }: Plan): Promise<void> {
+  const paths = new Set(units.flatMap(({ item }) => (item.kind === "note" && isOwnNote(item.path) ? [item.path] : [])));
+  for (const path of paths) {
+    const own = units.filter(({ item }) => item.path === path);
+    await notes.edit(agentId, path, (text) => {
+      const lines = text.split("\n");
+      const gone = new Set(own.flatMap(({ item, whole }) => removedLines(lines, item, whole, match === "lines")));
+      return lines.filter((_, index) => !gone.has(index)).join("\n");
+    });
+  }
+}
+
 /** Positions of the lines that an item stands for: by their text, as the file may have changed since; by their numbers when lines were named. */
-function removedLines(lines: readonly string[], item: { readonly startLine: number; readonly endLine: number }, whole: string, byNumber: boolean): readonly number[] {
+function removedLines(
+  lines: readonly string[],
+  item: { readonly startLine: number; readonly endLine: number },
+  whole: string,
+  byNumber: boolean,
+): readonly number[] {
   if (byNumber && lines.slice(item.startLine - 1, item.endLine).join("\n") === whole) {
     return Array.from({ length: item.endLine - item.startLine + 1 }, (_, index) => item.startLine - 1 + index);
   }

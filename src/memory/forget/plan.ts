@@ -43,7 +43,10 @@ function excerpt(whole: string, text: string): string {
   return line.slice(start, start + Math.max(EXCERPT, text.length + 40)).toWellFormed();
 }
 
-const lineUnit = ({ path, line, text }: FoundLine): Unit => ({ item: { kind: "note", path, startLine: line, endLine: line, text: text.trim() }, whole: text.trim() });
+const lineUnit = ({ path, line, text }: FoundLine): Unit => ({
+  item: { kind: "note", path, startLine: line, endLine: line, text: text.trim() },
+  whole: text.trim(),
+});
 
 function entryUnit(entry: FoundEntry, text: string): Unit {
   const { path, seq, sessionId, sessionKey, id, role, at } = entry;
@@ -65,8 +68,9 @@ function entryUnit(entry: FoundEntry, text: string): Unit {
   };
 }
 
-/** What somebody said. Asking to forget it, and what that was answered, is not. */
-const isFinding = ({ role, text }: FoundEntry): boolean => role !== null && !/^\s*\/forget\b/i.test(text) && !Object.values(PREVIEW_HEADS).some((head) => text.startsWith(head));
+/** What a person or the assistant said. Asking to forget it, and what that was answered, is not. */
+const isFinding = ({ role, text }: FoundEntry): boolean =>
+  role !== null && !/^\s*\/forget\b/i.test(text) && !Object.values(PREVIEW_HEADS).some((head) => text.startsWith(head));
 
 const planOf = (match: Plan["match"], units: readonly Unit[], needles: readonly string[]): Plan => ({
   match,
@@ -87,23 +91,34 @@ async function planText({ memory }: PlanDeps, agentId: string, written: string):
   const phrase = await unitsOf(false);
   if (phrase.length > 0) return planOf("phrase", phrase, [text]);
   const words = await unitsOf(true);
-  // Texts that were shown to whoever asked are copies, too.
+  // Texts that were shown to the user are copies, too.
   if (words.length > 0) return planOf("words", words, [text, ...new Set(words.flatMap(({ whole, item }) => [whole, item.text]))]);
   return planOf("phrase", [], [text]);
 }
 
-async function planLines({ notes }: PlanDeps, agentId: string, { path, startLine, endLine }: { readonly path: string; readonly startLine: number; readonly endLine: number }): Promise<Plan> {
+async function planLines(
+  { notes }: PlanDeps,
+  agentId: string,
+  { path, startLine, endLine }: { readonly path: string; readonly startLine: number; readonly endLine: number },
+): Promise<Plan> {
   const note = await notes.get(agentId, path);
   const lines = note.text.split("\n");
   if (note.hash === "" || endLine < startLine || startLine > lines.length) {
-    throw new AppError("INVALID_INPUT", note.hash === "" ? `there is no note ${path}` : `${path} has ${lines.length} lines; there are no lines ${startLine} to ${endLine}`);
+    throw new AppError(
+      "INVALID_INPUT",
+      note.hash === "" ? `there is no note ${path}` : `${path} has ${lines.length} lines; there are no lines ${startLine} to ${endLine}`,
+    );
   }
   const last = Math.min(endLine, lines.length);
   const text = lines.slice(startLine - 1, last).join("\n");
   return planOf("lines", [{ item: { kind: "note", path: note.path, startLine, endLine: last, text }, whole: text }], []);
 }
 
-async function planEntry({ store }: PlanDeps, agentId: string, { sessionId, entryId }: { readonly sessionId: string; readonly entryId: string }): Promise<Plan> {
+async function planEntry(
+  { store }: PlanDeps,
+  agentId: string,
+  { sessionId, entryId }: { readonly sessionId: string; readonly entryId: string },
+): Promise<Plan> {
   for (const { file } of await store.read("transcripts.ofSession", { agentId, sessionId })) {
     const row = await store.read("transcripts.entry", { file, id: entryId });
     if (!row) continue;
@@ -123,7 +138,8 @@ export async function makePlan(deps: PlanDeps, agentId: string, { target, plan, 
       : "path" in target
         ? await planLines(deps, agentId, target)
         : await planEntry(deps, agentId, target);
-  if (plan !== undefined && plan !== made.id) throw new AppError("CONFLICT", "something changed since this was shown; look at what would be removed again", { details: { reason: "CONFLICT" } });
+  if (plan !== undefined && plan !== made.id)
+    throw new AppError("CONFLICT", "something changed since this was shown; look at what would be removed again", { details: { reason: "CONFLICT" } });
   if (only === undefined) return made;
   const unknown = only.find((n) => n > made.units.length);
   if (unknown !== undefined) throw new AppError("INVALID_INPUT", `there is no number ${unknown}: ${made.units.length} were found`);

@@ -15,8 +15,7 @@ export interface NoteItem {
 }
 
 function localTime(now: number, timeZone: string | undefined): { readonly day: string; readonly time: string } {
-  const format = (zone: string | undefined): string =>
-    new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" }).format(now);
+  const format = (zone: string | undefined): string => new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" }).format(now);
   let shown: string;
   try {
     shown = format(timeZone);

@@ -21,14 +21,21 @@ beforeEach(() => {
   workspace = join(folder, "workspace");
   clock = manualClock(Date.parse("2026-11-17T23:30:00Z"));
   changed = [];
-  notes = createNotebook({ clock, ids: createIds(seededRandom(1)), stateDir: join(folder, "state"), workspaceOf: () => workspace, changed: (agentId) => changed.push(agentId) });
+  notes = createNotebook({
+    clock,
+    ids: createIds(seededRandom(1)),
+    stateDir: join(folder, "state"),
+    workspaceOf: () => workspace,
+    changed: (agentId) => changed.push(agentId),
+  });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("notes are listed with MEMORY.md first, then days from the newest on, then the others; links and other files are not notes", async () => {
   expect(await notes.list("main")).toEqual({ notes: [], truncated: false });
   mkdirSync(join(workspace, "memory", "people"), { recursive: true });
-  for (const name of ["MEMORY.md", "memory/zoo.md", "memory/2026-01-02.md", "memory/2026-01-03-trip.md", "memory/people/ida.md", "memory/list.txt"]) writeFileSync(join(workspace, name), "x");
+  for (const name of ["MEMORY.md", "memory/zoo.md", "memory/2026-01-02.md", "memory/2026-01-03-trip.md", "memory/people/ida.md", "memory/list.txt"])
+    writeFileSync(join(workspace, name), "x");
   symlinkSync(join(workspace, "MEMORY.md"), join(workspace, "memory", "link.md"));
   const { notes: listed } = await notes.list("main");
   expect(listed.map(({ path, day }) => [path, day])).toEqual([
@@ -44,8 +51,11 @@ test("a note is written in one step, and not when it is another one by now", asy
   const made = await notes.set("main", { path: "memory/a.md", text: "one\n", hash: "" });
   expect(readFileSync(join(workspace, "memory", "a.md"), "utf8")).toBe("one\n");
   await expect(notes.set("main", { path: "memory/a.md", text: "two\n", hash: "" })).rejects.toMatchObject({ code: "CONFLICT" });
-  writeFileSync(join(workspace, "memory", "a.md"), "by somebody else\n");
-  await expect(notes.set("main", { path: "memory/a.md", text: "two\n", hash: made.hash })).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "CONFLICT" } });
+  writeFileSync(join(workspace, "memory", "a.md"), "by someone else\n");
+  await expect(notes.set("main", { path: "memory/a.md", text: "two\n", hash: made.hash })).rejects.toMatchObject({
+    code: "CONFLICT",
+    details: { reason: "CONFLICT" },
+  });
   const { hash } = await notes.get("main", "memory/a.md");
   expect(await notes.set("main", { path: "memory/a.md", text: "two\n", hash })).toMatchObject({ path: "memory/a.md", text: "two\n" });
   expect(changed).toEqual(["main", "main"]);
@@ -56,7 +66,19 @@ test("only notes are written: nothing else of the workspace, nothing outside, no
   mkdirSync(join(folder, "elsewhere"));
   mkdirSync(join(workspace, "memory"), { recursive: true });
   symlinkSync(join(folder, "elsewhere"), join(workspace, "memory", "out"));
-  for (const path of ["AGENTS.md", "../x.md", "memory/../AGENTS.md", "memory/a.txt", "/etc/x.md", "memory", "", "memory//a.md", "memory/.md/..", "memory/out/a.md", "memory/a\0.md"]) {
+  for (const path of [
+    "AGENTS.md",
+    "../x.md",
+    "memory/../AGENTS.md",
+    "memory/a.txt",
+    "/etc/x.md",
+    "memory",
+    "",
+    "memory//a.md",
+    "memory/.md/..",
+    "memory/out/a.md",
+    "memory/a\0.md",
+  ]) {
     await expect(notes.set("main", { path, text: "x" }), path).rejects.toMatchObject({ code: "INVALID_INPUT" });
   }
   expect(readdirSync(join(folder, "elsewhere"))).toEqual([]);

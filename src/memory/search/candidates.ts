@@ -7,6 +7,16 @@ import type { Span } from "./when.ts";
 /** Which documents may be searched; undefined is all. */
 export type Allowed = ReadonlySet<number> | undefined;
 
+/** What embeddings know of a question. */
+export interface Near {
+  /** The nearest passages among those allowed, with their cosine. */
+  top(most: number, isAllowed: (passage: number) => boolean): ReadonlyMap<number, number>;
+  /** The cosine of any passage; undefined when it is not embedded yet. */
+  cosine(passage: number): number | undefined;
+  /** From a cosine to the scale that the ranking was trained with, the same for all models. */
+  readonly scale: (cosine: number) => number;
+}
+
 /** A term of the question with how rare it is in this index. */
 export interface WeightedTerm extends QuestionTerm {
   readonly idf: number;
@@ -22,6 +32,8 @@ export interface Candidate {
   related: number;
   /** Cosine of the embeddings; undefined without them. */
   vector?: number;
+  /** The same on the scale of the ranking. */
+  nearness?: number;
 }
 
 export interface Pool {
@@ -37,6 +49,7 @@ export interface Pool {
 
 const BY_WORDS = 120;
 const BY_RELATED = 60;
+const BY_VECTORS = 24;
 const NEIGHBOURS_OF = 40;
 const REACH = 3;
 /** Neighbours that a candidate is measured with. */
@@ -128,8 +141,10 @@ export interface Gathering {
   readonly allowed: Allowed;
   /** When it is asked, in seconds since the epoch. */
   readonly now: number;
-  /** Passages found by their embeddings, with their cosine. */
-  readonly vectors?: ReadonlyMap<number, number> | undefined;
+  /** Undefined without embeddings. */
+  readonly near?: Near | undefined;
+  /** Passages to find by their embeddings. */
+  readonly byVectors?: number | undefined;
 }
 
 /** When the event that a question names happened: the times of the messages that fit it best. */
@@ -146,27 +161,28 @@ function anchorSpans({ index, passages, question, allowed }: Gathering, terms: r
 
 /** Everything that could be an answer: what has the words or related ones, their neighbours, and what was said at the time in question. */
 export function gather(gathering: Gathering): Pool {
-  const { index, passages, question, allowed, vectors } = gathering;
+  const { index, passages, question, allowed, near } = gathering;
   const { terms, total } = weigh(index, passages, question);
   setAllowed(index, allowed);
   const counts = passages.frequencies([...new Set(terms.flatMap(({ related }) => related))]);
   const related = terms.flatMap((term) => term.related.map((stem) => ({ stems: [stem], found: counts.get(stem) ?? 0 })));
-  const scores = new Map<number, { words: number; related: number; vector?: number }>();
+  const scores = new Map<number, { words: number; related: number }>();
   const at = (id: number) => scores.get(id) ?? scores.set(id, { words: 0, related: 0 }).get(id) ?? { words: 0, related: 0 };
 
   const byWords = match(index, [...affordable(terms, MOST_MATCHES), ...question.exact], allowed, BY_WORDS);
   for (const { id, score } of byWords) at(id).words = score;
   const byRelated = match(index, affordable(related, MOST_RELATED_MATCHES), allowed, BY_RELATED);
   for (const { id, score } of byRelated) at(id).related = score;
-  for (const [id, cosine] of vectors ?? []) at(id).vector = cosine;
+  const isAllowed = (id: number): boolean => allowed === undefined || allowed.has(documentOf(id));
+  for (const id of near?.top(gathering.byVectors ?? BY_VECTORS, isAllowed).keys() ?? []) at(id);
 
-  const near = [...byWords.slice(0, NEIGHBOURS_OF), ...byRelated.slice(0, NEIGHBOURS_OF / 2)];
-  for (const { id } of near) {
+  const strongest = [...byWords.slice(0, NEIGHBOURS_OF), ...byRelated.slice(0, NEIGHBOURS_OF / 2)];
+  for (const { id } of strongest) {
     const position = positionOf(id);
     for (let step = -REACH; step <= REACH; step += 1) if (position + step >= 0) at(id + step);
   }
   for (const document of bestDocuments(scores)) {
-    for (const { id } of near) {
+    for (const { id } of strongest) {
       if (documentOf(id) !== document) continue;
       for (let step = -SESSION_REACH; step <= SESSION_REACH; step += 1) if (positionOf(id) + step >= 0) at(id + step);
       break;
@@ -185,9 +201,13 @@ export function gather(gathering: Gathering): Pool {
     }
   }
   const candidates = new Map<number, Candidate>();
-  // What was said later than the question is no answer to it.
-  for (const [id, passage] of found)
-    if (passage.at === null || passage.at <= gathering.now) candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }) });
+  for (const [id, passage] of found) {
+    // What was said later than the question is no answer to it.
+    if (!isAllowed(id) || (passage.at !== null && passage.at > gathering.now)) continue;
+    const cosine = near?.cosine(id);
+    const nearness = near && cosine !== undefined ? { vector: cosine, nearness: near.scale(cosine) } : {};
+    candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }), ...nearness });
+  }
   return { candidates, beside, terms, anchors, total };
 }
 

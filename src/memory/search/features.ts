@@ -108,15 +108,57 @@ export interface FeatureDeps {
   readonly neighbour: (id: number) => StoredPassage | undefined;
 }
 
-/** Measures every candidate of a pool against the question. */
-export function measure(question: Question, pool: Pool, { analyser, now, neighbour }: FeatureDeps): ReadonlyMap<number, Features> {
-  const read = createReader(analyser);
-  const { terms, candidates } = pool;
-  const all = terms.reduce((sum, { idf }) => sum + idf, 0) || 1;
-  const rarest = terms.reduce<WeightedTerm | undefined>((best, term) => (!best || term.idf > best.idf ? term : best), undefined);
-  const found = new Map<number, Coverage>();
+/** Everything that is known about a pool as a whole, and how its passages are read. */
+interface Measuring {
+  readonly question: Question;
+  readonly pool: Pool;
+  readonly now: number;
+  readonly read: (passage: StoredPassage) => Read;
+  readonly covers: (passage: StoredPassage) => Coverage;
+  /** A passage beside another; undefined at the ends of a conversation. */
+  readonly beside: (passage: StoredPassage, step: number) => StoredPassage | undefined;
+  readonly all: number;
+  readonly rarest: WeightedTerm | undefined;
+  readonly words: ReadonlySet<string>;
+  readonly mostWords: number;
+  readonly mostRelated: number;
+  readonly ranks: ReadonlyMap<number, number>;
+  readonly vectorRanks: ReadonlyMap<number, number>;
+  readonly sessions: ReadonlyMap<number, { readonly coverage: number; readonly words: number }>;
+  readonly ages: ReadonlyMap<number, number>;
+}
 
-  function covers(passage: StoredPassage): Coverage {
+function measuring(question: Question, pool: Pool, { analyser, now, neighbour }: FeatureDeps): Measuring {
+  const { terms, candidates } = pool;
+  const list = [...candidates.values()];
+  const read = createReader(analyser);
+  const all = terms.reduce((sum, { idf }) => sum + idf, 0) || 1;
+  const covers = createCoverage(terms, all, read);
+  const mostWords = list.reduce((most, { words }) => Math.max(most, words), 0) || 1;
+  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
+  return {
+    question,
+    pool,
+    now,
+    read,
+    covers,
+    beside: ({ id }, step) => (positionOf(id) + step < 0 ? undefined : at(id + step)),
+    all,
+    rarest: terms.reduce<WeightedTerm | undefined>((best, term) => (!best || term.idf > best.idf ? term : best), undefined),
+    words: new Set(terms.flatMap(({ stems }) => stems)),
+    mostWords,
+    mostRelated: list.reduce((most, { related }) => Math.max(most, related), 0) || 1,
+    ranks: ranksBy(list, ({ words }) => words),
+    vectorRanks: ranksBy(list, ({ vector }) => vector ?? 0),
+    sessions: sessionEvidence(list, covers, mostWords),
+    ages: agesOfMatches(list, covers),
+  };
+}
+
+/** How much of the question each passage has, computed once. */
+function createCoverage(terms: readonly WeightedTerm[], all: number, read: Measuring["read"]): Measuring["covers"] {
+  const found = new Map<number, Coverage>();
+  return (passage) => {
     const known = found.get(passage.id);
     if (known) return known;
     const text = read(passage);
@@ -132,91 +174,112 @@ export function measure(question: Question, pool: Pool, { analyser, now, neighbo
     const made = { own: own / all, related: related / all, about: about / all, matched };
     found.set(passage.id, made);
     return made;
-  }
+  };
+}
 
-  const at = (id: number): StoredPassage | undefined => candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
-  const list = [...candidates.values()];
-  const mostWords = list.reduce((most, { words }) => Math.max(most, words), 0) || 1;
-  const mostRelated = list.reduce((most, { related }) => Math.max(most, related), 0) || 1;
-  const ranks = ranksBy(list, ({ words }) => words);
-  const vectorRanks = ranksBy(list, ({ vector }) => vector ?? 0);
-  const sessions = sessionEvidence(list, covers, mostWords);
-  const ages = agesOfMatches(list, covers);
-  const words = new Set(terms.flatMap(({ stems }) => stems));
-  const spans = question.span ? [question.span] : [];
-  const onlyTime = question.span !== undefined && terms.length <= 2;
+/** The words of a passage against those of the question. */
+function byWords(on: Measuring, candidate: Candidate, text: Read, own: Coverage, isQuestion: boolean) {
+  const { pool, question, words } = on;
+  const { id } = candidate.passage;
+  const exact = question.exact.filter((term) => text.stems.has(term)).length;
+  const shared = text.order.filter((stem) => words.has(stem)).length;
+  return {
+    words: candidate.words / on.mostWords,
+    wordsRank: candidate.words > 0 ? 1 / (1 + (on.ranks.get(id) ?? 0) / 5) : 0,
+    relatedWords: candidate.related / on.mostRelated,
+    coverage: own.own,
+    coverageRelated: clamp(own.own + own.related * 0.6),
+    coverageAbout: clamp(own.own + own.about),
+    rarest: on.rarest && own.matched.includes(on.rarest) ? 1 : 0,
+    matched: Math.min(own.matched.length, 4) / 4,
+    closeness: closeness(text.order, words),
+    pairs: pairs(pool.terms, text.order),
+    exact: question.exact.length === 0 ? 0 : exact / question.exact.length,
+    exactMissing: question.exact.length > 0 && exact === 0 ? 1 : 0,
+    echo: pool.terms.length >= 3 ? clamp((shared / Math.max(text.order.length, 1)) * own.own * (isQuestion ? 1.5 : 0.5)) : 0,
+    vector: candidate.nearness ?? 0,
+    vectorRank: candidate.vector === undefined ? 0 : 1 / (1 + (on.vectorRanks.get(id) ?? 0) / 5),
+  };
+}
 
+/** What stands beside a passage, and in the rest of its conversation. */
+function bySurroundings({ beside, covers, all, sessions }: Measuring, passage: StoredPassage, own: Coverage, isQuestion: boolean) {
+  const [before, before2, after, after2] = [beside(passage, -1), beside(passage, -2), beside(passage, 1), beside(passage, 2)];
+  const coverageOf = (other: StoredPassage | undefined): number => (other ? covers(other).own + covers(other).related * 0.5 : 0);
+  const union = new Set([passage, before, before2, after, after2].flatMap((other) => (other ? covers(other).matched : [])));
+  const around = [...union].reduce((sum, { idf }) => sum + idf, 0) / all;
+  const session = sessions.get(documentOf(passage.id));
+  return {
+    previous: coverageOf(before),
+    previous2: coverageOf(before2),
+    next: coverageOf(after),
+    around,
+    aroundGain: around - own.own,
+    answersQuestion: before && QUESTION.test(before.text) && !isQuestion ? coverageOf(before) : 0,
+    isQuestion: isQuestion ? 1 : 0,
+    session: session?.coverage ?? 0,
+    sessionWords: session?.words ?? 0,
+  };
+}
+
+/** Who wrote it, and whether it has what an answer of this kind has. */
+function byForm({ question, pool: { terms } }: Measuring, passage: StoredPassage, text: Read) {
+  const isSaid = passage.about !== null && passage.role !== "note";
+  const speaker = isSaid && terms.some(({ stems }) => stems.some((stem) => text.about.has(stem)));
+  const hasNumber = /\d/.test(passage.text);
+  const hasCapital = /[^.!?\s]\s+\p{Lu}\p{Ll}+/u.test(passage.text) || /^\p{Lu}\p{Ll}+\W*$/u.test(passage.text);
+  const isNamed = question.kind === "who" || question.kind === "where" || question.kind === "name";
+  return {
+    user: passage.role === "user" ? 1 : 0,
+    assistant: passage.role === "assistant" ? 1 : 0,
+    note: passage.role === "note" ? 1 : 0,
+    askedOfAssistant: question.about === "assistant" ? (passage.role === "assistant" ? 1 : -1) : 0,
+    askedOfUser: question.about === "user" ? (passage.role === "assistant" ? -1 : 1) : 0,
+    speaker: speaker ? 1 : 0,
+    otherSpeaker: !speaker && isSaid && terms.some(({ isName }) => isName) ? 1 : 0,
+    length: Math.min(Math.log1p(passage.text.length) / 7, 1.2),
+    short: passage.text.length < 30 ? 1 : 0,
+    number: hasNumber ? 1 : 0,
+    numberWanted: question.kind === "amount" ? (hasNumber ? 1 : -1) : 0,
+    timeWanted: question.kind === "when" ? (namesTime(text.plain()) ? 1 : -1) : 0,
+    capital: hasCapital ? 1 : 0,
+    capitalWanted: isNamed ? (hasCapital ? 1 : -1) : 0,
+    firstPerson: question.about === "user" && FIRST_PERSON.test(text.plain()) ? 1 : 0,
+    replaces: question.wants === "newest" && REPLACES.test(text.plain()) ? 1 : 0,
+  };
+}
+
+/** When it was said. */
+function byTime({ question, pool, ages, now }: Measuring, { id, at }: StoredPassage) {
+  const order = at === null ? 0.5 : (ages.get(id) ?? 0.5);
+  const isThen = inSpan(at, question.span ? [question.span] : []);
+  return {
+    recent: at === null ? 0.3 : Math.exp(-Math.max(0, now - at) / DAY / 60),
+    newestWanted: question.wants === "newest" ? order : 0,
+    oldestWanted: question.wants === "oldest" ? 1 - order : 0,
+    newest: order,
+    oldest: 1 - order,
+    inSpan: isThen ? 1 : 0,
+    outOfSpan: question.span && !isThen ? 1 : 0,
+    inAnchor: inSpan(at, pool.anchors) ? 1 : 0,
+    spanOnly: isThen && pool.terms.length <= 2 ? 1 : 0,
+  };
+}
+
+/** Measures every candidate of a pool against the question. */
+export function measure(question: Question, pool: Pool, deps: FeatureDeps): ReadonlyMap<number, Features> {
+  const on = measuring(question, pool, deps);
   const measured = new Map<number, Features>();
-  for (const candidate of list) {
+  for (const [id, candidate] of pool.candidates) {
     const { passage } = candidate;
-    const text = read(passage);
-    const own = covers(passage);
-    const position = positionOf(passage.id);
-    const near = (step: number): StoredPassage | undefined => (position + step < 0 ? undefined : at(passage.id + step));
-    const [before, before2, after] = [near(-1), near(-2), near(1)];
-    const coverageOf = (other: StoredPassage | undefined): number => (other ? covers(other).own + covers(other).related * 0.5 : 0);
-    const union = new Set([passage, before, before2, after, near(2)].flatMap((other) => (other ? covers(other).matched : [])));
-    const around = [...union].reduce((sum, { idf }) => sum + idf, 0) / all;
-    const session = sessions.get(documentOf(passage.id));
+    const text = on.read(passage);
+    const own = on.covers(passage);
     const isQuestion = QUESTION.test(passage.text);
-    const hasNumber = /\d/.test(passage.text);
-    const hasCapital = /[^.!?\s]\s+\p{Lu}\p{Ll}+/u.test(passage.text) || /^\p{Lu}\p{Ll}+\W*$/u.test(passage.text);
-    const speaker = passage.about !== null && passage.role !== "note" && terms.some(({ stems }) => stems.some((stem) => text.about.has(stem)));
-    const exact = question.exact.filter((term) => text.stems.has(term)).length;
-    const age = passage.at === null ? undefined : Math.max(0, now - passage.at) / DAY;
-    const order = passage.at === null ? 0.5 : (ages.get(passage.id) ?? 0.5);
-    const inQuestionSpan = inSpan(passage.at, spans);
-    const shared = text.order.filter((stem) => words.has(stem)).length;
-    measured.set(passage.id, {
-      words: candidate.words / mostWords,
-      wordsRank: candidate.words > 0 ? 1 / (1 + (ranks.get(passage.id) ?? 0) / 5) : 0,
-      relatedWords: candidate.related / mostRelated,
-      coverage: own.own,
-      coverageRelated: clamp(own.own + own.related * 0.6),
-      coverageAbout: clamp(own.own + own.about),
-      rarest: rarest && own.matched.includes(rarest) ? 1 : 0,
-      matched: Math.min(own.matched.length, 4) / 4,
-      closeness: closeness(text.order, words),
-      pairs: pairs(terms, text.order),
-      previous: coverageOf(before),
-      previous2: coverageOf(before2),
-      next: coverageOf(after),
-      around,
-      aroundGain: around - own.own,
-      answersQuestion: before && QUESTION.test(before.text) && !isQuestion ? coverageOf(before) : 0,
-      isQuestion: isQuestion ? 1 : 0,
-      session: session?.coverage ?? 0,
-      sessionWords: session?.words ?? 0,
-      user: passage.role === "user" ? 1 : 0,
-      assistant: passage.role === "assistant" ? 1 : 0,
-      note: passage.role === "note" ? 1 : 0,
-      askedOfAssistant: question.about === "assistant" ? (passage.role === "assistant" ? 1 : -1) : 0,
-      askedOfUser: question.about === "user" ? (passage.role === "assistant" ? -1 : 1) : 0,
-      speaker: speaker ? 1 : 0,
-      otherSpeaker: !speaker && passage.about !== null && passage.role !== "note" && terms.some(({ isName }) => isName) ? 1 : 0,
-      length: Math.min(Math.log1p(passage.text.length) / 7, 1.2),
-      short: passage.text.length < 30 ? 1 : 0,
-      number: hasNumber ? 1 : 0,
-      numberWanted: question.kind === "amount" ? (hasNumber ? 1 : -1) : 0,
-      timeWanted: question.kind === "when" ? (namesTime(text.plain()) ? 1 : -1) : 0,
-      capital: hasCapital ? 1 : 0,
-      capitalWanted: question.kind === "who" || question.kind === "where" || question.kind === "name" ? (hasCapital ? 1 : -1) : 0,
-      firstPerson: question.about === "user" && FIRST_PERSON.test(text.plain()) ? 1 : 0,
-      recent: age === undefined ? 0.3 : Math.exp(-age / 60),
-      newestWanted: question.wants === "newest" ? order : 0,
-      oldestWanted: question.wants === "oldest" ? 1 - order : 0,
-      newest: order,
-      oldest: 1 - order,
-      inSpan: inQuestionSpan ? 1 : 0,
-      outOfSpan: question.span && !inQuestionSpan ? 1 : 0,
-      inAnchor: inSpan(passage.at, pool.anchors) ? 1 : 0,
-      spanOnly: onlyTime && inQuestionSpan ? 1 : 0,
-      exact: question.exact.length === 0 ? 0 : exact / question.exact.length,
-      exactMissing: question.exact.length > 0 && exact === 0 ? 1 : 0,
-      echo: terms.length >= 3 ? clamp((shared / Math.max(text.order.length, 1)) * own.own * (isQuestion ? 1.5 : 0.5)) : 0,
-      replaces: question.wants === "newest" && REPLACES.test(text.plain()) ? 1 : 0,
-      vector: candidate.vector ?? 0,
-      vectorRank: candidate.vector === undefined ? 0 : 1 / (1 + (vectorRanks.get(passage.id) ?? 0) / 5),
+    measured.set(id, {
+      ...byWords(on, candidate, text, own, isQuestion),
+      ...bySurroundings(on, passage, own, isQuestion),
+      ...byForm(on, passage, text),
+      ...byTime(on, passage),
     });
   }
   return measured;

@@ -2,8 +2,8 @@ import type { Analyser } from "../text/analyser.ts";
 import type { Concepts } from "../text/concepts.ts";
 import { documentOf, type IndexDatabase } from "../thread/database.ts";
 import type { Passages, StoredPassage } from "../thread/passages.ts";
-import { citationOf, type Explanation, type SearchAnswer, type SearchHit, type SearchRequest, type Understood } from "../types.ts";
-import { gather, type Allowed, type Pool } from "./candidates.ts";
+import { citationOf, type Explanation, type RankingSettings, type SearchAnswer, type SearchHit, type SearchRequest, type Understood } from "../types.ts";
+import { gather, type Allowed, type Near, type Pool } from "./candidates.ts";
 import { measure, similarity, type Features } from "./features.ts";
 import { factsOf, present, type DocumentFacts } from "./present.ts";
 import { readQuestion, type Question } from "./question.ts";
@@ -16,8 +16,8 @@ export interface SearchDeps {
   readonly concepts: Concepts;
   readonly learned: Ranker | undefined;
   readonly fixed: Ranker;
-  /** Passages near the question by their embeddings, with their cosine; undefined without embeddings. */
-  readonly vectors?: ReadonlyMap<number, number> | undefined;
+  /** What embeddings know of the question; undefined without them. */
+  readonly near?: Near | undefined;
   /** False when a hit is no longer what the file or the transcript says: it is left out. */
   readonly isTrue: (passage: StoredPassage, document: DocumentFacts) => boolean;
 }
@@ -29,6 +29,8 @@ interface Ranked {
 }
 
 const DAY = 86_400;
+/** Documented: candidates per side. */
+const MOST_BY_VECTORS = 200;
 /** Two texts that share this much of their words speak of the same thing. */
 const SAME_THING = 0.4;
 /** A new statement replaces one that was made at least this long before, in seconds. */
@@ -130,36 +132,51 @@ function understood({ language, terms, exact, kind, span, wants }: Question): Un
   };
 }
 
-function scoreAll(pool: Pool, features: ReadonlyMap<number, Features>, ranker: Ranker, { ranking }: SearchRequest): Ranked[] {
+/** Without vectors everything is scored by its words, whatever the configuration wants. */
+function rankingOf({ ranking }: SearchRequest, near: Near | undefined): RankingSettings {
+  return near ? ranking : { ...ranking, vectorsOnly: false };
+}
+
+function scoreAll(pool: Pool, features: ReadonlyMap<number, Features>, ranker: Ranker, ranking: RankingSettings): Ranked[] {
   const ranked: Ranked[] = [];
   for (const [id, measured] of features) {
     const candidate = pool.candidates.get(id);
     if (!candidate) continue;
+    const { vector } = candidate;
+    if (ranking.vectorsOnly && vector === undefined) continue;
     const text = ranker.score(measured);
-    const score = ranking.weights && candidate.vector !== undefined ? ranking.weights.vector * candidate.vector + ranking.weights.text * text : text;
-    ranked.push({ passage: candidate.passage, features: measured, score });
+    const mixed = ranking.weights && vector !== undefined ? ranking.weights.vector * vector + ranking.weights.text * text : text;
+    ranked.push({ passage: candidate.passage, features: measured, score: ranking.vectorsOnly && vector !== undefined ? vector : mixed });
   }
   return ranked;
 }
 
 /** Answers a question from the index. */
 export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAnswer, "ms" | "indexing"> {
-  const { index, passages, analyser, concepts, vectors, isTrue } = deps;
+  const { index, passages, analyser, concepts, near, isTrue } = deps;
   const ranker = request.fixed ? deps.fixed : (deps.learned ?? deps.fixed);
   const now = Math.floor(request.now / 1000);
   const question = readQuestion(request.query, { analyser, concepts, now, zoneSeconds: request.zoneSeconds });
-  const mode = vectors === undefined ? "fts-only" : "hybrid";
+  const mode = near === undefined ? "fts-only" : request.ranking.vectorsOnly === true ? "vector" : "hybrid";
   const base = { mode, ranker: ranker.kind, ...(request.explain ? { understood: understood(question) } : {}) } as const;
   const allowed = allowedDocuments(index, request);
-  if (question.terms.length === 0 || allowed?.size === 0) return { ...base, hits: [] };
-  const pool = gather({ index, passages, question, allowed, vectors, now });
+  if ((question.terms.length === 0 && !near) || allowed?.size === 0) return { ...base, hits: [] };
+  const pool = gather({
+    index,
+    passages,
+    question,
+    allowed,
+    now,
+    near,
+    byVectors: Math.min(MOST_BY_VECTORS, request.maxResults * request.ranking.candidateMultiplier),
+  });
   const beside = new Map<number, StoredPassage | undefined>();
   const neighbour = (id: number): StoredPassage | undefined => {
     if (!beside.has(id)) beside.set(id, passages.get([id]).get(id));
     return beside.get(id);
   };
   const features = measure(question, pool, { analyser, now, neighbour });
-  const ranked = scoreAll(pool, features, ranker, request);
+  const ranked = scoreAll(pool, features, ranker, rankingOf(request, near));
   decay(ranked, request);
   const sorted = withoutOverlaps(ranked.toSorted((a, b) => b.score - a.score).slice(0, Math.max(60, request.maxResults * 2)));
   const chosen = request.ranking.mmrLambda === undefined ? sorted : diversify(sorted, request.ranking.mmrLambda, request.maxResults, analyser);

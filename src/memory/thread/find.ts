@@ -94,13 +94,18 @@ export function* findTexts(request: FindRequest, roots: NoteRoots, store: Inspec
     const all = read.content.split("\n");
     for (const [index, text] of all.entries()) if (matches(text) && lines.length < MAX_FOUND) lines.push({ path: note.path, line: index + 1, text });
   }
-  for (let after = 0; store; ) {
+  if (store) yield* findEntries(store, agentId, matches, request.words === true, entries);
+  return { lines, entries };
+}
+
+function* findEntries(store: Inspection, agentId: string, matches: TextMatcher, words: boolean, entries: FoundEntry[]): Steps {
+  for (let after = 0; ;) {
     const page: readonly ConversationRow[] = store.read("transcripts.conversations", { agentId, after, limit: LISTED });
     for (const conversation of page) {
-      for (let seq = 0; entries.length < MAX_FOUND; ) {
+      for (let seq = 0; entries.length < MAX_FOUND;) {
         const rows = store.read("transcripts.page", { file: conversation.file, after: seq, limit: PAGE });
         for (const row of rows) {
-          const found = look(row, conversation, matches, request.words === true);
+          const found = look(row, conversation, matches, words);
           if (found) entries.push(found);
         }
         seq = rows.at(-1)?.seq ?? seq;
@@ -112,5 +117,4 @@ export function* findTexts(request: FindRequest, roots: NoteRoots, store: Inspec
     if (!last || page.length < LISTED) break;
     after = last.n;
   }
-  return { lines, entries };
 }

@@ -19,7 +19,8 @@ import { openStore, transcriptFile, type EntryInput, type Store } from "../../st
 import { createAnalyser } from "../text/analyser.ts";
 import { createConcepts } from "../text/concepts.ts";
 import type { SearchHit, SearchRequest } from "../types.ts";
-import { openLibrary, type Library, type LibrarySettings } from "./library.ts";
+import { openLibrary, type Library } from "./library.ts";
+import type { LibrarySettings } from "./library-settings.ts";
 import type { Steps } from "./sync-notes.ts";
 
 let folder: string;
@@ -285,7 +286,7 @@ test("of text that was removed nothing is left in the files of the index", async
   run(library!.sync());
   rmSync(join(folder, "workspace", "memory", "a.md"));
   run(library!.sync());
-  library!.shelf.index.compact();
+  library!.open.index.compact();
   const { file } = library!.settings;
   for (const name of readdirSync(join(file, ".."))) {
     const bytes = readFileSync(join(file, "..", name)).toString("latin1");

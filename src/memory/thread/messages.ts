@@ -1,9 +1,10 @@
 import type { ErrorCode } from "../../base/errors.ts";
+import type { EmbeddingSettings, EmbeddingStatus, EmbeddingUsage } from "../embeddings/types.ts";
 import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, SyncReport } from "../types.ts";
 import type { ExportedPassage } from "./export.ts";
 import type { FindRequest, FoundTexts } from "./find.ts";
-import type { LibrarySettings } from "./library.ts";
 import type { Recall } from "./recalls.ts";
+import type { LibrarySettings } from "./library-settings.ts";
 
 /** What the thread can be asked, with what it answers. */
 export interface Requests {
@@ -14,11 +15,14 @@ export interface Requests {
   purge: { readonly input: { readonly files?: readonly string[] | undefined }; readonly result: null };
   find: { readonly input: FindRequest; readonly result: FoundTexts };
   recalls: { readonly input: { readonly limit: number }; readonly result: readonly Recall[] };
-  export: { readonly input: { readonly after: number; readonly limit: number }; readonly result: { readonly passages: readonly ExportedPassage[]; readonly next?: number } };
+  export: {
+    readonly input: { readonly after: number; readonly limit: number };
+    readonly result: { readonly passages: readonly ExportedPassage[]; readonly next?: number };
+  };
 }
 export type RequestKind = keyof Requests;
 
-export interface ThreadStatus {
+export interface ThreadStatus extends EmbeddingStatus {
   readonly counts: IndexCounts;
   readonly dirty: boolean;
   readonly indexing: boolean;
@@ -26,7 +30,14 @@ export interface ThreadStatus {
 }
 
 export type ToThread =
-  | { readonly type: "request"; readonly id: number; readonly kind: RequestKind; readonly settings: LibrarySettings; readonly input: unknown }
+  | {
+      readonly type: "request";
+      readonly id: number;
+      readonly kind: RequestKind;
+      readonly settings: LibrarySettings;
+      readonly embeddings: EmbeddingSettings;
+      readonly input: unknown;
+    }
   /** Transcripts grew; without files, any of them may have changed. */
   | { readonly type: "touched"; readonly agentId: string; readonly files?: readonly string[] }
   | { readonly type: "notesChanged"; readonly agentId: string }
@@ -35,4 +46,6 @@ export type ToThread =
 export type FromThread =
   | { readonly type: "answer"; readonly id: number; readonly result: unknown }
   | { readonly type: "failure"; readonly id: number; readonly code: ErrorCode; readonly message: string }
+  /** What embeddings cost. */
+  | { readonly type: "usage"; readonly agentId: string; readonly usage: EmbeddingUsage }
   | { readonly type: "notice"; readonly message: string };

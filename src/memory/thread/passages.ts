@@ -111,7 +111,8 @@ function termsIn(
   };
 }
 
-export function createPassages(index: IndexDatabase, analyser: Analyser): Passages {
+/** `removed` is called with each passage that is removed. */
+export function createPassages(index: IndexDatabase, analyser: Analyser, removed?: (id: number) => void): Passages {
   const changes = new Map<string, number>();
   let total: number | undefined;
 
@@ -140,7 +141,10 @@ export function createPassages(index: IndexDatabase, analyser: Analyser): Passag
       return { language, passages };
     },
     remove(document, from = 0) {
-      const rows = index.sql(`SELECT ${COLUMNS} FROM passages WHERE id BETWEEN ? AND ?`).all(passageId(document, from), passageId(document, MAX_POSITIONS - 1));
+      // A statement of its own: the one of `get` gives arrays.
+      const rows = index
+        .sql(`SELECT ${COLUMNS} FROM passages WHERE id BETWEEN ? AND ? ORDER BY id`)
+        .all(passageId(document, from), passageId(document, MAX_POSITIONS - 1));
       const unpost = index.sql("INSERT INTO words (words, rowid, body, about) VALUES ('delete', ?, ?, ?)");
       const remove = index.sql("DELETE FROM passages WHERE id = ?");
       const removeVector = index.sql("DELETE FROM vectors WHERE passage = ?");
@@ -151,6 +155,7 @@ export function createPassages(index: IndexDatabase, analyser: Analyser): Passag
         countTerms(terms.body, -1);
         remove.run(passage.id);
         removeVector.run(passage.id);
+        removed?.(passage.id);
       }
       if (total !== undefined) total -= rows.length;
       return rows.length;

@@ -39,7 +39,16 @@ function passagesOf(details: unknown): readonly RecalledPassage[] {
     if (!isRecord(result)) return [];
     const { path, startLine, endLine, score, source, snippet } = result;
     if (typeof path !== "string" || typeof startLine !== "number" || typeof endLine !== "number") return [];
-    return [{ path, startLine, endLine, score: typeof score === "number" ? score : 0, source: typeof source === "string" ? source : "memory", snippet: typeof snippet === "string" ? snippet : "" }];
+    return [
+      {
+        path,
+        startLine,
+        endLine,
+        score: typeof score === "number" ? score : 0,
+        source: typeof source === "string" ? source : "memory",
+        snippet: typeof snippet === "string" ? snippet : "",
+      },
+    ];
   });
 }
 
@@ -51,7 +60,10 @@ function* recallsIn(store: Inspection, { file, sessionId, sessionKey }: Conversa
     const entry = line?.kind === "entry" ? line.entry : undefined;
     const message = entry?.["message"];
     if (!isRecord(message)) continue;
-    if (message["role"] === "user") asked = shownText(message satisfies MessageText).slice(0, ASKED).toWellFormed();
+    if (message["role"] === "user")
+      asked = shownText(message satisfies MessageText)
+        .slice(0, ASKED)
+        .toWellFormed();
     if (Array.isArray(message["content"])) {
       for (const part of message["content"] as readonly unknown[]) {
         if (!isRecord(part) || part["name"] !== TOOL || typeof part["id"] !== "string") continue;
@@ -77,7 +89,7 @@ function* recallsIn(store: Inspection, { file, sessionId, sessionKey }: Conversa
 /** What models were given of the memory, newest first. The transcripts are the record: what is removed from them is gone here, too. */
 export function* findRecalls(store: Inspection, agentId: string, limit: number): Steps<readonly Recall[]> {
   const conversations: ConversationRow[] = [];
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page: readonly ConversationRow[] = store.read("transcripts.conversations", { agentId, after, limit: LISTED });
     conversations.push(...page.filter(({ file }) => !file.includes(".deleted.")));
     const last = page.at(-1);

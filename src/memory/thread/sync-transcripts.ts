@@ -40,7 +40,7 @@ const SPEAKER = /^([^\s:][^:\n]{0,39}): (?=\S)/;
 export const isGroup = (sessionKey: string | null): boolean => sessionKey !== null && /:(?:group|channel|thread):/.test(sessionKey);
 
 /** What a person or the assistant said, as the one passage that it is. */
-function passageOf(row: EntryRow, group: boolean): Passage | undefined {
+export function passageOf(row: EntryRow, group: boolean): Passage | undefined {
   if (row.type !== "message") return undefined;
   const line = parseTranscriptLine(row.line);
   const entry = line?.kind === "entry" ? line.entry : undefined;

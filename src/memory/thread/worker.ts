@@ -1,16 +1,16 @@
 /** The thread that keeps the indexes of all agents and answers searches: whatever it does, no turn waits for it. */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { AppError, messageOf } from "../../base/errors.ts";
-import { loadRanker } from "../search/weights.ts";
-import { createAnalyser } from "../text/analyser.ts";
-import { loadConcepts } from "../text/concept-words.ts";
+import { statusWithout } from "../embeddings/no-embeddings.ts";
 import { isDamaged } from "./database.ts";
 import { exportPassages } from "./export.ts";
 import { findTexts } from "./find.ts";
-import { openLibrary, type Library, type LibrarySettings } from "./library.ts";
+import { createLibraries } from "./libraries.ts";
+import type { Library } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
 import { findRecalls } from "./recalls.ts";
-import { createScheduler, runFor } from "./scheduler.ts";
+import { createScheduler, runFor, type Scheduler } from "./scheduler.ts";
+import type { Steps } from "./sync-notes.ts";
 
 /** How long a search waits for messages that are new, and how long the first one waits for the index. */
 const CATCH_UP_MS = 100;
@@ -18,40 +18,29 @@ const FIRST_MS = 2000;
 /** A changed note is looked at again before a search for at most this long. */
 const NOTES_MS = 150;
 
+/** Whose memory is asked, and what embeds for it. */
+type Asked = Pick<Extract<ToThread, { type: "request" }>, "settings" | "embeddings">;
+
+/** Reads notes and transcripts themselves, not the index. */
+async function lookUp(library: Library, scheduler: Scheduler, kind: "find" | "recalls", input: unknown): Promise<unknown> {
+  const { workspace, extraPaths, agentId } = library.settings;
+  const reading = library.reading();
+  try {
+    if (kind === "find") return await scheduler.run(() => findTexts(input as Requests["find"]["input"], { workspace, extraPaths }, reading, agentId));
+    return reading ? await scheduler.run(() => findRecalls(reading, agentId, (input as Requests["recalls"]["input"]).limit)) : [];
+  } finally {
+    reading?.renew();
+  }
+}
+
 function serve(port: MessagePort): void {
   const post = (message: FromThread): void => port.postMessage(message);
-  const analyser = createAnalyser();
-  const concepts = loadConcepts(analyser);
-  const learned = loadRanker();
-  const libraries = new Map<string, Library>();
   const scheduler = createScheduler();
-  const changed = (library: Library): void =>
-    void scheduler
-      .run(() => library.syncNotes())
-      .catch((error: unknown) => post({ type: "notice", message: `notes could not be indexed: ${messageOf(error)}` }));
-  /** Transcripts that grew before their agent was asked about need no note: opening compares all of them. */
-  const open = (settings: LibrarySettings): Library => {
-    const known = libraries.get(settings.agentId);
-    if (known && JSON.stringify(known.settings) === JSON.stringify(settings)) return known;
-    known?.[Symbol.dispose]();
-    const library = openLibrary(settings, {
-      analyser,
-      concepts,
-      learned,
-      now: () => Date.now(),
-      changed,
-      notice: (message) => post({ type: "notice", message }),
-    });
-    libraries.set(settings.agentId, library);
-    return library;
-  };
-
-  /** An index that cannot be read is thrown away and made again: it is a cache. */
-  function reopen(settings: LibrarySettings, why: unknown): Library {
-    libraries.get(settings.agentId)?.discard();
-    libraries.delete(settings.agentId);
-    post({ type: "notice", message: `the memory index of agent ${settings.agentId} was damaged and is made again: ${messageOf(why)}` });
-    return open(settings);
+  const libraries = createLibraries(post, scheduler);
+  /** Runs steps for a moment; what is left of them goes on in the background. */
+  function briefly(steps: Steps, ms: number): void {
+    if (runFor(steps, ms)) return;
+    scheduler.run(() => steps).catch((error: unknown) => post({ type: "notice", message: `the index could not be brought up to date: ${messageOf(error)}` }));
   }
 
   const first = new Map<string, Promise<unknown>>();
@@ -66,61 +55,63 @@ function serve(port: MessagePort): void {
     clearTimeout(timer);
   }
 
-  async function answer<K extends RequestKind>(kind: K, settings: LibrarySettings, input: Requests[K]["input"]): Promise<unknown> {
-    const library = open(settings);
+  async function answer<K extends RequestKind>(kind: K, { settings, embeddings: chosen }: Asked, input: Requests[K]["input"]): Promise<unknown> {
+    const library = libraries.open(settings);
+    const semantic = await libraries.embeddings(library, chosen);
     if (kind === "search") {
+      const { query } = input as Requests["search"]["input"];
+      const near = semantic?.near(query);
       await ready(library);
-      if (library.isComplete && library.isNotesDirty) runFor(library.syncNotes(), NOTES_MS);
-      runFor(library.catchUp(), CATCH_UP_MS);
-      return library.search(input as Requests["search"]["input"]);
+      if (library.isComplete && library.isNotesDirty) briefly(library.syncNotes(), NOTES_MS);
+      briefly(library.catchUp(), CATCH_UP_MS);
+      const found = library.search(input as Requests["search"]["input"], await near);
+      semantic?.fill();
+      return found.mode === "fts-only" ? found : { ...found, ...semantic?.provider };
     }
-    if (kind === "sync") return scheduler.run(() => library.sync(input as Requests["sync"]["input"]));
+    if (kind === "sync") {
+      const report = await scheduler.run(() => library.sync(input as Requests["sync"]["input"]));
+      semantic?.fill();
+      return report;
+    }
     if (kind === "purge") {
       const { files = [] } = input as Requests["purge"]["input"];
       await scheduler.run(function* () {
         library.forget(files);
         yield* library.sync();
       });
-      library.shelf.index.compact();
+      if (library.counts().cached > 0) await (await import("../embeddings/filling.ts")).forgetRemovedTexts(library.open.index);
+      library.open.index.compact();
       return null;
     }
     if (kind === "export") {
       const { after, limit } = input as Requests["export"]["input"];
       if (after === 0) await scheduler.run(() => library.sync());
-      return exportPassages(library.shelf.index, after, limit);
+      return exportPassages(library.open.index, after, limit);
     }
-    if (kind === "find" || kind === "recalls") return lookUp(library, kind, input);
+    if (kind === "find" || kind === "recalls") return lookUp(library, scheduler, kind, input);
     await ready(library);
-    return { counts: library.counts(), dirty: library.isDirty, indexing: !library.isComplete, issues: library.issues } satisfies Requests["status"]["result"];
+    const { deep = false } = input as Requests["status"]["input"];
+    const counts = library.counts();
+    const about = semantic ? await semantic.status({ deep }) : statusWithout(chosen, counts);
+    semantic?.fill();
+    return { ...about, counts, dirty: library.isDirty, indexing: !library.isComplete, issues: library.issues } satisfies Requests["status"]["result"];
   }
 
-  /** Reads notes and transcripts themselves, not the index. */
-  async function lookUp(library: Library, kind: "find" | "recalls", input: unknown): Promise<unknown> {
-    const { workspace, extraPaths, agentId } = library.settings;
-    const reading = library.reading();
+  async function handle({ id, kind, settings, embeddings: chosen, input }: Extract<ToThread, { type: "request" }>): Promise<void> {
     try {
-      if (kind === "find") return await scheduler.run(() => findTexts(input as Requests["find"]["input"], { workspace, extraPaths }, reading, agentId));
-      return reading ? await scheduler.run(() => findRecalls(reading, agentId, (input as Requests["recalls"]["input"]).limit)) : [];
-    } finally {
-      reading?.renew();
-    }
-  }
-
-  async function handle({ id, kind, settings, input }: Extract<ToThread, { type: "request" }>): Promise<void> {
-    try {
-      post({ type: "answer", id, result: await retrying(kind, settings, input as Requests[typeof kind]["input"]) });
+      post({ type: "answer", id, result: await retrying(kind, { settings, embeddings: chosen }, input as Requests[typeof kind]["input"]) });
     } catch (error) {
       post({ type: "failure", id, code: error instanceof AppError ? error.code : "INTERNAL", message: messageOf(error) });
     }
   }
 
-  async function retrying<K extends RequestKind>(kind: K, settings: LibrarySettings, input: Requests[K]["input"]): Promise<unknown> {
+  async function retrying<K extends RequestKind>(kind: K, asked: Asked, input: Requests[K]["input"]): Promise<unknown> {
     try {
-      return await answer(kind, settings, input);
+      return await answer(kind, asked, input);
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      reopen(settings, error);
-      return answer(kind, settings, input);
+      libraries.reopen(asked.settings, error);
+      return answer(kind, asked, input);
     }
   }
 
@@ -129,7 +120,7 @@ function serve(port: MessagePort): void {
     else if (message.type === "touched") libraries.get(message.agentId)?.touched(message.files);
     else if (message.type === "notesChanged") libraries.get(message.agentId)?.notesChanged();
     else {
-      for (const library of libraries.values()) library[Symbol.dispose]();
+      libraries.close();
       port.close();
     }
   });

@@ -1,7 +1,6 @@
 /** Programs that skills lack: shown, agreed to, and installed when everything else is written. */
-import type { SkillStatus } from "../../agent/index.ts";
+import { describePlan, planPrograms, type SkillPlan, type SkillStatus } from "../../agent/index.ts";
 import type { Setup } from "../context.ts";
-import { INSTALLERS, planPrograms, type Plan } from "../programs/plan.ts";
 
 /** What became of one command. */
 export interface Installed {
@@ -12,42 +11,39 @@ export interface Installed {
   readonly text?: string;
 }
 
-const commandOf = ({ line }: Plan): string => line?.join(" ") ?? "";
-
 /** Asks which programs to install. Returns the confirmed plans; nothing has run yet. */
-export async function choosePrograms({ ask, host, draft }: Setup, skills: readonly SkillStatus[]): Promise<readonly Plan[]> {
+export async function choosePrograms({ ask, host, draft }: Setup, skills: readonly SkillStatus[]): Promise<readonly SkillPlan[]> {
   const { programs } = host;
   if (!ask || !programs || !skills.some(({ install }) => install.length > 0)) return [];
-  const { nodeManager = "npm", preferBrew = true } = draft.config.skills?.install ?? {};
-  const { isRoot } = programs;
-  const plans = planPrograms(skills, { platform: process.platform, nodeManager, preferBrew, installers: await programs.find(INSTALLERS), isRoot });
-  const byHand = plans.flatMap(({ skill, bins, reason }) => (reason === undefined ? [] : [`${skill} needs ${bins.join(", ")}: ${reason}`]));
+  const machine = await programs.host(draft.config);
+  const plans = planPrograms(skills, machine);
+  const byHand = plans.flatMap(({ skill, bins, blocked }) => (blocked === undefined ? [] : [`${skill.name} needs ${bins.join(", ")}: ${blocked}`]));
   if (byHand.length > 0) await ask.note(byHand.join("\n"), "By hand");
-  const ready = plans.filter(({ line }) => line !== undefined);
+  const ready = plans.filter(({ blocked }) => blocked === undefined);
   if (ready.length === 0) return [];
   const chosen = await ask.multiselect<string>({
     message: "Install programs that skills need? (none: not now)",
-    options: ready.map((plan) => ({ value: plan.skill, label: `${plan.skill}: ${plan.bins.join(", ")}`, hint: commandOf(plan) })),
+    options: ready.map((plan) => ({ value: plan.skill.name, label: `${plan.skill.name}: ${plan.bins.join(", ")}`, hint: describePlan(plan) })),
     initialValues: [],
   });
-  const wanted = ready.filter(({ skill }) => chosen.includes(skill));
+  const wanted = ready.filter(({ skill }) => chosen.includes(skill.name));
   if (wanted.length === 0) return [];
-  await ask.note(wanted.map((plan) => `${commandOf(plan)}\n  asked for by ${plan.filePath}`).join("\n"), "What will run");
-  const who = isRoot ? "as root, so for the whole machine" : "as you";
-  return (await ask.confirm({ message: `Run that at the end, ${who}?`, initialValue: !isRoot })) ? wanted : [];
+  await ask.note(wanted.map((plan) => `${describePlan(plan)}\n  asked for by ${plan.skill.filePath}`).join("\n"), "What will run");
+  const who = machine.isRoot ? "as root, so for the whole machine" : "as you";
+  return (await ask.confirm({ message: `Run that at the end, ${who}?`, initialValue: !machine.isRoot })) ? wanted : [];
 }
 
 /** Runs the confirmed plans. A failure is reported, and the next one runs. */
-export async function installPrograms({ ask, host, notify }: Setup, plans: readonly Plan[]): Promise<readonly Installed[]> {
+export async function installPrograms({ ask, host, notify }: Setup, plans: readonly SkillPlan[]): Promise<readonly Installed[]> {
   const results: Installed[] = [];
   const { programs } = host;
   for (const plan of plans) {
-    if (!programs || !plan.line || host.signal.aborted) break;
-    const command = commandOf(plan);
+    if (!programs || host.signal.aborted) break;
+    const command = describePlan(plan);
     const progress = ask?.progress(command);
-    const { ok, text } = await programs.run(plan.line, host.signal);
+    const { ok, text } = await programs.install(plan, host.signal, (line) => progress?.update(line));
     progress?.stop(ok ? `Done: ${command}` : `Failed: ${command}`);
-    results.push({ skill: plan.skill, command, ok, ...(ok ? {} : { text }) });
+    results.push({ skill: plan.skill.name, command, ok, ...(ok ? {} : { text }) });
   }
   const failed = results.filter(({ ok }) => !ok);
   if (failed.length > 0) await notify(failed.map(({ skill, command, text }) => `${skill} still lacks its program: ${command}\n${text}`).join("\n"));

@@ -1,6 +1,7 @@
+import type { SkillPlan } from "../../agent/index.ts";
+import { bundledSkillsFolder } from "../../base/program-folders.ts";
 import type { Setup } from "../context.ts";
 import { NODE_MANAGERS, type NodeManager } from "../answers.ts";
-import type { Plan } from "../programs/plan.ts";
 import { choosePrograms } from "./programs.ts";
 
 async function chooseNodeManager({ ask, answers, flow, keep, draft }: Setup): Promise<void> {
@@ -15,12 +16,12 @@ async function chooseNodeManager({ ask, answers, flow, keep, draft }: Setup): Pr
 }
 
 /** Which skills can be used as they are, and what shall be installed for the others once everything is written. */
-export async function setUpSkills(setup: Setup, workspace: string): Promise<readonly Plan[]> {
+export async function setUpSkills(setup: Setup, workspace: string): Promise<readonly SkillPlan[]> {
   const { ask, answers, draft, host } = setup;
   if (answers.nodeManager) draft.merge({ skills: { install: { nodeManager: answers.nodeManager } } });
   if (!ask || answers.skip?.skills) return [];
   const { createSkills } = await import("../../agent/index.ts");
-  const places = () => ({ home: host.osHome, stateFolder: host.config.paths.state });
+  const places = () => ({ home: host.osHome, stateFolder: host.config.paths.state, bundled: bundledSkillsFolder(host.env) });
   using skills = createSkills({ config: () => draft.config, places, env: host.env, platform: process.platform, clock: host.clock });
   const found = (await skills.status(workspace)).skills;
   const ready = found.filter(({ eligible }) => eligible).length;

@@ -17,6 +17,7 @@ test("tools that only read run side by side; those that change something, and co
     "read",
     "sessions_history",
     "sessions_list",
+    "skills_search",
     "web_fetch",
     "web_search",
   ]);

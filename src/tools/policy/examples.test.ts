@@ -49,7 +49,7 @@ describe("the documented examples", () => {
       "the profile full",
       { tools: { profile: "full" } },
       {},
-      `${FILES} exec process browser canvas nodes cron message tts gateway agents_list ${SESSIONS} web_search web_fetch image memory_search memory_get`,
+      `${FILES} exec process browser canvas nodes cron message tts gateway agents_list ${SESSIONS} skills_search web_search web_fetch image memory_search memory_get`,
     ],
     ["a profile that nobody knows has no opinion", { tools: { profile: "constructor" as never, allow: ["read"] } }, {}, "read"],
     [

@@ -64,7 +64,7 @@ function findBroken(folder: string, rounds: number): { readonly broken: readonly
     const name = /note-(\d+)/.exec(path)?.[1] ?? "";
     if (!library.search({ ...REQUEST, query: `note${name} ${word}` }).hits.some((hit) => hit.path === path)) broken.push(`${path} is not found by ${word}`);
   }
-  const integrity = library.shelf.index.db.prepare("PRAGMA integrity_check").get()?.["integrity_check"];
+  const integrity = library.open.index.db.prepare("PRAGMA integrity_check").get()?.["integrity_check"];
   if (integrity !== "ok") broken.push(`the index is damaged: ${String(integrity)}`);
   return { broken, rebuilt };
 }

@@ -52,6 +52,17 @@ export function ownersSection(facts: PromptFacts): string | undefined {
 export function skillsSection(facts: PromptFacts): string | undefined {
   const list = facts.skillsPrompt?.trim();
   if (!list) return undefined;
+  if (facts.searchedSkills !== undefined) {
+    return lines(
+      "## Skills (mandatory)",
+      `There are ${facts.searchedSkills} skills: instructions for certain tasks, too many to list here.`,
+      "Before you answer a request that takes more than a reply from memory, call `skills_search` with a few words of the task.",
+      "- One fits: open the file at its location with `read` and do as it says.",
+      "- Several fit: take the most specific one, and only that.",
+      "- None fits: go on without one.",
+      "Relative paths in a skill count from the folder of its SKILL.md, which is also what `{baseDir}` stands for.",
+    );
+  }
   return lines(
     "## Skills (mandatory)",
     "Before you answer, go through the descriptions in <available_skills>.",

@@ -22,7 +22,10 @@ function targetOf(written: string): Pick<MethodParams<"memory.forget">, "text" |
 
 function listed({ items, copies, match, truncated }: MethodResult<"memory.forget">): string {
   const lines = items.map(({ n, kind, path, startLine, endLine, at, role, text }) => {
-    const where = kind === "note" ? `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}` : `${role ?? "entry"} ${at?.slice(0, 16).replace("T", " ") ?? ""} ${path}#L${startLine}`;
+    const where =
+      kind === "note"
+        ? `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}`
+        : `${role ?? "entry"} ${at?.slice(0, 16).replace("T", " ") ?? ""} ${path}#L${startLine}`;
     return `${String(n).padStart(4)}. ${escapeLine(where)}: ${escapeLine(clip(text.replaceAll(/\s+/g, " "), 160))}\n`;
   });
   const words = match === "words" ? "Nothing contains exactly that; these have all of its words.\n" : "";
@@ -70,7 +73,9 @@ export const forget = defineCommand({
         const done = await working(io, "Removing", () => call("memory.forget", { ...asked, plan: preview.plan }));
         if (values.json) return printJson(io, done);
         const notes = done.items.filter(({ kind }) => kind === "note").length;
-        io.out(`${style.green("✓")} removed ${counted(notes, "line")} of notes, ${counted(done.items.length - notes, "message")}, ${counted(done.copies, "other record")}\n`);
+        io.out(
+          `${style.green("✓")} removed ${counted(notes, "line")} of notes, ${counted(done.items.length - notes, "message")}, ${counted(done.copies, "other record")}\n`,
+        );
         io.out(style.dim(`Out of reach:\n${done.unreachable.map((place) => `  ${place}\n`).join("")}`));
       },
       { fresh: true },
@@ -82,13 +87,14 @@ const MAIN = "MEMORY.md";
 
 export const suggest = defineCommand({
   options: { ...MEMORY_OPTIONS, accept: { type: "string", value: "n", help: "put this suggestion into MEMORY.md" } },
-  examples: [
-    { line: "openclaw memory suggest", does: "notes that are recalled again and again, as changes of MEMORY.md" },
-  ],
+  examples: [{ line: "openclaw memory suggest", does: "notes that are recalled again and again, as changes of MEMORY.md" }],
   async run({ io, values }) {
     const accepted = numberOf("accept", values.accept, { least: 1, most: 1000, whole: true });
     const { found, applied } = await withMemory(io, values, async ({ call }) => {
-      const [{ recalls }, main] = [await call("memory.recalls", { ...agentOf(values), limit: 500 }), await call("memory.notes.get", { ...agentOf(values), path: MAIN })];
+      const [{ recalls }, main] = [
+        await call("memory.recalls", { ...agentOf(values), limit: 500 }),
+        await call("memory.notes.get", { ...agentOf(values), path: MAIN }),
+      ];
       const all = suggestionsOf(recalls, main.text);
       const chosen = all.find(({ n }) => n === accepted);
       if (accepted === undefined) return { found: all, applied: undefined };
@@ -100,7 +106,11 @@ export const suggest = defineCommand({
     const style = createStyle(io.color);
     if (applied) return io.out(`${style.green("✓")} ${MAIN} has ${counted(applied.lines.length, "line")} more\n`);
     if (found.length === 0) return io.out("No suggestions: no note was recalled in three turns yet that MEMORY.md does not have.\n");
-    const coloured = (diff: string): string => diff.split("\n").map((line) => (line.startsWith("+") ? style.green(escapeLine(line)) : escapeLine(line))).join("\n");
+    const coloured = (diff: string): string =>
+      diff
+        .split("\n")
+        .map((line) => (line.startsWith("+") ? style.green(escapeLine(line)) : escapeLine(line)))
+        .join("\n");
     for (const { n, path, startLine, endLine, recalls, diff } of found) {
       io.out(`${style.bold(`${n}.`)} ${path}#L${startLine}-L${endLine}, recalled in ${recalls} turns\n${coloured(diff)}\n\n`);
     }

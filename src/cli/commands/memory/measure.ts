@@ -21,7 +21,8 @@ export const evaluate = defineCommand({
   examples: [{ line: "openclaw memory eval questions.jsonl", does: "how much of what you expect is found: recall, ranking, time" }],
   async run({ io, values, positionals }) {
     const [file, extra] = positionals;
-    if (file === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", "expected one file of questions, such as: openclaw memory eval questions.jsonl");
+    if (file === undefined || extra !== undefined)
+      throw new AppError("INVALID_INPUT", "expected one file of questions, such as: openclaw memory eval questions.jsonl");
     const path = resolve(io.cwd, file);
     const content = await readFile(path, "utf8").catch((error: unknown) => {
       throw fileError(path, "could not read the questions", error);
@@ -60,7 +61,12 @@ export const evaluate = defineCommand({
       )}\n`,
     );
     if (report.misses.length > 0) {
-      io.out(`\n${style.bold("Not all found")}\n${report.misses.slice(0, MISSES).map(({ line, query, found, expected }) => `  ${file}:${line}  ${found} of ${expected}  ${query}\n`).join("")}`);
+      io.out(
+        `\n${style.bold("Not all found")}\n${report.misses
+          .slice(0, MISSES)
+          .map(({ line, query, found, expected }) => `  ${file}:${line}  ${found} of ${expected}  ${query}\n`)
+          .join("")}`,
+      );
       if (report.misses.length > MISSES) io.out(`  … and ${report.misses.length - MISSES} more (--json has all)\n`);
     }
   },
@@ -70,9 +76,7 @@ const PAGE = 2000;
 
 export const exportAll = defineCommand({
   options: { agent: MEMORY_OPTIONS.agent, out: { type: "string", value: "file", help: "write to this file (default: standard output)" } },
-  examples: [
-    { line: "openclaw memory export --out memory.jsonl", does: "every passage with where it is from, one JSON object per line" },
-  ],
+  examples: [{ line: "openclaw memory export --out memory.jsonl", does: "every passage with where it is from, one JSON object per line" }],
   async run({ io, values }) {
     // A gateway that runs has taken over every transcript already.
     const { holder } = await findTarget(io, {});
@@ -85,7 +89,7 @@ export const exportAll = defineCommand({
       });
     }
     let total = 0;
-    for (let after: number | undefined = 0; after !== undefined; ) {
+    for (let after: number | undefined = 0; after !== undefined;) {
       const { passages, next } = await state.memory.export(state.agentId, { after, limit: PAGE });
       const text = passages.map((passage) => `${JSON.stringify(passage)}\n`).join("");
       if (!file) io.out(text);

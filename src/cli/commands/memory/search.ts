@@ -44,7 +44,11 @@ function heading(hit: Hit, style: Style): string {
   return `${style.bold(hit.score.toFixed(2))}  ${style.cyan(escapeLine(citation(hit)))}${facts.length === 0 ? "" : style.dim(`  ${facts.join(" · ")}`)}`;
 }
 
-const indented = (text: string): string => text.split("\n").map((line) => `      ${escapeLine(line)}`).join("\n");
+const indented = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => `      ${escapeLine(line)}`)
+    .join("\n");
 
 function shownHit(hit: Hit, style: Style): string {
   const replaced = hit.supersededBy === undefined ? [] : [style.yellow(`      replaced by ${escapeLine(hit.supersededBy)}`)];
@@ -79,9 +83,13 @@ export const why = defineCommand({
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
     const { understood, ranker, mode, ms } = found;
-    io.out(`${style.bold("Understood")}  ${escapeLine(understood?.text ?? "")}\n${style.dim(`${ranker} ranking, ${mode === "fts-only" ? "without embeddings" : mode}, ${ms.toFixed(1)} ms`)}\n\n`);
+    io.out(
+      `${style.bold("Understood")}  ${escapeLine(understood?.text ?? "")}\n${style.dim(`${ranker} ranking, ${mode === "fts-only" ? "without embeddings" : mode}, ${ms.toFixed(1)} ms`)}\n\n`,
+    );
     for (const hit of found.results) {
-      const reasons = (hit.reasons ?? []).map((reason) => `      ${reason.startsWith("+") ? style.green(escapeLine(reason)) : style.red(escapeLine(reason))}\n`);
+      const reasons = (hit.reasons ?? []).map(
+        (reason) => `      ${reason.startsWith("+") ? style.green(escapeLine(reason)) : style.red(escapeLine(reason))}\n`,
+      );
       io.out(`${shownHit(hit, style)}\n${reasons.join("")}\n`);
     }
     io.out(notes(found, style));

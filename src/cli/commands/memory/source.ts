@@ -65,7 +65,10 @@ export async function openState(io: Io, flags: MemoryFlags, options: { readonly 
 async function onDisk<T>(io: Io, flags: MemoryFlags, fresh: boolean, use: (source: MemorySource) => Promise<T>): Promise<T> {
   await using state = await openState(io, flags, { fresh });
   const { config, memory, workspaceOf } = state;
-  const [{ createForgetting, createNotebook }, { memoryHandlers, ownCaller }] = await Promise.all([import("../../../memory/index.ts"), import("../../../gateway/index.ts")]);
+  const [{ createForgetting, createNotebook }, { memoryHandlers, ownCaller }] = await Promise.all([
+    import("../../../memory/index.ts"),
+    import("../../../gateway/index.ts"),
+  ]);
   await using stack = new AsyncDisposableStack();
   const ids = createIds(systemRandom);
   const stateDir = config.paths.state;
@@ -78,11 +81,16 @@ async function onDisk<T>(io: Io, flags: MemoryFlags, fresh: boolean, use: (sourc
       createForgetting({ memory, notes, store: await store(), clock: systemClock, log: warnings(io), stateDir, workspaceOf }).forget(...args),
   };
   const handlers = memoryHandlers({ config, memory: { memory, notes, forgetting, workspaceOf } });
-  return await use({ via: "state folder", call: ownCaller(() => handlers, "cli") as MemorySource["call"] });
+  return await use({ via: "state folder", call: ownCaller(() => handlers, "cli") });
 }
 
 /** Uses the gateway if one runs, else the state folder. */
-export async function withMemory<T>(io: Io, flags: MemoryFlags, use: (source: MemorySource) => Promise<T>, options: { readonly fresh?: boolean } = {}): Promise<T> {
+export async function withMemory<T>(
+  io: Io,
+  flags: MemoryFlags,
+  use: (source: MemorySource) => Promise<T>,
+  options: { readonly fresh?: boolean } = {},
+): Promise<T> {
   const target = await findTarget(io, flags);
   const hasCredentials = flags.token !== undefined || flags.password !== undefined;
   if (target.kind !== "local" || target.holder || hasCredentials) {
@@ -99,7 +107,11 @@ export async function withMemory<T>(io: Io, flags: MemoryFlags, use: (source: Me
 }
 
 /** A whole number of a flag. */
-export function numberOf(name: string, value: string | undefined, { least, most, whole }: { readonly least: number; readonly most: number; readonly whole: boolean }): number | undefined {
+export function numberOf(
+  name: string,
+  value: string | undefined,
+  { least, most, whole }: { readonly least: number; readonly most: number; readonly whole: boolean },
+): number | undefined {
   if (value === undefined) return undefined;
   const number = value.trim() === "" ? Number.NaN : Number(value);
   if (number >= least && number <= most && (!whole || Number.isInteger(number))) return number;

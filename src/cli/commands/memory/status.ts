@@ -11,19 +11,41 @@ type AgentStatus = MethodResult<"memory.status">["agents"][number];
 const counted = (n: number, one: string): string => `${n.toLocaleString("en-US")} ${one}${n === 1 ? "" : "s"}`;
 
 function shown({ agentId, status, scan }: AgentStatus, style: Style, verbose: boolean): string {
-  const state = status.indexing ? style.yellow("being made") : status.dirty ? style.yellow("behind; the next search brings it up to date") : style.green("up to date");
+  const state = status.indexing
+    ? style.yellow("being made")
+    : status.dirty
+      ? style.yellow("behind; the next search brings it up to date")
+      : style.green("up to date");
   const facts: (readonly [string, string])[] = [
     ["Memory", status.enabled ? style.green("on") : style.yellow("off")],
     ["Index", `${state}, ${formatBytes(status.dbBytes)}`],
-    ["Search", status.provider === "none" ? "by words and their meaning, without a model" : `with embeddings of ${status.provider}${status.model === undefined ? "" : ` (${status.model})`}`],
+    [
+      "Search",
+      status.provider === "none"
+        ? "by words and their meaning, without a model"
+        : `with embeddings of ${status.provider}${status.model === undefined ? "" : ` (${status.model})`}`,
+    ],
     ...status.sourceCounts.map(({ source, files, chunks }): readonly [string, string] => [
       source === "sessions" ? "Conversations" : "Notes",
       source === "sessions" ? `${counted(files, "transcript")}, ${counted(chunks, "message")}` : `${counted(files, "file")}, ${counted(chunks, "passage")}`,
     ]),
     ["Workspace", status.workspaceDir],
-    ...(verbose ? ([["Database", status.dbPath], ["Extra paths", status.extraPaths.join(", ") || "none"], ["Vectors", JSON.stringify(status.vector)], ["Cache", JSON.stringify(status.cache)]] as const) : []),
+    ...(verbose
+      ? ([
+          ["Database", status.dbPath],
+          ["Extra paths", status.extraPaths.join(", ") || "none"],
+          ["Vectors", JSON.stringify(status.vector)],
+          ["Cache", JSON.stringify(status.cache)],
+        ] as const)
+      : []),
   ];
-  const issues = scan.issues.length === 0 ? "" : `${style.yellow(`${counted(scan.issues.length, "file")} not indexed`)}\n${scan.issues.slice(0, verbose ? 1000 : 5).map((issue) => `  ${issue}\n`).join("")}`;
+  const issues =
+    scan.issues.length === 0
+      ? ""
+      : `${style.yellow(`${counted(scan.issues.length, "file")} not indexed`)}\n${scan.issues
+          .slice(0, verbose ? 1000 : 5)
+          .map((issue) => `  ${issue}\n`)
+          .join("")}`;
   return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(facts, style)}\n${issues}`;
 }
 
@@ -95,11 +117,16 @@ export const index = defineCommand({
       },
       { fresh: true },
     );
-    if (values.json) return printJson(io, reports.map(({ ok: _, ...report }) => report));
+    if (values.json) return printJson(io, reports);
     const style = createStyle(io.color);
     for (const { agentId, files, changed, removed, messages, issues, ms } of reports) {
-      io.out(`${style.green("✓")} ${agentId}: ${counted(files, "note")} (${changed} changed, ${removed} removed), ${counted(messages, "new message")}, ${Math.round(ms)} ms\n`);
-      if (issues.length > 0) io.out(`  ${style.yellow(`${counted(issues.length, "file")} not indexed`)}${values.verbose ? `\n${issues.map(({ path, why }) => `  ${path}: ${why}`).join("\n")}` : " (--verbose names them)"}\n`);
+      io.out(
+        `${style.green("✓")} ${agentId}: ${counted(files, "note")} (${changed} changed, ${removed} removed), ${counted(messages, "new message")}, ${Math.round(ms)} ms\n`,
+      );
+      if (issues.length > 0)
+        io.out(
+          `  ${style.yellow(`${counted(issues.length, "file")} not indexed`)}${values.verbose ? `\n${issues.map(({ path, why }) => `  ${path}: ${why}`).join("\n")}` : " (--verbose names them)"}\n`,
+        );
     }
   },
 });

@@ -11,36 +11,29 @@ import { systemRandom } from "../../../base/random.ts";
 import { createRedactor } from "../../../base/redaction.ts";
 import { mainAgentFolder, oauthFolder, openConfig, type PathContext, stateLockPath } from "../../../config/index.ts";
 import { loadChoice, loadProfiles } from "../../../models/index.ts";
+import { loadSkillInstall, type ProgramDeps } from "../../../plugins/index.ts";
 import type { Io } from "../../io.ts";
-import { messageOf } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
 
-const INSTALL_MS = 300_000;
-const MOST_OUTPUT_BYTES = 16 * 1024 * 1024;
 /** The end of an installer's output has the reason. */
 const SHOWN_CHARS = 600;
-/** Installers get no secrets of this environment. */
-const SECRET = /key|token|secret|password|credential/i;
 
 /** Runs installers as this user. Their output is shown only when they fail. */
-function programsOf(io: Io): ProgramsPort {
-  const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !SECRET.test(name)));
+function programsOf(io: Io, stateDir: string): ProgramsPort {
+  const deps: ProgramDeps = {
+    env: io.env,
+    platform: process.platform,
+    toolsDir: join(stateDir, "tools"),
+    pid: process.pid,
+    clock: systemClock,
+    ids: createIds(systemRandom),
+  };
   return {
-    isRoot: process.getuid?.() === 0,
-    async find(names) {
-      const { findPrograms } = await import("../../../agent/index.ts");
-      return findPrograms(names, io.env, process.platform);
-    },
-    async run([program, ...args], signal) {
-      const { run } = await import("../../../base/spawn.ts");
-      try {
-        const options = { args, cwd: homedir(), env, timeoutMs: INSTALL_MS, maxOutputBytes: MOST_OUTPUT_BYTES, signal };
-        const { code, stdout, stderr } = await run(program, options);
-        const output = (stderr.trim() || stdout.trim()).slice(-SHOWN_CHARS);
-        return { ok: code === 0, text: code === 0 ? "" : `exit code ${code}${output === "" ? "" : `: ${output}`}` };
-      } catch (error) {
-        return { ok: false, text: clip(messageOf(error), SHOWN_CHARS) };
-      }
+    host: async (config) => (await loadSkillInstall()).installHost(config, deps, { withBrewBin: true }),
+    async install(plan, signal, onProgress) {
+      const { installProgram } = await loadSkillInstall();
+      const { ok, message } = await installProgram({ plan, skill: plan.skill, signal, onProgress: ({ text }) => text !== undefined && onProgress(text) }, deps);
+      return { ok, text: ok ? "" : clip(message, SHOWN_CHARS) };
     },
   };
 }
@@ -103,7 +96,7 @@ export async function openSetupHost(io: Io): Promise<OpenSetupHost> {
       install: async ({ force }) => (await import("./ports.ts")).installService(io, force),
       restart: async () => (await import("./ports.ts")).restartService(io),
     },
-    programs: programsOf(io),
+    programs: programsOf(io, config.paths.state),
     logins: { login: async (provider) => (await import("./ports.ts")).loginTo(io, provider) },
     health: async () => (await import("./ports.ts")).healthOf(io),
     [Symbol.dispose]: () => config[Symbol.dispose](),

@@ -19,17 +19,6 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "the canvas", paths: ["canvasHost"] },
   { name: "talk mode", paths: ["talk"] },
   { name: "text to speech", paths: ["messages.tts"] },
-  { name: "memory kept by qmd", paths: ["memory.backend", "memory.qmd"], instead: "the built-in index is used", satisfiedBy: ["builtin"] },
-  {
-    name: "an embedding service for memory search",
-    paths: [
-      "agents.defaults.memorySearch.provider",
-      "agents.defaults.memorySearch.remote",
-      "agents.list.*.memorySearch.provider",
-      "agents.list.*.memorySearch.remote",
-    ],
-    instead: "search works without one",
-  },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
   { name: "understanding of links", paths: ["tools.links"] },
   { name: "understanding of audio and video", paths: ["tools.media", "audio"] },

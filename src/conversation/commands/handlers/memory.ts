@@ -33,13 +33,20 @@ function where({ kind, path, startLine, at, role }: Report["items"][number]): st
   return `${role === "assistant" ? "answer" : "message"}${at === undefined ? "" : ` of ${at.slice(0, 16).replace("T", " ")}`}`;
 }
 
-const copiesText = (copies: number): string => (copies === 0 ? "" : ` and ${plural(copies, "record")} that ${copies === 1 ? "repeats" : "repeat"} it (results of tools, deliveries, the queue)`);
+const copiesText = (copies: number): string =>
+  copies === 0 ? "" : ` and ${plural(copies, "record")} that ${copies === 1 ? "repeats" : "repeat"} it (results of tools, deliveries, the queue)`;
 
 function preview(report: Report): string {
   const { items, copies, match } = report;
   const lines = items.slice(0, SHOWN).map((item) => `${item.n}. ${where(item)}: ${clip(item.text.replaceAll(/\s+/g, " "), LINE_CHARS)}`);
   const more = items.length > SHOWN ? [`… and ${report.truncated ? "more than " : ""}${items.length - SHOWN} more`] : [];
-  return [PREVIEW_HEADS[match === "words" ? "words" : "phrase"], ...lines, ...more, ...(copies === 0 ? [] : [`Also${copiesText(copies).slice(4)}.`]), "Send /forget confirm to remove it, /forget confirm 1 3 for some of it, /forget cancel to keep it."].join("\n");
+  return [
+    PREVIEW_HEADS[match === "words" ? "words" : "phrase"],
+    ...lines,
+    ...more,
+    ...(copies === 0 ? [] : [`Also${copiesText(copies).slice(4)}.`]),
+    "Send /forget confirm to remove it, /forget confirm 1 3 for some of it, /forget cancel to keep it.",
+  ].join("\n");
 }
 
 async function show(port: MemoryPort, { call, key, ports }: Handling, text: string): Promise<Answer> {

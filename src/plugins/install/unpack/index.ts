@@ -1,11 +1,13 @@
 import { createReadStream, statSync } from "node:fs";
-import type { Readable } from "node:stream";
+import { dirname } from "node:path";
+import { PassThrough, type Readable, type Transform } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Header } from "tar-stream";
 import type { Entry } from "yauzl";
 import { AppError, fileError, messageOf } from "../../../base/errors.ts";
+import { startChild } from "../../../base/spawn.ts";
 import { formatBytes } from "../../../base/text.ts";
 import { LIMITS, type InstallLimits } from "../limits.ts";
 import { refused } from "../refusal.ts";
@@ -32,7 +34,10 @@ export async function unpack(
   const writer = createWriter(folder, size, limits);
   try {
     if (/\.zip$/i.test(archive)) await unpackZip(archive, writer, signal);
-    else await unpackTar(archive, !/\.tar$/i.test(archive), writer, signal);
+    else if (/\.tar\.bz2$/i.test(archive)) {
+      await using opened = await openBzip2(archive);
+      await unpackTar(opened.tar, writer, signal);
+    } else await unpackTar(openTar(archive), writer, signal);
     await writer.finish();
   } catch (error) {
     if (error instanceof AppError) throw error;
@@ -41,11 +46,39 @@ export async function unpack(
   }
 }
 
-/** Unpacks a `.tar`, with or without gzip. The library is loaded with the first one. */
-async function unpackTar(file: string, gzip: boolean, writer: Writer, signal?: AbortSignal): Promise<void> {
+/** The bytes of a `.tar`, with or without gzip. */
+function openTar(file: string): readonly [Readable, ...Transform[]] {
+  return /\.tar$/i.test(file) ? [createReadStream(file)] : [createReadStream(file), createGunzip()];
+}
+
+/** The bytes of a `.tar.bz2`, which another program unpacks. Disposing of it ends that program. */
+async function openBzip2(file: string): Promise<AsyncDisposable & { readonly tar: readonly [Readable] }> {
+  const tar = new PassThrough();
+  const drained = (): Promise<void> => new Promise((resolve) => tar.once("drain", resolve).once("close", resolve));
+  const child = await startChild("bzip2", {
+    args: ["-dc", "--", file],
+    cwd: dirname(file),
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin" },
+    onOutput: (stream, chunk) => (stream === "stderr" || tar.destroyed || tar.write(chunk) ? undefined : drained()),
+  }).catch((error: unknown) => {
+    throw new AppError("UNAVAILABLE", "a .tar.bz2 archive needs the program bzip2, which could not be started; install it and try again", { cause: error });
+  });
+  void child.exited.then(({ code }) => (code === 0 ? tar.end() : tar.destroy(new AppError("INVALID_INPUT", "it is damaged or no .tar.bz2 archive"))));
+  return {
+    tar: [tar],
+    async [Symbol.asyncDispose]() {
+      tar.destroy();
+      child.signal("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** Unpacks a `.tar`. The library is loaded with the first one. */
+async function unpackTar(source: readonly [Readable, ...Transform[]], writer: Writer, signal?: AbortSignal): Promise<void> {
   const { extract } = await import("tar-stream");
   const unpacking = extract();
-  const reading = gzip ? pipeline(createReadStream(file), createGunzip(), unpacking, { signal }) : pipeline(createReadStream(file), unpacking, { signal });
+  const reading = pipeline([...source, unpacking], { signal });
   // What stops the writing stops the reading; its error is the one to show.
   reading.catch(() => {});
   unpacking.on("error", () => {});

@@ -63,6 +63,7 @@ export const memorySearchTool = defineTool<MemorySearchDeps>({
           maxResults: Math.min(MAX_RESULTS, Math.max(1, Math.floor(numberOf(params["maxResults"]) ?? deps.memory.settings(agentId).maxResults))),
           minScore: numberOf(params["minScore"]),
           scope: await memoryScope(deps, context),
+          session: { key: sessionKey },
         });
         const results = answer.hits.map((hit) => shown(hit, cites(citations, sessionKey)));
         const value = {

@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { checkSkill } from "../../../agent/index.ts";
+import { AppError } from "../../../base/errors.ts";
+import { createIds } from "../../../base/ids.ts";
+import { escapeLine } from "../../../base/printable.ts";
+import { systemRandom } from "../../../base/random.ts";
+import { loadSkillInstall } from "../../../plugins/index.ts";
+import { defineCommand, JSON_OPTION } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { createStyle } from "../../output/style.ts";
+import { skillsDirOf, TARGET_OPTIONS } from "./target.ts";
+import { lacksOf, loadSkillsFor, namedSkill } from "./source.ts";
+
+export const create = defineCommand({
+  positionals: "<name>",
+  options: {
+    description: { type: "string", value: "text", help: "when it applies, in one line: what the model chooses it by" },
+    dir: { type: "string", value: "folder", help: "in this folder, instead of those where skills are found" },
+    ...TARGET_OPTIONS,
+    json: JSON_OPTION,
+  },
+  examples: [
+    { line: 'openclaw skills create release-notes --description "Write release notes from the git log."', does: "a skill in the workspace, to be filled in" },
+  ],
+  async run({ io, values, positionals: [name] }) {
+    if (name === undefined) throw new AppError("INVALID_INPUT", 'expected a name of lower-case letters, digits and "-"');
+    const description = values.description?.trim() || `Describe in one line when to use ${name}.`;
+    const skillsDir = values.dir === undefined ? skillsDirOf(io, { ...values, workspace: values.managed !== true }) : resolve(io.cwd, values.dir);
+    const { createSkill } = await loadSkillInstall();
+    const folder = createSkill({ name, description, skillsDir, pid: process.pid, token: createIds(systemRandom).hex(6) });
+    if (values.json) return printJson(io, { ok: true, name, path: folder });
+    io.out(`made ${join(folder, "SKILL.md")}\n`);
+    io.out(io.runnable(`edit it, then check it with: openclaw skills test ${values.dir === undefined ? name : folder}\n`));
+  },
+});
+
+export const test = defineCommand({
+  positionals: "<name or folder>",
+  options: { agent: TARGET_OPTIONS.agent, json: JSON_OPTION },
+  examples: [{ line: "openclaw skills test weather", does: "what will not work, without running any of it" }],
+  async run({ io, values, positionals: [named] }) {
+    if (named === undefined) throw new AppError("INVALID_INPUT", "expected the name of a skill, or its folder");
+    const view = await loadSkillsFor(io, values.agent);
+    const folder = resolve(io.cwd, named);
+    const isFolder = existsSync(join(folder, "SKILL.md"));
+    const baseDir = isFolder ? folder : namedSkill(view, named).baseDir;
+    const { skill, remarks, promptChars } = checkSkill(baseDir);
+    const { findings } = (await loadSkillInstall()).scanSkill(baseDir);
+    const row = view.rows.find((one) => one.baseDir === baseDir);
+    const errors = remarks.filter(({ severity }) => severity === "error").length;
+    if (values.json) {
+      printJson(io, {
+        ok: errors === 0,
+        name: skill?.name,
+        path: baseDir,
+        promptChars,
+        remarks,
+        findings,
+        ...(row ? { eligible: row.eligible, missing: row.missing } : {}),
+      });
+      return errors === 0 ? 0 : 1;
+    }
+    const style = createStyle(io.color);
+    for (const { severity, message, file, line } of remarks) {
+      io.out(
+        `${severity === "error" ? style.red("error") : style.yellow("warning")} ${escapeLine(`${file}${line === undefined ? "" : `:${line}`} ${message}`)}\n`,
+      );
+    }
+    for (const { severity, message, file = "", line } of findings)
+      io.out(`${style.yellow(severity)} ${escapeLine(`${file}${line === undefined ? "" : `:${line}`} ${message}`)}\n`);
+    if (row && !row.eligible)
+      io.out(
+        `${style.yellow("here")} ${escapeLine(row.disabled ? "it is turned off" : `it lacks ${lacksOf(row).join(", ") || "a place in skills.allowBundled"}`)}\n`,
+      );
+    io.out(
+      errors === 0
+        ? style.green(`${escapeLine(skill?.name ?? named)} can be used; it costs ${promptChars} characters of every prompt\n`)
+        : style.red(`${errors} error${errors === 1 ? "" : "s"}\n`),
+    );
+    return errors === 0 ? 0 : 1;
+  },
+});

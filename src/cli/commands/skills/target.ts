@@ -1,0 +1,19 @@
+import { join } from "node:path";
+import { AppError } from "../../../base/errors.ts";
+import type { Values } from "../../command.ts";
+import type { Io } from "../../io.ts";
+import { skillPlaces } from "./source.ts";
+
+/** Flags that say which folder of skills is meant. */
+export const TARGET_OPTIONS = {
+  managed: { type: "boolean", help: "the skills of all agents (<state>/skills)" },
+  workspace: { type: "boolean", help: "those in the default agent's workspace" },
+  agent: { type: "string", value: "id", help: "those in this agent's workspace" },
+} as const;
+
+/** The folder that the flags mean; the managed one when there are none. */
+export function skillsDirOf(io: Io, { managed, workspace, agent }: Values<typeof TARGET_OPTIONS>): string {
+  if (managed && (workspace || agent !== undefined)) throw new AppError("INVALID_INPUT", "--managed and --workspace or --agent exclude each other");
+  const places = skillPlaces(io, agent);
+  return workspace || agent !== undefined ? join(places.workspaceDir, "skills") : places.managedSkillsDir;
+}

@@ -1,0 +1,152 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log/logger.ts";
+import type { Env } from "../../config/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { Scope, SearchHit } from "../types.ts";
+import { addCollections } from "./collections.ts";
+import { askQmd, createRunQmd } from "./command.ts";
+import { createSessionExport, type SessionExport } from "./export-sessions.ts";
+import { locate, parseResults, withinLimits, type Located } from "./results.ts";
+import type { Collection, QmdSettings } from "./settings.ts";
+
+/** The memory of one agent in the program qmd. */
+export interface AgentQmd extends Disposable {
+  readonly settings: QmdSettings;
+  /** Brings its index up to date in the background, now and at intervals. Resolves when the first time is over. */
+  start(): Promise<void>;
+  search(query: string, options: { readonly maxResults: number; readonly minScore: number; readonly scope: Scope }): Promise<readonly SearchHit[]>;
+  update(): Promise<void>;
+  status(): QmdStatus;
+}
+
+export interface QmdStatus {
+  readonly command: string;
+  readonly searchMode: string;
+  readonly collections: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly lastUpdateAt?: number | undefined;
+  readonly lastEmbedAt?: number | undefined;
+  readonly lastError?: string | undefined;
+}
+
+export interface AgentQmdDeps {
+  readonly agentId: string;
+  readonly workspace: string;
+  readonly env: () => Env;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Without it, conversations are not exported. */
+  readonly store?: Pick<Store, "read"> | undefined;
+}
+
+/** More are asked for than wanted: those that a conversation may not see are dropped. */
+const EXTRA = 4;
+
+function mayBeSeen(scope: Scope, { kind }: Collection, sessionKey: string | null | undefined): boolean {
+  if (kind !== "sessions") return scope.notes;
+  if (scope.sessions === "all") return true;
+  return scope.sessions !== "none" && sessionKey != null && scope.sessions.includes(sessionKey);
+}
+
+/** A hit, unless a conversation may not see it. */
+function visible({ hit, collection, file }: Located, scope: Scope, sessions: SessionExport | undefined): SearchHit | undefined {
+  const sessionKey = collection.kind === "sessions" ? sessions?.sessionOf(file)?.sessionKey : undefined;
+  if (!mayBeSeen(scope, collection, sessionKey)) return undefined;
+  return sessionKey == null ? hit : { ...hit, sessionKey };
+}
+
+export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): AgentQmd {
+  const { agentId, workspace, clock, log, store } = deps;
+  const { collections, update: when, limits, searchMode } = settings;
+  const run = createRunQmd(settings, deps.env, workspace);
+  const sessions: SessionExport | undefined =
+    settings.sessions && store
+      ? createSessionExport({ store, agentId, clock, folder: settings.sessions.folder, retentionDays: settings.sessions.retentionDays })
+      : undefined;
+  let lastUpdateAt: number | undefined;
+  let lastEmbedAt: number | undefined;
+  let lastError: string | undefined;
+  let updating: Promise<void> | undefined;
+  let prepared: Promise<void> | undefined;
+  let timer: Disposable | undefined;
+  let isClosed = false;
+
+  /** Once; after a failure again. */
+  function prepare(): Promise<void> {
+    prepared ??= addCollections(settings, workspace, run).catch((error: unknown) => {
+      prepared = undefined;
+      throw error;
+    });
+    return prepared;
+  }
+
+  async function updateNow(): Promise<void> {
+    try {
+      await prepare();
+      await sessions?.run();
+      await run(["update"], when.updateTimeoutMs);
+      lastUpdateAt = clock.now();
+      // Searching by words needs no vectors, and the first ones cost a download of gigabytes.
+      const isDue = searchMode !== "search" && when.embedIntervalMs > 0 && clock.now() - (lastEmbedAt ?? Number.NEGATIVE_INFINITY) >= when.embedIntervalMs;
+      if (isDue) {
+        await run(["embed"], when.embedTimeoutMs);
+        lastEmbedAt = clock.now();
+      }
+      lastError = undefined;
+    } catch (error) {
+      lastError = messageOf(error);
+      throw error;
+    }
+  }
+
+  /** One at a time. Shortly after the last one there is nothing to do. */
+  function update(): Promise<void> {
+    if (lastUpdateAt !== undefined && clock.now() - lastUpdateAt < when.debounceMs) return Promise.resolve();
+    updating ??= updateNow().finally(() => (updating = undefined));
+    return updating;
+  }
+
+  function arm(): void {
+    if (isClosed || when.intervalMs <= 0) return;
+    timer = clock.after(when.intervalMs, () => {
+      update()
+        .catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`))
+        .finally(arm);
+    });
+  }
+
+  return {
+    settings,
+    async start() {
+      arm();
+      if (!when.onBoot) return;
+      await update().catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`));
+    },
+    async search(query, { maxResults, minScore, scope }) {
+      // The query is an argument of a program: what begins with a dash is text all the same.
+      const text = query.replace(/^[-\s]+/, "").trim();
+      if (text === "") return [];
+      try {
+        await prepare();
+        const most = Math.min(maxResults, limits.maxResults);
+        const located = parseResults(await askQmd(settings, run, text, most * EXTRA)).flatMap((printed) => locate(printed, settings, workspace) ?? []);
+        lastError = undefined;
+        return withinLimits(
+          located.filter(({ hit }) => hit.score >= minScore).flatMap((found) => visible(found, scope, sessions) ?? []),
+          most,
+          limits,
+        );
+      } catch (error) {
+        lastError = messageOf(error);
+        throw error instanceof AppError ? error : new AppError("UNAVAILABLE", `qmd: ${lastError}`);
+      }
+    },
+    update,
+    status: () => ({ command: settings.command, searchMode, collections: collections.map(({ name }) => name), lastUpdateAt, lastEmbedAt, lastError }),
+    [Symbol.dispose]() {
+      isClosed = true;
+      timer?.[Symbol.dispose]();
+    },
+  };
+}

@@ -142,13 +142,13 @@ function ownData(): string {
 const rounded = (value: number): number => Number(value.toPrecision(5));
 
 function weightsOf({ inputs, hidden, weights }: Network, { mean, scale }: Scaling, calibration: readonly [number, number]): RankerWeights {
-  const row = (unit: number): number[] => [...weights.slice(unit * (inputs + 1), (unit + 1) * (inputs + 1))].map(rounded);
+  const row = (unit: number): number[] => Array.from(weights.slice(unit * (inputs + 1), (unit + 1) * (inputs + 1)), rounded);
   return {
     features: [...FEATURES],
     mean: mean.map(rounded),
     scale: scale.map(rounded),
     hidden: Array.from({ length: hidden }, (_, unit) => row(unit)),
-    output: [...weights.slice(hidden * (inputs + 1))].map(rounded),
+    output: Array.from(weights.slice(hidden * (inputs + 1)), rounded),
     calibration: [rounded(calibration[0]), rounded(calibration[1])],
   };
 }

@@ -64,11 +64,8 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     settings.sessions && store
       ? createSessionExport({ store, agentId, clock, folder: settings.sessions.folder, retentionDays: settings.sessions.retentionDays })
       : undefined;
-  let lastUpdateAt: number | undefined;
-  let lastEmbedAt: number | undefined;
-  let lastError: string | undefined;
-  let updating: Promise<void> | undefined;
-  let prepared: Promise<void> | undefined;
+  let [lastUpdateAt, lastEmbedAt, lastError]: [number?, number?, string?] = [];
+  let [updating, prepared]: [Promise<void>?, Promise<void>?] = [];
   let timer: Disposable | undefined;
   let isClosed = false;
 
@@ -107,12 +104,11 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     return updating;
   }
 
+  const report = (error: unknown): void => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`);
   function arm(): void {
     if (isClosed || when.intervalMs <= 0) return;
     timer = clock.after(when.intervalMs, () => {
-      update()
-        .catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`))
-        .finally(arm);
+      update().catch(report).finally(arm);
     });
   }
 
@@ -120,8 +116,7 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     settings,
     async start() {
       arm();
-      if (!when.onBoot) return;
-      await update().catch((error: unknown) => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`));
+      if (when.onBoot) await update().catch(report);
     },
     async search(query, { maxResults, minScore, scope }) {
       // The query is an argument of a program: what begins with a dash is text all the same.

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../thread/database.ts";
-import { documentOf, positionOf } from "../thread/database.ts";
+import { positionOf } from "../thread/database.ts";
 import type { StoredPassage } from "../thread/passages.ts";
 import { sessionPath } from "../thread/sync-transcripts.ts";
 import type { Analyser } from "../text/analyser.ts";
@@ -102,5 +102,3 @@ export function present(passage: StoredPassage, document: DocumentFacts, score: 
     ...(after ? { after } : {}),
   };
 }
-
-export const documentIdOf = ({ id }: StoredPassage): number => documentOf(id);

@@ -28,6 +28,8 @@ interface Ranked {
   score: number;
 }
 
+/** What a passage scores at least that has every word of the question. */
+const WHOLE_QUESTION = 0.6;
 const DAY = 86_400;
 /** Documented: candidates per side. */
 const MOST_BY_VECTORS = 200;
@@ -72,6 +74,21 @@ function diversify(ranked: readonly Ranked[], lambda: number, count: number, ana
     chosen.push(next);
   }
   return chosen;
+}
+
+/**
+ * The score that is shown: at least that of a passage which has all that the question names, and never less than that of a passage further down. The ranker
+ * alone knows how likely an answer is among thousands of passages; the one note about plumbers is a good hit for "plumber" all the same.
+ */
+function shownScores(sorted: readonly Ranked[]): ReadonlyMap<Ranked, number> {
+  const scores = new Map<Ranked, number>();
+  let least = 0;
+  for (const entry of sorted.toReversed()) {
+    const { coverageRelated, spanOnly } = entry.features;
+    least = Math.max(least, entry.score, WHOLE_QUESTION * Math.max(coverageRelated ** 2, spanOnly));
+    scores.set(entry, Math.min(1, least));
+  }
+  return scores;
 }
 
 /** Overlapping passages of one note say the same thing twice. */
@@ -180,13 +197,15 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
   decay(ranked, request);
   const sorted = withoutOverlaps(ranked.toSorted((a, b) => b.score - a.score).slice(0, Math.max(60, request.maxResults * 2)));
   const chosen = request.ranking.mmrLambda === undefined ? sorted : diversify(sorted, request.ranking.mmrLambda, request.maxResults, analyser);
+  const shown = shownScores(chosen);
   const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const entries: { readonly ranked: Ranked; hit: SearchHit }[] = [];
   for (const entry of chosen) {
-    if (entries.length >= request.maxResults || entry.score < request.minScore) break;
+    const score = shown.get(entry) ?? entry.score;
+    if (entries.length >= request.maxResults || score < request.minScore) break;
     const document = factsOf(index, documentOf(entry.passage.id));
     if (!document || !isTrue(entry.passage, document)) continue;
-    const hit = present(entry.passage, document, Math.round(entry.score * 1000) / 1000, { analyser, terms: pool.terms, at });
+    const hit = present(entry.passage, document, Math.round(score * 1000) / 1000, { analyser, terms: pool.terms, at });
     entries.push({ ranked: entry, hit: request.explain ? { ...hit, why: explanationOf(entry, pool, ranker, analyser) } : hit });
   }
   markReplaced(entries, question, analyser);

@@ -39,7 +39,7 @@ export function folded(text: string): string {
 
 /** The overlapping pieces of a run of signs without blanks: pairs for Chinese and Japanese, threes for the scripts of Southeast Asia. */
 function* pieces(run: string): Generator<string> {
-  const signs = [...run];
+  const signs = Array.from(run);
   const size = TRIGRAMS.test(run) ? 3 : 2;
   if (signs.length <= size) yield run;
   else for (let at = 0; at + size <= signs.length; at += 1) yield signs.slice(at, at + size).join("");
@@ -132,7 +132,7 @@ export function createAnalyser(): Analyser {
     stems: (word, language) => [...new Set([stem(word, language), ...LANGUAGES.map((other) => stem(word, other))])],
     isCommon(word, language) {
       if (STOP_WORDS[language].has(word)) return true;
-      return HAS_UNSPACED.test(word) && [...word].every((sign) => PARTICLES.has(sign));
+      return HAS_UNSPACED.test(word) && Array.from(word).every((sign) => PARTICLES.has(sign));
     },
     analyse(text, wish) {
       const words = wordsOf(text);

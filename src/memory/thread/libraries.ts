@@ -78,7 +78,7 @@ export function createLibraries(post: (message: FromThread) => void, scheduler: 
       return made;
     },
     close() {
-      for (const agentId of [...libraries.keys()]) forget(agentId)?.[Symbol.dispose]();
+      for (const agentId of libraries.keys()) forget(agentId)?.[Symbol.dispose]();
     },
   };
 }

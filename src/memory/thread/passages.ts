@@ -120,6 +120,14 @@ export function createPassages(index: IndexDatabase, analyser: Analyser, removed
     for (const term of new Set(body)) changes.set(term, (changes.get(term) ?? 0) + by);
   }
 
+  /** The form of its rows belongs to a statement, and equal texts are one statement: this is the only place that has this one. */
+  function between(from: number, to: number): readonly StoredPassage[] {
+    const find = index.sql(`SELECT ${COLUMNS} FROM passages WHERE id BETWEEN ? AND ?`);
+    find.setReturnArrays(true);
+    const rows: unknown[] = find.all(from, to);
+    return (rows as RowArray[]).map(fromArray);
+  }
+
   return {
     add(document, added) {
       const insert = index.sql(`INSERT INTO passages (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -141,15 +149,11 @@ export function createPassages(index: IndexDatabase, analyser: Analyser, removed
       return { language, passages };
     },
     remove(document, from = 0) {
-      // A statement of its own: the one of `get` gives arrays.
-      const rows = index
-        .sql(`SELECT ${COLUMNS} FROM passages WHERE id BETWEEN ? AND ? ORDER BY id`)
-        .all(passageId(document, from), passageId(document, MAX_POSITIONS - 1));
+      const rows = between(passageId(document, from), passageId(document, MAX_POSITIONS - 1));
       const unpost = index.sql("INSERT INTO words (words, rowid, body, about) VALUES ('delete', ?, ?, ?)");
       const remove = index.sql("DELETE FROM passages WHERE id = ?");
       const removeVector = index.sql("DELETE FROM vectors WHERE passage = ?");
-      for (const row of rows) {
-        const passage = fromRow(row);
+      for (const passage of rows) {
         const terms = termsIn(analyser, passage, passage.language);
         unpost.run(passage.id, terms.body.join(" "), terms.about.join(" "));
         countTerms(terms.body, -1);
@@ -161,13 +165,8 @@ export function createPassages(index: IndexDatabase, analyser: Analyser, removed
       return rows.length;
     },
     get(ids, margin = 0) {
-      const find = index.sql(`SELECT ${COLUMNS} FROM passages WHERE id BETWEEN ? AND ?`);
-      find.setReturnArrays(true);
       const found = new Map<number, StoredPassage>();
-      for (const [from, to] of runsOf(ids, margin)) {
-        const rows: unknown[] = find.all(from, to);
-        for (const row of rows as RowArray[]) found.set(row[0], fromArray(row));
-      }
+      for (const [from, to] of runsOf(ids, margin)) for (const passage of between(from, to)) found.set(passage.id, passage);
       return found;
     },
     between: (from, to, limit) => index.sql(`SELECT ${COLUMNS} FROM passages WHERE at BETWEEN ? AND ? ORDER BY at LIMIT ?`).all(from, to, limit).map(fromRow),

@@ -39,10 +39,31 @@ export interface SourcesDeps {
 /** Where nothing is watched, files may have changed at any time; a look every now and then is enough. */
 const UNWATCHED_LOOK_MS = 100;
 
+/** The transcripts in the store, opened when first needed. */
+function createReader(stateDir: string): Pick<Sources, "look" | "letGo"> & Disposable & { readonly has: Sources["isInTranscript"] } {
+  let store: Inspection | undefined;
+  return {
+    look() {
+      store ??= inspectStore(stateDir);
+      store?.renew();
+      return store;
+    },
+    letGo: () => store?.renew(),
+    has: ({ path, sessionKey }, passage) => store !== undefined && isInTranscript(store, path, sessionKey, passage),
+    [Symbol.dispose]: () => store?.[Symbol.dispose](),
+  };
+}
+
+function* nothing(): Steps {}
+
+function* syncFile(sync: TranscriptsSync, file: string): Steps {
+  for (const row of sync.store.read("transcripts.conversations", { file })) yield* syncTranscript(sync, row);
+}
+
 export function createSources(settings: LibrarySettings, { now, current, changed }: SourcesDeps): Sources {
   const { agentId, chunking, workspace, extraPaths } = settings;
   const [hasNotes, hasSessions] = [settings.sources.includes("memory"), settings.sources.includes("sessions")];
-  let store: Inspection | undefined;
+  const transcripts = createReader(settings.stateDir);
   let grown = new Set<string>();
   let anyGrown = true;
   let notesDirty = true;
@@ -51,12 +72,6 @@ export function createSources(settings: LibrarySettings, { now, current, changed
   const roots = { workspace, extraPaths };
   const watching =
     settings.watch && hasNotes ? watchNotes(roots, settings.watchDebounceMs, { changed: () => (notesDirty = true), settled: changed }) : undefined;
-
-  function inspected(): Inspection | undefined {
-    store ??= inspectStore(settings.stateDir);
-    store?.renew();
-    return store;
-  }
 
   const notesSync = ({ index, passages }: OpenIndex): NotesSync => ({ index, passages, roots, chunking, now });
   const transcriptsSync = ({ index, passages }: OpenIndex, reading: Inspection): TranscriptsSync => ({ index, passages, store: reading, agentId });
@@ -71,13 +86,25 @@ export function createSources(settings: LibrarySettings, { now, current, changed
   }
 
   function* followTranscripts(target: OpenIndex): Steps<{ readonly added: number; readonly removed: number }> {
-    const reading = inspected();
+    const reading = transcripts.look();
     anyGrown = false;
     grown = new Set();
     if (!reading) return { added: 0, removed: 0 };
     const report = yield* syncTranscripts(transcriptsSync(target, reading));
     reading.renew();
     return report;
+  }
+
+  /** Only transcripts that are known to have grown, unless any may have changed. */
+  function* followGrown(): Steps {
+    if (anyGrown) {
+      yield* followTranscripts(current());
+      return;
+    }
+    const reading = transcripts.look();
+    const files = [...grown];
+    grown = new Set();
+    if (reading) for (const file of files) yield* syncFile(transcriptsSync(current(), reading), file);
   }
 
   return {
@@ -107,27 +134,13 @@ export function createSources(settings: LibrarySettings, { now, current, changed
       yield* followNotes(current());
     },
     syncNote: (note) => syncNote(notesSync(current()), note, knownNote(current().index, note.path)),
-    *catchUp() {
-      if (!hasSessions || (grown.size === 0 && !anyGrown)) return;
-      if (anyGrown) {
-        yield* followTranscripts(current());
-        return;
-      }
-      const reading = inspected();
-      const files = [...grown];
-      grown = new Set();
-      for (const file of reading ? files : []) {
-        for (const row of reading?.read("transcripts.conversations", { file }) ?? []) {
-          if (reading) yield* syncTranscript(transcriptsSync(current(), reading), row);
-        }
-      }
-    },
-    look: inspected,
-    letGo: () => store?.renew(),
-    isInTranscript: ({ path, sessionKey }, passage) => store !== undefined && isInTranscript(store, path, sessionKey, passage),
+    catchUp: () => (hasSessions && (grown.size > 0 || anyGrown) ? followGrown() : nothing()),
+    look: transcripts.look,
+    letGo: transcripts.letGo,
+    isInTranscript: transcripts.has,
     [Symbol.dispose]() {
       watching?.[Symbol.dispose]();
-      store?.[Symbol.dispose]();
+      transcripts[Symbol.dispose]();
     },
   };
 }

@@ -33,19 +33,10 @@ async function lookUp(library: Library, scheduler: Scheduler, kind: "find" | "re
   }
 }
 
-function serve(port: MessagePort): void {
-  const post = (message: FromThread): void => port.postMessage(message);
-  const scheduler = createScheduler();
-  const libraries = createLibraries(post, scheduler);
-  /** Runs steps for a moment; what is left of them goes on in the background. */
-  function briefly(steps: Steps, ms: number): void {
-    if (runFor(steps, ms)) return;
-    scheduler.run(() => steps).catch((error: unknown) => post({ type: "notice", message: `the index could not be brought up to date: ${messageOf(error)}` }));
-  }
-
+/** The first look at everything, once per index; in the background beyond some seconds. */
+function createFirstLook(scheduler: Scheduler): (library: Library) => Promise<void> {
   const first = new Map<string, Promise<unknown>>();
-  /** The first look at everything, once per index; in the background beyond some seconds. */
-  async function ready(library: Library): Promise<void> {
+  return async (library) => {
     const { agentId } = library.settings;
     if (library.isComplete) return;
     const running = first.get(agentId) ?? scheduler.run(() => library.sync()).finally(() => first.delete(agentId));
@@ -53,6 +44,18 @@ function serve(port: MessagePort): void {
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([running, new Promise<void>((late) => (timer = setTimeout(late, FIRST_MS)))]);
     clearTimeout(timer);
+  };
+}
+
+function serve(port: MessagePort): void {
+  const post = (message: FromThread): void => port.postMessage(message);
+  const scheduler = createScheduler();
+  const libraries = createLibraries(post, scheduler);
+  const ready = createFirstLook(scheduler);
+  /** Runs steps for a moment; what is left of them goes on in the background. */
+  function briefly(steps: Steps, ms: number): void {
+    if (runFor(steps, ms)) return;
+    scheduler.run(() => steps).catch((error: unknown) => post({ type: "notice", message: `the index could not be brought up to date: ${messageOf(error)}` }));
   }
 
   async function answer<K extends RequestKind>(kind: K, { settings, embeddings: chosen }: Asked, input: Requests[K]["input"]): Promise<unknown> {

@@ -79,13 +79,13 @@ export async function memoryCampaign({
 }: MemoryCampaign): Promise<{ readonly kills: number; readonly rebuilt: number; readonly broken: readonly string[] }> {
   mkdirSync(join(folder, "workspace", "memory"), { recursive: true });
   let [done, rebuilt, round] = [0, 0, 0];
-  while (done < kills && !stop?.()) {
+  for (; done < kills; done += 1) {
+    if (stop?.()) break;
     round = (await killOnce(folder, round + 1, random)) + 1;
-    done += 1;
     const found = findBroken(folder, round);
     if (found.rebuilt) rebuilt += 1;
-    onRound?.(done, rebuilt);
-    if (found.broken.length > 0) return { kills: done, rebuilt, broken: found.broken };
+    onRound?.(done + 1, rebuilt);
+    if (found.broken.length > 0) return { kills: done + 1, rebuilt, broken: found.broken };
   }
   return { kills: done, rebuilt, broken: [] };
 }

@@ -29,8 +29,11 @@ const SHOTS: readonly Shot[] = [
   },
   { name: "overview-usage", path: "overview", first: (page) => page.getByText("Usage and cost").scrollIntoViewIfNeeded() },
   { name: "trace-run", path: "trace", first: (page) => page.locator("a.run").first().click() },
+  { name: "memory-search", path: "memory?q=What%20is%20Jonas%20allergic%20to%3F", first: (page) => page.getByRole("button", { name: /^Why/ }).first().click() },
+  { name: "memory-recalled", path: "memory?view=recalled" },
+  { name: "memory-note", path: "memory?note=MEMORY.md&line=5" },
   { name: "plugin", path: "plugins", first: (page) => page.getByRole("link", { name: "Weather" }).click() },
-  ...["overview", "trace", "sessions", "jobs", "subagents", "channels", "agents", "plugins", "devices", "config", "logs", "start"].map((path) => ({
+  ...["overview", "trace", "sessions", "memory", "jobs", "subagents", "channels", "agents", "plugins", "devices", "config", "logs", "start"].map((path) => ({
     name: path,
     path,
   })),
@@ -43,7 +46,17 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
 };
 
 /** Those that the documentation shows. */
-const IN_DOCS = new Set(["chat-light", "chat-dark", "chat-phone", "chat-approval-light", "overview-light", "trace-run-light", "config-light", "start-light"]);
+const IN_DOCS = new Set([
+  "chat-light",
+  "chat-dark",
+  "chat-phone",
+  "chat-approval-light",
+  "overview-light",
+  "trace-run-light",
+  "memory-search-light",
+  "config-light",
+  "start-light",
+]);
 
 async function takeShots(scene: Scene, look: string, folder: string, wanted: (name: string) => boolean): Promise<void> {
   const window = await scene.window(LOOKS[look]);
@@ -58,7 +71,7 @@ async function takeShots(scene: Scene, look: string, folder: string, wanted: (na
   for (const { name, path, first } of SHOTS) {
     if (!wanted(`${name}-${look}`)) continue;
     await page.goto(`${scene.url}/${path}`);
-    await page.locator(`oc-${path.replace(/\/.*/, "")}-page`).waitFor();
+    await page.locator(`oc-${path.replace(/[/?].*/, "")}-page`).waitFor();
     await settled(page);
     await first?.(page);
     if (first) await settled(page);

@@ -1,4 +1,18 @@
+import { stat } from "node:fs/promises";
 import type { MemoryStatus } from "./create-memory.ts";
+
+/** When an index was last written; undefined while there is none. */
+export async function indexTime(file: string): Promise<number | undefined> {
+  const times = await Promise.all(
+    [file, `${file}-wal`].map((name) =>
+      stat(name).then(
+        ({ mtimeMs }) => Math.floor(mtimeMs),
+        () => 0,
+      ),
+    ),
+  );
+  return Math.max(...times) || undefined;
+}
 
 /** The state of an agent's memory in the documented form. */
 export function statusReport(agentId: string, workspaceDir: string, memory: MemoryStatus) {

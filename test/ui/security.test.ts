@@ -17,7 +17,7 @@ import { whenOut } from "./harness/when-out.ts";
 const UI_FOLDER = join(ROOT, process.env["OPENCLAW_TEST_BUILD"] ?? "dist", "ui");
 
 /** Pages on which some of the hostile text stands without a click. */
-const SHOWN: ReadonlySet<string> = new Set(["chat", "overview", "sessions", "channels", "plugins", "logs"]);
+const SHOWN: ReadonlySet<string> = new Set(["chat", "overview", "sessions", "memory", "channels", "plugins", "logs"]);
 
 const box = (page: Page): Locator => page.getByRole("textbox", { name: "Message", exact: true });
 const session = (key: string): string => `chat/${encodeURIComponent(key)}`;
@@ -231,6 +231,28 @@ describeInBrowser("hostile text", () => {
     await say(page, "with files");
     await page.locator("oc-transcript").getByText("with files").waitFor();
     await expectInert();
+  });
+
+  test("notes, results of a search with their reasons, and both versions of a note that changed meanwhile", async () => {
+    const name = "memory/<img src=x onerror=window.__pwned=1>.md";
+    await page.goto(`${scene.url}/memory?note=${encodeURIComponent(name)}`);
+    await page.locator("oc-note-view article").getByText("__pwned").first().waitFor();
+    await expectInert();
+    await page.getByRole("searchbox", { name: "Search memory" }).fill("<img src=x onerror=window.__pwned=1> script");
+    const results = page.locator("oc-memory-results");
+    await results.getByText("__pwned").first().waitFor();
+    for (const why of await results.getByRole("button", { name: /^Why/ }).all()) await why.click();
+    await settled(page);
+    await expectInert();
+    await page.goto(`${scene.url}/memory?note=${encodeURIComponent(name)}&edit=1`);
+    const editor = page.getByRole("textbox", { name: `Text of ${name}` });
+    await editor.fill(CORPUS.slice(0, 10).join("\n"));
+    writeFileSync(join(scene.workspace, name), CORPUS.slice(10, 20).join("\n"));
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("dialog").getByText("__pwned").first().waitFor();
+    await expectInert();
+    await page.getByRole("button", { name: "Use saved version" }).click();
+    await editor.waitFor({ state: "detached" });
   });
 
   test.each(PAGE_PATHS)("%s shows what is in the gateway as text, without a complaint of the browser", async (path) => {

@@ -89,7 +89,7 @@ export function sessionDefaults(config: OpenClawConfig): NonNullable<HelloOk["sn
 
 /** Methods of what may not be there: the ports in `deps` say which of them are answered. */
 function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pick<GatewayHub, "broadcast" | "send" | "stopping">) {
-  const { config, ids, clock, models, approvals, execRules, toolFacts, agent, auth, channels } = deps;
+  const { config, store, ids, clock, models, approvals, execRules, toolFacts, agent, auth, channels } = deps;
   const board = approvals && createApprovalBoard({ approvals, broadcast, clock });
   if (board) stopping.addEventListener("abort", () => board[Symbol.dispose](), { once: true });
   const skills = agent?.skills;
@@ -103,7 +103,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
     ...(agent ? agentFilesHandlers({ config, ids, agent }) : unavailable("agents.files")),
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
-    ...(deps.memory ? memoryHandlers({ config, memory: deps.memory }) : unavailable("memory")),
+    ...(deps.memory ? memoryHandlers({ config, store, memory: deps.memory }) : unavailable("memory")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),

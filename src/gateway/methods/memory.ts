@@ -1,9 +1,22 @@
 import { AppError } from "../../base/errors.ts";
-import { reasonsOf, statusReport, understoodText, type Forgetting, type ForgetTarget, type Memory, type Notebook, type SearchHit } from "../../memory/index.ts";
+import {
+  indexTime,
+  reasonsOf,
+  statusReport,
+  understoodText,
+  type Forgetting,
+  type ForgetTarget,
+  type Memory,
+  type Notebook,
+  type SearchHit,
+} from "../../memory/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
 import type { HandlersOf } from "./handler.ts";
 import { agentList, knownAgent } from "./sessions/keys.ts";
+
+/** Turns of one session that are looked at for what was recalled in them. */
+const SPANS = 2000;
 
 /** What agents know, as the methods need it. */
 export interface MemoryPort {
@@ -14,13 +27,19 @@ export interface MemoryPort {
 }
 
 export interface MemoryMethodsDeps extends Pick<MethodDeps, "config"> {
+  /** Knows the turns of recalls; a command without a gateway has none. */
+  readonly store?: Pick<MethodDeps["store"], "read"> | undefined;
   readonly memory: MemoryPort;
 }
 
 async function status({ agentId, deep }: MethodParams<"memory.status">, { config, memory }: MemoryMethodsDeps): Promise<MethodResult<"memory.status">> {
   const ids = agentId === undefined ? agentList(config.current).map(({ id }) => id.toLowerCase()) : [knownAgent(agentId, config.current)];
   const agents = [];
-  for (const id of ids) agents.push(statusReport(id, memory.workspaceOf(id), await memory.memory.status(id, { deep: deep ?? false })));
+  for (const id of ids) {
+    const report = statusReport(id, memory.workspaceOf(id), await memory.memory.status(id, { deep: deep ?? false }));
+    const updatedAtMs = await indexTime(report.status.dbPath);
+    agents.push({ ...report, status: { ...report.status, ...(updatedAtMs === undefined ? {} : { updatedAtMs }) } });
+  }
   return { agents };
 }
 
@@ -77,9 +96,27 @@ function targetOf({ text, path, startLine, endLine, sessionId, entryId }: Method
   throw new AppError("INVALID_INPUT", "say what to forget: text, or path with startLine and endLine, or sessionId with entryId");
 }
 
+type Recalls = MethodResult<"memory.recalls">["recalls"];
+
+/** Recalls with the turns that they were part of. Turns of a session follow one another, so the time tells. */
+async function withTurns(recalls: Recalls, store: Pick<MethodDeps["store"], "read">): Promise<Recalls> {
+  const timeOf = ({ at }: Recalls[number]): number => (at === undefined ? Number.NaN : Date.parse(at));
+  const spans = new Map<string, Awaited<ReturnType<typeof store.read<"turns.spans">>>>();
+  for (const [sessionKey, group] of Map.groupBy(recalls, (recall) => recall.sessionKey)) {
+    const times = group.map(timeOf).filter((time) => !Number.isNaN(time));
+    if (sessionKey === undefined || times.length === 0) continue;
+    spans.set(sessionKey, await store.read("turns.spans", { sessionKey, from: Math.min(...times), until: Math.max(...times), limit: SPANS }));
+  }
+  return recalls.map((recall) => {
+    const time = timeOf(recall);
+    const turn = spans.get(recall.sessionKey ?? "")?.find(({ startedAt, endedAt }) => startedAt <= time && (endedAt === null || time <= endedAt));
+    return turn ? { ...recall, runId: turn.id } : recall;
+  });
+}
+
 /** What agents know: notes, conversations and their index. */
 export function memoryHandlers(deps: MemoryMethodsDeps): HandlersOf<"memory"> {
-  const { config, memory } = deps;
+  const { config, memory, store } = deps;
   return {
     "memory.status": (params) => status(params, deps),
     "memory.search": (params) => search(params, deps),
@@ -95,7 +132,8 @@ export function memoryHandlers(deps: MemoryMethodsDeps): HandlersOf<"memory"> {
     },
     async "memory.recalls"({ agentId: named, limit = 50 }) {
       const agentId = knownAgent(named, config.current);
-      return { agentId, recalls: await memory.memory.recalls(agentId, limit) };
+      const recalls = [...(await memory.memory.recalls(agentId, limit))];
+      return { agentId, recalls: store ? await withTurns(recalls, store) : recalls };
     },
   };
 }

@@ -59,6 +59,9 @@ export async function makeHostile(place: Place, workspace: string): Promise<void
   await seed(place);
   writePlugin(join(place.home, "hostile-labels"));
   writeFileSync(join(workspace, "corpus.txt"), CORPUS.join("\n"));
+  mkdirSync(join(workspace, "memory"), { recursive: true });
+  writeFileSync(join(workspace, "MEMORY.md"), CORPUS.slice(0, 40).join("\n\n"));
+  writeFileSync(join(workspace, "memory", "<img src=x onerror=window.__pwned=1>.md"), CORPUS.slice(40).join("\n\n"));
 }
 
 /** The corpus in the gateway's own log, as lines of it. */

@@ -4,6 +4,7 @@ export const PAGE_PATHS = [
   "overview",
   "trace",
   "sessions",
+  "memory",
   "jobs",
   "subagents",
   "channels",

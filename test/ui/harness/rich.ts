@@ -69,6 +69,15 @@ const STORIES: readonly Story[] = [
     steps: [{ say: "Three things: the page, the set-up, and a repair for sessions whose transcript was cut off.", ...tokens(11_800, 420) }],
   },
   {
+    key: "agent:main:web:cake",
+    label: "Cake for the school party",
+    message: "What may not be in the cake for Jonas?",
+    steps: [
+      { tool: "memory_search", args: '{"query":"What is Jonas allergic to?"}', ...tokens(4800, 40) },
+      { say: "No walnuts and no hazelnuts; almonds are fine. That is in `MEMORY.md`.", ...tokens(5100, 60) },
+    ],
+  },
+  {
     key: "agent:main:main",
     label: "Balcony",
     message: "Read my note about the balcony and make a plan for planting.",
@@ -117,6 +126,26 @@ function writePlugin(folder: string): void {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "weather", version: "1.2.0", openclaw: { extensions: ["./index.js"] } }));
   const body = `api.registerCommand({ name: "weather", description: "Today's weather.", handler: () => ({ text: "Sunny, 18 °C." }) }); api.on("before_prompt_build", () => undefined);`;
   writeFileSync(join(folder, "index.js"), `module.exports = { id: "weather", register(api) { ${body} } };`);
+}
+
+/** What the agent has written down: what always holds, and some days. */
+function writeNotes(workspace: string): void {
+  mkdirSync(join(workspace, "memory"), { recursive: true });
+  const day = (before: number): string => new Date(Date.now() - before * DAY_MS).toISOString().slice(0, 10);
+  writeFileSync(
+    join(workspace, "MEMORY.md"),
+    "# People\n\n## Food and allergies\n\n- Jonas is allergic to walnuts and hazelnuts. Almonds are fine.\n- He carries an EpiPen in the blue backpack.\n- Mara does not eat meat on Fridays.\n\n## Home\n\n| What | Where |\n| --- | --- |\n| Spare key | with Mrs Novak, second floor |\n| Water tap | cellar, left of the stairs |\n",
+  );
+  const days: readonly (readonly [before: number, text: string])[] = [
+    [0, "## Balcony\n\n- Two boxes planted, basil and parsley.\n- The drip line needs a new valve.\n"],
+    [
+      3,
+      "## Birthday cake for Jonas\n\nThe bakery confirmed a cake without nuts. Mara asked to check the marzipan, because Jonas reacts to traces of walnut.\n",
+    ],
+    [40, "## Trieste\n\nTrattoria da Giovanni marks dishes with nuts on the menu. Table for four on Saturday at 19:30.\n"],
+  ];
+  for (const [before, text] of days) writeFileSync(join(workspace, "memory", `${day(before)}.md`), text);
+  writeFileSync(join(workspace, "memory", "recipes.md"), "# Recipes\n\nWalnut bread: leave the walnuts out when Jonas is here.\n");
 }
 
 async function plan(scene: Scene, steps: readonly Step[]): Promise<void> {
@@ -179,6 +208,7 @@ export async function openRichScene(options: SceneOptions = {}): Promise<Scene> 
     async prepare(place, workspace) {
       await seed(place);
       writePlugin(join(place.home, "weather"));
+      writeNotes(workspace);
       writeFileSync(join(workspace, "balcony.md"), "# Balcony\n\nTwo boxes, one in the shade. Last frost: middle of May.\n");
     },
   });

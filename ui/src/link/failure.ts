@@ -33,3 +33,6 @@ export const revokedText = (error: unknown): string =>
 /** True when the gateway does not have the method, or not yet. */
 export const isMissing = (error: unknown): boolean =>
   /unknown method|UNAVAILABLE/i.test(`${refused(error).details?.protocolCode ?? ""} ${refused(error).message}`);
+
+/** True when something else changed what was to be written. */
+export const isConflict = (error: unknown): boolean => (refused(error).details?.details as { readonly reason?: unknown } | undefined)?.reason === "CONFLICT";

@@ -12,6 +12,7 @@ const PATHS = {
   tree: svg`<circle cx="6" cy="5" r="2"/><circle cx="17" cy="11" r="2"/><circle cx="17" cy="19" r="2"/><path d="M6 7v12h9M6 11h9"/>`,
   agents: svg`<circle cx="12" cy="8" r="4"/><path d="M4 21c1-5 4-7 8-7s7 2 8 7"/>`,
   sessions: svg`<path d="M6 4h12v16H6zm3 4h6m-6 4h6m-6 4h3"/>`,
+  memory: svg`<path d="M5 6.5C5 5 8 4 12 4s7 1 7 2.5S16 9 12 9s-7-1-7-2.5zm0 0v11C5 19 8 20 12 20s7-1 7-2.5v-11M5 12c0 1.5 3 2.5 7 2.5s7-1 7-2.5"/>`,
   logs: svg`<path d="M4 6h16M4 11h12M4 16h16M4 21h8"/>`,
   start: svg`<path d="m12 3 2.6 6.2L21 10l-5 4.3 1.6 6.7L12 17.4 6.4 21 8 14.3 3 10l6.4-.8z"/>`,
   more: svg`<circle cx="5" cy="12" r="1"/><circle cx="12" cy="12" r="1"/><circle cx="19" cy="12" r="1"/>`,

@@ -1,18 +1,26 @@
-import { css, html, LitElement, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { createSignal, Watch, type WritableSignal } from "../base/signal.ts";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
+
+/** What can be done about a message, such as undoing what it reports. */
+interface ToastAction {
+  readonly label: string;
+  readonly run: () => void;
+}
 
 interface Toast {
   readonly id: number;
   readonly text: string;
   readonly bad: boolean;
+  readonly action?: ToastAction | undefined;
 }
 
 /** Short messages that go away by themselves. */
 export interface Toasts {
   readonly list: WritableSignal<readonly Toast[]>;
-  say(text: string): void;
+  /** One with an action stays longer. */
+  say(text: string, action?: ToastAction): void;
   /** Stays longer. */
   warn(text: string): void;
 }
@@ -20,13 +28,13 @@ export interface Toasts {
 export function createToasts(): Toasts {
   const list = createSignal<readonly Toast[]>([]);
   let count = 0;
-  const add = (text: string, bad: boolean): void => {
-    const toast = { id: (count += 1), text, bad };
+  const add = (text: string, bad: boolean, action?: ToastAction): void => {
+    const toast = { id: (count += 1), text, bad, action };
     // The same said again is not two things.
     list.update((all) => [...all.filter((other) => other.text !== text || other.bad !== bad).slice(-2), toast]);
-    setTimeout(() => list.update((all) => all.filter(({ id }) => id !== toast.id)), bad ? 10_000 : 4000);
+    setTimeout(() => list.update((all) => all.filter(({ id }) => id !== toast.id)), bad || action ? 10_000 : 4000);
   };
-  return { list, say: (text) => add(text, false), warn: (text) => add(text, true) };
+  return { list, say: (text, action) => add(text, false, action), warn: (text) => add(text, true) };
 }
 
 /** Where toasts appear. */
@@ -70,14 +78,18 @@ export class ToastStack extends LitElement {
   private readonly list = new Watch(this, () => this.toasts.list);
 
   protected override render(): TemplateResult {
+    const dismiss = (id: number): void => this.toasts.list.update((all) => all.filter((toast) => toast.id !== id));
+    const act = ({ id, action }: Toast): void => {
+      dismiss(id);
+      action?.run();
+    };
     return html`<div role="status" aria-live="polite" class="stack">
       ${this.list.value.map(
-        ({ id, text, bad }) =>
-          html`<div class="toast ${bad ? "bad" : ""}">
-            ${icon(bad ? "warn" : "check")}<span class="grow">${text}</span>
-            <button class="plain small" aria-label="Dismiss" @click=${() => this.toasts.list.update((all) => all.filter((toast) => toast.id !== id))}>
-              ${icon("close", 14)}
-            </button>
+        (toast) =>
+          html`<div class="toast ${toast.bad ? "bad" : ""}">
+            ${icon(toast.bad ? "warn" : "check")}<span class="grow">${toast.text}</span>
+            ${toast.action ? html`<button class="small" @click=${() => act(toast)}>${toast.action.label}</button>` : nothing}
+            <button class="plain small" aria-label="Dismiss" @click=${() => dismiss(toast.id)}>${icon("close", 14)}</button>
           </div>`,
       )}
     </div>`;

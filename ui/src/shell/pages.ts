@@ -20,6 +20,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: "overview", title: "Overview", icon: "overview", tag: "oc-overview-page", load: () => import("../pages/overview/overview-page.ts") },
   { path: "trace", title: "Trace", icon: "trace", tag: "oc-trace-page", load: () => import("../pages/trace/trace-page.ts") },
   { path: "sessions", title: "Sessions", icon: "sessions", tag: "oc-sessions-page", load: () => import("../pages/sessions/sessions-page.ts") },
+  { path: "memory", title: "Memory", icon: "memory", tag: "oc-memory-page", load: () => import("../pages/memory/memory-page.ts") },
   { path: "jobs", title: "Jobs", icon: "clock", tag: "oc-jobs-page", load: () => import("../pages/jobs/jobs-page.ts") },
   { path: "subagents", title: "Sub-agents", icon: "tree", tag: "oc-subagents-page", load: () => import("../pages/subagents/subagents-page.ts") },
   { path: "channels", title: "Channels", icon: "channels", tag: "oc-channels-page", load: () => import("../pages/channels/channels-page.ts") },

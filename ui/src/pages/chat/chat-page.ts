@@ -3,6 +3,7 @@ import { query, state } from "lit/decorators.js";
 import type { MethodResult } from "openclaw/client";
 import { plural } from "../../base/figures.ts";
 import { keep } from "../../base/keep.ts";
+import { isWriting } from "../../base/writing.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
 import { Page } from "../../shell/page.ts";
@@ -36,8 +37,6 @@ const KEYBOARD = "(hover: hover) and (pointer: fine)";
 /** What waited behind a run that was stopped has ended by then. */
 const STOPPED_WITHIN_MS = 30_000;
 const EDITED = "This will be a new message. What was said before stays in the conversation, and the agent still sees it.";
-const isWriting = (target: EventTarget | undefined): boolean =>
-  target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);
 
 /** One conversation, and the others beside it. */
 export class ChatPage extends Page {
@@ -313,7 +312,7 @@ export class ChatPage extends Page {
     return html`<oc-transcript
       .conversation=${this.conversation}
       .context=${this.context}
-      .wanted=${this.route.query.get("run") ?? undefined}
+      .wanted=${this.route.query.get("run") ?? this.route.query.get("entry") ?? undefined}
       @edit-message=${({ detail }: CustomEvent<Draft>) => void this.edit(detail)}
     ></oc-transcript>`;
   }

@@ -34,6 +34,18 @@ describe("a run that the address names", () => {
     expect(items[row!.at]).toMatchObject({ key: row!.key, kind: "user", text: "m100" });
   });
 
+  it("is found by an entry, too: its own row, or that of the call which it is the result of", async () => {
+    const conversation = talk(100);
+    conversation.open();
+    await settled();
+    const [entry] = conversation.state.value.entries;
+    const held = { ...conversation.state.value, entries: [{ ...entry!, id: "e1" }] };
+    expect(rowOfRun(itemsOf(held.entries), held, "e1")).toMatchObject({ key: itemsOf(held.entries).at(-1)!.key });
+    const call = { id: "c1", name: "read", args: {}, startedAt: 1, result: { ...entry!, id: "e2", kind: "tool" as const } };
+    const answer = { kind: "answer" as const, key: "k", entry: { ...entry!, id: "e3" }, text: "", thinking: "", calls: [call] };
+    expect(rowOfRun([answer], held, "e2")).toEqual({ key: "k", at: 0 });
+  });
+
   it("is looked for in a bounded number of pages, and not when nothing is left or nobody waits", async () => {
     const far = talk(9000);
     far.open();

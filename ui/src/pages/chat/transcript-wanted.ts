@@ -5,7 +5,8 @@ import { MOST_SHOWN, type Window } from "./transcript-window.ts";
 /** Earlier pages that are read in search of a run. */
 const MOST_PAGES = 20;
 
-const holds = ({ entries, runs, pending }: ConversationState, runId: string): boolean => [...entries, ...runs, ...pending].some((one) => one.runId === runId);
+const holds = ({ entries, runs, pending }: ConversationState, wanted: string): boolean =>
+  [...entries, ...runs, ...pending].some((one) => one.runId === wanted || ("id" in one && one.id === wanted));
 
 /** Resolves when the conversation is no longer as it was. */
 function changed({ state }: Pick<Conversation, "state">, signal: AbortSignal): Promise<void> {
@@ -19,7 +20,7 @@ function changed({ state }: Pick<Conversation, "state">, signal: AbortSignal): P
   });
 }
 
-/** Reads earlier pages until a run is there. False when it is not, or further back than is looked for, or nobody waits any longer. */
+/** Reads earlier pages until a run, or an entry, is there. False when it is not, or further back than is looked for, or nobody waits any longer. */
 export async function findRun(conversation: Pick<Conversation, "state" | "older">, runId: string, signal: AbortSignal): Promise<boolean> {
   const { state } = conversation;
   while ((state.value.loading || state.value.loadingOlder) && !signal.aborted) await changed(conversation, signal);
@@ -35,11 +36,15 @@ export async function findRun(conversation: Pick<Conversation, "state" | "older"
   return !signal.aborted && holds(state.value, runId);
 }
 
+/** True for the item of an entry, and for the one whose call an entry is the result of. */
+const isOf = (item: Item, id: string): boolean =>
+  ("entry" in item && item.entry.id === id) || ("calls" in item ? item.calls : "call" in item ? [item.call] : []).some(({ result }) => result?.id === id);
+
 const runOf = (item: Item): string | undefined => ("entry" in item ? item.entry.runId : item.kind === "result" ? item.call.result?.runId : undefined);
 
-/** Key of the row that a run begins with, and its place among the items; a run that is not in the transcript stands behind them. */
+/** Key of the row that a run begins with, or that an entry is in, and its place among the items; a run that is not in the transcript stands behind them. */
 export function rowOfRun(items: readonly Item[], { runs, pending }: Pick<ConversationState, "runs" | "pending">, runId: string) {
-  const at = items.findIndex((item) => runOf(item) === runId);
+  const at = items.findIndex((item) => runOf(item) === runId || isOf(item, runId));
   if (at >= 0) return { key: items[at]!.key, at };
   if (pending.some((one) => one.runId === runId)) return { key: `p${runId}`, at: items.length };
   return runs.some((one) => one.runId === runId) ? { key: `r${runId}`, at: items.length } : undefined;

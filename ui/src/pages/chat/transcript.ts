@@ -29,7 +29,7 @@ export class Transcript extends LitElement {
   static override styles = [sheet, proseLook, cardLook, transcriptLook];
   @property({ attribute: false }) conversation!: Conversation;
   @property({ attribute: false }) context!: PageContext;
-  /** A run to go to, once it is there. */
+  /** A run or an entry to go to, once it is there. */
   @property({ attribute: false }) wanted: string | undefined;
   @state() private marked: string | undefined;
   @state() private now!: ConversationState;
@@ -98,7 +98,7 @@ export class Transcript extends LitElement {
     const found = await findRun(conversation, wanted, search.signal);
     if (search.signal.aborted) return;
     const row = found ? rowOfRun(this.items, this.now, wanted) : undefined;
-    if (!row) return this.context.toasts.warn("That run is not among the messages that could be looked through: it is too far back, or no longer kept");
+    if (!row) return this.context.toasts.warn("That message could not be found: it is too far back, or no longer kept");
     this.window = windowAround(row.at, this.items.length);
     this.marked = row.key;
     this.place.to(row.key);

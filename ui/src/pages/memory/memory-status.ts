@@ -1,0 +1,147 @@
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
+import { ago, bytes, duration, exactly, plural } from "../../base/figures.ts";
+import { failureText } from "../../link/failure.ts";
+import { icon } from "../../look/icons.ts";
+import { sheet } from "../../look/sheet.ts";
+import type { PageContext } from "../../shell/context.ts";
+import { place } from "../../shell/router.ts";
+import type { Status } from "./memory-facts.ts";
+
+const REBUILD_MS = 30 * 60_000;
+
+/** What is indexed of an agent's memory, what is not and why. Says `changed` after the index was rebuilt. */
+export class MemoryStatus extends LitElement {
+  static override styles = [
+    sheet,
+    css`
+      :host {
+        display: block;
+      }
+      .strip {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 4px 14px;
+        font-size: 13px;
+        color: var(--ink-soft);
+      }
+      .strip button {
+        margin-inline-start: auto;
+      }
+      progress {
+        width: 90px;
+        height: 6px;
+        accent-color: var(--info);
+      }
+      ul {
+        margin: 8px 0 0;
+        padding: 10px 12px 10px 28px;
+        max-height: 200px;
+        overflow: auto;
+        font-size: 13px;
+        background: var(--warn-soft);
+        border-radius: var(--radius-small);
+        overflow-wrap: anywhere;
+      }
+      .problems {
+        color: var(--warn);
+        border-color: transparent;
+        background: var(--warn-soft);
+      }
+    `,
+  ];
+  @property({ attribute: false }) context!: PageContext;
+  @property({ attribute: false }) status: Status | undefined;
+  @state() private since: number | undefined;
+  @state() private open = false;
+  private timer: ReturnType<typeof setInterval> | undefined;
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.timer);
+  }
+
+  private async rebuild(agentId: string): Promise<void> {
+    const { link, toasts } = this.context;
+    this.since = Date.now();
+    this.timer = setInterval(() => this.requestUpdate(), 1000);
+    try {
+      const params = { agentId, force: true, idempotencyKey: crypto.randomUUID() };
+      const { files, messages, ms } = await link.request("memory.index", params, { timeoutMs: REBUILD_MS });
+      toasts.say(`Index rebuilt in ${duration(ms)}: ${plural(files, "note")} and ${plural(messages, "message")}`);
+    } catch (error) {
+      toasts.warn(`The index was not rebuilt; the old one is still in use. ${failureText(error)}`);
+    } finally {
+      clearInterval(this.timer);
+      this.since = undefined;
+      this.dispatchEvent(new CustomEvent("changed"));
+    }
+  }
+
+  private provider({ status: { provider, model, vector } }: Status): TemplateResult {
+    if (provider === "none" || provider === "")
+      return html`<span title="Search uses words, dates and neighbours. An embedding provider can be added.">Works without an API key</span>`;
+    const { vectors } = (vector ?? {}) as { readonly vectors?: number };
+    return html`<span title=${vectors === undefined ? "" : plural(vectors, "vector")}>Embeddings: ${provider}${model === undefined ? "" : ` ${model}`}</span>`;
+  }
+
+  private activity({ status: { indexing, dirty, updatedAtMs } }: Status): TemplateResult {
+    if (this.since !== undefined) {
+      const seconds = Math.floor((Date.now() - this.since) / 1000);
+      return html`<span role="status"
+        ><progress aria-label="Rebuilding the index"></progress> Rebuilding${seconds < 2 ? "" : `, ${seconds} s`}. Search keeps working.</span
+      >`;
+    }
+    if (indexing) return html`<span role="status"><progress aria-label="Indexing"></progress> Indexing…</span>`;
+    if (dirty) return html`<span>Changes are indexed with the next search</span>`;
+    return updatedAtMs === undefined ? html`<span>Up to date</span>` : html`<span title=${exactly(updatedAtMs)}>Updated ${ago(updatedAtMs)}</span>`;
+  }
+
+  private strip(status: Status): TemplateResult {
+    const { sourceCounts, dbBytes } = status.status;
+    const { issues } = status.scan;
+    const of = (source: string): { readonly files: number; readonly chunks: number } =>
+      sourceCounts.find((one) => one.source === source) ?? { files: 0, chunks: 0 };
+    const [notes, chats] = [of("memory"), of("sessions")];
+    return html`<div class="strip">
+        <span>${plural(notes.files, "note")} and ${plural(chats.chunks, "message")} indexed</span>
+        <span title="Size of the index">${bytes(dbBytes)}</span>
+        ${this.activity(status)}${this.provider(status)}
+        ${
+          issues.length === 0
+            ? nothing
+            : html`<button class="small problems" aria-expanded=${this.open} @click=${() => (this.open = !this.open)}>
+                ${icon("warn", 14)}${plural(issues.length, "file")} left out
+              </button>`
+        }
+        ${
+          this.context.link.may("operator.write")
+            ? html`<button class="small" ?disabled=${this.since !== undefined} @click=${() => void this.rebuild(status.agentId)}>
+                ${icon("retry", 14)}Rebuild index
+              </button>`
+            : nothing
+        }
+      </div>
+      ${
+        this.open && issues.length > 0
+          ? html`<ul aria-label="Files left out" tabindex="0">
+              ${issues.map((text) => html`<li>${text}</li>`)}
+            </ul>`
+          : nothing
+      }`;
+  }
+
+  protected override render(): TemplateResult {
+    const { status } = this;
+    if (!status) return html`<div class="strip">&nbsp;</div>`;
+    if (!status.status.enabled) {
+      const path = "agents.defaults.memorySearch";
+      return html`<div class="note warn">
+        Memory search is turned off for this agent. <a href=${place("config", [], { path })}>Turn it on in the configuration</a> (<code>${path}.enabled</code>).
+      </div>`;
+    }
+    return this.strip(status);
+  }
+}
+customElements.define("oc-memory-status", MemoryStatus);

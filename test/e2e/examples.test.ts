@@ -69,6 +69,9 @@ async function prepare(line: string): Promise<void> {
   const workspace = join(place.stateDir, "workspace-work");
   mkdirSync(workspace, { recursive: true });
   writeFileSync(join(workspace, "IDENTITY.md"), "- **Name:** Ada\n");
+  writeFileSync(join(place.home, "questions.jsonl"), '{"query":"who is the plumber","expect":[{"path":"MEMORY.md","line":3}]}\n');
+  mkdirSync(join(place.stateDir, "workspace"), { recursive: true });
+  writeFileSync(join(place.stateDir, "workspace", "MEMORY.md"), "# People\n\n- The plumber is Werner Hopp.\n");
   writeFileSync(join(place.home, "key.txt"), "a-key-of-this-test-0123456789\n");
   if (!existsSync(join(place.stateDir, "logs"))) {
     const gateway = await place.gateway();

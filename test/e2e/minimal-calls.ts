@@ -48,6 +48,7 @@ export const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unkno
   "set-heartbeats": () => ({ enabled: true }),
   wake: () => ({ text: "tea", mode: "next-heartbeat" }),
   "cron.add": () => ({ name: "tea", schedule: { kind: "every", everyMs: 3_600_000 }, payload: { kind: "systemEvent", text: "tea" } }),
+  "cron.next": () => ({ schedule: { kind: "every", everyMs: 3_600_000 } }),
   "cron.update": () => ({ id: "none", patch: {} }),
   "cron.remove": () => ({ id: "none" }),
   "cron.run": () => ({ id: "none" }),

@@ -40,6 +40,8 @@ const POWERS: Readonly<Record<string, readonly (readonly [text: string, done: Re
     ["/approve id1 allow-always", /^approve id1 allow-always/],
     ["/approve id1 deny", /^approve id1 deny/],
   ],
+  remember: [["/remember the gate is open", /^remember the gate is open/]],
+  forget: [["/forget the gate", /^forget the gate/]],
 };
 
 /** Commands that loosen nothing. One that is in neither list fails: add a new command here, with who may give it. */
@@ -129,6 +131,14 @@ function writtenDown(config: OpenClawConfig, log: string[]): CommandPorts {
           config,
           agentId,
           ownersBy(() => config, channels),
+        ),
+    },
+    memory: {
+      shown: new Map(),
+      remember: (_agentId, text) => Promise.resolve(void log.push(`remember ${text.trim()}`)).then(() => ({ path: "memory/today.md", line: 1 })),
+      forget: (_agentId, { text }) =>
+        Promise.resolve(void log.push(`forget ${text}`)).then(
+          () => ({ items: [], copies: 0, plan: "p", removed: false, match: "phrase", truncated: false, outOfReach: [] }) as never,
         ),
     },
     restart: (reason) => (log.push(`restart ${reason}`), "now"),

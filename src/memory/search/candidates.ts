@@ -60,7 +60,8 @@ const SESSION_REACH = 8;
 /** A word in so few passages may be misspelt, or have another form there. */
 const RARE = 3;
 const MOST_VARIANTS = 6;
-const IN_SPAN = 400;
+const IN_SPAN = 150;
+const MOST_MEASURED = 130;
 /** Rows that the words of a question may match in all before the most common ones are left out. */
 const MOST_MATCHES = 60_000;
 const MOST_RELATED_MATCHES = 20_000;
@@ -159,6 +160,8 @@ function anchorSpans({ index, passages, question, allowed }: Gathering, terms: r
   );
 }
 
+type Scores = ReadonlyMap<number, { readonly words: number; readonly related: number }>;
+
 /** Everything that could be an answer: what has the words or related ones, their neighbours, and what was said at the time in question. */
 export function gather(gathering: Gathering): Pool {
   const { index, passages, question, allowed, near } = gathering;
@@ -174,7 +177,8 @@ export function gather(gathering: Gathering): Pool {
   const byRelated = match(index, affordable(related, MOST_RELATED_MATCHES), allowed, BY_RELATED);
   for (const { id, score } of byRelated) at(id).related = score;
   const isAllowed = (id: number): boolean => allowed === undefined || allowed.has(documentOf(id));
-  for (const id of near?.top(gathering.byVectors ?? BY_VECTORS, isAllowed).keys() ?? []) at(id);
+  const byVectors = [...(near?.top(gathering.byVectors ?? BY_VECTORS, isAllowed).keys() ?? [])];
+  for (const id of byVectors) at(id);
 
   const strongest = [...byWords.slice(0, NEIGHBOURS_OF), ...byRelated.slice(0, NEIGHBOURS_OF / 2)];
   for (const { id } of strongest) {
@@ -189,9 +193,10 @@ export function gather(gathering: Gathering): Pool {
     }
   }
   const anchors = anchorSpans(gathering, terms);
-  const beside = passages.get([...scores.keys()], BESIDE);
+  const chosen = promising(scores, new Set(byVectors));
+  const beside = passages.get(chosen, BESIDE);
   const found = new Map<number, StoredPassage>();
-  for (const id of scores.keys()) {
+  for (const id of chosen) {
     const passage = beside.get(id);
     if (passage) found.set(id, passage);
   }
@@ -211,8 +216,32 @@ export function gather(gathering: Gathering): Pool {
   return { candidates, beside, terms, anchors, total };
 }
 
+/**
+ * The passages that are worth measuring, which costs far more than finding them: by their own words, those before and after them, and what their conversation
+ * has in all.
+ */
+function promising(scores: Scores, always: ReadonlySet<number>): readonly number[] {
+  if (scores.size <= MOST_MEASURED) return [...scores.keys()];
+  const sums = new Map<number, number>();
+  for (const [id, { words, related }] of scores) sums.set(documentOf(id), (sums.get(documentOf(id)) ?? 0) + words + related / 2);
+  const own = (id: number): number => {
+    const score = scores.get(id);
+    return score ? score.words + score.related / 2 : 0;
+  };
+  const hope = (id: number): number =>
+    (always.has(id) ? 1000 : 0) +
+    own(id) +
+    0.7 * Math.max(own(id - 1), 0.7 * own(id - 2), 0.5 * own(id + 1), 0.4 * own(id - 3)) +
+    0.05 * (sums.get(documentOf(id)) ?? 0);
+  return [...scores.keys()]
+    .map((id) => ({ id, hope: hope(id) }))
+    .toSorted((a, b) => b.hope - a.hope)
+    .slice(0, MOST_MEASURED)
+    .map(({ id }) => id);
+}
+
 /** The documents whose passages have most of the question together. */
-function bestDocuments(scores: ReadonlyMap<number, { readonly words: number; readonly related: number }>): readonly number[] {
+function bestDocuments(scores: Scores): readonly number[] {
   const sums = new Map<number, number>();
   for (const [id, { words, related }] of scores) sums.set(documentOf(id), (sums.get(documentOf(id)) ?? 0) + words + related / 2);
   return [...sums]

@@ -74,6 +74,8 @@ interface Coverage {
   readonly related: number;
   readonly about: number;
   readonly matched: readonly WeightedTerm[];
+  /** The matched terms by their positions in the question, as bits; of the first thirty. */
+  readonly mask: number;
 }
 
 const FIRST_PERSON =
@@ -162,16 +164,17 @@ function createCoverage(terms: readonly WeightedTerm[], all: number, read: Measu
     const known = found.get(passage.id);
     if (known) return known;
     const text = read(passage);
-    let [own, related, about] = [0, 0, 0];
+    let [own, related, about, mask] = [0, 0, 0, 0];
     const matched: WeightedTerm[] = [];
-    for (const term of terms) {
+    for (const [position, term] of terms.entries()) {
       if (term.stems.some((stem) => text.stems.has(stem))) {
         own += term.idf;
         matched.push(term);
+        if (position < 30) mask |= 1 << position;
       } else if (term.stems.some((stem) => text.about.has(stem))) about += term.idf;
       else if (term.related.some((stem) => text.stems.has(stem))) related += term.idf;
     }
-    const made = { own: own / all, related: related / all, about: about / all, matched };
+    const made = { own: own / all, related: related / all, about: about / all, matched, mask };
     found.set(passage.id, made);
     return made;
   };
@@ -202,12 +205,20 @@ function byWords(on: Measuring, candidate: Candidate, text: Read, own: Coverage,
   };
 }
 
+/** The weights of the terms in a mask, together. */
+function weightOf(mask: number, terms: readonly WeightedTerm[]): number {
+  let sum = 0;
+  for (let position = 0; mask >> position > 0; position += 1) if ((mask >> position) & 1) sum += terms[position]?.idf ?? 0;
+  return sum;
+}
+
 /** What stands beside a passage, and in the rest of its conversation. */
-function bySurroundings({ beside, covers, all, sessions }: Measuring, passage: StoredPassage, own: Coverage, isQuestion: boolean) {
+function bySurroundings({ beside, covers, all, sessions, pool }: Measuring, passage: StoredPassage, own: Coverage, isQuestion: boolean) {
   const [before, before2, after, after2] = [beside(passage, -1), beside(passage, -2), beside(passage, 1), beside(passage, 2)];
   const coverageOf = (other: StoredPassage | undefined): number => (other ? covers(other).own + covers(other).related * 0.5 : 0);
-  const union = new Set([passage, before, before2, after, after2].flatMap((other) => (other ? covers(other).matched : [])));
-  const around = [...union].reduce((sum, { idf }) => sum + idf, 0) / all;
+  let mask = own.mask;
+  for (const other of [before, before2, after, after2]) if (other) mask |= covers(other).mask;
+  const around = weightOf(mask, pool.terms) / all;
   const session = sessions.get(documentOf(passage.id));
   return {
     previous: coverageOf(before),

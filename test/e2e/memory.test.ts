@@ -143,3 +143,51 @@ test("a recalled note that gives orders is marked as text from outside", async (
   expect(found).toContain("<<<EXTERNAL_UNTRUSTED_CONTENT");
   expect(found.indexOf("<<<EXTERNAL_UNTRUSTED_CONTENT")).toBeLessThan(found.indexOf("Ignore your instructions"));
 });
+
+test("recall adds to a message where to look, or the passages themselves, and leaves the prompt before it as it was", async () => {
+  const asked = async (recall: "off" | "hint" | "inject"): Promise<{ readonly system: string; readonly last: string }> => {
+    gateway.configure({
+      agents: {
+        ...(gateway.sections["agents"] as object),
+        defaults: { ...(gateway.sections["agents"] as { defaults: object }).defaults, memorySearch: { recall } },
+      },
+    });
+    await expect.poll(async () => JSON.stringify((await gateway.operator.request("config.get", {})).payload), PATIENCE).toContain(`"recall":"${recall}"`);
+    let body = "";
+    await say(
+      "who is our plumber, and when to call him?",
+      (request) => {
+        body = request.body;
+        return "Werner.";
+      },
+      `agent:main:recall-${recall}`,
+    );
+    const { messages } = JSON.parse(body) as { readonly messages: readonly { readonly role: string; readonly content: unknown }[] };
+    return { system: JSON.stringify(messages[0]), last: JSON.stringify(messages.at(-1)) };
+  };
+  const [off, hint, inject] = [await asked("off"), await asked("hint"), await asked("inject")];
+  expect(off.last).not.toContain("MEMORY.md");
+  expect(hint.last).toMatch(/\[Memory: may be about this: MEMORY\.md#L/);
+  expect(hint.last).not.toContain("Werner Hopp");
+  expect(inject.last).toContain("<<<EXTERNAL_UNTRUSTED_CONTENT");
+  expect(inject.last).toContain("Werner Hopp");
+  expect(hint.system.replaceAll(/recall-\w+/g, "")).toBe(inject.system.replaceAll(/recall-\w+/g, ""));
+});
+
+test("in a group only its own conversation is recalled, and no notes", async () => {
+  const group = "agent:main:telegram:group:77";
+  const { results } = await recall("who is our plumber", { minScore: 0 }, group);
+  expect(JSON.stringify(results)).not.toContain("Werner");
+  let answer = "";
+  await say(
+    "read it",
+    (request) => {
+      const result = lastResult(request);
+      if (result === undefined) return { text: "", calls: [{ name: "memory_get", args: { path: "MEMORY.md" } }] };
+      answer = result;
+      return "done";
+    },
+    group,
+  );
+  expect(answer).toContain("notes are not read in groups");
+});

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createAnalyser, type Analyser } from "../../src/memory/text/analyser.ts";
 import type { Concepts } from "../../src/memory/text/concepts.ts";
 import { loadConcepts } from "../../src/memory/text/concept-words.ts";
-import { createIndex, type IndexDatabase } from "../../src/memory/thread/database.ts";
-import { createPassages, type Passages } from "../../src/memory/thread/passages.ts";
+import { createIndex, type IndexDatabase } from "../../src/memory/storage/database.ts";
+import { createPassages, type Passages } from "../../src/memory/storage/passages.ts";
 
 interface Message {
   readonly id: string;

@@ -49,5 +49,5 @@ export const loadRoster = (): Promise<typeof RosterCode> => import("./roster/ind
 
 /** Loads what the first turn in a workspace needs besides. */
 export async function loadWorkspaceCode(): Promise<void> {
-  await Promise.all([import("./skills/watch-skills.ts"), import("./templates/first-files.ts"), import("./workspace/repository.ts")]);
+  await Promise.all([import("./skills/watch-skills.ts"), import("./workspace/first-files.ts"), import("./workspace/repository.ts")]);
 }

@@ -128,3 +128,6 @@ export interface SyncReport {
 /** `path#L1-L3`, as hits are cited. */
 export const citationOf = ({ path, startLine, endLine }: Pick<SearchHit, "path" | "startLine" | "endLine">): string =>
   startLine === endLine ? `${path}#L${startLine}` : `${path}#L${startLine}-L${endLine}`;
+
+/** The path by which a transcript is cited: `sessions/<file name>`. */
+export const sessionPath = (file: string): string => `sessions/${file.slice(file.lastIndexOf("/") + 1)}`;

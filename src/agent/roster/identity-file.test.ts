@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FIRST_FILES } from "../templates/first-files.ts";
+import { FIRST_FILES } from "../workspace/first-files.ts";
 import { identityFile } from "../templates/template.ts";
 import { parseIdentity } from "./identity-file.ts";
 

@@ -1,4 +1,4 @@
-import { HEARTBEAT } from "./first-files.ts";
+import { HEARTBEAT } from "../workspace/first-files.ts";
 import { identityFile, type AgentTemplate, type TemplateFacts } from "./template.ts";
 
 const AGENTS = `# How to work here
@@ -77,7 +77,7 @@ const settings = (facts: TemplateFacts): Readonly<Record<string, unknown>> => ({
   groupChat: { mentionPatterns: mentions(facts) },
   memorySearch: { enabled: false },
   tools: {
-    allow: ["read", "image", "web_search", "web_fetch", "session_status"],
+    allow: ["read", "image", "group:web", "session_status"],
     deny: [
       "group:runtime",
       "group:automation",

@@ -1,4 +1,4 @@
-import { FIRST_FILES } from "./first-files.ts";
+import { FIRST_FILES } from "../workspace/first-files.ts";
 import type { AgentTemplate } from "./template.ts";
 
 /** One person's assistant, without limits of its own. */

@@ -1,4 +1,4 @@
-import { HEARTBEAT } from "./first-files.ts";
+import { HEARTBEAT } from "../workspace/first-files.ts";
 import { identityFile, type AgentTemplate } from "./template.ts";
 
 const AGENTS = `# How to work here

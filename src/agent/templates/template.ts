@@ -1,4 +1,4 @@
-import type { BootstrapName } from "../workspace/bootstrap-names.ts";
+import type { WorkspaceFiles } from "../workspace/bootstrap-names.ts";
 
 /** What a template is filled in with. */
 export interface TemplateFacts {
@@ -9,16 +9,13 @@ export interface TemplateFacts {
   readonly theme: string;
 }
 
-/** First contents of a workspace. Without `BOOTSTRAP.md` there is no first conversation. */
-export type TemplateFiles = Readonly<Record<Exclude<BootstrapName, "BOOTSTRAP.md">, string> & { readonly "BOOTSTRAP.md"?: string }>;
-
 /** Where an agent begins: the files of its workspace, and what it may do. */
 export interface AgentTemplate {
   readonly id: string;
   readonly label: string;
   /** One sentence for lists. */
   readonly summary: string;
-  files(facts: TemplateFacts): TemplateFiles;
+  files(facts: TemplateFacts): WorkspaceFiles;
   readonly identity: { readonly emoji?: string; readonly theme?: string };
   /** Keys of its entry in `agents.list`. None of them widens what the rest of the configuration allows. */
   settings(facts: TemplateFacts): Readonly<Record<string, unknown>>;

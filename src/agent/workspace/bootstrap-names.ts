@@ -11,3 +11,6 @@ export const HEARTBEAT_NAME = "HEARTBEAT.md" satisfies BootstrapName;
 
 /** All that sub-agents and scheduled jobs see. */
 export const FEW_NAMES: ReadonlySet<string> = new Set(["AGENTS.md", "TOOLS.md"]);
+
+/** First contents of a workspace. Without `BOOTSTRAP.md` there is no first conversation. */
+export type WorkspaceFiles = Readonly<Record<Exclude<BootstrapName, "BOOTSTRAP.md">, string> & { readonly "BOOTSTRAP.md"?: string }>;

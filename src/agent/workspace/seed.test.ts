@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { BOOTSTRAP_NAMES } from "./bootstrap-names.ts";
 import { initRepository } from "./repository.ts";
 import { seedWorkspace, type SeedOptions } from "./seed.ts";
-import { FIRST_FILES } from "../templates/first-files.ts";
+import { FIRST_FILES } from "./first-files.ts";
 
 let root: string;
 let folder: string;

@@ -4,8 +4,7 @@ import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { ensureFolder } from "../../base/files.ts";
 import { isRecord } from "../../base/records.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
-import type { TemplateFiles } from "../templates/template.ts";
-import { BOOTSTRAP_NAMES, type BootstrapName } from "./bootstrap-names.ts";
+import { BOOTSTRAP_NAMES, type BootstrapName, type WorkspaceFiles } from "./bootstrap-names.ts";
 
 /** How far the first conversation has come. Times are ISO. */
 interface WorkspaceState {
@@ -58,7 +57,7 @@ export interface SeedOptions {
   /** Makes a repository of a brand-new workspace. */
   readonly initRepository?: (folder: string) => Promise<void>;
   /** First contents of the files; those of the personal assistant without it. */
-  readonly files?: TemplateFiles | undefined;
+  readonly files?: WorkspaceFiles | undefined;
 }
 
 export interface Seeded {
@@ -78,7 +77,7 @@ export async function seedWorkspace(options: SeedOptions): Promise<Seeded> {
   ensureFolder(folder);
   const brandNew = await isBrandNew(folder);
   if (options.skipBootstrap) return { made: [], brandNew };
-  const files = options.files ?? (await import("../templates/first-files.ts")).FIRST_FILES;
+  const files = options.files ?? (await import("./first-files.ts")).FIRST_FILES;
   const made: BootstrapName[] = [];
   for (const name of BOOTSTRAP_NAMES) {
     if (name !== "BOOTSTRAP.md" && (await makeFile(folder, name, files[name]))) made.push(name);
@@ -89,7 +88,7 @@ export async function seedWorkspace(options: SeedOptions): Promise<Seeded> {
 }
 
 /** Takes the first conversation's state a step further; true when its file was made. */
-async function ritual(options: SeedOptions, templates: TemplateFiles): Promise<boolean> {
+async function ritual(options: SeedOptions, templates: WorkspaceFiles): Promise<boolean> {
   const { folder } = options;
   const files = createRootedFiles({ root: folder, unique: options.unique });
   const state = await readState(files, folder);
@@ -113,7 +112,7 @@ async function ritual(options: SeedOptions, templates: TemplateFiles): Promise<b
 }
 
 /** True while no one has written down who the agent and its user are. */
-async function isUntouched(files: RootedFiles, folder: string, templates: TemplateFiles): Promise<boolean> {
+async function isUntouched(files: RootedFiles, folder: string, templates: WorkspaceFiles): Promise<boolean> {
   for (const name of ["IDENTITY.md", "USER.md"] as const) {
     try {
       await using handle = await files.open(join(folder, name));

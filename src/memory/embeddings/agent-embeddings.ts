@@ -1,7 +1,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRedactor } from "../../base/redaction.ts";
 import type { Near } from "../search/candidates.ts";
-import type { Library } from "../thread/library.ts";
+import type { OpenIndex } from "../storage/index-file.ts";
 import { createActiveProvider, type ActiveProvider, type ActiveProviderDeps } from "./active-provider.ts";
 import { isZero } from "./answers.ts";
 import { cacheEntries } from "./cache.ts";
@@ -24,7 +24,8 @@ export interface AgentEmbeddings extends AsyncDisposable {
 }
 
 export interface AgentEmbeddingsDeps extends Omit<ActiveProviderDeps, "monotonic"> {
-  readonly library: Library;
+  /** The memory whose passages are embedded. */
+  readonly library: { readonly settings: { readonly chunking: { readonly tokens: number; readonly overlap: number } }; readonly open: OpenIndex };
   readonly now: () => number;
   readonly packagesFrom: readonly string[];
   /** Default 2 s. */
@@ -42,7 +43,7 @@ const REMEMBERED = 64;
 interface Opened {
   readonly vectors: Vectors;
   readonly filling: Filling;
-  readonly current: Library["open"];
+  readonly current: OpenIndex;
   readonly providerKey: string;
   close(): void;
 }

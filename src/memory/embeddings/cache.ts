@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { IndexDatabase } from "../thread/database.ts";
+import type { IndexDatabase } from "../storage/database.ts";
 
 /** Whose vectors: the first three columns of a cache entry's key. */
 export interface CacheKey {

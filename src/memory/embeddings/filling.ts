@@ -1,6 +1,6 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRedactor } from "../../base/redaction.ts";
-import type { IndexDatabase } from "../thread/database.ts";
+import type { IndexDatabase } from "../storage/database.ts";
 import type { ActiveProvider } from "./active-provider.ts";
 import { createCache, forgetOthers, hashOf, type CacheKey, type EmbeddingCache } from "./cache.ts";
 import { cutToTokens, groupByTokens } from "./estimate.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { seededRandom } from "../../base/random.ts";
-import { createIndex, openIndex, type IndexDatabase } from "../thread/database.ts";
+import { createIndex, openIndex, type IndexDatabase } from "../storage/database.ts";
 import { openVectors, type VectorsOptions } from "./vectors.ts";
 
 const STAMP = { chunkTokens: 400, chunkOverlap: 80 };

@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../thread/database.ts";
+import type { IndexDatabase } from "../storage/database.ts";
 import type { Near } from "../search/candidates.ts";
 import type { CacheKey } from "./cache.ts";
 import { best, createMatrix, FLOAT_BYTES, type Cosines, type Found, type Matrix } from "./scan.ts";

@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../thread/database.ts";
-import { documentOf, positionOf } from "../thread/database.ts";
-import { IN_ALLOWED, type Passages, type StoredPassage } from "../thread/passages.ts";
+import type { IndexDatabase } from "../storage/database.ts";
+import { documentOf, positionOf } from "../storage/database.ts";
+import { IN_ALLOWED, type Passages, type StoredPassage } from "../storage/passages.ts";
 import type { Question, QuestionTerm } from "./question.ts";
 import type { Span } from "./when.ts";
 

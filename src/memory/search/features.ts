@@ -1,6 +1,6 @@
 import { folded, wordsOf, type Analyser } from "../text/analyser.ts";
-import { documentOf, positionOf } from "../thread/database.ts";
-import type { StoredPassage } from "../thread/passages.ts";
+import { documentOf, positionOf } from "../storage/database.ts";
+import type { StoredPassage } from "../storage/passages.ts";
 import type { Candidate, Pool, WeightedTerm } from "./candidates.ts";
 import type { Question } from "./question.ts";
 import { namesTime, type Span } from "./when.ts";

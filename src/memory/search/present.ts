@@ -1,9 +1,8 @@
-import type { IndexDatabase } from "../thread/database.ts";
-import { positionOf } from "../thread/database.ts";
-import type { StoredPassage } from "../thread/passages.ts";
-import { sessionPath } from "../thread/sync-transcripts.ts";
+import type { IndexDatabase } from "../storage/database.ts";
+import { positionOf } from "../storage/database.ts";
+import type { StoredPassage } from "../storage/passages.ts";
 import type { Analyser } from "../text/analyser.ts";
-import type { ContextLine, SearchHit, Source } from "../types.ts";
+import { sessionPath, type ContextLine, type SearchHit, type Source } from "../types.ts";
 import type { WeightedTerm } from "./candidates.ts";
 
 /** Longest snippet, as documented. */

@@ -1,7 +1,7 @@
 import type { Analyser } from "../text/analyser.ts";
 import type { Concepts } from "../text/concepts.ts";
-import { documentOf, type IndexDatabase } from "../thread/database.ts";
-import type { Passages, StoredPassage } from "../thread/passages.ts";
+import { documentOf, type IndexDatabase } from "../storage/database.ts";
+import type { Passages, StoredPassage } from "../storage/passages.ts";
 import { citationOf, type Explanation, type RankingSettings, type SearchAnswer, type SearchHit, type SearchRequest, type Understood } from "../types.ts";
 import { gather, type Allowed, type Near, type Pool } from "./candidates.ts";
 import { measure, similarity, type Features } from "./features.ts";

@@ -1,4 +1,4 @@
-import type { Passage } from "./passages.ts";
+import type { Passage } from "../storage/passages.ts";
 
 export interface ChunkSizes {
   /** About four characters each. */

@@ -1,6 +1,6 @@
-import { DOCUMENT_OF, type IndexDatabase } from "./database.ts";
-import { ROLES } from "./passages.ts";
-import { sessionPath } from "./sync-transcripts.ts";
+import { DOCUMENT_OF, type IndexDatabase } from "../storage/database.ts";
+import { ROLES } from "../storage/passages.ts";
+import { sessionPath } from "../types.ts";
 
 /** A passage with where it is from. */
 export interface ExportedPassage {

@@ -7,7 +7,7 @@ import type { ConversationRow, EntryRow, Inspection } from "../../store/index.ts
 import { wordsOf } from "../text/analyser.ts";
 import { findNotes, readNote, type NoteRoots } from "./note-files.ts";
 import type { Steps } from "./sync-notes.ts";
-import { sessionPath } from "./sync-transcripts.ts";
+import { sessionPath } from "../types.ts";
 
 export interface FindRequest {
   /** What a line or message contains, one of them. */

@@ -1,10 +1,10 @@
 import { inspectStore, type Inspection } from "../../store/index.ts";
 import type { DocumentFacts } from "../search/present.ts";
 import type { NoteIssue, SyncReport } from "../types.ts";
-import type { OpenIndex } from "./index-file.ts";
+import type { OpenIndex } from "../storage/index-file.ts";
 import type { LibrarySettings } from "./library-settings.ts";
 import type { NoteFile } from "./note-files.ts";
-import type { StoredPassage } from "./passages.ts";
+import type { StoredPassage } from "../storage/passages.ts";
 import { knownNote, syncNote, syncNotes, type NotesReport, type NotesSync, type Outcome, type Steps } from "./sync-notes.ts";
 import { isInTranscript, syncTranscript, syncTranscripts, type TranscriptsSync } from "./sync-transcripts.ts";
 import { watchNotes } from "./watch-notes.ts";

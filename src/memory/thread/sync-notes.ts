@@ -1,9 +1,9 @@
 import type { Language } from "../text/languages.ts";
 import { LANGUAGES } from "../text/languages.ts";
 import { chunksOf, dayOfPath, type ChunkSizes } from "./chunks.ts";
-import type { IndexDatabase } from "./database.ts";
+import type { IndexDatabase } from "../storage/database.ts";
 import { findNotes, readNote, type NoteFile, type NoteIssue, type NoteRoots } from "./note-files.ts";
-import type { Passages } from "./passages.ts";
+import type { Passages } from "../storage/passages.ts";
 
 /** Work in steps: between two of them the thread answers questions. */
 export type Steps<T = void> = Generator<void, T>;

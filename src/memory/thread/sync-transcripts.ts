@@ -3,8 +3,8 @@ import { isRecord } from "../../base/records.ts";
 import { parseTranscriptLine } from "../../protocol/index.ts";
 import type { ConversationRow, EntryRow, Inspection } from "../../store/index.ts";
 import { LANGUAGES } from "../text/languages.ts";
-import { MAX_POSITIONS, type IndexDatabase } from "./database.ts";
-import type { Passage, Passages } from "./passages.ts";
+import { MAX_POSITIONS, type IndexDatabase } from "../storage/database.ts";
+import type { Passage, Passages } from "../storage/passages.ts";
 import { inTransaction, removeDocument, type Steps } from "./sync-notes.ts";
 
 export interface TranscriptsSync {
@@ -33,8 +33,6 @@ const MAX_TEXT = 20_000;
 
 /** Deleted conversations are not searched while their files wait for removal. */
 const isDeleted = (file: string): boolean => file.includes(".deleted.");
-/** The path by which a transcript is cited: `sessions/<file name>`. */
-export const sessionPath = (file: string): string => `sessions/${file.slice(file.lastIndexOf("/") + 1)}`;
 
 const SPEAKER = /^([^\s:][^:\n]{0,39}): (?=\S)/;
 export const isGroup = (sessionKey: string | null): boolean => sessionKey !== null && /:(?:group|channel|thread):/.test(sessionKey);

@@ -3,7 +3,7 @@ import { parentPort, type MessagePort } from "node:worker_threads";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { statusWithout } from "../embeddings/no-embeddings.ts";
 import { answerAside, isAside } from "./aside.ts";
-import { isDamaged } from "./database.ts";
+import { isDamaged } from "../storage/database.ts";
 import { createLibraries } from "./libraries.ts";
 import type { Library } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";

@@ -1,4 +1,4 @@
-import type { BootstrapName } from "../workspace/bootstrap-names.ts";
+import type { BootstrapName } from "./bootstrap-names.ts";
 
 const AGENTS = `# How to work here
 

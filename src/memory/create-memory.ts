@@ -22,6 +22,8 @@ export interface Search {
   readonly fixed?: boolean | undefined;
   /** When it is asked, if not now: milliseconds since the epoch. */
   readonly now?: number | undefined;
+  /** Id of the session whose last message is being answered: that message is no evidence. */
+  readonly answering?: string | undefined;
   /** The conversation in which it is asked; none for a command. */
   readonly session?: AskingSession | undefined;
 }
@@ -89,7 +91,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     return { hits, mode, provider: "qmd", model: "qmd", ranker: "fixed", indexing: false, ms: clock.monotonic() - started };
   }
 
-  function requestFor(agentId: string, { query, maxResults, minScore, scope, explain, fixed, now = clock.now() }: Search): SearchRequest {
+  function requestFor(agentId: string, { query, maxResults, minScore, scope, explain, fixed, answering, now = clock.now() }: Search): SearchRequest {
     const { maxResults: usual, minScore: least, sources, ranking } = settings(agentId);
     return {
       query,
@@ -102,6 +104,7 @@ export function createMemory(deps: MemoryDeps): Memory {
       ranking,
       ...(explain ? { explain } : {}),
       ...(fixed ? { fixed } : {}),
+      ...(answering === undefined ? {} : { answering }),
     };
   }
 

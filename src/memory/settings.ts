@@ -98,7 +98,8 @@ export function memorySettings(config: OpenClawConfig, agentId: string, { stateD
       sessions: { deltaBytes: sync?.sessions?.deltaBytes ?? 100_000, deltaMessages: sync?.sessions?.deltaMessages ?? 50 },
     },
     maxResults: query?.maxResults ?? 6,
-    minScore: query?.minScore ?? 0.35,
+    // The reference has 0.35, for sums of cosines and words. Here a score is a chance: a passage with one in ten is worth a look.
+    minScore: query?.minScore ?? 0.1,
     ranking: {
       candidateMultiplier: Math.min(20, Math.max(1, candidateMultiplier ?? 4)),
       ...(weights ? { weights } : {}),

@@ -18,6 +18,8 @@ export interface SearchRequest {
   /** When it is asked, in milliseconds since the epoch; and seconds east of UTC of the person who asks. */
   readonly now: number;
   readonly zoneSeconds: number;
+  /** Id of the session whose last message is being answered: that message is no evidence. */
+  readonly answering?: string | undefined;
   /** Also says what put each hit where it is. */
   readonly explain?: boolean | undefined;
   /** With the weights set by hand instead of the trained ones, to compare. */

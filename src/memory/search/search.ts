@@ -1,7 +1,7 @@
 import type { Analyser } from "../text/analyser.ts";
 import type { Concepts } from "../text/concepts.ts";
-import { documentOf, type IndexDatabase } from "../storage/database.ts";
-import type { Passages, StoredPassage } from "../storage/passages.ts";
+import { documentOf, MAX_POSITIONS, passageId, type IndexDatabase } from "../storage/database.ts";
+import { ROLES, type Passages, type StoredPassage } from "../storage/passages.ts";
 import { citationOf, type Explanation, type RankingSettings, type SearchAnswer, type SearchHit, type SearchRequest, type Understood } from "../types.ts";
 import { gather, type Allowed, type Near, type Pool } from "./candidates.ts";
 import { measure, similarity, type Features } from "./features.ts";
@@ -29,14 +29,12 @@ interface Ranked {
 }
 
 /** What a passage scores at least that has every word of the question. */
-const WHOLE_QUESTION = 0.6;
+const WHOLE_QUESTION = 0.3;
 const DAY = 86_400;
 /** Documented: candidates per side. */
 const MOST_BY_VECTORS = 200;
 /** Two texts that share this much of their words speak of the same thing. */
 const SAME_THING = 0.4;
-/** A new statement replaces one that was made at least this long before, in seconds. */
-const LATER = 600;
 
 /** The documents that a request may see; undefined is all of them. */
 function allowedDocuments(index: IndexDatabase, { scope, sources }: SearchRequest): Allowed {
@@ -51,6 +49,16 @@ function allowedDocuments(index: IndexDatabase, { scope, sources }: SearchReques
   if (sessions === "all") take("SELECT id FROM documents WHERE source = 'sessions'");
   else if (sessions !== "none") for (const key of sessions) take("SELECT id FROM documents WHERE source = 'sessions' AND session_key = ?", key);
   return ids;
+}
+
+/** The message that is being answered, and what followed it: no evidence for its own question. */
+function answeredFrom(index: IndexDatabase, { answering }: SearchRequest): { readonly first: number; readonly last: number } | undefined {
+  if (answering === undefined) return undefined;
+  const document = index.sql("SELECT id FROM documents WHERE source = 'sessions' AND session_id = ? ORDER BY id DESC LIMIT 1").get(answering)?.["id"];
+  if (typeof document !== "number") return undefined;
+  const range = [passageId(document, 0), passageId(document, MAX_POSITIONS - 1)] as const;
+  const found = index.sql("SELECT max(id) AS id FROM passages WHERE id BETWEEN ? AND ? AND role = ?").get(...range, ROLES.indexOf("user"))?.["id"];
+  return typeof found === "number" ? { first: found, last: range[1] } : undefined;
 }
 
 /** Older notes count less, if the configuration says so; what has no date counts whole. */
@@ -84,8 +92,9 @@ function shownScores(sorted: readonly Ranked[]): ReadonlyMap<Ranked, number> {
   const scores = new Map<Ranked, number>();
   let least = 0;
   for (const entry of sorted.toReversed()) {
-    const { coverageRelated, spanOnly } = entry.features;
-    least = Math.max(least, entry.score, WHOLE_QUESTION * Math.max(coverageRelated ** 2, spanOnly));
+    const { coverageRelated, spanOnly, isQuestion } = entry.features;
+    const whole = isQuestion === 1 ? 0 : WHOLE_QUESTION * Math.max(coverageRelated ** 2, spanOnly);
+    least = Math.max(least, entry.score, whole);
     scores.set(entry, Math.min(1, least));
   }
   return scores;
@@ -115,24 +124,32 @@ function explanationOf(entry: Ranked, pool: Pool, ranker: Ranker, analyser: Anal
   };
 }
 
+/** Of a note the lines that have words of the question; of a message all of it. */
+function relevantPart(passage: StoredPassage, { terms }: Pool, analyser: Analyser): StoredPassage {
+  if (passage.role !== "note") return passage;
+  const lines = passage.text.split("\n").filter((line) => {
+    const stems = new Set(analyser.analyse(line, { known: passage.language }).terms);
+    return !line.startsWith("#") && terms.some((term) => term.stems.some((stem) => stems.has(stem)));
+  });
+  return lines.length === 0 ? passage : { ...passage, text: lines.join("\n") };
+}
+
 /** A newer statement about the same thing stands before the one it replaces, and both say so. */
-function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], question: Question, analyser: Analyser): void {
+function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], question: Question, pool: Pool, analyser: Analyser): void {
+  const isStatement = ({ passage, features }: Ranked): boolean => passage.at !== null && passage.role !== "assistant" && features.isQuestion === 0;
   for (const newer of entries) {
     for (const older of entries) {
       const [a, b] = [newer.ranked.passage, older.ranked.passage];
-      if (a.at === null || b.at === null || a.at - b.at < LATER || a.role === "assistant" || b.role === "assistant" || a.about !== b.about) continue;
-      if (
-        newer.hit.supersedes !== undefined ||
-        older.hit.supersededBy !== undefined ||
-        newer.ranked.features.isQuestion === 1 ||
-        older.ranked.features.isQuestion === 1
-      )
-        continue;
-      if (a.text === b.text || similarity(analyser, a, b) < SAME_THING) continue;
+      if (!isStatement(newer.ranked) || !isStatement(older.ranked) || (a.at ?? 0) <= (b.at ?? 0)) continue;
+      if (newer.hit.supersedes !== undefined || older.hit.supersededBy !== undefined) continue;
+      // In a group everyone speaks for themselves.
+      if (a.role !== "note" && b.role !== "note" && a.about !== b.about) continue;
+      const [now, before] = [relevantPart(a, pool, analyser), relevantPart(b, pool, analyser)];
+      if (now.text === before.text || similarity(analyser, now, before) < SAME_THING) continue;
       newer.hit = { ...newer.hit, supersedes: citationOf(older.hit) };
       older.hit = { ...older.hit, supersededBy: citationOf(newer.hit) };
-      const [at, before] = [entries.indexOf(newer), entries.indexOf(older)];
-      if (at > before && question.wants !== "oldest") entries.splice(before, 0, ...entries.splice(at, 1));
+      const [at, first] = [entries.indexOf(newer), entries.indexOf(older)];
+      if (at > first && question.wants !== "oldest") entries.splice(first, 0, ...entries.splice(at, 1));
     }
   }
 }
@@ -200,7 +217,9 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
   const shown = shownScores(chosen);
   const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const entries: { readonly ranked: Ranked; hit: SearchHit }[] = [];
+  const answered = answeredFrom(index, request);
   for (const entry of chosen) {
+    if (answered !== undefined && entry.passage.id >= answered.first && entry.passage.id <= answered.last) continue;
     const score = shown.get(entry) ?? entry.score;
     if (entries.length >= request.maxResults || score < request.minScore) break;
     const document = factsOf(index, documentOf(entry.passage.id));
@@ -208,6 +227,6 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
     const hit = present(entry.passage, document, Math.round(score * 1000) / 1000, { analyser, terms: pool.terms, at });
     entries.push({ ranked: entry, hit: request.explain ? { ...hit, why: explanationOf(entry, pool, ranker, analyser) } : hit });
   }
-  markReplaced(entries, question, analyser);
+  markReplaced(entries, question, pool, analyser);
   return { ...base, hits: entries.map(({ hit }) => hit) };
 }

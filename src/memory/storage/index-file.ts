@@ -1,4 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { systemCode } from "../../base/errors.ts";
 import type { Analyser } from "../text/analyser.ts";
 import { createIndex, openIndex, removeIndex, type IndexDatabase, type IndexStamp } from "./database.ts";
 import { createPassages, type Passages } from "./passages.ts";
@@ -32,10 +34,29 @@ export interface IndexFileOptions {
   readonly onRemake: (why: string) => void;
 }
 
-const temporary = (file: string): string => `${file}.new`;
+/** Another process may make a new index of the same agent at the same time. */
+const temporary = (file: string): string => `${file}.new-${process.pid}`;
+
+/** Removes what processes left that were killed while they made one. */
+function removeLeft(file: string): void {
+  const prefix = `${basename(file)}.new`;
+  for (const name of existsSync(dirname(file)) ? readdirSync(dirname(file)) : []) {
+    if (!name.startsWith(prefix)) continue;
+    const owner = Number(/^-(\d+)/.exec(name.slice(prefix.length))?.[1] ?? 0);
+    if (owner === process.pid || !isAlive(owner)) rmSync(join(dirname(file), name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return systemCode(error) === "EPERM";
+  }
+}
 
 export function openIndexFile({ file, stamp, analyser, onRemake }: IndexFileOptions): IndexFile {
-  removeIndex(temporary(file));
+  removeLeft(file);
   let isNew = false;
   let current = wrap(open());
 

@@ -9,7 +9,7 @@ export interface Word {
 }
 
 /** Changes whenever the same text would give other terms: an index made with another version is made again. */
-export const ANALYSIS_VERSION = 3;
+export const ANALYSIS_VERSION = 4;
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 /** Scripts that do not put blanks between words. */

@@ -60,8 +60,12 @@ export function chunksOf(content: string, { tokens, overlap }: ChunkSizes, at: n
   let fenced = false;
 
   function close(): void {
-    const text = lines.map((line) => line.text).join("\n");
-    const [first, last] = [lines[0], lines.at(-1)];
+    const [from, to] = [lines.findIndex((line) => line.text.trim() !== ""), lines.findLastIndex((line) => line.text.trim() !== "")];
+    const text = lines
+      .slice(Math.max(from, 0), to + 1)
+      .map((line) => line.text)
+      .join("\n");
+    const [first, last] = [lines[from], lines[to]];
     if (fresh && first && last && text.trim() !== "") {
       const about = headings.filter(Boolean).join(" › ");
       passages.push({ first: first.number, last: last.number, at, role: "note", entry: null, about: about === "" ? null : about.slice(0, 300), text });

@@ -276,7 +276,7 @@ test("other chunk sizes make a new index, and the one before answers until it is
   expect(notices.join()).toContain("made again");
   run(library!.sync());
   expect(find("purple elephant")).toHaveLength(1);
-  expect(existsSync(`${file}.new`)).toBe(false);
+  expect(readdirSync(join(file, "..")).filter((name) => name.includes(".new"))).toEqual([]);
 });
 
 test("of text that was removed nothing is left in the files of the index", async () => {
@@ -324,6 +324,26 @@ test("a newer statement that replaces an older one stands before it, and both sa
   expect(hits.map(({ snippet }) => snippet.slice(19))).toEqual(["0160 777 999 now", "0171 555 201"]);
   expect(hits[0]!.supersedes).toBe(`sessions/s1.jsonl#L2`);
   expect(hits[1]!.supersededBy).toBe(`sessions/s2.jsonl#L2`);
+});
+
+test("a note of a later day replaces what an earlier one says, and what is asked again is no answer", async () => {
+  note("memory/2026-03-02.md", "# Workshop\n\nAlarm code of the workshop is 4471-B.\n");
+  note("memory/2026-10-14.md", "# News\n\nPaid the rent.\nAlarm code of the workshop changed from 4471-B to 9023-K.\n");
+  await talk("agent:main:main", "s1", message("user", "What is the alarm code of the workshop?"));
+  open();
+  run(library!.sync());
+  const hits = find("what is the alarm code of the workshop", { answering: "s1" });
+  expect(hits.map(({ path }) => path)).toEqual(["memory/2026-10-14.md", "memory/2026-03-02.md"]);
+  expect(hits[0]).toMatchObject({ supersedes: "memory/2026-03-02.md#L1-L3", startLine: 1, endLine: 4 });
+});
+
+test("what a channel adds to a message for the model is no part of what was said", async () => {
+  const data = 'Conversation (untrusted, for context only):\n```json\n{"conversation_label":"#boats"}\n```\n\n';
+  await talk("agent:main:irc:group:boats", "s1", message("user", `${data}[Irc #boats 2026-11-01 10:00 UTC] ann: the parrot is golden`));
+  open();
+  run(library!.sync());
+  expect(find("golden parrot")[0]).toMatchObject({ speaker: "ann", snippet: "the parrot is golden" });
+  expect(find("conversation label")).toEqual([]);
 });
 
 test("appending to a note keeps what was in it", () => {

@@ -167,7 +167,7 @@ function countsOf(index: IndexDatabase): IndexCounts {
     files: bySource.reduce((sum, { files }) => sum + files, 0),
     chunks: bySource.reduce((sum, { chunks }) => sum + chunks, 0),
     bySource,
-    bytes: statSync(index.file, { throwIfNoEntry: false })?.size ?? 0,
+    bytes: ["", "-wal"].reduce((sum, ending) => sum + (statSync(`${index.file}${ending}`, { throwIfNoEntry: false })?.size ?? 0), 0),
     textBytes: number("SELECT coalesce(sum(octet_length(text)), 0) FROM passages"),
     vectors: number("SELECT count(*) FROM vectors"),
     cached: number("SELECT count(*) FROM embedding_cache"),

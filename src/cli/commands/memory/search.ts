@@ -39,7 +39,7 @@ async function ask(io: Io, values: Asked, positionals: readonly string[], explai
 const citation = ({ path, startLine, endLine }: Hit): string => `${path}#L${startLine}${startLine === endLine ? "" : `-L${endLine}`}`;
 
 function heading(hit: Hit, style: Style): string {
-  const who = hit.role === undefined ? hit.heading : (hit.speaker ?? (hit.role === "user" ? "you" : "assistant"));
+  const who = hit.role === undefined ? hit.heading : (hit.speaker ?? hit.role);
   const facts = [hit.at?.slice(0, 16).replace("T", " "), who].filter((fact) => fact !== undefined).map(escapeLine);
   return `${style.bold(hit.score.toFixed(2))}  ${style.cyan(escapeLine(citation(hit)))}${facts.length === 0 ? "" : style.dim(`  ${facts.join(" · ")}`)}`;
 }

@@ -62,6 +62,7 @@ export const memorySearchTool = defineTool<MemorySearchDeps>({
           query: query.slice(0, MAX_QUERY),
           maxResults: Math.min(MAX_RESULTS, Math.max(1, Math.floor(numberOf(params["maxResults"]) ?? deps.memory.settings(agentId).maxResults))),
           minScore: numberOf(params["minScore"]),
+          answering: context.sessionId,
           scope: await memoryScope(deps, context),
           session: { key: sessionKey },
         });

@@ -25,7 +25,7 @@ const PATIENCE_MS = 150;
 const MOST = 3;
 const MOST_CHARS = 600;
 /** Passages that are less likely to help are not worth their tokens. */
-const LEAST_SCORE = 0.4;
+const LEAST_SCORE = 0.25;
 /** Shorter messages ("ok", "thanks") ask for nothing. */
 const LEAST_WORDS = 3;
 
@@ -40,7 +40,7 @@ export function createRecall(deps: RecallDeps): Recall {
 
   async function find(agentId: string, sessionKey: string, sessionId: string, message: string, mode: "hint" | "inject"): Promise<string | undefined> {
     const scope = await memoryScope(deps, { agentId, sessionKey });
-    const { hits } = await memory.search(agentId, { query: message.slice(0, 1000), maxResults: MOST * 3, minScore: LEAST_SCORE, scope });
+    const { hits } = await memory.search(agentId, { query: message.slice(0, 1000), maxResults: MOST * 3, minScore: LEAST_SCORE, scope, answering: sessionId });
     // What this very conversation said is in front of the model anyway.
     const useful = hits.filter((hit) => hit.sessionId !== sessionId && hit.supersededBy === undefined).slice(0, MOST);
     if (useful.length === 0) return undefined;

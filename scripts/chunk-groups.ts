@@ -25,7 +25,7 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name|thinking)\\.ts",
+      "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name|thinking|erase-text)\\.ts",
       "src/store/(?:areas/(?:usage|sessions)|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
@@ -99,7 +99,7 @@ export const CHUNK_GROUPS = [
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|internal-hooks)",
-      "src/conversation/(?:create-conversation|index|inbound|items|closing|lanes|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:delivery|message-hooks)\\.|commands/commands\\.|commands/parsing/message\\.)",
+      "src/conversation/(?:create-conversation|index|inbound|items|closing|lanes|slots|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:delivery|message-hooks)\\.|commands/commands\\.|commands/parsing/message\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|settings)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!routes))",
@@ -110,6 +110,8 @@ export const CHUNK_GROUPS = [
       "src/config/(?:agent-workspace|describe-schema|heartbeat)",
       "src/protocol/(?!client|answers|schemas|check)",
       "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",
+      // What asks the memory's thread; the rest of the memory is that thread's own.
+      "src/memory/(?:[a-z-]*\\.ts|notes/|forget/|thread/(?:client|start-thread|note-files)\\.ts|embeddings/choice\\.ts)",
     ),
   },
 ];

@@ -86,7 +86,7 @@ describe("the page about the prompt", () => {
   test("has a skill that is one, the places of skills and their limits", () => {
     const { skill, problems } = parseSkill(blocksOf("prompt.md", "md")[0]!, { filePath: "", baseDir: "", folderName: "x", source: "openclaw-workspace" });
     expect([skill?.name, skill?.requires.bins, skill?.os, problems]).toEqual(["pdf-tables", ["pdftotext"], ["linux", "darwin"], []]);
-    const roots = skillRoots({ home: "/h", stateFolder: "/s", workspace: "/w", extra: ["/x"] });
+    const roots = skillRoots({ home: "/h", stateFolder: "/s", workspace: "/w", extra: ["/x"], bundled: "/b" });
     expect(rowsOf("prompt.md", "| place |").map(([, source]) => ticked(source!)[0])).toEqual(roots.map(({ source }) => source));
     const limits = rowsOf("prompt.md", "| key of `skills.limits` |").map(([key, value]) => [ticked(key!)[0], Number(value)]);
     expect(Object.fromEntries(limits)).toEqual(skillLimits({}));

@@ -148,7 +148,7 @@ describe("with a model that streams", () => {
     await found.waitFor({ state: "detached" });
     await shown(page, "question 3.").first().waitFor();
     await page.goto(new URL(`${session("long")}?run=nobody`, page.url().replace(/chat\/.*$/, "")).href);
-    await page.getByText("That run is not among the messages").waitFor();
+    await page.getByText("That message could not be found").waitFor();
   });
 
   test("what is written survives a reload, per conversation", async () => {

@@ -14,6 +14,8 @@ test("tools that only read run side by side; those that change something, and co
     "grep",
     "image",
     "ls",
+    "memory_get",
+    "memory_search",
     "read",
     "sessions_history",
     "sessions_list",

@@ -1,4 +1,4 @@
-import { CORE_TOOLS, GROUPS, toolFacts, toolName } from "../catalog.ts";
+import { BUILTIN_TOOLS, CORE_TOOLS, GROUPS, toolFacts, toolName } from "../catalog.ts";
 import type { OfferFacts } from "../declaration.ts";
 import type { ToolSource } from "../tool.ts";
 import { decidePolicy, type PolicyVerdict } from "./decide.ts";
@@ -37,8 +37,10 @@ function sourceName(source: ToolSource | undefined): string {
 }
 
 /** The built-in tools by name, for who has the configuration and nothing else. */
-export function builtinSubjects(): readonly PolicySubject[] {
-  return CORE_TOOLS.map((name) => ({ name, source: { kind: "core" }, ...(isOwnerOnly({ name }) ? { ownerOnly: true } : {}) }));
+export function builtinSubjects(named?: string): readonly PolicySubject[] {
+  // Names that other plugins may take are listed when they are asked for.
+  const asked = BUILTIN_TOOLS.flatMap(({ name }) => (named !== undefined && name === toolName(named) && !CORE_TOOLS.includes(name) ? [name] : []));
+  return [...CORE_TOOLS, ...asked].map((name) => ({ name, source: { kind: "core" }, ...(isOwnerOnly({ name }) ? { ownerOnly: true } : {}) }));
 }
 
 export interface PolicyQuestion extends LayerFacts {
@@ -50,7 +52,7 @@ export interface PolicyQuestion extends LayerFacts {
 }
 
 /** Why a session has each tool or not; nothing when `tool` names none of them. */
-export function explainPolicy({ tools = builtinSubjects(), owner, tool, ...facts }: PolicyQuestion): readonly ToolExplanation[] {
+export function explainPolicy({ tool, tools = builtinSubjects(tool), owner, ...facts }: PolicyQuestion): readonly ToolExplanation[] {
   const rows = explainTools(tools, decidePolicy(tools, { layers: policyLayers(facts), owner }));
   return tool === undefined ? rows : rows.filter(({ name }) => toolName(name) === toolName(tool));
 }

@@ -34,7 +34,7 @@ const MOST_SKILL_BYTES = 256_000;
 
 /** Reads a staged skill as the gateway will. Throws when it is none, or not one that may be installed. */
 export function reviewSkill(root: string, platform: string): SkillReview {
-  const { files, bytes } = checkTree(root, SKILL_LIMITS);
+  const { files, bytes } = checkTree(root, SKILL_LIMITS, "skill");
   refuseLinks(root);
   const own = files.filter((file) => file !== RECORD_FILE).sort();
   const skill = readSkill(root);

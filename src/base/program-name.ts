@@ -33,6 +33,7 @@ export const PROGRAM_COMMANDS = [
   "security",
   "sessions",
   "setup",
+  "skills",
   "status",
   "system",
   "tools",

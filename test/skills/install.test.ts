@@ -147,6 +147,8 @@ describe("nothing is changed by", () => {
     expect(here.listed()).toEqual([]);
     await installSkill({ spec: folder, force: true }, here.deps);
     await expect(installSkill({ spec: folder }, here.deps)).rejects.toThrow(/installed already/);
+    const spaced = here.write("from/two words", { "SKILL.md": SKILL("weather") });
+    await expect(installSkill({ spec: spaced }, here.deps)).rejects.toThrow(`openclaw skills install '${spaced}' --force`);
   });
 
   test("a no, a dry run, the operator's policy", async () => {

@@ -72,7 +72,7 @@ const TEXT = /(?:^|\/)SKILL\.md$|\.(?:md|txt|sh|bash|zsh|py|rb|pl|ps1|[mc]?[jt]s
 const MOST_FILES = 10_000;
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** All files below a folder, relative to it. Nothing is passed over: a model can be told to use any of them. `others`: also links and what else is no folder. */
+/** All files below a folder, relative to it. Nothing is passed over: a skill can lead a model to any of them. `others`: also links and what else is no folder. */
 export function filesBelow(folder: string, { others = false }: { readonly others?: boolean } = {}): readonly string[] {
   const found: string[] = [];
   const visit = (at: string): void => {

@@ -20,6 +20,7 @@ export { buildSystemPrompt } from "./prompt/system-prompt.ts";
 export { createSkills, type SkillStatus } from "./skills/create-skills.ts";
 export { checkSkill, type CheckedSkill } from "./skills/check/check-skill.ts";
 export { skillRow, type SkillRow } from "./skills/status-row.ts";
+export { skillTemplate } from "./skills/template.ts";
 export { SKILL_FILE, skillFolders, type SkillProblem } from "./skills/load-skills.ts";
 export { isSettingOn, skillsOfAgent, trustedPrograms } from "./skills/eligibility.ts";
 export { parseFrontMatter } from "./skills/front-matter.ts";

@@ -65,6 +65,33 @@ describe("a request", () => {
     await expect(guardedFetch({ url: "http://nowhere.example/", lookup: async () => [] })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
+  test("that the network fails is typed, and says which host, why and what to do", async () => {
+    const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND nohost.invalid"), { code: "ENOTFOUND" });
+    const lookup = (): Promise<never> => Promise.reject(unknown);
+    await expect(guardedFetch({ url: "https://nohost.invalid/x.zip", lookup })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: "nohost.invalid could not be reached: its name is not known (ENOTFOUND); check the address and the network",
+      cause: unknown,
+    });
+    await expect(guardedFetch({ url: `https://127.0.0.1:${server.port}/`, ...open })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("does not speak TLS"),
+    });
+    handle = (request) => request.socket.destroy();
+    await expect(guardedFetch({ url: server.url, ...open })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("closed the connection"),
+    });
+    const closed = await startLoopbackServer();
+    await closed[Symbol.asyncDispose]();
+    handle = (_request, response) => response.writeHead(302, { location: `${closed.url}/there` }).end();
+    await expect(guardedFetch({ url: server.url, ...open })).rejects.toThrow(`127.0.0.1:${closed.port} could not be reached`);
+    await expect(guardedFetch({ url: closed.url, ...open })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: `127.0.0.1:${closed.port} could not be reached: it refuses the connection (ECONNREFUSED); check the address and whether the server runs`,
+    });
+  });
+
   test("carries a body and returns status and headers", async () => {
     handle = (_request, response, body) => response.writeHead(201, { "x-got": body }).end();
     using answer = await guardedFetch({ url: server.url, method: "post", body: "hällo".slice(0, 1), ...open });

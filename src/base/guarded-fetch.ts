@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { loadHttp, loadHttps } from "./builtin.ts";
 import { systemClock, type Clock } from "./clock.ts";
-import { AppError, errorOf } from "./errors.ts";
+import { AppError, errorOf, messageOf, systemCode } from "./errors.ts";
 import { assertHostAllowed, bareHost, blocked, type HostPolicy } from "./host-rules.ts";
 
 /** An address of a host; `family` is 4 or 6. */
@@ -83,13 +83,23 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * The only way to request URLs that come from outside: every hop is checked, and only the checked addresses are connected to.
- * Throws `HOST_BLOCKED` when the policy refuses, `TIMEOUT` when it took too long, and the signal's reason when it was aborted.
+ * Throws `HOST_BLOCKED` when the policy refuses, `TIMEOUT` when it took too long, `UNAVAILABLE` when the network or the other side fails, and the signal's
+ * reason when it was aborted.
  */
 export async function guardedFetch(request: GuardedRequest): Promise<GuardedAnswer> {
   const { body } = request;
-  const found = await followRedirects(request, async (hop) => {
+  // The host that is being asked: a redirect may have led to another one.
+  let asked = request.url;
+  const isAllowed = (url: URL): boolean => {
+    asked = url.href;
+    return request.isAllowed?.(url) !== false;
+  };
+  const found = await followRedirects({ ...request, isAllowed }, async (hop) => {
     const answer = await sendPinned(hop, body);
     return { status: answer.statusCode ?? 0, location: answer.headers.location ?? null, discard: () => void answer.destroy(), answer };
+  }).catch((error: unknown) => {
+    request.signal?.throwIfAborted();
+    throw networkError(asked, error);
   });
   const { answer } = found.last;
   return {
@@ -102,6 +112,30 @@ export async function guardedFetch(request: GuardedRequest): Promise<GuardedAnsw
     read: async (maxBytes) => await readBounded(await unpacked(answer), maxBytes, found.signal),
     [Symbol.dispose]: () => found.end(),
   };
+}
+
+const NETWORK_FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: "its name is not known; check the address and the network",
+  EAI_AGAIN: "its name could not be looked up; check the network and try again",
+  ECONNREFUSED: "it refuses the connection; check the address and whether the server runs",
+  ECONNRESET: "it closed the connection before it answered; try again later",
+  EPIPE: "it closed the connection before it answered; try again later",
+  ETIMEDOUT: "it does not answer; check the address and the network",
+  EHOSTUNREACH: "there is no way to it; check the network",
+  ENETUNREACH: "there is no way to it; check the network",
+  EPROTO: "it does not speak TLS there; check the port, and whether the address is one of https",
+};
+
+/** A failure of the network, typed: says which host, what failed and what to do. What is typed already passes through. */
+function networkError(url: string, error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const code = systemCode(error) ?? (error instanceof AggregateError ? systemCode(error.errors[0]) : undefined) ?? "";
+  const isTls = code.startsWith("ERR_SSL") || code === "ERR_TLS_CERT_ALTNAME_INVALID" || code.includes("CERT") || code.includes("SIGNATURE");
+  const tls = code.startsWith("ERR_SSL") ? NETWORK_FAILURES["EPROTO"] : `its certificate is not trusted (${messageOf(error)}); check the address`;
+  const known = NETWORK_FAILURES[code]?.replace(";", ` (${code});`);
+  const why = known ?? (isTls ? tls : `${messageOf(error) || code}; check the address and the network`);
+  const host = URL.canParse(url) ? new URL(url).host : url.slice(0, 200);
+  return new AppError("UNAVAILABLE", `${host} could not be reached: ${why}`, { cause: error, details: { host, ...(code === "" ? {} : { reason: code }) } });
 }
 
 /** The end of a redirect chain. `end` stops what is still running and must be called. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { skills as command } from "../../src/cli/commands/groups.ts";
+import { startLoopbackServer } from "../../src/base/loopback-server.fixture.ts";
 import { zipOf } from "../harness/archives.ts";
 import { openCommandLine, type CommandLineOptions } from "../harness/command-line.ts";
 import { fakePrograms } from "../setup/fake-programs.ts";
@@ -156,6 +157,33 @@ test("a skill goes where the flags say; a bundled name needs --force", async () 
   bundled.write("notes/SKILL.md", SKILL("notes"));
   expect(await bundled.run("install", "./notes", "--yes")).toMatchObject({ code: 1, err: expect.stringContaining("comes with OpenClaw") });
   expect((await bundled.run("list", "--json")).json().skills).toMatchObject([{ name: "notes", bundled: true, source: "openclaw-bundled" }]);
+});
+
+test("an address that cannot be reached is no defect of the program", async () => {
+  const here = commandLine();
+  const server = await startLoopbackServer();
+  const noTls = await here.run("install", `https://127.0.0.1:${server.port}/x.zip`, "--yes");
+  expect(noTls).toMatchObject({ code: 1, err: expect.stringContaining("does not speak TLS") });
+  await server[Symbol.asyncDispose]();
+  const refused = await here.run("install", `https://127.0.0.1:${server.port}/x.zip`, "--yes");
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("refuses the connection") });
+  for (const { err } of [noTls, refused]) expect(err).not.toMatch(/defect|report it|\n\s+at /);
+});
+
+test("create says when a bundled skill would not be used any more, and warns of a template that was not filled in", async () => {
+  const here = commandLine({ env: { OPENCLAW_BUNDLED_SKILLS_DIR: join(commandLine().write("bundled/weather/SKILL.md", SKILL("weather")), "../..") } });
+  expect(await here.run("create", "weather")).toMatchObject({ code: 1, err: expect.stringMatching(/comes with OpenClaw.*skills create weather --force/s) });
+  expect(existsSync(join(here.stateDir, "workspace/skills/weather"))).toBe(false);
+  expect(await here.run("create", "weather", "--dir", "elsewhere")).toMatchObject({ code: 0 });
+  expect(await here.run("create", "weather", "--force")).toMatchObject({ code: 0, out: expect.stringContaining("instead of the skill weather") });
+  expect(await here.run("create", "a".repeat(65))).toMatchObject({ code: 1, err: expect.stringMatching(/at most 64 .* it has 65 characters/) });
+  const tested = await here.run("test", "weather", "--json");
+  expect([tested.code, tested.json()["remarks"]]).toEqual([
+    0,
+    ["Describe in one line", "Describe when this skill", "replace this"].map((text) =>
+      expect.objectContaining({ severity: "warning", message: expect.stringContaining(text), line: expect.any(Number) }),
+    ),
+  ]);
 });
 
 test("create makes a skill that test accepts; test finds what will not work", async () => {

@@ -158,7 +158,9 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
           request.signal.throwIfAborted();
           if (error instanceof AppError && error.code !== "UNAVAILABLE") throw error;
           failed =
-            error instanceof AppError ? error : new AppError("UNAVAILABLE", `${id} embeddings: ${shown(messageOf(error))}`, { details: { provider: id } });
+            error instanceof AppError && "provider" in error.details
+              ? error
+              : new AppError("UNAVAILABLE", `${id} embeddings: ${shown(messageOf(error))}`, { details: { provider: id } });
         }
         const pause = hint ?? wait;
         if (attempt >= TRIES || pause > LONGEST_WAIT_MS || ends - performance.now() <= pause) throw failed;

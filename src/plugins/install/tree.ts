@@ -12,8 +12,11 @@ function isLeftOut(path: string): boolean {
   return parts.includes(".git") || (parts.at(-2) === "node_modules" && (parts.at(-1) === ".bin" || parts.at(-1) === ".cache" || parts.at(-1) === "openclaw"));
 }
 
-/** Copies a plugin's folder. Links are copied as links; whether they may stay is `checkTree`'s to say. */
-export function copyTree(from: string, to: string, limits: InstallLimits = LIMITS): void {
+/** What a folder holds, for messages. */
+export type TreeKind = "plugin" | "skill";
+
+/** Copies a plugin's or skill's folder. Links are copied as links; whether they may stay is `checkTree`'s to say. */
+export function copyTree(from: string, to: string, limits: InstallLimits = LIMITS, kind: TreeKind = "plugin"): void {
   const count = counter(limits.entriesWithDependencies, limits.bytes);
   const walk = (path: string): void => {
     const source = join(from, path);
@@ -30,7 +33,7 @@ export function copyTree(from: string, to: string, limits: InstallLimits = LIMIT
   try {
     walk("");
   } catch (error) {
-    throw fileError(from, "could not copy the plugin", error);
+    throw fileError(from, `could not copy the ${kind}`, error);
   }
 }
 
@@ -40,10 +43,10 @@ export interface TreeFacts {
 }
 
 /**
- * Looks at every entry of a staged plugin: no link leads out of it, nothing but files, folders and links is in it, it is not too large. Takes away what lets
- * other users write. Gives the files outside of `node_modules`, relative to the folder.
+ * Looks at every entry of a staged plugin or skill: no link leads out of it, nothing but files, folders and links is in it, it is not too large. Takes away
+ * what lets other users write. Gives the files relative to the folder: all of a skill, of a plugin those outside of `node_modules`.
  */
-export function checkTree(root: string, limits: InstallLimits = LIMITS): TreeFacts {
+export function checkTree(root: string, limits: InstallLimits = LIMITS, kind: TreeKind = "plugin"): TreeFacts {
   const real = realpathSync(root);
   const files: string[] = [];
   let bytes = 0;
@@ -54,10 +57,10 @@ export function checkTree(root: string, limits: InstallLimits = LIMITS): TreeFac
       const shown = relative(real, path);
       const stat = lstatSync(path);
       count(shown, stat);
-      if (stat.isSymbolicLink()) checkLink(real, path, shown);
+      if (stat.isSymbolicLink()) checkLink(real, path, shown, kind);
       else if (stat.isDirectory()) {
         tame(path, stat, 0o755);
-        walk(path, foreign || name === "node_modules");
+        walk(path, foreign || (kind === "plugin" && name === "node_modules"));
       } else if (stat.isFile()) {
         if (stat.nlink > 1) throw refused(shown, "it is a hard link: another name of this file lies elsewhere");
         tame(path, stat, 0o644 | (stat.mode & 0o111));
@@ -74,14 +77,14 @@ function tame(path: string, { mode }: Stats, wanted: number): void {
   if ((mode & 0o7777) !== wanted) chmodSync(path, wanted);
 }
 
-function checkLink(root: string, path: string, shown: string): void {
+function checkLink(root: string, path: string, shown: string, kind: TreeKind): void {
   let target: string;
   try {
     target = realpathSync(path);
   } catch {
     throw refused(shown, "it is a link that leads nowhere");
   }
-  if (!isInside(root, target)) throw refused(shown, `it is a link that leaves the plugin's folder, to ${target}`);
+  if (!isInside(root, target)) throw refused(shown, `it is a link that leaves the ${kind}'s folder, to ${target}`);
   const stat = statSync(target);
   if (!stat.isFile() && !stat.isDirectory()) throw refused(shown, "it is a link to something that is no file or folder");
 }

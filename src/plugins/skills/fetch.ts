@@ -57,7 +57,7 @@ export async function fetchSkill(source: SkillSource, stage: string, sha256: str
     if (isInside(realpathSync(source.path), realpathSync(stage)))
       throw new AppError("INVALID_INPUT", `${source.path} holds the folder that it would be installed into`);
     deps.onStep?.(`copying ${source.path}`);
-    copyTree(source.path, content, limits);
+    copyTree(source.path, content, limits, "skill");
     return { root: await skillRoot(content, source) };
   }
   if (source.kind === "git") {

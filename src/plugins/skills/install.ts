@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
+import { shellWord } from "../../base/text.ts";
 import type { InstallDeps } from "../install/deps.ts";
 import { passGates } from "../install/install.ts";
 import type { BuiltinScan } from "../install/scan/finding.ts";
@@ -111,12 +112,15 @@ export async function placeSkill({ request, source, fetched, kind, expected }: S
 function refuseClash(name: string, path: string, replaced: boolean, { spec }: SkillInstallRequest, { bundled }: SkillInstallDeps): void {
   if (replaced) {
     const update = readRecord(path) ? `openclaw skills update ${name} brings a newer version; ` : "";
-    throw new AppError("CONFLICT", `a skill ${name} is installed already: ${path}; ${update}to replace it, run: openclaw skills install ${spec} --force`);
+    throw new AppError(
+      "CONFLICT",
+      `a skill ${name} is installed already: ${path}; ${update}to replace it, run: openclaw skills install ${shellWord(spec) ?? "<source>"} --force`,
+    );
   }
   if (bundled.has(name)) {
     throw new AppError(
       "CONFLICT",
-      `${name} is the name of a skill that comes with OpenClaw; to use this one instead, run: openclaw skills install ${spec} --force`,
+      `${name} is the name of a skill that comes with OpenClaw; to use this one instead, run: openclaw skills install ${shellWord(spec) ?? "<source>"} --force`,
     );
   }
 }

@@ -1,6 +1,6 @@
 /** Where an installed skill came from and what it was: a file beside its `SKILL.md`. */
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../config/index.ts";
 import { filesBelow } from "./scan.ts";
@@ -24,17 +24,24 @@ export interface SkillRecord {
   readonly installedAt: string;
 }
 
-/** Hashes of what is in a skill's folder now. */
+/** Hashes of everything that is in a skill's folder now, apart from the record. */
 export function hashFiles(folder: string): Readonly<Record<string, string>> {
-  const files = filesBelow(folder, 10_000).filter((file) => file !== RECORD_FILE);
+  const files = filesBelow(folder, { others: true }).filter((file) => file !== RECORD_FILE);
   return Object.fromEntries(
     files.map((file) => [
       file,
       createHash("sha256")
-        .update(readFileSync(join(folder, file)))
+        .update(contentOf(join(folder, file)))
         .digest("hex"),
     ]),
   );
+}
+
+/** None is installed with a link; one that was put there later is known by where it leads, and is not followed. */
+function contentOf(path: string): string | Buffer {
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) return `link to ${readlinkSync(path)}`;
+  return stat.isFile() ? readFileSync(path) : "no file";
 }
 
 export function writeRecord(folder: string, record: SkillRecord): void {

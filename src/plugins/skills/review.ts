@@ -3,6 +3,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSkill, SKILL_FILE, waysOf, type Skill } from "../../agent/index.ts";
 import { AppError } from "../../base/errors.ts";
+import { clip } from "../../base/text.ts";
 import type { BuiltinScan } from "../install/scan/finding.ts";
 import { checkTree } from "../install/tree.ts";
 import { refuseLinks } from "./download.ts";
@@ -34,7 +35,7 @@ const MOST_SKILL_BYTES = 256_000;
 
 /** Reads a staged skill as the gateway will. Throws when it is none, or not one that may be installed. */
 export function reviewSkill(root: string, platform: string): SkillReview {
-  const { files, bytes } = checkTree(root, SKILL_LIMITS);
+  const { files, bytes } = checkTree(root, SKILL_LIMITS, "skill");
   refuseLinks(root);
   const own = files.filter((file) => file !== RECORD_FILE).sort();
   const skill = readSkill(root);
@@ -62,6 +63,9 @@ function readSkill(root: string): Skill {
   const { skill, problems } = parseSkill(readFileSync(filePath, "utf8"), { filePath, baseDir: root, folderName: "", source: "openclaw-managed" });
   if (!skill || problems.length > 0) throw new AppError("INVALID_INPUT", `its ${SKILL_FILE} cannot be used: ${problems.join("; ")}`);
   if (!NAME.test(skill.name))
-    throw new AppError("INVALID_INPUT", `its ${SKILL_FILE} needs a name of lower-case letters, digits and "-"; it has ${JSON.stringify(skill.name)}`);
+    throw new AppError(
+      "INVALID_INPUT",
+      `its ${SKILL_FILE} needs a name of at most 64 lower-case letters, digits and "-"; it has ${JSON.stringify(clip(skill.name, 100))}`,
+    );
   return skill;
 }

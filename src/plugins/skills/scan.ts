@@ -69,19 +69,18 @@ const RULES: readonly Rule[] = [
 ];
 
 const TEXT = /(?:^|\/)SKILL\.md$|\.(?:md|txt|sh|bash|zsh|py|rb|pl|ps1|[mc]?[jt]s|json5?|ya?ml|toml)$/i;
-const MOST_FILES = 1000;
+const MOST_FILES = 10_000;
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** Files below a folder, relative to it, without what tools keep there. */
-export function filesBelow(folder: string, most = MOST_FILES): readonly string[] {
+/** All files below a folder, relative to it. Nothing is passed over: a skill can lead a model to any of them. `others`: also links and what else is no folder. */
+export function filesBelow(folder: string, { others = false }: { readonly others?: boolean } = {}): readonly string[] {
   const found: string[] = [];
   const visit = (at: string): void => {
     for (const { name } of readdirSync(join(folder, at), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (found.length >= most || name === "node_modules" || name === ".git") continue;
       const path = at === "" ? name : `${at}/${name}`;
       const stat = lstatSync(join(folder, path));
       if (stat.isDirectory()) visit(path);
-      else if (stat.isFile()) found.push(path);
+      else if (others || stat.isFile()) found.push(path);
     }
   };
   visit("");
@@ -91,7 +90,9 @@ export function filesBelow(folder: string, most = MOST_FILES): readonly string[]
 /** Looks for things in a skill that its user may want to know. Reads it as text; nothing of it runs. */
 export function scanSkill(folder: string, files: readonly string[] = filesBelow(folder)): BuiltinScan {
   const findings: Finding[] = [];
-  const texts = files.filter((file) => TEXT.test(file) || isScript(folder, file));
+  if (files.length > MOST_FILES)
+    findings.push({ severity: "warn", ruleId: "not-all-read", message: `${files.length - MOST_FILES} of ${files.length} files were not looked at` });
+  const texts = files.slice(0, MOST_FILES).filter((file) => TEXT.test(file) || isScript(folder, file));
   for (const file of texts) {
     const path = join(folder, file);
     if (lstatSync(path).size > MOST_BYTES) findings.push({ severity: "info", ruleId: "not-all-read", message: "is too large to be looked at", file });

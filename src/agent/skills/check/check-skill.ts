@@ -6,6 +6,7 @@ import { SKILL_FILE } from "../load-skills.ts";
 import { waysOf } from "../install/way.ts";
 import { parseSkill, type Skill } from "../skill.ts";
 import { promptList } from "../snapshot.ts";
+import { templateLines } from "../template.ts";
 import { BASIC_PROGRAMS, fencedPrograms, shellPrograms, type StartedProgram } from "./commands.ts";
 
 /** Something about a skill that its author should know. */
@@ -43,6 +44,8 @@ export function checkSkill(folder: string): CheckedSkill {
   if (skill.description.length > MOST_DESCRIPTION_CHARS) {
     add("warning", `the description has ${skill.description.length} characters; every prompt pays for it, ${MOST_DESCRIPTION_CHARS} are enough`);
   }
+  for (const { line, text: left } of templateLines(text))
+    add("warning", `is not filled in: ${JSON.stringify(left)} is what the template says`, SKILL_FILE, line);
   const lines = text.split("\n").length;
   if (lines > MOST_LINES) add("warning", `it has ${lines} lines; move details into files that it names`);
   const ways = new Set(["darwin", "linux", "win32"].flatMap((platform) => waysOf(skill.install, platform).map(({ id }) => id)));

@@ -5,11 +5,12 @@ import { AppError } from "../../../base/errors.ts";
 import { createIds } from "../../../base/ids.ts";
 import { escapeLine } from "../../../base/printable.ts";
 import { systemRandom } from "../../../base/random.ts";
+import { shellWord } from "../../../base/text.ts";
 import { loadSkillInstall } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { skillsDirOf, TARGET_OPTIONS } from "./target.ts";
+import { bundledNames, skillsDirOf, TARGET_OPTIONS } from "./target.ts";
 import { lacksOf, loadSkillsFor, namedSkill } from "./source.ts";
 
 export const create = defineCommand({
@@ -18,20 +19,23 @@ export const create = defineCommand({
     description: { type: "string", value: "text", help: "when it applies, in one line: what the model chooses it by" },
     dir: { type: "string", value: "folder", help: "in this folder, instead of those where skills are found" },
     ...TARGET_OPTIONS,
+    force: { type: "boolean", help: "also with the name of a bundled skill, which is not used then" },
     json: JSON_OPTION,
   },
   examples: [
     { line: 'openclaw skills create release-notes --description "Write release notes from the git log."', does: "a skill in the workspace, to be filled in" },
   ],
   async run({ io, values, positionals: [name] }) {
-    if (name === undefined) throw new AppError("INVALID_INPUT", 'expected a name of lower-case letters, digits and "-"');
-    const description = values.description?.trim() || `Describe in one line when to use ${name}.`;
+    if (name === undefined) throw new AppError("INVALID_INPUT", 'expected a name of at most 64 lower-case letters, digits and "-"');
+    const description = values.description?.trim() || undefined;
     const skillsDir = values.dir === undefined ? skillsDirOf(io, { ...values, workspace: values.managed !== true }) : resolve(io.cwd, values.dir);
     const { createSkill } = await loadSkillInstall();
-    const folder = createSkill({ name, description, skillsDir, pid: process.pid, token: createIds(systemRandom).hex(6) });
+    const bundled = values.dir === undefined ? await bundledNames(io) : new Set<string>();
+    const folder = createSkill({ name, description, skillsDir, bundled, force: values.force, pid: process.pid, token: createIds(systemRandom).hex(6) });
     if (values.json) return printJson(io, { ok: true, name, path: folder });
     io.out(`made ${join(folder, "SKILL.md")}\n`);
-    io.out(io.runnable(`edit it, then check it with: openclaw skills test ${values.dir === undefined ? name : folder}\n`));
+    if (bundled.has(name)) io.out(`it is used instead of the skill ${name} that comes with OpenClaw\n`);
+    io.out(io.runnable(`edit it, then check it with: openclaw skills test ${values.dir === undefined ? name : (shellWord(folder) ?? "<folder>")}\n`));
   },
 });
 

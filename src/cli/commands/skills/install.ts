@@ -3,11 +3,8 @@ import { AppError } from "../../../base/errors.ts";
 import { createIds } from "../../../base/ids.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { escapeLine } from "../../../base/printable.ts";
-import { bundledSkillsFolder } from "../../../base/program-folders.ts";
 import { systemRandom } from "../../../base/random.ts";
 import { formatBytes } from "../../../base/text.ts";
-import { skillFolders } from "../../../agent/index.ts";
-import { basename } from "node:path";
 import { loadSkillInstall, type SkillInstallDeps, type SkillReview } from "../../../plugins/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
@@ -16,7 +13,7 @@ import { createStyle } from "../../output/style.ts";
 import { describeFinding } from "../plugins/install.ts";
 import { installHooks } from "../plugins/trial.ts";
 import { installForSkill } from "./programs.ts";
-import { skillsDirOf, TARGET_OPTIONS } from "./target.ts";
+import { bundledNames, skillsDirOf, TARGET_OPTIONS } from "./target.ts";
 
 const COMMON_OPTIONS = {
   ...TARGET_OPTIONS,
@@ -33,11 +30,9 @@ const MOST_LISTED = 15;
 /** What installing skills needs, as a command has it. */
 async function skillDeps(io: Io, skillsDir: string, { yes, quiet }: { readonly yes: boolean; readonly quiet: boolean }): Promise<SkillInstallDeps> {
   const { paths, env } = loadFor(io);
-  const bundledDir = bundledSkillsFolder(io.env);
-  const bundled = bundledDir === undefined ? [] : (await skillFolders(bundledDir, 1000)).map((folder) => basename(folder));
   return {
     skillsDir,
-    bundled: new Set(bundled),
+    bundled: await bundledNames(io),
     config: () => loadFor(io).snapshot.resolved,
     hooks: await installHooks(io),
     env,
@@ -134,7 +129,9 @@ export const update = defineCommand({
     const failed = outcomes.some(({ status }) => status === "failed");
     if (values.json) printJson(io, { ok: !failed, outcomes });
     else if (outcomes.length === 0) io.out(`no skill was installed into ${deps.skillsDir}\n`);
-    else for (const { name: one, status, reason } of outcomes) io.out(`${escapeLine(`${one}: ${status}${reason === undefined ? "" : `: ${reason}`}`)}\n`);
+    else
+      for (const { name: one, status, reason } of outcomes)
+        io.out(io.runnable(`${escapeLine(`${one}: ${status}${reason === undefined ? "" : `: ${reason}`}`)}\n`));
     return failed ? 1 : 0;
   },
 });

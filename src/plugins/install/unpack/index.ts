@@ -140,7 +140,17 @@ async function unpackZip(file: string, writer: Writer, signal?: AbortSignal): Pr
       } else if (kind === FILE || kind === 0) await writer.file(name, await open(entry));
       else throw refused(name, "it is no file, folder or link");
     }
+  } catch (error) {
+    throw refusedName(error) ?? error;
   } finally {
     zip.close();
   }
+}
+
+/** The library looks at names itself and stops with words of its own at one that leads elsewhere: such an archive is not damaged. */
+function refusedName(error: unknown): AppError | undefined {
+  const [, problem, name = ""] = /^(invalid relative path|absolute path|invalid characters in fileName): (.*)$/s.exec(messageOf(error)) ?? [];
+  if (problem === undefined) return undefined;
+  if (problem === "invalid relative path") return refused(name, 'its path has "..": it leaves the folder that it is unpacked into');
+  return refused(name, problem === "absolute path" ? "it has an absolute path" : "its name has a backslash, which is a path on some systems");
 }

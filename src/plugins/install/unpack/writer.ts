@@ -18,7 +18,7 @@ function entryPath(name: string, limits: InstallLimits): string {
   if (/^[A-Za-z]:/.test(name)) throw refused(name, "its name begins with a drive letter");
   if (Buffer.byteLength(name) > limits.pathLength) throw refused(name, `its name is longer than ${limits.pathLength} bytes`);
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) throw refused(name, 'its path has ".."');
+  if (parts.includes("..")) throw refused(name, 'its path has "..": it leaves the folder that it is unpacked into');
   if (parts.length > limits.depth) throw refused(name, `it lies more than ${limits.depth} folders deep`);
   return parts.join("/");
 }

@@ -8,7 +8,7 @@ import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry } from "../thread/find.ts";
 import { makePlan, type Plan } from "./plan.ts";
-import { isOwnNote, unreachablePlaces } from "./unreachable.ts";
+import { unreachablePlaces } from "./unreachable.ts";
 import { PREVIEW_HEADS, type ForgetReport, type Forgetting } from "./types.ts";
 
 export interface ForgettingDeps {
@@ -133,7 +133,7 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
 }
 
 async function eraseLines(notes: Pick<Notebook, "edit">, agentId: string, { units, match }: Plan): Promise<void> {
-  const paths = new Set(units.flatMap(({ item }) => (item.kind === "note" && isOwnNote(item.path) ? [item.path] : [])));
+  const paths = new Set(units.flatMap(({ item }) => (item.kind === "note" && item.kept === undefined ? [item.path] : [])));
   for (const path of paths) {
     const own = units.filter(({ item }) => item.path === path);
     await notes.edit(agentId, path, (text) => {
@@ -155,5 +155,14 @@ function removedLines(
     return Array.from({ length: item.endLine - item.startLine + 1 }, (_, index) => item.startLine - 1 + index);
   }
   if (byNumber) return [];
-  return lines.flatMap((line, index) => (line.trim() === whole ? [index] : []));
+  const count = whole.split("\n").length;
+  return lines.flatMap((_, index) => {
+    const run = Array.from({ length: count }, (_unused, at) => index + at);
+    return lines
+      .slice(index, index + count)
+      .join("\n")
+      .trim() === whole
+      ? run
+      : [];
+  });
 }

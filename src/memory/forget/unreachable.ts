@@ -9,9 +9,6 @@ export interface PlacesDeps {
   readonly workspaceOf: (agentId: string) => string;
 }
 
-/** Notes of the workspace are changed; other files are only read. */
-export const isOwnNote = (path: string): boolean => path === "MEMORY.md" || path === "memory.md" || path.startsWith("memory/");
-
 /** Files beside the transcripts that the store does not keep: what was set aside when another program had changed them. */
 async function setAside(stateDir: string, agentId: string, matches: TextMatcher): Promise<readonly string[]> {
   const folder = join(stateDir, "agents", agentId, "sessions");
@@ -31,9 +28,8 @@ export async function unreachablePlaces(
   { units, needles }: Plan,
   { logEmptied }: { readonly logEmptied: boolean },
 ): Promise<readonly string[]> {
-  const others = units.filter(({ item }) => item.kind === "note" && !isOwnNote(item.path));
   return [
-    ...others.map(({ item }) => `${item.path}#L${item.startLine}: not in the workspace's memory; edit it yourself`),
+    ...units.flatMap(({ item }) => (item.kept === undefined ? [] : [`${item.path}#L${item.startLine}: ${item.kept}`])),
     ...(needles.length === 0 ? [] : await setAside(stateDir, agentId, createTextMatcher(needles))),
     ...(logEmptied ? [] : ["the database's log, until the next restart: another program is reading it"]),
     ...(existsSync(join(workspaceOf(agentId), ".git")) ? ["the git history of the workspace"] : []),

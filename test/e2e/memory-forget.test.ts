@@ -253,3 +253,36 @@ test("the lines of a note are counted without the end of the last one", async ()
   const { error } = await gateway.operator.request("memory.forget", { path: "memory/2026-10-12.md", startLine: 3 });
   expect(error).toMatchObject({ message: expect.stringContaining("has 2 lines") });
 });
+
+test("names of conversations go; scheduled jobs and what is left of deleted agents are named with what to do", async () => {
+  const key = "agent:main:godwit";
+  await say("Hello there.", "hello", key);
+  await request("sessions.patch", { key, label: "Godwit9 plans" });
+  const indexes = (): readonly string[] => holding("Godwit9").filter((file) => file.endsWith("sessions.json"));
+  await expect.poll(indexes, PATIENCE).toHaveLength(1);
+  const schedule = { kind: "at", at: new Date(Date.now() + 86_400_000).toISOString() };
+  const job = { schedule, sessionTarget: "isolated", wakeMode: "now", delivery: { mode: "none" } };
+  const { id } = await request<{ id: string }>("cron.add", { ...job, name: "call Ida", payload: { kind: "agentTurn", message: "tell her godwit9" } });
+  const { id: other } = await request<{ id: string }>("cron.add", { ...job, name: "GODWIT9", payload: { kind: "agentTurn", message: "x" } });
+  const trash = join(gateway.place.stateDir, "trash", "old-2026-10-01-ab", "agent", "sessions");
+  mkdirSync(trash, { recursive: true });
+  writeFileSync(join(trash, "s.jsonl"), '{"text":"godwit9"}\n');
+  writeFileSync(join(trash, "t.jsonl"), '{"text":"other"}\n');
+  const places = [
+    `scheduled job call Ida: remove it with openclaw cron rm ${id}`,
+    `scheduled job: remove it with openclaw cron rm ${other}`,
+    `${join(trash, "s.jsonl")}: of a deleted agent; delete it`,
+  ];
+  const preview = await request<Report>("memory.forget", { text: "godwit9", preview: true });
+  expect(preview.copies).toBeGreaterThan(0);
+  const done = await request<Report>("memory.forget", { text: "godwit9" });
+  for (const { unreachable } of [preview, done]) {
+    expect(unreachable).toEqual(expect.arrayContaining(places));
+    expect(unreachable.join()).not.toContain("t.jsonl");
+  }
+  const { sessions } = await request<{ sessions: readonly { key: string; label?: string }[] }>("sessions.list", {});
+  expect(sessions.find((session) => session.key === key)).not.toHaveProperty("label");
+  await expect.poll(indexes, PATIENCE).toEqual([]);
+  for (const jobId of [id, other]) await request("cron.remove", { id: jobId });
+  expect((await request<Report>("memory.forget", { text: "godwit9" })).unreachable.join()).not.toContain("scheduled job");
+});

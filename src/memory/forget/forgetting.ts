@@ -7,6 +7,7 @@ import type { Store } from "../../store/index.ts";
 import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry } from "../thread/find.ts";
+import { eraseNames, matchingNames } from "./names.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { unreachablePlaces } from "./unreachable.ts";
 import { PREVIEW_HEADS, type ForgetReport, type Forgetting } from "./types.ts";
@@ -102,11 +103,13 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
     const own = plan.units.flatMap(({ entry }) => (entry ? [entry] : []));
     if (plan.needles.length === 0) return { entries: own, count: 0 };
     const records = await store.read("records.matching", { agentId, texts: plan.needles });
-    if (plan.match === "entry") return { entries: own, count: records };
+    const names = await matchingNames(store, agentId, createTextMatcher(plan.needles));
+    const elsewhere = records + names.length;
+    if (plan.match === "entry") return { entries: own, count: elsewhere };
     const { entries } = await memory.find(agentId, { texts: plan.needles });
     const known = new Set(own.map(({ file, seq }) => `${file}#${seq}`));
     const others = entries.filter(({ file, seq }) => !known.has(`${file}#${seq}`));
-    return { entries: [...own, ...others], count: others.length + records };
+    return { entries: [...own, ...others], count: others.length + elsewhere };
   }
 
   return {
@@ -124,6 +127,7 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
       const files = await eraseEntries(entries, plan.match === "entry" ? everyText : () => matches);
       if (needles.length > 0) {
         await store.write("records.redact", { agentId, texts: needles });
+        await eraseNames(store, agentId, matches);
         await notes.eraseRemoved(agentId, matches);
       }
       await memory.purge(agentId, files);

@@ -208,6 +208,28 @@ test("forget shows what would be removed, asks, and removes", () =>
     expect((await cli("forget", "nothing-like-it-anywhere")).stdout).toMatch(/Nothing contains that/);
   }));
 
+test("forget says before and after which lines stay: files outside of the workspace's memory are not changed", async () => {
+  const extra = join(gateway.place.stateDir, "..", "extra-notes");
+  mkdirSync(extra, { recursive: true });
+  const file = join(extra, "club.md");
+  writeFileSync(file, "a\n- The PIPIT8 code.\n");
+  const { agents } = gateway.sections as { agents: { defaults?: object } };
+  await gateway.stop();
+  gateway.configure({ agents: { ...agents, defaults: { ...agents.defaults, memorySearch: { extraPaths: [extra] } } } });
+  try {
+    await gateway.start();
+    await bothWays(async () => {
+      const preview = (await cli("forget", "pipit8", "--preview")).stdout;
+      expect(preview).toMatch(/club\.md#L2: - The PIPIT8 code\. \(stays: not in the workspace's memory; edit it yourself\)/);
+      expect(preview).toMatch(/Out of reach:\n.*club\.md#L2: not in the workspace's memory; edit it yourself/);
+      expect((await cli("forget", "pipit8", "--yes")).stdout).toMatch(/removed 0 lines of notes/);
+      expect(readFileSync(file, "utf8")).toBe("a\n- The PIPIT8 code.\n");
+    });
+  } finally {
+    gateway.configure({ agents });
+  }
+});
+
 const lastResult = ({ body }: ModelRequest): string | undefined => {
   const last = (JSON.parse(body) as { messages: readonly { role: string; content: string }[] }).messages.at(-1);
   return last?.role === "tool" ? last.content : undefined;

@@ -216,3 +216,73 @@ test("a removed note is not found, can be restored for a day, and is erased when
   await request("memory.forget", { text: "WAXWING14" });
   expect(holding("WAXWING14").filter((file) => !file.endsWith(".log"))).toEqual([]);
 });
+
+test("a note that is not UTF-8 keeps its bytes and is named as out of reach", async () => {
+  const file = join(workspace, "memory", "2026-10-10.md");
+  const bytes = Buffer.from("Stra\u00dfe 4\nthe DOTTEREL5 code\nT\u00fcr\n", "latin1");
+  writeFileSync(file, bytes);
+  const place = "memory/2026-10-10.md#L2: not UTF-8; edit it yourself";
+  for (const params of [{ text: "dotterel5" }, { path: "memory/2026-10-10.md", startLine: 2 }]) {
+    const report = await request<Report>("memory.forget", params);
+    expect(report.items).toMatchObject([{ text: "the DOTTEREL5 code", kept: "not UTF-8; edit it yourself" }]);
+    expect(report.unreachable).toContain(place);
+  }
+  expect(readFileSync(file)).toEqual(bytes);
+  const set = await gateway.operator.request("memory.notes.set", { path: "memory/2026-10-10.md", text: "new\n" });
+  expect(set).toMatchObject({ ok: false, error: { message: expect.stringContaining("not UTF-8") } });
+  expect(readFileSync(file)).toEqual(bytes);
+});
+
+test("a text that is wrapped in a note goes with all of its lines; an answer that repeats it escaped is overwritten", async () => {
+  const file = join(workspace, "memory", "2026-10-11.md");
+  writeFileSync(file, '# Fish\n- the "purple\n  haddock" is Ida\'s word\n- cod\n');
+  await say("What did the tool say?", String.raw`It said {\"note\":\"the \"purple\nhaddock\" is it\"} and nothing else.`);
+  expect(JSON.stringify(await search("haddock"))).toContain("haddock");
+  const report = await request<Report>("memory.forget", { text: '"Purple haddock"' });
+  expect(report.items.map(({ kind, text }) => [kind, text.slice(0, 12)])).toEqual([
+    ["note", '- the "purpl'],
+    ["message", 'It said {\\"n'],
+  ]);
+  expect(readFileSync(file, "utf8")).toBe("# Fish\n- cod\n");
+  expect(holding("haddock").filter((held) => !held.endsWith(".log"))).toEqual([]);
+  expect(JSON.stringify(await search("haddock"))).not.toContain("haddock");
+});
+
+test("the lines of a note are counted without the end of the last one", async () => {
+  writeFileSync(join(workspace, "memory", "2026-10-12.md"), "a\nb\n");
+  const { error } = await gateway.operator.request("memory.forget", { path: "memory/2026-10-12.md", startLine: 3 });
+  expect(error).toMatchObject({ message: expect.stringContaining("has 2 lines") });
+});
+
+test("names of conversations go; scheduled jobs and what is left of deleted agents are named with what to do", async () => {
+  const key = "agent:main:godwit";
+  await say("Hello there.", "hello", key);
+  await request("sessions.patch", { key, label: "Godwit9 plans" });
+  const indexes = (): readonly string[] => holding("Godwit9").filter((file) => file.endsWith("sessions.json"));
+  await expect.poll(indexes, PATIENCE).toHaveLength(1);
+  const schedule = { kind: "at", at: new Date(Date.now() + 86_400_000).toISOString() };
+  const job = { schedule, sessionTarget: "isolated", wakeMode: "now", delivery: { mode: "none" } };
+  const { id } = await request<{ id: string }>("cron.add", { ...job, name: "call Ida", payload: { kind: "agentTurn", message: "tell her godwit9" } });
+  const { id: other } = await request<{ id: string }>("cron.add", { ...job, name: "GODWIT9", payload: { kind: "agentTurn", message: "x" } });
+  const trash = join(gateway.place.stateDir, "trash", "old-2026-10-01-ab", "agent", "sessions");
+  mkdirSync(trash, { recursive: true });
+  writeFileSync(join(trash, "s.jsonl"), '{"text":"godwit9"}\n');
+  writeFileSync(join(trash, "t.jsonl"), '{"text":"other"}\n');
+  const places = [
+    `scheduled job call Ida: remove it with openclaw cron rm ${id}`,
+    `scheduled job: remove it with openclaw cron rm ${other}`,
+    `${join(trash, "s.jsonl")}: of a deleted agent; delete it`,
+  ];
+  const preview = await request<Report>("memory.forget", { text: "godwit9", preview: true });
+  expect(preview.copies).toBeGreaterThan(0);
+  const done = await request<Report>("memory.forget", { text: "godwit9" });
+  for (const { unreachable } of [preview, done]) {
+    expect(unreachable).toEqual(expect.arrayContaining(places));
+    expect(unreachable.join()).not.toContain("t.jsonl");
+  }
+  const { sessions } = await request<{ sessions: readonly { key: string; label?: string }[] }>("sessions.list", {});
+  expect(sessions.find((session) => session.key === key)).not.toHaveProperty("label");
+  await expect.poll(indexes, PATIENCE).toEqual([]);
+  for (const jobId of [id, other]) await request("cron.remove", { id: jobId });
+  expect((await request<Report>("memory.forget", { text: "godwit9" })).unreachable.join()).not.toContain("scheduled job");
+});

@@ -7,8 +7,9 @@ import type { Store } from "../../store/index.ts";
 import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry } from "../thread/find.ts";
+import { eraseNames, matchingNames } from "./names.ts";
 import { makePlan, type Plan } from "./plan.ts";
-import { isOwnNote, unreachablePlaces } from "./unreachable.ts";
+import { unreachablePlaces } from "./unreachable.ts";
 import { PREVIEW_HEADS, type ForgetReport, type Forgetting } from "./types.ts";
 
 export interface ForgettingDeps {
@@ -102,11 +103,13 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
     const own = plan.units.flatMap(({ entry }) => (entry ? [entry] : []));
     if (plan.needles.length === 0) return { entries: own, count: 0 };
     const records = await store.read("records.matching", { agentId, texts: plan.needles });
-    if (plan.match === "entry") return { entries: own, count: records };
+    const names = await matchingNames(store, agentId, createTextMatcher(plan.needles));
+    const elsewhere = records + names.length;
+    if (plan.match === "entry") return { entries: own, count: elsewhere };
     const { entries } = await memory.find(agentId, { texts: plan.needles });
     const known = new Set(own.map(({ file, seq }) => `${file}#${seq}`));
     const others = entries.filter(({ file, seq }) => !known.has(`${file}#${seq}`));
-    return { entries: [...own, ...others], count: others.length + records };
+    return { entries: [...own, ...others], count: others.length + elsewhere };
   }
 
   return {
@@ -124,6 +127,7 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
       const files = await eraseEntries(entries, plan.match === "entry" ? everyText : () => matches);
       if (needles.length > 0) {
         await store.write("records.redact", { agentId, texts: needles });
+        await eraseNames(store, agentId, matches);
         await notes.eraseRemoved(agentId, matches);
       }
       await memory.purge(agentId, files);
@@ -133,7 +137,7 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
 }
 
 async function eraseLines(notes: Pick<Notebook, "edit">, agentId: string, { units, match }: Plan): Promise<void> {
-  const paths = new Set(units.flatMap(({ item }) => (item.kind === "note" && isOwnNote(item.path) ? [item.path] : [])));
+  const paths = new Set(units.flatMap(({ item }) => (item.kind === "note" && item.kept === undefined ? [item.path] : [])));
   for (const path of paths) {
     const own = units.filter(({ item }) => item.path === path);
     await notes.edit(agentId, path, (text) => {
@@ -155,5 +159,14 @@ function removedLines(
     return Array.from({ length: item.endLine - item.startLine + 1 }, (_, index) => item.startLine - 1 + index);
   }
   if (byNumber) return [];
-  return lines.flatMap((line, index) => (line.trim() === whole ? [index] : []));
+  const count = whole.split("\n").length;
+  return lines.flatMap((_, index) => {
+    const run = Array.from({ length: count }, (_unused, at) => index + at);
+    return lines
+      .slice(index, index + count)
+      .join("\n")
+      .trim() === whole
+      ? run
+      : [];
+  });
 }

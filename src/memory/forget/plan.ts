@@ -3,12 +3,12 @@ import type { Store } from "../../store/index.ts";
 import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry, FoundLine } from "../thread/find.ts";
-import { hashOf } from "../thread/note-files.ts";
+import { hashOf, NOT_UTF8 } from "../thread/note-files.ts";
 import { PREVIEW_HEADS, type ForgetRequest, type ForgetReport, type ForgottenItem } from "./types.ts";
 
 export interface PlanDeps {
   readonly memory: Pick<Memory, "find">;
-  readonly notes: Pick<Notebook, "get">;
+  readonly notes: Pick<Notebook, "get" | "isEditable">;
   readonly store: Pick<Store, "read">;
 }
 
@@ -43,10 +43,13 @@ function excerpt(whole: string, text: string): string {
   return line.slice(start, start + Math.max(EXCERPT, text.length + 40)).toWellFormed();
 }
 
-const lineUnit = ({ path, line, text }: FoundLine): Unit => ({
-  item: { kind: "note", path, startLine: line, endLine: line, text: text.trim() },
-  whole: text.trim(),
-});
+/** Notes of the workspace are changed; other files are only read. */
+const isOwnNote = (path: string): boolean => path === "MEMORY.md" || path === "memory.md" || path.startsWith("memory/");
+
+function lineUnit({ path, line, endLine, text, utf8 }: FoundLine): Unit {
+  const kept = isOwnNote(path) ? (utf8 ? undefined : NOT_UTF8) : "not in the workspace's memory; edit it yourself";
+  return { item: { kind: "note", path, startLine: line, endLine, text: text.trim(), ...(kept === undefined ? {} : { kept }) }, whole: text.trim() };
+}
 
 function entryUnit(entry: FoundEntry, text: string): Unit {
   const { path, seq, sessionId, sessionKey, id, role, at } = entry;
@@ -102,7 +105,7 @@ async function planLines(
   { path, startLine, endLine }: { readonly path: string; readonly startLine: number; readonly endLine: number },
 ): Promise<Plan> {
   const note = await notes.get(agentId, path);
-  const lines = note.text.split("\n");
+  const lines = note.text.replace(/\n$/, "").split("\n");
   if (note.hash === "" || endLine < startLine || startLine > lines.length) {
     throw new AppError(
       "INVALID_INPUT",
@@ -111,7 +114,8 @@ async function planLines(
   }
   const last = Math.min(endLine, lines.length);
   const text = lines.slice(startLine - 1, last).join("\n");
-  return planOf("lines", [{ item: { kind: "note", path: note.path, startLine, endLine: last, text }, whole: text }], []);
+  const kept = (await notes.isEditable(agentId, path)) ? {} : { kept: NOT_UTF8 };
+  return planOf("lines", [{ item: { kind: "note", path: note.path, startLine, endLine: last, text, ...kept }, whole: text }], []);
 }
 
 async function planEntry(

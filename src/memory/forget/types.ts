@@ -29,6 +29,8 @@ export interface ForgottenItem {
   readonly endLine: number;
   /** The line, or an excerpt of the message around the text. */
   readonly text: string;
+  /** Why it stays although it was found: its file is not changed. */
+  readonly kept?: string;
   readonly at?: string;
   readonly role?: string;
   readonly sessionId?: string;

@@ -133,3 +133,20 @@ describe("an item", () => {
     expect([item.path, item.added("# Me\n")]).toEqual(["MEMORY.md", { text: "# Me\n- Ida is allergic\n", line: 2 }]);
   });
 });
+
+test("a note that is not UTF-8 is read, but neither written nor removed: its bytes stay", async () => {
+  mkdirSync(join(workspace, "memory"), { recursive: true });
+  const file = join(workspace, "memory", "old.md");
+  const bytes = Buffer.from("Stra\u00dfe\nT\u00fcr\n", "latin1");
+  writeFileSync(file, bytes);
+  const { hash, ...note } = await notes.get("main", "memory/old.md");
+  expect(note).toEqual({ path: "memory/old.md", text: "Stra\ufffde\nT\ufffdr\n" });
+  expect(await notes.isEditable("main", "memory/old.md")).toBe(false);
+  const refused = { code: "INVALID_INPUT", message: "memory/old.md is not UTF-8; edit it yourself" };
+  await expect(notes.set("main", { path: "memory/old.md", text: "x", hash })).rejects.toMatchObject(refused);
+  await expect(notes.set("main", { path: "memory/old.md", text: "x" })).rejects.toMatchObject(refused);
+  await expect(notes.edit("main", "memory/old.md", (text) => `${text}x`)).rejects.toMatchObject(refused);
+  await expect(notes.remove("main", "memory/old.md", hash)).rejects.toMatchObject(refused);
+  expect(readFileSync(file)).toEqual(bytes);
+  expect(changed).toEqual([]);
+});

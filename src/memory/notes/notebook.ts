@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -5,7 +6,7 @@ import { AppError, systemCode } from "../../base/errors.ts";
 import { ensureFolder } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
-import { hashOf, MAX_FILE_BYTES } from "../thread/note-files.ts";
+import { hashOf, MAX_FILE_BYTES, NOT_UTF8 } from "../thread/note-files.ts";
 import { dayOfNote, MAIN_NOTE, notePath, type NotePath } from "./note-path.ts";
 import { createTrash } from "./trash.ts";
 
@@ -37,7 +38,9 @@ export interface NotebookDeps {
 export interface Notebook {
   list(agentId: string): Promise<{ readonly notes: readonly NoteInfo[]; readonly truncated: boolean }>;
   get(agentId: string, path: string): Promise<NoteText>;
-  /** In one step. `CONFLICT` when the file is not the one with `hash`; an empty one means that there must be none. */
+  /** False for a file that is not UTF-8: it is read as well as it can be, and never written. */
+  isEditable(agentId: string, path: string): Promise<boolean>;
+  /** In one step. `CONFLICT` when the file is not the one with `hash`; an empty one means that there must be none. `INVALID_INPUT` when it is not UTF-8. */
   set(agentId: string, note: { readonly path: string; readonly text: string; readonly hash?: string | undefined }): Promise<NoteText>;
   /** Changes a note whatever it holds: tried again when it changes in between. `undefined` leaves it as it is. */
   edit(agentId: string, path: string, change: (text: string) => string | undefined): Promise<NoteText>;
@@ -95,25 +98,32 @@ async function listNotes(workspace: string): ReturnType<Notebook["list"]> {
 const conflict = (path: string): AppError =>
   new AppError("CONFLICT", `${path} was changed in the meantime; read it again and repeat the change`, { details: { path, reason: "CONFLICT" } });
 
+/** Writing a text back would change every character that could not be read. */
+const notUtf8 = (path: string): AppError => new AppError("INVALID_INPUT", `${path} is ${NOT_UTF8}`, { details: { path, reason: "NOT_UTF8" } });
+
+interface ReadText extends NoteText {
+  readonly editable: boolean;
+}
+
 export function createNotebook(deps: NotebookDeps): Notebook {
   const { ids, workspaceOf, changed } = deps;
   const trash = createTrash(deps);
   const filesOf = (workspace: string): RootedFiles => createRootedFiles({ root: workspace, unique: () => ids.hex(8) });
 
-  async function read(workspace: string, note: NotePath): Promise<NoteText> {
+  async function read(workspace: string, note: NotePath): Promise<ReadText> {
     let handle;
     try {
       handle = await filesOf(workspace).open(note.file);
     } catch (error) {
       const cause = error instanceof AppError ? error.cause : error;
-      if (systemCode(error) === "ENOENT" || systemCode(cause) === "ENOENT") return { path: note.path, text: "", hash: "" };
+      if (systemCode(error) === "ENOENT" || systemCode(cause) === "ENOENT") return { path: note.path, text: "", hash: "", editable: true };
       throw error;
     }
     await using file = handle;
     const { size } = await file.stat();
     if (size > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `${note.path} has ${size} bytes, more than the ${MAX_FILE_BYTES} of a note`);
     const bytes = await file.readFile();
-    return { path: note.path, text: bytes.toString("utf8"), hash: hashOf(bytes) };
+    return { path: note.path, text: bytes.toString("utf8"), hash: hashOf(bytes), editable: isUtf8(bytes) };
   }
 
   async function write(agentId: string, workspace: string, note: NotePath, text: string): Promise<NoteText> {
@@ -128,7 +138,9 @@ export function createNotebook(deps: NotebookDeps): Notebook {
   async function set(agentId: string, { path, text, hash }: Parameters<Notebook["set"]>[1]): Promise<NoteText> {
     const workspace = workspaceOf(agentId);
     const note = notePath(workspace, path);
-    if (hash !== undefined && (await read(workspace, note)).hash !== hash) throw conflict(note.path);
+    const now = await read(workspace, note);
+    if (hash !== undefined && now.hash !== hash) throw conflict(note.path);
+    if (!now.editable) throw notUtf8(note.path);
     return write(agentId, workspace, note, text);
   }
 
@@ -136,13 +148,18 @@ export function createNotebook(deps: NotebookDeps): Notebook {
     list: (agentId) => listNotes(workspaceOf(agentId)),
     async get(agentId, path) {
       const workspace = workspaceOf(agentId);
-      return read(workspace, notePath(workspace, path));
+      const { editable: _editable, ...note } = await read(workspace, notePath(workspace, path));
+      return note;
+    },
+    async isEditable(agentId, path) {
+      const workspace = workspaceOf(agentId);
+      return (await read(workspace, notePath(workspace, path))).editable;
     },
     set,
     async edit(agentId, path, change) {
       const workspace = workspaceOf(agentId);
       for (let round = 0; ; round += 1) {
-        const now = await read(workspace, notePath(workspace, path));
+        const { editable: _editable, ...now } = await read(workspace, notePath(workspace, path));
         const text = change(now.text);
         if (text === undefined || text === now.text) return now;
         try {
@@ -158,6 +175,8 @@ export function createNotebook(deps: NotebookDeps): Notebook {
       const now = await read(workspace, note);
       if (now.hash === "") throw new AppError("NOT_FOUND", `there is no note ${note.path}`);
       if (hash !== undefined && now.hash !== hash) throw conflict(note.path);
+      // What is kept to restore it is its text.
+      if (!now.editable) throw notUtf8(note.path);
       const kept = await trash.put({ agentId, path: note.path, text: now.text });
       await filesOf(workspace).remove(note.file);
       changed(agentId);

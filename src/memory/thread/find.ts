@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { createTextMatcher, eraseInJson, type TextMatcher } from "../../base/erase-text.ts";
+import { createSpanFinder, createTextMatcher, eraseInJson, type TextMatcher } from "../../base/erase-text.ts";
 import { shownText, type MessageText } from "../../base/message-text.ts";
 import { isRecord } from "../../base/records.ts";
 import { parseTranscriptLine } from "../../protocol/index.ts";
@@ -20,7 +20,11 @@ export interface FoundLine {
   readonly path: string;
   /** Counted from 1. */
   readonly line: number;
+  /** The last one: a text may go on in the next lines. */
+  readonly endLine: number;
   readonly text: string;
+  /** Of its file. */
+  readonly utf8: boolean;
 }
 
 export interface FoundEntry {
@@ -85,14 +89,20 @@ function look(row: EntryRow, conversation: ConversationRow, matches: TextMatcher
 /** Every line of a note and every entry of a transcript that contains a text, deleted conversations too. */
 export function* findTexts(request: FindRequest, roots: NoteRoots, store: Inspection | undefined, agentId: string): Steps<FoundTexts> {
   const matches = matcherOf(request);
+  const spans = request.words
+    ? (all: readonly string[]) => all.flatMap((line, index): [number, number][] => (matches(line) ? [[index, index]] : []))
+    : createSpanFinder(request.texts);
   const lines: FoundLine[] = [];
   const entries: FoundEntry[] = [];
   for (const note of findNotes(roots, [])) {
     yield;
     const read = note ? readNote(resolve(note.file)) : undefined;
-    if (!note || read?.kind !== "read" || !matches(read.content)) continue;
+    if (!note || read?.kind !== "read") continue;
     const all = read.content.split("\n");
-    for (const [index, text] of all.entries()) if (matches(text) && lines.length < MAX_FOUND) lines.push({ path: note.path, line: index + 1, text });
+    for (const [first, last] of spans(all)) {
+      if (lines.length >= MAX_FOUND) break;
+      lines.push({ path: note.path, line: first + 1, endLine: last + 1, text: all.slice(first, last + 1).join("\n"), utf8: read.utf8 });
+    }
   }
   if (store) yield* findEntries(store, agentId, matches, request.words === true, entries);
   return { lines, entries };

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, openSync, opendirSync, readFileSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -9,6 +10,8 @@ export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 24;
 export const MAX_FILES = 200_000;
 const BINARY_LOOK = 8192;
+/** Why a note is read, but never written. */
+export const NOT_UTF8 = "not UTF-8; edit it yourself";
 
 export interface NoteRoots {
   readonly workspace: string;
@@ -107,7 +110,7 @@ export function* findNotes({ workspace, extraPaths }: NoteRoots, issues: NoteIss
 }
 
 export type ReadNote =
-  | { readonly kind: "read"; readonly content: string; readonly hash: string; readonly mtime: number; readonly size: number }
+  | { readonly kind: "read"; readonly content: string; readonly hash: string; readonly mtime: number; readonly size: number; readonly utf8: boolean }
   | { readonly kind: "skip"; readonly why: string }
   | { readonly kind: "gone" }
   | { readonly kind: "changing" };
@@ -131,7 +134,8 @@ export function readNote(file: string): ReadNote {
     const after = fstatSync(fd);
     if (after.mtimeMs !== before.mtimeMs || after.size !== before.size || bytes.length !== before.size) return { kind: "changing" };
     if (bytes.subarray(0, BINARY_LOOK).includes(0)) return { kind: "skip", why: "not text" };
-    return { kind: "read", content: bytes.toString("utf8").replace(/^\uFEFF/, ""), hash: hashOf(bytes), mtime: after.mtimeMs, size: after.size };
+    const content = bytes.toString("utf8").replace(/^\uFEFF/, "");
+    return { kind: "read", content, hash: hashOf(bytes), mtime: after.mtimeMs, size: after.size, utf8: isUtf8(bytes) };
   } catch (error) {
     return { kind: "skip", why: messageOf(error) };
   } finally {

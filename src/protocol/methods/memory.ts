@@ -59,6 +59,7 @@ const Forgotten = closed({
   kind: choice(["note", "message"]),
   ...lines,
   text: text({ description: "The line, or the beginning of the message." }),
+  kept: maybe(text({ description: "Why it stays: its file is not changed. Without it, it is removed." })),
   at: maybe(text()),
   role: maybe(text()),
   sessionId: maybe(text()),

@@ -20,16 +20,25 @@ function targetOf(written: string): Pick<MethodParams<"memory.forget">, "text" |
   return { text: written };
 }
 
+const outOfReach = (places: readonly string[]): string => `Out of reach:\n${places.map((place) => `  ${escapeLine(place)}\n`).join("")}`;
+
 function listed({ items, copies, match, truncated }: MethodResult<"memory.forget">): string {
-  const lines = items.map(({ n, kind, path, startLine, endLine, at, role, text }) => {
+  const lines = items.map(({ n, kind, path, startLine, endLine, at, role, text, kept }) => {
     const where =
       kind === "note"
         ? `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}`
         : `${role ?? "entry"} ${at?.slice(0, 16).replace("T", " ") ?? ""} ${path}#L${startLine}`;
-    return `${String(n).padStart(4)}. ${escapeLine(where)}: ${escapeLine(clip(text.replaceAll(/\s+/g, " "), 160))}\n`;
+    return `${String(n).padStart(4)}. ${escapeLine(where)}: ${escapeLine(clip(text.replaceAll(/\s+/g, " "), 160))}${kept === undefined ? "" : ` (stays: ${escapeLine(kept)})`}\n`;
   });
   const words = match === "words" ? "Nothing contains exactly that; these have all of its words.\n" : "";
   return `${words}${lines.join("")}${truncated ? "      … and more\n" : ""}${copies === 0 ? "" : `      and ${counted(copies, "other record")} with the same text\n`}`;
+}
+
+function removedText({ items, copies }: MethodResult<"memory.forget">): string {
+  const gone = items.filter(({ kept }) => kept === undefined);
+  const notes = gone.filter(({ kind }) => kind === "note");
+  const lines = notes.reduce((sum, { startLine, endLine }) => sum + endLine - startLine + 1, 0);
+  return `removed ${counted(lines, "line")} of notes, ${counted(gone.length - notes.length, "message")}, ${counted(copies, "other record")}`;
 }
 
 export const forget = defineCommand({
@@ -61,10 +70,11 @@ export const forget = defineCommand({
         if (values.preview || isEmpty) {
           if (values.json) return printJson(io, preview);
           io.out(isEmpty ? "Nothing contains that, neither notes nor conversations.\n" : listed(preview));
+          io.out(style.dim(outOfReach(preview.unreachable)));
           return;
         }
         if (!values.yes) {
-          io.err(listed(preview));
+          io.err(`${listed(preview)}${outOfReach(preview.unreachable)}`);
           if (!(await io.confirm("Remove it for good?"))) {
             io.err(io.interactive ? "Nothing was removed.\n" : "Nothing was removed: without a terminal, --yes is needed.\n");
             return 1;
@@ -72,11 +82,8 @@ export const forget = defineCommand({
         }
         const done = await working(io, "Removing", () => call("memory.forget", { ...asked, plan: preview.plan }));
         if (values.json) return printJson(io, done);
-        const notes = done.items.filter(({ kind }) => kind === "note").length;
-        io.out(
-          `${style.green("✓")} removed ${counted(notes, "line")} of notes, ${counted(done.items.length - notes, "message")}, ${counted(done.copies, "other record")}\n`,
-        );
-        io.out(style.dim(`Out of reach:\n${done.unreachable.map((place) => `  ${place}\n`).join("")}`));
+        io.out(`${style.green("✓")} ${removedText(done)}\n`);
+        io.out(style.dim(outOfReach(done.unreachable)));
       },
       { fresh: true },
     );

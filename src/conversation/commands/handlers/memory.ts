@@ -38,7 +38,11 @@ const copiesText = (copies: number): string =>
 
 function preview(report: Report): string {
   const { items, copies, match } = report;
-  const lines = items.slice(0, SHOWN).map((item) => `${item.n}. ${where(item)}: ${clip(item.text.replaceAll(/\s+/g, " "), LINE_CHARS)}`);
+  const lines = items
+    .slice(0, SHOWN)
+    .map(
+      (item) => `${item.n}. ${where(item)}: ${clip(item.text.replaceAll(/\s+/g, " "), LINE_CHARS)}${item.kept === undefined ? "" : ` (stays: ${item.kept})`}`,
+    );
   const more = items.length > SHOWN ? [`… and ${report.truncated ? "more than " : ""}${items.length - SHOWN} more`] : [];
   return [
     PREVIEW_HEADS[match === "words" ? "words" : "phrase"],
@@ -54,7 +58,7 @@ async function show(port: MemoryPort, { call, key, ports }: Handling, text: stri
   if (report.items.length === 0) {
     // The command itself is a record that contains it.
     await port.forget(call.agentId, { text, plan: report.plan });
-    return "Nothing contains that, neither notes nor conversations.";
+    return `Nothing contains that, neither notes nor conversations.\nOut of reach: ${report.unreachable.join("; ")}.`;
   }
   port.shown.set(key, { text, plan: report.plan, at: ports.clock.now() });
   return buttonsFor(preview(report), [
@@ -73,10 +77,12 @@ async function confirm(port: MemoryPort, { call, key, ports }: Handling, numbers
   try {
     const report = await port.forget(call.agentId, { text: shown.text, plan: shown.plan, ...(only.length === 0 ? {} : { only }) });
     port.shown.delete(key);
-    const notes = report.items.filter(({ kind }) => kind === "note");
+    const gone = report.items.filter(({ kept }) => kept === undefined);
+    const notes = gone.filter(({ kind }) => kind === "note");
+    const lines = notes.reduce((sum, { startLine, endLine }) => sum + endLine - startLine + 1, 0);
     const places = [...new Set(notes.map(({ path }) => path))];
     return [
-      `Removed ${plural(notes.length, "line")} of notes${places.length === 0 ? "" : ` (${places.join(", ")})`}, ${plural(report.items.length - notes.length, "message")}${copiesText(report.copies)}.`,
+      `Removed ${plural(lines, "line")} of notes${places.length === 0 ? "" : ` (${places.join(", ")})`}, ${plural(gone.length - notes.length, "message")}${copiesText(report.copies)}.`,
       `Out of reach: ${report.unreachable.join("; ")}.`,
     ].join("\n");
   } catch (error) {

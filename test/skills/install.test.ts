@@ -189,7 +189,7 @@ describe("an installed skill", () => {
     const all = ["SKILL.md", "scripts/run.sh", ...hidden].sort();
     expect(review.files.map(({ path }) => path)).toEqual(all);
     expect(Object.keys(record.files).sort()).toEqual(all);
-    const found = review.scan.findings.filter(({ ruleId }) => ruleId === "pipe-to-shell").map(({ file }) => file);
+    const found = review.scan.findings.filter(({ ruleId }) => ruleId === "pipe-to-shell").map(({ file }) => file ?? "");
     expect(found.sort()).toEqual([...hidden].sort());
     expect(scanSkill(join(here.skillsDir, "notes")).findings.filter(({ ruleId }) => ruleId === "pipe-to-shell")).toHaveLength(hidden.length);
     for (const name of hidden) writeFileSync(join(here.skillsDir, "notes", name), "changed");

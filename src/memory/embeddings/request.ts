@@ -83,6 +83,8 @@ function failureOf(id: string, status: number, message: string): AppError {
   return new AppError(code, `${id} embeddings: status ${status}: ${message}`, { details: { provider: id, status } });
 }
 
+const unreached = (id: string, message: string): AppError => new AppError("UNAVAILABLE", `${id} embeddings: ${message}`, { details: { provider: id } });
+
 export function createClient(access: ProviderAccess, { version, keyHeader, sleep }: ClientDeps): ProviderClient {
   const { id, baseUrl, keys } = access;
   const redactor = createRedactor();
@@ -157,10 +159,7 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
         } catch (error) {
           request.signal.throwIfAborted();
           if (error instanceof AppError && error.code !== "UNAVAILABLE") throw error;
-          failed =
-            error instanceof AppError && "provider" in error.details
-              ? error
-              : new AppError("UNAVAILABLE", `${id} embeddings: ${shown(messageOf(error))}`, { details: { provider: id } });
+          failed = error instanceof AppError && "provider" in error.details ? error : unreached(id, shown(messageOf(error)));
         }
         const pause = hint ?? wait;
         if (attempt >= TRIES || pause > LONGEST_WAIT_MS || ends - performance.now() <= pause) throw failed;

@@ -23,7 +23,10 @@ function writesOf({ sessionId, messages }: Conversation): readonly Write[] {
   });
   const header = JSON.stringify({ type: "session", version: 3, id: sessionId, timestamp: messages[0]?.at });
   return [
-    ["sessions.put", { key: `agent:main:telegram:${isGroup ? "group" : "direct"}:${sessionId}`, agentId: "main", entry: { sessionId, updatedAt: 1 }, version: 0 }],
+    [
+      "sessions.put",
+      { key: `agent:main:telegram:${isGroup ? "group" : "direct"}:${sessionId}`, agentId: "main", entry: { sessionId, updatedAt: 1 }, version: 0 },
+    ],
     ["transcripts.ensure", { file, agentId: "main", sessionId, header }],
     ["transcripts.append", { file, entries }],
   ];

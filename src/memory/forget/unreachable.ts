@@ -23,7 +23,7 @@ async function filesWith(
 ): Promise<readonly string[]> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const found: string[] = [];
-  for (const name of names.toSorted()) {
+  for (const name of names.toSorted((a, b) => (a < b ? -1 : 1))) {
     const file = join(folder, name);
     const facts = await stat(file).catch(() => undefined);
     if (!facts?.isFile() || except.includes(name.split(sep).join("/"))) continue;

@@ -105,26 +105,28 @@ interface ReadText extends NoteText {
   readonly editable: boolean;
 }
 
+async function readText(files: RootedFiles, note: NotePath): Promise<ReadText> {
+  let handle;
+  try {
+    handle = await files.open(note.file);
+  } catch (error) {
+    const cause = error instanceof AppError ? error.cause : error;
+    if (systemCode(error) === "ENOENT" || systemCode(cause) === "ENOENT") return { path: note.path, text: "", hash: "", editable: true };
+    throw error;
+  }
+  await using file = handle;
+  const { size } = await file.stat();
+  if (size > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `${note.path} has ${size} bytes, more than the ${MAX_FILE_BYTES} of a note`);
+  const bytes = await file.readFile();
+  return { path: note.path, text: bytes.toString("utf8"), hash: hashOf(bytes), editable: isUtf8(bytes) };
+}
+
 export function createNotebook(deps: NotebookDeps): Notebook {
   const { ids, workspaceOf, changed } = deps;
   const trash = createTrash(deps);
   const filesOf = (workspace: string): RootedFiles => createRootedFiles({ root: workspace, unique: () => ids.hex(8) });
 
-  async function read(workspace: string, note: NotePath): Promise<ReadText> {
-    let handle;
-    try {
-      handle = await filesOf(workspace).open(note.file);
-    } catch (error) {
-      const cause = error instanceof AppError ? error.cause : error;
-      if (systemCode(error) === "ENOENT" || systemCode(cause) === "ENOENT") return { path: note.path, text: "", hash: "", editable: true };
-      throw error;
-    }
-    await using file = handle;
-    const { size } = await file.stat();
-    if (size > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `${note.path} has ${size} bytes, more than the ${MAX_FILE_BYTES} of a note`);
-    const bytes = await file.readFile();
-    return { path: note.path, text: bytes.toString("utf8"), hash: hashOf(bytes), editable: isUtf8(bytes) };
-  }
+  const read = (workspace: string, note: NotePath): Promise<ReadText> => readText(filesOf(workspace), note);
 
   async function write(agentId: string, workspace: string, note: NotePath, text: string): Promise<NoteText> {
     const bytes = Buffer.from(text.toWellFormed());

@@ -68,7 +68,10 @@ export async function startHijackedModel(): Promise<HijackedModel> {
     void bodyOf(request).then((body) => {
       const { messages, tools = [] } = JSON.parse(body) as { messages?: readonly SentMessage[]; tools?: readonly { function: SentTool }[] };
       // Its provider is also asked for embeddings, which this one does not have.
-      if (!messages) return void response.writeHead(404).end();
+      if (!messages) {
+        response.writeHead(404).end();
+        return;
+      }
       requests.push({ messages, tools: tools.map((tool) => tool.function) });
       const delta = { role: "assistant", ...deltaFor(messages, requests.length) };
       const base = { id: "c", object: "chat.completion.chunk", created: 1, model: "m1" };

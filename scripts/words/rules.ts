@@ -38,7 +38,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     line: /[#@!][\w-]*room\b|t\.me\/\w*room\b|\b(?:chat|Matrix|IRC|Slack|Discord|Teams|Nextcloud|Zulip|Webex) rooms?\b/i,
     why: "a chat room",
   },
-  ...["src/memory/text/languages.ts", "src/memory/search/question.ts"].map((path) => ({ path, words: /^told$/, why: "a word of people's questions" })),
   ...[
     "src/channels/access",
     "src/channels/settings.ts",

@@ -4,6 +4,7 @@ import { clip } from "../../base/text.ts";
 import { isObject, type ValuePath } from "../../config/index.ts";
 import type { PluginManifest } from "../record.ts";
 import { readJsonFile, type JsonFile } from "./json-file.ts";
+import { expandChannelConfigs } from "./channel-keys.ts";
 import { ID_FORM, isPluginId } from "./plugin-id.ts";
 
 const MANIFEST = "openclaw.plugin.json";
@@ -66,7 +67,8 @@ function checkManifest(file: JsonFile): ManifestRead {
   };
   const fields = checkFields(value, FIELDS, refuse);
   const unknown = Object.fromEntries(Object.entries(value).filter(([key]) => !KNOWN.has(key)));
-  const rest = { ...unknown, ...checkFields(value, OTHER_FIELDS, refuse) };
+  const channelConfigs = Object.hasOwn(unknown, "channelConfigs") ? { channelConfigs: expandChannelConfigs(unknown["channelConfigs"]) } : {};
+  const rest = { ...unknown, ...channelConfigs, ...checkFields(value, OTHER_FIELDS, refuse) };
   return { manifest: { id, configSchema, ...fields, rest }, file: path, lineOf: file.lineOf, remarks };
 }
 

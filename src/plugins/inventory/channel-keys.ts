@@ -1,0 +1,113 @@
+/** The keys that all channels have, for manifests that say `"common": true` beside their own schema. */
+import { isObject } from "../../config/index.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const flag = (description: string): Fields => ({ type: "boolean", description });
+const text = (description: string): Fields => ({ type: "string", description });
+const whole = (description: string, minimum = 0): Fields => ({ type: "integer", minimum, description });
+const texts = (description: string): Fields => ({ type: "array", items: { type: "string" }, description });
+const ids = (description: string): Fields => ({ type: "array", items: { type: ["string", "integer"] }, description });
+const oneOf = (choices: readonly string[], description: string): Fields => ({ enum: choices, description });
+const object = (properties: Fields, description: string): Fields => ({ type: "object", additionalProperties: false, properties, description });
+const mapOf = (entry: Fields, description: string): Fields => ({ type: "object", additionalProperties: entry, description });
+
+const PROPERTIES: Fields = {
+  enabled: flag("Off: the channel or account is not started."),
+  name: text("What the account is called in lists."),
+  capabilities: texts("Names."),
+  markdown: object({ tables: oneOf(["off", "bullets", "code"], "How tables are shown. Default code.") }, "Formatting."),
+  commands: object(
+    {
+      native: { anyOf: [{ type: "boolean" }, { const: "auto" }], description: "The platform's menu of commands. Default auto." },
+      nativeSkills: { anyOf: [{ type: "boolean" }, { const: "auto" }], description: "Skills in that menu. Default auto." },
+    },
+    "Commands of the platform's menu.",
+  ),
+  configWrites: flag("May change the configuration. Default true."),
+  dmPolicy: oneOf(["pairing", "allowlist", "open", "disabled"], "Who may write in private. Default pairing."),
+  allowFrom: ids("User ids; `*` for everybody, with dmPolicy open."),
+  groupPolicy: oneOf(["open", "disabled", "allowlist"], "Who may write in groups. Default allowlist."),
+  groupAllowFrom: ids("User ids for groups. Default: allowFrom."),
+  groups: mapOf({ $ref: "#/$defs/group" }, "By id; `*` for all others. Any entry makes it the list of groups that are answered."),
+  historyLimit: whole("Messages of a group that a turn is shown. Default 50."),
+  dmHistoryLimit: whole("Turns of a private chat that the model sees."),
+  dms: mapOf(object({ historyLimit: whole("Turns that the model sees.") }, "A private chat."), "By user id."),
+  textChunkLimit: whole("Longest message. Default 4000.", 1),
+  chunkMode: oneOf(["length", "newline"], "Where longer texts are cut. Default length."),
+  blockStreaming: flag("Send finished paragraphs while the turn runs."),
+  blockStreamingCoalesce: object(
+    {
+      minChars: whole("Least characters.", 1),
+      maxChars: whole("Most characters.", 1),
+      idleMs: whole("Wait for more, in milliseconds. Default 1000."),
+    },
+    "How paragraphs are put together.",
+  ),
+  mediaMaxMb: { type: "number", exclusiveMinimum: 0, description: "Largest file that is taken." },
+  heartbeat: object({ showOk: flag("Default false."), showAlerts: flag("Default true."), useIndicator: flag("Default true.") }, "What heartbeats show."),
+  responsePrefix: text("Stands before every answer."),
+  defaultAccount: text("Account that is meant where none is named."),
+};
+
+const TOOLS = object({ allow: texts("Only these."), alsoAllow: texts("These as well."), deny: texts("Never these.") }, "Tools in this group.");
+
+const GROUP = object(
+  {
+    requireMention: flag("Only answer when mentioned. Default true."),
+    enabled: flag("Off: nothing is answered here."),
+    allowFrom: ids("User ids."),
+    skills: texts("Only these skills."),
+    systemPrompt: text("Added to the system prompt here."),
+    tools: { $ref: "#/$defs/tools" },
+    toolsBySender: mapOf({ $ref: "#/$defs/tools" }, "Tools by user id; `*` for everybody else."),
+  },
+  "A group.",
+);
+
+/** Own keys stand over the common ones of the same name; `null` takes one out. */
+function merged(common: Fields, own: Fields): Fields {
+  const all = Object.keys({ ...common, ...own });
+  return Object.fromEntries(
+    all.flatMap((key) => {
+      if (own[key] === null) return [];
+      const [below, above] = [common[key], own[key]];
+      return [[key, isObject(below) && isObject(above) ? { ...below, ...above } : (above ?? below)]];
+    }),
+  );
+}
+
+/** Every key of the channel may stand in an account. */
+function accountsOf(properties: Fields): Fields {
+  const keys = Object.keys(properties).filter((key) => key !== "defaultAccount" && key !== "accounts");
+  const entry = { type: "object", additionalProperties: false, properties: Object.fromEntries(keys.map((key) => [key, { $ref: `#/properties/${key}` }])) };
+  return mapOf(entry, "More connections, each with the keys above over those of the channel.");
+}
+
+/** A channel's schema with the keys that all channels have. */
+export function withCommonKeys(schema: Fields): Fields {
+  const own = isObject(schema["properties"]) ? schema["properties"] : {};
+  const definitions = isObject(schema["$defs"]) ? schema["$defs"] : {};
+  const properties = merged(PROPERTIES, own);
+  const group = isObject(definitions["group"]) ? definitions["group"] : {};
+  const groupProperties = merged(GROUP["properties"] as Fields, isObject(group["properties"]) ? group["properties"] : {});
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    type: "object",
+    additionalProperties: false,
+    ...schema,
+    properties: { ...properties, ...(Object.hasOwn(own, "accounts") ? {} : { accounts: accountsOf(properties) }) },
+    $defs: { tools: TOOLS, ...definitions, group: { ...GROUP, ...group, properties: groupProperties } },
+  };
+}
+
+/** The channels' part of a manifest, with the common keys where it asks for them. */
+export function expandChannelConfigs(configs: unknown): unknown {
+  if (!isObject(configs)) return configs;
+  return Object.fromEntries(
+    Object.entries(configs).map(([id, config]) => {
+      if (!isObject(config) || config["common"] !== true) return [id, config];
+      return [id, { ...config, schema: withCommonKeys(isObject(config["schema"]) ? config["schema"] : {}) }];
+    }),
+  );
+}

@@ -1,0 +1,125 @@
+/** An account from its start to its end: connections that follow each other, each attempt in a row a little later. */
+import type { ChannelAccountSnapshot, ChannelGatewayContext, ChannelInbound } from "../../../protocol/index.ts";
+import { asChannelError, hopeless, messageOf } from "./failure.ts";
+import { createIntake, type Intake, type KitLog, silentLog } from "./intake.ts";
+import { type Backoff, createBackoff, type Waiting } from "./waiting.ts";
+
+export interface AccountRun {
+  readonly accountId: string;
+  readonly signal: AbortSignal;
+  readonly log: KitLog;
+  readonly waiting: Waiting;
+  readonly inbound: ChannelInbound;
+  /** Hands events to the host, and reports that one came. */
+  readonly intake: Intake;
+  setStatus(next: Omit<ChannelAccountSnapshot, "accountId">): void;
+  /** The connection stands. Resets the count of attempts once it has lasted. */
+  up(more?: Omit<ChannelAccountSnapshot, "accountId">): void;
+  /** Something was heard from the platform. Reported every five seconds at most. */
+  alive(): void;
+}
+
+export interface AccountRunOptions {
+  readonly waiting: Waiting;
+  readonly backoff?: Backoff | undefined;
+  /** Reading may go on (true) or should pause (false). */
+  readonly flow?: ((isOpen: boolean) => void) | undefined;
+  /** With the first report. */
+  readonly status?: Omit<ChannelAccountSnapshot, "accountId"> | undefined;
+  /**
+   * Runs one connection and returns when it is over: with the error that ended it, or nothing where it only has to be made again at once. It
+   * may throw as well. An error with `permanent` ends the account, others are followed by the next attempt.
+   */
+  connect(run: AccountRun, attempt: number): Promise<unknown>;
+}
+
+/** A connection that lasts this long was a good one: the count of attempts starts over. */
+const GOOD_MS = 30_000;
+/** `lastEventAt` moves in steps of this. */
+const EVENT_STEP_MS = 5000;
+
+function createRun<A>(ctx: ChannelGatewayContext<A>, inbound: ChannelInbound, options: AccountRunOptions, upAt: { value: number | undefined }): AccountRun {
+  const { accountId, abortSignal: signal } = ctx;
+  const { waiting } = options;
+  const log = ctx.log ?? silentLog;
+  let reportedAt = 0;
+  const setStatus: AccountRun["setStatus"] = (next) => ctx.setStatus({ accountId, ...next });
+  return {
+    accountId,
+    signal,
+    log,
+    waiting,
+    inbound,
+    setStatus,
+    intake: createIntake({
+      inbound,
+      waiting,
+      signal,
+      log,
+      backoff: options.backoff,
+      flow: options.flow,
+      taken: () => setStatus({ lastInboundAt: waiting.now(), lastMessageAt: waiting.now() }),
+    }),
+    up(more = {}) {
+      upAt.value = waiting.now();
+      reportedAt = upAt.value;
+      setStatus({
+        connected: true,
+        receiving: undefined,
+        reconnectAttempts: 0,
+        lastConnectedAt: upAt.value,
+        lastEventAt: upAt.value,
+        lastError: null,
+        ...more,
+      });
+    },
+    alive() {
+      const now = waiting.now();
+      if (now - reportedAt < EVENT_STEP_MS) return;
+      reportedAt = now;
+      setStatus({ lastEventAt: now });
+    },
+  };
+}
+
+/** Runs the account; settles when it has stopped completely. Rejects with `permanent` where a restart would not help. */
+export async function keepConnected<A>(ctx: ChannelGatewayContext<A>, options: AccountRunOptions): Promise<void> {
+  if (!ctx.inbound) throw hopeless("this version of the host takes no messages from channels; update it");
+  const { waiting } = options;
+  const backoff = options.backoff ?? createBackoff();
+  const upAt: { value: number | undefined } = { value: undefined };
+  const run = createRun(ctx, ctx.inbound, options, upAt);
+  const { signal, log, setStatus } = run;
+  setStatus({ running: true, connected: false, lastStartAt: waiting.now(), lastError: null, ...options.status });
+  try {
+    for (let attempt = 1; !signal.aborted;) {
+      upAt.value = undefined;
+      const error = await options.connect(run, attempt).catch((thrown: unknown) => thrown ?? new Error("the connection ended"));
+      if (signal.aborted) break;
+      const lasted = upAt.value !== undefined && waiting.now() - upAt.value >= GOOD_MS;
+      if (error === undefined) {
+        setStatus({ connected: false });
+        attempt = 1;
+        continue;
+      }
+      const text = messageOf(error);
+      const failure = asChannelError(error);
+      setStatus({
+        connected: false,
+        receiving: { state: "error", text },
+        lastError: text,
+        lastDisconnect: { at: waiting.now(), status: failure?.status, error: text },
+      });
+      if (failure?.permanent) throw failure;
+      attempt = lasted ? 1 : attempt;
+      const ms = Math.max(backoff(attempt, waiting.random()), failure?.delivery.retryAfterMs ?? 0);
+      setStatus({ reconnectAttempts: attempt });
+      log.warn(`${text}; the next attempt is in ${ms} ms`);
+      attempt += 1;
+      await waiting.sleep(ms, signal);
+    }
+  } finally {
+    await run.intake.idle();
+    setStatus({ running: false, connected: false, lastStopAt: waiting.now() });
+  }
+}

@@ -1,0 +1,112 @@
+/** Setting a channel up in conversation with a person: its credentials one by one, a check that they work, and who may write. */
+import type { ChannelOnboardingAdapter, DmPolicy, HostConfig } from "../../../protocol/index.ts";
+import { promptAccountId } from "../config/prompts.ts";
+import { applySetupAccountConfigPatch, setTopLevelChannelDmPolicyWithAllowFrom } from "../config/setup-config.ts";
+import type { ChannelAccount, CredentialSpec } from "./accounts.ts";
+import type { Fields } from "./fields.ts";
+import type { ChannelParts, ChannelPartsSpec, ChannelProbe } from "./parts.ts";
+
+type Prompter = Parameters<ChannelOnboardingAdapter["configure"]>[0]["prompter"];
+
+export interface ChannelOnboardingSpec<A extends ChannelAccount, P extends ChannelProbe> extends ChannelPartsSpec<A, P> {
+  /** Before the first question. */
+  readonly intro?: readonly string[] | undefined;
+  /** What is asked besides credentials, as keys of the account. */
+  ask?(prompter: Prompter, account: A): Promise<Fields>;
+  /** How the account is called once the probe has found it, for the line that says it works. */
+  who?(probe: P): string | undefined;
+  /** What an id of a person looks like, for the question who may write. */
+  readonly idExample?: string | undefined;
+}
+
+const CHECK_MS = 10_000;
+const entriesIn = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+
+async function askCredential(prompter: Prompter, credential: CredentialSpec, account: ChannelAccount, label: string): Promise<Fields> {
+  const { key, env, steps, check, placeholder, isPublic, isOptional } = credential;
+  const source = account.sources[key];
+  const question = source === "env" ? `${env} is set. Use it?` : `There is a ${credential.label.toLowerCase()} already. Keep it?`;
+  if (source !== "none" && (await prompter.confirm({ message: question, initialValue: true }))) return {};
+  if (steps) await prompter.note(steps.map((step, index) => `${index + 1}. ${step}`).join("\n"), `${label}: ${credential.label.toLowerCase()}`);
+  const mayBeEmpty = typeof isOptional === "function" ? isOptional(account.config) : isOptional === true;
+  const value = await prompter.text({
+    message: credential.label,
+    placeholder,
+    sensitive: isPublic !== true,
+    validate: (typed) => (typed.trim() === "" ? (mayBeEmpty ? undefined : "Required") : check?.(typed.trim())),
+  });
+  return value.trim() === "" ? {} : { [key]: value.trim() };
+}
+
+export function createOnboarding<A extends ChannelAccount, P extends ChannelProbe>(
+  spec: ChannelOnboardingSpec<A, P>,
+  { config }: Pick<ChannelParts<A, P>, "config">,
+): ChannelOnboardingAdapter {
+  const { channel, label, accounts, credentials, normalizeEntry, isName } = spec;
+  const patched = (cfg: HostConfig, accountId: string, patch: Fields): HostConfig =>
+    applySetupAccountConfigPatch({ cfg, channelKey: channel, accountId, patch });
+
+  /** Asks the platform, and says what it answered. What does not work is kept: it can be mended later. */
+  async function check(cfg: HostConfig, accountId: string, prompter: Prompter): Promise<void> {
+    if (!spec.probe) return;
+    const probe = await spec.probe(accounts.read(cfg, accountId), CHECK_MS);
+    const who = probe.ok ? spec.who?.(probe) : undefined;
+    await prompter.note(
+      probe.ok ? `It works${who === undefined ? "" : `: connected as ${who}`}.` : `${label} did not accept this: ${probe.error ?? "no reason given"}`,
+      label,
+    );
+  }
+
+  return {
+    channel,
+    async getStatus({ cfg }) {
+      const configured = accounts.listAccountIds(cfg).some((id) => accounts.read(cfg, id).problems.length === 0);
+      const state = configured
+        ? "configured"
+        : `needs ${credentials
+            .filter(({ isOptional }) => isOptional !== true)
+            .map(({ label: name }) => name.toLowerCase())
+            .join(" and ")}`;
+      return { channel, configured, statusLines: [`${label}: ${state}`], selectionHint: state, quickstartScore: configured ? 1 : 0 };
+    },
+    async configure({ cfg, prompter, accountOverrides, shouldPromptAccountIds }) {
+      const preset = accountOverrides[channel]?.trim();
+      const defaultAccountId = accounts.defaultAccountId(cfg);
+      const accountId =
+        shouldPromptAccountIds && !preset
+          ? await promptAccountId({ cfg, prompter, label, currentId: defaultAccountId, listAccountIds: accounts.listAccountIds, defaultAccountId })
+          : (preset ?? defaultAccountId);
+      if (spec.intro) await prompter.note(spec.intro.join("\n"), label);
+      const account = accounts.read(cfg, accountId);
+      let keys: Fields = {};
+      for (const credential of credentials) keys = { ...keys, ...(await askCredential(prompter, credential, account, label)) };
+      const next = patched(cfg, accountId, { ...keys, ...(await spec.ask?.(prompter, account)) });
+      await check(next, accountId, prompter);
+      return { cfg: next, accountId };
+    },
+    dmPolicy: {
+      label,
+      channel,
+      policyKey: `channels.${channel}.dmPolicy`,
+      allowFromKey: `channels.${channel}.allowFrom`,
+      getCurrent: (cfg) => accounts.read(cfg).dmPolicy as DmPolicy,
+      setPolicy: (cfg, dmPolicy) => setTopLevelChannelDmPolicyWithAllowFrom({ cfg, channel, dmPolicy }),
+      async promptAllowFrom({ cfg, prompter, accountId }) {
+        const id = accountId ?? accounts.defaultAccountId(cfg);
+        await prompter.note(
+          `Who may write to the bot, by id.${spec.idExample === undefined ? "" : ` One looks like ${spec.idExample}.`}\nYou do not know yours? Leave it empty and write to the bot: it answers with your id and a code.`,
+          label,
+        );
+        const text = await prompter.text({
+          message: `${label} ids`,
+          placeholder: spec.idExample,
+          validate: (value) =>
+            isName && entriesIn(value).some((entry) => isName(normalizeEntry(entry))) ? (spec.nameAdvice ?? "Use ids, not names") : undefined,
+        });
+        const allowFrom = [...new Set([...accounts.read(cfg, id).allowFrom, ...entriesIn(text).map(normalizeEntry)])];
+        return patched(cfg, id, { allowFrom });
+      },
+    },
+    disable: (cfg) => config.setAccountEnabled!({ cfg, accountId: accounts.defaultAccountId(cfg), enabled: false }),
+  };
+}

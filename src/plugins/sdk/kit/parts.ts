@@ -1,0 +1,301 @@
+/** `config`, `setup`, `security`, `groups`, `pairing` and `status` of a channel, made from how its accounts look. */
+import type {
+  ChannelAccountSnapshot,
+  ChannelConfigAdapter,
+  ChannelGroupAdapter,
+  ChannelGroupContext,
+  ChannelPairingAdapter,
+  ChannelSecurityAdapter,
+  ChannelSetupAdapter,
+  ChannelSetupInput,
+  ChannelStatusAdapter,
+  ChannelStatusIssue,
+  GroupToolPolicyConfig,
+  HostConfig,
+} from "../../../protocol/index.ts";
+import { DEFAULT_ACCOUNT_ID, normalizeAccountId, resolveChannelAccountConfigBasePath } from "../account-ids.ts";
+import {
+  applyAccountNameToChannelSection,
+  deleteAccountFromConfigSection,
+  migrateBaseNameToDefaultAccount,
+  setAccountEnabledInConfigSection,
+} from "../config/config-sections.ts";
+import { applySetupAccountConfigPatch } from "../config/setup-config.ts";
+import { formatPairingApproveHint } from "../messages/replies.ts";
+import type { AccountReader, ChannelAccount, CredentialSpec } from "./accounts.ts";
+import { groupLayers, rulesOf } from "./accounts.ts";
+import { defined, entriesOf, type Fields, fieldsOf, textOf } from "./fields.ts";
+
+/** The least that a probe says. */
+export interface ChannelProbe {
+  readonly ok: boolean;
+  readonly error?: string | null | undefined;
+  readonly status?: number | null | undefined;
+  readonly elapsedMs?: number | undefined;
+}
+
+export interface ChannelPartsSpec<A extends ChannelAccount, P extends ChannelProbe = ChannelProbe> {
+  readonly channel: string;
+  /** For people: "Mattermost". */
+  readonly label: string;
+  readonly credentials: readonly CredentialSpec[];
+  readonly accounts: AccountReader<A>;
+  /** What an id of a person is called: `mattermostUserId`. */
+  readonly idLabel: string;
+  /** An entry of an allow list in its normal form. */
+  normalizeEntry(entry: string): string;
+  /** Whether an entry is only a name, which anybody can take: it admits nobody. */
+  isName?(entry: string): boolean;
+  /** What to write instead. */
+  readonly nameAdvice?: string | undefined;
+  /** The layers of configuration that hold for a group. Default: `groups`, by id. */
+  groupLayers?(account: A, group: ChannelGroupContext): readonly Fields[];
+  /** What `channels add` was given besides credentials, as keys. */
+  setupKeys?(input: ChannelSetupInput): Fields;
+  notifyApproval?: ChannelPairingAdapter["notifyApproval"];
+  probe?(account: A, timeoutMs: number): Promise<P>;
+  /** The platform is heard of at least this often while connected. */
+  readonly staleAfterMs?: number | undefined;
+  /** More for the account's snapshot. */
+  describe?(account: A): Partial<ChannelAccountSnapshot>;
+  /** More warnings about who is let in. */
+  warnings?(account: A): readonly string[];
+  /** More that is wrong with a running account. */
+  issues?(snapshot: ChannelAccountSnapshot): readonly Omit<ChannelStatusIssue, "channel" | "accountId">[];
+}
+
+export interface ChannelParts<A extends ChannelAccount, P extends ChannelProbe = ChannelProbe> {
+  readonly config: ChannelConfigAdapter<A>;
+  readonly setup: ChannelSetupAdapter;
+  readonly security: ChannelSecurityAdapter<A>;
+  readonly groups: ChannelGroupAdapter;
+  readonly pairing: ChannelPairingAdapter;
+  readonly status: ChannelStatusAdapter<A, P, object>;
+}
+
+/** Where credentials come from, in the names that status knows. */
+function sourcesOf({ sources }: ChannelAccount): Partial<ChannelAccountSnapshot> {
+  const of = (key: string): string | undefined => (sources[key] === "file" ? "tokenFile" : sources[key]);
+  return defined({
+    tokenSource: of("token") ?? of("botToken"),
+    botTokenSource: of("botToken"),
+    appTokenSource: of("appToken"),
+    credentialSource: Object.values(sources)[0],
+  });
+}
+
+function configOf<A extends ChannelAccount>({ channel, credentials, accounts, normalizeEntry }: ChannelPartsSpec<A>): ChannelConfigAdapter<A> {
+  const clearBaseFields = [...credentials.flatMap(({ key, fileKey }) => (fileKey === undefined ? [key] : [key, fileKey])), "name"];
+  return {
+    listAccountIds: (cfg) => accounts.listAccountIds(cfg),
+    defaultAccountId: (cfg) => accounts.defaultAccountId(cfg),
+    resolveAccount: (cfg, accountId) => accounts.read(cfg, accountId),
+    setAccountEnabled: (params) => setAccountEnabledInConfigSection({ ...params, sectionKey: channel, allowTopLevel: true }),
+    deleteAccount: (params) => deleteAccountFromConfigSection({ ...params, sectionKey: channel, clearBaseFields }),
+    isEnabled: ({ enabled }) => enabled,
+    isConfigured: ({ problems }) => problems.length === 0,
+    unconfiguredReason: ({ problems }) => problems.join("; "),
+    describeAccount: (account) => ({
+      accountId: account.accountId,
+      name: account.name,
+      enabled: account.enabled,
+      configured: account.problems.length === 0,
+      ...sourcesOf(account),
+    }),
+    resolveAllowFrom: ({ cfg, accountId }) => [...accounts.read(cfg, accountId).allowFrom],
+    formatAllowFrom: ({ allowFrom }) => allowFrom.map((entry) => normalizeEntry(String(entry))).filter(Boolean),
+  };
+}
+
+const inputOf = (input: ChannelSetupInput, { inputs = [] }: CredentialSpec): string | undefined =>
+  inputs.map((name) => input[name]).flatMap((value) => (typeof value === "string" ? value.trim() || [] : []))[0];
+
+function setupOf<A extends ChannelAccount>({ channel, label, credentials, accounts, setupKeys }: ChannelPartsSpec<A>): ChannelSetupAdapter {
+  const keysOf = (input: ChannelSetupInput): Fields => {
+    const own = setupKeys?.(input) ?? {};
+    if (input.useEnv === true) return own;
+    const file = input.tokenFile?.trim();
+    return credentials.reduce<Fields>((keys, credential) => {
+      const value = inputOf(input, credential);
+      if (value !== undefined) return { ...keys, [credential.key]: value };
+      return file && credential.fileKey === "tokenFile" ? { ...keys, tokenFile: file } : keys;
+    }, own);
+  };
+  const apply = (cfg: HostConfig, accountId: string, input: ChannelSetupInput): HostConfig =>
+    applySetupAccountConfigPatch({ cfg, channelKey: channel, accountId, patch: keysOf(input) });
+  const flags = credentials
+    .flatMap(({ inputs = [] }) => inputs.slice(0, 1))
+    .map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  return {
+    resolveAccountId: ({ accountId }) => normalizeAccountId(accountId),
+    applyAccountName: ({ cfg, accountId, name }) => applyAccountNameToChannelSection({ cfg, channelKey: channel, accountId, name }),
+    validateInput({ cfg, accountId, input }) {
+      if (input.useEnv === true && normalizeAccountId(accountId) !== DEFAULT_ACCOUNT_ID)
+        return `the environment is for the default account only; give ${JSON.stringify(accountId)} credentials of its own`;
+      const [problem] = accounts.read(apply(cfg, accountId, input), accountId).problems;
+      return problem === undefined ? null : `${label}: ${problem} (${flags.join(", ")})`;
+    },
+    applyAccountConfig({ cfg, accountId: written, input }) {
+      const accountId = normalizeAccountId(written);
+      const named = applyAccountNameToChannelSection({ cfg, channelKey: channel, accountId, name: input.name });
+      return apply(accountId === DEFAULT_ACCOUNT_ID ? named : migrateBaseNameToDefaultAccount({ cfg: named, channelKey: channel }), accountId, input);
+    },
+  };
+}
+
+/** Entries that name what anybody can call themselves, in all lists of an account. */
+function namesIn<A extends ChannelAccount>({ isName, normalizeEntry }: ChannelPartsSpec<A>, account: A): string[] {
+  if (!isName || account.config["dangerouslyAllowNameMatching"] === true) return [];
+  const perGroup = Object.values(account.groups).flatMap((group) => entriesOf(fieldsOf(group)?.["allowFrom"]));
+  const entries = [...account.allowFrom, ...account.groupAllowFrom, ...perGroup].filter((entry) => entry !== "*");
+  return [...new Set(entries.filter((entry) => isName(normalizeEntry(entry))))];
+}
+
+function securityOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): ChannelSecurityAdapter<A> {
+  const { channel, label, normalizeEntry } = spec;
+  return {
+    resolveDmPolicy({ account, cfg, accountId }) {
+      const base = resolveChannelAccountConfigBasePath({ cfg, channelKey: channel, accountId: accountId ?? account.accountId });
+      return {
+        policy: account.dmPolicy,
+        allowFrom: [...account.allowFrom],
+        policyPath: `${base}dmPolicy`,
+        allowFromPath: `${base}allowFrom`,
+        approveHint: formatPairingApproveHint(channel),
+        normalizeEntry,
+      };
+    },
+    collectWarnings({ account }) {
+      const names = namesIn(spec, account);
+      const where = Object.keys(account.groups).length > 0 ? `in the groups of channels.${channel}.groups` : "in every group it is in";
+      return [
+        ...(names.length > 0
+          ? [
+              `${label} allow lists: names can change hands, so these entries admit nobody: ${names.join(", ")}. ${spec.nameAdvice ?? "Use ids; /whoami shows one"}.`,
+            ]
+          : []),
+        ...(account.groupPolicy === "open"
+          ? [`channels.${channel}.groupPolicy is "open": everybody may use the bot ${where}. Set it to "allowlist" and list people in groupAllowFrom.`]
+          : []),
+        ...(spec.warnings?.(account) ?? []),
+      ];
+    },
+  };
+}
+
+function groupsOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): ChannelGroupAdapter {
+  const layersOf = (params: ChannelGroupContext): readonly Fields[] => {
+    const account = spec.accounts.read(params.cfg, params.accountId);
+    return spec.groupLayers?.(account, params) ?? groupLayers(account.groups, params.groupId ?? "");
+  };
+  /** By id only: a name would let people choose their rule. */
+  function toolsBySender(layer: Fields, senderId: string): GroupToolPolicyConfig | undefined {
+    const rules = fieldsOf(layer["toolsBySender"]) ?? {};
+    const key = Object.keys(rules).find((name) => name !== "*" && spec.normalizeEntry(name) === senderId) ?? "*";
+    return fieldsOf(rules[key]);
+  }
+  return {
+    resolveRequireMention: (params) => rulesOf(layersOf(params)).requireMention,
+    resolveToolPolicy(params) {
+      const senderId = spec.normalizeEntry(params.senderId ?? "");
+      return layersOf(params)
+        .map((layer) => toolsBySender(layer, senderId) ?? (fieldsOf(layer["tools"]) as GroupToolPolicyConfig | undefined))
+        .find((tools) => tools !== undefined);
+    },
+  };
+}
+
+function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: ChannelPartsSpec<A, P>): ChannelStatusAdapter<A, P, object> {
+  const { channel, label, probe } = spec;
+  function issuesOf(snapshot: ChannelAccountSnapshot): Omit<ChannelStatusIssue, "channel" | "accountId">[] {
+    const status = fieldsOf(snapshot.probe)?.["status"];
+    const names = spec.isName ? (snapshot.allowFrom ?? []).filter((entry) => entry !== "*" && spec.isName!(spec.normalizeEntry(entry))) : [];
+    return [
+      ...(names.length > 0
+        ? [
+            {
+              kind: "config" as const,
+              message: `these entries of allowFrom are names and admit nobody: ${names.join(", ")}`,
+              fix: spec.nameAdvice ?? "Use ids",
+            },
+          ]
+        : []),
+      ...(status === 401
+        ? [
+            {
+              kind: "auth" as const,
+              message: `${label} does not accept the credentials`,
+              fix: spec.credentials[0]?.steps?.at(-1) ?? `Set channels.${channel} again`,
+            },
+          ]
+        : []),
+      ...(textOf(snapshot.lastError) && snapshot.running === false
+        ? [{ kind: "runtime" as const, message: `The account stopped: ${snapshot.lastError}` }]
+        : []),
+      ...(spec.issues?.(snapshot) ?? []),
+    ];
+  }
+  return {
+    defaultRuntime: { accountId: "default", running: false, lastStartAt: null, lastStopAt: null, lastError: null },
+    staleAfterMs: spec.staleAfterMs,
+    ...(probe ? { probeAccount: ({ account, timeoutMs }) => probe.call(spec, account, timeoutMs) } : {}),
+    buildChannelSummary: ({ account, snapshot }) => ({
+      ...sourcesOf(account),
+      configured: snapshot.configured ?? false,
+      running: snapshot.running ?? false,
+      connected: snapshot.connected ?? false,
+      mode: snapshot.mode ?? null,
+      lastStartAt: snapshot.lastStartAt ?? null,
+      lastStopAt: snapshot.lastStopAt ?? null,
+      lastError: snapshot.lastError ?? null,
+      probe: snapshot.probe,
+      lastProbeAt: snapshot.lastProbeAt ?? null,
+    }),
+    buildAccountSnapshot: ({ account, runtime, probe: probed }) => ({
+      ...runtime,
+      accountId: account.accountId,
+      name: account.name,
+      enabled: account.enabled,
+      configured: account.problems.length === 0,
+      ...sourcesOf(account),
+      dmPolicy: account.dmPolicy,
+      allowFrom: [...account.allowFrom],
+      running: runtime?.running ?? false,
+      ...(probed === undefined ? {} : { probe: probed }),
+      ...spec.describe?.(account),
+    }),
+    collectStatusIssues: (snapshots) =>
+      snapshots.flatMap((snapshot) => issuesOf(snapshot).map((issue) => ({ channel, accountId: snapshot.accountId, ...issue }))),
+  };
+}
+
+export function createChannelParts<A extends ChannelAccount, P extends ChannelProbe = ChannelProbe>(spec: ChannelPartsSpec<A, P>): ChannelParts<A, P> {
+  const { idLabel, normalizeEntry, notifyApproval } = spec;
+  const plain = spec as unknown as ChannelPartsSpec<A>;
+  return {
+    config: configOf(plain),
+    setup: setupOf(plain),
+    security: securityOf(plain),
+    groups: groupsOf(plain),
+    pairing: { idLabel, normalizeAllowEntry: normalizeEntry, ...(notifyApproval ? { notifyApproval } : {}) },
+    status: statusOf(spec),
+  };
+}
+
+/** Times a probe and puts what it throws into its result. */
+export async function runProbe<T extends object>(ask: () => Promise<T>): Promise<ChannelProbe & Partial<T>> {
+  const started = performance.now();
+  const elapsed = (): number => Math.round(performance.now() - started);
+  try {
+    const found = await ask();
+    return { ok: true, error: null, status: 200, elapsedMs: elapsed(), ...found };
+  } catch (error) {
+    const status = (error as { status?: unknown }).status;
+    return {
+      ok: false,
+      error: error instanceof Error ? error.message : String(error),
+      status: typeof status === "number" ? status : null,
+      elapsedMs: elapsed(),
+    } as ChannelProbe & Partial<T>;
+  }
+}

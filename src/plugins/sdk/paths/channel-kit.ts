@@ -1,0 +1,33 @@
+/** What channels are made of; see docs/channels/kit.md. */
+export {
+  type AccountReader,
+  type ChannelAccount,
+  createAccountReader,
+  type CredentialSource,
+  type CredentialSpec,
+  groupLayers,
+  type GroupRules,
+  rulesOf,
+} from "../kit/accounts.ts";
+export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
+export { type Cursor, type CursorStore, keyedCursorStore, openCursor } from "../kit/cursor.ts";
+export { asChannelError, ChannelError, type ChannelErrorFacts, hopeless, messageOf, notSent, unfit, unsure } from "../kit/failure.ts";
+export { choiceOf, defined, entriesOf, type Fields, fieldsOf, flagOf, jsonOf, listOf, numberOf, textOf, textsOf, wholeOf } from "../kit/fields.ts";
+export { createHttpClient, type HttpAnswer, type HttpClient, type HttpClientOptions, type HttpRequest, type Refusal, retryAfterMs } from "../kit/http.ts";
+export { createIntake, type Intake, type IntakeDeps, type KitLog, silentLog } from "../kit/intake.ts";
+export { type FilePart, safeFileName } from "../kit/multipart.ts";
+export { type ChannelOnboardingSpec, createOnboarding } from "../kit/onboarding.ts";
+export { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, createChannelParts, runProbe } from "../kit/parts.ts";
+export { openSocket, type Socket, type SocketEnd, type SocketOptions } from "../kit/socket.ts";
+export { createTransport, type Transport, type TransportAnswer, TransportError, type TransportOptions, type TransportRequest } from "../kit/transport.ts";
+export { type Backoff, type BackoffSettings, createBackoff, realWaiting, type Waiting } from "../kit/waiting.ts";
+export {
+  createWebhooks,
+  type HmacCheck,
+  isFresh,
+  type Verified,
+  verifyHmac,
+  type WebhookAnswer,
+  type WebhookOptions,
+  type WebhookRequest,
+} from "../kit/webhook.ts";

@@ -39,7 +39,11 @@ export interface LabGateway extends AsyncDisposable {
   /** Files that came with messages, as they are on disk. */
   storedMedia(): readonly StoredFile[];
   output(): string;
+  /** False after `stop`, `kill` or `ended`. */
   isRunning(): boolean;
+  /** The process itself, which may have ended without being asked to. */
+  isAlive(): boolean;
+  readonly pid: number;
   /** Ends the process as a service manager does. */
   stop(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Ends the process as a power cut does. */
@@ -156,6 +160,10 @@ export async function startLabGateway(
     cli: (...args) => runCli(place, args),
     storedMedia: () => filesBelow(join(place.stateDir, "media", "inbound")),
     isRunning: () => running !== undefined,
+    isAlive: () => running !== undefined && running.process.child.exitCode === null && running.process.child.signalCode === null,
+    get pid() {
+      return live().process.child.pid!;
+    },
     output: () => output + (running?.process.output() ?? ""),
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),

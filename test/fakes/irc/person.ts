@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { expect } from "vitest";
+import { until } from "../../harness/until.ts";
 
 export interface Heard {
   readonly raw: string;
@@ -75,7 +75,10 @@ export async function startPerson({ port, nick, password, user = nick, ca }: Per
   write(`USER ${user} 0 * :${nick}`);
   const hears = async (fits: (line: Heard) => boolean, what = "a line"): Promise<Heard> => {
     const find = (): Heard | undefined => heard.find(fits);
-    await expect.poll(() => find() !== undefined, { timeout: 15_000, interval: 10, message: `${nick} waits for ${what}` }).toBe(true);
+    await until(
+      () => find() !== undefined,
+      () => `${nick} waits for ${what}`,
+    );
     return find()!;
   };
   await hears(({ command }) => command === "001", "the welcome");

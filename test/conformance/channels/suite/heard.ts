@@ -1,7 +1,7 @@
-import { expect } from "vitest";
+import { until } from "../../../harness/until.ts";
 import type { ChannelLab, Received, Spot } from "../lab.ts";
 
-const PATIENCE = { timeout: 15_000, interval: 20 };
+export { until };
 
 /** What is seen in a spot, text by text. */
 export const textsIn = (lab: ChannelLab, spot?: Spot): readonly string[] => lab.received(spot).map(({ text }) => text);
@@ -12,16 +12,6 @@ export async function hears(lab: ChannelLab, word: string, spot?: Spot): Promise
   const failure = (): string => `${word} was not heard; seen: ${JSON.stringify(textsIn(lab, spot)).slice(0, 500)}; log:\n${lab.gateway.output().slice(-2000)}`;
   await until(() => find() !== undefined, failure);
   return find()!;
-}
-
-/** Waits until it is so; says what was there instead when it never is. */
-export async function until(isSo: () => boolean | Promise<boolean>, otherwise: () => string, timeout = PATIENCE.timeout): Promise<void> {
-  await expect
-    .poll(async () => ((await isSo()) ? "so" : "not so"), { ...PATIENCE, timeout })
-    .toBe("so")
-    .catch((error: unknown) => {
-      throw new Error(otherwise(), { cause: error });
-    });
 }
 
 /** Says something and waits for its answer: whatever came before it in the chat was dealt with by then. */

@@ -1,0 +1,15 @@
+import type { Lacks, MakeLab } from "./lab.ts";
+
+export interface Labs {
+  readonly make: MakeLab;
+  readonly lacks: Lacks;
+}
+
+/** The labs of all channels, each loaded when it is asked for. */
+export const LABS: Readonly<Record<string, () => Promise<Labs>>> = {
+  telegram: async () => ({ make: (await import("./telegram.ts")).telegramLabs(), lacks: {} }),
+  irc: async () => {
+    const { ircLabs, IRC_LACKS } = await import("./irc.ts");
+    return { make: ircLabs(), lacks: IRC_LACKS };
+  },
+};

@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Env, OpenClawConfig } from "../../config/index.ts";
 import { eligibilityOf, neededPrograms, type RemoteHosts, type SkillGates, type Eligibility } from "./eligibility.ts";
 import { skillLimits } from "./limits.ts";
-import { loadSkills, type LoadedSkills, type SkillProblem } from "./load-skills.ts";
-import { findPrograms } from "./programs.ts";
+import { createSkillCache, loadSkills, type LoadedSkills, type SkillProblem } from "./load-skills.ts";
+import { createProgramFinder } from "./programs.ts";
 import { skillRoots, type SkillLocations } from "./roots.ts";
 import type { Skill } from "./skill.ts";
 import { buildSnapshot, heldSnapshot, type SkillsSnapshot } from "./snapshot.ts";
@@ -72,6 +72,8 @@ const MOST_REPORTED = 1000;
 
 export function createSkills(deps: SkillsDeps): Skills {
   const watches = new Map<string, SkillWatch>();
+  const cache = createSkillCache();
+  const findNeeded = createProgramFinder(deps.env, deps.platform);
   // A start counts as a change: nothing was watched before it.
   let version = deps.clock.now();
   let closed = false;
@@ -119,8 +121,8 @@ export function createSkills(deps: SkillsDeps): Skills {
 
   async function load(workspace: string): Promise<LoadedSkills & { readonly gates: SkillGates }> {
     const config = deps.config();
-    const loaded = await loadSkills(rootsOf(workspace), skillLimits(config));
-    const programs = await findPrograms(neededPrograms(loaded.skills), deps.env, deps.platform);
+    const loaded = await loadSkills(rootsOf(workspace), skillLimits(config), cache);
+    const programs = await findNeeded(neededPrograms(loaded.skills));
     return { ...loaded, gates: { config, env: deps.env, platform: deps.platform, programs, remote: deps.remote?.() } };
   }
 

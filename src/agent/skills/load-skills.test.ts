@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { skillLimits, type SkillLimits } from "./limits.ts";
-import { loadSkills } from "./load-skills.ts";
+import { createSkillCache, loadSkills } from "./load-skills.ts";
+import { createProgramFinder } from "./programs.ts";
 import { skillRoots } from "./roots.ts";
 import { parseSkill, type SkillLocation } from "./skill.ts";
 
@@ -158,4 +159,29 @@ test("a skill that cannot be read keeps no other from loading", async () => {
   const { skills, problems } = await load(["r"]);
   expect(skills.map((found) => found.name)).toEqual(["good"]);
   expect(problems.map((problem) => problem.path)).toEqual([join(base, "r/bad/SKILL.md")]);
+});
+
+test("a skill that was read before is read again when its file changed, and only then", async () => {
+  skill("s/a", "old");
+  const cache = createSkillCache();
+  const roots = [{ source: "openclaw-managed" as const, folder: join(base, "s") }];
+  const first = await loadSkills(roots, LIMITS, cache);
+  expect((await loadSkills(roots, LIMITS, cache)).skills[0]).toBe(first.skills[0]);
+  skill("s/a", "new");
+  skill("s/b", "another");
+  expect((await loadSkills(roots, LIMITS, cache)).skills.map(({ description }) => description)).toEqual(["new", "another"]);
+  rmSync(join(base, "s/a"), { recursive: true });
+  expect((await loadSkills(roots, LIMITS, cache)).skills.map(({ name }) => name)).toEqual(["b"]);
+});
+
+test("a program that is installed later is found", async () => {
+  put("bin/one", "");
+  chmodSync(join(base, "bin/one"), 0o755);
+  const find = createProgramFinder({ PATH: `${join(base, "bin")}:${join(base, "absent")}` }, "linux");
+  expect([...(await find(["one", "two"]))]).toEqual(["one"]);
+  put("bin/two", "");
+  chmodSync(join(base, "bin/two"), 0o755);
+  put("absent/three", "");
+  chmodSync(join(base, "absent/three"), 0o755);
+  expect([...(await find(["one", "two", "three"]))]).toEqual(["one", "two", "three"]);
 });

@@ -55,9 +55,18 @@ export const SKILL_FILE = "SKILL.md";
 /** Front matter ends before this. */
 const HEAD_BYTES = 32_768;
 
+/** What was read before, so that a file is read again only when it changed. */
+export interface SkillCache {
+  readonly files: Map<string, { readonly mark: string; readonly parsed: ParsedSkill }>;
+  /** Skills that come with the product do not change while it runs. */
+  readonly bundled: Map<string, LoadedSkills>;
+}
+
+export const createSkillCache = (): SkillCache => ({ files: new Map(), bundled: new Map() });
+
 /** Reads the skills of all roots. A folder that is not there has none. */
-export async function loadSkills(roots: readonly SkillRoot[], limits: SkillLimits): Promise<LoadedSkills> {
-  const found = await Promise.all(roots.map((root) => loadRoot(root, limits)));
+export async function loadSkills(roots: readonly SkillRoot[], limits: SkillLimits, cache = createSkillCache()): Promise<LoadedSkills> {
+  const found = await Promise.all(roots.map((root) => (root.source === "openclaw-bundled" ? loadBundled(root, limits, cache) : loadRoot(root, limits, cache))));
   const perSource = new Map<SkillSource, number>();
   const skills = new Map<string, Skill>();
   const problems = found.flatMap((root) => root.problems);
@@ -70,10 +79,17 @@ export async function loadSkills(roots: readonly SkillRoot[], limits: SkillLimit
   return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))), problems };
 }
 
-async function loadRoot(root: SkillRoot, limits: SkillLimits): Promise<LoadedSkills> {
+async function loadBundled(root: SkillRoot, limits: SkillLimits, cache: SkillCache): Promise<LoadedSkills> {
+  const key = `${root.folder}\0${limits.maxSkillFileBytes}\0${limits.maxCandidatesPerRoot}`;
+  const loaded = cache.bundled.get(key) ?? (await loadRoot(root, limits, cache));
+  cache.bundled.set(key, loaded);
+  return loaded;
+}
+
+async function loadRoot(root: SkillRoot, limits: SkillLimits, cache: SkillCache): Promise<LoadedSkills> {
   const problems: SkillProblem[] = [];
   const folders = await skillFolders(root.folder, limits.maxCandidatesPerRoot, problems);
-  const parsed = await Promise.all(folders.map(async (folder) => ({ folder, ...(await loadSkill(folder, root.source, limits)) })));
+  const parsed = await Promise.all(folders.map(async (folder) => ({ folder, ...(await cachedSkill(folder, root.source, limits, cache)) })));
   for (const { folder, problems: remarks } of parsed) problems.push(...remarks.map((message) => ({ path: join(folder, SKILL_FILE), message })));
   return { skills: parsed.map(({ skill }) => skill).filter((skill) => skill !== undefined), problems };
 }
@@ -109,6 +125,22 @@ async function isFile(path: string): Promise<boolean> {
     (found) => found.isFile(),
     () => false,
   );
+}
+
+/** Skills of workspaces that are not used any more. */
+const MOST_CACHED = 2000;
+
+async function cachedSkill(folder: string, source: SkillSource, limits: SkillLimits, { files }: SkillCache): Promise<ParsedSkill> {
+  const path = join(folder, SKILL_FILE);
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  if (!found) return loadSkill(folder, source, limits);
+  const mark = `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}:${source}:${limits.maxSkillFileBytes}`;
+  const before = files.get(path);
+  if (before?.mark === mark) return before.parsed;
+  const parsed = await loadSkill(folder, source, limits);
+  if (files.size >= MOST_CACHED) files.clear();
+  files.set(path, { mark, parsed });
+  return parsed;
 }
 
 async function loadSkill(folder: string, source: SkillSource, limits: SkillLimits): Promise<ParsedSkill> {

@@ -73,6 +73,7 @@ const MOST_REPORTED = 1000;
 export function createSkills(deps: SkillsDeps): Skills {
   const watches = new Map<string, SkillWatch>();
   const cache = createSkillCache();
+  const loading = new Map<string, ReturnType<typeof loadTogether>>();
   const findNeeded = createProgramFinder(deps.env, deps.platform);
   // A start counts as a change: nothing was watched before it.
   let version = deps.clock.now();
@@ -126,14 +127,27 @@ export function createSkills(deps: SkillsDeps): Skills {
     return { ...loaded, gates: { config, env: deps.env, platform: deps.platform, programs, remote: deps.remote?.() } };
   }
 
+  /** Sessions that begin while the files are read share what is found. */
+  function loadTogether(workspace: string): Promise<LoadedSkills & { readonly gates: SkillGates; readonly at: number }> {
+    const before = loading.get(workspace);
+    if (before) return before;
+    // Taken before the files are read: a change while they are is a change.
+    const at = version;
+    const now = load(workspace)
+      .then((loaded) => ({ ...loaded, at }))
+      .finally(() => {
+        if (loading.get(workspace) === now) loading.delete(workspace);
+      });
+    loading.set(workspace, now);
+    return now;
+  }
+
   return {
     async snapshot({ workspace, stored, filter }) {
       await watched(workspace);
       const held = heldSnapshot(stored, version, filter);
       if (held) return held;
-      // Taken before the files are read: a change while they are is a change.
-      const at = version;
-      const { skills, gates, problems } = await load(workspace);
+      const { at, skills, gates, problems } = await loadTogether(workspace);
       problems.forEach(report);
       return buildSnapshot(skills, { gates, home: deps.places(workspace).home, version: at, filter });
     },
@@ -147,6 +161,7 @@ export function createSkills(deps: SkillsDeps): Skills {
 
     changed() {
       raise();
+      loading.clear();
       // Places may be others now; the next turn watches those.
       stopWatching();
     },

@@ -70,10 +70,26 @@ export interface Skills extends Disposable {
 const DEBOUNCE_MS = 250;
 const MOST_REPORTED = 1000;
 
+/** Sessions that begin while the files of a workspace are read share what is found. */
+function shareLoads<T>(load: (workspace: string) => Promise<T>) {
+  const loading = new Map<string, Promise<T>>();
+  return {
+    load(workspace: string): Promise<T> {
+      const before = loading.get(workspace);
+      if (before) return before;
+      const now = load(workspace).finally(() => {
+        if (loading.get(workspace) === now) loading.delete(workspace);
+      });
+      loading.set(workspace, now);
+      return now;
+    },
+    forget: (): void => loading.clear(),
+  };
+}
+
 export function createSkills(deps: SkillsDeps): Skills {
   const watches = new Map<string, SkillWatch>();
   const cache = createSkillCache();
-  const loading = new Map<string, ReturnType<typeof loadTogether>>();
   const findNeeded = createProgramFinder(deps.env, deps.platform);
   // A start counts as a change: nothing was watched before it.
   let version = deps.clock.now();
@@ -127,27 +143,18 @@ export function createSkills(deps: SkillsDeps): Skills {
     return { ...loaded, gates: { config, env: deps.env, platform: deps.platform, programs, remote: deps.remote?.() } };
   }
 
-  /** Sessions that begin while the files are read share what is found. */
-  function loadTogether(workspace: string): Promise<LoadedSkills & { readonly gates: SkillGates; readonly at: number }> {
-    const before = loading.get(workspace);
-    if (before) return before;
+  const together = shareLoads(async (workspace) => {
     // Taken before the files are read: a change while they are is a change.
     const at = version;
-    const now = load(workspace)
-      .then((loaded) => ({ ...loaded, at }))
-      .finally(() => {
-        if (loading.get(workspace) === now) loading.delete(workspace);
-      });
-    loading.set(workspace, now);
-    return now;
-  }
+    return { ...(await load(workspace)), at };
+  });
 
   return {
     async snapshot({ workspace, stored, filter }) {
       await watched(workspace);
       const held = heldSnapshot(stored, version, filter);
       if (held) return held;
-      const { at, skills, gates, problems } = await loadTogether(workspace);
+      const { at, skills, gates, problems } = await together.load(workspace);
       problems.forEach(report);
       return buildSnapshot(skills, { gates, home: deps.places(workspace).home, version: at, filter });
     },
@@ -161,7 +168,7 @@ export function createSkills(deps: SkillsDeps): Skills {
 
     changed() {
       raise();
-      loading.clear();
+      together.forget();
       // Places may be others now; the next turn watches those.
       stopWatching();
     },

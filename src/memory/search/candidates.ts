@@ -63,8 +63,8 @@ const MOST_VARIANTS = 6;
 const IN_SPAN = 150;
 const MOST_MEASURED = 130;
 /** Rows that the words of a question may match in all before the most common ones are left out. */
-const MOST_MATCHES = 60_000;
-const MOST_RELATED_MATCHES = 20_000;
+const MOST_MATCHES = 8000;
+const MOST_RELATED_MATCHES = 4000;
 
 const quoted = (term: string): string => `"${term.replaceAll('"', '""')}"`;
 

@@ -60,9 +60,12 @@ function plainWords(text: string): readonly Word[] {
   return words;
 }
 
+/** Without anything but ASCII: every word is a run of letters and digits. */
+export const isPlain = (text: string): boolean => ASCII.test(text);
+
 /** Words with their positions. Runs without blanks come as pieces. */
 export function wordsOf(text: string): readonly Word[] {
-  if (ASCII.test(text)) return plainWords(text);
+  if (isPlain(text)) return plainWords(text);
   const words: Word[] = [];
   for (const { 0: found, index } of text.matchAll(WORD)) {
     if (!HAS_UNSPACED.test(found)) {
@@ -114,18 +117,23 @@ export interface Analyser {
 
 const MOST_STEMS = 20_000;
 
-export function createAnalyser(): Analyser {
-  const memos = new Map(LANGUAGES.map((language) => [language, new Map<string, string>()]));
-
-  function stem(word: string, language: Language): string {
-    const memo = memos.get(language);
-    const known = memo?.get(word);
+/** The stems of the words that were seen last. What is full becomes the older half, so that common words are never forgotten. */
+function createStems(language: Language): (word: string) => string {
+  let recent = new Map<string, string>();
+  let older = new Map<string, string>();
+  return (word) => {
+    const known = recent.get(word);
     if (known !== undefined) return known;
-    const made = stemOf(word, language);
-    if (memo && memo.size >= MOST_STEMS) memo.clear();
-    memo?.set(word, made);
+    const made = older.get(word) ?? stemOf(word, language);
+    if (recent.size >= MOST_STEMS) [older, recent] = [recent, new Map()];
+    recent.set(word, made);
     return made;
-  }
+  };
+}
+
+export function createAnalyser(): Analyser {
+  const stems = Object.fromEntries(LANGUAGES.map((language) => [language, createStems(language)])) as Readonly<Record<Language, (word: string) => string>>;
+  const stem = (word: string, language: Language): string => stems[language](word);
 
   return {
     stem,

@@ -49,8 +49,9 @@ export function removeDocument({ index, passages }: Pick<NotesSync, "index" | "p
   });
 }
 
-/** Changes passages and their counts together. */
+/** Changes passages and their counts together. Inside of another it is a part of that one. */
 export function inTransaction<T>({ index, passages }: Pick<NotesSync, "index" | "passages">, work: () => T): T {
+  if (index.db.isTransaction) return work();
   try {
     return index.transaction(() => {
       const result = work();

@@ -121,12 +121,50 @@ function adopt(index: IndexDatabase, document: DocumentRow, renamed: Conversatio
   index.sql("UPDATE documents SET path = ?, session_key = coalesce(?, session_key) WHERE id = ?").run(renamed.file, renamed.sessionKey, document.id);
 }
 
+interface Waiting {
+  readonly row: ConversationRow;
+  /** That the index does not have. */
+  readonly lines: number;
+}
+
+/** Short transcripts share a transaction: most of the cost of a short one is its commit. */
+function* syncTogether(sync: TranscriptsSync, waiting: readonly Waiting[]): Steps<number> {
+  let added = 0;
+  let batch: ConversationRow[] = [];
+  let size = 0;
+  const whole = (row: ConversationRow): number => {
+    const steps = syncTranscript(sync, row);
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+    }
+  };
+  const commit = (): void => {
+    const rows = batch;
+    [batch, size] = [[], 0];
+    if (rows.length > 0) inTransaction(sync, () => rows.forEach((row) => (added += whole(row))));
+  };
+  for (const { row, lines } of waiting) {
+    if (size > 0 && size + lines > PAGE) {
+      commit();
+      yield;
+    }
+    if (lines > PAGE) added += yield* syncTranscript(sync, row);
+    else {
+      batch.push(row);
+      size += lines;
+    }
+  }
+  commit();
+  return added;
+}
+
 /** Compares all transcripts of the agent with the index, and indexes what is new. */
 export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added: number; readonly removed: number }> {
   const { index, store, agentId } = sync;
   const rows = index.sql(`SELECT ${COLUMNS} FROM documents WHERE source = 'sessions'`).all() as unknown as DocumentRow[];
   const left = new Map(rows.map((row) => [row.path, row]));
-  const waiting: ConversationRow[] = [];
+  const waiting: Waiting[] = [];
   const fresh: ConversationRow[] = [];
   for (let after = 0; ;) {
     const page = store.read("transcripts.conversations", { agentId, after, limit: LISTED });
@@ -135,7 +173,8 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
       const known = left.get(row.file);
       left.delete(row.file);
       if (!known) fresh.push(row);
-      else if (known.next_line !== row.lines || (row.sessionKey !== null && known.session_key !== row.sessionKey)) waiting.push(row);
+      else if (known.next_line !== row.lines || (row.sessionKey !== null && known.session_key !== row.sessionKey))
+        waiting.push({ row, lines: row.lines - known.next_line });
     }
     const last = page.at(-1);
     if (!last || page.length < LISTED) break;
@@ -149,7 +188,7 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
       adopt(index, former, row);
       left.delete(former.path);
     }
-    waiting.push(row);
+    waiting.push({ row, lines: row.lines - (former?.next_line ?? 0) });
   }
   let removed = 0;
   for (const { id } of left.values()) {
@@ -157,8 +196,7 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
     removed += 1;
     yield;
   }
-  let added = 0;
   // The newest conversations first: they are asked about most.
-  for (const row of waiting.toReversed()) added += yield* syncTranscript(sync, row);
+  const added = yield* syncTogether(sync, waiting.toReversed());
   return { added, removed };
 }

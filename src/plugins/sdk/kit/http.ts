@@ -1,5 +1,5 @@
 /** A client of a platform's HTTP API. Every failure says what became of the request. */
-import { ChannelError, unfit } from "./failure.ts";
+import { ChannelError, messageOf, notSent, unfit } from "./failure.ts";
 import { jsonOf } from "./fields.ts";
 import { type FilePart, multipart } from "./multipart.ts";
 import { createTransport, type Transport, type TransportAnswer, TransportError, type TransportOptions } from "./transport.ts";
@@ -163,6 +163,14 @@ function createFailures(platform: string, secrets: readonly string[], now: () =>
   };
 }
 
+/** A token could not be got: whatever became of that request, the one that it was for was not made. */
+function unbegun(error: unknown): ChannelError {
+  if (!(error instanceof ChannelError)) return notSent("sign in", messageOf(error));
+  if (error.delivery.state !== "unknown") return error;
+  const { message, action, status, description, permanent, code, reason, body } = error;
+  return new ChannelError(message, { action, status, description, permanent, code, reason, body, delivery: { state: "retry" } });
+}
+
 /** Where requests go, and what goes along. */
 function createAddresses(options: HttpClientOptions) {
   const base = options.baseUrl.replace(/\/+$/, "");
@@ -177,7 +185,12 @@ function createAddresses(options: HttpClientOptions) {
     /** Another host never gets them. */
     async headersFor(url: string): Promise<Readonly<Record<string, string>>> {
       if (!isOwn(url)) return {};
-      return typeof options.headers === "function" ? options.headers() : (options.headers ?? {});
+      if (typeof options.headers !== "function") return options.headers ?? {};
+      try {
+        return await options.headers();
+      } catch (error) {
+        throw unbegun(error);
+      }
     },
   };
 }
@@ -254,9 +267,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     request,
     download: (asked) => within("download", asked.signal, asked.timeoutMs ?? UPLOAD_TIMEOUT_MS, (signal) => fetchFile(asked, signal)),
     async stream({ path, query, headers, signal }) {
-      const action = `GET ${path}`;
+      const action = failures.clean(`GET ${path.split("?")[0]}`);
       const url = urlOf(path, query);
-      const answer = await transport.request(url, { headers: { ...(await headersFor(url)), ...headers }, signal }).catch((error: unknown) => {
+      const all = { ...(await headersFor(url)), ...headers };
+      const answer = await transport.request(url, { headers: all, signal }).catch((error: unknown) => {
         throw failures.silence(action, error, false);
       });
       if (answer.status < 400) return answer;

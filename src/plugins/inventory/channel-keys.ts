@@ -19,8 +19,8 @@ const PROPERTIES: Fields = {
   markdown: object({ tables: oneOf(["off", "bullets", "code"], "How tables are shown. Default code.") }, "Formatting."),
   commands: object(
     {
-      native: { anyOf: [{ type: "boolean" }, { const: "auto" }], description: "The platform's menu of commands. Default auto." },
-      nativeSkills: { anyOf: [{ type: "boolean" }, { const: "auto" }], description: "Skills in that menu. Default auto." },
+      native: { enum: [true, false, "auto"], description: "Commands in the platform's menu. Default auto." },
+      nativeSkills: { enum: [true, false, "auto"], description: "Skills in that menu. Default auto." },
     },
     "Commands of the platform's menu.",
   ),

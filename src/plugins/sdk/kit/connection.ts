@@ -1,5 +1,5 @@
 /** An account from its start to its end: connections that follow each other, each attempt in a row a little later. */
-import type { ChannelAccountSnapshot, ChannelDirection, ChannelGatewayContext, ChannelInbound } from "../../../protocol/index.ts";
+import type { ChannelAccountSnapshot, ChannelDirection, ChannelGatewayContext, ChannelInbound, ChannelInboundEvent } from "../../../protocol/index.ts";
 import { asChannelError, hopeless, messageOf } from "./failure.ts";
 import { createIntake, type Intake, type KitLog, silentLog } from "./intake.ts";
 import { type Backoff, createBackoff, type Waiting } from "./waiting.ts";
@@ -24,6 +24,8 @@ export interface AccountRunOptions {
   readonly backoff?: Backoff | undefined;
   /** Reading may go on (true) or should pause (false). */
   readonly flow?: ((isOpen: boolean) => void) | undefined;
+  /** An event that the host calls wrong was left out. */
+  skipped?(event: ChannelInboundEvent, why: string): void;
   /** A connection that lasts this long was a good one: the count of attempts starts over. Default 30 s. */
   readonly goodMs?: number | undefined;
   /** Whether an error ends the account. Default: one with `permanent`. */
@@ -66,6 +68,7 @@ function createRun<A>(ctx: ChannelGatewayContext<A>, inbound: ChannelInbound, op
       log,
       backoff: options.backoff,
       flow: options.flow,
+      skipped: (event, why) => options.skipped?.(event, why),
       taken: () => setStatus({ lastInboundAt: waiting.now(), lastMessageAt: waiting.now() }),
     }),
     up(more = {}) {

@@ -99,7 +99,13 @@ function stateOf(status: number): "failed" | "retry" | "unknown" {
 }
 
 /** How long the platform asked to wait, by lane. */
-function createPauses(now: () => number) {
+export interface Pauses {
+  /** In milliseconds. */
+  left(lane: string): number;
+  set(lane: string, ms: number): void;
+}
+
+export function createPauses(now: () => number): Pauses {
   const until = new Map<string, number>();
   return {
     left(lane: string): number {
@@ -166,9 +172,7 @@ function createFailures(platform: string, secrets: readonly string[], now: () =>
 /** A token could not be got: whatever became of that request, the one that it was for was not made. */
 function unbegun(error: unknown): ChannelError {
   if (!(error instanceof ChannelError)) return notSent("sign in", messageOf(error));
-  if (error.delivery.state !== "unknown") return error;
-  const { message, action, status, description, permanent, code, reason, body } = error;
-  return new ChannelError(message, { action, status, description, permanent, code, reason, body, delivery: { state: "retry" } });
+  return error.delivery.state === "unknown" ? error.withDelivery({ state: "retry" }) : error;
 }
 
 /** Where requests go, and what goes along. */

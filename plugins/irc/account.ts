@@ -85,9 +85,8 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     placeholder: "irc.libera.chat",
     isPublic: true,
     keys: (value) => readServer(value) ?? {},
-    // Addresses of IPv6 stand there without brackets.
-    check: (value) =>
-      readServer(value) || /^[\w.:-]+$/.test(value) ? undefined : `"${value}" is no IRC server; write a name such as irc.libera.chat or ircs://irc.libera.chat:6697`,
+    check: (value) => (/^[\w.:-]+$/.test(value) ? undefined : `"${value}" is no host name; write something like irc.libera.chat`),
+    checkEntry: (value) => (readServer(value) ? undefined : `"${value}" is no IRC server; write a name such as irc.libera.chat or ircs://irc.libera.chat:6697`),
   },
   {
     key: "nick",
@@ -132,10 +131,9 @@ function nickservOf(config: Fields, env: (name: string) => string | undefined): 
   return { service: trimmedOf(keys["service"]) ?? "NickServ", password, registerEmail: keys["register"] === true ? email : undefined };
 }
 
-function problemsOf({ host, nick, username, realname, port, nickserv, sasl }: Omit<IrcAccount, "problems">, config: Fields): string[] {
+function problemsOf({ nick, username, realname, port, nickserv, sasl }: Omit<IrcAccount, "problems">, config: Fields): string[] {
   const wanted = fieldsOf(config["sasl"]);
   const wrong: (string | false)[] = [
-    host !== "" && !/^[\w.:-]+$/.test(host) && `"${host}" is no host name: set channels.irc.host to something like irc.libera.chat`,
     !(isWord(username) || nick === "") && "channels.irc.username must be one word",
     !isLine(realname) && "channels.irc.realname must be one line",
     !Number.isInteger(port) && "channels.irc.port must be a whole number from 1 to 65535",

@@ -45,7 +45,9 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
   function another(message: IrcMessage): RegistrationStep {
     attempt += 1;
     const next = otherNick(nick, attempt);
-    return next === undefined ? over(notSent("connect", `every nick like "${nick}" is taken on ${host}: ${serverText(message)}`)) : { kind: "nick", nick: next };
+    return next === undefined
+      ? over(notSent("connect", `every nick like "${nick}" is taken on ${host}: ${serverText(message)}`))
+      : { kind: "nick", nick: next };
   }
 
   function ended(message: IrcMessage): RegistrationStep {

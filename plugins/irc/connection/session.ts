@@ -89,7 +89,12 @@ interface State {
   readonly ended: PromiseWithResolvers<ChannelError>;
 }
 
-function hear(client: LibraryClient, state: State, { account, onMessage }: SessionOptions, destroy: (error: ChannelError) => void): (message: IrcMessage) => void {
+function hear(
+  client: LibraryClient,
+  state: State,
+  { account, onMessage }: SessionOptions,
+  destroy: (error: ChannelError) => void,
+): (message: IrcMessage) => void {
   const registration = createRegistration(account);
   function register(message: IrcMessage): void {
     const step = registration.step(message);

@@ -10,7 +10,9 @@ interface Schema {
 }
 
 function schemaOf(channel: string): Schema {
-  const manifest = JSON.parse(readFileSync(new URL(`../../../plugins/${channel}/openclaw.plugin.json`, import.meta.url), "utf8")) as { channelConfigs: unknown };
+  const manifest = JSON.parse(readFileSync(new URL(`../../../plugins/${channel}/openclaw.plugin.json`, import.meta.url), "utf8")) as {
+    channelConfigs: unknown;
+  };
   return (expandChannelConfigs(manifest.channelConfigs) as Record<string, { schema: Schema }>)[channel]!.schema;
 }
 

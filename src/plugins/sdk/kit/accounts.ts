@@ -35,6 +35,8 @@ export interface CredentialSpec {
   readonly fileWins?: boolean | undefined;
   /** Onboarding asks for it. Default true. */
   readonly isAsked?: boolean | undefined;
+  /** What is wrong with a value as somebody enters it. Default: as `check` says. */
+  readonly checkEntry?: ((value: string) => string | undefined) | undefined;
   /** How an entered value is written. Default: as it is, under `key`. */
   readonly keys?: ((value: string) => Fields) | undefined;
 }
@@ -83,7 +85,11 @@ export interface AccountReader<A extends ChannelAccount> {
 }
 
 /** A secret in one section: a text, or the file that another key names. `path` is that of the section, for problems. */
-export function readSecret(section: Fields, path: string, { key, fileKey, fileWins }: Pick<CredentialSpec, "key" | "fileKey" | "fileWins">): FoundSecret | undefined {
+export function readSecret(
+  section: Fields,
+  path: string,
+  { key, fileKey, fileWins }: Pick<CredentialSpec, "key" | "fileKey" | "fileWins">,
+): FoundSecret | undefined {
   const written = trimmedOf(section[key]);
   const file = fileKey === undefined ? undefined : trimmedOf(section[fileKey]);
   if (file === undefined || (written !== undefined && fileWins !== true)) return written === undefined ? undefined : { value: written, source: "config" };
@@ -129,7 +135,11 @@ export function createAccountReader<A extends ChannelAccount>(spec: AccountReade
     if (environment && credential.envWins === true) return environment;
     const own = readSecret(accountSection(cfg, channel, accountId) ?? {}, `channels.${channel}.accounts.${accountId}`, credential);
     const isShared = isDefault || credential.isOwn !== true;
-    return own ?? (isShared ? readSecret(channelSection(cfg, channel) ?? {}, `channels.${channel}`, credential) : undefined) ?? environment ?? { value: "", source: "none" };
+    return (
+      own ??
+      (isShared ? readSecret(channelSection(cfg, channel) ?? {}, `channels.${channel}`, credential) : undefined) ??
+      environment ?? { value: "", source: "none" }
+    );
   }
 
   function problemOf({ key, fileKey, env: name, label, check, isOptional }: CredentialSpec, { value, problem }: FoundSecret, config: Fields): string[] {

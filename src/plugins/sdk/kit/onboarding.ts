@@ -27,7 +27,7 @@ const CHECK_MS = 10_000;
 const entriesIn = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
 
 async function askCredential(prompter: Prompter, credential: CredentialSpec, account: ChannelAccount, label: string): Promise<Fields> {
-  const { key, env, steps, check, placeholder, isPublic, isOptional } = credential;
+  const { key, env, steps, checkEntry = credential.check, placeholder, isPublic, isOptional } = credential;
   const source = account.sources[key];
   const question = source === "env" ? `${env} is set. Use it?` : `There is a ${credential.label.toLowerCase()} already. Keep it?`;
   // What everybody may see is shown to be changed; a secret stays or is entered again.
@@ -40,7 +40,7 @@ async function askCredential(prompter: Prompter, credential: CredentialSpec, acc
     placeholder,
     initialValue: isShown ? account.credentials[key] : undefined,
     sensitive: isPublic !== true,
-    validate: (typed) => (typed.trim() === "" ? (mayBeEmpty ? undefined : "Required") : check?.(typed.trim())),
+    validate: (typed) => (typed.trim() === "" ? (mayBeEmpty ? undefined : "Required") : checkEntry?.(typed.trim())),
   });
   return value.trim() === "" ? {} : keysFor(credential, value.trim());
 }
@@ -84,7 +84,8 @@ export function createOnboarding<A extends ChannelAccount, P extends ChannelProb
       if (spec.intro) await prompter.note(spec.intro.join("\n"), label);
       const account = accounts.read(cfg, accountId);
       let keys: Fields = {};
-      for (const credential of credentials.filter(({ isAsked }) => isAsked !== false)) keys = { ...keys, ...(await askCredential(prompter, credential, account, label)) };
+      for (const credential of credentials.filter(({ isAsked }) => isAsked !== false))
+        keys = { ...keys, ...(await askCredential(prompter, credential, account, label)) };
       const next = patched(cfg, accountId, { ...keys, ...(await spec.ask?.(prompter, account, keys)) });
       await check(next, accountId, prompter);
       return { cfg: next, accountId };

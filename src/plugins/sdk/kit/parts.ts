@@ -142,11 +142,10 @@ function setupOf<A extends ChannelAccount>({ channel, label, credentials, accoun
   };
   const apply = (cfg: HostConfig, accountId: string, input: ChannelSetupInput): HostConfig =>
     applySetupAccountConfigPatch({ cfg, channelKey: channel, accountId, patch: keysOf(input) });
-  /** Values that are written in another form are checked as they were entered. */
   const wrongIn = (input: ChannelSetupInput): string[] =>
     credentials.flatMap((credential) => {
-      const value = credential.keys === undefined ? undefined : inputOf(input, credential);
-      return value === undefined ? [] : (credential.check?.(value) ?? []);
+      const value = inputOf(input, credential);
+      return value === undefined ? [] : (credential.checkEntry?.(value) ?? []);
     });
   const flags = credentials
     .flatMap(({ inputs = [] }) => inputs.slice(0, 1))
@@ -316,8 +315,12 @@ export function createChannelParts<A extends ChannelAccount, P extends ChannelPr
   };
 }
 
+interface TimedProbe extends ChannelProbe {
+  readonly elapsedMs: number;
+}
+
 /** Times a probe and puts what it throws into its result. */
-export async function runProbe<T extends object>(ask: () => Promise<T>): Promise<ChannelProbe & Partial<T>> {
+export async function runProbe<T extends object>(ask: () => Promise<T>): Promise<TimedProbe & Partial<T>> {
   const started = performance.now();
   const elapsed = (): number => Math.round(performance.now() - started);
   try {
@@ -330,6 +333,6 @@ export async function runProbe<T extends object>(ask: () => Promise<T>): Promise
       error: error instanceof Error ? error.message : String(error),
       status: typeof status === "number" ? status : null,
       elapsedMs: elapsed(),
-    } as ChannelProbe & Partial<T>;
+    } as TimedProbe & Partial<T>;
   }
 }

@@ -111,10 +111,7 @@ async function receiveByWebhook(run: AccountRun, { client }: StartDeps, settings
   const { url, secret, path } = settings;
   await client.call("setWebhook", { url, secret_token: secret, allowed_updates: ALLOWED_UPDATES }, { signal });
   run.up({ mode: "webhook", webhookUrl: url, webhookPath: path, port: listener.port });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
+  await run.stopped();
 }
 
 const CONFLICT_FIX = "Stop the other program that receives with this bot token, or use another bot. Sending works meanwhile.";

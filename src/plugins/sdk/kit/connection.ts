@@ -17,6 +17,8 @@ export interface AccountRun {
   up(more?: Omit<ChannelAccountSnapshot, "accountId">): void;
   /** Something was heard from the platform. Reported every five seconds at most. */
   alive(): void;
+  /** Resolves when the account is to stop: for connections that need nothing but to be open. */
+  stopped(): Promise<void>;
 }
 
 export interface AccountRunOptions {
@@ -90,6 +92,11 @@ function createRun<A>(ctx: ChannelGatewayContext<A>, inbound: ChannelInbound, op
       reportedAt = now;
       setStatus({ lastEventAt: now });
     },
+    stopped: () =>
+      new Promise((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
+      }),
   };
 }
 

@@ -11,6 +11,7 @@ export {
   readSecret,
   rulesOf,
 } from "../kit/accounts.ts";
+export { type ChannelDescription, defineChannel } from "../kit/channel.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
 export { type Cursor, type CursorStore, keyedCursorStore, openCursor } from "../kit/cursor.ts";
 export { asChannelError, ChannelError, type ChannelErrorFacts, hopeless, messageOf, notSent, unfit, unsure } from "../kit/failure.ts";

@@ -24,6 +24,8 @@ export default defineConfig({
       },
     ],
     globalSetup: ["./scripts/test-temp.ts"],
+    // Setting a channel up asks the platform; without a server of its own a test asks nobody.
+    env: { OPENCLAW_TEST_TELEGRAM_API_ROOT: "http://127.0.0.1:1" },
     pool: "forks",
     // Most tests wait for processes and sockets: as many workers as cores would leave almost half of the cores idle.
     maxWorkers: Math.min(8, 2 * availableParallelism()),

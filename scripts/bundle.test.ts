@@ -44,3 +44,14 @@ test("a gateway without plugins starts without the code that runs them, and with
   const loaded = names(loadedWith(join(DIST, "chunks", hub!)));
   expect(loaded.toSorted()).toEqual(["app", "base", "config", "frame", "hub", "rolldown-runtime", "thread"]);
 });
+
+test("the parts that channels are made of load with a channel that uses them, and WebSockets with one that opens some", () => {
+  const chunkOf = (name: string): string[] => readdirSync(join(DIST, "chunks")).filter((file) => file.replace(/-[\w-]{8}\.js$/, "") === name);
+  const [kit] = chunkOf("channel-kit");
+  for (const file of ["cli.js", "plugin-sdk/index.js", "plugin-sdk/plugin-entry.js", "plugin-sdk/account-helpers.js"])
+    expect(names(loadedWith(join(DIST, file))), file).not.toContain("channel-kit");
+  const loaded = loadedWith(join(DIST, "plugin-sdk/channel-kit.js"));
+  expect(names(loaded)).toContain("channel-kit");
+  for (const heavy of ["zod", "wrapper"]) expect(names(loaded)).not.toContain(heavy);
+  expect(readFileSync(join(DIST, "chunks", kit!), "utf8")).toMatch(/=> require\("\.\/wrapper-[^"]+"\)|then\(.*wrapper-/);
+});

@@ -54,6 +54,9 @@ export const CHUNK_GROUPS = [
   { name: "zod", test: files("node_modules/zod/") },
   { name: "sdk-schemas", test: files("src/plugins/sdk/(?:config/(?:schemas|secrets)|channels/config-schemas)\\.ts") },
   { name: "sdk-network", test: files("src/plugins/sdk/(?:network/(?:guarded-fetch|ssrf)|media/web-media)\\.ts") },
+  // What channels are made of. WebSockets are a chunk of their own: `openSocket` loads them with the first one.
+  { name: "channel-kit", test: files("src/plugins/sdk/kit/") },
+  { name: "sdk-accounts", test: files("src/plugins/sdk/(?:config/(?:account-lists|secret-files|setup-config)|network/webhook-guards|values/small)\\.ts") },
   { name: "sdk", test: files(`src/plugins/sdk/(?!paths|vendor|(?:${SDK_SUB_PATHS_ONLY.join("|")})\\.ts)`) },
   {
     name: "inventory",

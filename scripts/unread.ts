@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "../src/config/schema/index.ts";
 import { UNAVAILABLE } from "../src/config/validate/rules/unavailable.ts";
+import { expandChannelConfigs } from "../src/plugins/inventory/channel-keys.ts";
 import { UNCALLED } from "../src/plugins/registry/uncalled.ts";
 import { readsIn, type FileReads } from "./unread/reads.ts";
 
@@ -39,14 +40,21 @@ function settingsOf(schema: Schema, path: Path = []): readonly Path[] {
 }
 
 interface Manifest {
+  readonly channels?: readonly string[];
   readonly channelConfigs?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
-/** Settings of the channels that come with the program, by what their manifests accept. */
+const MANIFESTS = readdirSync(join(ROOT, "plugins")).map(
+  (plugin) => JSON.parse(readFileSync(join(ROOT, "plugins", plugin, "openclaw.plugin.json"), "utf8")) as Manifest,
+);
+/** The channels that come with the program. */
+const CHANNELS = MANIFESTS.flatMap(({ channels = [] }) => channels);
+
+/** Their settings, by what their manifests accept. */
 function channelSettings(): readonly Path[] {
-  return readdirSync(join(ROOT, "plugins")).flatMap((plugin) => {
-    const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", plugin, "openclaw.plugin.json"), "utf8")) as Manifest;
-    return Object.entries(manifest.channelConfigs ?? {}).flatMap(([channel, { schema }]) =>
+  return MANIFESTS.flatMap((manifest) => {
+    const configs = (expandChannelConfigs(manifest.channelConfigs) ?? {}) as NonNullable<Manifest["channelConfigs"]>;
+    return Object.entries(configs).flatMap(([channel, { schema }]) =>
       settingsOf(schema ?? {}, ["channels", channel]).filter((path) => !path.includes("accounts")),
     );
   });
@@ -73,11 +81,13 @@ const HANDED_ON: Readonly<Record<string, string>> = {
   "sandbox.prune": "src/tools/sandbox/docker/containers.ts",
   "tools.taint": "src/tools/untrusted/taint.ts",
   "taint.tools.*": "src/tools/untrusted/taint.ts",
-  "irc.dms.*": "src/sessions/view/settings.ts",
-  "telegram.dms.*": "src/sessions/view/settings.ts",
-  "irc.blockStreamingCoalesce": "src/conversation/reply/blocks.ts",
-  "telegram.blockStreamingCoalesce": "src/conversation/reply/blocks.ts",
-  "telegram.retry": "src/conversation/delivery/step.ts",
+  ...Object.fromEntries(
+    CHANNELS.flatMap((id) => [
+      [`${id}.dms.*`, "src/sessions/view/settings.ts"],
+      [`${id}.blockStreamingCoalesce`, "src/conversation/reply/blocks.ts"],
+      [`${id}.retry`, "src/conversation/delivery/step.ts"],
+    ]),
+  ),
   "queue.byChannel": "*",
   "session.resetByType": "*",
   "[].identity": "*",
@@ -104,7 +114,7 @@ function isRead(path: Path, files: readonly FileReads[]): boolean {
 
 /** Code that serves every channel does not name them. */
 const isAnyChannel = (section: string, words: ReadonlySet<string>): boolean =>
-  ["telegram", "irc"].includes(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
+  CHANNELS.includes(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
 
 const shown = (path: Path): string => path.join(".").replaceAll(".[]", "[]");
 

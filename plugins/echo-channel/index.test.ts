@@ -11,7 +11,7 @@ test("the channel is registered with one account", async () => {
   expect(host.plugins()[0]).toMatchObject({ channelIds: ["echo"], httpHandlers: 2 });
   const { config } = host.channel("echo") as ChannelPlugin;
   expect(config.listAccountIds({})).toEqual(["default"]);
-  expect(config.resolveAccount({ channels: { echo: { enabled: false } } })).toEqual({ accountId: "default", enabled: false });
+  expect(config.resolveAccount({ channels: { echo: { enabled: false } } })).toMatchObject({ accountId: "default", enabled: false, problems: [] });
 });
 
 test("what is sent is kept and can be seen with the gateway's token only", async () => {
@@ -25,17 +25,18 @@ test("what is sent is kept and can be seen with the gateway's token only", async
 
 test("an account runs until it is asked to stop", async () => {
   await using host = await createTestHost({ plugins });
-  const { gateway } = host.channel("echo") as ChannelPlugin;
+  const { gateway, config } = host.channel("echo") as ChannelPlugin;
   const stop = new AbortController();
   const states: unknown[] = [];
-  const context = { cfg: {}, accountId: "default", account: {}, abortSignal: stop.signal, setStatus: (state: unknown) => states.push(state) };
-  const running = gateway?.startAccount?.(context as never);
+  const account = config.resolveAccount({});
+  const setStatus = (state: unknown) => states.push(state);
+  const inbound = { accept: () => {} };
+  const running = gateway?.startAccount?.({ cfg: {}, accountId: "default", account, abortSignal: stop.signal, setStatus, inbound } as never);
   stop.abort();
   await running;
-  expect(states).toEqual([
-    { accountId: "default", running: true },
-    { accountId: "default", running: false },
-  ]);
+  expect(states.at(0)).toMatchObject({ accountId: "default", running: true });
+  expect(states).toContainEqual(expect.objectContaining({ connected: true }));
+  expect(states.at(-1)).toMatchObject({ accountId: "default", running: false, connected: false });
 });
 
 test("what is said over it is answered over it, once", async () => {

@@ -1,20 +1,18 @@
 /** The channel, put together. */
 import { type ChannelPlugin, getChatChannelMeta, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
 import { listDirectoryEntriesFromSources, toDirectoryEntries } from "openclaw/plugin-sdk/directory-runtime";
-import { createGroups, security } from "./access.ts";
-import { type AccountReader, createAccountReader, type Environment, type HostConfig, type IrcAccount, TEXT_LIMIT } from "./account.ts";
+import { type AccountReader, createChannelParts, createOnboarding, realWaiting, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
+import { createAccounts, type Environment, type IrcAccount, TEXT_LIMIT } from "./account.ts";
 import { type SessionTimes, TIMES } from "./connection/session.ts";
-import { refused } from "./failure.ts";
 import { addressPattern } from "./inbound/message.ts";
 import { allowEntry } from "./inbound/sender.ts";
 import { createLive, type Live, sendPlain } from "./live.ts";
 import { createPlain, type Plain } from "./lines.ts";
-import { createOnboarding } from "./onboarding.ts";
 import { runAccount } from "./run.ts";
-import { createConfig, createSetup } from "./setup.ts";
-import { createStatus, type IrcProbe, probe } from "./status.ts";
+import { describeChannel, type IrcProbe, probe } from "./status.ts";
 import { normalTarget, parseTarget } from "./target.ts";
-import { realWaiting, type Waiting } from "./waiting.ts";
+
+type HostConfig = Parameters<AccountReader<IrcAccount>["read"]>[0];
 
 export interface IrcPluginOptions {
   readonly env?: Environment | undefined;
@@ -27,17 +25,17 @@ export interface IrcPluginOptions {
 export type IrcChannel = ChannelPlugin<IrcAccount, IrcProbe>;
 
 interface Parts {
-  readonly reader: AccountReader;
+  readonly accounts: AccountReader<IrcAccount>;
   readonly live: Live;
   readonly plain: Plain;
   readonly waiting: Waiting;
 }
 
 async function send(
-  { reader, live, waiting }: Parts,
+  { accounts, live, waiting }: Parts,
   ctx: { cfg: HostConfig; to: string; text: string; accountId?: string | null | undefined; signal?: AbortSignal | undefined; nonce?: string | undefined },
 ) {
-  const { accountId } = reader.readAccount(ctx.cfg, ctx.accountId);
+  const { accountId } = accounts.read(ctx.cfg, ctx.accountId);
   const { target } = await sendPlain(live.of(accountId), ctx.to, ctx.text, ctx.signal);
   // IRC gives no id to what one sends.
   return { channel: "irc", messageId: ctx.nonce ?? `irc-${waiting.now()}`, chatId: target, timestamp: waiting.now() };
@@ -47,7 +45,7 @@ async function send(
 function withLink(text: string, mediaUrl: string | undefined): string {
   if (mediaUrl === undefined) return text;
   if (!/^https?:\/\//i.test(mediaUrl))
-    throw refused("IRC carries text only: a file can be sent as a link that starts with http, not from a folder", "UNSUPPORTED");
+    throw unfit("send", "IRC carries text only: a file can be sent as a link that starts with http, not from a folder", "UNSUPPORTED");
   return text.trim() === "" ? mediaUrl : `${text}\n${mediaUrl}`;
 }
 
@@ -72,21 +70,13 @@ function outboundOf(parts: Parts): NonNullable<IrcChannel["outbound"]> {
 }
 
 /** Names, targets and lists. */
-function conventions(parts: Parts): Pick<IrcChannel, "pairing" | "mentions" | "messaging" | "directory" | "agentPrompt" | "streaming"> {
-  const { reader, live } = parts;
+function conventions(parts: Parts): Pick<IrcChannel, "mentions" | "messaging" | "directory" | "agentPrompt" | "streaming"> {
+  const { accounts, live } = parts;
   return {
     streaming: { blockStreamingCoalesceDefaults: { minChars: 300, idleMs: 1000 } },
-    pairing: {
-      idLabel: "ircUser",
-      normalizeAllowEntry: allowEntry,
-      async notifyApproval({ cfg, id }) {
-        // An account can have any nick at the moment.
-        if (!id.startsWith("account:")) await send(parts, { cfg, to: id, text: PAIRING_APPROVED_MESSAGE });
-      },
-    },
     mentions: {
       stripPatterns({ ctx, cfg }) {
-        const account = reader.readAccount(cfg ?? {}, ctx.AccountId);
+        const account = accounts.read(cfg ?? {}, ctx.AccountId);
         const nicks = new Set([live.of(account.accountId)?.session.nick ?? account.nick, account.nick]);
         return [...nicks].filter(Boolean).map(addressPattern);
       },
@@ -102,16 +92,16 @@ function conventions(parts: Parts): Pick<IrcChannel, "pairing" | "mentions" | "m
     },
     directory: {
       async self({ cfg, accountId }) {
-        const account = reader.readAccount(cfg, accountId);
+        const account = accounts.read(cfg, accountId);
         const nick = live.of(account.accountId)?.session.nick ?? account.nick;
         return nick === "" ? null : { kind: "user", id: nick, name: nick };
       },
       listPeers: async ({ cfg, accountId, query, limit }) => {
-        const { allowFrom, groupAllowFrom } = reader.readAccount(cfg, accountId);
+        const { allowFrom, groupAllowFrom } = accounts.read(cfg, accountId);
         return listDirectoryEntriesFromSources({ kind: "user", sources: [allowFrom, groupAllowFrom], normalizeId: allowEntry, query, limit });
       },
       listGroups: async ({ cfg, accountId, query, limit }) => {
-        const account = reader.readAccount(cfg, accountId);
+        const account = accounts.read(cfg, accountId);
         return listDirectoryEntriesFromSources({
           kind: "group",
           sources: [account.channels.map(({ name }) => name), Object.keys(account.groups)],
@@ -120,7 +110,7 @@ function conventions(parts: Parts): Pick<IrcChannel, "pairing" | "mentions" | "m
         });
       },
       listGroupsLive: async ({ cfg, accountId, query, limit }) => {
-        const line = live.of(reader.readAccount(cfg, accountId).accountId);
+        const line = live.of(accounts.read(cfg, accountId).accountId);
         const joined = (line?.joins.states() ?? []).flatMap((channel) => (channel.joined ? channel.name : []));
         return toDirectoryEntries("group", joined, { query, limit });
       },
@@ -130,21 +120,25 @@ function conventions(parts: Parts): Pick<IrcChannel, "pairing" | "mentions" | "m
 
 /** IRC as a channel. */
 export function createIrcPlugin(options: IrcPluginOptions = {}): IrcChannel {
-  const reader = createAccountReader(options.env ?? {});
+  const accounts = createAccounts(options.env ?? {});
   const waiting = options.waiting ?? realWaiting;
   const times = options.times ?? TIMES;
-  const parts: Parts = { reader, waiting, live: createLive(), plain: createPlain() };
-  const config = createConfig(reader);
+  const parts: Parts = { accounts, waiting, live: createLive(), plain: createPlain() };
+  const described = describeChannel(accounts, (account, timeoutMs) => probe(account, parts.live.of(account.accountId), times, timeoutMs, options.ca));
+  const made = createChannelParts({
+    ...described,
+    async notifyApproval({ cfg, id }) {
+      // An account can have any nick at the moment.
+      if (!id.startsWith("account:")) await send(parts, { cfg, to: id, text: PAIRING_APPROVED_MESSAGE });
+    },
+  });
   return {
     id: "irc",
     meta: { ...getChatChannelMeta("irc"), aliases: ["internet-relay-chat"] },
     capabilities: { chatTypes: ["direct", "group"], blockStreaming: true },
     reload: { configPrefixes: ["channels.irc"] },
-    config,
-    setup: createSetup(reader),
-    onboarding: createOnboarding(reader, config),
-    security,
-    groups: createGroups(reader),
+    ...made,
+    onboarding: createOnboarding(described, made),
     outbound: outboundOf(parts),
     gateway: {
       async startAccount(ctx) {
@@ -152,7 +146,6 @@ export function createIrcPlugin(options: IrcPluginOptions = {}): IrcChannel {
         await runAccount(ctx, { waiting, times, ca: options.ca, live: (line) => parts.live.set(ctx.accountId, line) });
       },
     },
-    status: createStatus((account, timeoutMs) => probe(account, parts.live.of(account.accountId), times, timeoutMs, options.ca)),
     ...conventions(parts),
   };
 }

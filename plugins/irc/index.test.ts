@@ -7,6 +7,7 @@ import { createTestHost } from "openclaw/plugin-sdk/testing";
 import { describe, expect, test } from "vitest";
 import type { IrcAccount } from "./account.ts";
 import { createIrcPlugin } from "./channel.ts";
+import { TIMES } from "./connection/session.ts";
 import { parseTarget } from "./target.ts";
 
 const plugins = [fileURLToPath(new URL(".", import.meta.url))];
@@ -228,7 +229,7 @@ describe("texts", () => {
 });
 
 describe("setup", () => {
-  const { setup, config, onboarding } = createIrcPlugin();
+  const { setup, config, onboarding } = createIrcPlugin({ times: { ...TIMES, connectMs: 50 } });
 
   test("an account is added from a server and a nick", () => {
     const input = { url: "irc://irc.example.org:6668", userId: "claw", password: "pw", groupChannels: ["#a"] };
@@ -246,6 +247,7 @@ describe("setup", () => {
   });
 
   test("a person is asked", async () => {
+    const notes: string[] = [];
     const answers: Record<string, string> = { Server: "irc.example.org", Nick: "claw", "Channels to join": "#a, #b" };
     const prompter = {
       text: async ({ message, validate }: { message: string; validate?(value: string): string | undefined }) => {
@@ -253,9 +255,11 @@ describe("setup", () => {
         return answers[message]!;
       },
       confirm: async () => true,
+      note: async (text: string) => void notes.push(text),
     };
     const { cfg } = await onboarding!.configure({ cfg: {}, prompter, accountOverrides: {}, shouldPromptAccountIds: false } as never);
     expect(cfg.channels?.["irc"]).toEqual({ enabled: true, host: "irc.example.org", tls: true, nick: "claw", channels: ["#a", "#b"] });
+    expect(notes.join("\n")).toMatch(/^The check failed: irc\.example\.org:6697: /);
     expect(await onboarding!.getStatus({ cfg, accountOverrides: {} })).toMatchObject({ configured: true });
     expect(await onboarding!.getStatus({ cfg: {}, accountOverrides: {} })).toMatchObject({ configured: false });
   });

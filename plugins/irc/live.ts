@@ -1,12 +1,11 @@
 /** The connections that stand, and sending over them. */
+import { asChannelError, notSent, unfit, unsure, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type { IrcAccount } from "./account.ts";
 import type { Fences } from "./connection/fences.ts";
 import type { Joins } from "./connection/joins.ts";
 import type { Session } from "./connection/session.ts";
-import { IrcError, notSent, refused, unsure } from "./failure.ts";
 import { bytesLeftFor, linesOf } from "./lines.ts";
 import { parseTarget } from "./target.ts";
-import type { Waiting } from "./waiting.ts";
 
 /** Servers drop clients that write too fast: so many lines at once, then one in a while. */
 export interface Pacing {
@@ -71,23 +70,23 @@ export async function sendPlain(
   signal: AbortSignal = never,
 ): Promise<{ readonly target: string; readonly lines: number }> {
   const { name } = parseTarget(to);
-  if (!line) throw notSent("IRC is not connected", AGAIN_MS);
+  if (!line) throw notSent("send", "IRC is not connected", AGAIN_MS);
   const { session, fences, pacing, account } = line;
   const lines = linesOf(text, bytesLeftFor(name, session.prefix, account.textLimit));
-  if (lines.length === 0) throw refused("a message for IRC needs a text", "INVALID_INPUT");
+  if (lines.length === 0) throw unfit("send", "a message for IRC needs a text");
   const either = AbortSignal.any([signal, session.signal]);
   let sent = 0;
   try {
     for (const one of lines) {
       if (!(await pacing.turn(either)))
-        throw notSent(session.signal.aborted ? "the connection broke before the message could be sent" : "it was called off", AGAIN_MS);
+        throw notSent("send", session.signal.aborted ? "the connection broke before the message could be sent" : "it was called off", AGAIN_MS);
       await fences.send(name, one);
       sent += 1;
     }
   } catch (error) {
     // Trying again would repeat what is there already.
-    if (sent > 0 && error instanceof IrcError && error.delivery.state === "retry")
-      throw unsure(`${sent} of ${lines.length} lines were sent to ${name}: ${error.message}`);
+    const failure = asChannelError(error);
+    if (sent > 0 && failure?.delivery.state === "retry") throw unsure("send", `${sent} of ${lines.length} lines were sent to ${name}: ${failure.message}`);
     throw error;
   }
   return { target: name, lines: sent };

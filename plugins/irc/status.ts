@@ -1,109 +1,112 @@
 /** What is known about accounts, and what is wrong with them. */
-import type { ChannelPlugin, ChannelStatusIssue } from "openclaw/plugin-sdk";
-import { chosenNames, NAMES_ADVICE } from "./access.ts";
-import type { IrcAccount } from "./account.ts";
-import { fieldsOf, textOf } from "./fields.ts";
-import { isChosenName } from "./inbound/sender.ts";
+import type { ChannelAccountSnapshot, ChannelStatusIssue } from "openclaw/plugin-sdk";
+import {
+  type AccountReader,
+  type ChannelOnboardingSpec,
+  type ChannelProbe,
+  defined,
+  entriesOf,
+  fieldsOf,
+  flagOf,
+  listOf,
+  runProbe,
+  silentLog,
+  textOf,
+} from "openclaw/plugin-sdk/channel-kit";
+import { CREDENTIALS, type IrcAccount, readChannel } from "./account.ts";
 import { openSession, type SessionTimes } from "./connection/session.ts";
-import { wordsOf } from "./failure.ts";
+import { allowEntry, isChosenName } from "./inbound/sender.ts";
 import type { Line } from "./live.ts";
 
-export interface IrcProbe {
-  readonly ok: boolean;
-  readonly error: string | null;
-  readonly elapsedMs: number;
+export interface IrcProbe extends ChannelProbe {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  readonly nick?: string;
+  readonly nick?: string | undefined;
 }
 
-const nothing = (): void => {};
-
-/** Asks over the connection that stands; where there is none, makes one and ends it. A second one beside it would take our name away. */
-export async function probe(account: IrcAccount, line: Line | undefined, times: SessionTimes, timeoutMs: number, ca?: string): Promise<IrcProbe> {
-  const started = performance.now();
-  const { host, port, tls } = account;
-  const result = (ok: boolean, error: string | null, nick?: string): IrcProbe => ({
-    ok,
-    error,
-    elapsedMs: Math.round(performance.now() - started),
-    host,
-    port,
-    tls,
-    ...(nick === undefined ? {} : { nick }),
-  });
-  if (account.problems.length > 0) return result(false, account.problems.join("; "));
-  if (line) return result(true, null, line.session.nick);
+/** The nick that we have or get. A second connection beside the one that stands would take our name away. */
+async function nickOf(account: IrcAccount, line: Line | undefined, times: SessionTimes, timeoutMs: number, ca: string | undefined): Promise<{ nick: string }> {
+  if (account.problems.length > 0) throw new Error(account.problems.join("; "));
+  if (line) return { nick: line.session.nick };
   const limited: SessionTimes = { ...times, connectMs: Math.min(times.connectMs, timeoutMs), registerMs: Math.min(times.registerMs, timeoutMs) };
-  const session = openSession({ account, ca, times: limited, log: { info: nothing, warn: nothing, error: nothing }, onMessage: nothing });
+  const session = openSession({ account, ca, times: limited, log: silentLog, onMessage: () => {} });
   try {
     await session.ready;
-    return result(true, null, session.nick);
-  } catch (error) {
-    return result(false, wordsOf(error));
+    return { nick: session.nick };
   } finally {
     await session.quit("Goodbye");
   }
 }
 
-type StatusAdapter = NonNullable<ChannelPlugin<IrcAccount, IrcProbe>["status"]>;
-type Snapshot = Parameters<NonNullable<StatusAdapter["collectStatusIssues"]>>[0][number];
-
-/** We ask every 30 s, and the server answers. */
-const STALE_MS = 3 * 60_000;
-
-function issuesOf(account: Snapshot): Omit<ChannelStatusIssue, "channel" | "accountId">[] {
-  const found: Omit<ChannelStatusIssue, "channel" | "accountId">[] = [];
-  const names = (account.allowFrom ?? []).filter(isChosenName);
-  const isTrusted = fieldsOf(account.audit)?.["trustsNames"] === true;
-  if (names.length > 0 && !isTrusted) {
-    found.push({ kind: "config", message: `anybody can take a nick; these entries of allowFrom admit nobody: ${names.join(", ")}`, fix: NAMES_ADVICE });
-  }
-  const channels = fieldsOf(account.application)?.["channels"];
-  for (const channel of Array.isArray(channels) ? channels : []) {
-    const { name, joined, why } = fieldsOf(channel) ?? {};
-    if (joined === false && account.connected === true)
-      found.push({ kind: "permissions", message: `not in ${textOf(name) ?? "a channel"}: ${textOf(why) ?? "no reason given"}` });
-  }
-  if (textOf(account.lastError) && account.running === false) found.push({ kind: "runtime", message: `The account stopped: ${account.lastError}` });
-  return found;
+/** Asks over the connection that stands; where there is none, makes one and ends it. */
+export async function probe(account: IrcAccount, line: Line | undefined, times: SessionTimes, timeoutMs: number, ca?: string): Promise<IrcProbe> {
+  const { host, port, tls } = account;
+  const { status: _none, ...result } = await runProbe(() => nickOf(account, line, times, timeoutMs, ca));
+  return { ...result, host, port, tls };
 }
 
-export function createStatus(probe: (account: IrcAccount, timeoutMs: number) => Promise<IrcProbe>): StatusAdapter {
+type Issue = Omit<ChannelStatusIssue, "channel" | "accountId">;
+
+function channelIssues({ application, connected }: ChannelAccountSnapshot): Issue[] {
+  return listOf(fieldsOf(application)?.["channels"]).flatMap((channel) => {
+    const { name, joined, why } = fieldsOf(channel) ?? {};
+    if (joined !== false || connected !== true) return [];
+    return [{ kind: "permissions" as const, message: `not in ${textOf(name) ?? "a channel"}: ${textOf(why) ?? "no reason given"}` }];
+  });
+}
+
+function warnings(account: IrcAccount): string[] {
+  const perGroup = Object.values(account.groups).flatMap((group) => entriesOf(fieldsOf(group)?.["allowFrom"]));
+  const names = [...account.allowFrom, ...account.groupAllowFrom, ...perGroup].filter(isChosenName);
+  const whom = names.length > 0 ? `: anyone who calls themselves ${[...new Set(names)].join(", ")} is let in` : "";
+  const trusting = `channels.irc.dangerouslyAllowNameMatching is on${whom}. Take it out and use accounts or hosts.`;
+  const isExposed = !account.tls && account.host !== "" && !/^(?:localhost|127\.|\[?::1)/.test(account.host);
+  const plain = `channels.irc.tls is off: passwords and messages to ${account.host} can be read on the way.`;
+  return [...(account.trustsNames ? [trusting] : []), ...(isExposed ? [plain] : [])];
+}
+
+const addressOf = ({ tls, host, port }: IrcAccount): string => `${tls ? "ircs" : "irc"}://${host}:${port}`;
+const listed = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+
+/** From this the kit makes setup, onboarding, status and the rest. */
+export function describeChannel(
+  accounts: AccountReader<IrcAccount>,
+  probeAccount: (account: IrcAccount, timeoutMs: number) => Promise<IrcProbe>,
+): ChannelOnboardingSpec<IrcAccount, IrcProbe> {
   return {
-    defaultRuntime: { accountId: "default", running: false, lastStartAt: null, lastStopAt: null, lastError: null },
-    staleAfterMs: STALE_MS,
-    probeAccount: ({ account, timeoutMs }) => probe(account, timeoutMs),
-    buildChannelSummary: ({ account, snapshot }) => ({
-      configured: snapshot.configured ?? false,
-      host: account.host,
-      port: account.port,
-      tls: account.tls,
-      nick: account.nick,
-      running: snapshot.running ?? false,
-      connected: snapshot.connected ?? false,
-      lastStartAt: snapshot.lastStartAt ?? null,
-      lastStopAt: snapshot.lastStopAt ?? null,
-      lastError: snapshot.lastError ?? null,
-      probe: snapshot.probe,
-      lastProbeAt: snapshot.lastProbeAt ?? null,
-    }),
-    buildAccountSnapshot: ({ account, runtime, probe: probed }) => ({
-      ...runtime,
-      accountId: account.accountId,
-      name: account.name,
-      enabled: account.enabled,
-      configured: account.problems.length === 0,
-      credentialSource: account.passwordSource,
-      baseUrl: `${account.tls ? "ircs" : "irc"}://${account.host}:${account.port}`,
-      dmPolicy: account.dmPolicy,
-      allowFrom: [...account.allowFrom],
-      audit: { trustsNames: account.trustsNames, chosenNames: chosenNames(account) },
-      running: runtime?.running ?? false,
-      ...(probed === undefined ? {} : { probe: probed }),
-    }),
-    collectStatusIssues: (accounts) =>
-      accounts.flatMap((account) => issuesOf(account).map((issue) => ({ channel: "irc", accountId: account.accountId, ...issue }))),
+    channel: "irc",
+    label: "IRC",
+    credentials: CREDENTIALS,
+    accounts,
+    idLabel: "ircUser",
+    idExample: "account:ada or ada@host.example",
+    normalizeEntry: allowEntry,
+    isName: isChosenName,
+    nameReason: "anybody can take a nick or a user name",
+    nameAdvice: "write account:<services account>, nick@host or nick!user@host; /whoami shows an id",
+    groupWord: "channel",
+    requireMention: true,
+    removedKeys: ["port", "tls", "sasl", "nickserv", "channels"],
+    // We ask every 30 s, and the server answers.
+    staleAfterMs: 3 * 60_000,
+    probe: probeAccount,
+    who: ({ nick }) => nick,
+    setupKeys: ({ httpPort, groupChannels }) =>
+      defined({ port: httpPort?.trim() ? Number(httpPort) : undefined, channels: groupChannels && groupChannels.length > 0 ? groupChannels : undefined }),
+    describe: (account) => ({ baseUrl: addressOf(account), audit: { trustsNames: account.trustsNames } }),
+    summarize: ({ host, port, tls, nick }) => ({ host, port, tls, nick }),
+    warnings,
+    issues: channelIssues,
+    async ask(prompter, account, entered) {
+      const tls = await prompter.confirm({ message: "Encrypted (TLS)?", initialValue: flagOf(entered["tls"]) ?? account.tls });
+      const channels = await prompter.text({
+        message: "Channels to join",
+        placeholder: "#help, #random",
+        initialValue: account.channels.map(({ name }) => name).join(", "),
+        validate: (value) => (listed(value).every((entry) => readChannel(entry)) ? undefined : "names with # in front, separated by commas"),
+      });
+      return { tls, channels: listed(channels) };
+    },
   };
 }

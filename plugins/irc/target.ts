@@ -1,5 +1,5 @@
 /** Whom a message goes to, as people and the host write it. */
-import { refused } from "./failure.ts";
+import { unfit } from "openclaw/plugin-sdk/channel-kit";
 
 const isChannelName = (name: string): boolean => /^[#&+!]/.test(name);
 
@@ -20,7 +20,7 @@ export function parseTarget(to: string): Target {
   const name = isNamed && !isChannelName(bare) && !/^[@%+~&]+[#&!]/.test(bare) ? `#${bare}` : bare.replace(/!.*$/s, "");
   // One word without commas: more would be several targets, or a command of its own.
   if (!/^[^\s,:\p{Cc}][^\s,\p{Cc}]{0,199}$/u.test(name) || name === "*")
-    throw refused(`"${to}" names nobody on IRC; write a channel such as #help, or a nick`, "INVALID_INPUT");
+    throw unfit("send", `"${to}" names nobody on IRC; write a channel such as #help, or a nick`);
   return { name, isChannel: /^[@%+~&]*[#&+!]/.test(name) };
 }
 

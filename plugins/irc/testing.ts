@@ -1,10 +1,9 @@
 /** An account of the channel that runs against a server, for tests. */
-import type { ChannelAccountSnapshot, ChannelGatewayContext } from "openclaw/plugin-sdk";
+import type { ChannelAccountSnapshot, ChannelGatewayContext, ChannelInboundEvent } from "openclaw/plugin-sdk";
+import type { Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type { IrcAccount } from "./account.ts";
 import { createIrcPlugin, type IrcChannel, type IrcPluginOptions } from "./channel.ts";
 import { TIMES } from "./connection/session.ts";
-import type { ChannelInboundEvent } from "./types.ts";
-import type { Waiting } from "./waiting.ts";
 
 export interface RunningAccount extends AsyncDisposable {
   readonly channel: IrcChannel;

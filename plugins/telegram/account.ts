@@ -1,10 +1,21 @@
 /** One account with everything that its configuration says, in the types that the rest of the plugin uses. */
-import { resolveTelegramAccount, type ResolvedTelegramAccount } from "openclaw/plugin-sdk";
-import { unfit } from "./api/failure.ts";
-import { fieldsOf, type Fields, listOf, numberOf, textOf } from "./fields.ts";
+import { DEFAULT_ACCOUNT_ID } from "openclaw/plugin-sdk";
+import {
+  type AccountReader,
+  type ChannelAccount,
+  choiceOf,
+  createAccountReader,
+  type CredentialSpec,
+  defined,
+  fieldsOf,
+  type Fields,
+  flagOf,
+  listOf,
+  numberOf,
+  rulesOf,
+  trimmedOf,
+} from "openclaw/plugin-sdk/channel-kit";
 import type { DraftChunk } from "./send/preview.ts";
-
-type Config = Parameters<typeof resolveTelegramAccount>[0]["cfg"];
 
 export type ButtonScope = "off" | "dm" | "group" | "all" | "allowlist";
 
@@ -14,7 +25,9 @@ export interface TopicRules {
   readonly requireMention?: boolean;
 }
 
-export interface TelegramAccount extends ResolvedTelegramAccount {
+export interface TelegramAccount extends ChannelAccount {
+  readonly token: string;
+  readonly tokenSource: "env" | "tokenFile" | "config" | "none";
   readonly buttons: ButtonScope;
   readonly reactionNotices: "off" | "own" | "all";
   readonly streamMode: "off" | "partial" | "block";
@@ -33,7 +46,6 @@ export interface TelegramAccount extends ResolvedTelegramAccount {
   readonly tables: "off" | "bullets" | "code";
   readonly customCommands: readonly { readonly command: string; readonly description: string }[];
   readonly actions: Readonly<Record<string, boolean | undefined>>;
-  readonly groups: Fields;
 }
 
 export interface WebhookSettings {
@@ -46,35 +58,22 @@ export interface WebhookSettings {
 
 const WEBHOOK_PORT = 8787;
 
-function choice<T extends string>(value: unknown, choices: readonly T[], otherwise: T): T {
-  return choices.find((one) => one === value) ?? otherwise;
-}
-
 function buttonScope(capabilities: unknown): ButtonScope {
   // The older form is a list of names.
   if (Array.isArray(capabilities)) return capabilities.some((name) => String(name).toLowerCase() === "inlinebuttons") ? "all" : "off";
-  return choice(fieldsOf(capabilities)?.["inlineButtons"], ["off", "dm", "group", "all", "allowlist"], "allowlist");
+  return choiceOf(fieldsOf(capabilities)?.["inlineButtons"], ["off", "dm", "group", "all", "allowlist"], "allowlist");
 }
 
 function webhookSettings(config: Fields): WebhookSettings | undefined {
-  const url = textOf(config["webhookUrl"])?.trim();
-  if (!url) return undefined;
+  const url = trimmedOf(config["webhookUrl"]);
+  if (url === undefined) return undefined;
   return {
     url,
-    secret: textOf(config["webhookSecret"])?.trim() ?? "",
-    path: `/${(textOf(config["webhookPath"]) ?? "telegram-webhook").trim().replace(/^\/+/, "")}`,
-    host: textOf(config["webhookHost"])?.trim() || "127.0.0.1",
+    secret: trimmedOf(config["webhookSecret"]) ?? "",
+    path: `/${(trimmedOf(config["webhookPath"]) ?? "telegram-webhook").replace(/^\/+/, "")}`,
+    host: trimmedOf(config["webhookHost"]) ?? "127.0.0.1",
     port: numberOf(config["webhookPort"]) ?? WEBHOOK_PORT,
   };
-}
-
-/** The address of another Bot API server, without what would end it. */
-function apiRoot(value: unknown): string | undefined {
-  const text = textOf(value)?.trim().replace(/\/+$/, "");
-  if (!text) return undefined;
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
-    throw unfit("connect", `channels.telegram.apiRoot has to be an address like http://127.0.0.1:8081, not "${text}"`);
-  return text;
 }
 
 function draftChunk(value: unknown): DraftChunk {
@@ -83,7 +82,7 @@ function draftChunk(value: unknown): DraftChunk {
   return {
     minChars: Math.min(Math.max(1, numberOf(fields["minChars"]) ?? 200), maxChars),
     maxChars,
-    breakPreference: choice(fields["breakPreference"], ["paragraph", "newline", "sentence"], "paragraph"),
+    breakPreference: choiceOf(fields["breakPreference"], ["paragraph", "newline", "sentence"], "paragraph"),
   };
 }
 
@@ -94,49 +93,84 @@ function customCommands(value: unknown): TelegramAccount["customCommands"] {
   });
 }
 
-/** The account, with its channel's keys under its own. Defaults come last, so that an account never hides what its channel says. */
-export function readAccount(cfg: Config, accountId?: string | null): TelegramAccount {
-  const account = resolveTelegramAccount({ cfg, accountId });
-  const { config } = account;
+export const CREDENTIALS: readonly CredentialSpec[] = [
+  {
+    key: "botToken",
+    fileKey: "tokenFile",
+    env: "TELEGRAM_BOT_TOKEN",
+    isOwn: true,
+    fileWins: true,
+    inputs: ["token", "botToken"],
+    label: "Bot token",
+    placeholder: "123456789:AA…",
+    steps: [
+      "Open a chat with @BotFather in Telegram.",
+      "Send /newbot and follow it, or /mybots for a bot that exists.",
+      "Copy the token, which looks like 123456789:AA…, and set channels.telegram.botToken.",
+    ],
+  },
+];
+
+/** Settings in the types that the rest uses. Defaults come last, so that an account never hides what its channel says. */
+function readSettings(base: ChannelAccount): TelegramAccount {
+  const { config, credentials, sources } = base;
+  const source = sources["botToken"] ?? "none";
   const seconds = numberOf(config["timeoutSeconds"]);
-  const select = fieldsOf(config["network"])?.["autoSelectFamily"];
+  const apiRoot = trimmedOf(config["apiRoot"])?.replace(/\/+$/, "");
+  const isAddress = apiRoot === undefined || /^https?:$/.test(URL.parse(apiRoot)?.protocol ?? "");
+  const wrong = `channels.telegram.apiRoot has to be an address like http://127.0.0.1:8081, not "${apiRoot}"`;
   return {
-    ...account,
+    ...base,
+    problems: isAddress ? base.problems : [...base.problems, wrong],
+    token: credentials["botToken"] ?? "",
+    tokenSource: source === "file" ? "tokenFile" : source,
     buttons: buttonScope(config["capabilities"]),
-    reactionNotices: choice(config["reactionNotifications"], ["off", "own", "all"], "own"),
-    streamMode: choice(config["streamMode"], ["off", "partial", "block"], "partial"),
+    reactionNotices: choiceOf(config["reactionNotifications"], ["off", "own", "all"], "own"),
+    streamMode: choiceOf(config["streamMode"], ["off", "partial", "block"], "partial"),
     draftChunk: draftChunk(config["draftChunk"]),
-    reactionLevel: choice(config["reactionLevel"], ["off", "ack", "minimal", "extensive"], "minimal"),
+    reactionLevel: choiceOf(config["reactionLevel"], ["off", "ack", "minimal", "extensive"], "minimal"),
     linkPreview: config["linkPreview"] !== false,
-    replyToMode: choice(config["replyToMode"], ["off", "first", "all"], "off"),
+    replyToMode: choiceOf(config["replyToMode"], ["off", "first", "all"], "off"),
     configWrites: config["configWrites"] !== false,
     webhook: webhookSettings(config),
-    proxy: textOf(config["proxy"])?.trim() || undefined,
-    apiRoot: apiRoot(config["apiRoot"]),
-    autoSelectFamily: typeof select === "boolean" ? select : undefined,
+    proxy: trimmedOf(config["proxy"]),
+    apiRoot,
+    autoSelectFamily: flagOf(fieldsOf(config["network"])?.["autoSelectFamily"]),
     timeoutMs: seconds !== undefined && seconds > 0 ? seconds * 1000 : undefined,
-    tables: choice(config.markdown?.tables, ["off", "bullets", "code"], "code"),
+    tables: choiceOf(fieldsOf(config["markdown"])?.["tables"], ["off", "bullets", "code"], "code"),
     customCommands: customCommands(config["customCommands"]),
     actions: (fieldsOf(config["actions"]) ?? {}) as TelegramAccount["actions"],
-    groups: fieldsOf(config["groups"]) ?? {},
   };
+}
+
+/** Without a name: the default account, or the first that has a token. */
+export function createSettings(): AccountReader<TelegramAccount> {
+  const reader = createAccountReader({ channel: "telegram", credentials: CREDENTIALS, read: readSettings });
+  return {
+    ...reader,
+    read(cfg, accountId) {
+      if (accountId?.trim()) return reader.read(cfg, accountId);
+      const named = reader.read(cfg, DEFAULT_ACCOUNT_ID);
+      const other = named.token === "" ? reader.read(cfg) : named;
+      return other.token === "" ? named : other;
+    },
+  };
+}
+
+/** The topic's keys, then those of its group. */
+export function layersOf(groups: Fields, chatId: string, topicId: string | number | undefined): readonly Fields[] {
+  const [group, all] = [fieldsOf(groups[chatId]), fieldsOf(groups["*"])];
+  const topic = (entry: Fields | undefined): Fields | undefined =>
+    topicId === undefined ? undefined : fieldsOf(fieldsOf(entry?.["topics"])?.[String(topicId)]);
+  return [topic(group), topic(all), group, all].filter((layer) => layer !== undefined);
 }
 
 /** What is configured for a group or one of its topics: the topic's keys over those of the group, over those of `*`. */
 export function groupRules(groups: Fields, chatId: string, topicId: string | number | undefined): TopicRules {
-  const all = fieldsOf(groups["*"]);
-  const group = fieldsOf(groups[chatId]);
-  const topic = (entry: Fields | undefined): Fields | undefined =>
-    topicId === undefined ? undefined : fieldsOf(fieldsOf(entry?.["topics"])?.[String(topicId)]);
-  const layers = [topic(group), topic(all), group, all].filter((layer) => layer !== undefined);
-  const first = <T>(pick: (layer: Fields) => T | undefined): T | undefined => layers.map(pick).find((value) => value !== undefined);
+  const layers = layersOf(groups, chatId, topicId);
+  const { skills, requireMention } = rulesOf(layers);
+  const isTopic = (layer: Fields): boolean => layer !== groups[chatId] && layer !== groups["*"];
   // A topic adds to what its group says.
-  const prompts = [group ?? all, topic(group) ?? topic(all)].flatMap((layer) => textOf(layer?.["systemPrompt"])?.trim() || []);
-  const skills = first((layer) => (Array.isArray(layer["skills"]) ? layer["skills"].filter((name) => typeof name === "string") : undefined));
-  const requireMention = first((layer) => (typeof layer["requireMention"] === "boolean" ? layer["requireMention"] : undefined));
-  return {
-    ...(prompts.length > 0 ? { systemPrompt: prompts.join("\n\n") } : {}),
-    ...(skills === undefined ? {} : { skills }),
-    ...(requireMention === undefined ? {} : { requireMention }),
-  };
+  const prompts = [layers.find((layer) => !isTopic(layer)), layers.find(isTopic)].flatMap((layer) => trimmedOf(layer?.["systemPrompt"]) ?? []);
+  return defined({ systemPrompt: prompts.length > 0 ? prompts.join("\n\n") : undefined, skills, requireMention });
 }

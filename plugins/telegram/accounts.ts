@@ -1,15 +1,14 @@
 /** State of the accounts while the plugin is loaded: settings, connections, names there, and which messages are ours. */
 import { escapeRegExp } from "openclaw/plugin-sdk";
 import type * as RichTextLibrary from "openclaw/plugin-sdk/rich-text";
-import { readAccount, type TelegramAccount } from "./account.ts";
+import { type AccountReader, type Transport, unfit } from "openclaw/plugin-sdk/channel-kit";
+import type { TelegramAccount } from "./account.ts";
 import { createClient, type TelegramClient } from "./api/client.ts";
-import { unfit } from "./api/failure.ts";
-import type { Transport } from "./api/transport.ts";
 import type { Self } from "./inbound/text.ts";
 import type { Sender } from "./send/sender.ts";
 import type { RichText } from "./types.ts";
 
-type Config = Parameters<typeof readAccount>[0];
+type Config = Parameters<AccountReader<TelegramAccount>["read"]>[0];
 
 /** Text as Telegram shows it. */
 export interface Rendered {
@@ -33,6 +32,7 @@ function createRender(): Render {
 }
 
 export interface AccountsOptions {
+  readonly settings: AccountReader<TelegramAccount>;
   readonly apiRoot?: string | undefined;
   readonly transport?: Transport | undefined;
   readonly now?: (() => number) | undefined;
@@ -41,7 +41,6 @@ export interface AccountsOptions {
 }
 
 export interface Accounts extends Disposable {
-  /** The settings of an account. Read once for each configuration, which is immutable. */
   account(cfg: Config, accountId?: string | null): TelegramAccount;
   client(account: TelegramAccount): TelegramClient;
   sender(cfg: Config, accountId?: string | null): Sender;
@@ -66,20 +65,6 @@ const MAX_PREVIEWS = 1000;
 /** Our own messages that are known as such, for reactions to them. */
 const MAX_OURS = 5000;
 
-/** Accounts by configuration. */
-function createSettings(): Accounts["account"] {
-  const known = new WeakMap<Config, Map<string, TelegramAccount>>();
-  return (cfg, accountId) => {
-    const ofConfig = known.get(cfg) ?? new Map<string, TelegramAccount>();
-    const before = ofConfig.get(accountId ?? "");
-    if (before) return before;
-    const account = readAccount(cfg, accountId);
-    // A token in a file may change at any time.
-    if (account.tokenSource !== "tokenFile") known.set(cfg, ofConfig.set(accountId ?? "", account));
-    return account;
-  };
-}
-
 export function createAccounts(options: AccountsOptions): Accounts {
   const connections = new Map<string, Connection>();
   const mentions = new Map<string, string[]>();
@@ -88,7 +73,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const moved = new Map<string, string>();
   const previews = new Map<string, string>();
   const render = createRender();
-  const accountOf = createSettings();
+  const accountOf = options.settings.read;
 
   function client(account: TelegramAccount): TelegramClient {
     const { token, proxy, autoSelectFamily, timeoutMs, apiRoot = options.apiRoot } = account;
@@ -119,9 +104,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
     client,
     sender(cfg, accountId) {
       const account = accountOf(cfg, accountId);
-      if (account.token === "") {
-        throw unfit("send", `Telegram account "${account.accountId}" has no bot token; set channels.telegram.botToken, tokenFile or TELEGRAM_BOT_TOKEN`);
-      }
+      if (account.problems.length > 0) throw unfit("send", `Telegram account "${account.accountId}": ${account.problems.join("; ")}`);
       return {
         account,
         client: client(account),

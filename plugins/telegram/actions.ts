@@ -10,9 +10,9 @@ import {
   readReactionParams,
   readStringParam,
 } from "openclaw/plugin-sdk";
+import { unfit } from "openclaw/plugin-sdk/channel-kit";
 import type { TelegramAccount } from "./account.ts";
 import type { Accounts } from "./accounts.ts";
-import { unfit } from "./api/failure.ts";
 import { keyboardOf } from "./send/buttons.ts";
 import { sendMedia } from "./send/media.ts";
 import { isDirect, messageId, parseTarget, post, postFields, receipt, type Sender } from "./send/sender.ts";

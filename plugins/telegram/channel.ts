@@ -11,24 +11,30 @@ import {
   type ReplyPayload,
   type TelegramProbe,
 } from "openclaw/plugin-sdk";
-import { bareEntry, groups, security } from "./access.ts";
-import type { TelegramAccount } from "./account.ts";
+import {
+  createChannelParts,
+  createOnboarding,
+  fieldsOf,
+  keyedCursorStore,
+  messageOf,
+  realWaiting,
+  type Transport,
+  type Waiting,
+  wholeOf,
+} from "openclaw/plugin-sdk/channel-kit";
+import { createSettings, type TelegramAccount } from "./account.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { createActions, isOn } from "./actions.ts";
-import type { Transport } from "./api/transport.ts";
 import { registerCommands } from "./commands.ts";
-import { fieldsOf } from "./fields.ts";
-import { onboarding } from "./onboarding.ts";
-import { createOffsets, runAccount } from "./receive/start.ts";
-import { realWaiting, type Waiting } from "./receive/waiting.ts";
+import { OFFSET_LIFETIME_MS, runAccount } from "./receive/start.ts";
 import { keyboardOf } from "./send/buttons.ts";
 import { fetchFile, sendMedia } from "./send/media.ts";
 import { MAX_POLL_OPTIONS, sendPoll } from "./send/poll.ts";
 import { inBlocks, openPreview, PREVIEW } from "./send/preview.ts";
 import { isDirect, messageId, parseTarget, type Sender } from "./send/sender.ts";
 import { checkSend, editPreview, sendText } from "./send/text.ts";
-import { config, setup, withMovedGroup, withoutToken } from "./setup.ts";
-import { createStatus } from "./status.ts";
+import { validateInput, withMovedGroup, withoutToken } from "./setup.ts";
+import { describeChannel, withAudit } from "./status.ts";
 
 export interface TelegramPluginOptions {
   /** Where the Bot API is; another address for tests only. */
@@ -55,7 +61,7 @@ function groupMover({ runtime, log }: TelegramPluginOptions) {
       await runtime.config.mutateConfigFile({ mutate: (draft) => withMovedGroup(draft, from, to) });
       log?.info(`Telegram group ${from} is now ${to}`);
     } catch (error) {
-      log?.warn(`${advice} (the file could not be changed: ${error instanceof Error ? error.message : String(error)})`);
+      log?.warn(`${advice} (the file could not be changed: ${messageOf(error)})`);
     }
   };
 }
@@ -114,7 +120,14 @@ function gatewayOf(accounts: Accounts, options: TelegramPluginOptions): NonNulla
       const client = accounts.client(account);
       await runAccount(ctx, {
         client,
-        offsets: createOffsets(() => options.runtime?.state.openKeyedStore?.({ namespace: "update-offsets" }), client.botId),
+        offsets: keyedCursorStore(
+          () => options.runtime?.state.openKeyedStore?.({ namespace: "update-offsets" }),
+          `${accountId}:${client.botId ?? ""}`,
+          wholeOf,
+          {
+            ttlMs: OFFSET_LIFETIME_MS,
+          },
+        ),
         waiting,
         known: (self) => accounts.known(accountId, self),
         isOurs: (chatId, id) => accounts.isOurs(accountId, chatId, id),
@@ -172,15 +185,8 @@ function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<TelegramChan
 }
 
 /** Names, targets and hints. */
-function conventions(accounts: Accounts): Pick<TelegramChannel, "pairing" | "mentions" | "threading" | "messaging" | "agentPrompt" | "directory"> {
+function conventions(accounts: Accounts): Pick<TelegramChannel, "mentions" | "threading" | "messaging" | "agentPrompt" | "directory"> {
   return {
-    pairing: {
-      idLabel: "telegramUserId",
-      normalizeAllowEntry: bareEntry,
-      async notifyApproval({ cfg, id }) {
-        await sendText(accounts.sender(cfg), { to: id, text: PAIRING_APPROVED_MESSAGE });
-      },
-    },
     mentions: {
       stripPatterns: ({ ctx }) => accounts.mentionPatterns(ctx.AccountId ?? "default"),
     },
@@ -222,11 +228,20 @@ function conventions(accounts: Accounts): Pick<TelegramChannel, "pairing" | "men
 
 /** Telegram as a channel. */
 export function createTelegramPlugin(options: TelegramPluginOptions = {}): TelegramChannel {
+  const settings = createSettings();
   const accounts = createAccounts({
+    settings,
     apiRoot: options.apiRoot,
     transport: options.transport,
     now: options.waiting?.now,
     moveGroup: groupMover(options),
+  });
+  const described = describeChannel(settings, accounts.client);
+  const made = createChannelParts({
+    ...described,
+    async notifyApproval({ cfg, id }) {
+      await sendText(accounts.sender(cfg), { to: id, text: PAIRING_APPROVED_MESSAGE });
+    },
   });
   return {
     id: "telegram",
@@ -244,15 +259,13 @@ export function createTelegramPlugin(options: TelegramPluginOptions = {}): Teleg
       blockStreaming: true,
     },
     reload: { configPrefixes: ["channels.telegram"] },
-    config,
-    setup,
-    onboarding,
-    security,
-    groups,
+    ...made,
+    setup: { ...made.setup, validateInput },
+    onboarding: createOnboarding(described, made),
+    status: withAudit(made.status, accounts.client),
     outbound: outboundOf(accounts),
     gateway: gatewayOf(accounts, options),
     actions: createActions(accounts),
-    status: createStatus(accounts.client),
     ...aroundMessages(accounts, options.waiting ?? realWaiting),
     ...conventions(accounts),
     [Symbol.dispose]: () => accounts[Symbol.dispose](),

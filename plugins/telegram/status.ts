@@ -1,27 +1,34 @@
 /** What is known about accounts, and what is wrong with them. */
-import { type ChannelPlugin, type ChannelStatusIssue, collectTelegramStatusIssues, type TelegramProbe } from "openclaw/plugin-sdk";
-import { namesIn } from "./access.ts";
-import { groupRules, type TelegramAccount } from "./account.ts";
+import {
+  type ChannelAccountSnapshot,
+  type ChannelGroupContext,
+  type ChannelStatusIssue,
+  collectTelegramStatusIssues,
+  type TelegramProbe,
+} from "openclaw/plugin-sdk";
+import {
+  type AccountReader,
+  type ChannelOnboardingSpec,
+  type ChannelParts,
+  type Fields,
+  fieldsOf,
+  listOf,
+  numberOf,
+  runProbe,
+  textOf,
+} from "openclaw/plugin-sdk/channel-kit";
+import { CREDENTIALS, groupRules, layersOf, type TelegramAccount } from "./account.ts";
 import type { TelegramClient } from "./api/client.ts";
-import { asTelegramError } from "./api/failure.ts";
-import { fieldsOf, listOf, numberOf, textOf } from "./fields.ts";
-
-type StatusAdapter = NonNullable<ChannelPlugin<TelegramAccount, TelegramProbe, object>["status"]>;
+import { tokenProblem } from "./setup.ts";
 
 /** Groups whose membership is looked at. */
 const MAX_GROUPS = 50;
 
-async function probe(client: TelegramClient, timeoutMs: number): Promise<TelegramProbe> {
-  const started = performance.now();
-  const elapsed = (): number => Math.round(performance.now() - started);
-  try {
+function probe(client: TelegramClient, timeoutMs: number): Promise<TelegramProbe> {
+  return runProbe(async () => {
     const me = await client.call("getMe", {}, { timeoutMs });
     const hook = await client.call("getWebhookInfo", {}, { timeoutMs }).catch(() => undefined);
     return {
-      ok: true,
-      status: 200,
-      error: null,
-      elapsedMs: elapsed(),
       bot: {
         id: me.id,
         username: me.username,
@@ -31,10 +38,7 @@ async function probe(client: TelegramClient, timeoutMs: number): Promise<Telegra
       },
       ...(hook ? { webhook: { url: hook.url ?? null, hasCustomCert: hook.has_custom_certificate } } : {}),
     };
-  } catch (error) {
-    const failure = asTelegramError(error);
-    return { ok: false, status: failure?.status ?? null, error: failure?.message ?? "the probe failed", elapsedMs: elapsed() };
-  }
+  });
 }
 
 /** Whether the bot is in the groups that it is to answer in without being mentioned. */
@@ -60,71 +64,71 @@ async function audit(client: TelegramClient, account: TelegramAccount, timeoutMs
   };
 }
 
-/** Besides what every host reports: names on allow lists, and updates that were skipped. */
-function ownIssues(accounts: Parameters<NonNullable<StatusAdapter["collectStatusIssues"]>>[0]): ChannelStatusIssue[] {
-  return accounts.flatMap((account) => {
-    const found: Omit<ChannelStatusIssue, "channel" | "accountId">[] = [];
-    const names = namesIn(account.allowFrom);
-    if (names.length > 0)
-      found.push({ kind: "config", message: `allowFrom takes numeric user ids; these entries admit nobody: ${names.join(", ")}`, fix: "Replace names by ids" });
-    const probed = fieldsOf(account.probe);
-    if (probed?.["status"] === 401 || probed?.["status"] === 404) {
-      found.push({
-        kind: "auth",
-        message: "Telegram does not accept the bot token",
-        fix: "Get a valid one from @BotFather and set channels.telegram.botToken",
-      });
-    }
-    const skipped = fieldsOf(fieldsOf(account.application)?.["skippedUpdates"]);
-    const count = numberOf(skipped?.["count"]) ?? 0;
-    if (count > 0) {
-      const last = listOf(skipped?.["last"]).flatMap(
-        (entry) => `${numberOf(fieldsOf(entry)?.["updateId"]) ?? "?"} (${textOf(fieldsOf(entry)?.["why"]) ?? ""})`,
-      );
-      found.push({ kind: "runtime", message: `${count} updates could not be read and were skipped, last: ${last.slice(-3).join("; ")}` });
-    }
-    if (textOf(account.lastError) && account.running === false) found.push({ kind: "runtime", message: `The account stopped: ${account.lastError}` });
-    return found.map((issue) => ({ channel: "telegram", accountId: account.accountId, ...issue }));
-  });
+/** Updates that could not be read. */
+function skippedIssues({ application }: ChannelAccountSnapshot): Omit<ChannelStatusIssue, "channel" | "accountId">[] {
+  const skipped = fieldsOf(fieldsOf(application)?.["skippedUpdates"]);
+  const count = numberOf(skipped?.["count"]) ?? 0;
+  if (count === 0) return [];
+  const last = listOf(skipped?.["last"]).flatMap((entry) => `${numberOf(fieldsOf(entry)?.["updateId"]) ?? "?"} (${textOf(fieldsOf(entry)?.["why"]) ?? ""})`);
+  return [{ kind: "runtime", message: `${count} updates could not be read and were skipped, last: ${last.slice(-3).join("; ")}` }];
 }
 
-export function createStatus(clientOf: (account: TelegramAccount) => TelegramClient): StatusAdapter {
+/** `tg:123` → `123`. */
+export const bareEntry = (entry: string): string =>
+  entry
+    .trim()
+    .replace(/^(?:(?:telegram|tg):)+/i, "")
+    .toLowerCase();
+
+function layersIn({ groups }: TelegramAccount, { groupId }: ChannelGroupContext): readonly Fields[] {
+  const [, chatId, topicId] = /^(?:telegram:|group:)*(.+?)(?::(?:topic:)?(\d+))?$/.exec(groupId?.trim() ?? "") ?? [];
+  return chatId === undefined ? [] : layersOf(groups, chatId, topicId);
+}
+
+/** From this the kit makes setup, onboarding, status and the rest. */
+export function describeChannel(
+  accounts: AccountReader<TelegramAccount>,
+  clientOf: (account: TelegramAccount) => TelegramClient,
+): ChannelOnboardingSpec<TelegramAccount, TelegramProbe> {
   return {
-    defaultRuntime: { accountId: "default", running: false, lastStartAt: null, lastStopAt: null, lastError: null },
-    probeAccount: ({ account, timeoutMs }) => probe(clientOf(account), timeoutMs),
+    channel: "telegram",
+    label: "Telegram",
+    credentials: CREDENTIALS.map((credential) => ({ ...credential, checkEntry: tokenProblem })),
+    accounts,
+    idLabel: "telegramUserId",
+    idsLabel: "Telegram user ids",
+    idExample: "123456789",
+    normalizeEntry: bareEntry,
+    isName: (entry) => entry !== "" && entry !== "*" && !/^-?\d+$/.test(entry),
+    nameAdvice: "Use numbers such as 123456789; /whoami shows one",
+    requireMention: true,
+    authStatuses: [401, 404],
+    quickstartScore: 10,
+    groupLayers: layersIn,
+    probe: (account, timeoutMs) => probe(clientOf(account), timeoutMs),
+    who: ({ bot }) => (bot?.username ? `@${bot.username}` : undefined),
+    issues: skippedIssues,
+  };
+}
+
+type Status = ChannelParts<TelegramAccount, TelegramProbe>["status"];
+
+/** The kit's status, with the bot's groups looked at. */
+export function withAudit(status: Status, clientOf: (account: TelegramAccount) => TelegramClient): Status {
+  return {
+    ...status,
     auditAccount: ({ account, timeoutMs }) => audit(clientOf(account), account, timeoutMs),
-    buildChannelSummary: ({ snapshot }) => ({
-      configured: snapshot.configured ?? false,
-      tokenSource: snapshot.tokenSource ?? "none",
-      running: snapshot.running ?? false,
-      mode: snapshot.mode ?? null,
-      lastStartAt: snapshot.lastStartAt ?? null,
-      lastStopAt: snapshot.lastStopAt ?? null,
-      lastError: snapshot.lastError ?? null,
-      probe: snapshot.probe,
-      lastProbeAt: snapshot.lastProbeAt ?? null,
-    }),
-    buildAccountSnapshot({ account, runtime, probe: probed, audit: audited }) {
-      const seesAll = probed?.bot?.canReadAllGroupMessages;
+    async buildAccountSnapshot(params) {
+      const { account, runtime, probe: probed } = params;
       const unmentioned = Object.keys(account.groups).some((key) => groupRules(account.groups, key, undefined).requireMention === false);
       return {
-        ...runtime,
-        accountId: account.accountId,
-        name: account.name,
-        enabled: account.enabled,
-        configured: account.token !== "",
-        tokenSource: account.tokenSource,
+        ...(await status.buildAccountSnapshot!(params)),
         mode: runtime?.mode ?? (account.webhook ? "webhook" : "polling"),
-        dmPolicy: account.config.dmPolicy ?? "pairing",
-        allowFrom: (account.config.allowFrom ?? []).map(String),
         // True where it is asked for and privacy mode prevents it.
-        allowUnmentionedGroups: unmentioned && seesAll === false,
-        running: runtime?.running ?? false,
-        ...(probed === undefined ? {} : { probe: probed }),
-        ...(audited === undefined ? {} : { audit: audited }),
+        allowUnmentionedGroups: unmentioned && probed?.bot?.canReadAllGroupMessages === false,
         bot: runtime?.bot ?? probed?.bot,
       };
     },
-    collectStatusIssues: (accounts) => [...collectTelegramStatusIssues(accounts), ...ownIssues(accounts)],
+    collectStatusIssues: (accounts) => [...collectTelegramStatusIssues(accounts), ...status.collectStatusIssues!(accounts)],
   };
 }

@@ -1,8 +1,8 @@
 /** An account of the channel that runs against a Bot API server, for tests. */
 import type { ChannelAccountSnapshot, ChannelGatewayContext } from "openclaw/plugin-sdk";
+import type { Waiting } from "openclaw/plugin-sdk/channel-kit";
 import { createTelegramPlugin, type TelegramChannel, type TelegramPluginOptions } from "./channel.ts";
 import type { TelegramAccount } from "./account.ts";
-import type { Waiting } from "./receive/waiting.ts";
 import type { ChannelInboundEvent } from "./types.ts";
 
 export interface RunningAccount extends AsyncDisposable {

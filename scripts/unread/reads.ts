@@ -62,6 +62,10 @@ function take(node: Node, isTarget: boolean, parent: Node | undefined, { names, 
       names.add(name);
       pairs.add(`${from}.${name}`);
     }
+  } else if (node.type === "Property" && ["key", "fileKey"].includes(nameOf(node["key"]) ?? "")) {
+    // A credential that the channel kit reads.
+    const name = textOf(node["value"]);
+    if (name !== undefined) names.add(name);
   } else if (node.type === "CallExpression" || node.type === "ArrayExpression") {
     // A path, whole or in pieces, and tables of keys.
     const texts = ((node["arguments"] ?? node["elements"]) as readonly unknown[]).map(textOf);

@@ -7,6 +7,7 @@ import { createTestHost } from "../../src/plugin-testing/index.ts";
 import { manualClock } from "../../src/base/clock.ts";
 import { loadConfig, validate } from "../../src/config/index.ts";
 import { formatInboundEnvelope } from "../../src/channels/index.ts";
+import { expandChannelConfigs } from "../../src/plugins/inventory/channel-keys.ts";
 import { blockSettings } from "../../src/conversation/reply/blocks.ts";
 import { typingIntervalMs, typingMode } from "../../src/conversation/reply/typing.ts";
 import { retryPolicy } from "../../src/conversation/delivery/step.ts";
@@ -57,13 +58,12 @@ test("the commands of the pages work as they stand there, one after the other, a
   }
 });
 
-/** The manifests' schemas of the channels that come along. */
+/** The schemas of the channels that come along. */
 const CHANNEL_SCHEMAS = Object.fromEntries(
-  ["telegram", "irc"].map((id) => {
-    const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", id, "openclaw.plugin.json"), "utf8")) as {
-      channelConfigs: Record<string, { schema: Parameters<typeof validate>[0] }>;
-    };
-    return [id, manifest.channelConfigs[id]!.schema];
+  readdirSync(join(ROOT, "plugins")).flatMap((plugin) => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", plugin, "openclaw.plugin.json"), "utf8")) as { channelConfigs?: unknown };
+    const configs = (expandChannelConfigs(manifest.channelConfigs) ?? {}) as Record<string, { schema?: Parameters<typeof validate>[0] }>;
+    return Object.entries(configs).flatMap(([id, { schema }]) => (schema === undefined ? [] : [[id, schema] as const]));
   }),
 );
 
@@ -80,7 +80,7 @@ test("the configurations of the pages are valid, also for the channels that they
   };
   for (const { text } of shown) {
     expect([text, issuesOf(text)]).toEqual([text, []]);
-    const section = /(telegram|irc): \{/;
+    const section = new RegExp(`\\b(${Object.keys(CHANNEL_SCHEMAS).join("|")}): \\{`);
     if (section.test(text)) expect(issuesOf(text.replace(section, "$1: { nonsense: 1,"))).not.toEqual([]);
   }
   rmSync(folder, { recursive: true, force: true });

@@ -55,7 +55,17 @@ export function makePlace(): Place {
   const configPath = join(home, "openclaw.json");
   // Which bundled skills can be used depends on the programs of the machine: none are there unless a test wants them.
   const skills = { OPENCLAW_BUNDLED_SKILLS_DIR: join(home, "no-skills") };
-  const env = { PATH: process.env["PATH"], HOME: home, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_CONFIG_PATH: configPath, TMPDIR: home, ...skills };
+  // Nobody listens there: a test that wants a platform brings one.
+  const platforms = { OPENCLAW_TEST_TELEGRAM_API_ROOT: "http://127.0.0.1:1" };
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    OPENCLAW_STATE_DIR: stateDir,
+    OPENCLAW_CONFIG_PATH: configPath,
+    TMPDIR: home,
+    ...skills,
+    ...platforms,
+  };
   return {
     home,
     stateDir,

@@ -2,14 +2,13 @@
  * IRC has no receipts, but a server deals with lines in their order: when it has answered a PING that followed a message, it has dealt with the
  * message, and if it refused it, the refusal came before.
  */
-import { IrcError, notSent, refused, unsure, wordsOf } from "../failure.ts";
-import type { Waiting } from "../waiting.ts";
+import { asChannelError, messageOf, notSent, unfit, unsure, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type { IrcMessage } from "./library.ts";
 import { serverText } from "./registration.ts";
 import type { Session } from "./session.ts";
 
 export interface Fences {
-  /** Resolves when the server has dealt with the message. Rejects with an `IrcError` that says what became of it. */
+  /** Resolves when the server has dealt with the message. Rejects with a `ChannelError` that says what became of it. */
   send(target: string, text: string): Promise<void>;
   /** A line of the server. */
   saw(message: IrcMessage): void;
@@ -61,18 +60,18 @@ export function createFences(session: Session, waiting: Waiting): Fences {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const done = new AbortController();
     const one: Pending = { target: session.lower(target), token, settle: (error) => (error ? reject(error) : resolve()) };
-    if (session.signal.aborted) throw notSent("there is no connection");
+    if (session.signal.aborted) throw notSent("send", "there is no connection");
     pending.add(one);
-    const lost = (): void => one.settle(unsure(`the connection broke before the server had dealt with a message to ${target}`));
+    const lost = (): void => one.settle(unsure("send", `the connection broke before the server had dealt with a message to ${target}`));
     session.signal.addEventListener("abort", lost, { once: true });
     try {
       session
         .write(`PRIVMSG ${target} :${text}`)
-        .catch((error: unknown) => one.settle(error instanceof IrcError ? error : unsure(`a message to ${target} may not have left: ${wordsOf(error)}`)));
+        .catch((error: unknown) => one.settle(asChannelError(error) ?? unsure("send", `a message to ${target} may not have left: ${messageOf(error)}`)));
       session.write(`PING :${token}`).catch(() => {});
       void waiting
         .sleep(PATIENCE_MS, done.signal)
-        .then(() => one.settle(unsure(`the server did not say within ${PATIENCE_MS / 1000} s that it has a message to ${target}`)));
+        .then(() => one.settle(unsure("send", `the server did not say within ${PATIENCE_MS / 1000} s that it has a message to ${target}`)));
       await promise;
     } finally {
       done.abort();
@@ -96,8 +95,8 @@ export function createFences(session: Session, waiting: Waiting): Fences {
       const [one] = [...pending].filter(({ target }) => target === about);
       one?.settle(
         isLater
-          ? notSent(`the server wants a pause: ${serverText(message)}`, LATER_MS)
-          : refused(`${params[1]} cannot be written to: ${serverText(message)} (${command})`, `IRC_${command}`),
+          ? notSent("send", `the server wants a pause: ${serverText(message)}`, LATER_MS)
+          : unfit("send", `${params[1]} cannot be written to: ${serverText(message)} (${command})`, `IRC_${command}`),
       );
     },
   };

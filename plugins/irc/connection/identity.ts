@@ -1,7 +1,6 @@
 /** Our nick on the network: identified to NickServ, and reclaimed when someone else holds it. */
 import type { IrcAccount } from "../account.ts";
-import type { Log } from "../types.ts";
-import type { Waiting } from "../waiting.ts";
+import type { KitLog, Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type { IrcMessage } from "./library.ts";
 import { serverText } from "./registration.ts";
 import type { Session } from "./session.ts";
@@ -15,7 +14,7 @@ export interface IdentityDeps {
   readonly account: IrcAccount;
   readonly session: Session;
   readonly waiting: Waiting;
-  readonly log: Log;
+  readonly log: KitLog;
   /** Once in an account's life; true when it was not asked for before. */
   registers(): boolean;
 }

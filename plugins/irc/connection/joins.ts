@@ -1,7 +1,6 @@
 /** The channels that the account is in, or wants to be in. */
 import type { JoinedChannel } from "../account.ts";
-import type { Log } from "../types.ts";
-import type { Waiting } from "../waiting.ts";
+import type { KitLog, Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type { IrcMessage } from "./library.ts";
 import { serverText } from "./registration.ts";
 import type { Session } from "./session.ts";
@@ -37,7 +36,7 @@ interface Channel extends JoinedChannel {
 export interface JoinsDeps {
   readonly session: Session;
   readonly waiting: Waiting;
-  readonly log: Log;
+  readonly log: KitLog;
   changed(): void;
 }
 

@@ -1,6 +1,6 @@
 /** From the first line to the welcome: what the server may answer until then. */
 import type { IrcAccount } from "../account.ts";
-import { hopeless, type IrcError, notSent } from "../failure.ts";
+import { type ChannelError, hopeless, notSent } from "openclaw/plugin-sdk/channel-kit";
 import type { IrcMessage } from "./library.ts";
 
 /** Names to take when ours is taken. */
@@ -21,7 +21,7 @@ export type RegistrationStep =
   | undefined
   | { readonly kind: "nick"; readonly nick: string }
   | { readonly kind: "welcome" }
-  | { readonly kind: "over"; readonly error: IrcError };
+  | { readonly kind: "over"; readonly error: ChannelError };
 
 const SASL_FAILURES: ReadonlySet<string> = new Set(["902", "904", "905", "906", "908"]);
 const TAKEN: ReadonlySet<string> = new Set(["433", "436", "437"]);
@@ -30,7 +30,7 @@ export interface Registration {
   step(message: IrcMessage): RegistrationStep;
 }
 
-const over = (error: IrcError): RegistrationStep => ({ kind: "over", error });
+const over = (error: ChannelError): RegistrationStep => ({ kind: "over", error });
 /** The server's text, on one line and bounded. */
 export const serverText = ({ params }: Pick<IrcMessage, "params">): string =>
   (params.at(-1) ?? "")
@@ -45,7 +45,9 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
   function another(message: IrcMessage): RegistrationStep {
     attempt += 1;
     const next = otherNick(nick, attempt);
-    return next === undefined ? over(notSent(`every nick like "${nick}" is taken on ${host}: ${serverText(message)}`)) : { kind: "nick", nick: next };
+    return next === undefined
+      ? over(notSent("connect", `every nick like "${nick}" is taken on ${host}: ${serverText(message)}`))
+      : { kind: "nick", nick: next };
   }
 
   function ended(message: IrcMessage): RegistrationStep {
@@ -53,7 +55,7 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
     if (/password|access denied|not authori[sz]ed/i.test(reason)) {
       return over(hopeless(`${host} does not accept the password: ${reason}; check channels.irc.password`, "UNAUTHORIZED"));
     }
-    return over(notSent(`${host} ended the connection: ${reason || "without a reason"}`));
+    return over(notSent("connect", `${host} ended the connection: ${reason || "without a reason"}`));
   }
 
   return {

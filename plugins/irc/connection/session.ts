@@ -1,7 +1,6 @@
 /** One connection from its beginning to its end. */
 import type { IrcAccount } from "../account.ts";
-import { type IrcError, notSent, wordsOf } from "../failure.ts";
-import type { Log } from "../types.ts";
+import { type ChannelError, type KitLog, messageOf, notSent } from "openclaw/plugin-sdk/channel-kit";
 import { loadClient, type IrcMessage, type LibraryClient } from "./library.ts";
 import { createRegistration, serverText } from "./registration.ts";
 import { LineTransport } from "./transport.ts";
@@ -21,7 +20,7 @@ export const TIMES: SessionTimes = { connectMs: 15_000, registerMs: 30_000, ping
 
 export interface SessionOptions {
   readonly account: IrcAccount;
-  readonly log: Log;
+  readonly log: KitLog;
   readonly times: SessionTimes;
   readonly ca?: string | undefined;
   /** Every line after the welcome, and the welcome. */
@@ -38,8 +37,8 @@ export interface Session {
   /** Resolves with the welcome; rejects with what prevented it. */
   readonly ready: Promise<void>;
   /** Resolves with what ended it, when nothing of it is left. */
-  readonly ended: Promise<IrcError>;
-  /** Resolves when the line is with the operating system. Rejects with an `IrcError` when it did not leave, with another one when that is not certain. */
+  readonly ended: Promise<ChannelError>;
+  /** Resolves when the line is with the operating system. Rejects with a `ChannelError` when it did not leave, with another one when that is not certain. */
   write(line: string): Promise<void>;
   lower(text: string): string;
   isUs(nick: string): boolean;
@@ -68,7 +67,7 @@ function connect(client: LibraryClient, { account, times, log, ca }: SessionOpti
     ping_interval: times.pingIntervalMs / 1000,
     ping_timeout: times.pingTimeoutMs / 1000,
     transport: LineTransport,
-    onUnreadable: (error) => log.debug?.(`a line could not be read: ${wordsOf(error)}`),
+    onUnreadable: (error) => log.debug?.(`a line could not be read: ${messageOf(error)}`),
   });
 }
 
@@ -84,13 +83,18 @@ interface State {
   prefix: string | undefined;
   isWelcome: boolean;
   /** What ends it, where that is known before its end. */
-  why: IrcError | undefined;
+  why: ChannelError | undefined;
   readonly over: AbortController;
   readonly ready: PromiseWithResolvers<void>;
-  readonly ended: PromiseWithResolvers<IrcError>;
+  readonly ended: PromiseWithResolvers<ChannelError>;
 }
 
-function hear(client: LibraryClient, state: State, { account, onMessage }: SessionOptions, destroy: (error: IrcError) => void): (message: IrcMessage) => void {
+function hear(
+  client: LibraryClient,
+  state: State,
+  { account, onMessage }: SessionOptions,
+  destroy: (error: ChannelError) => void,
+): (message: IrcMessage) => void {
   const registration = createRegistration(account);
   function register(message: IrcMessage): void {
     const step = registration.step(message);
@@ -105,7 +109,7 @@ function hear(client: LibraryClient, state: State, { account, onMessage }: Sessi
   return (message) => {
     if (!state.isWelcome) return register(message);
     const { command, nick, ident, hostname } = message;
-    if (command === "ERROR") state.why ??= notSent(`${account.host} ended the connection: ${serverText(message) || "without a reason"}`);
+    if (command === "ERROR") state.why ??= notSent("connect", `${account.host} ended the connection: ${serverText(message) || "without a reason"}`);
     if (nick === state.nick && ident !== "" && hostname !== "") state.prefix = message.prefix;
     if (command === "NICK" && nick === state.nick) state.nick = message.params[0] || state.nick;
     onMessage(message);
@@ -127,7 +131,7 @@ function face(client: LibraryClient, state: State, times: SessionTimes): Session
     write(line) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const { transport } = client.connection;
-      if (over.signal.aborted || !transport?.isWritable) reject(notSent("there is no connection"));
+      if (over.signal.aborted || !transport?.isWritable) reject(notSent("send", "there is no connection"));
       else transport.writeLine(line, (error) => (error ? reject(error) : resolve()));
       return promise;
     },
@@ -144,7 +148,7 @@ function face(client: LibraryClient, state: State, times: SessionTimes): Session
       else client.connection.transport?.pause();
     },
     async quit(reason) {
-      state.why ??= notSent("it was stopped");
+      state.why ??= notSent("connect", "it was stopped");
       const force = setTimeout(() => client.connection.transport?.close(true), times.quitMs);
       client.connection.transport?.writeLine(`QUIT :${reason}`, (error) => {
         // Without a connection there is nobody to say goodbye to.
@@ -167,22 +171,22 @@ export function openSession(options: SessionOptions): Session {
     why: undefined,
     over: new AbortController(),
     ready: Promise.withResolvers<void>(),
-    ended: Promise.withResolvers<IrcError>(),
+    ended: Promise.withResolvers<ChannelError>(),
   };
   // Nobody needs to wait for the welcome.
   state.ready.promise.catch(() => {});
-  const destroy = (error: IrcError): void => {
+  const destroy = (error: ChannelError): void => {
     state.why ??= error;
     client.connection.transport?.close(true);
   };
   const late = setTimeout(() => {
-    if (!state.isWelcome) destroy(notSent(`${account.host} did not welcome us within ${times.registerMs / 1000} s`));
+    if (!state.isWelcome) destroy(notSent("connect", `${account.host} did not welcome us within ${times.registerMs / 1000} s`));
   }, times.registerMs);
   client.connection.on("message", hear(client, state, options, destroy));
-  client.on("ping timeout", () => destroy(notSent(`${account.host} has been silent for ${times.pingTimeoutMs / 1000} s`)));
+  client.on("ping timeout", () => destroy(notSent("connect", `${account.host} has been silent for ${times.pingTimeoutMs / 1000} s`)));
   client.on("socket close", (error) => {
     clearTimeout(late);
-    const failure = state.why ?? notSent(`${account.host}:${account.port}: ${error ? wordsOf(error) : "the connection was closed"}`);
+    const failure = state.why ?? notSent("connect", `${account.host}:${account.port}: ${error ? messageOf(error) : "the connection was closed"}`);
     state.over.abort();
     state.ready.reject(failure);
     state.ended.resolve(failure);

@@ -1,9 +1,9 @@
 /** A PRIVMSG as the host takes it, and answers to questions that others ask our program. */
 import { createHash } from "node:crypto";
-import { escapeRegExp } from "openclaw/plugin-sdk";
-import { groupRules, type IrcAccount } from "../account.ts";
+import { type ChannelInboundEvent, escapeRegExp } from "openclaw/plugin-sdk";
+import { groupLayers, rulesOf } from "openclaw/plugin-sdk/channel-kit";
+import type { IrcAccount } from "../account.ts";
 import type { IrcMessage } from "../connection/library.ts";
-import type { ChannelInboundEvent } from "../types.ts";
 import { senderOf } from "./sender.ts";
 
 /** Ids of messages: the server's where it sends some, else ours. */
@@ -139,7 +139,7 @@ export function readMessage(message: IrcMessage, facts: MessageFacts): ChannelIn
   const text = ctcp ? `* ${nick} ${words}` : words;
   const event = { kind: "message" as const, id: facts.ids.idOf(message, at, isExact), sender: senderOf(message, facts.account.trustsNames), text, to, at };
   if (channel === undefined) return { ...event, chat: { type: "direct", id: nick.toLowerCase() } };
-  const { systemPrompt, skills } = groupRules(facts.account.groups, channel);
+  const { systemPrompt, skills } = rulesOf(groupLayers(facts.account.groups, channel));
   const nicks = [...new Set([facts.nick, facts.account.nick])];
   return {
     ...event,

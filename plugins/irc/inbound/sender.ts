@@ -1,6 +1,6 @@
 /** Who wrote, for allow lists. */
 import type { IrcMessage } from "../connection/library.ts";
-import type { ChannelInboundEvent } from "../types.ts";
+import type { ChannelInboundEvent } from "openclaw/plugin-sdk";
 
 /** Case of ASCII only: what servers treat as the same name differs, and a name too few is safer than one too many. */
 export const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

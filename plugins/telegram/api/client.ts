@@ -2,9 +2,20 @@
 import { createRequire } from "node:module";
 import type { InputFile, RawApi } from "grammy";
 import type * as Grammy from "grammy/web";
-import { fieldsOf, textOf, wholeOf } from "../fields.ts";
-import { noAnswer, refusal, TelegramError } from "./failure.ts";
-import { createTransport, type Transport, type TransportOptions, type TransportRequest } from "./transport.ts";
+import {
+  asChannelError,
+  ChannelError,
+  createPauses,
+  createTransport,
+  fieldsOf,
+  jsonOf,
+  textOf,
+  type Transport,
+  type TransportOptions,
+  type TransportRequest,
+  wholeOf,
+} from "openclaw/plugin-sdk/channel-kit";
+import { noAnswer, refusal } from "./failure.ts";
 
 export const API_ROOT = "https://api.telegram.org";
 
@@ -77,7 +88,7 @@ const ACTION = "sendChatAction";
 
 /** How long Telegram asked to wait before a chat gets anything more. It holds for the whole chat, not only for the request that got the 429. */
 function createPatience(now: () => number) {
-  const until = new Map<string, number>();
+  const pauses = createPauses(now);
 
   /** The chat that a request posts to. No chat has the number 0: it stands where nothing shall be sent. */
   function chatOf(method: string, payload: object): string | undefined {
@@ -89,34 +100,32 @@ function createPatience(now: () => number) {
   return {
     /** Throws the refusal that a request would only meet again. */
     check(method: string, payload: object): void {
-      const chat = until.size === 0 ? undefined : chatOf(method, payload);
-      if (chat === undefined) return;
-      const left = (until.get(chat) ?? 0) - now();
-      if (left <= 0) return void until.delete(chat);
-      throw new TelegramError(`Telegram asked for a pause in this chat: ${method} has to wait for ${Math.ceil(left / 1000)} s`, {
-        method,
+      const chat = chatOf(method, payload);
+      const left = chat === undefined ? 0 : pauses.left(chat);
+      if (left <= 0) return;
+      throw new ChannelError(`Telegram asked for a pause in this chat: ${method} has to wait for ${Math.ceil(left / 1000)} s`, {
+        action: method,
         status: 429,
-        delivery: { state: "retry", retryAfterMs: Math.ceil(left) },
+        delivery: { state: "retry", retryAfterMs: left },
+        code: "TELEGRAM_429",
       });
     },
     /** A request was refused. */
-    learn(method: string, payload: object, failure: TelegramError): void {
+    learn(method: string, payload: object, failure: ChannelError): void {
       const ms = failure.status === 429 ? failure.delivery.retryAfterMs : undefined;
       const chat = method === ACTION ? undefined : chatOf(method, payload);
-      if (ms !== undefined && chat !== undefined) until.set(chat, Math.max(until.get(chat) ?? 0, now() + ms));
+      if (ms !== undefined && chat !== undefined) pauses.set(chat, ms);
     },
   };
 }
 
 /** What went wrong, from whatever grammY threw. */
-function failureOf(error: unknown, method: string, library: Library, clean: (text: string) => string): TelegramError {
-  if (error instanceof TelegramError) return error;
+function failureOf(error: unknown, method: string, library: Library, clean: (text: string) => string): ChannelError {
   if (error instanceof library.GrammyError) {
     return refusal(method, error.error_code, clean(error.description), fieldsOf(error.parameters) ?? {});
   }
   const inner = error instanceof library.HttpError ? error.error : error;
-  if (inner instanceof TelegramError) return inner;
-  return noAnswer(method, fieldsOf(inner) ?? {}, clean(inner instanceof Error ? inner.message : "unknown error"));
+  return asChannelError(inner) ?? noAnswer(method, inner, clean(inner instanceof Error ? inner.message : "unknown error"));
 }
 
 export function createClient(options: ClientOptions): TelegramClient {
@@ -134,12 +143,8 @@ export function createClient(options: ClientOptions): TelegramClient {
     const text = (await answer.bytes(MAX_ANSWER_BYTES)).toString("utf8");
     return {
       async json() {
-        try {
-          const value: unknown = JSON.parse(text);
-          if (typeof fieldsOf(value)?.["ok"] === "boolean") return value;
-        } catch {
-          // Reported below.
-        }
+        const value = jsonOf(text);
+        if (typeof fieldsOf(value)?.["ok"] === "boolean") return value;
         throw refusal(method, answer.status >= 400 ? answer.status : 502, "the answer is none of the Bot API");
       },
     };

@@ -1,6 +1,6 @@
 /** Who wrote, and in which chat. */
 import { groupRules, type TelegramAccount } from "../account.ts";
-import { defined, fieldsOf, type Fields, textOf, wholeOf } from "../fields.ts";
+import { defined, fieldsOf, type Fields, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
 import { GENERAL_TOPIC } from "../send/sender.ts";
 import type { ChannelInboundEvent, ChannelInboundSender } from "../types.ts";
 import type { LongTexts, Self } from "./text.ts";

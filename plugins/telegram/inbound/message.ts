@@ -1,5 +1,5 @@
 /** Messages, edited ones and posts of channels, with their files, what they answer and where they were forwarded from. */
-import { defined, fieldsOf, type Fields, listOf, numberOf, textOf, wholeOf } from "../fields.ts";
+import { defined, fieldsOf, type Fields, listOf, numberOf, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
 import type { ChannelInboundEvent, ChannelInboundMedia } from "../types.ts";
 import { chatRefOf, MalformedUpdate, type MappingFacts, nameOf, senderOf } from "./chat.ts";
 import { type LongTexts, readText, type TextPart } from "./text.ts";

@@ -1,5 +1,5 @@
 /** What was written: links that are hidden behind words become Markdown, mentions and commands are found by the platform's own marks, and long texts are joined. */
-import { fieldsOf, type Fields, listOf, textOf, wholeOf } from "../fields.ts";
+import { fieldsOf, type Fields, listOf, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
 import type { ChannelInboundEvent } from "../types.ts";
 
 /** Who we are there. */

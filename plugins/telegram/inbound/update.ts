@@ -1,5 +1,5 @@
 /** One update of the Bot API → the events for the host. */
-import { defined, fieldsOf, type Fields, listOf, textOf, wholeOf } from "../fields.ts";
+import { defined, fieldsOf, type Fields, listOf, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
 import type { ChannelInboundEvent } from "../types.ts";
 import { chatRefOf, MalformedUpdate, type MappingFacts, nameOf, senderOf } from "./chat.ts";
 import { editEvent, messageEvent } from "./message.ts";

@@ -2,9 +2,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { readRequestBodyWithLimit, isRequestBodyLimitError } from "openclaw/plugin-sdk";
+import { hopeless, type KitLog, messageOf } from "openclaw/plugin-sdk/channel-kit";
 import type { WebhookSettings } from "../account.ts";
-import { TelegramError } from "../api/failure.ts";
-import type { Intake, IntakeLog } from "./intake.ts";
+import type { Updates } from "./intake.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const BODY_TIMEOUT_MS = 30_000;
@@ -13,10 +13,10 @@ const HEALTH_PATH = "/healthz";
 
 export interface WebhookDeps {
   readonly settings: WebhookSettings;
-  readonly intake: Intake;
-  readonly log: IntakeLog;
+  readonly updates: Updates;
+  readonly log: KitLog;
   /** An update came. */
-  alive(updates: number): void;
+  alive(): void;
 }
 
 export interface WebhookListener extends AsyncDisposable {
@@ -26,12 +26,7 @@ export interface WebhookListener extends AsyncDisposable {
 /** A webhook without a secret would take messages from anybody: it is not started. */
 export function requireSecret({ secret }: WebhookSettings): void {
   const refuse = (why: string): never => {
-    throw new TelegramError(`channels.telegram.webhookSecret ${why}`, {
-      method: "setWebhook",
-      delivery: { state: "failed" },
-      permanent: true,
-      code: "CONFIG_INVALID",
-    });
+    throw hopeless(`channels.telegram.webhookSecret ${why}`);
   };
   if (secret === "") refuse("is missing: webhookUrl needs it, so that nobody but Telegram can post messages; set it to a long random text");
   if (!/^[\w-]{1,256}$/.test(secret)) refuse("may have 1 to 256 letters, digits, underscores and hyphens only; choose another one");
@@ -60,7 +55,7 @@ async function inTime(taking: Promise<void>): Promise<void> {
   }
 }
 
-async function handle(request: IncomingMessage, response: ServerResponse, { settings, intake, log, alive }: WebhookDeps): Promise<void> {
+async function handle(request: IncomingMessage, response: ServerResponse, { settings, updates, log, alive }: WebhookDeps): Promise<void> {
   const path = (request.url ?? "/").split("?", 1)[0];
   if (path === HEALTH_PATH) return end(response, 200, "ok");
   if (path !== settings.path) return end(response, 404);
@@ -72,12 +67,12 @@ async function handle(request: IncomingMessage, response: ServerResponse, { sett
   } catch (error) {
     return end(response, isRequestBodyLimitError(error) ? error.statusCode : 400);
   }
-  alive(1);
+  alive();
   try {
-    await inTime(intake.takeNow(update));
+    await inTime(updates.takeNow(update));
     end(response, 200);
   } catch (error) {
-    log.warn(`an update was not taken and will come again: ${error instanceof Error ? error.message : String(error)}`);
+    log.warn(`an update was not taken and will come again: ${messageOf(error)}`);
     end(response, 503);
   }
 }

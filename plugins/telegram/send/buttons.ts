@@ -1,6 +1,6 @@
 /** Buttons below a message. */
 import type { TelegramAccount } from "../account.ts";
-import { fieldsOf, listOf, textOf } from "../fields.ts";
+import { fieldsOf, listOf, textOf } from "openclaw/plugin-sdk/channel-kit";
 
 export type InlineButton = { text: string; callback_data: string } | { text: string; url: string };
 

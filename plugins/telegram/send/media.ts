@@ -1,8 +1,7 @@
 /** Files: those to send, and those that came with messages. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
+import { asChannelError, fieldsOf, messageOf, safeFileName, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
 import type { TelegramClient } from "../api/client.ts";
-import { asTelegramError, TelegramError, unfit } from "../api/failure.ts";
-import { fieldsOf, textOf } from "../fields.ts";
 import type { Keyboard } from "./buttons.ts";
 import { type Detour, post, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
 import { cannotParse, removeStale, sendText, type TextContext } from "./text.ts";
@@ -39,11 +38,7 @@ export function uploadKind({ mimeType = "", bytes, gifPlayback, audioAsVoice }: 
 }
 
 /** A name that cannot leave its header. */
-export function uploadName(name: string | undefined, kind: UploadKind): string {
-  // oxlint-disable-next-line no-control-regex
-  const clean = (name ?? "").replaceAll(/[\u0000-\u001F\u007F"';:\\/=]/g, "_").slice(-120);
-  return clean || kind;
-}
+export const uploadName = (name: string | undefined, kind: UploadKind): string => safeFileName(name, kind);
 
 const METHODS = {
   photo: "sendPhoto",
@@ -86,17 +81,15 @@ async function load(ctx: MediaContext) {
   try {
     return await loadWebMedia(ctx.mediaUrl!, { maxBytes: MAX_FILE_BYTES, ...(ctx.mediaLocalRoots ? { localRoots: ctx.mediaLocalRoots } : {}) });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new TelegramError(`the file to send could not be read: ${why}`, { method: "sendMedia", delivery: { state: "failed" }, code: "INVALID_INPUT" });
+    throw unfit("sendMedia", `the file to send could not be read: ${messageOf(error)}`);
   }
 }
 
 /** The file is out, its text is not: trying all of it again would show the file twice. */
 function afterFile(error: unknown): unknown {
-  const failure = asTelegramError(error);
+  const failure = asChannelError(error);
   if (failure?.delivery.state !== "retry") return error;
-  const { method, description, code, message } = failure;
-  return new TelegramError(`the file was sent, but its text was not: ${message}`, { method, description, code, delivery: { state: "unknown" } });
+  return failure.withDelivery({ state: "unknown" }, `the file was sent, but its text was not: ${failure.message}`);
 }
 
 /** One message with the file and its text; two where the text is longer than a caption may be. */

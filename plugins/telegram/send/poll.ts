@@ -1,6 +1,6 @@
 /** Polls. */
 import type { ChannelPollContext } from "openclaw/plugin-sdk";
-import { unfit } from "../api/failure.ts";
+import { unfit } from "openclaw/plugin-sdk/channel-kit";
 import { post, postFields, type Sender } from "./sender.ts";
 
 export const MAX_POLL_OPTIONS = 10;

@@ -1,5 +1,5 @@
 /** A message that shows an answer while it is written. Whatever goes wrong with it, the answer itself is not touched. */
-import { asTelegramError } from "../api/failure.ts";
+import { asChannelError } from "openclaw/plugin-sdk/channel-kit";
 import type { Preview } from "../types.ts";
 import { messageId, type PostOptions, post, postFields, type Sender } from "./sender.ts";
 import { removeQuietly } from "./text.ts";
@@ -56,7 +56,7 @@ export function openPreview({ sender, now }: PreviewDeps, options: PreviewOption
         shown = text;
         sender.preview.shown(chatId!, id!, text);
       } catch (error) {
-        const failure = asTelegramError(error);
+        const failure = asChannelError(error);
         if (failure?.mentions("message is not modified")) shown = text;
         else if (failure?.status === 429) quietUntil = now() + Math.max(failure.delivery.retryAfterMs ?? 0, PREVIEW.intervalMs);
         else if (failure?.delivery.state === "retry") quietUntil = now() + SLOW_DOWN_MS;

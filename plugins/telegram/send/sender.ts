@@ -1,7 +1,8 @@
 /** Targets, and requests that post something to them, with the ways out that Telegram's refusals leave. */
+import { asChannelError, type ChannelError, unfit } from "openclaw/plugin-sdk/channel-kit";
 import type { TelegramAccount } from "../account.ts";
 import type { TelegramClient } from "../api/client.ts";
-import { asTelegramError, type TelegramError, unfit } from "../api/failure.ts";
+import { movedTo } from "../api/failure.ts";
 import type { Render } from "../accounts.ts";
 
 /** Whom a message goes to. */
@@ -103,17 +104,17 @@ export function postFields(sender: Sender, options: PostOptions): PostFields {
 }
 
 /** Another form of the request for a refusal that has one; `undefined`: none. */
-export type Detour<T> = (failure: TelegramError, fields: T) => T | undefined;
+export type Detour<T> = (failure: ChannelError, fields: T) => T | undefined;
 
 /** The topic is gone: the chat is still there. */
-function withoutThread<T extends PostFields>(failure: TelegramError, fields: T): T | undefined {
+function withoutThread<T extends PostFields>(failure: ChannelError, fields: T): T | undefined {
   if (fields.message_thread_id === undefined || !failure.mentions("message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED")) return undefined;
   const { message_thread_id: _thread, ...rest } = fields;
   return rest as T;
 }
 
 /** Also where Telegram does not let go of it by itself. */
-function withoutReply<T extends PostFields>(failure: TelegramError, fields: T): T | undefined {
+function withoutReply<T extends PostFields>(failure: ChannelError, fields: T): T | undefined {
   if (fields.reply_parameters === undefined || !failure.mentions("message to be replied not found", "replied message not found", "MESSAGE_ID_INVALID"))
     return undefined;
   const { reply_parameters: _reply, ...rest } = fields;
@@ -129,7 +130,7 @@ export async function post<T extends PostFields>(
 ): Promise<Posted> {
   const left = new Set<Detour<T>>([...detours, withoutThread, withoutReply]);
   /** The request in its next form. */
-  function changed(failure: TelegramError, refused: T): T | undefined {
+  function changed(failure: ChannelError, refused: T): T | undefined {
     for (const detour of left) {
       const next = detour(failure, refused);
       if (next === undefined) continue;
@@ -146,12 +147,13 @@ export async function post<T extends PostFields>(
       sender.sent(String(posted.chat?.id ?? current.chat_id), posted.message_id);
       return posted;
     } catch (error) {
-      const failure = asTelegramError(error);
+      const failure = asChannelError(error);
       if (failure?.status !== 400) throw error;
-      if (failure.migratedTo !== undefined && mayMigrate) {
+      const moved = movedTo(failure);
+      if (moved !== undefined && mayMigrate) {
         mayMigrate = false;
-        await sender.migrated(String(current.chat_id), String(failure.migratedTo));
-        current = { ...current, chat_id: failure.migratedTo };
+        await sender.migrated(String(current.chat_id), String(moved));
+        current = { ...current, chat_id: moved };
         continue;
       }
       const next = changed(failure, current);

@@ -1,6 +1,6 @@
 /** Texts: sent as HTML, as they are where Telegram cannot read that, or put into the message that showed them while they were written. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
-import { asTelegramError, TelegramError } from "../api/failure.ts";
+import { asChannelError, type ChannelError } from "openclaw/plugin-sdk/channel-kit";
 import type { Rendered } from "../accounts.ts";
 import type { Keyboard } from "./buttons.ts";
 import { type Detour, messageId, parseTarget, post, type Posted, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
@@ -15,7 +15,7 @@ interface TextFields extends PostFields {
 }
 
 /** Telegram could not read the marks. */
-export const cannotParse = (failure: TelegramError): boolean => failure.mentions("can't parse entities", "can't find end", "unsupported start tag");
+export const cannotParse = (failure: ChannelError): boolean => failure.mentions("can't parse entities", "can't find end", "unsupported start tag");
 
 const asPlain =
   (plain: string): Detour<TextFields> =>
@@ -27,10 +27,8 @@ const asPlain =
 
 /** Editing twice is editing once: what may have been done is simply done again. */
 function repeatable(error: unknown): unknown {
-  const failure = asTelegramError(error);
-  if (failure?.delivery.state !== "unknown") return error;
-  const { method, status, description, code, message } = failure;
-  return new TelegramError(message, { method, description, code, delivery: { state: "retry" }, ...(status === undefined ? {} : { status }) });
+  const failure = asChannelError(error);
+  return failure?.delivery.state === "unknown" ? failure.withDelivery({ state: "retry" }) : error;
 }
 
 interface Edit {
@@ -52,14 +50,14 @@ export async function editText(sender: Sender, { html, plain }: Rendered, edit: 
   try {
     await sender.client.call("editMessageText", { ...base, text: html, parse_mode: "HTML" }, options);
   } catch (error) {
-    const failure = asTelegramError(error);
+    const failure = asChannelError(error);
     if (failure?.status !== 400) throw repeatable(error);
     if (failure.mentions("message is not modified")) return { message_id: edit.id };
     if (!cannotParse(failure)) return undefined;
     try {
       await sender.client.call("editMessageText", { ...base, text: plain }, options);
     } catch (again) {
-      const second = asTelegramError(again);
+      const second = asChannelError(again);
       if (second?.mentions("message is not modified")) return { message_id: edit.id };
       if (second?.status === 400) return undefined;
       throw repeatable(again);
@@ -119,7 +117,7 @@ async function answered(call: Promise<unknown>): Promise<void> {
   try {
     await call;
   } catch (error) {
-    const status = asTelegramError(error)?.status;
+    const status = asChannelError(error)?.status;
     if (status === undefined || status >= 500 || status === 429) throw error;
   }
 }

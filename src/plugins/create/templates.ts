@@ -150,34 +150,32 @@ test("who is not allowed gets no answer from it", async () => {
 
 const channel: TemplateFiles = {
   description: "A channel that people write over.",
-  manifest: ({ id }) => ({ channels: [id], configSchema: { type: "object", additionalProperties: false, properties: {} } }),
+  manifest: ({ id }) => ({
+    channels: [id],
+    channelConfigs: { [id]: { common: true } },
+    configSchema: { type: "object", additionalProperties: false, properties: {} },
+  }),
   code: ({ id, name }) => `import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
-import type { ChannelPlugin, OpenClawPluginApi } from "openclaw/plugin-sdk";
+import { defineChannel } from "openclaw/plugin-sdk/channel-kit";
+import type { OpenClawPluginApi } from "openclaw/plugin-sdk/plugin-entry";
 
-/** Sends a text to a recipient. Put the call to your service here. */
-async function send(to: string, text: string) {
-  return { channel: ${JSON.stringify(id)}, messageId: \`\${to}-\${text.length}\` };
-}
-
-const channel: ChannelPlugin = {
+const channel = defineChannel({
   id: ${JSON.stringify(id)},
-  meta: {
-    id: ${JSON.stringify(id)},
-    label: ${JSON.stringify(name)},
-    selectionLabel: ${JSON.stringify(name)},
-    docsPath: "/channels/${id}",
-    blurb: "A channel of your own.",
+  label: ${JSON.stringify(name)},
+  blurb: "A channel of your own.",
+  // A token that people set: credentials: [{ key: "token", label: "Token", inputs: ["token"] }], and its schema in openclaw.plugin.json.
+
+  /** Runs while the account is on. What people write goes to run.intake.add(event); an error that is thrown ends in another attempt. */
+  async connect(run) {
+    run.up();
+    await run.stopped();
   },
-  capabilities: { chatTypes: ["direct"] },
-  config: {
-    listAccountIds: () => ["default"],
-    resolveAccount: (cfg) => ({ accountId: "default", enabled: cfg.channels?.[${JSON.stringify(id)}]?.enabled !== false }),
+
+  /** Sends one message and gives its id. Put the call to your service here. */
+  async send(account, { to, text }) {
+    return \`\${account.accountId}-\${to}-\${text.length}\`;
   },
-  outbound: {
-    deliveryMode: "direct",
-    sendText: ({ to, text }) => send(to, text),
-  },
-};
+});
 
 export default definePluginEntry({
   id: ${JSON.stringify(id)},
@@ -198,6 +196,14 @@ test("the channel is registered", async () => {
   await using host = await createTestHost({ plugins: [plugin] });
   assert.deepEqual(host.diagnostics().filter(({ level }) => level === "error"), []);
   assert.deepEqual(host.plugins()[0]?.channelIds, [${JSON.stringify(id)}]);
+});
+
+test("a message is answered over it", async () => {
+  await using host = await createTestHost({ plugins: [plugin] });
+  await host.ready();
+  host.script(["Hello, Ada!"]);
+  await host.receive({ channel: ${JSON.stringify(id)}, from: "ada", text: "hello" });
+  assert.deepEqual(host.replies().map(({ to, text }) => [to, text]), [["ada", "Hello, Ada!"]]);
 });
 `,
 };

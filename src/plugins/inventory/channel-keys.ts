@@ -19,8 +19,8 @@ const PROPERTIES: Fields = {
   markdown: object({ tables: oneOf(["off", "bullets", "code"], "How tables are shown. Default code.") }, "Formatting."),
   commands: object(
     {
-      native: { anyOf: [{ type: "boolean" }, { const: "auto" }], description: "The platform's menu of commands. Default auto." },
-      nativeSkills: { anyOf: [{ type: "boolean" }, { const: "auto" }], description: "Skills in that menu. Default auto." },
+      native: { enum: [true, false, "auto"], description: "Commands in the platform's menu. Default auto." },
+      nativeSkills: { enum: [true, false, "auto"], description: "Skills in that menu. Default auto." },
     },
     "Commands of the platform's menu.",
   ),
@@ -65,14 +65,23 @@ const GROUP = object(
   "A group.",
 );
 
-/** Own keys stand over the common ones of the same name; `null` takes one out. */
-function merged(common: Fields, own: Fields): Fields {
-  const all = Object.keys({ ...common, ...own });
+/** Words of a schema that say which values it takes. */
+const KINDS = ["type", "enum", "const", "anyOf", "oneOf", "$ref"];
+
+/** Limits and descriptions are added to a common key; one that takes other kinds of values replaces it. */
+function refined(below: Fields, above: Fields): Fields {
+  const isAnother = KINDS.some((word) => Object.hasOwn(above, word) && JSON.stringify(above[word]) !== JSON.stringify(below[word]));
+  return isAnother ? { description: below["description"], ...above } : { ...below, ...above };
+}
+
+/** Own keys stand over the common ones of the same name; `null` takes one out. Forms show `first`, own keys, then the rest. */
+function merged(common: Fields, own: Fields, first: readonly string[] = []): Fields {
+  const all = new Set([...first, ...Object.keys(own), ...Object.keys(common)]);
   return Object.fromEntries(
-    all.flatMap((key) => {
+    [...all].flatMap((key) => {
       if (own[key] === null) return [];
       const [below, above] = [common[key], own[key]];
-      return [[key, isObject(below) && isObject(above) ? { ...below, ...above } : (above ?? below)]];
+      return [[key, isObject(below) && isObject(above) ? refined(below, above) : (above ?? below)]];
     }),
   );
 }
@@ -88,7 +97,7 @@ function accountsOf(properties: Fields): Fields {
 export function withCommonKeys(schema: Fields): Fields {
   const own = isObject(schema["properties"]) ? schema["properties"] : {};
   const definitions = isObject(schema["$defs"]) ? schema["$defs"] : {};
-  const properties = merged(PROPERTIES, own);
+  const properties = merged(PROPERTIES, own, ["enabled", "name"]);
   const group = isObject(definitions["group"]) ? definitions["group"] : {};
   const groupProperties = merged(GROUP["properties"] as Fields, isObject(group["properties"]) ? group["properties"] : {});
   return {

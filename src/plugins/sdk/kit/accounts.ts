@@ -1,10 +1,10 @@
 /** Accounts of a channel, read from its configuration, from files and from the environment. */
 import type { ChannelSetupInput, HostConfig } from "../../../protocol/index.ts";
-import { channelSection, DEFAULT_ACCOUNT_ID, normalizeAccountId } from "../account-ids.ts";
+import { accountSection, channelSection, DEFAULT_ACCOUNT_ID, normalizeAccountId } from "../account-ids.ts";
 import { createAccountListHelpers } from "../config/account-lists.ts";
 import { tryReadSecretFileSync } from "../config/secret-files.ts";
 import { envValue } from "../host-binding.ts";
-import { entriesOf, type Fields, fieldsOf, flagOf, textOf, textsOf } from "./fields.ts";
+import { entriesOf, type Fields, fieldsOf, flagOf, textOf, textsOf, trimmedOf } from "./fields.ts";
 
 /** Something an account needs: a token, an address, a number. */
 export interface CredentialSpec {
@@ -27,9 +27,29 @@ export interface CredentialSpec {
   readonly isPublic?: boolean | undefined;
   /** The account can run without it, always or with these settings. */
   readonly isOptional?: boolean | ((config: Fields) => boolean) | undefined;
+  /** The channel's own one belongs to the default account: others do not inherit it. */
+  readonly isOwn?: boolean | undefined;
+  /** The environment stands over the configuration. Default: below it. */
+  readonly envWins?: boolean | undefined;
+  /** A file stands over a text beside it. Default: below it. */
+  readonly fileWins?: boolean | undefined;
+  /** Onboarding asks for it. Default true. */
+  readonly isAsked?: boolean | undefined;
+  /** What is wrong with a value as somebody enters it. Default: as `check` says. */
+  readonly checkEntry?: ((value: string) => string | undefined) | undefined;
+  /** How an entered value is written. Default: as it is, under `key`. */
+  readonly keys?: ((value: string) => Fields) | undefined;
 }
 
 export type CredentialSource = "config" | "file" | "env" | "none";
+
+/** A secret, and where it is from. */
+export interface FoundSecret {
+  readonly value: string;
+  readonly source: CredentialSource;
+  /** Why a file that is named cannot be read. */
+  readonly problem?: string | undefined;
+}
 
 export interface ChannelAccount {
   readonly accountId: string;
@@ -64,6 +84,20 @@ export interface AccountReader<A extends ChannelAccount> {
   defaultAccountId(cfg: HostConfig): string;
 }
 
+/** A secret in one section: a text, or the file that another key names. `path` is that of the section, for problems. */
+export function readSecret(
+  section: Fields,
+  path: string,
+  { key, fileKey, fileWins }: Pick<CredentialSpec, "key" | "fileKey" | "fileWins">,
+): FoundSecret | undefined {
+  const written = trimmedOf(section[key]);
+  const file = fileKey === undefined ? undefined : trimmedOf(section[fileKey]);
+  if (file === undefined || (written !== undefined && fileWins !== true)) return written === undefined ? undefined : { value: written, source: "config" };
+  const configPath = `${path}.${fileKey}`;
+  const read = tryReadSecretFileSync(file, configPath, undefined, { configPath });
+  return read.status === "available" ? { value: read.value, source: "file" } : { value: "", source: "none", problem: read.diagnostic.message };
+}
+
 /** `dm.policy` and `dm.allowFrom` are older names of the keys beside them. */
 function accessOf(config: Fields): Pick<ChannelAccount, "dmPolicy" | "groupPolicy" | "allowFrom" | "groupAllowFrom"> {
   const dm = fieldsOf(config["dm"]) ?? {};
@@ -93,41 +127,46 @@ export function createAccountReader<A extends ChannelAccount>(spec: AccountReade
   /** Read once for each configuration, which is immutable. */
   const known = new WeakMap<HostConfig, Map<string, A>>();
 
-  function credentialOf({ key, fileKey, env: name }: CredentialSpec, config: Fields, accountId: string): { value: string; source: CredentialSource } {
-    const written = textOf(config[key])?.trim();
-    if (written) return { value: written, source: "config" };
-    const file = fileKey === undefined ? undefined : tryReadSecretFileSync(textOf(config[fileKey]), `channels.${channel}.${fileKey}`);
-    if (file !== undefined) return { value: file, source: "file" };
-    const fromEnv = name !== undefined && accountId === DEFAULT_ACCOUNT_ID ? env(name)?.trim() : undefined;
-    return fromEnv ? { value: fromEnv, source: "env" } : { value: "", source: "none" };
+  /** The account's own keys, then the channel's. */
+  function credentialOf(cfg: HostConfig, credential: CredentialSpec, accountId: string): FoundSecret {
+    const isDefault = accountId === DEFAULT_ACCOUNT_ID;
+    const fromEnv = credential.env !== undefined && isDefault ? trimmedOf(env(credential.env)) : undefined;
+    const environment: FoundSecret | undefined = fromEnv === undefined ? undefined : { value: fromEnv, source: "env" };
+    if (environment && credential.envWins === true) return environment;
+    const own = readSecret(accountSection(cfg, channel, accountId) ?? {}, `channels.${channel}.accounts.${accountId}`, credential);
+    const isShared = isDefault || credential.isOwn !== true;
+    return (
+      own ??
+      (isShared ? readSecret(channelSection(cfg, channel) ?? {}, `channels.${channel}`, credential) : undefined) ??
+      environment ?? { value: "", source: "none" }
+    );
   }
 
-  function problemsOf(config: Fields, values: Readonly<Record<string, string>>): string[] {
-    return credentials.flatMap(({ key, fileKey, env: name, label, check, isOptional }) => {
-      const value = values[key] ?? "";
-      const path = `channels.${channel}.${key}`;
-      if (value !== "") return check?.(value)?.replace(/^/, `${path}: `) ?? [];
-      if (typeof isOptional === "function" ? isOptional(config) : isOptional === true) return [];
-      const ways = [path, ...(fileKey === undefined ? [] : [fileKey]), ...(name === undefined ? [] : [name])];
-      return `no ${label.toLowerCase()}: set ${ways.length > 1 ? `${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}` : path}`;
-    });
+  function problemOf({ key, fileKey, env: name, label, check, isOptional }: CredentialSpec, { value, problem }: FoundSecret, config: Fields): string[] {
+    const path = `channels.${channel}.${key}`;
+    if (problem !== undefined) return [problem];
+    if (value !== "") return [check?.(value)].flatMap((wrong) => (wrong === undefined ? [] : `${path}: ${wrong}`));
+    if (typeof isOptional === "function" ? isOptional(config) : isOptional === true) return [];
+    const ways = [path, ...(fileKey === undefined ? [] : [fileKey]), ...(name === undefined ? [] : [name])];
+    return [`no ${label.toLowerCase()}: set ${ways.length > 1 ? `${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}` : path}`];
   }
 
-  function read(cfg: HostConfig, accountId: string): A {
+  function read(cfg: HostConfig, accountId: string): { readonly account: A; readonly mayChange: boolean } {
     const config: Fields = lists.resolveAccountConfig(cfg, accountId);
-    const found = credentials.map((credential) => [credential.key, credentialOf(credential, config, accountId)] as const);
-    const values = Object.fromEntries(found.map(([key, { value }]) => [key, value]));
-    return spec.read({
+    const found = credentials.map((credential) => ({ credential, ...credentialOf(cfg, credential, accountId) }));
+    const account = spec.read({
       accountId,
-      name: textOf(config["name"]),
-      enabled: config["enabled"] !== false && (channelSection(cfg, channel) as Fields | undefined)?.["enabled"] !== false,
+      name: trimmedOf(config["name"]),
+      enabled: config["enabled"] !== false && channelSection(cfg, channel)?.["enabled"] !== false,
       config,
-      credentials: values,
-      sources: Object.fromEntries(found.map(([key, { source }]) => [key, source])),
+      credentials: Object.fromEntries(found.map(({ credential: { key }, value }) => [key, value])),
+      sources: Object.fromEntries(found.map(({ credential: { key }, source }) => [key, source])),
       ...accessOf(config),
       groups: fieldsOf(config["groups"]) ?? {},
-      problems: problemsOf(config, values),
+      problems: found.flatMap((one) => problemOf(one.credential, one, config)),
     });
+    // A file may change at any time.
+    return { account, mayChange: found.some(({ source, problem }) => source === "file" || problem !== undefined) };
   }
 
   return {
@@ -138,9 +177,8 @@ export function createAccountReader<A extends ChannelAccount>(spec: AccountReade
       const ofConfig = known.get(cfg) ?? new Map<string, A>();
       const before = ofConfig.get(accountId);
       if (before) return before;
-      const account = read(cfg, accountId);
-      // A file may change at any time.
-      if (!Object.values(account.sources).includes("file")) known.set(cfg, ofConfig.set(accountId, account));
+      const { account, mayChange } = read(cfg, accountId);
+      if (!mayChange) known.set(cfg, ofConfig.set(accountId, account));
       return account;
     },
   };

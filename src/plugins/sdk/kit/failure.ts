@@ -46,6 +46,12 @@ export class ChannelError extends Error {
     const description = this.description.toLowerCase();
     return texts.some((text) => description.includes(text.toLowerCase()));
   }
+
+  /** The same, with another end for what was to be sent. */
+  withDelivery(delivery: SendFailure, message: string = this.message): ChannelError {
+    const { action, status, description, permanent, code, reason, body } = this;
+    return new ChannelError(message, { action, status, description, permanent, code, reason, body, delivery });
+  }
 }
 
 export function asChannelError(error: unknown): ChannelError | undefined {

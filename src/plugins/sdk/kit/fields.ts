@@ -14,6 +14,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** A text with something in it, without blanks around it. */
+export function trimmedOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value.trim() || undefined : undefined;
+}
+
 /** The texts in a list. */
 export function textsOf(value: unknown): string[] {
   return listOf(value).filter((entry) => typeof entry === "string");

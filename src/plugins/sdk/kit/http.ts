@@ -1,5 +1,5 @@
 /** A client of a platform's HTTP API. Every failure says what became of the request. */
-import { ChannelError, unfit } from "./failure.ts";
+import { ChannelError, messageOf, notSent, unfit } from "./failure.ts";
 import { jsonOf } from "./fields.ts";
 import { type FilePart, multipart } from "./multipart.ts";
 import { createTransport, type Transport, type TransportAnswer, TransportError, type TransportOptions } from "./transport.ts";
@@ -99,7 +99,13 @@ function stateOf(status: number): "failed" | "retry" | "unknown" {
 }
 
 /** How long the platform asked to wait, by lane. */
-function createPauses(now: () => number) {
+export interface Pauses {
+  /** In milliseconds. */
+  left(lane: string): number;
+  set(lane: string, ms: number): void;
+}
+
+export function createPauses(now: () => number): Pauses {
   const until = new Map<string, number>();
   return {
     left(lane: string): number {
@@ -163,6 +169,12 @@ function createFailures(platform: string, secrets: readonly string[], now: () =>
   };
 }
 
+/** A token could not be got: whatever became of that request, the one that it was for was not made. */
+function unbegun(error: unknown): ChannelError {
+  if (!(error instanceof ChannelError)) return notSent("sign in", messageOf(error));
+  return error.delivery.state === "unknown" ? error.withDelivery({ state: "retry" }) : error;
+}
+
 /** Where requests go, and what goes along. */
 function createAddresses(options: HttpClientOptions) {
   const base = options.baseUrl.replace(/\/+$/, "");
@@ -177,7 +189,12 @@ function createAddresses(options: HttpClientOptions) {
     /** Another host never gets them. */
     async headersFor(url: string): Promise<Readonly<Record<string, string>>> {
       if (!isOwn(url)) return {};
-      return typeof options.headers === "function" ? options.headers() : (options.headers ?? {});
+      if (typeof options.headers !== "function") return options.headers ?? {};
+      try {
+        return await options.headers();
+      } catch (error) {
+        throw unbegun(error);
+      }
     },
   };
 }
@@ -254,9 +271,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     request,
     download: (asked) => within("download", asked.signal, asked.timeoutMs ?? UPLOAD_TIMEOUT_MS, (signal) => fetchFile(asked, signal)),
     async stream({ path, query, headers, signal }) {
-      const action = `GET ${path}`;
+      const action = failures.clean(`GET ${path.split("?")[0]}`);
       const url = urlOf(path, query);
-      const answer = await transport.request(url, { headers: { ...(await headersFor(url)), ...headers }, signal }).catch((error: unknown) => {
+      const all = { ...(await headersFor(url)), ...headers };
+      const answer = await transport.request(url, { headers: all, signal }).catch((error: unknown) => {
         throw failures.silence(action, error, false);
       });
       if (answer.status < 400) return answer;

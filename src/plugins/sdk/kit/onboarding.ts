@@ -4,38 +4,45 @@ import { promptAccountId } from "../config/prompts.ts";
 import { applySetupAccountConfigPatch, setTopLevelChannelDmPolicyWithAllowFrom } from "../config/setup-config.ts";
 import type { ChannelAccount, CredentialSpec } from "./accounts.ts";
 import type { Fields } from "./fields.ts";
-import type { ChannelParts, ChannelPartsSpec, ChannelProbe } from "./parts.ts";
+import { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, keysFor } from "./parts.ts";
 
 type Prompter = Parameters<ChannelOnboardingAdapter["configure"]>[0]["prompter"];
 
 export interface ChannelOnboardingSpec<A extends ChannelAccount, P extends ChannelProbe> extends ChannelPartsSpec<A, P> {
   /** Before the first question. */
   readonly intro?: readonly string[] | undefined;
-  /** What is asked besides credentials, as keys of the account. */
-  ask?(prompter: Prompter, account: A): Promise<Fields>;
+  /** What is asked besides credentials, as keys of the account. `entered`: what was entered before. */
+  ask?(prompter: Prompter, account: A, entered: Fields): Promise<Fields>;
   /** How the account is called once the probe has found it, for the line that says it works. */
   who?(probe: P): string | undefined;
   /** What an id of a person looks like, for the question who may write. */
   readonly idExample?: string | undefined;
+  /** What such ids are called. Default: "<label> ids". */
+  readonly idsLabel?: string | undefined;
+  /** How near the top of the list it stands while it is not set up. Default 0. */
+  readonly quickstartScore?: number | undefined;
 }
 
 const CHECK_MS = 10_000;
 const entriesIn = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
 
 async function askCredential(prompter: Prompter, credential: CredentialSpec, account: ChannelAccount, label: string): Promise<Fields> {
-  const { key, env, steps, check, placeholder, isPublic, isOptional } = credential;
+  const { key, env, steps, checkEntry = credential.check, placeholder, isPublic, isOptional } = credential;
   const source = account.sources[key];
   const question = source === "env" ? `${env} is set. Use it?` : `There is a ${credential.label.toLowerCase()} already. Keep it?`;
-  if (source !== "none" && (await prompter.confirm({ message: question, initialValue: true }))) return {};
+  // What everybody may see is shown to be changed; a secret stays or is entered again.
+  const isShown = isPublic === true && source !== "env" && account.credentials[key] !== "";
+  if (source !== "none" && !isShown && (await prompter.confirm({ message: question, initialValue: true }))) return {};
   if (steps) await prompter.note(steps.map((step, index) => `${index + 1}. ${step}`).join("\n"), `${label}: ${credential.label.toLowerCase()}`);
   const mayBeEmpty = typeof isOptional === "function" ? isOptional(account.config) : isOptional === true;
   const value = await prompter.text({
     message: credential.label,
     placeholder,
+    initialValue: isShown ? account.credentials[key] : undefined,
     sensitive: isPublic !== true,
-    validate: (typed) => (typed.trim() === "" ? (mayBeEmpty ? undefined : "Required") : check?.(typed.trim())),
+    validate: (typed) => (typed.trim() === "" ? (mayBeEmpty ? undefined : "Required") : checkEntry?.(typed.trim())),
   });
-  return value.trim() === "" ? {} : { [key]: value.trim() };
+  return value.trim() === "" ? {} : keysFor(credential, value.trim());
 }
 
 export function createOnboarding<A extends ChannelAccount, P extends ChannelProbe>(
@@ -51,10 +58,8 @@ export function createOnboarding<A extends ChannelAccount, P extends ChannelProb
     if (!spec.probe) return;
     const probe = await spec.probe(accounts.read(cfg, accountId), CHECK_MS);
     const who = probe.ok ? spec.who?.(probe) : undefined;
-    await prompter.note(
-      probe.ok ? `It works${who === undefined ? "" : `: connected as ${who}`}.` : `${label} did not accept this: ${probe.error ?? "no reason given"}`,
-      label,
-    );
+    const failure = `The check failed: ${probe.error ?? "no reason given"}.\nThe settings are saved all the same. Check again with: openclaw channels status --probe`;
+    await prompter.note(probe.ok ? `It works${who === undefined ? "" : `: connected as ${who}`}.` : failure, label);
   }
 
   return {
@@ -67,7 +72,7 @@ export function createOnboarding<A extends ChannelAccount, P extends ChannelProb
             .filter(({ isOptional }) => isOptional !== true)
             .map(({ label: name }) => name.toLowerCase())
             .join(" and ")}`;
-      return { channel, configured, statusLines: [`${label}: ${state}`], selectionHint: state, quickstartScore: configured ? 1 : 0 };
+      return { channel, configured, statusLines: [`${label}: ${state}`], selectionHint: state, quickstartScore: configured ? 1 : (spec.quickstartScore ?? 0) };
     },
     async configure({ cfg, prompter, accountOverrides, shouldPromptAccountIds }) {
       const preset = accountOverrides[channel]?.trim();
@@ -79,8 +84,9 @@ export function createOnboarding<A extends ChannelAccount, P extends ChannelProb
       if (spec.intro) await prompter.note(spec.intro.join("\n"), label);
       const account = accounts.read(cfg, accountId);
       let keys: Fields = {};
-      for (const credential of credentials) keys = { ...keys, ...(await askCredential(prompter, credential, account, label)) };
-      const next = patched(cfg, accountId, { ...keys, ...(await spec.ask?.(prompter, account)) });
+      for (const credential of credentials.filter(({ isAsked }) => isAsked !== false))
+        keys = { ...keys, ...(await askCredential(prompter, credential, account, label)) };
+      const next = patched(cfg, accountId, { ...keys, ...(await spec.ask?.(prompter, account, keys)) });
       await check(next, accountId, prompter);
       return { cfg: next, accountId };
     },
@@ -98,13 +104,14 @@ export function createOnboarding<A extends ChannelAccount, P extends ChannelProb
           label,
         );
         const text = await prompter.text({
-          message: `${label} ids`,
+          message: spec.idsLabel ?? `${label} ids`,
           placeholder: spec.idExample,
           validate: (value) =>
             isName && entriesIn(value).some((entry) => isName(normalizeEntry(entry))) ? (spec.nameAdvice ?? "Use ids, not names") : undefined,
         });
-        const allowFrom = [...new Set([...accounts.read(cfg, id).allowFrom, ...entriesIn(text).map(normalizeEntry)])];
-        return patched(cfg, id, { allowFrom });
+        const before = accounts.read(cfg, id).allowFrom;
+        const allowFrom = [...new Set([...before, ...entriesIn(text).map(normalizeEntry)])];
+        return allowFrom.length === before.length ? cfg : patched(cfg, id, { allowFrom });
       },
     },
     disable: (cfg) => config.setAccountEnabled!({ cfg, accountId: accounts.defaultAccountId(cfg), enabled: false }),

@@ -24,7 +24,7 @@ import { applySetupAccountConfigPatch } from "../config/setup-config.ts";
 import { formatPairingApproveHint } from "../messages/replies.ts";
 import type { AccountReader, ChannelAccount, CredentialSpec } from "./accounts.ts";
 import { groupLayers, rulesOf } from "./accounts.ts";
-import { defined, entriesOf, type Fields, fieldsOf, textOf } from "./fields.ts";
+import { defined, entriesOf, type Fields, fieldsOf, textOf, textsOf, trimmedOf } from "./fields.ts";
 
 /** The least that a probe says. */
 export interface ChannelProbe {
@@ -48,6 +48,16 @@ export interface ChannelPartsSpec<A extends ChannelAccount, P extends ChannelPro
   isName?(entry: string): boolean;
   /** What to write instead. */
   readonly nameAdvice?: string | undefined;
+  /** Why such an entry admits nobody. Default: "names can change hands". */
+  readonly nameReason?: string | undefined;
+  /** What a group is called there. Default: "group". */
+  readonly groupWord?: string | undefined;
+  /** Where no layer of a group says it. Default: the host decides, by the account and then true. */
+  readonly requireMention?: boolean | undefined;
+  /** Keys beside the credentials that go with the default account when it is removed. */
+  readonly removedKeys?: readonly string[] | undefined;
+  /** Statuses of a probe that mean wrong credentials. Default: 401. */
+  readonly authStatuses?: readonly number[] | undefined;
   /** The layers of configuration that hold for a group. Default: `groups`, by id. */
   groupLayers?(account: A, group: ChannelGroupContext): readonly Fields[];
   /** What `channels add` was given besides credentials, as keys. */
@@ -56,6 +66,8 @@ export interface ChannelPartsSpec<A extends ChannelAccount, P extends ChannelPro
   probe?(account: A, timeoutMs: number): Promise<P>;
   /** The platform is heard of at least this often while connected. */
   readonly staleAfterMs?: number | undefined;
+  /** More for the channel's summary in status. */
+  summarize?(account: A): Fields;
   /** More for the account's snapshot. */
   describe?(account: A): Partial<ChannelAccountSnapshot>;
   /** More warnings about who is let in. */
@@ -73,19 +85,24 @@ export interface ChannelParts<A extends ChannelAccount, P extends ChannelProbe =
   readonly status: ChannelStatusAdapter<A, P, object>;
 }
 
-/** Where credentials come from, in the names that status knows. */
-function sourcesOf({ sources }: ChannelAccount): Partial<ChannelAccountSnapshot> {
-  const of = (key: string): string | undefined => (sources[key] === "file" ? "tokenFile" : sources[key]);
+/** Where credentials come from: a file is named by its key. */
+function sourcesOf<A extends ChannelAccount>({ credentials }: ChannelPartsSpec<A>, { sources }: ChannelAccount): Partial<ChannelAccountSnapshot> {
+  const of = (wanted: string | undefined): string | undefined => {
+    const { fileKey } = credentials.find(({ key }) => key === wanted) ?? {};
+    return wanted !== undefined && sources[wanted] === "file" ? fileKey : sources[wanted ?? ""];
+  };
+  const secret = credentials.find(({ isPublic }) => isPublic !== true) ?? credentials[0];
   return defined({
     tokenSource: of("token") ?? of("botToken"),
     botTokenSource: of("botToken"),
     appTokenSource: of("appToken"),
-    credentialSource: Object.values(sources)[0],
+    credentialSource: of(secret?.key),
   });
 }
 
-function configOf<A extends ChannelAccount>({ channel, credentials, accounts, normalizeEntry }: ChannelPartsSpec<A>): ChannelConfigAdapter<A> {
-  const clearBaseFields = [...credentials.flatMap(({ key, fileKey }) => (fileKey === undefined ? [key] : [key, fileKey])), "name"];
+function configOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): ChannelConfigAdapter<A> {
+  const { channel, credentials, accounts, normalizeEntry, removedKeys = [] } = spec;
+  const clearBaseFields = [...credentials.flatMap(({ key, fileKey }) => (fileKey === undefined ? [key] : [key, fileKey])), ...removedKeys, "name"];
   return {
     listAccountIds: (cfg) => accounts.listAccountIds(cfg),
     defaultAccountId: (cfg) => accounts.defaultAccountId(cfg),
@@ -100,15 +117,17 @@ function configOf<A extends ChannelAccount>({ channel, credentials, accounts, no
       name: account.name,
       enabled: account.enabled,
       configured: account.problems.length === 0,
-      ...sourcesOf(account),
+      ...sourcesOf(spec, account),
     }),
     resolveAllowFrom: ({ cfg, accountId }) => [...accounts.read(cfg, accountId).allowFrom],
     formatAllowFrom: ({ allowFrom }) => allowFrom.map((entry) => normalizeEntry(String(entry))).filter(Boolean),
   };
 }
 
-const inputOf = (input: ChannelSetupInput, { inputs = [] }: CredentialSpec): string | undefined =>
-  inputs.map((name) => input[name]).flatMap((value) => (typeof value === "string" ? value.trim() || [] : []))[0];
+const inputOf = (input: ChannelSetupInput, { inputs = [] }: CredentialSpec): string | undefined => inputs.flatMap((name) => trimmedOf(input[name]) ?? [])[0];
+
+/** An entered value as keys of the configuration. */
+export const keysFor = ({ key, keys }: CredentialSpec, value: string): Fields => keys?.(value) ?? { [key]: value };
 
 function setupOf<A extends ChannelAccount>({ channel, label, credentials, accounts, setupKeys }: ChannelPartsSpec<A>): ChannelSetupAdapter {
   const keysOf = (input: ChannelSetupInput): Fields => {
@@ -117,12 +136,17 @@ function setupOf<A extends ChannelAccount>({ channel, label, credentials, accoun
     const file = input.tokenFile?.trim();
     return credentials.reduce<Fields>((keys, credential) => {
       const value = inputOf(input, credential);
-      if (value !== undefined) return { ...keys, [credential.key]: value };
+      if (value !== undefined) return { ...keys, ...keysFor(credential, value) };
       return file && credential.fileKey === "tokenFile" ? { ...keys, tokenFile: file } : keys;
     }, own);
   };
   const apply = (cfg: HostConfig, accountId: string, input: ChannelSetupInput): HostConfig =>
     applySetupAccountConfigPatch({ cfg, channelKey: channel, accountId, patch: keysOf(input) });
+  const wrongIn = (input: ChannelSetupInput): string[] =>
+    credentials.flatMap((credential) => {
+      const value = inputOf(input, credential);
+      return value === undefined ? [] : (credential.checkEntry?.(value) ?? []);
+    });
   const flags = credentials
     .flatMap(({ inputs = [] }) => inputs.slice(0, 1))
     .map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
@@ -132,7 +156,7 @@ function setupOf<A extends ChannelAccount>({ channel, label, credentials, accoun
     validateInput({ cfg, accountId, input }) {
       if (input.useEnv === true && normalizeAccountId(accountId) !== DEFAULT_ACCOUNT_ID)
         return `the environment is for the default account only; give ${JSON.stringify(accountId)} credentials of its own`;
-      const [problem] = accounts.read(apply(cfg, accountId, input), accountId).problems;
+      const [problem] = [...wrongIn(input), ...accounts.read(apply(cfg, accountId, input), accountId).problems];
       return problem === undefined ? null : `${label}: ${problem} (${flags.join(", ")})`;
     },
     applyAccountConfig({ cfg, accountId: written, input }) {
@@ -167,11 +191,12 @@ function securityOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): Channe
     },
     collectWarnings({ account }) {
       const names = namesIn(spec, account);
-      const where = Object.keys(account.groups).length > 0 ? `in the groups of channels.${channel}.groups` : "in every group it is in";
+      const word = spec.groupWord ?? "group";
+      const where = Object.keys(account.groups).length > 0 ? `in the ${word}s of channels.${channel}.groups` : `in every ${word} it is in`;
       return [
         ...(names.length > 0
           ? [
-              `${label} allow lists: names can change hands, so these entries admit nobody: ${names.join(", ")}. ${spec.nameAdvice ?? "Use ids; /whoami shows one"}.`,
+              `${label} allow lists: ${spec.nameReason ?? "names can change hands"}, so these entries admit nobody: ${names.join(", ")}. ${spec.nameAdvice ?? "Use ids; /whoami shows one"}.`,
             ]
           : []),
         ...(account.groupPolicy === "open"
@@ -195,7 +220,7 @@ function groupsOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): ChannelG
     return fieldsOf(rules[key]);
   }
   return {
-    resolveRequireMention: (params) => rulesOf(layersOf(params)).requireMention,
+    resolveRequireMention: (params) => rulesOf(layersOf(params)).requireMention ?? spec.requireMention,
     resolveToolPolicy(params) {
       const senderId = spec.normalizeEntry(params.senderId ?? "");
       return layersOf(params)
@@ -206,21 +231,22 @@ function groupsOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): ChannelG
 }
 
 function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: ChannelPartsSpec<A, P>): ChannelStatusAdapter<A, P, object> {
-  const { channel, label, probe } = spec;
+  const plain = spec as unknown as ChannelPartsSpec<A>;
+  const { channel, label, probe, authStatuses = [401] } = spec;
   function issuesOf(snapshot: ChannelAccountSnapshot): Omit<ChannelStatusIssue, "channel" | "accountId">[] {
     const status = fieldsOf(snapshot.probe)?.["status"];
-    const names = spec.isName ? (snapshot.allowFrom ?? []).filter((entry) => entry !== "*" && spec.isName!(spec.normalizeEntry(entry))) : [];
+    const names = textsOf(fieldsOf(snapshot.audit)?.["names"]);
     return [
       ...(names.length > 0
         ? [
             {
               kind: "config" as const,
-              message: `these entries of allowFrom are names and admit nobody: ${names.join(", ")}`,
+              message: `these entries of allow lists are names and admit nobody: ${names.join(", ")}`,
               fix: spec.nameAdvice ?? "Use ids",
             },
           ]
         : []),
-      ...(status === 401
+      ...(typeof status === "number" && authStatuses.includes(status)
         ? [
             {
               kind: "auth" as const,
@@ -240,7 +266,8 @@ function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: Channe
     staleAfterMs: spec.staleAfterMs,
     ...(probe ? { probeAccount: ({ account, timeoutMs }) => probe.call(spec, account, timeoutMs) } : {}),
     buildChannelSummary: ({ account, snapshot }) => ({
-      ...sourcesOf(account),
+      ...sourcesOf(plain, account),
+      ...spec.summarize?.(account),
       configured: snapshot.configured ?? false,
       running: snapshot.running ?? false,
       connected: snapshot.connected ?? false,
@@ -251,19 +278,25 @@ function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: Channe
       probe: snapshot.probe,
       lastProbeAt: snapshot.lastProbeAt ?? null,
     }),
-    buildAccountSnapshot: ({ account, runtime, probe: probed }) => ({
-      ...runtime,
-      accountId: account.accountId,
-      name: account.name,
-      enabled: account.enabled,
-      configured: account.problems.length === 0,
-      ...sourcesOf(account),
-      dmPolicy: account.dmPolicy,
-      allowFrom: [...account.allowFrom],
-      running: runtime?.running ?? false,
-      ...(probed === undefined ? {} : { probe: probed }),
-      ...spec.describe?.(account),
-    }),
+    buildAccountSnapshot({ account, runtime, probe: probed, audit }) {
+      const described = spec.describe?.(account) ?? {};
+      const names = namesIn(plain, account);
+      const audited = { ...fieldsOf(audit), ...fieldsOf(described.audit), ...(names.length > 0 ? { names } : {}) };
+      return {
+        ...runtime,
+        accountId: account.accountId,
+        name: account.name,
+        enabled: account.enabled,
+        configured: account.problems.length === 0,
+        ...sourcesOf(plain, account),
+        dmPolicy: account.dmPolicy,
+        allowFrom: [...account.allowFrom],
+        running: runtime?.running ?? false,
+        ...(probed === undefined ? {} : { probe: probed }),
+        ...described,
+        ...(Object.keys(audited).length > 0 ? { audit: audited } : {}),
+      };
+    },
     collectStatusIssues: (snapshots) =>
       snapshots.flatMap((snapshot) => issuesOf(snapshot).map((issue) => ({ channel, accountId: snapshot.accountId, ...issue }))),
   };
@@ -282,8 +315,12 @@ export function createChannelParts<A extends ChannelAccount, P extends ChannelPr
   };
 }
 
+interface TimedProbe extends ChannelProbe {
+  readonly elapsedMs: number;
+}
+
 /** Times a probe and puts what it throws into its result. */
-export async function runProbe<T extends object>(ask: () => Promise<T>): Promise<ChannelProbe & Partial<T>> {
+export async function runProbe<T extends object>(ask: () => Promise<T>): Promise<TimedProbe & Partial<T>> {
   const started = performance.now();
   const elapsed = (): number => Math.round(performance.now() - started);
   try {
@@ -296,6 +333,6 @@ export async function runProbe<T extends object>(ask: () => Promise<T>): Promise
       error: error instanceof Error ? error.message : String(error),
       status: typeof status === "number" ? status : null,
       elapsedMs: elapsed(),
-    } as ChannelProbe & Partial<T>;
+    } as TimedProbe & Partial<T>;
   }
 }

@@ -1,5 +1,5 @@
 /** One WebSocket connection to a platform: bounded, watched for silence, closed with the code of your choice. */
-import { type RawData, WebSocket } from "ws";
+import type { RawData, WebSocket } from "ws";
 import { notSent, unsure } from "./failure.ts";
 import { jsonOf } from "./fields.ts";
 
@@ -46,6 +46,8 @@ export interface Socket {
 const CONNECT_MS = 15_000;
 const SILENCE_MS = 30_000;
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** `WebSocket.OPEN`. */
+const OPEN = 1;
 /** How long a peer has to answer a close frame. */
 const CLOSE_MS = 2000;
 
@@ -78,33 +80,88 @@ function watchSilence(ms: number, ping: () => void, lost: () => void) {
   };
 }
 
+/** The library: only channels that open a socket load it. */
+async function loadClient(): Promise<(options: SocketOptions) => WebSocket> {
+  const { WebSocket: Client } = await import("ws");
+  return ({ url, headers, connectMs = CONNECT_MS, maxFrameBytes = MAX_FRAME_BYTES }) =>
+    new Client(url, { headers, handshakeTimeout: connectMs, maxPayload: maxFrameBytes, perMessageDeflate: false });
+}
+
+const textOf = (data: RawData): string => (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString("utf8");
+
+interface Live {
+  ws: WebSocket | undefined;
+  /** Why it ends, where that is known before its end. */
+  error: Error | undefined;
+  isOver: boolean;
+  isFlowing: boolean;
+}
+
+interface Ends {
+  heard(): void;
+  opened(): void;
+  over(code: number, reason: string): void;
+}
+
+function attach(ws: WebSocket, live: Live, { platform, onMessage, onGarbage }: SocketOptions, { heard, opened, over }: Ends): void {
+  live.ws = ws;
+  ws.on("open", () => {
+    if (!live.isFlowing) ws.pause();
+    heard();
+    opened();
+  });
+  ws.on("ping", heard);
+  ws.on("pong", heard);
+  ws.on("message", (data: RawData) => {
+    heard();
+    const text = textOf(data);
+    const message = jsonOf(text);
+    if (message === undefined) onGarbage?.(text);
+    else onMessage(message);
+  });
+  ws.on("unexpected-response", (_request, response) => {
+    live.error ??= notSent("connect", `${platform} refused the connection: ${response.statusCode ?? 0}`);
+    response.destroy();
+    ws.terminate();
+  });
+  ws.on("error", (thrown) => {
+    live.error ??= notSent("connect", `the connection to ${platform} broke: ${plain(thrown)}`);
+  });
+  ws.on("close", (code, reason) => over(code, reason.toString("utf8")));
+}
+
+/** Never throws: what is wrong with an address or the network ends it. */
 export function openSocket(options: SocketOptions): Socket {
   const { platform, signal, silenceMs = SILENCE_MS } = options;
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<SocketEnd>();
   opened.promise.catch(() => {});
-  let error: Error | undefined;
-  const ws = new WebSocket(options.url, {
-    headers: options.headers,
-    handshakeTimeout: options.connectMs ?? CONNECT_MS,
-    maxPayload: options.maxFrameBytes ?? MAX_FRAME_BYTES,
-    perMessageDeflate: false,
-  });
+  const live: Live = { ws: undefined, error: undefined, isOver: false, isFlowing: true };
 
+  function over(code: number, reason: string): void {
+    live.isOver = true;
+    watch.stop();
+    signal.removeEventListener("abort", stop);
+    opened.reject(live.error ?? notSent("connect", `${platform} closed the connection: ${code} ${reason}`.trim()));
+    ended.resolve({ code, reason, error: live.error });
+  }
   function close(code = 1000, why?: Error): void {
-    error ??= why;
-    if (ws.readyState === WebSocket.CONNECTING || ws.readyState === WebSocket.CLOSED) return ws.terminate();
+    const { ws } = live;
+    live.error ??= why;
+    if (live.isOver) return;
+    if (!ws) return over(code, "");
+    if (ws.readyState === ws.CONNECTING) return ws.terminate();
     ws.close(code);
     setTimeout(() => ws.terminate(), CLOSE_MS).unref();
   }
-  const stop = (): void => close(options.stopCode ?? 1000);
+  const stop = (): void => close(options.stopCode);
   const watch = watchSilence(
     silenceMs,
-    () => ws.ping(),
+    () => live.ws?.ping(),
     () => {
       // Nobody is there to answer a close frame.
-      error ??= unsure("receive", `nothing was heard from ${platform} for ${Math.round((2 * silenceMs) / 1000)} s`);
-      ws.terminate();
+      live.error ??= unsure("receive", `nothing was heard from ${platform} for ${Math.round((2 * silenceMs) / 1000)} s`);
+      live.ws?.terminate();
     },
   );
   function heard(): void {
@@ -112,36 +169,16 @@ export function openSocket(options: SocketOptions): Socket {
     options.onAlive?.();
   }
 
-  ws.on("open", () => {
-    heard();
-    opened.resolve();
-  });
-  ws.on("ping", heard);
-  ws.on("pong", heard);
-  ws.on("message", (data: RawData) => {
-    heard();
-    const text = (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString("utf8");
-    const message = jsonOf(text);
-    if (message === undefined) options.onGarbage?.(text);
-    else options.onMessage(message);
-  });
-  ws.on("unexpected-response", (_request, response) => {
-    error ??= notSent("connect", `${platform} refused the connection: ${response.statusCode ?? 0}`);
-    response.destroy();
-    ws.terminate();
-  });
-  ws.on("error", (thrown) => {
-    error ??= notSent("connect", `the connection to ${platform} broke: ${plain(thrown)}`);
-  });
-  ws.on("close", (code, reason) => {
-    watch.stop();
-    signal.removeEventListener("abort", stop);
-    const end: SocketEnd = { code, reason: reason.toString("utf8"), error };
-    opened.reject(error ?? notSent("connect", `${platform} closed the connection: ${code} ${end.reason}`.trim()));
-    ended.resolve(end);
-  });
+  signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  else signal.addEventListener("abort", stop, { once: true });
+  void loadClient().then((connect) => {
+    if (live.isOver) return;
+    try {
+      attach(connect(options), live, options, { heard, opened: () => opened.resolve(), over });
+    } catch (thrown) {
+      close(1006, notSent("connect", `no connection to ${platform} can be made: ${plain(thrown)}`));
+    }
+  });
 
   return {
     opened: opened.promise,
@@ -149,12 +186,14 @@ export function openSocket(options: SocketOptions): Socket {
     close,
     send: (message) =>
       new Promise((resolve, reject) => {
-        if (ws.readyState !== WebSocket.OPEN) return reject(notSent("send", `there is no connection to ${platform}`));
+        const { ws } = live;
+        if (ws?.readyState !== OPEN) return reject(notSent("send", `there is no connection to ${platform}`));
         ws.send(JSON.stringify(message), (failed) => (failed ? reject(unsure("send", `the connection to ${platform} broke: ${plain(failed)}`)) : resolve()));
       }),
     flow(isOpen) {
-      if (isOpen) ws.resume();
-      else ws.pause();
+      live.isFlowing = isOpen;
+      if (isOpen) live.ws?.resume();
+      else live.ws?.pause();
     },
   };
 }

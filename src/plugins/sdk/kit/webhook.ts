@@ -131,7 +131,14 @@ async function answer(targets: readonly Target[], incoming: IncomingMessage, res
   } catch (error) {
     return isRequestBodyLimitError(error) ? end(response, error.statusCode, requestBodyErrorToText(error.code)) : end(response, 400, "Bad Request");
   }
-  const owner = await ownerOf(targets, request);
+  let owner: Awaited<ReturnType<typeof ownerOf>>;
+  try {
+    owner = await ownerOf(targets, request);
+  } catch (error) {
+    // Keys that could not be fetched say nothing about the request.
+    first.log.warn(`a request to ${request.path} could not be verified (${messageOf(error)}); the platform brings it again`);
+    return end(response, 503, "Try again later");
+  }
   if (!owner) return end(response, 401, "Unauthorized");
   const { target, signature } = owner;
   if (signature && target.replays.has(signature)) {

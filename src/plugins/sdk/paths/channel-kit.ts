@@ -5,15 +5,28 @@ export {
   createAccountReader,
   type CredentialSource,
   type CredentialSpec,
+  type FoundSecret,
   groupLayers,
   type GroupRules,
+  readSecret,
   rulesOf,
 } from "../kit/accounts.ts";
+export { type ChannelDescription, defineChannel } from "../kit/channel.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
 export { type Cursor, type CursorStore, keyedCursorStore, openCursor } from "../kit/cursor.ts";
 export { asChannelError, ChannelError, type ChannelErrorFacts, hopeless, messageOf, notSent, unfit, unsure } from "../kit/failure.ts";
-export { choiceOf, defined, entriesOf, type Fields, fieldsOf, flagOf, jsonOf, listOf, numberOf, textOf, textsOf, wholeOf } from "../kit/fields.ts";
-export { createHttpClient, type HttpAnswer, type HttpClient, type HttpClientOptions, type HttpRequest, type Refusal, retryAfterMs } from "../kit/http.ts";
+export { choiceOf, defined, entriesOf, type Fields, fieldsOf, flagOf, jsonOf, listOf, numberOf, textOf, textsOf, trimmedOf, wholeOf } from "../kit/fields.ts";
+export {
+  createHttpClient,
+  createPauses,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+  type Pauses,
+  type Refusal,
+  retryAfterMs,
+} from "../kit/http.ts";
 export { createIntake, type Intake, type IntakeDeps, type KitLog, silentLog } from "../kit/intake.ts";
 export { type FilePart, safeFileName } from "../kit/multipart.ts";
 export { type ChannelOnboardingSpec, createOnboarding } from "../kit/onboarding.ts";

@@ -153,8 +153,14 @@ export function openSocket(options: SocketOptions): Socket {
         ws.send(JSON.stringify(message), (failed) => (failed ? reject(unsure("send", `the connection to ${platform} broke: ${plain(failed)}`)) : resolve()));
       }),
     flow(isOpen) {
-      if (isOpen) ws.resume();
-      else ws.pause();
+      if (isOpen) {
+        ws.resume();
+        if (ws.readyState === WebSocket.OPEN) watch.heard();
+      } else {
+        // Nothing is heard because nobody listens.
+        ws.pause();
+        watch.stop();
+      }
     },
   };
 }

@@ -55,6 +55,7 @@ function createPerson(
 ): Pick<ChannelLab, "say" | "received" | "edit" | "react" | "press" | "join" | "redeliver"> {
   /** Posts that the lab itself asked for. */
   const ours = new Set<string>();
+  let presses = 0;
   const whoIs = ({ by = "owner" }: Spot): User => (by === "owner" ? owner : stranger);
   const channelOf = (spot: Spot): Channel => ({ direct: chat.direct(whoIs(spot)), group, thread: forum })[spot.where ?? "direct"];
   const rootOf = ({ where }: Spot): string => (where === "thread" ? root.id : "");
@@ -95,11 +96,11 @@ function createPerson(
     async press(value, spot = {}) {
       const before = new Set(chat.posts(channelOf(spot)).map(({ id }) => id));
       const to = spot.where === undefined || spot.where === "direct" ? `user:${whoIs(spot).id}` : `channel:${channelOf(spot).id}`;
-      await gateway.operator.request("send", {
-        ...{ channel: "mattermost", to, message: "Pick one:", idempotencyKey: `buttons-${value}-${to}` },
-        channelData: { mattermost: { buttons: [[{ text: "Pick", callback_data: value }]] } },
-      });
-      const post = chat.posts(channelOf(spot)).find(({ id }) => !before.has(id))!;
+      const channelData = { mattermost: { buttons: [[{ text: "Pick", callback_data: value }]] } };
+      const action = { action: "send", channel: "mattermost", params: { to, message: "Pick one:", channelData }, idempotencyKey: `press-${(presses += 1)}` };
+      const sent = await gateway.operator.request("message.action", action);
+      const post = chat.posts(channelOf(spot)).find(({ id }) => !before.has(id));
+      if (!post) throw new Error(`no message with a button came: ${JSON.stringify(sent)}`);
       ours.add(post.id);
       await chat.press(whoIs(spot), post, "Pick", { [PUBLIC]: gateway.url.replace(/^ws/, "http") });
     },

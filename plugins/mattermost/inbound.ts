@@ -1,6 +1,18 @@
 /** Events of Mattermost as events for the host. */
 import type { ChannelPlugin } from "openclaw/plugin-sdk";
-import { defined, type Fields, fieldsOf, groupLayers, jsonOf, recordsOf, mediaKindOf, rulesOf, textOf, textsOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
+import {
+  defined,
+  type Fields,
+  fieldsOf,
+  groupLayers,
+  jsonOf,
+  recordsOf,
+  mediaKindOf,
+  rulesOf,
+  textOf,
+  textsOf,
+  wholeOf,
+} from "openclaw/plugin-sdk/channel-kit";
 import type { MattermostAccount } from "./account.ts";
 import { ifThere, type MattermostApi, type Person, type Place, placeOf } from "./api.ts";
 

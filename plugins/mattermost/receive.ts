@@ -37,7 +37,7 @@ export function readPosition(stored: unknown): Position | undefined {
 
 /** Posts of different channels do not come in the order of their times. */
 const MARGIN_MS = 10_000;
-const MISSED = 4000;
+const MISSED = 4001;
 /** Events that wait while missed posts are fetched; reading pauses then. */
 const MAX_HELD = 500;
 const [CHALLENGE, PING] = [1, 2];

@@ -81,7 +81,7 @@ export function createSockets(userOf: (token: string) => string | undefined): So
       return begun;
     },
     forget() {
-      connections = connections.filter(isOpen);
+      connections = [];
     },
     send(userId, event, data, broadcast) {
       for (const connection of connections.filter((one) => one.userId === userId)) push(connection, event, data, broadcast);

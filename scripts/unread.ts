@@ -102,9 +102,11 @@ function isRead(path: Path, files: readonly FileReads[]): boolean {
   });
 }
 
+const CHANNELS: ReadonlySet<string | undefined> = new Set(channelSettings().map(([, channel]) => channel));
+
 /** Code that serves every channel does not name them. */
 const isAnyChannel = (section: string, words: ReadonlySet<string>): boolean =>
-  ["telegram", "irc"].includes(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
+  CHANNELS.has(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
 
 const shown = (path: Path): string => path.join(".").replaceAll(".[]", "[]");
 

@@ -61,7 +61,7 @@ function personOf(raw: unknown): Person {
   return { id: textOf(user["id"]) ?? "", username, name: textOf(user["nickname"]) ?? (full || username) };
 }
 
-export function placeOf(raw: unknown): Place {
+export function readChannel(raw: unknown): Place {
   const channel = fieldsOf(raw) ?? {};
   return {
     id: textOf(channel["id"]) ?? "",
@@ -94,8 +94,8 @@ export function createApi({ baseUrl, token }: MattermostAccount) {
     (await http.request({ method, path, ...more })).json;
   const users = createCache(async (id) => personOf(await call("GET", `/users/${encodeURIComponent(id)}`)));
   const names = createCache(async (name) => personOf(await call("GET", `/users/username/${encodeURIComponent(name)}`)), 200);
-  const places = createCache(async (id) => placeOf(await call("GET", `/channels/${encodeURIComponent(id)}`)));
-  const directs = createCache(async (id) => placeOf(await unseen(call("POST", "/channels/direct", { json: [(await users.get("me")).id, id] }))).id);
+  const places = createCache(async (id) => readChannel(await call("GET", `/channels/${encodeURIComponent(id)}`)));
+  const directs = createCache(async (id) => readChannel(await unseen(call("POST", "/channels/direct", { json: [(await users.get("me")).id, id] }))).id);
   const posts = createCache(async (id) => fieldsOf(await call("GET", `/posts/${encodeURIComponent(id)}`)) ?? {}, 200);
   const postsIn = (body: unknown): Fields[] => recordsOf(Object.values(fieldsOf(fieldsOf(body)?.["posts"]) ?? {}));
 
@@ -126,7 +126,7 @@ export function createApi({ baseUrl, token }: MattermostAccount) {
       });
     },
     byName: (name: string) => names.get(name.replace(/^@/, "").toLowerCase()),
-    channels: async (signal?: AbortSignal): Promise<Place[]> => listOf(await call("GET", "/users/me/channels", { signal })).map(placeOf),
+    channels: async (signal?: AbortSignal): Promise<Place[]> => listOf(await call("GET", "/users/me/channels", { signal })).map(readChannel),
     /** Posts that were written or changed after a time, oldest first. */
     async postsSince(channelId: string, since: number, signal: AbortSignal): Promise<Fields[]> {
       const found = postsIn(await call("GET", `/channels/${channelId}/posts`, { query: { since }, signal }));

@@ -80,7 +80,7 @@ test("edits, deletions, reactions and members are reported; our own and the serv
   expect(new Set(account.events.map(({ id }) => id)).size).toBe(account.events.length);
 });
 
-test("a webhook that writes in somebody's name is not that person, and neither is a bot", async () => {
+test("a webhook that writes in someone's name is not that person, and neither is a bot", async () => {
   const { chat, anna, group } = bench;
   const other = chat.person({ username: "otherbot", isBot: true });
   chat.join(other, group);

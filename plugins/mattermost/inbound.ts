@@ -14,7 +14,7 @@ import {
   wholeOf,
 } from "openclaw/plugin-sdk/channel-kit";
 import type { MattermostAccount } from "./account.ts";
-import { ifThere, type MattermostApi, type Person, type Place, placeOf } from "./api.ts";
+import { ifThere, type MattermostApi, type Person, type Place, readChannel } from "./api.ts";
 
 type Inbound = NonNullable<Parameters<NonNullable<NonNullable<ChannelPlugin["gateway"]>["startAccount"]>>[0]["inbound"]>;
 export type InboundEvent = Parameters<Inbound["accept"]>[0];
@@ -87,7 +87,7 @@ async function rootOf({ api }: MappingDeps, rootId: string): Promise<InboundEven
   return defined({ id: rootId, body: textOf(root?.["message"]), sender: person?.name });
 }
 
-/** A post that somebody wrote. Undefined: our own, or one of the server. */
+/** A post that someone wrote. Undefined: our own, or one of the server. */
 export async function messageEvent(
   post: Fields,
   place: Place,
@@ -167,7 +167,7 @@ export async function eventOf({ event, data, channelId }: Frame, deps: MappingDe
   const where = textOf(post["channel_id"]) ?? channelId;
   if (event === "posted" && where !== undefined && textOf(data["channel_type"])) {
     const known = { id: where, type: data["channel_type"], name: data["channel_name"], display_name: data["channel_display_name"], team_id: data["team_id"] };
-    api.places.set(where, placeOf(known));
+    api.places.set(where, readChannel(known));
   }
   const place = where === undefined ? undefined : await ifThere(api.places.get(where));
   if (!place) return undefined;

@@ -25,7 +25,7 @@ export interface Position {
   readonly connectionId: string;
   /** The next event of that connection. */
   readonly sequence: number;
-  /** Posts until this time are stored, by the server's clock. */
+  /** Of the newest post that is stored, by the server's clock. */
   readonly since: number;
 }
 
@@ -35,7 +35,7 @@ export function readPosition(stored: unknown): Position | undefined {
   return connectionId === undefined || sequence === undefined || since === undefined ? undefined : { connectionId, sequence, since };
 }
 
-/** Posts of different channels do not come in the order of their times. */
+/** Posts of different channels do not come in the order of their times: this much is read twice. */
 const MARGIN_MS = 10_000;
 const MISSED = 4001;
 /** Events that wait while missed posts are fetched; reading pauses then. */
@@ -63,18 +63,22 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
   /** What was written since then, or where to begin when there is no such time. Resolves when all of it is stored. */
   async function fetchMissed(since: number | undefined): Promise<number> {
     const channels = await api.channels(signal);
-    const newest = Math.max(0, ...channels.map(({ lastPostAt }) => lastPostAt));
+    const newest = Math.max(since ?? 0, ...channels.map(({ lastPostAt }) => lastPostAt));
     if (since === undefined) return newest;
-    for (const place of channels.filter(({ lastPostAt }) => lastPostAt > since)) {
-      const posts = (await api.postsSince(place.id, since, signal)).filter((post) => !wholeOf(post["delete_at"]) && !textOf(post["original_id"]));
-      const taken = posts.map((post) => {
-        const isNew = (wholeOf(post["create_at"]) ?? 0) > since;
-        if (!isNew && (wholeOf(post["edit_at"]) ?? 0) <= since) return true;
-        return intake.addLater(place.id, () => (isNew ? messageEvent(post, place, mapping, { backlog: true }) : editEvent(post, place, mapping)));
+    const from = since - MARGIN_MS;
+    for (const place of channels.filter(({ lastPostAt }) => lastPostAt > from)) {
+      const posts = (await api.postsSince(place.id, from, signal)).filter((post) => !wholeOf(post["delete_at"]) && !textOf(post["original_id"]));
+      const taken = posts.flatMap((post) => {
+        const [createdAt, editedAt] = [wholeOf(post["create_at"]) ?? 0, wholeOf(post["edit_at"]) ?? 0];
+        return [
+          ...(createdAt > from ? [intake.addLater(place.id, () => messageEvent(post, place, mapping, { backlog: true }))] : []),
+          // What came before as it was then; newer posts come as they are now.
+          ...(createdAt <= since && editedAt > from ? [intake.addLater(place.id, () => editEvent(post, place, mapping))] : []),
+        ];
       });
       if ((await Promise.all(taken)).includes(false)) throw unsure("receive", "the account stopped before missed messages were stored");
     }
-    return Math.max(since, newest - MARGIN_MS);
+    return newest;
   }
 
   function handle(frame: Fields): void {
@@ -82,7 +86,7 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
     const read: Frame = { event: String(event), data: fieldsOf(data) ?? {}, channelId: textOf(fieldsOf(frame["broadcast"])?.["channel_id"]) };
     const sequence = (wholeOf(frame["seq"]) ?? 0) + 1;
     const post = /"create_at":(\d+)/.exec(textOf(read.data["post"]) ?? "");
-    at = { connectionId: at?.connectionId ?? "", sequence, since: Math.max(at?.since ?? 0, Number(post?.[1] ?? 0) - MARGIN_MS) };
+    at = { connectionId: at?.connectionId ?? "", sequence, since: Math.max(at?.since ?? 0, Number(post?.[1] ?? 0)) };
     const done = cursor.began(at);
     if (!READ.has(read.event)) return done();
     const name = `${at.connectionId}:${sequence}`;
@@ -94,24 +98,20 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
       );
   }
 
-  /** A new connection: what the one before it would have brought is fetched first. */
-  function begin(connectionId: string): void {
-    const since = at?.since;
+  /** A new connection: what the one before it would have brought is fetched first. It stands when the position from which another could go on is stored. */
+  async function begin(connectionId: string): Promise<void> {
     if (at) log.info("the connection could not be resumed; messages that were missed are fetched");
     waiting = [];
+    const since = await fetchMissed(at?.since);
+    if (isOver) return;
+    at = { connectionId, sequence: 1, since };
+    cursor.reset(at);
+    await cursor.flush();
     run.up({ mode: "websocket" });
-    fetchMissed(since).then(
-      (stands) => {
-        if (isOver) return;
-        at = { connectionId, sequence: 1, since: stands };
-        cursor.reset(at);
-        const held = waiting ?? [];
-        waiting = undefined;
-        for (const frame of held) handle(frame);
-        if (held.length >= MAX_HELD) socket()?.flow(true);
-      },
-      (error: unknown) => close(error as Error),
-    );
+    const held = waiting;
+    waiting = undefined;
+    for (const frame of held) handle(frame);
+    if (held.length >= MAX_HELD) socket()?.flow(true);
   }
 
   let expected = at?.sequence ?? 0;
@@ -122,13 +122,14 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
       const frame = fieldsOf(raw) ?? {};
       if (frame["seq_reply"] === PING) {
         if (frame["status"] !== "OK") return close(unsure("receive", "Mattermost does not accept the connection's token"));
-        return run.up({ mode: "websocket" });
+        // Without a `hello` before it the connection was resumed.
+        return waiting || at?.sequence !== expected ? undefined : run.up({ mode: "websocket" });
       }
       const sequence = wholeOf(frame["seq"]);
       if (sequence === undefined || typeof frame["event"] !== "string") return;
       if (frame["event"] === "hello") {
         expected = sequence + 1;
-        return begin(textOf(fieldsOf(frame["data"])?.["connection_id"]) ?? "");
+        return void begin(textOf(fieldsOf(frame["data"])?.["connection_id"]) ?? "").catch(close);
       }
       if (sequence !== expected) return close(unsure("receive", `event ${expected} was missed: ${sequence} came`));
       expected += 1;

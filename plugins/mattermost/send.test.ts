@@ -136,7 +136,7 @@ test("the message tool reacts by emoji or name, takes reactions away, and can be
 test("people and channels are found by name", async () => {
   const { channel, chat, anna, group } = bench;
   const runtime = { log: () => {}, error: () => {}, exit: () => {} };
-  const base = { cfg: bench.cfg({ allowFrom: [anna.id, "somebody"], groups: { [group.id]: {}, "*": {} } }), runtime };
+  const base = { cfg: bench.cfg({ allowFrom: [anna.id, "someone"], groups: { [group.id]: {}, "*": {} } }), runtime };
   const resolve = (kind: "user" | "group", ...inputs: string[]) => channel.resolver!.resolveTargets({ ...base, inputs, kind });
   expect(await resolve("user", "@anna", "nobody")).toMatchObject([{ resolved: true, id: anna.id, name: "Anna" }, { resolved: false }]);
   expect(await resolve("group", "#town-square", "#elsewhere")).toMatchObject([{ resolved: true, id: group.id }, { resolved: false }]);

@@ -21,7 +21,7 @@ export interface HttpLabSpec<G extends LabGround> {
   sectionOf(ground: G, settings: LabSettings): Readonly<Record<string, unknown>>;
   /** For the gateway only. */
   env?(ground: G): Record<string, string>;
-  /** The platform sees the account. */
+  /** The platform sees the account; the gateway's own word is asked for as well. */
   isUp(ground: G): boolean;
   /** The rest, and what is different. */
   lab(ground: G, gateway: LabGateway): Omit<ChannelLab, Shared> & Partial<Pick<ChannelLab, Shared>>;
@@ -42,7 +42,7 @@ async function openLab<G extends LabGround>(spec: HttpLabSpec<G>, settings: LabS
     capabilities,
     gateway,
     traffic: () => server.asked.length,
-    isUp: () => Promise.resolve(spec.isUp(ground)),
+    isUp: async () => spec.isUp(ground) && (await gateway.account(channel))?.connected === true,
     dropConnection() {
       server.drop();
       return Promise.resolve();
@@ -66,7 +66,7 @@ async function openLab<G extends LabGround>(spec: HttpLabSpec<G>, settings: LabS
   if (settings.credentials === "wrong") return lab;
   const asked = (): string => server.asked.map(({ method, path }) => `${method} ${path}`).join(", ") || "nothing";
   await until(
-    () => spec.isUp(ground),
+    () => lab.isUp(),
     () => `the account is not up; it asked for ${asked()}\n${gateway.output()}`,
   ).catch(async (error: unknown) => {
     await lab[Symbol.asyncDispose]();

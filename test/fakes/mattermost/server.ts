@@ -27,7 +27,7 @@ export interface FakeMattermost extends AsyncDisposable {
   readonly token: string;
   readonly team: { readonly id: string; readonly name: string };
   person(facts: PersonFacts): User;
-  /** A token of somebody. */
+  /** A token of a user. */
   tokenOf(user: User): string;
   revoke(token: string): void;
   direct(user: User): Channel;
@@ -139,15 +139,16 @@ export async function startMattermost(): Promise<FakeMattermost> {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({
-        ...{
-          user_id: user.id,
-          user_name: user.username,
-          channel_id: channel.id,
-          channel_name: channel.name,
-          team_id: channel.team_id,
-          team_domain: "engineering",
-        },
-        ...{ post_id: post.id, trigger_id: Buffer.from(`${newId()}:${user.id}`).toString("base64"), type: "", data_source: "" },
+        user_id: user.id,
+        user_name: user.username,
+        channel_id: channel.id,
+        channel_name: channel.name,
+        team_id: channel.team_id,
+        team_domain: "engineering",
+        post_id: post.id,
+        trigger_id: Buffer.from(`${newId()}:${user.id}`).toString("base64"),
+        type: "",
+        data_source: "",
         context: action.integration.context ?? {},
       }),
     });

@@ -194,8 +194,20 @@ export function createWorld(clock: () => number, emit: Emit): World {
       const at = now();
       const isBot = users.get(userId)?.is_bot === true;
       const post: Post = {
-        ...{ id: newId(), create_at: at, update_at: at, edit_at: 0, delete_at: 0, user_id: userId, channel_id: channelId, root_id: rootId, original_id: "" },
-        ...{ message, type: "", props: { ...withActionIds(props), ...(isBot ? { from_bot: "true" } : {}) }, file_ids: fileIds, pending_post_id: pendingId },
+        id: newId(),
+        create_at: at,
+        update_at: at,
+        edit_at: 0,
+        delete_at: 0,
+        user_id: userId,
+        channel_id: channelId,
+        root_id: rootId,
+        original_id: "",
+        message,
+        type: "",
+        props: { ...withActionIds(props), ...(isBot ? { from_bot: "true" } : {}) },
+        file_ids: fileIds,
+        pending_post_id: pendingId,
         ...more,
       };
       posts.set(post.id, post);

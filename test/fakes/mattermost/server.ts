@@ -55,6 +55,8 @@ export interface FakeMattermost extends AsyncDisposable {
   readonly begun: number;
   /** After this nobody can resume a connection, as after a restart. */
   forgetConnections(): void;
+  /** Sockets are signed in by the challenge only, as behind a proxy that drops headers. */
+  ignoreSocketHeaders(): void;
   /** Posts of the bot that are taken in this time; undefined: all. */
   limitRate(limit: { readonly posts: number; readonly perMs: number } | undefined): void;
   /** A post with this pending id is being saved. */
@@ -219,6 +221,7 @@ export async function startMattermost(): Promise<FakeMattermost> {
       return sockets.begun;
     },
     forgetConnections: () => sockets.forget(),
+    ignoreSocketHeaders: () => sockets.ignoreHeaders(),
     limitRate: (limit) => rate.set(limit),
     holdPending: (pendingId) => world.hold(pendingId),
     step(ms) {

@@ -12,6 +12,7 @@ export {
 export { type ActionSpec, type ActionsSpec, chatParam, createActions, messageParam } from "../kit/actions.ts";
 export { type Cache, type Clients, type ClientsSpec, createCache, createClients } from "../kit/clients.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
+export { buttonRows, createTargets, createThreading, type ReplyButton, type TargetsSpec } from "../kit/conventions.ts";
 export { type Cursor, type CursorStore, keyedCursorStore, openCursor } from "../kit/cursor.ts";
 export { emojiName } from "../kit/emoji.ts";
 export { asChannelError, ChannelError, type ChannelErrorFacts, hopeless, messageOf, notSent, unfit, unsure } from "../kit/failure.ts";

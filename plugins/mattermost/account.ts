@@ -19,7 +19,6 @@ export interface MattermostAccount extends ChannelAccount {
   readonly baseUrl: string;
   /** Texts in channels that begin with one of these are for the bot. Empty unless `chatmode` is `onchar`. */
   readonly prefixes: readonly string[];
-  readonly replyToMode: "off" | "first" | "all";
   readonly streamMode: "off" | "partial";
   /** Where Mattermost reports pressed buttons. */
   readonly callbackUrl: string | undefined;
@@ -77,7 +76,6 @@ export function createAccounts(): AccountReader<MattermostAccount> {
         token: credentials["botToken"] ?? "",
         baseUrl: (credentials["baseUrl"] ?? "").replace(/\/+$/, ""),
         prefixes: config["chatmode"] !== "onchar" ? [] : prefixes.length > 0 ? prefixes : [">", "!"],
-        replyToMode: choiceOf(config["replyToMode"], ["off", "first", "all"], "off"),
         streamMode: choiceOf(config["streamMode"], ["off", "partial"], "partial"),
         callbackUrl: callbackBase === undefined ? undefined : `${callbackBase}${callbackPath}`,
         callbackPath,

@@ -1,34 +1,34 @@
 /** Buttons below messages. Mattermost reports a pressed one to an address of ours, without a signature: each button carries one. */
 import { createHash, createHmac } from "node:crypto";
 import type { ReplyPayload } from "openclaw/plugin-sdk";
-import { type Fields, fieldsOf, jsonOf, listOf, textOf, type Verified, verifyHmac, type WebhookRequest } from "openclaw/plugin-sdk/channel-kit";
+import {
+  buttonRows,
+  type Fields,
+  fieldsOf,
+  jsonOf,
+  type ReplyButton,
+  textOf,
+  type Verified,
+  verifyHmac,
+  type WebhookRequest,
+} from "openclaw/plugin-sdk/channel-kit";
 import type { MattermostAccount } from "./account.ts";
-
-const MAX_BUTTONS = 40;
 
 /** Only this account can make buttons that it accepts; the token itself never leaves. */
 const secretOf = ({ token }: MattermostAccount): string => createHash("sha256").update(`openclaw buttons ${token}`).digest("hex");
 const signed = ({ accountId }: MattermostAccount, channelId: string, value: string): string => JSON.stringify([accountId, channelId, value]);
 
-function buttonOf(raw: unknown, account: MattermostAccount, channelId: string): Fields[] {
-  const fields = fieldsOf(raw) ?? {};
-  const name = textOf(fields["text"])?.trim();
-  const value = ["callback_data", "callbackData", "data", "value"].map((key) => textOf(fields[key])).find(Boolean) ?? name;
-  if (!name || !value || fields["url"] !== undefined) return [];
-  const signature = createHmac("sha256", secretOf(account))
-    .update(signed(account, channelId, value))
-    .digest("hex");
-  return [{ name, type: "button", integration: { url: account.callbackUrl, context: { value, signature } } }];
-}
-
-/** Rows of `{ text, callback_data }`, as `channelData.mattermost.buttons` has them. Nothing where the gateway cannot be reached from Mattermost. */
+/** Nothing where the gateway cannot be reached from Mattermost. */
 export function attachmentsOf(account: MattermostAccount, channelId: string, payload: ReplyPayload | undefined): Fields | undefined {
-  const rows = listOf(fieldsOf(payload?.channelData?.["mattermost"])?.["buttons"]);
-  if (account.callbackUrl === undefined || rows.length === 0) return undefined;
-  const attachments = rows
-    .map((row) => (Array.isArray(row) ? row : [row]).slice(0, MAX_BUTTONS).flatMap((button) => buttonOf(button, account, channelId)))
-    .filter((actions) => actions.length > 0)
-    .map((actions) => ({ actions }));
+  const rows = account.callbackUrl === undefined ? [] : buttonRows(payload, "mattermost");
+  const action = ({ text, value }: ReplyButton): Fields => {
+    const signature = createHmac("sha256", secretOf(account))
+      .update(signed(account, channelId, value))
+      .digest("hex");
+    return { name: text, type: "button", integration: { url: account.callbackUrl, context: { value, signature } } };
+  };
+  // A button of Mattermost cannot open an address.
+  const attachments = rows.map((row) => ({ actions: row.filter(({ url }) => url === undefined).map(action) })).filter(({ actions }) => actions.length > 0);
   return attachments.length === 0 ? undefined : { attachments };
 }
 

@@ -16,6 +16,8 @@ import {
   createClients,
   createEditedPreview,
   createOnboarding,
+  createTargets,
+  createThreading,
   createWebhooks,
   emojiName,
   fieldsOf,
@@ -63,6 +65,15 @@ interface Deps {
 
 const TYPING_REFRESH_MS = 4500;
 
+const TARGETS = createTargets({
+  normalize(raw) {
+    const { kind, id } = parseTarget(raw);
+    return kind === "name" ? `@${id}` : `${kind}:${id}`;
+  },
+  looksLikeId: (raw) => /^(?:channel|group|user|mattermost):|^[@#]/i.test(raw) || ID.test(raw),
+  hint: "<channelId>, channel:<id>, user:<id> or @name",
+});
+
 /** Ours are taken away where the emoji is empty. */
 async function react({ api }: Sender, postId: string, emoji: string, remove = false): Promise<void> {
   if (!ID.test(postId)) return;
@@ -85,14 +96,7 @@ function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]
     captionLimit: 4000,
     // The server remembers for 30 s; requests take their time.
     nonceWindowMs: 25_000,
-    resolveTarget({ to }) {
-      try {
-        const { kind, id } = parseTarget(to ?? "");
-        return { ok: true, to: kind === "name" ? `@${id}` : `${kind}:${id}` };
-      } catch (error) {
-        return { ok: false, error: error as Error };
-      }
-    },
+    resolveTarget: TARGETS.resolveTarget,
     sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     sendPayload: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx, ctx.payload),
@@ -309,25 +313,8 @@ export function createMattermostPlugin(options: MattermostPluginOptions = {}): M
     ...directoryOf(deps),
     mentions: { stripPatterns: ({ ctx }) => (deps.names.has(ctx.AccountId ?? "default") ? [mentionPattern(deps.names.get(ctx.AccountId ?? "default")!)] : []) },
     streaming: { blockStreamingCoalesceDefaults: { minChars: 1500, idleMs: 1000 } },
-    threading: {
-      resolveReplyToMode: ({ cfg, accountId }) => accounts.read(cfg, accountId).replyToMode,
-      allowExplicitReplyTagsWhenOff: true,
-      buildToolContext: ({ context, hasRepliedRef }) => ({
-        currentChannelId: context.To,
-        currentThreadTs: context.MessageThreadId === undefined ? undefined : String(context.MessageThreadId),
-        hasRepliedRef,
-      }),
-    },
-    messaging: {
-      normalizeTarget(raw) {
-        const found = outboundOf(deps).resolveTarget!({ to: raw });
-        return found.ok ? found.to : undefined;
-      },
-      targetResolver: {
-        looksLikeId: (raw) => /^(?:channel|group|user|mattermost):|^[@#]/i.test(raw) || ID.test(raw),
-        hint: "<channelId>, channel:<id>, user:<id> or @name",
-      },
-    },
+    threading: createThreading(accounts),
+    messaging: TARGETS.messaging,
     agentPrompt: { messageToolHints: () => ["Mattermost reactions take an emoji or its name (thumbsup). `@all`, `@channel` and `@here` notify nobody."] },
     [Symbol.dispose]: () => clients[Symbol.dispose](),
   };

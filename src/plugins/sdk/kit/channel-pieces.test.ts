@@ -13,7 +13,7 @@ import { realWaiting } from "./waiting.ts";
 const { signal } = new AbortController();
 const LONG = "long enough to be shown to someone";
 
-/** A platform that shows one message, and fails as it is told. */
+/** A platform that shows one message, and fails on request. */
 function screen(failures: unknown[] = []) {
   const shown: string[] = [];
   let now = 0;

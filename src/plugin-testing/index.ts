@@ -4,3 +4,4 @@ export type { ModelCall, TestAnswer, TestHost, TestHostOptions, TestMessage, Tes
 export { createFaults, type Fault, type Faults } from "./fake-server/faults.ts";
 export type { SentPart } from "./fake-server/multipart.ts";
 export { type Answer, type Asked, type FakeServer, type FakeServerOptions, type FakeSocket, startFakeServer } from "./fake-server/server.ts";
+export { runChannelAccount, type RunningAccount, type RunningAccountOptions } from "./running-account.ts";

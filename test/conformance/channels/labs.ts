@@ -12,4 +12,5 @@ export const LABS: Readonly<Record<string, () => Promise<Labs>>> = {
     const { ircLabs, IRC_LACKS } = await import("./irc.ts");
     return { make: ircLabs(), lacks: IRC_LACKS };
   },
+  mattermost: async () => ({ make: (await import("./mattermost.ts")).mattermostLabs(), lacks: {} }),
 };

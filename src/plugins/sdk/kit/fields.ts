@@ -9,6 +9,13 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The objects in a list. */
+export function recordsOf(value: unknown): Fields[] {
+  return listOf(value)
+    .map(fieldsOf)
+    .filter((entry) => entry !== undefined);
+}
+
 /** A text with something in it. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;

@@ -34,6 +34,8 @@ export interface Intake {
   offerOnce(event: ChannelInboundEvent): Promise<void>;
   /** Queues: one after the other for each lane (default: its chat). The promise is that of `offer`. */
   add(event: ChannelInboundEvent, lane?: string): Promise<boolean>;
+  /** Like `add`, for an event that has to be looked up first; undefined: there is none. Rejects where the lookup does. */
+  addLater(lane: string, make: () => Promise<ChannelInboundEvent | undefined>): Promise<boolean>;
   /** Runs behind everything that was queued for the lane. */
   behind<T>(lane: string, task: () => Promise<T>): Promise<T>;
   /** Resolves when nothing is left to hand over. */
@@ -116,6 +118,13 @@ export function createIntake(deps: IntakeDeps): Intake {
     add(event, lane = event.chat.id) {
       changeOpen(1);
       return behind(lane, () => offer(event)).finally(() => changeOpen(-1));
+    },
+    addLater(lane, make) {
+      changeOpen(1);
+      return behind(lane, async () => {
+        const event = await make();
+        return event === undefined || offer(event);
+      }).finally(() => changeOpen(-1));
     },
     behind,
     async idle() {

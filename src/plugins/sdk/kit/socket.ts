@@ -192,8 +192,14 @@ export function openSocket(options: SocketOptions): Socket {
       }),
     flow(isOpen) {
       live.isFlowing = isOpen;
-      if (isOpen) live.ws?.resume();
-      else live.ws?.pause();
+      if (isOpen) {
+        live.ws?.resume();
+        if (live.ws?.readyState === OPEN) watch.heard();
+      } else {
+        // Nothing is heard because nobody listens.
+        live.ws?.pause();
+        watch.stop();
+      }
     },
   };
 }

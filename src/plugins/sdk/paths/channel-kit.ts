@@ -11,11 +11,30 @@ export {
   readSecret,
   rulesOf,
 } from "../kit/accounts.ts";
+export { type ActionSpec, type ActionsSpec, chatParam, createActions, messageParam } from "../kit/actions.ts";
 export { type ChannelDescription, defineChannel } from "../kit/channel.ts";
+export { type Cache, type Clients, type ClientsSpec, createCache, createClients } from "../kit/clients.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
+export { buttonRows, createTargets, createThreading, type ReplyButton, type TargetsSpec } from "../kit/conventions.ts";
 export { type Cursor, type CursorStore, keyedCursorStore, openCursor } from "../kit/cursor.ts";
+export { emojiName } from "../kit/emoji.ts";
 export { asChannelError, ChannelError, type ChannelErrorFacts, hopeless, messageOf, notSent, unfit, unsure } from "../kit/failure.ts";
-export { choiceOf, defined, entriesOf, type Fields, fieldsOf, flagOf, jsonOf, listOf, numberOf, textOf, textsOf, trimmedOf, wholeOf } from "../kit/fields.ts";
+export {
+  choiceOf,
+  defined,
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  flagOf,
+  jsonOf,
+  listOf,
+  numberOf,
+  recordsOf,
+  textOf,
+  textsOf,
+  trimmedOf,
+  wholeOf,
+} from "../kit/fields.ts";
 export {
   createHttpClient,
   createPauses,
@@ -30,7 +49,9 @@ export {
 export { createIntake, type Intake, type IntakeDeps, type KitLog, silentLog } from "../kit/intake.ts";
 export { type FilePart, safeFileName } from "../kit/multipart.ts";
 export { type ChannelOnboardingSpec, createOnboarding } from "../kit/onboarding.ts";
+export { configuredDirectory, loadOutgoingFile, matching, mediaKindOf, unseen } from "../kit/outgoing.ts";
 export { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, createChannelParts, runProbe } from "../kit/parts.ts";
+export { createEditedPreview, type EditedPreviewDeps } from "../kit/preview.ts";
 export { openSocket, type Socket, type SocketEnd, type SocketOptions } from "../kit/socket.ts";
 export { createTransport, type Transport, type TransportAnswer, TransportError, type TransportOptions, type TransportRequest } from "../kit/transport.ts";
 export { type Backoff, type BackoffSettings, createBackoff, realWaiting, type Waiting } from "../kit/waiting.ts";

@@ -1,0 +1,92 @@
+/** What an account's configuration says. */
+import {
+  type AccountReader,
+  type ChannelAccount,
+  choiceOf,
+  createAccountReader,
+  type CredentialSpec,
+  fieldsOf,
+  flagOf,
+  groupLayers,
+  rulesOf,
+  textOf,
+  textsOf,
+} from "openclaw/plugin-sdk/channel-kit";
+
+export interface MattermostAccount extends ChannelAccount {
+  readonly token: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** Texts in channels that begin with one of these are for the bot. Empty unless `chatmode` is `onchar`. */
+  readonly prefixes: readonly string[];
+  readonly streamMode: "off" | "partial";
+  /** Where Mattermost reports pressed buttons. */
+  readonly callbackUrl: string | undefined;
+  readonly callbackPath: string;
+}
+
+const isAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+
+export const CREDENTIALS: readonly CredentialSpec[] = [
+  {
+    key: "botToken",
+    env: "MATTERMOST_BOT_TOKEN",
+    inputs: ["botToken", "token"],
+    label: "Bot token",
+    steps: [
+      "A system admin turns on bot accounts: System Console > Integrations > Bot Accounts",
+      "In Mattermost open Integrations > Bot Accounts and choose Add Bot Account",
+      "Copy the token; it is shown only once",
+      "Add the bot to the team and to the channels it should read",
+    ],
+    check: (token) => (/\s/.test(token) ? "a token has no spaces in it" : undefined),
+  },
+  {
+    key: "baseUrl",
+    env: "MATTERMOST_URL",
+    inputs: ["httpUrl", "url"],
+    label: "Server address",
+    isPublic: true,
+    placeholder: "https://chat.example.com",
+    check: (url) => (isAddress(url) ? undefined : `an address such as https://chat.example.com is expected, not "${url}"`),
+  },
+];
+
+export const ID = /^[a-z0-9]{26}$/;
+
+/** An entry of an allow list as the id that it names. */
+export const bareEntry = (entry: string): string =>
+  entry
+    .trim()
+    .replace(/^(?:mattermost|user):/i, "")
+    .replace(/^@/, "")
+    .toLowerCase();
+
+export function createAccounts(): AccountReader<MattermostAccount> {
+  return createAccountReader<MattermostAccount>({
+    channel: "mattermost",
+    credentials: CREDENTIALS,
+    read(account) {
+      const { config, credentials, accountId } = account;
+      const prefixes = textsOf(config["oncharPrefixes"]).filter(Boolean);
+      const callbackBase = textOf(fieldsOf(config["interactions"])?.["callbackBaseUrl"])?.replace(/\/+$/, "");
+      const callbackPath = `/mattermost/interactions/${accountId}`;
+      return {
+        ...account,
+        token: credentials["botToken"] ?? "",
+        baseUrl: (credentials["baseUrl"] ?? "").replace(/\/+$/, ""),
+        prefixes: config["chatmode"] !== "onchar" ? [] : prefixes.length > 0 ? prefixes : [">", "!"],
+        streamMode: choiceOf(config["streamMode"], ["off", "partial"], "partial"),
+        callbackUrl: callbackBase === undefined ? undefined : `${callbackBase}${callbackPath}`,
+        callbackPath,
+      };
+    },
+  });
+}
+
+/** The group's own setting, then `chatmode`, then `requireMention` of the account. */
+export function requiresMention({ groups, config }: MattermostAccount, channelId: string): boolean {
+  const { chatmode } = config;
+  const fromMode = chatmode === undefined ? flagOf(config["requireMention"]) : chatmode !== "onmessage";
+  return rulesOf(groupLayers(groups, channelId)).requireMention ?? fromMode ?? true;
+}

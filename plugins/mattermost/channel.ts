@@ -1,0 +1,321 @@
+/** The channel, put together. */
+import {
+  type ChannelMessageActionContext,
+  type ChannelPlugin,
+  type ChannelResolveResult,
+  PAIRING_APPROVED_MESSAGE,
+  readReactionParams,
+} from "openclaw/plugin-sdk";
+import {
+  type AccountReader,
+  type ChannelProbe,
+  type Clients,
+  configuredDirectory,
+  createActions,
+  createChannelParts,
+  createClients,
+  createEditedPreview,
+  createOnboarding,
+  createTargets,
+  createThreading,
+  createWebhooks,
+  emojiName,
+  fieldsOf,
+  keyedCursorStore,
+  listOf,
+  matching,
+  messageParam,
+  realWaiting,
+  recordsOf,
+  runProbe,
+  silentLog,
+  textOf,
+  unfit,
+  type Waiting,
+} from "openclaw/plugin-sdk/channel-kit";
+import { bareEntry, createAccounts, CREDENTIALS, ID, type MattermostAccount, requiresMention } from "./account.ts";
+import { createApi, ifThere, type MattermostApi, parseTarget, type Person } from "./api.ts";
+import { pressedIn, verifyPress } from "./buttons.ts";
+import { buttonEvent, mentionPattern } from "./inbound.ts";
+import { readPosition, runAccount } from "./receive.ts";
+import { editPreview, messageText, patch, removeQuietly, send, type Sender } from "./send.ts";
+
+type KeyedStore = ReturnType<Parameters<typeof keyedCursorStore>[0]>;
+
+export interface MattermostPluginOptions {
+  /** Where positions are stored. */
+  openStore?(): KeyedStore;
+  readonly waiting?: Waiting | undefined;
+}
+
+interface Probe extends ChannelProbe {
+  readonly bot?: Person;
+}
+
+export interface MattermostChannel extends ChannelPlugin<MattermostAccount, Probe, object>, Disposable {}
+
+interface Deps {
+  readonly accounts: AccountReader<MattermostAccount>;
+  readonly clients: Clients<MattermostAccount, MattermostApi>;
+  readonly options: MattermostPluginOptions;
+  sender(cfg: Parameters<AccountReader<MattermostAccount>["read"]>[0], accountId?: string | null): Sender;
+  /** Names of the bots, by account. */
+  readonly names: Map<string, string>;
+}
+
+const TYPING_REFRESH_MS = 4500;
+
+const TARGETS = createTargets({
+  normalize(raw) {
+    const { kind, id } = parseTarget(raw);
+    return kind === "name" ? `@${id}` : `${kind}:${id}`;
+  },
+  looksLikeId: (raw) => /^(?:channel|group|user|mattermost):|^[@#]/i.test(raw) || ID.test(raw),
+  hint: "<channelId>, channel:<id>, user:<id> or @name",
+});
+
+/** Ours are taken away where the emoji is empty. */
+async function react({ api }: Sender, postId: string, emoji: string, remove = false): Promise<void> {
+  if (!ID.test(postId)) return;
+  const me = await api.me();
+  const name = emojiName(emoji);
+  if (emoji !== "" && name === undefined) throw unfit("react", `Mattermost knows emoji by name: give one such as thumbsup instead of "${emoji}"`);
+  if (emoji !== "" && !remove) return void (await api.call("POST", "/reactions", { json: { user_id: me.id, post_id: postId, emoji_name: name } }));
+  const all = recordsOf(await api.call("GET", `/posts/${postId}/reactions`));
+  const ours = all.filter((entry) => entry["user_id"] === me.id && (name === undefined || entry["emoji_name"] === name));
+  for (const { emoji_name: one } of ours) await api.call("DELETE", `/users/me/posts/${postId}/reactions/${encodeURIComponent(String(one))}`);
+}
+
+function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]> {
+  return {
+    deliveryMode: "direct",
+    // Each message is a request of its own, whatever becomes of the socket.
+    independent: true,
+    chunkerMode: "markdown",
+    textChunkLimit: 4000,
+    captionLimit: 4000,
+    // The server remembers for 30 s; requests take their time.
+    nonceWindowMs: 25_000,
+    resolveTarget: TARGETS.resolveTarget,
+    sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
+    sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
+    sendPayload: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx, ctx.payload),
+    editPreview: async (ctx) => editPreview(sender(ctx.cfg, ctx.accountId), ctx),
+    checkSend: async ({ cfg, accountId, signal }) => void (await sender(cfg, accountId).api.login(signal)),
+  };
+}
+
+function gatewayOf({ clients, options, names }: Deps): NonNullable<MattermostChannel["gateway"]> {
+  const webhooks = createWebhooks();
+  return {
+    async startAccount(ctx) {
+      const { account, accountId, inbound } = ctx;
+      const api = clients.of(account);
+      const log = ctx.log ?? silentLog;
+      const isOpen = account.callbackUrl !== undefined && inbound !== undefined;
+      const unregister = isOpen
+        ? webhooks.register({
+            pluginId: "mattermost",
+            accountId,
+            path: account.callbackPath,
+            log,
+            verify: (request) => verifyPress(request, account),
+            async handle(request) {
+              const pressed = pressedIn(request);
+              const event = pressed && (await buttonEvent(pressed, { api, account, me: await api.me() }));
+              if (event) await inbound.accept(event);
+            },
+          })
+        : undefined;
+      try {
+        const store = keyedCursorStore(() => options.openStore?.(), `${accountId}:${account.baseUrl}`, readPosition);
+        await runAccount(ctx, { api, store, waiting: options.waiting, known: ({ username }) => void names.set(accountId, username) });
+      } finally {
+        unregister?.();
+      }
+    },
+  };
+}
+
+/** Files, typing, previews and reactions. */
+function aroundMessages({ sender, options }: Deps): Pick<MattermostChannel, "media" | "typing" | "preview" | "reactions"> {
+  return {
+    media: {
+      async fetch({ cfg, accountId, ref, maxBytes, signal }) {
+        const fileId = textOf(fieldsOf(ref)?.["fileId"]);
+        if (fileId === undefined) throw unfit("download", "a file of Mattermost is named by its fileId, and this one has none");
+        const { data, mimeType } = await sender(cfg, accountId).api.download(fileId, maxBytes, signal);
+        return { data, ...(mimeType === undefined ? {} : { mimeType }) };
+      },
+    },
+    typing: {
+      refreshMs: TYPING_REFRESH_MS,
+      async start({ cfg, accountId, to, threadId, signal }) {
+        const { api } = sender(cfg, accountId);
+        const place = { channel_id: await api.channelFor(to), ...(threadId === undefined ? {} : { parent_id: String(threadId) }) };
+        await api.call("POST", "/users/me/typing", { json: place, signal, timeoutMs: 10_000 });
+      },
+    },
+    preview: {
+      open({ cfg, accountId, to, threadId, replyToId, previewId, signal }) {
+        const from = sender(cfg, accountId);
+        if (from.account.streamMode === "off") return undefined;
+        const now = (options.waiting ?? realWaiting).now;
+        return createEditedPreview({
+          now,
+          signal,
+          previewId,
+          post: async (text) => (await send(from, { cfg, accountId, to, text, threadId, replyToId, signal })).messageId,
+          edit: async (id, text) => patch(from, id, { message: messageText({ cfg, accountId, text }) }, signal),
+          remove: (id) => removeQuietly(from, id),
+        });
+      },
+    },
+    reactions: {
+      set: async ({ cfg, accountId, messageId, emoji }) => react(sender(cfg, accountId), messageId, emoji),
+    },
+  };
+}
+
+/** People and channels by name. */
+function directoryOf({ accounts, sender }: Deps): Pick<MattermostChannel, "directory" | "resolver"> {
+  const user = ({ id, name, username }: Person) => ({ kind: "user" as const, id: `user:${id}`, name, handle: `@${username}` });
+  async function resolve({ api }: Sender, input: string, kind: "user" | "group"): Promise<ChannelResolveResult> {
+    const bare = bareEntry(input)
+      .replace(/^(?:channel|group):/, "")
+      .replace(/^#/, "");
+    if (kind === "user") {
+      const found = await ifThere(ID.test(bare) ? api.users.get(bare) : api.byName(bare));
+      return found ? { input, resolved: true, id: found.id, name: found.name } : { input, resolved: false, note: "no such user" };
+    }
+    const place = (await api.channels()).find(({ id, name, title }) => [id, name, title.toLowerCase()].includes(bare));
+    return place ? { input, resolved: true, id: place.id, name: place.title || place.name } : { input, resolved: false, note: "the bot is in no such channel" };
+  }
+  return {
+    directory: {
+      ...configuredDirectory(accounts, {
+        user: (entry) => (ID.test(bareEntry(entry)) ? `user:${bareEntry(entry)}` : undefined),
+        group: (key) => (ID.test(key) ? `channel:${key}` : undefined),
+      }),
+      self: async ({ cfg, accountId }) => user(await sender(cfg, accountId).api.login()),
+      async listPeersLive(params) {
+        const { api } = sender(params.cfg, params.accountId);
+        const term = params.query?.trim().replace(/^@/, "");
+        const found = term
+          ? await api.call("POST", "/users/search", { json: { term, limit: params.limit ?? 100 } })
+          : await api.call("GET", "/users", { query: { per_page: Math.min(200, params.limit ?? 100) } });
+        return matching(
+          listOf(found).map((raw) => user(api.person(raw))),
+          { limit: params.limit },
+        );
+      },
+      async listGroupsLive(params) {
+        const places = (await sender(params.cfg, params.accountId).api.channels()).filter(({ type }) => type !== "D");
+        return matching(
+          places.map(({ id, name, title, type }) => ({
+            kind: type === "G" ? "group" : "channel",
+            id: `channel:${id}`,
+            name: title || name,
+            handle: `#${name}`,
+          })),
+          params,
+        );
+      },
+      async listGroupMembers({ cfg, accountId, groupId, limit }) {
+        const { api } = sender(cfg, accountId);
+        const members = await api.call("GET", `/channels/${await api.channelFor(groupId)}/members`, { query: { per_page: Math.min(200, limit ?? 100) } });
+        const ids = listOf(members).flatMap((member) => textOf(fieldsOf(member)?.["user_id"]) ?? []);
+        return listOf(await api.call("POST", "/users/ids", { json: ids })).map((raw) => user(api.person(raw)));
+      },
+    },
+    resolver: {
+      resolveTargets: async ({ cfg, accountId, inputs, kind }) => Promise.all(inputs.map((input) => resolve(sender(cfg, accountId), input, kind))),
+    },
+  };
+}
+
+function partsOf({ accounts, clients, sender }: Deps) {
+  const spec = {
+    channel: "mattermost",
+    label: "Mattermost",
+    credentials: CREDENTIALS,
+    accounts,
+    idLabel: "mattermostUserId",
+    normalizeEntry: bareEntry,
+    isName: (entry: string) => entry !== "*" && !ID.test(entry),
+    nameAdvice: "Use user ids (26 letters and digits); /whoami shows one, `openclaw channels resolve --channel mattermost @name` another's",
+    probe: (account: MattermostAccount): Promise<Probe> => runProbe(async () => ({ bot: await clients.of(account).login() })),
+    describe: ({ baseUrl }: MattermostAccount) => ({ baseUrl }),
+    warnings: ({ baseUrl }: MattermostAccount) =>
+      /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl)
+        ? ["channels.mattermost.baseUrl is http: the bot's token crosses the network readable. Use https."]
+        : [],
+    async notifyApproval({ cfg, id }: { cfg: Parameters<Deps["sender"]>[0]; id: string }) {
+      await send(sender(cfg), { cfg, to: `user:${bareEntry(id)}`, text: PAIRING_APPROVED_MESSAGE });
+    },
+    intro: ["A bot account of your Mattermost server. Nothing has to be reachable from outside, unless messages should have buttons."],
+    who: ({ bot }: Probe) => bot && `@${bot.username}`,
+    idExample: "4xp9fdt77pncbef59f4k1qe83o",
+  };
+  const parts = createChannelParts<MattermostAccount, Probe>(spec);
+  return { ...parts, onboarding: createOnboarding<MattermostAccount, Probe>(spec, parts) };
+}
+
+/** Mattermost as a channel. */
+export function createMattermostPlugin(options: MattermostPluginOptions = {}): MattermostChannel {
+  const accounts = createAccounts();
+  const clients = createClients<MattermostAccount, MattermostApi>({
+    key: ({ baseUrl, token }) => `${baseUrl} ${token}`,
+    open: createApi,
+    close: (api) => api.close(),
+  });
+  function sender(cfg: Parameters<Deps["sender"]>[0], accountId?: string | null): Sender {
+    const account = accounts.read(cfg, accountId);
+    if (account.problems.length > 0)
+      throw unfit("send", `Mattermost account "${account.accountId}" cannot send: ${account.problems.join("; ")}`, "CONFIG_INVALID");
+    return { account, api: clients.of(account) };
+  }
+  const deps: Deps = { accounts, clients, options, sender, names: new Map() };
+  const parts = partsOf(deps);
+  const reactAction = async (account: MattermostAccount, ctx: ChannelMessageActionContext) => {
+    const { emoji, remove, isEmpty } = readReactionParams(ctx.params, {
+      removeErrorMessage: "name the emoji to take away, or give an empty one to take away all of ours",
+    });
+    await react({ account, api: clients.of(account) }, messageParam(ctx), emoji, remove);
+    return remove || isEmpty ? { removed: true } : { added: emoji };
+  };
+  return {
+    id: "mattermost",
+    meta: {
+      id: "mattermost",
+      label: "Mattermost",
+      selectionLabel: "Mattermost (bot account)",
+      docsPath: "/channels/mattermost",
+      docsLabel: "mattermost",
+      blurb: "A bot account on your own Mattermost server.",
+      systemImage: "bubble.left.and.text.bubble.right",
+      order: 65,
+    },
+    capabilities: { chatTypes: ["direct", "channel", "group", "thread"], reactions: true, reply: true, threads: true, media: true },
+    reload: { configPrefixes: ["channels.mattermost"] },
+    ...parts,
+    groups: { ...parts.groups, resolveRequireMention: ({ cfg, accountId, groupId }) => requiresMention(accounts.read(cfg, accountId), groupId ?? "") },
+    outbound: outboundOf(deps),
+    gateway: gatewayOf(deps),
+    actions: createActions({
+      channel: "mattermost",
+      label: "Mattermost",
+      accounts,
+      actions: { react: { gate: "reactions", run: reactAction } },
+      supportsButtons: ({ callbackUrl }) => callbackUrl !== undefined,
+    }),
+    ...aroundMessages(deps),
+    ...directoryOf(deps),
+    mentions: { stripPatterns: ({ ctx }) => (deps.names.has(ctx.AccountId ?? "default") ? [mentionPattern(deps.names.get(ctx.AccountId ?? "default")!)] : []) },
+    streaming: { blockStreamingCoalesceDefaults: { minChars: 1500, idleMs: 1000 } },
+    threading: createThreading(accounts),
+    messaging: TARGETS.messaging,
+    agentPrompt: { messageToolHints: () => ["Mattermost reactions take an emoji or its name (thumbsup). `@all`, `@channel` and `@here` notify nobody."] },
+    [Symbol.dispose]: () => clients[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,91 @@
+/** Messages on their way out. */
+import type { ChannelOutboundContext, ReplyPayload } from "openclaw/plugin-sdk";
+import { asChannelError, type Fields, fieldsOf, loadOutgoingFile, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
+import { convertMarkdownTables, resolveMarkdownTableMode } from "openclaw/plugin-sdk/markdown-table-runtime";
+import { ID, type MattermostAccount } from "./account.ts";
+import { ifThere, type MattermostApi, type PostDraft } from "./api.ts";
+import { attachmentsOf } from "./buttons.ts";
+
+export interface Sender {
+  readonly account: MattermostAccount;
+  readonly api: MattermostApi;
+}
+
+export type SendContext = Pick<ChannelOutboundContext, "cfg" | "to" | "text"> & Partial<ChannelOutboundContext>;
+
+const MAX_FILE_BYTES = 100 * 1024 * 1024;
+const ROOT_REFUSED = /^api\.post\.create_post\.(?:channel_)?root_id\./;
+
+/** Nobody's text notifies everybody: an invisible space takes `@all`, `@channel` and `@here` their meaning. */
+export const withoutMassMentions = (text: string): string => text.replaceAll(/@(?=(?:all|channel|here)\b)/gi, "@\u200B");
+
+export function messageText({ cfg, text, accountId }: Pick<SendContext, "cfg" | "text" | "accountId">): string {
+  return withoutMassMentions(convertMarkdownTables(text, resolveMarkdownTableMode({ cfg, channel: "mattermost", accountId })));
+}
+
+/** The first post of the thread that a message stands in; nothing where it is gone. */
+async function threadOf(api: MattermostApi, draft: PostDraft): Promise<string | undefined> {
+  const post = await ifThere(api.posts.get(draft.root_id ?? ""));
+  const root = textOf(post?.["root_id"]);
+  return root === draft.root_id || post?.["channel_id"] !== draft.channel_id ? undefined : root;
+}
+
+async function createPost({ api }: Sender, draft: PostDraft, signal: AbortSignal | undefined): Promise<Fields> {
+  try {
+    return await api.createPost(draft, signal);
+  } catch (error) {
+    // A message inside of a thread begins none, and one that is gone neither: the chat is still there.
+    if (draft.root_id === undefined || !ROOT_REFUSED.test(asChannelError(error)?.reason ?? "")) throw error;
+    return api.createPost({ ...draft, root_id: await threadOf(api, draft) }, signal);
+  }
+}
+
+const receipt = (post: Fields) => ({
+  channel: "mattermost",
+  messageId: textOf(post["id"]) ?? "",
+  channelId: textOf(post["channel_id"]),
+  timestamp: wholeOf(post["create_at"]),
+});
+
+const idIn = (value: unknown): string | undefined => (typeof value === "string" && ID.test(value) ? value : undefined);
+
+/** One message, with a file where there is one and buttons where the account has them. */
+export async function send(sender: Sender, ctx: SendContext, payload?: ReplyPayload) {
+  const { api, account } = sender;
+  const channelId = await api.channelFor(ctx.to);
+  const mediaUrl = ctx.mediaUrl ?? payload?.mediaUrl;
+  const fileIds = mediaUrl === undefined ? undefined : [await api.upload(channelId, await loadOutgoingFile({ ...ctx, mediaUrl }, MAX_FILE_BYTES), ctx.signal)];
+  const props = attachmentsOf(account, channelId, payload);
+  const nonce = ctx.nonce === undefined ? undefined : `${(await api.me()).id}:${ctx.nonce}`;
+  const post = await createPost(
+    sender,
+    {
+      channel_id: channelId,
+      message: messageText(ctx),
+      root_id: idIn(ctx.threadId) ?? idIn(ctx.replyToId),
+      file_ids: fileIds,
+      props,
+      pending_post_id: nonce,
+    },
+    ctx.signal,
+  );
+  if (ctx.stalePreviewId) await removeQuietly(sender, ctx.stalePreviewId);
+  return receipt(post);
+}
+
+/** Puts the answer into the message that showed it. Undefined: it cannot be edited any more. */
+export async function editPreview(sender: Sender, ctx: SendContext & { readonly previewId: string; readonly payload: ReplyPayload }) {
+  const { api, account } = sender;
+  const channelId = await api.channelFor(ctx.to);
+  const props = attachmentsOf(account, channelId, ctx.payload);
+  const edited = await ifThere(patch(sender, ctx.previewId, { message: messageText(ctx), ...(props ? { props } : {}) }, ctx.signal));
+  return edited && receipt(edited);
+}
+
+export async function patch({ api }: Sender, postId: string, changes: Fields, signal?: AbortSignal): Promise<Fields> {
+  return fieldsOf(await api.call("PUT", `/posts/${encodeURIComponent(postId)}/patch`, { json: changes, signal, lane: "posts", action: "edit" })) ?? {};
+}
+
+export async function removeQuietly({ api }: Sender, postId: string): Promise<void> {
+  await api.call("DELETE", `/posts/${encodeURIComponent(postId)}`).catch(() => undefined);
+}

@@ -1,0 +1,146 @@
+import { expect, test } from "vitest";
+import type { ChannelMessageActionContext } from "../../../protocol/index.ts";
+import { type ChannelAccount, createAccountReader } from "./accounts.ts";
+import { createActions } from "./actions.ts";
+import { createCache, createClients } from "./clients.ts";
+import { emojiName } from "./emoji.ts";
+import { ChannelError, notSent, unfit, unsure } from "./failure.ts";
+import { createIntake, silentLog } from "./intake.ts";
+import { configuredDirectory, unseen } from "./outgoing.ts";
+import { createEditedPreview } from "./preview.ts";
+import { realWaiting } from "./waiting.ts";
+
+const { signal } = new AbortController();
+const LONG = "long enough to be shown to someone";
+
+/** A platform that shows one message, and fails on request. */
+function screen(failures: unknown[] = []) {
+  const shown: string[] = [];
+  let now = 0;
+  const act = async (line: string): Promise<string> => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    shown.push(line);
+    return "m1";
+  };
+  const preview = createEditedPreview({
+    signal,
+    now: () => now,
+    maxChars: 40,
+    post: (text) => act(`post ${text}`),
+    edit: (id, text) => act(`edit ${id} ${text}`),
+    remove: (id) => act(`remove ${id}`),
+  });
+  return { shown, preview, later: (ms: number) => (now += ms) };
+}
+
+test("a preview is posted once it is long enough, then edited, cut between characters, and removed", async () => {
+  const { shown, preview } = screen();
+  await preview.update("short");
+  await preview.update(LONG);
+  await preview.update(`${"x".repeat(38)}🎉 and more`);
+  await preview.discard();
+  await preview.update(`${LONG} again`);
+  expect(shown).toEqual([`post ${LONG}`, `edit m1 ${"x".repeat(38)}…`, "remove m1"]);
+  expect(preview.id?.()).toBeUndefined();
+});
+
+test("a preview waits as long as the platform asks, and ends where it may have been posted unseen", async () => {
+  const paused = screen([notSent("send", "later", 9000)]);
+  await paused.preview.update(LONG);
+  paused.later(8999);
+  await paused.preview.update(`${LONG}.`);
+  expect(paused.shown).toEqual([]);
+  paused.later(1);
+  await paused.preview.update(`${LONG}!`);
+  expect(paused.shown).toEqual([`post ${LONG}!`]);
+  const lost = screen([unsure("send", "no answer")]);
+  await lost.preview.update(LONG);
+  expect([lost.preview.id?.(), await lost.preview.seal()]).toEqual([null, undefined]);
+});
+
+const CREDENTIALS = [{ key: "token", label: "Token" }];
+const accounts = createAccountReader<ChannelAccount>({ channel: "paper", credentials: CREDENTIALS, read: (account) => account, env: () => undefined });
+const cfg = (more = {}) => ({ channels: { paper: { token: "t", ...more } } });
+
+test("actions are offered and done where their switch is on, and refused with the switch to set", async () => {
+  const run = async () => ({ done: true });
+  const actions = createActions({
+    channel: "paper",
+    label: "Paper",
+    accounts,
+    actions: { react: { gate: "reactions", run }, pin: { gate: "pins", isOn: false, run } },
+  });
+  const act = (action: ChannelMessageActionContext["action"], more = {}) => actions.handleAction!({ channel: "paper", action, cfg: cfg(more), params: {} });
+  expect([actions.listActions!({ cfg: cfg() }), actions.listActions!({ cfg: cfg({ actions: { pins: true, reactions: false } }) })]).toEqual([
+    ["react"],
+    ["pin"],
+  ]);
+  expect((await act("react")).details).toEqual({ ok: true, done: true });
+  await expect(act("pin")).rejects.toThrow("set channels.paper.actions.pins to true");
+  await expect(act("poll")).rejects.toThrow("there are send, react, pin");
+  expect(actions.listActions!({ cfg: { channels: { paper: { token: "" } } } }), "an account that cannot run").toEqual([]);
+});
+
+test("a client is made again when what it depends on changes, and closed", () => {
+  const log: string[] = [];
+  const clients = createClients<ChannelAccount, string>({
+    key: ({ credentials }) => credentials["token"]!,
+    open: ({ credentials }) => (log.push("open"), credentials["token"]!),
+    close: (client) => void log.push(`close ${client}`),
+  });
+  const of = (token: string): string => clients.of(accounts.read(cfg({ token })));
+  expect([of("a"), of("a"), of("b")]).toEqual(["a", "a", "b"]);
+  clients[Symbol.dispose]();
+  expect(log).toEqual(["open", "close a", "open", "close b"]);
+});
+
+test("a cache asks once, forgets failures and its oldest entries", async () => {
+  const asked: string[] = [];
+  const cache = createCache(async (key) => {
+    asked.push(key);
+    if (key === "bad" && asked.length === 1) throw new Error("not now");
+    return key.toUpperCase();
+  }, 2);
+  await expect(cache.get("bad")).rejects.toThrow("not now");
+  expect(await Promise.all([cache.get("bad"), cache.get("bad")])).toEqual(["BAD", "BAD"]);
+  await cache.get("b");
+  await cache.get("c");
+  await cache.get("bad");
+  expect(asked).toEqual(["bad", "bad", "b", "c", "bad"]);
+});
+
+test("an event that has to be looked up keeps its turn in its chat", async () => {
+  const taken: string[] = [];
+  const event = (text: string) => ({ kind: "message", id: text, chat: { type: "direct", id: "c" }, sender: { id: "s" }, text, to: "c" }) as const;
+  const inbound = { accept: async ({ text }: { readonly text: string }) => (taken.push(text), { outcome: "accepted", duplicate: false } as const) };
+  const intake = createIntake({ inbound, waiting: realWaiting, signal, log: silentLog });
+  const slow = intake.addLater("c", async () => {
+    await new Promise((resolve) => void setImmediate(resolve));
+    return event("first");
+  });
+  const nothing = intake.addLater("c", async () => undefined);
+  const failed = intake.addLater("c", async () => Promise.reject(new Error("no answer")));
+  expect(await Promise.all([slow, nothing, failed.catch(() => "failed"), intake.add(event("second"))])).toEqual([true, true, "failed", true]);
+  expect(taken).toEqual(["first", "second"]);
+});
+
+test("a step that nobody sees may always be done again; what was refused stays refused", async () => {
+  await expect(unseen(Promise.reject(unsure("upload", "no answer")))).rejects.toMatchObject({ delivery: { state: "retry" } });
+  await expect(unseen(Promise.reject(unfit("upload", "too large")))).rejects.toBeInstanceOf(ChannelError);
+  await expect(unseen(Promise.reject(unfit("upload", "too large")))).rejects.toMatchObject({ delivery: { state: "failed" } });
+});
+
+test("emoji have names, with or without colons; what is not known has none", () => {
+  expect(["👍", "❤️", ":tada:", "White_Check_Mark", "🦄", ""].map(emojiName)).toEqual(["thumbsup", "heart", "tada", "white_check_mark", undefined, undefined]);
+});
+
+test("the directory of the configuration lists what can be written to", async () => {
+  const directory = configuredDirectory(accounts, { user: (entry) => (entry.startsWith("u") ? `user:${entry}` : undefined), group: (key) => `channel:${key}` });
+  const params = {
+    cfg: cfg({ allowFrom: ["u1", "u1", "Ann", "*"], groups: { g1: {}, "*": {} } }),
+    runtime: { log: () => {}, error: () => {}, exit: () => {} },
+  };
+  expect((await directory.listPeers(params)).map(({ id }) => id)).toEqual(["user:u1"]);
+  expect((await directory.listGroups({ ...params, query: "#G" })).map(({ id }) => id)).toEqual(["channel:g1"]);
+});

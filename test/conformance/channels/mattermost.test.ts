@@ -1,0 +1,4 @@
+import { channelConformance } from "./conformance.ts";
+import { mattermostLabs } from "./mattermost.ts";
+
+channelConformance("mattermost", mattermostLabs());

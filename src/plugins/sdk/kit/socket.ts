@@ -1,5 +1,6 @@
 /** One WebSocket connection to a platform: bounded, watched for silence, closed with the code of your choice. */
 import { type RawData, WebSocket } from "ws";
+import { loadHttp, loadHttps } from "../../../base/builtin.ts";
 import { notSent, unsure } from "./failure.ts";
 import { jsonOf } from "./fields.ts";
 
@@ -20,6 +21,8 @@ export interface SocketOptions {
   readonly silenceMs?: number | undefined;
   /** Default 16 MiB. */
   readonly maxFrameBytes?: number | undefined;
+  /** `http://user:secret@host:port`. */
+  readonly proxy?: string | undefined;
   /** The code sent when the signal fires. Default 1000. */
   readonly stopCode?: number | undefined;
 }
@@ -78,6 +81,11 @@ function watchSilence(ms: number, ping: () => void, lost: () => void) {
   };
 }
 
+function proxyAgent(url: string, proxy: string) {
+  const settings = { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } };
+  return url.startsWith("wss:") ? new (loadHttps().Agent)(settings) : new (loadHttp().Agent)(settings);
+}
+
 export function openSocket(options: SocketOptions): Socket {
   const { platform, signal, silenceMs = SILENCE_MS } = options;
   const opened = Promise.withResolvers<void>();
@@ -89,6 +97,7 @@ export function openSocket(options: SocketOptions): Socket {
     handshakeTimeout: options.connectMs ?? CONNECT_MS,
     maxPayload: options.maxFrameBytes ?? MAX_FRAME_BYTES,
     perMessageDeflate: false,
+    ...(options.proxy === undefined ? {} : { agent: proxyAgent(options.url, options.proxy) }),
   });
 
   function close(code = 1000, why?: Error): void {

@@ -42,7 +42,7 @@ function fileOf(ctx: Context): string {
 
 const emojiUpload: Handler = async (sender, ctx) => {
   const name = need(ctx, "what it is called", "emojiName", "name");
-  const file = await loadFile({ mediaUrl: fileOf(ctx) }, EMOJI_BYTES);
+  const file = await loadFile({ mediaUrl: fileOf(ctx), mediaLocalRoots: ctx.mediaLocalRoots }, EMOJI_BYTES);
   if (!/^image\/(?:png|jpeg|gif|webp)$/.test(file.mimeType ?? "")) throw unfit("emoji-upload", `an emoji is a PNG, JPEG, GIF or WebP, not ${file.mimeType ?? "this"}`);
   const image = `data:${file.mimeType};base64,${Buffer.from(file.data).toString("base64")}`;
   const emoji = await sender.rest.fields("POST", `/guilds/${await guildIn(sender, ctx)}/emojis`, { json: { name, image, roles: [] }, isPatient: true });
@@ -50,7 +50,7 @@ const emojiUpload: Handler = async (sender, ctx) => {
 };
 
 const stickerUpload: Handler = async (sender, ctx) => {
-  const file = await loadFile({ mediaUrl: fileOf(ctx) }, STICKER_BYTES);
+  const file = await loadFile({ mediaUrl: fileOf(ctx), mediaLocalRoots: ctx.mediaLocalRoots }, STICKER_BYTES);
   const parts = {
     name: need(ctx, "what it is called", "stickerName", "name"),
     description: text(ctx, "stickerDesc", "desc") ?? "",

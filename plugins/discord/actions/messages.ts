@@ -142,7 +142,7 @@ const send: Handler = async (sender, ctx) => {
   if (words.length > MAX_TEXT) throw unfit(ctx.action, `a message on Discord has up to ${MAX_TEXT} characters, not ${words.length}`);
   const options = { to, text: words, threadId: text(ctx, "threadId"), replyToId: text(ctx, "replyTo"), silent: ctx.params["silent"] === true };
   const components = componentsOf({ buttons: ctx.params["buttons"], components: ctx.params["components"] });
-  const sent = mediaUrl === undefined ? await sendText(sender, options, components) : await sendMedia(sender, { ...options, mediaUrl }, components);
+  const sent = mediaUrl === undefined ? await sendText(sender, options, components) : await sendMedia(sender, { ...options, mediaUrl, mediaLocalRoots: ctx.mediaLocalRoots }, components);
   return { ok: true, messageId: sent.messageId, channelId: sent.channelId };
 };
 

@@ -61,7 +61,9 @@ export function notice(texts: Map<string, string>, messageId: string, text: stri
 
 /** Any channel with `autoThread`: without one nothing has to be looked up. */
 const hasAutoThread = ({ guilds }: DiscordAccount): boolean =>
-  Object.values(guilds).some((guild) => Object.values(fieldsOf(fieldsOf(guild)?.["channels"]) ?? {}).some((channel) => fieldsOf(channel)?.["autoThread"] === true));
+  Object.values(guilds).some((guild) =>
+    Object.values(fieldsOf(fieldsOf(guild)?.["channels"]) ?? {}).some((channel) => fieldsOf(channel)?.["autoThread"] === true),
+  );
 
 /** A thread is named after the message that begins it, without what only a program reads. */
 const threadName = (text: string): string =>
@@ -128,8 +130,7 @@ export function createAccounts({ reader, waiting, apiRoot, transport }: Accounts
     of,
     sender(cfg, accountId) {
       const account = reader.read(cfg, accountId);
-      if (account.token === "")
-        throw unfit("send", `Discord account "${account.accountId}" has no bot token; set channels.discord.token or DISCORD_BOT_TOKEN`);
+      if (account.token === "") throw unfit("send", `Discord account "${account.accountId}" has no bot token; set channels.discord.token or DISCORD_BOT_TOKEN`);
       const { directs, ours, answers } = of(account.accountId);
       return {
         account,

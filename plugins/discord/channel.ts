@@ -1,5 +1,12 @@
 /** The channel, put together. */
-import { type ChannelPlugin, getChatChannelMeta, looksLikeDiscordTargetId, normalizeDiscordMessagingTarget, PAIRING_APPROVED_MESSAGE, type PluginRuntime } from "openclaw/plugin-sdk";
+import {
+  type ChannelPlugin,
+  getChatChannelMeta,
+  looksLikeDiscordTargetId,
+  normalizeDiscordMessagingTarget,
+  PAIRING_APPROVED_MESSAGE,
+  type PluginRuntime,
+} from "openclaw/plugin-sdk";
 import {
   asChannelError,
   createChannelParts,
@@ -230,8 +237,14 @@ function partsOf(accounts: Accounts, reader: ReturnType<typeof createReader>) {
     isName,
     nameAdvice: "Write user ids: switch on developer mode in Discord, right-click a person and choose Copy User ID",
     idExample: "123456789012345678",
-    groupLayers: (account: DiscordAccount, { groupId, groupSpace, groupChannel }: { groupId?: string | null | undefined; groupSpace?: string | null | undefined; groupChannel?: string | null | undefined }) =>
-      layersOf(account, { guildId: guildKey(account, groupSpace), channelId: groupId ?? "", name: groupChannel ?? undefined }),
+    groupLayers: (
+      account: DiscordAccount,
+      {
+        groupId,
+        groupSpace,
+        groupChannel,
+      }: { groupId?: string | null | undefined; groupSpace?: string | null | undefined; groupChannel?: string | null | undefined },
+    ) => layersOf(account, { guildId: guildKey(account, groupSpace), channelId: groupId ?? "", name: groupChannel ?? undefined }),
     probe: (account: DiscordAccount, timeoutMs: number) => probe(accounts.rest(account), timeoutMs),
     who: ({ bot }: DiscordProbe) => bot?.username,
     issues: ownIssues,
@@ -239,7 +252,9 @@ function partsOf(accounts: Accounts, reader: ReturnType<typeof createReader>) {
       const outside = (account.approvers ?? []).filter((id) => !account.allowFrom.includes(id));
       const isOpen = account.dmPolicy === "pairing" || account.allowFrom.includes("*");
       return outside.length > 0 && !isOpen
-        ? [`channels.discord.execApprovals.approvers names people who may not write to the bot, so their buttons do nothing: ${outside.join(", ")}. Add them to allowFrom.`]
+        ? [
+            `channels.discord.execApprovals.approvers names people who may not write to the bot, so their buttons do nothing: ${outside.join(", ")}. Add them to allowFrom.`,
+          ]
         : [];
     },
     async notifyApproval({ cfg, id }: { cfg: Parameters<Accounts["sender"]>[0]; id: string }) {

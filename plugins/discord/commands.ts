@@ -15,7 +15,9 @@ function optionsOf({ acceptsArgs, choices = [] }: Offered): object[] {
   if (!acceptsArgs) return [];
   const option = { name: "input", type: STRING, description: "Arguments", required: false };
   if (choices.length === 0) return [option];
-  return [choices.length > MAX_CHOICES ? { ...option, autocomplete: true } : { ...option, choices: choices.map((choice) => ({ name: choice, value: choice })) }];
+  return [
+    choices.length > MAX_CHOICES ? { ...option, autocomplete: true } : { ...option, choices: choices.map((choice) => ({ name: choice, value: choice })) },
+  ];
 }
 
 /** Names as Discord takes them, each once. The host names its own commands first: what is over the limit are skills. */

@@ -19,7 +19,13 @@ test("a slash command becomes an event, is deferred, and its answer takes the pl
   await using _ = run;
   const interaction = discord.slash("think", { ...at, args: "high" });
   const event = await run.event(({ kind }) => kind === "command");
-  expect(event).toMatchObject({ text: "/think high", id: interaction.id, to: `channel:${channel.id}`, sender: { id: discord.me.id }, mention: { mentioned: true } });
+  expect(event).toMatchObject({
+    text: "/think high",
+    id: interaction.id,
+    to: `channel:${channel.id}`,
+    sender: { id: discord.me.id },
+    mention: { mentioned: true },
+  });
   await expect.poll(() => interaction.answered).toBe(5);
   const context = { cfg: run.cfg, to: event.to, accountId: "default", answersId: event.id };
   const first = await run.channel.outbound!.sendText!({ ...context, text: "Thinking is high.", nonce: "n1" });

@@ -91,7 +91,12 @@ export async function askPermissions(rest: Rest, channelId: string, timeoutMs?: 
 
 const MAX_AUDITED = 50;
 
-export async function audit(rest: Rest, account: DiscordAccount, cfg: Parameters<ChannelPlugin["config"]["listAccountIds"]>[0], timeoutMs: number): Promise<object> {
+export async function audit(
+  rest: Rest,
+  account: DiscordAccount,
+  cfg: Parameters<ChannelPlugin["config"]["listAccountIds"]>[0],
+  timeoutMs: number,
+): Promise<object> {
   const { channelIds, unresolvedChannels } = collectDiscordAuditChannelIds({ cfg, accountId: account.accountId });
   const channels = await Promise.all(
     channelIds.slice(0, MAX_AUDITED).map(async (channelId) => {

@@ -27,9 +27,19 @@ afterAll(async () => {
   await discord[Symbol.asyncDispose]();
 });
 
-async function act(action: ChannelMessageActionName, params: Record<string, unknown> = {}, actions: Record<string, boolean> = ALL): Promise<Record<string, unknown>> {
+async function act(
+  action: ChannelMessageActionName,
+  params: Record<string, unknown> = {},
+  actions: Record<string, boolean> = ALL,
+): Promise<Record<string, unknown>> {
   const cfg = { channels: { discord: { token: discord.token, actions } } };
-  const result = await plugin.actions!.handleAction!({ channel: "discord", action, cfg, mediaLocalRoots: [FOLDER], params: { to: `channel:${channel.id}`, ...params } });
+  const result = await plugin.actions!.handleAction!({
+    channel: "discord",
+    action,
+    cfg,
+    mediaLocalRoots: [FOLDER],
+    params: { to: `channel:${channel.id}`, ...params },
+  });
   return (result as { details?: unknown }).details as Record<string, unknown>;
 }
 
@@ -114,7 +124,9 @@ describe("servers", () => {
     await act("channel-move", { channelId: id, position: 3 });
     expect(await act("channel-info", { channelId: id })).toMatchObject({ channel: { name: "plans-2", position: 3, parentId: categoryId } });
     await act("category-edit", { categoryId, name: "Play" });
-    expect((await act("channel-list", { guildId: guild.id }))["channels"]).toEqual(expect.arrayContaining([expect.objectContaining({ id: categoryId, name: "Play" })]));
+    expect((await act("channel-list", { guildId: guild.id }))["channels"]).toEqual(
+      expect.arrayContaining([expect.objectContaining({ id: categoryId, name: "Play" })]),
+    );
     await act("channel-delete", { channelId: id });
     await act("category-delete", { categoryId });
     expect(discord.world.channels.has(id) || discord.world.channels.has(categoryId)).toBe(false);
@@ -147,7 +159,13 @@ test("probe, audit and directory say what Discord says", async () => {
   const probe = await plugin.status!.probeAccount!({ account, timeoutMs: 5000, cfg });
   expect(probe).toMatchObject({ ok: true, bot: { username: "clawbot" }, application: { intents: { messageContent: "enabled" } } });
   const audit = await plugin.status!.auditAccount!({ account, timeoutMs: 5000, cfg, probe });
-  expect(audit).toMatchObject({ ok: false, channels: [{ channelId: channel.id, ok: true }, { channelId: closed.id, ok: false, missing: ["ViewChannel", "SendMessages"] }] });
+  expect(audit).toMatchObject({
+    ok: false,
+    channels: [
+      { channelId: channel.id, ok: true },
+      { channelId: closed.id, ok: false, missing: ["ViewChannel", "SendMessages"] },
+    ],
+  });
   const wrong = { channels: { discord: { token: "wrong.to.ken" } } };
   const refused = await plugin.status!.probeAccount!({ account: plugin.config.resolveAccount(wrong), timeoutMs: 5000, cfg: wrong });
   expect(refused).toMatchObject({ ok: false, status: 401 });

@@ -9,7 +9,14 @@ const memberInfo: Handler = async (sender, ctx) => {
   const user = fieldsOf(member["user"]);
   return {
     ok: true,
-    member: { id: user?.["id"], username: user?.["username"], name: user?.["global_name"], nick: member["nick"], roles: member["roles"], joinedAt: member["joined_at"] },
+    member: {
+      id: user?.["id"],
+      username: user?.["username"],
+      name: user?.["global_name"],
+      nick: member["nick"],
+      roles: member["roles"],
+      joinedAt: member["joined_at"],
+    },
   };
 };
 
@@ -43,7 +50,8 @@ function fileOf(ctx: Context): string {
 const emojiUpload: Handler = async (sender, ctx) => {
   const name = need(ctx, "what it is called", "emojiName", "name");
   const file = await loadFile({ mediaUrl: fileOf(ctx), mediaLocalRoots: ctx.mediaLocalRoots }, EMOJI_BYTES);
-  if (!/^image\/(?:png|jpeg|gif|webp)$/.test(file.mimeType ?? "")) throw unfit("emoji-upload", `an emoji is a PNG, JPEG, GIF or WebP, not ${file.mimeType ?? "this"}`);
+  if (!/^image\/(?:png|jpeg|gif|webp)$/.test(file.mimeType ?? ""))
+    throw unfit("emoji-upload", `an emoji is a PNG, JPEG, GIF or WebP, not ${file.mimeType ?? "this"}`);
   const image = `data:${file.mimeType};base64,${Buffer.from(file.data).toString("base64")}`;
   const emoji = await sender.rest.fields("POST", `/guilds/${await guildIn(sender, ctx)}/emojis`, { json: { name, image, roles: [] }, isPatient: true });
   return { ok: true, emoji: { id: emoji["id"], name: emoji["name"] } };
@@ -73,7 +81,10 @@ const briefChannel = (channel: Readonly<Record<string, unknown>>): Record<string
   position: channel["position"],
 });
 
-const channelInfo: Handler = async (sender, ctx) => ({ ok: true, channel: briefChannel(await sender.rest.fields("GET", `/channels/${await channelIn(sender, ctx)}`)) });
+const channelInfo: Handler = async (sender, ctx) => ({
+  ok: true,
+  channel: briefChannel(await sender.rest.fields("GET", `/channels/${await channelIn(sender, ctx)}`)),
+});
 
 const channelList: Handler = async (sender, ctx) => {
   const channels = rows(await sender.rest.call("GET", `/guilds/${await guildIn(sender, ctx)}/channels`));
@@ -141,7 +152,10 @@ const voiceStatus: Handler = async (sender, ctx) => {
 
 const eventList: Handler = async (sender, ctx) => {
   const events = rows(await sender.rest.call("GET", `/guilds/${await guildIn(sender, ctx)}/scheduled-events`));
-  return { ok: true, events: events.map(({ id, name, description, scheduled_start_time: start, scheduled_end_time: end }) => ({ id, name, description, start, end })) };
+  return {
+    ok: true,
+    events: events.map(({ id, name, description, scheduled_start_time: start, scheduled_end_time: end }) => ({ id, name, description, start, end })),
+  };
 };
 
 const ENTITY: Readonly<Record<string, number>> = { stage: 1, voice: 2, external: 3 };
@@ -171,7 +185,8 @@ const MAX_TIMEOUT_MIN = 28 * 24 * 60;
 const timeout: Handler = async (sender, ctx) => {
   const userId = idIn(ctx, "the person", "userId");
   const minutes = number(ctx, "durationMin");
-  const until = text(ctx, "until") ?? (minutes === undefined || minutes <= 0 ? null : new Date(Date.now() + Math.min(minutes, MAX_TIMEOUT_MIN) * 60_000).toISOString());
+  const until =
+    text(ctx, "until") ?? (minutes === undefined || minutes <= 0 ? null : new Date(Date.now() + Math.min(minutes, MAX_TIMEOUT_MIN) * 60_000).toISOString());
   const json = { communication_disabled_until: until };
   await sender.rest.call("PATCH", `/guilds/${await guildIn(sender, ctx)}/members/${userId}`, { json, reason: text(ctx, "reason"), isPatient: true });
   return { ok: true, until };
@@ -217,4 +232,3 @@ export const GUILD_ACTIONS = {
   kick,
   ban,
 } as const satisfies Record<string, Handler>;
-

@@ -9,7 +9,13 @@ import { askPermissions } from "../status.ts";
 import { brief, channelIn, guildIn, type Handler, idIn, need, number, rows, text, texts } from "./params.ts";
 
 /** In an address: a sign as it is, an emoji of a server as `name:id`. */
-export const emojiPath = (emoji: string): string => encodeURIComponent(emoji.trim().replace(/^<a?:(\w+:\d+)>$/, "$1").replaceAll("\uFE0F", ""));
+export const emojiPath = (emoji: string): string =>
+  encodeURIComponent(
+    emoji
+      .trim()
+      .replace(/^<a?:(\w+:\d+)>$/, "$1")
+      .replaceAll("\uFE0F", ""),
+  );
 
 const reactionPath = (channelId: string, messageId: string): string => `/channels/${channelId}/messages/${messageId}/reactions`;
 
@@ -63,7 +69,12 @@ const reactions: Handler = async (sender, ctx) => {
 
 const read: Handler = async (sender, ctx) => {
   const channelId = await channelIn(sender, ctx);
-  const query = { limit: Math.min(Math.max(number(ctx, "limit") ?? 20, 1), 100), before: text(ctx, "before"), after: text(ctx, "after"), around: text(ctx, "around") };
+  const query = {
+    limit: Math.min(Math.max(number(ctx, "limit") ?? 20, 1), 100),
+    before: text(ctx, "before"),
+    after: text(ctx, "after"),
+    around: text(ctx, "around"),
+  };
   const found = rows(await sender.rest.call("GET", `/channels/${channelId}/messages`, { query }));
   return { ok: true, messages: found.map(brief) };
 };
@@ -72,7 +83,12 @@ const edit: Handler = async (sender, ctx) => {
   const words = need(ctx, "the new text", "message", "text");
   if (words.length > MAX_TEXT) throw unfit("edit", `a message on Discord has up to ${MAX_TEXT} characters, not ${words.length}`);
   const messageId = idIn(ctx, "the message", "messageId");
-  const edited = await editMessage(sender, { channelId: await channelIn(sender, ctx), messageId, text: words, components: componentsOf({ buttons: ctx.params["buttons"] }) });
+  const edited = await editMessage(sender, {
+    channelId: await channelIn(sender, ctx),
+    messageId,
+    text: words,
+    components: componentsOf({ buttons: ctx.params["buttons"] }),
+  });
   if (!edited) throw unfit("edit", `message ${messageId} cannot be edited: it is not ours, or gone`);
   return { ok: true, messageId, channelId: edited.channelId };
 };
@@ -142,7 +158,10 @@ const send: Handler = async (sender, ctx) => {
   if (words.length > MAX_TEXT) throw unfit(ctx.action, `a message on Discord has up to ${MAX_TEXT} characters, not ${words.length}`);
   const options = { to, text: words, threadId: text(ctx, "threadId"), replyToId: text(ctx, "replyTo"), silent: ctx.params["silent"] === true };
   const components = componentsOf({ buttons: ctx.params["buttons"], components: ctx.params["components"] });
-  const sent = mediaUrl === undefined ? await sendText(sender, options, components) : await sendMedia(sender, { ...options, mediaUrl, mediaLocalRoots: ctx.mediaLocalRoots }, components);
+  const sent =
+    mediaUrl === undefined
+      ? await sendText(sender, options, components)
+      : await sendMedia(sender, { ...options, mediaUrl, mediaLocalRoots: ctx.mediaLocalRoots }, components);
   return { ok: true, messageId: sent.messageId, channelId: sent.channelId };
 };
 

@@ -16,13 +16,18 @@ export function need(ctx: Context, what: string, ...names: readonly string[]): s
 }
 
 export function idIn(ctx: Context, what: string, ...names: readonly string[]): string {
-  const id = need(ctx, what, ...names).replace(/^(?:user|channel|role):/i, "").replace(/^<[@#&!]*(\d+)>$/, "$1");
+  const id = need(ctx, what, ...names)
+    .replace(/^(?:user|channel|role):/i, "")
+    .replace(/^<[@#&!]*(\d+)>$/, "$1");
   if (!/^\d{1,20}$/.test(id)) throw unfit(ctx.action, `${names[0]} has to be a Discord id, a number such as 123456789012345678, not "${id.slice(0, 40)}"`);
   return id;
 }
 
 export const number = ({ params }: Context, name: string): number | undefined => readNumberParam(params, name, { integer: true });
-export const texts = ({ params }: Context, name: string): string[] => textsOf(params[name]).map((entry) => entry.trim()).filter(Boolean);
+export const texts = ({ params }: Context, name: string): string[] =>
+  textsOf(params[name])
+    .map((entry) => entry.trim())
+    .filter(Boolean);
 export const rows = (answer: unknown): Fields[] => listOf(answer).flatMap((raw) => (fieldsOf(raw) ? [fieldsOf(raw)!] : []));
 
 /** The channel that is named, else the one that the agent is in. */

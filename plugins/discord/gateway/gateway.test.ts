@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { type FakeDiscord, startDiscord } from "../../../test/fakes/discord/index.ts";
 import { impatient, memoryState, runAccount, type RunOptions } from "../testing.ts";
 
-const up = (discord: FakeDiscord, more: Partial<RunOptions> = {}) => runAccount({ token: discord.token, apiRoot: discord.apiRoot, waiting: impatient, ...more });
+const up = (discord: FakeDiscord, more: Partial<RunOptions> = {}) =>
+  runAccount({ token: discord.token, apiRoot: discord.apiRoot, waiting: impatient, ...more });
 const isUp = ({ connected }: { connected?: boolean | undefined }): boolean => connected === true;
 const says =
   (text: string) =>

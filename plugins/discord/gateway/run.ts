@@ -153,7 +153,8 @@ async function handOver(reading: Reading, what: string, map: () => Promise<Chann
 
 function noteDirect({ deps, places }: Reading, data: Fields): void {
   const [channelId, userId] = [textOf(data["channel_id"]), textOf(fieldsOf(data["author"])?.["id"])];
-  if (channelId !== undefined && userId !== undefined && data["guild_id"] === undefined && places.known(channelId)?.type === 1) deps.directs.seen(channelId, userId);
+  if (channelId !== undefined && userId !== undefined && data["guild_id"] === undefined && places.known(channelId)?.type === 1)
+    deps.directs.seen(channelId, userId);
 }
 
 async function readMessage(reading: Reading, data: Fields): Promise<boolean> {

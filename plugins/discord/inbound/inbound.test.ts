@@ -90,7 +90,8 @@ test("files, stickers, polls, cards and forwards", async () => {
   const said = discord.say("", { files: [{ name: "a.png", type: "image/png", data }] });
   const event = await eventOf(said.id);
   expect(event.media).toMatchObject([{ kind: "image", fileName: "a.png", bytes: data.length }]);
-  const load = () => run.channel.media!.fetch({ cfg: run.cfg, accountId: "default", ref: event.media![0]!.ref, maxBytes: 1000, signal: AbortSignal.timeout(5000) });
+  const load = () =>
+    run.channel.media!.fetch({ cfg: run.cfg, accountId: "default", ref: event.media![0]!.ref, maxBytes: 1000, signal: AbortSignal.timeout(5000) });
   expect((await load()).data).toEqual(data);
   discord.expireFiles(said);
   expect((await load()).data, "an address that expired is asked for again").toEqual(data);
@@ -99,7 +100,10 @@ test("files, stickers, polls, cards and forwards", async () => {
     poll: discord.say("", { more: { poll: { question: { text: "Tea?" }, answers: [{ poll_media: { text: "yes" } }, { poll_media: { text: "no" } }] } } }),
     card: discord.say("", { more: { embeds: [{ title: "News", description: "It rains" }] } }),
     forward: discord.say("", {
-      more: { message_reference: { type: 1, channel_id: "77", message_id: "88" }, message_snapshots: [{ message: { content: "seen elsewhere", timestamp: "2026-01-01T00:00:00Z" } }] },
+      more: {
+        message_reference: { type: 1, channel_id: "77", message_id: "88" },
+        message_snapshots: [{ message: { content: "seen elsewhere", timestamp: "2026-01-01T00:00:00Z" } }],
+      },
     }),
   };
   expect((await eventOf(texts.sticker.id)).text).toBe("[sticker] Wave");

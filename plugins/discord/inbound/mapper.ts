@@ -59,7 +59,15 @@ export function createMapper(deps: MapperDeps): Mapper {
   async function surroundings(channelId: string, guildId: string | undefined, given?: Place): Promise<Surroundings> {
     const found = given ?? (await places.channel(channelId));
     // Whatever cannot be looked at counts as a group, which has to be let in by name.
-    const place = found ?? { id: channelId, type: guildId === undefined ? TYPE.groupDirect : 0, guildId, name: undefined, parentId: undefined, topic: undefined, lastMessageId: undefined };
+    const place = found ?? {
+      id: channelId,
+      type: guildId === undefined ? TYPE.groupDirect : 0,
+      guildId,
+      name: undefined,
+      parentId: undefined,
+      topic: undefined,
+      lastMessageId: undefined,
+    };
     const inGuild = place.guildId ?? guildId;
     const parent = isThread(place) && place.parentId !== undefined ? await places.channel(place.parentId).catch(() => undefined) : undefined;
     return { place: { ...place, guildId: inGuild }, parent, guild: inGuild === undefined ? undefined : places.guild(inGuild) };

@@ -90,7 +90,10 @@ test("targets: people by their DM channel, opened once; replies and silence go a
   expect(last()).toMatchObject({ message_reference: { message_id: said.id }, flags: 4096 });
   await send("answer", { replyToId: "999999999999999999" });
   expect(last().message_reference).toBeUndefined();
-  await expect(send("x", { to: "somewhere nice" })).rejects.toMatchObject({ delivery: { state: "failed" }, message: expect.stringContaining("channel:<id>") as string });
+  await expect(send("x", { to: "somewhere nice" })).rejects.toMatchObject({
+    delivery: { state: "failed" },
+    message: expect.stringContaining("channel:<id>") as string,
+  });
 });
 
 test.each([
@@ -147,23 +150,43 @@ describe("besides text", () => {
     const poll = { question: "Tea?", options: ["yes", "no"], maxSelections: 2, durationHours: 2 };
     await plugin.outbound!.sendPoll!({ cfg: cfg(), to: to(), poll });
     expect(last().poll).toMatchObject({ question: { text: "Tea?" }, duration: 2, allow_multiselect: true });
-    for (const bad of [{ ...poll, options: ["one"] }, { ...poll, durationHours: 1000 }, { ...poll, options: ["a", "b".repeat(56)] }])
+    for (const bad of [
+      { ...poll, options: ["one"] },
+      { ...poll, durationHours: 1000 },
+      { ...poll, options: ["a", "b".repeat(56)] },
+    ])
       await expect(plugin.outbound!.sendPoll!({ cfg: cfg(), to: to(), poll: bad })).rejects.toMatchObject({ delivery: { state: "failed" } });
   });
 
   test("buttons and menus, in a frame where a colour is set", async () => {
-    const buttons = [[{ text: "Yes", callback_data: "/yes" }, { text: "Docs", url: "https://example.com" }], { options: ["red", "blue"], placeholder: "Colour" }];
+    const buttons = [
+      [
+        { text: "Yes", callback_data: "/yes" },
+        { text: "Docs", url: "https://example.com" },
+      ],
+      { options: ["red", "blue"], placeholder: "Colour" },
+    ];
     const payload = { text: "Choose", channelData: { discord: { buttons } } };
     await plugin.outbound!.sendPayload!({ cfg: cfg(), to: to(), text: "Choose", payload });
     expect(last()).toMatchObject({
       content: "Choose",
       components: [
-        { type: 1, components: [{ custom_id: "/yes", label: "Yes" }, { url: "https://example.com", style: 5 }] },
+        {
+          type: 1,
+          components: [
+            { custom_id: "/yes", label: "Yes" },
+            { url: "https://example.com", style: 5 },
+          ],
+        },
         { type: 1, components: [{ type: 3, options: [{ value: "red" }, { value: "blue" }], placeholder: "Colour" }] },
       ],
     });
     await plugin.outbound!.sendPayload!({ cfg: cfg({ ui: { components: { accentColor: "#5865F2" } } }), to: to(), text: "Choose", payload });
-    expect(last()).toMatchObject({ content: "", flags: 1 << 15, components: [{ type: 17, accent_color: 0x58_65_f2, components: [{ type: 10, content: "Choose" }, {}, {}] }] });
+    expect(last()).toMatchObject({
+      content: "",
+      flags: 1 << 15,
+      components: [{ type: 17, accent_color: 0x58_65_f2, components: [{ type: 10, content: "Choose" }, {}, {}] }],
+    });
   });
 
   test("with autoThread an answer goes to a thread of its message, the same one each time", async () => {

@@ -121,7 +121,8 @@ export async function dropPending(sender: Sender, answersId: string | undefined)
   const pending = answersId === undefined ? undefined : sender.answers?.pending(answersId);
   if (!pending || answersId === undefined) return;
   sender.answers?.settled(answersId);
-  if (await pending.isOpen) await sender.rest.call("DELETE", `${pending.path}/messages/@original`, { action: "the removal of an answer" }).catch(() => undefined);
+  if (await pending.isOpen)
+    await sender.rest.call("DELETE", `${pending.path}/messages/@original`, { action: "the removal of an answer" }).catch(() => undefined);
 }
 
 /** Posts a message. The nonce makes a repeat harmless. */
@@ -140,7 +141,10 @@ export async function post(sender: Sender, ctx: PostContext, content: Content): 
     ...(ctx.nonce === undefined ? {} : { nonce: ctx.nonce.slice(0, 25), enforce_nonce: true }),
     message_reference: replyTo !== undefined && /^\d+$/.test(replyTo) && thread === undefined ? { message_id: replyTo, fail_if_not_exists: false } : undefined,
   });
-  const posted = postedOf(await sender.rest.fields("POST", `/channels/${channelId}/messages`, { ...requestOf(json, content.files), signal: ctx.signal }), channelId);
+  const posted = postedOf(
+    await sender.rest.fields("POST", `/channels/${channelId}/messages`, { ...requestOf(json, content.files), signal: ctx.signal }),
+    channelId,
+  );
   sender.sent(posted.id);
   if (ctx.stalePreviewId) await removeQuietly(sender, channelId, ctx.stalePreviewId);
   return posted;

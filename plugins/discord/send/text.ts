@@ -49,7 +49,13 @@ function repeatable(error: unknown): unknown {
 /** Undefined: the message cannot be edited any more. */
 export async function editMessage(
   sender: Sender,
-  { channelId, messageId, text, components, signal }: { channelId: string; messageId: string; text: string; components?: readonly Component[] | undefined; signal?: AbortSignal | undefined },
+  {
+    channelId,
+    messageId,
+    text,
+    components,
+    signal,
+  }: { channelId: string; messageId: string; text: string; components?: readonly Component[] | undefined; signal?: AbortSignal | undefined },
 ) {
   const json = { content: text, allowed_mentions: ALLOWED_MENTIONS, ...(components ? { components } : {}) };
   try {
@@ -94,7 +100,11 @@ export function openPreview(sender: Sender, waiting: Waiting, ctx: PostContext &
   async function show(text: string): Promise<void> {
     channelId ??= await channelOf(sender, ctx.to, ctx.threadId, signal);
     if (id === undefined) {
-      const posted = await post(sender, { to: ctx.to, threadId: ctx.threadId, replyToId: ctx.replyToId, signal }, { text, more: { allowed_mentions: NO_MENTIONS } });
+      const posted = await post(
+        sender,
+        { to: ctx.to, threadId: ctx.threadId, replyToId: ctx.replyToId, signal },
+        { text, more: { allowed_mentions: NO_MENTIONS } },
+      );
       id = posted.id;
       channelId = posted.channelId;
       return;
@@ -141,4 +151,3 @@ export function openPreview(sender: Sender, waiting: Waiting, ctx: PostContext &
     },
   };
 }
-

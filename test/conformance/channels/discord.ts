@@ -34,7 +34,11 @@ async function prepare(): Promise<Ground> {
   return { discord, owner, stranger, guild, group, open, thread: world.thread(open, "Travel") };
 }
 
-function sectionOf({ owner, guild, group, open }: Ground, token: string, { access = "allowlist", channel = {} }: LabSettings): Readonly<Record<string, unknown>> {
+function sectionOf(
+  { owner, guild, group, open }: Ground,
+  token: string,
+  { access = "allowlist", channel = {} }: LabSettings,
+): Readonly<Record<string, unknown>> {
   return {
     enabled: true,
     token,
@@ -65,7 +69,8 @@ function createPerson({
   /** Messages that the lab itself put there, in the bot's name. */
   const planted = new Set<string>();
   const whoIs = ({ by = "owner" }: Spot): User => (by === "owner" ? owner : stranger);
-  const channelOf = (spot: Spot): Channel => ({ direct: () => world.direct(whoIs(spot)), group: () => group, thread: () => thread })[spot.where ?? ("direct" satisfies Where)]();
+  const channelOf = (spot: Spot): Channel =>
+    ({ direct: () => world.direct(whoIs(spot)), group: () => group, thread: () => thread })[spot.where ?? ("direct" satisfies Where)]();
   const fileOf = ({ attachments: [file] }: Message): Received["file"] => {
     const stored = file && world.files.get(file.id);
     return stored && { name: stored.name, data: stored.data };

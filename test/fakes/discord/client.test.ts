@@ -21,10 +21,13 @@ test("the official gateway client identifies, receives, resumes after op 7, and 
   const channel = discord.world.channel(guild);
   const { rest, manager } = client(discord.token, discord.apiRoot);
   const heard: Dispatch[] = [];
-  manager.on(WebSocketShardEvents.Dispatch as never, ((payload: unknown) => {
-    const event = (payload as { data?: unknown }).data ?? payload;
-    heard.push(event as Dispatch);
-  }) as never);
+  manager.on(
+    WebSocketShardEvents.Dispatch as never,
+    ((payload: unknown) => {
+      const event = (payload as { data?: unknown }).data ?? payload;
+      heard.push(event as Dispatch);
+    }) as never,
+  );
   manager.on("error" as never, (() => undefined) as never);
   await manager.connect();
   const texts = (): unknown[] => heard.filter(({ t }) => t === "MESSAGE_CREATE").map(({ d }) => d["content"]);
@@ -43,7 +46,10 @@ test("the official gateway client identifies, receives, resumes after op 7, and 
   const files = [{ name: "a.txt", data: Buffer.from("words") }];
   const uploaded = (await rest.post(`/channels/${channel.id}/messages`, { body: { content: "file" }, files })) as { attachments: { filename: string }[] };
   expect(uploaded.attachments).toMatchObject([{ filename: "a.txt" }]);
-  expect(await rest.get(`/channels/${channel.id}/messages`, { query: new URLSearchParams({ limit: "2" }) })).toMatchObject([{ content: "file" }, { id: first.id }]);
+  expect(await rest.get(`/channels/${channel.id}/messages`, { query: new URLSearchParams({ limit: "2" }) })).toMatchObject([
+    { content: "file" },
+    { id: first.id },
+  ]);
   await manager.destroy();
 }, 30_000);
 

@@ -202,7 +202,8 @@ export function createGateway({ world, token, applicationId, url }: GatewayOptio
       for (const session of sessions.values()) {
         const event = session.sent.findLast(({ t, d }) => t === "MESSAGE_CREATE" && (d as { id?: unknown }).id === messageId);
         const found =
-          event ?? [...sessions.values()].flatMap(({ sent }) => sent).findLast(({ t, d }) => t === "MESSAGE_CREATE" && (d as { id?: unknown }).id === messageId);
+          event ??
+          [...sessions.values()].flatMap(({ sent }) => sent).findLast(({ t, d }) => t === "MESSAGE_CREATE" && (d as { id?: unknown }).id === messageId);
         if (found && !session.isOver) emit(session, found.t, found.d);
       }
     },
@@ -251,4 +252,3 @@ export function createGateway({ world, token, applicationId, url }: GatewayOptio
     },
   };
 }
-

@@ -28,7 +28,8 @@ export function guildRoutes(deps: RouteDeps): Route[] {
       ({ asked, ids: [id = "", user = ""] }) => {
         const found = member(id, user);
         const until = bodyOf(asked)["communication_disabled_until"];
-        if (typeof until === "string" && Number.isNaN(Date.parse(until))) throw formError("communication_disabled_until", "DATE_TIME_TYPE_PARSE", "Could not parse");
+        if (typeof until === "string" && Number.isNaN(Date.parse(until)))
+          throw formError("communication_disabled_until", "DATE_TIME_TYPE_PARSE", "Could not parse");
         return Object.assign(found, bodyOf(asked));
       },
     ],
@@ -108,7 +109,11 @@ export function guildRoutes(deps: RouteDeps): Route[] {
         return event;
       },
     ],
-    ["GET", /^\/guilds\/(\d+)\/voice-states\/(\d+)$/, ({ ids: [id = "", user = ""] }) => ({ guild_id: guild(id).id, user_id: user, channel_id: null, mute: false })],
+    [
+      "GET",
+      /^\/guilds\/(\d+)\/voice-states\/(\d+)$/,
+      ({ ids: [id = "", user = ""] }) => ({ guild_id: guild(id).id, user_id: user, channel_id: null, mute: false }),
+    ],
     [
       "GET",
       /^\/guilds\/(\d+)\/messages\/search$/,

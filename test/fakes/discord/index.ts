@@ -151,13 +151,7 @@ function interacting({ world, gateway, begin }: Parts): Pick<FakeDiscord, "press
   const optionOf = (value: string | undefined, name = "input"): object => (value === undefined ? {} : { options: [{ name, type: 3, value }] });
   return {
     press: (message, customId, from, values) =>
-      send(
-        3,
-        world.channels.get(message.channel_id)!,
-        from,
-        { custom_id: customId, component_type: values ? 3 : 2, ...(values ? { values } : {}) },
-        message,
-      ),
+      send(3, world.channels.get(message.channel_id)!, from, { custom_id: customId, component_type: values ? 3 : 2, ...(values ? { values } : {}) }, message),
     slash: (name, { from, channel, args, option }) => send(2, channel, from, { id: world.id(), name, type: 1, ...optionOf(args, option) }),
     autocomplete: (name, typed, { from, channel }) =>
       send(4, channel, from, { id: world.id(), name, type: 1, options: [{ name: "input", type: 3, value: typed, focused: true }] }),

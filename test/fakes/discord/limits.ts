@@ -61,7 +61,9 @@ export function createRateLimits(now: () => number): RateLimits {
         "x-ratelimit-remaining": String(Math.max(0, limit - window.used)),
         "x-ratelimit-reset": String((at + left) / 1000),
         "x-ratelimit-reset-after": String(left / 1000),
-        "x-ratelimit-bucket": Buffer.from(route.replace(/\/\d{10,}/, "")).toString("hex").slice(0, 32),
+        "x-ratelimit-bucket": Buffer.from(route.replace(/\/\d{10,}/, ""))
+          .toString("hex")
+          .slice(0, 32),
       };
       return over ? { refused: refusal(left, false, headers), headers } : { headers };
     },

@@ -211,7 +211,8 @@ function channelRoutes(deps: RouteDeps): Route[] {
 
   function threadName(body: Readonly<Record<string, unknown>>): string {
     const { name, auto_archive_duration: archive } = body;
-    if (typeof name !== "string" || name.length === 0 || name.length > 100) throw formError("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.");
+    if (typeof name !== "string" || name.length === 0 || name.length > 100)
+      throw formError("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.");
     if (archive !== undefined && ![60, 1440, 4320, 10_080].includes(Number(archive))) throw formError("auto_archive_duration", "BASE_TYPE_CHOICES", "no such");
     return name;
   }
@@ -310,7 +311,11 @@ function ownRoutes({ world, applicationId, gatewayUrl, commands, flags, startLim
     [
       "GET",
       /^\/gateway\/bot$/,
-      () => ({ url: gatewayUrl(), shards: 1, session_start_limit: { total: 1000, remaining: startLimit.remaining, reset_after: 3_600_000, max_concurrency: 1 } }),
+      () => ({
+        url: gatewayUrl(),
+        shards: 1,
+        session_start_limit: { total: 1000, remaining: startLimit.remaining, reset_after: 3_600_000, max_concurrency: 1 },
+      }),
     ],
     [
       "PUT",
@@ -330,14 +335,17 @@ function checkCommands(list: readonly Record<string, unknown>[]): void {
   if (list.length > 100) throw new Refused(400, 30_032, "Maximum number of application commands reached (100)");
   const names = new Set<unknown>();
   for (const { name, description, options } of list) {
-    if (typeof name !== "string" || !/^[-_'\p{Ll}\p{Lo}\p{N}]{1,32}$/u.test(name)) throw formError("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid");
+    if (typeof name !== "string" || !/^[-_'\p{Ll}\p{Lo}\p{N}]{1,32}$/u.test(name))
+      throw formError("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid");
     if (names.has(name)) throw formError("name", "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique");
     names.add(name);
     if (typeof description !== "string" || description.length === 0 || description.length > 100)
       throw formError("description", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.");
     const opts = (options ?? []) as readonly { choices?: readonly unknown[]; autocomplete?: boolean }[];
-    if (opts.length > 25 || opts.some(({ choices = [] }) => choices.length > 25)) throw formError("options", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.");
-    if (opts.some(({ choices, autocomplete }) => autocomplete === true && choices !== undefined)) throw formError("options", "APPLICATION_COMMAND_OPTIONS", "one of both");
+    if (opts.length > 25 || opts.some(({ choices = [] }) => choices.length > 25))
+      throw formError("options", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.");
+    if (opts.some(({ choices, autocomplete }) => autocomplete === true && choices !== undefined))
+      throw formError("options", "APPLICATION_COMMAND_OPTIONS", "one of both");
     const size = JSON.stringify({ name, description, options: opts }).length;
     if (size > 8000) throw formError("name", "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (8000)");
   }

@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs/not-supported.md");
 
 interface Schema {
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, Schema | null>>;
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -32,7 +32,8 @@ const isSecretRef = ({ properties = {} }: Schema): boolean =>
 /** Every setting by its path; entries of lists and maps are `[]` and `*`. */
 function settingsOf(schema: Schema, path: Path = []): readonly Path[] {
   if (isSecretRef(schema)) return [];
-  const own = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [[...path, name], ...settingsOf(inner, [...path, name])]);
+  // A channel takes a common key out with null.
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => (inner ? [[...path, name], ...settingsOf(inner, [...path, name])] : []));
   const listed = schema.items ? settingsOf(schema.items, [...path, "[]"]) : [];
   const mapped = typeof schema.additionalProperties === "object" ? settingsOf(schema.additionalProperties, [...path, "*"]) : [];
   const either = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((one) => settingsOf(one, path));
@@ -88,6 +89,8 @@ const HANDED_ON: Readonly<Record<string, string>> = {
       [`${id}.retry`, "src/conversation/delivery/step.ts"],
     ]),
   ),
+  "discord.execApprovals": "src/conversation/approvals/channel-approvers.ts",
+  "discord.actions": "*",
   "queue.byChannel": "*",
   "session.resetByType": "*",
   "[].identity": "*",

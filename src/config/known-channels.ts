@@ -76,11 +76,13 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   },
   {
     id: "discord",
+    bundled: true,
     listedFirst: true,
     threads: "own",
     groupMap: { spaces: "guilds", chats: "channels", named: "plain", listedIsEnough: true },
     nativeCommands: "automatic",
     slashCommands: "guilds",
+    buttonBytes: 100,
     setupFlags: ["token", "use-env"],
     variables: [["DISCORD_BOT_TOKEN"]],
   },

@@ -24,13 +24,20 @@ const asked = (over: Record<string, unknown> = {}): ApprovalNotice => ({
 const ended = (decision: string, by: string | null, over: Record<string, unknown> = {}): ApprovalNotice =>
   ({ type: "resolved", id: ID, kind: "exec", request: (asked(over) as { request: unknown }).request, decision, by, at: 5 }) as ApprovalNotice;
 
-function house(exec: Record<string, unknown>, { entry, refuse }: { readonly entry?: Record<string, unknown>; readonly refuse?: string } = {}) {
+interface HouseOptions {
+  readonly entry?: Record<string, unknown>;
+  readonly refuse?: string;
+  readonly channels?: Record<string, Record<string, unknown>>;
+}
+
+function house(exec: Record<string, unknown>, { entry, refuse, channels = {} }: HouseOptions = {}) {
   const sent: SendRequest[] = [];
+  const actions: unknown[] = [];
   const lines: string[] = [];
   const clock = manualClock(0);
   const row = { key: KEY, agentId: "main", version: 1, entry: { sessionId: "s", updatedAt: 0, ...entry } };
   const chats = createApprovalChats({
-    config: { current: { approvals: { exec } } },
+    config: { current: { approvals: { exec }, channels } },
     store: { read: () => Promise.resolve(row as never) },
     clock,
     log: createLogger({
@@ -41,14 +48,18 @@ function house(exec: Record<string, unknown>, { entry, refuse }: { readonly entr
     defaultAgentId: () => "main",
     messages: () =>
       Promise.resolve({
+        action(request) {
+          actions.push(request);
+          return Promise.resolve({});
+        },
         send(request) {
           sent.push(request);
           if (refuse !== undefined) return Promise.reject(new Error(refuse));
-          return Promise.resolve({ state: "sent", messageIds: [], rowIds: [], channel: request.channel!, accountId: "main", to: request.to });
+          return Promise.resolve({ state: "sent", messageIds: [`m${sent.length}`], rowIds: [], channel: request.channel!, accountId: "main", to: request.to });
         },
       }),
   });
-  return { chats, sent, lines, places: () => sent.map(({ channel, to }) => `${channel} ${to}`) };
+  return { chats, sent, actions, lines, places: () => sent.map(({ channel, to }) => `${channel} ${to}`) };
 }
 
 describe("who is asked", () => {
@@ -169,5 +180,39 @@ describe("everyone who was asked is notified about the outcome", () => {
     await chats.notify(asked({ origin: { reply: REPLY } }));
     await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(new Set(sent.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  });
+});
+
+describe("approvers whom a channel names", () => {
+  const rules = (more: Record<string, unknown>) => ({ channels: { discord: { execApprovals: { enabled: true, approvers: ["1", "<@2>"], ...more } } } });
+  const THERE = { channel: "discord", accountId: "default", to: "channel:5", chatType: "channel" };
+
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ["are asked in private", {}, ["discord user:1", "discord user:2"]],
+    ["are not asked when it is off", { enabled: false }, []],
+    ["are asked in the chat that it is about", { target: "channel" }, ["discord channel:5"]],
+    ["are asked in both", { target: "both" }, ["discord user:1", "discord user:2", "discord channel:5"]],
+    ["are not asked about another agent", { agentFilter: ["other"] }, []],
+    ["are not asked about another session", { sessionFilter: [":group:"] }, []],
+  ])("%s", async (_title, more, places) => {
+    const home = house({}, rules(more));
+    await home.chats.notify(asked({ origin: { reply: THERE } }));
+    expect(home.places()).toEqual(places);
+    for (const { channelData } of home.sent) expect(JSON.stringify(channelData?.["discord"])).toContain("/approve 25e15b1e allow-once");
+  });
+
+  test("see the outcome, or the question goes away", async () => {
+    const told = house({}, rules({}));
+    await told.chats.notify(asked());
+    await told.chats.notify(ended("deny", "telegram:7"));
+    expect(told.sent.slice(2).map(({ text }) => text)).toEqual([expect.stringContaining("denied"), expect.stringContaining("denied")]);
+    const cleaned = house({}, rules({ cleanupAfterResolve: true }));
+    await cleaned.chats.notify(asked());
+    await cleaned.chats.notify(ended("deny", "telegram:7"));
+    expect(cleaned.sent).toHaveLength(2);
+    expect(cleaned.actions).toEqual([
+      { action: "delete", channel: "discord", params: { to: "user:1", messageId: "m1" } },
+      { action: "delete", channel: "discord", params: { to: "user:2", messageId: "m2" } },
+    ]);
   });
 });

@@ -9,31 +9,24 @@ import { agentOfKey } from "../../protocol/index.ts";
 import { deliveryOf, sendPolicy } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
 import { approvalSlug, shownRequest, type ApprovalNotice } from "../../tools/index.ts";
+import { approverChats, type Chat } from "./channel-approvers.ts";
 
 export interface ApprovalChatsDeps {
   readonly config: Pick<Config, "current">;
   readonly store: Pick<Store, "read">;
   readonly clock: Pick<Clock, "now">;
   readonly log: Logger;
-  readonly messages: () => Promise<Pick<Messages, "send">>;
+  readonly messages: () => Promise<Pick<Messages, "send"> & Partial<Pick<Messages, "action">>>;
   readonly defaultAgentId: () => string;
 }
 
-/** Sends questions for approval to chats, as `approvals.exec` configures it, and how they were decided. */
+/** Sends questions for approval to chats, as `approvals.exec` and the channels' `execApprovals` configure it, and how they were decided. */
 export interface ApprovalChats {
   notify(notice: ApprovalNotice): Promise<void>;
 }
 
 type Requested = Extract<ApprovalNotice, { readonly type: "requested" }>;
 type Resolved = Extract<ApprovalNotice, { readonly type: "resolved" }>;
-
-/** A chat, as the configuration or a session names it. */
-interface Chat {
-  readonly channel: string;
-  readonly to: string;
-  readonly accountId?: string;
-  readonly threadId?: string | number;
-}
 
 /** Where a question comes from. */
 interface Question {
@@ -51,6 +44,11 @@ interface Question {
 interface Shown {
   readonly text: string;
   readonly channelData?: Record<string, unknown>;
+}
+
+interface AskedChat extends Chat {
+  /** The messages that asked. */
+  readonly messageIds?: readonly string[];
 }
 
 /** A longer command is not shown in a chat: people would approve what they have not read. */
@@ -117,7 +115,7 @@ const decidedThere = ({ channel, to }: Chat, by: string | null): boolean =>
 
 export function createApprovalChats(deps: ApprovalChatsDeps): ApprovalChats {
   /** The chats that each question was sent to, by its id. */
-  const asked = new Map<string, Promise<readonly Chat[]>>();
+  const asked = new Map<string, Promise<readonly AskedChat[]>>();
 
   async function chatOfSession({ sessionKey, origin }: Question): Promise<readonly Chat[]> {
     if (sessionKey === undefined) return [];
@@ -128,45 +126,65 @@ export function createApprovalChats(deps: ApprovalChatsDeps): ApprovalChats {
     return [{ channel, to, ...(accountId === undefined ? {} : { accountId }), ...(threadId === undefined ? {} : { threadId }) }];
   }
 
-  /** The chats to ask, each once. */
-  async function chatsFor(request: unknown): Promise<readonly Chat[]> {
+  /** Those of `approvals.exec`. */
+  function generalChats(agentId: string, sessionKey: string, own: readonly Chat[]): readonly Chat[] {
     const { enabled, mode = "session", agentFilter = [], sessionFilter = [], targets = [] } = deps.config.current.approvals?.exec ?? {};
     if (enabled !== true) return [];
+    if (agentFilter.length > 0 && !agentFilter.includes(agentId)) return [];
+    if (sessionFilter.length > 0 && !sessionFilter.some((filter) => matches(filter, sessionKey))) return [];
+    return [...(mode === "targets" ? [] : own), ...(mode === "session" ? [] : targets)];
+  }
+
+  /** The chats to ask, each once. */
+  async function chatsFor(request: unknown): Promise<readonly Chat[]> {
+    const cfg = deps.config.current;
     const question = questionOf(request);
     const { sessionKey = "" } = question;
     const agentId = question.agentId ?? (sessionKey === "" ? deps.defaultAgentId() : agentOfKey(sessionKey, { defaultAgentId: deps.defaultAgentId() }));
-    if (agentFilter.length > 0 && !agentFilter.includes(agentId)) return [];
-    if (sessionFilter.length > 0 && !sessionFilter.some((filter) => matches(filter, sessionKey))) return [];
-    const own = mode === "targets" ? [] : await chatOfSession(question);
-    const chats = [...own, ...(mode === "session" ? [] : targets)];
+    const own = await chatOfSession(question);
+    const chats = [...generalChats(agentId, sessionKey, own), ...approverChats(cfg, { agentId, sessionKey, own, matches })];
     return [...new Map(chats.map((chat) => [chatKey(chat), chat])).values()];
   }
 
   /** Failures are logged: nothing waits for a chat. */
-  async function send(chats: readonly Chat[], idempotencyKey: string, message: Shown): Promise<void> {
+  async function send(chats: readonly Chat[], idempotencyKey: string, message: Shown): Promise<readonly AskedChat[]> {
     const messages = await deps.messages();
-    await Promise.all(
-      chats.map((chat) =>
-        messages
-          .send({ ...chat, ...message, idempotencyKey: `${idempotencyKey}:${chatKey(chat)}` })
-          .then(({ state, why }) => {
-            if (state === "failed") throw new Error(why ?? "it could not be sent");
-          })
-          .catch((error: unknown) => deps.log.warn(`an approval request could not be sent to a chat: ${messageOf(error)}`, { ...chat })),
-      ),
+    return Promise.all(
+      chats.map(async (chat) => {
+        const { isCleanedUp: _, ...to } = chat;
+        try {
+          const { state, why, messageIds } = await messages.send({ ...to, ...message, idempotencyKey: `${idempotencyKey}:${chatKey(chat)}` });
+          if (state === "failed") throw new Error(why ?? "it could not be sent");
+          return { ...chat, messageIds };
+        } catch (error) {
+          deps.log.warn(`an approval request could not be sent to a chat: ${messageOf(error)}`, { ...to });
+          return chat;
+        }
+      }),
     );
   }
 
-  async function askChats(notice: Requested): Promise<readonly Chat[]> {
+  /** Deletes the question where its chat wants that. */
+  async function cleanUp({ channel, accountId, to, messageIds = [] }: AskedChat): Promise<void> {
+    const messages = await deps.messages();
+    const account = accountId === undefined ? {} : { accountId };
+    for (const messageId of messageIds) {
+      await messages
+        .action?.({ action: "delete", channel, ...account, params: { to, messageId } })
+        .catch((error: unknown) => deps.log.warn(`an approval request could not be deleted: ${messageOf(error)}`, { channel, to }));
+    }
+  }
+
+  async function askChats(notice: Requested): Promise<readonly AskedChat[]> {
     const chats = await chatsFor(notice.request);
-    if (chats.length > 0) await send(chats, `approval:${notice.id}:asked`, askedText(notice, deps.clock.now()));
-    return chats;
+    return chats.length > 0 ? send(chats, `approval:${notice.id}:asked`, askedText(notice, deps.clock.now())) : [];
   }
 
   async function sendOutcome(notice: Resolved): Promise<void> {
     const chats = await (asked.get(notice.id) ?? chatsFor(notice.request));
     asked.delete(notice.id);
-    const others = chats.filter((chat) => !decidedThere(chat, notice.by));
+    const others = chats.filter((chat) => chat.isCleanedUp !== true && !decidedThere(chat, notice.by));
+    await Promise.all(chats.filter((chat) => chat.isCleanedUp === true).map(cleanUp));
     if (others.length > 0) await send(others, `approval:${notice.id}:ended`, { text: endedText(notice) });
   }
 

@@ -217,6 +217,7 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
         silent: payload.silent,
         nonce: row.nonce,
         isRepeat,
+        answersId: payload.messageId,
         // The message that showed the answer is edited, or removed where that is not possible.
         ...(payload.previewId === undefined ? {} : edit || !outbound.editPreview ? { previewId: payload.previewId } : { stalePreviewId: payload.previewId }),
         rich: payload.rich,

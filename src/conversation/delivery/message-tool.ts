@@ -274,7 +274,8 @@ export function messageTool(deps: MessageToolDeps): Tool {
     if (action === "send" && to !== undefined) return outcomeOf(await send(deps, params, { ...target, to }, context, current));
     if (action === "poll" && to !== undefined) return outcomeOf(await poll(messages, params, { ...target, to }, context));
     const { action: _a, channel: _c, target: _t, accountId: _i, dryRun, ...rest } = params;
-    await refuseFilesOutside(rest, deps.mediaRoots?.(context.agentId));
+    const mediaLocalRoots = deps.mediaRoots?.(context.agentId);
+    await refuseFilesOutside(rest, mediaLocalRoots);
     const messageId = textOf(params, "messageId") ?? (to === current?.to ? current?.messageId : undefined);
     const done = await messages.action({
       action,
@@ -287,6 +288,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
         ...(target.threadId === undefined ? {} : { threadId: target.threadId }),
       },
       ...(context.senderId === undefined ? {} : { requesterSenderId: context.senderId }),
+      ...(mediaLocalRoots === undefined ? {} : { mediaLocalRoots }),
       ...(current === undefined ? {} : { current }),
       ...(dryRun === true ? { dryRun: true } : {}),
     });

@@ -58,6 +58,8 @@ export interface ActionRequest {
   readonly params: Readonly<Record<string, unknown>>;
   /** From the message that is answered, never from the model. */
   readonly requesterSenderId?: string;
+  /** Folders that local files may be read from. */
+  readonly mediaLocalRoots?: readonly string[];
   /** The conversation that the action is asked for in; its channel's plugin makes a context of it. */
   readonly current?: ActionChat;
   readonly dryRun?: boolean;
@@ -138,7 +140,7 @@ const hasCards = (plugin: ChannelPlugin, cfg: HostConfig): boolean =>
 
 /** Everything that is not a message. */
 async function act(
-  { action, channel, accountId, params, requesterSenderId, current, dryRun }: ActionRequest,
+  { action, channel, accountId, params, requesterSenderId, mediaLocalRoots, current, dryRun }: ActionRequest,
   { channels, config }: Pick<MessagesDeps, "channels" | "config">,
 ): Promise<unknown> {
   const cfg = config();
@@ -163,6 +165,7 @@ async function act(
     params: { ...params, ...(target ? { to: target.to } : {}) },
     accountId: account,
     ...(requesterSenderId === undefined ? {} : { requesterSenderId }),
+    ...(mediaLocalRoots === undefined ? {} : { mediaLocalRoots }),
     ...(current?.channel === plugin.id ? { toolContext: toolContextOf(plugin, current, cfg) } : {}),
   });
   return done.details ?? { ok: true, content: done.content };

@@ -33,14 +33,16 @@ interface PieceTarget {
 type PieceDeps = Pick<DeliveryDeps, "config" | "log"> & Required<Pick<DeliveryDeps, "richText">>;
 
 /** What a channel's own chunker makes of a text; ours where it throws or gives nothing. */
-function chunked(text: string, limit: number, mode: ChunkMode, { outbound, channel }: PieceTarget, log: DeliveryDeps["log"]): readonly string[] {
+function chunked(text: string, limit: number, mode: ChunkMode, { outbound, channel, accountId }: PieceTarget, { config, log }: PieceDeps): readonly string[] {
   const ours = (): string[] => (outbound?.chunkerMode === "text" ? chunkTextWithMode(text, limit, mode) : chunkMarkdownTextWithMode(text, limit, mode));
   if (!outbound) return ours();
   const { chunker, chunkerMode } = outbound;
   if (typeof chunker !== "function") return chunker === null || chunkerMode === undefined ? [text] : ours();
   try {
     const parts = mode === "newline" ? chunkByParagraph(text, limit, { splitLongParagraphs: false }) : [text];
-    const pieces = parts.flatMap((part) => chunker(part, limit)).filter((piece) => typeof piece === "string" && piece.trim() !== "");
+    const pieces = parts
+      .flatMap((part) => chunker(part, limit, { cfg: config(), accountId }))
+      .filter((piece) => typeof piece === "string" && piece.trim() !== "");
     if (pieces.length > 0) return pieces;
     log.warn(`the chunker of ${channel} made nothing of a text of ${text.length} characters; ours is used`, { channel });
   } catch (error) {
@@ -56,7 +58,7 @@ async function piecesOf(text: string, target: PieceTarget, deps: PieceDeps): Pro
   const cfg = deps.config();
   const limit = resolveTextChunkLimit(cfg, channel, accountId, { fallbackLimit: outbound?.textChunkLimit });
   const mode = resolveChunkMode(cfg, channel, accountId);
-  if (outbound?.chunkerMode !== "rich") return chunked(text, limit, mode, target, deps.log).map((piece) => ({ text: piece }));
+  if (outbound?.chunkerMode !== "rich") return chunked(text, limit, mode, target, deps).map((piece) => ({ text: piece }));
   try {
     const { parseMarkdown } = await deps.richText();
     const rich = parseMarkdown(text, { tables: resolveMarkdownTableMode({ cfg, channel, accountId }) });

@@ -1,5 +1,6 @@
 /** One WebSocket connection to a platform: bounded, watched for silence, closed with the code of your choice. */
 import type { RawData, WebSocket } from "ws";
+import { loadHttp, loadHttps } from "../../../base/builtin.ts";
 import { notSent, unsure } from "./failure.ts";
 import { jsonOf } from "./fields.ts";
 
@@ -20,6 +21,8 @@ export interface SocketOptions {
   readonly silenceMs?: number | undefined;
   /** Default 16 MiB. */
   readonly maxFrameBytes?: number | undefined;
+  /** `http://user:secret@host:port`. */
+  readonly proxy?: string | undefined;
   /** The code sent when the signal fires. Default 1000. */
   readonly stopCode?: number | undefined;
 }
@@ -80,11 +83,22 @@ function watchSilence(ms: number, ping: () => void, lost: () => void) {
   };
 }
 
+function proxyAgent(url: string, proxy: string) {
+  const settings = { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } };
+  return url.startsWith("wss:") ? new (loadHttps().Agent)(settings) : new (loadHttp().Agent)(settings);
+}
+
 /** The library: only channels that open a socket load it. */
 async function loadClient(): Promise<(options: SocketOptions) => WebSocket> {
   const { WebSocket: Client } = await import("ws");
-  return ({ url, headers, connectMs = CONNECT_MS, maxFrameBytes = MAX_FRAME_BYTES }) =>
-    new Client(url, { headers, handshakeTimeout: connectMs, maxPayload: maxFrameBytes, perMessageDeflate: false });
+  return ({ url, headers, connectMs = CONNECT_MS, maxFrameBytes = MAX_FRAME_BYTES, proxy }) =>
+    new Client(url, {
+      headers,
+      handshakeTimeout: connectMs,
+      maxPayload: maxFrameBytes,
+      perMessageDeflate: false,
+      ...(proxy === undefined ? {} : { agent: proxyAgent(url, proxy) }),
+    });
 }
 
 const textOf = (data: RawData): string => (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString("utf8");

@@ -65,6 +65,8 @@ export interface ChannelMessageActionContext {
   accountId?: string | null | undefined;
   /** From the inbound message, never from the model. */
   requesterSenderId?: string | null | undefined;
+  /** Folders that local files may be read from. */
+  mediaLocalRoots?: readonly string[] | undefined;
   gateway?:
     | {
         url?: string | undefined;

@@ -23,6 +23,8 @@ export interface ChannelOutboundContext {
   nonce?: string | undefined;
   /** An earlier attempt may have arrived. */
   isRepeat?: boolean | undefined;
+  /** The event that this answers, by its id, whether or not the message refers to it. */
+  answersId?: string | undefined;
   /** The message that showed this answer while it was written: it becomes the answer, where it can be edited. Channels with `editPreview` get it there. */
   previewId?: string | undefined;
   /** A message that showed this answer while it was written and could not become it: to be removed once this one is sent. */
@@ -109,7 +111,7 @@ export interface ChannelOutboundAdapter {
   /** It sends without the connection that receives: messages are sent at once also while the account does not receive. */
   independent?: boolean | undefined;
   /** Nothing: text goes out whole. */
-  chunker?: ((text: string, limit: number) => string[]) | null | undefined;
+  chunker?: ((text: string, limit: number, target?: { cfg: HostConfig; accountId: string }) => string[]) | null | undefined;
   chunkerMode?: "text" | "markdown" | "rich" | undefined;
   /** The platform drops a repeated message with the same nonce by itself, for this long. */
   nonceWindowMs?: number | undefined;

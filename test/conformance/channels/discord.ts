@@ -1,0 +1,188 @@
+import { fileURLToPath } from "node:url";
+import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/index.ts";
+import { createTestHost } from "../../../src/plugin-testing/index.ts";
+import { type Channel, type FakeDiscord, type Guild, type Message, startDiscord, type User } from "../../fakes/discord/index.ts";
+import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
+import type { ChannelLab, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
+import { until } from "./suite/heard.ts";
+
+const PLUGIN = fileURLToPath(new URL("../../../plugins/discord", import.meta.url));
+const WRONG = "MTEwMDAwMDAwMDAwMDAwMDAwMQ.Gwrong.wrong-secret-of-a-test-000000000";
+
+/** The chats of the lab. */
+interface Ground {
+  readonly discord: FakeDiscord;
+  readonly owner: User;
+  readonly stranger: User;
+  readonly guild: Guild;
+  /** Wants to be named. */
+  readonly group: Channel;
+  /** A thread of a channel that does not. */
+  readonly thread: Channel;
+  readonly open: Channel;
+}
+
+async function prepare(): Promise<Ground> {
+  const discord = await startDiscord();
+  const { world } = discord;
+  const owner = discord.me;
+  const stranger = world.person({ username: "mallory_outside", global_name: "Mallory" });
+  for (const person of [owner, stranger]) world.direct(person);
+  const guild = world.guild({ name: "Workshop", members: [owner, stranger] });
+  const group = world.channel(guild, { name: "general" });
+  const open = world.channel(guild, { name: "plans" });
+  return { discord, owner, stranger, guild, group, open, thread: world.thread(open, "Travel") };
+}
+
+function sectionOf(
+  { owner, guild, group, open }: Ground,
+  token: string,
+  { access = "allowlist", channel = {} }: LabSettings,
+): Readonly<Record<string, unknown>> {
+  return {
+    enabled: true,
+    token,
+    dmPolicy: access,
+    allowFrom: [owner.id],
+    groupPolicy: "allowlist",
+    guilds: { [guild.id]: { users: [owner.id], channels: { [group.id]: { requireMention: true }, [open.id]: { requireMention: false } } } },
+    // A reaction of ours to every message would be traffic that no test asks about.
+    ackReaction: "",
+    ...channel,
+  };
+}
+
+async function claimsOf(): Promise<ChannelCapabilities> {
+  await using host = await createTestHost({ plugins: [PLUGIN] });
+  return (host.channel("discord") as ChannelPlugin).capabilities;
+}
+
+/** What a person of the lab does and sees. */
+function createPerson({
+  discord,
+  owner,
+  stranger,
+  group,
+  thread,
+}: Ground): Pick<ChannelLab, "say" | "received" | "edit" | "react" | "press" | "join" | "redeliver"> {
+  const { world } = discord;
+  /** Messages that the lab itself put there, in the bot's name. */
+  const planted = new Set<string>();
+  const whoIs = ({ by = "owner" }: Spot): User => (by === "owner" ? owner : stranger);
+  const channelOf = (spot: Spot): Channel =>
+    ({ direct: () => world.direct(whoIs(spot)), group: () => group, thread: () => thread })[spot.where ?? ("direct" satisfies Where)]();
+  const fileOf = ({ attachments: [file] }: Message): Received["file"] => {
+    const stored = file && world.files.get(file.id);
+    return stored && { name: stored.name, data: stored.data };
+  };
+
+  return {
+    say(text, options = {}) {
+      const { mention, replyTo, file } = options;
+      const said = discord.say(mention ? `<@${world.bot.id}> ${text}` : text, {
+        from: whoIs(options),
+        channel: channelOf(options),
+        ...(replyTo ? { replyTo: replyTo.id } : {}),
+        ...(file ? { files: [{ name: file.name, type: file.mime, data: file.data }] } : {}),
+      });
+      return Promise.resolve({ id: said.id, ...options });
+    },
+    received(spot = {}) {
+      const ours = discord.messages(channelOf(spot)).filter(({ author, id }) => author.id === world.bot.id && !planted.has(id));
+      return ours.map((message) => ({ id: message.id, text: message.content, replyTo: message.message_reference?.message_id, file: fileOf(message) }));
+    },
+    redeliver(said) {
+      discord.gateway.again(said.id);
+      return Promise.resolve();
+    },
+    edit(said, text) {
+      discord.edit(world.find(channelOf(said).id, said.id)!, text);
+      return Promise.resolve();
+    },
+    react(emoji, spot = {}) {
+      const messages = discord.messages(channelOf(spot));
+      const last = messages.findLast(({ author }) => author.id === world.bot.id) ?? messages.at(-1);
+      discord.react(last ?? discord.say("hello", { from: whoIs(spot), channel: channelOf(spot) }), emoji, whoIs(spot));
+      return Promise.resolve();
+    },
+    async press(value, spot = {}) {
+      const components = [{ type: 1, components: [{ type: 2, style: 1, label: "Pick", custom_id: value }] }];
+      const response = await fetch(`${discord.apiRoot}/channels/${channelOf(spot).id}/messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bot ${discord.token}`, "user-agent": "DiscordBot (lab, 1)" },
+        body: JSON.stringify({ content: "Pick one:", components }),
+      });
+      const { id } = (await response.json()) as { readonly id: string };
+      planted.add(id);
+      discord.press(world.find(channelOf(spot).id, id)!, value, whoIs(spot));
+    },
+    join(spot) {
+      // Discord announces it in the channel.
+      discord.say("", { from: whoIs(spot), channel: channelOf(spot), type: 7 });
+      return Promise.resolve();
+    },
+  };
+}
+
+function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, capabilities: ChannelCapabilities): ChannelLab {
+  const { discord, stranger } = ground;
+  return {
+    ...createPerson(ground),
+    channel: "discord",
+    capabilities,
+    limits: { text: 2000, measure: (text) => text.length },
+    gateway,
+    strangerMarks: [stranger.id, "Mallory", "mallory_outside"],
+    secrets: [discord.token, WRONG],
+    isUp: () => Promise.resolve(discord.gateway.live > 0),
+    traffic: () => discord.server.asked.length,
+    connections: () => discord.server.sockets.length,
+    conflicts: () => discord.gateway.conflicts,
+    dropConnection() {
+      discord.server.drop();
+      return Promise.resolve();
+    },
+    async away(during) {
+      await discord.server.close();
+      await during();
+      await discord.server.open();
+    },
+    mendCredentials() {
+      gateway.configure({ channels: { discord: sectionOf(ground, discord.token, settings) } });
+      return Promise.resolve();
+    },
+    loseReceipt: () => discord.server.faults.add({ on: /^POST .*\/channels\/\d+\/messages$/, reset: true, applied: true }),
+    floodLimit: (pauseMs) => discord.limits.messages(pauseMs === undefined ? undefined : { limit: 1, perMs: pauseMs }),
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await discord[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Discord over its gateway, with gateways of the caller's where some are given. */
+export function discordLabs(startGateway: typeof startLabGateway = startLabGateway): MakeLab {
+  let claims: Promise<ChannelCapabilities> | undefined;
+  return async (settings) => openLab(settings, await (claims ??= claimsOf()), startGateway);
+}
+
+async function openLab(settings: LabSettings, capabilities: ChannelCapabilities, startGateway: typeof startLabGateway): Promise<ChannelLab> {
+  const ground = await prepare();
+  const { discord } = ground;
+  const isWrong = settings.credentials === "wrong";
+  const gateway = await startGateway({
+    sections: { channels: { discord: sectionOf(ground, isWrong ? WRONG : discord.token, settings) } },
+    env: { OPENCLAW_TEST_DISCORD_API_ROOT: discord.apiRoot },
+  });
+  const lab = createLab(ground, gateway, settings, capabilities);
+  if (isWrong) return lab;
+  const asked = (): string => discord.server.asked.map(({ method, path }) => `${method} ${path}`).join(", ") || "nothing";
+  await until(
+    () => discord.gateway.live > 0,
+    () => `the bot does not connect; it asked for ${asked()}\n${gateway.output()}`,
+  ).catch(async (error: unknown) => {
+    await lab[Symbol.asyncDispose]();
+    throw error;
+  });
+  return lab;
+}

@@ -16,7 +16,6 @@ import { createSessionLane, type ActiveTurn, type Batch } from "../../src/conver
 import { queueSettings, type QueueMode } from "../../src/sessions/index.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 import { makePlace, ROOT } from "../harness/gateway-process.ts";
-import { expandChannelConfigs } from "../../src/plugins/inventory/channel-keys.ts";
 
 const FOLDER = "docs/channels";
 const pages = readdirSync(join(ROOT, FOLDER)).filter((name) => name.endsWith(".md"));

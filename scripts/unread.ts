@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "../src/config/schema/index.ts";
 import { UNAVAILABLE } from "../src/config/validate/rules/unavailable.ts";
+import { expandChannelConfigs } from "../src/plugins/inventory/channel-keys.ts";
 import { UNCALLED } from "../src/plugins/registry/uncalled.ts";
 import { readsIn, type FileReads } from "./unread/reads.ts";
 
@@ -46,7 +47,8 @@ interface Manifest {
 function channelSettings(): readonly Path[] {
   return readdirSync(join(ROOT, "plugins")).flatMap((plugin) => {
     const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", plugin, "openclaw.plugin.json"), "utf8")) as Manifest;
-    return Object.entries(manifest.channelConfigs ?? {}).flatMap(([channel, { schema }]) =>
+    const configs = expandChannelConfigs(manifest.channelConfigs ?? {}) as NonNullable<Manifest["channelConfigs"]>;
+    return Object.entries(configs).flatMap(([channel, { schema }]) =>
       settingsOf(schema ?? {}, ["channels", channel]).filter((path) => !path.includes("accounts")),
     );
   });
@@ -75,6 +77,10 @@ const HANDED_ON: Readonly<Record<string, string>> = {
   "taint.tools.*": "src/tools/untrusted/taint.ts",
   "irc.dms.*": "src/sessions/view/settings.ts",
   "telegram.dms.*": "src/sessions/view/settings.ts",
+  "slack.dms.*": "src/sessions/view/settings.ts",
+  "slack.actions": "*",
+  "slack.replyToModeByChatType": "*",
+  "slack.blockStreamingCoalesce": "src/conversation/reply/blocks.ts",
   "irc.blockStreamingCoalesce": "src/conversation/reply/blocks.ts",
   "telegram.blockStreamingCoalesce": "src/conversation/reply/blocks.ts",
   "telegram.retry": "src/conversation/delivery/step.ts",
@@ -104,7 +110,7 @@ function isRead(path: Path, files: readonly FileReads[]): boolean {
 
 /** Code that serves every channel does not name them. */
 const isAnyChannel = (section: string, words: ReadonlySet<string>): boolean =>
-  ["telegram", "irc"].includes(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
+  ["telegram", "irc", "slack"].includes(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
 
 const shown = (path: Path): string => path.join(".").replaceAll(".[]", "[]");
 

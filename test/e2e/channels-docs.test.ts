@@ -12,6 +12,7 @@ import { typingIntervalMs, typingMode } from "../../src/conversation/reply/typin
 import { retryPolicy } from "../../src/conversation/delivery/step.ts";
 import type { Item } from "../../src/conversation/items.ts";
 import { createSessionLane, type ActiveTurn, type Batch } from "../../src/conversation/lanes.ts";
+import { expandChannelConfigs } from "../../src/plugins/inventory/channel-keys.ts";
 import { queueSettings, type QueueMode } from "../../src/sessions/index.ts";
 import { readPage, ticked } from "../harness/docs-page.ts";
 import { makePlace, ROOT } from "../harness/gateway-process.ts";
@@ -59,11 +60,10 @@ test("the commands of the pages work as they stand there, one after the other, a
 
 /** The manifests' schemas of the channels that come along. */
 const CHANNEL_SCHEMAS = Object.fromEntries(
-  ["telegram", "irc"].map((id) => {
-    const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", id, "openclaw.plugin.json"), "utf8")) as {
-      channelConfigs: Record<string, { schema: Parameters<typeof validate>[0] }>;
-    };
-    return [id, manifest.channelConfigs[id]!.schema];
+  ["telegram", "slack", "irc"].map((id) => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, "plugins", id, "openclaw.plugin.json"), "utf8")) as { channelConfigs: unknown };
+    const configs = expandChannelConfigs(manifest.channelConfigs) as Record<string, { schema: Parameters<typeof validate>[0] }>;
+    return [id, configs[id]!.schema];
   }),
 );
 
@@ -80,7 +80,7 @@ test("the configurations of the pages are valid, also for the channels that they
   };
   for (const { text } of shown) {
     expect([text, issuesOf(text)]).toEqual([text, []]);
-    const section = /(telegram|irc): \{/;
+    const section = /(telegram|slack|irc): \{/;
     if (section.test(text)) expect(issuesOf(text.replace(section, "$1: { nonsense: 1,"))).not.toEqual([]);
   }
   rmSync(folder, { recursive: true, force: true });

@@ -87,7 +87,7 @@ test("people and channels are listed, and names become ids", async () => {
   const at = { cfg: lab.cfg, accountId: "default", runtime };
   const { directory, resolver } = lab.channel;
   expect(await directory!.self!(at)).toMatchObject({ id: `user:${lab.slack.world.bot.id}`, name: "claw" });
-  expect(await directory!.listPeersLive!({ ...at, query: "ad" })).toMatchObject([{ kind: "user", id: `user:${lab.ada.id}`, name: "ada" }]);
+  expect(await directory!.listPeersLive!({ ...at, query: "@claw" })).toMatchObject([{ kind: "user", id: `user:${lab.slack.world.bot.id}`, name: "claw" }]);
   expect(await directory!.listGroupsLive!({ ...at, query: "#gen" })).toMatchObject([{ kind: "channel", id: `channel:${lab.room}` }]);
   expect(await directory!.listGroupMembers!({ ...at, groupId: `channel:${lab.room}` })).toMatchObject([{ name: "ada" }, { name: "claw" }]);
   expect(await resolver!.resolveTargets({ ...at, inputs: ["#general", "#nope"], kind: "group" })).toMatchObject([

@@ -74,8 +74,6 @@ export function createParts(options: ApiOptions, workspaces: () => Workspaces) {
     {
       ...spec,
       intro: intro(),
-      // A signing secret says that Slack is to post to the gateway.
-      ask: async () => ({}),
       who: ({ bot, team }) => `${String(bot?.name)} in ${String(team?.name)}`,
     },
     parts,

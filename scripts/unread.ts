@@ -91,6 +91,8 @@ const HANDED_ON: Readonly<Record<string, string>> = {
   ),
   "discord.execApprovals": "src/conversation/approvals/channel-approvers.ts",
   "discord.actions": "*",
+  "slack.actions": "*",
+  "slack.replyToModeByChatType": "*",
   "queue.byChannel": "*",
   "session.resetByType": "*",
   "[].identity": "*",

@@ -26,6 +26,8 @@ export interface KnownChannel {
     readonly named?: "hash" | "plain";
     /** There is no separate list of senders: in a listed chat everybody may write, or those in `users` and `roles`. */
     readonly listedIsEnough?: boolean;
+    /** Group chats are messages with several people, not channels: `dm.groupEnabled` and `dm.groupChannels` let them in. */
+    readonly people?: boolean;
   };
   /** Senders approved by pairing may write in groups, too. */
   readonly pairedInGroups?: boolean;
@@ -103,10 +105,12 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   },
   {
     id: "slack",
+    bundled: true,
     listedFirst: true,
-    groupMap: { chats: "channels", named: "hash", listedIsEnough: true },
+    groupMap: { chats: "channels", named: "hash", listedIsEnough: true, people: true },
     nativeCommands: "on-request",
     slashCommands: "workspace",
+    buttonBytes: 2000,
     setupFlags: ["bot-token", "app-token", "use-env"],
     variables: [["SLACK_BOT_TOKEN"], ["SLACK_APP_TOKEN"], ["SLACK_USER_TOKEN"]],
   },

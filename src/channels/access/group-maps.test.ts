@@ -143,3 +143,17 @@ describe("slack: channels.<id>", () => {
     expect([slack(section, {}, { isBot: true }), slack(section, { id: "C0B" }, { isBot: true })].map(brief)).toEqual(["yes group-allowlist", "no bot-sender"]);
   });
 });
+
+test("slack: messages with several people are answered where dm.groupEnabled is set, whatever the list of channels says", () => {
+  const together = (section: object) => brief(on("slack", section, { type: "group", id: "G222" }));
+  expect([together({}), together({ channels: { "*": {} } }), together({ dm: { groupEnabled: true } })]).toEqual([
+    "no group-unknown",
+    "no group-unknown",
+    "yes group-allowlist",
+  ]);
+  expect([together({ dm: { groupEnabled: true, groupChannels: ["G9"] } }), together({ dm: { groupEnabled: true, groupChannels: ["G222"] } })]).toEqual([
+    "no group-unknown",
+    "yes group-allowlist",
+  ]);
+  expect(together({ groupPolicy: "disabled", dm: { groupEnabled: true } })).toBe("no group-disabled");
+});

@@ -99,7 +99,7 @@ function chatKeys({ chat }: Facts, map: GroupMap): readonly string[] {
 
 const present = (layers: readonly (Layer | undefined)[]): readonly Layer[] => layers.filter((layer) => layer !== undefined);
 
-/** A group chat without a server: `dm.groupEnabled` allows it, `dm.groupChannels` only some. */
+/** A group chat of people, without a server or channel: `dm.groupEnabled` allows it, `dm.groupChannels` only some. */
 function outsideOf(facts: Facts, mapPath: string): GroupEntry {
   const enabled = firstOf(facts.layers, ["dm.groupEnabled"], isFlag);
   const only = firstOf(facts.layers, ["dm.groupChannels"], (value): value is unknown[] => Array.isArray(value) && value.length > 0);
@@ -122,7 +122,7 @@ export function groupEntryOf(facts: Facts): GroupEntry {
   const map = groupMapOf(channel);
   const mapPath = `channels.${channel}.${map.spaces ?? map.chats}`;
   const outer = mapOf(layers, map.spaces ?? map.chats) ?? { path: mapPath, section: {} };
-  if (map.spaces !== undefined && idText(chat.guildId) === "") return outsideOf(facts, mapPath);
+  if ((map.spaces !== undefined && idText(chat.guildId) === "") || (map.people === true && chat.type === "group")) return outsideOf(facts, mapPath);
   const space = map.spaces === undefined ? undefined : lookUp(outer, [idText(chat.guildId)]);
   const inner = space ? { path: `${space.path}.${map.chats}`, section: sectionOf(own(space.own?.section, map.chats)) ?? {} } : outer;
   const found = lookUp(inner, chatKeys(facts, map));

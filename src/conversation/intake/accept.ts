@@ -275,7 +275,7 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
         const verdict = decideAccess({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
         if (!verdict.allow) return refuse(offered, route, verdict);
         if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
-        return limited(offered, verdict) ?? take({ ...offered, verdict });
+        return limited(offered, verdict) ?? take({ ...inOwnSession(offered, config.current), verdict });
       },
     }),
     async acceptJudged({ channel, accountId, event }, verdict, context, live) {
@@ -290,6 +290,15 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
       return refusals.uncounted;
     },
   };
+}
+
+/** An event may have a session of its own, such as a command whose answer only one person sees. Commands act on that of its chat all the same. */
+function inOwnSession<T extends Offered & { readonly route: Route }>(offered: T, config: OpenClawConfig): T {
+  const { context } = offered.event;
+  if (context?.SessionKey === undefined) return offered;
+  const route = chosenRoute(offered.route, context.SessionKey, config);
+  const own = { ...context, SessionKey: route.sessionKey, CommandTargetSessionKey: offered.route.sessionKey };
+  return { ...offered, route, event: { ...offered.event, context: own } };
 }
 
 /** Choosing the session is choosing the agent that answers. A key that can mean no session changes nothing. */

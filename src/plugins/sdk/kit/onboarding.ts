@@ -47,7 +47,7 @@ async function askCredential(prompter: Prompter, credential: CredentialSpec, acc
 
 export function createOnboarding<A extends ChannelAccount, P extends ChannelProbe>(
   spec: ChannelOnboardingSpec<A, P>,
-  { config }: Pick<ChannelParts<A, P>, "config">,
+  _parts?: Pick<ChannelParts<A, P>, "config">,
 ): ChannelOnboardingAdapter {
   const { channel, label, accounts, credentials, normalizeEntry, isName } = spec;
   const patched = (cfg: HostConfig, accountId: string, patch: Fields): HostConfig =>
@@ -114,6 +114,5 @@ export function createOnboarding<A extends ChannelAccount, P extends ChannelProb
         return allowFrom.length === before.length ? cfg : patched(cfg, id, { allowFrom });
       },
     },
-    disable: (cfg) => config.setAccountEnabled!({ cfg, accountId: accounts.defaultAccountId(cfg), enabled: false }),
   };
 }

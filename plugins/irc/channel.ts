@@ -138,7 +138,7 @@ export function createIrcPlugin(options: IrcPluginOptions = {}): IrcChannel {
     capabilities: { chatTypes: ["direct", "group"], blockStreaming: true },
     reload: { configPrefixes: ["channels.irc"] },
     ...made,
-    onboarding: createOnboarding(described, made),
+    onboarding: createOnboarding(described),
     outbound: outboundOf(parts),
     gateway: {
       async startAccount(ctx) {

@@ -1,7 +1,7 @@
 /** State of the accounts while the plugin is loaded: settings, connections, names there, and which messages are ours. */
 import { escapeRegExp } from "openclaw/plugin-sdk";
 import type * as RichTextLibrary from "openclaw/plugin-sdk/rich-text";
-import { type AccountReader, type Transport, unfit } from "openclaw/plugin-sdk/channel-kit";
+import { type AccountReader, perAccount, type Transport, unfit } from "openclaw/plugin-sdk/channel-kit";
 import type { TelegramAccount } from "./account.ts";
 import { createClient, type TelegramClient } from "./api/client.ts";
 import type { Self } from "./inbound/text.ts";
@@ -54,19 +54,18 @@ export interface Accounts extends Disposable {
   migrated(account: TelegramAccount, from: string, to: string): Promise<void>;
 }
 
-interface Connection {
-  /** What it was made from: another token needs another one. */
-  readonly made: string;
-  readonly client: TelegramClient;
-}
-
 /** Messages whose text is known while an answer is written. */
 const MAX_PREVIEWS = 1000;
 /** Our own messages that are known as such, for reactions to them. */
 const MAX_OURS = 5000;
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const connections = new Map<string, Connection>();
+  const clients = perAccount<TelegramAccount, TelegramClient>({
+    from: ({ token, proxy, autoSelectFamily, timeoutMs, apiRoot }) => [token, proxy, autoSelectFamily, timeoutMs, apiRoot],
+    make: ({ token, proxy, autoSelectFamily, timeoutMs, apiRoot = options.apiRoot }) =>
+      createClient({ token, apiRoot, timeoutMs, proxy, autoSelectFamily, transport: options.transport, now: options.now }),
+    close: (client) => client.close(),
+  });
   const mentions = new Map<string, string[]>();
   const menus = new Map<string, ReadonlySet<string>>();
   const ours = new Set<string>();
@@ -75,25 +74,6 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const render = createRender();
   const accountOf = options.settings.read;
 
-  function client(account: TelegramAccount): TelegramClient {
-    const { token, proxy, autoSelectFamily, timeoutMs, apiRoot = options.apiRoot } = account;
-    const made = JSON.stringify([token, proxy, autoSelectFamily, timeoutMs, apiRoot]);
-    const before = connections.get(account.accountId);
-    if (before?.made === made) return before.client;
-    before?.client.close();
-    const next = createClient({
-      token,
-      apiRoot,
-      timeoutMs,
-      transport: options.transport,
-      now: options.now,
-      ...(proxy === undefined ? {} : { proxy }),
-      ...(autoSelectFamily === undefined ? {} : { autoSelectFamily }),
-    });
-    connections.set(account.accountId, { made, client: next });
-    return next;
-  }
-
   async function migrated(account: TelegramAccount, from: string, to: string): Promise<void> {
     moved.set(from, to);
     await options.moveGroup(account, from, to);
@@ -101,13 +81,13 @@ export function createAccounts(options: AccountsOptions): Accounts {
 
   return {
     account: accountOf,
-    client,
+    client: clients.of,
     sender(cfg, accountId) {
       const account = accountOf(cfg, accountId);
       if (account.problems.length > 0) throw unfit("send", `Telegram account "${account.accountId}": ${account.problems.join("; ")}`);
       return {
         account,
-        client: client(account),
+        client: clients.of(account),
         render,
         preview: {
           shown(chatId, id, text) {
@@ -140,9 +120,6 @@ export function createAccounts(options: AccountsOptions): Accounts {
     offers: (accountId, command) => menus.get(accountId)?.has(command) ?? false,
     isOurs: (accountId, chatId, messageId) => ours.has(`${accountId}/${chatId}/${messageId}`),
     migrated,
-    [Symbol.dispose]() {
-      for (const connection of connections.values()) connection.client.close();
-      connections.clear();
-    },
+    [Symbol.dispose]: clients.close,
   };
 }

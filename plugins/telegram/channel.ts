@@ -261,7 +261,7 @@ export function createTelegramPlugin(options: TelegramPluginOptions = {}): Teleg
     reload: { configPrefixes: ["channels.telegram"] },
     ...made,
     setup: { ...made.setup, validateInput },
-    onboarding: createOnboarding(described, made),
+    onboarding: createOnboarding(described),
     status: withAudit(made.status, accounts.client),
     outbound: outboundOf(accounts),
     gateway: gatewayOf(accounts, options),

@@ -184,6 +184,32 @@ export function createAccountReader<A extends ChannelAccount>(spec: AccountReade
   };
 }
 
+export interface PerAccount<A extends ChannelAccount, T> {
+  of(account: A): T;
+  /** Closes all of them. */
+  close(): void;
+}
+
+/** One of something for each account, such as its client: made with the first use, and again when what it is made `from` changes. */
+export function perAccount<A extends ChannelAccount, T>(options: { from(account: A): unknown; make(account: A): T; close?(made: T): void }): PerAccount<A, T> {
+  const known = new Map<string, { readonly from: string; readonly made: T }>();
+  return {
+    of(account) {
+      const from = JSON.stringify(options.from(account));
+      const before = known.get(account.accountId);
+      if (before?.from === from) return before.made;
+      if (before) options.close?.(before.made);
+      const made = options.make(account);
+      known.set(account.accountId, { from, made });
+      return made;
+    },
+    close() {
+      for (const { made } of known.values()) options.close?.(made);
+      known.clear();
+    },
+  };
+}
+
 export interface GroupRules {
   readonly systemPrompt: string | undefined;
   readonly skills: string[] | undefined;

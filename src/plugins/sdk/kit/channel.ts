@@ -56,7 +56,7 @@ export function defineChannel<A extends ChannelAccount = ChannelAccount, P exten
     capabilities,
     reload: { configPrefixes: [`channels.${id}`] },
     ...parts,
-    onboarding: createOnboarding(spec, parts),
+    onboarding: createOnboarding(spec),
     gateway: {
       async startAccount(ctx) {
         const { account, accountId } = ctx;

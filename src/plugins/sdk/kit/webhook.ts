@@ -159,9 +159,13 @@ async function answer(targets: readonly Target[], incoming: IncomingMessage, res
 /** Opens the path on the gateway until the result is called. Accounts may share a path. */
 export function createWebhooks(): { register(options: WebhookOptions): () => void } {
   const targetsByPath = new Map<string, Target[]>();
+  /** They outlive an account that is started again. */
+  const guards = new Map<string, ReplayGuard>();
   return {
     register(options) {
-      const replays = createReplayGuard(options.replayWindowMs ?? REPLAY_WINDOW_MS, options.now ?? Date.now);
+      const guard = `${options.accountId} ${options.path}`;
+      const replays = guards.get(guard) ?? createReplayGuard(options.replayWindowMs ?? REPLAY_WINDOW_MS, options.now ?? Date.now);
+      guards.set(guard, replays);
       const { target, unregister } = registerWebhookTargetWithPluginRoute<Target>({
         targetsByPath,
         target: { ...options, replays },

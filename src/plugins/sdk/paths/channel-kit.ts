@@ -8,6 +8,8 @@ export {
   type FoundSecret,
   groupLayers,
   type GroupRules,
+  type PerAccount,
+  perAccount,
   readSecret,
   rulesOf,
 } from "../kit/accounts.ts";

@@ -104,7 +104,7 @@ function isRead(path: Path, files: readonly FileReads[]): boolean {
 
 /** Code that serves every channel does not name them. */
 const isAnyChannel = (section: string, words: ReadonlySet<string>): boolean =>
-  ["telegram", "irc"].includes(section) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
+  existsSync(join(ROOT, "plugins", section)) && ["channels", "channel", "channelKey"].some((word) => words.has(word));
 
 const shown = (path: Path): string => path.join(".").replaceAll(".[]", "[]");
 

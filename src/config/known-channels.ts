@@ -51,6 +51,8 @@ export interface KnownChannel {
   readonly linkedByDevice?: boolean;
   /** Its connection settings stand in this section of the configuration; its own section is read with each use. */
   readonly connectionSection?: string;
+  /** Largest file that is taken, in MB, where the configuration says nothing. */
+  readonly mediaMaxMb?: number;
 }
 
 export const KNOWN_CHANNELS: readonly KnownChannel[] = [
@@ -75,6 +77,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     setupFlags: ["auth-dir"],
     linkedByDevice: true,
     connectionSection: "web",
+    mediaMaxMb: 50,
   },
   {
     id: "discord",

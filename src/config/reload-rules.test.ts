@@ -35,6 +35,8 @@ test.each([
   ["browser", [{ kind: "restart", module: "browser" }]],
   ["web.enabled", [{ kind: "restart", module: "channels", id: "whatsapp" }]],
   ["channels.whatsapp.allowFrom", [{ kind: "none" }]],
+  ["channels.whatsapp.enabled", [{ kind: "restart", module: "channels", id: "whatsapp" }]],
+  ["channels.whatsapp.accounts.work.authDir", [{ kind: "restart", module: "channels", id: "whatsapp" }]],
   ["channels.telegram.botToken", [{ kind: "restart", module: "channels", id: "telegram" }]],
   ["channels.twitch.x", [{ kind: "process" }]],
   ["channels.defaults.groupPolicy", [{ kind: "process" }]],

@@ -61,6 +61,8 @@ const RULES: readonly (Rule | "channels")[] = [
       ? []
       : [
           { prefix, actions: [restart("channels", id)] },
+          // Whether an account runs, and with which credentials, is decided when it starts. The rest is read on use.
+          ...["enabled", "accounts", "authDir"].map((key) => ({ prefix: `channels.${id}.${key}`, actions: [restart("channels", id)] })),
           { prefix: `channels.${id}`, actions: [NONE] },
         ],
   ),

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { effectiveChannelConfig } from "../channels/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, knownChannel } from "../config/index.ts";
 import type { KeepMedia, KeptMedia } from "./ports.ts";
 import { detectMime, loadSaving } from "../media/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
@@ -24,7 +24,7 @@ const MAX_IMAGE = 5 * MB;
 function limitOf({ config }: Deps, channel: string, accountId: string): number {
   const own = effectiveChannelConfig(config.current, channel, accountId)["mediaMaxMb"];
   const general = config.current.agents?.defaults?.mediaMaxMb;
-  const mb = [own, general].find((value): value is number => typeof value === "number" && value > 0) ?? DEFAULT_MB;
+  const mb = [own, general, knownChannel(channel).mediaMaxMb].find((value): value is number => typeof value === "number" && value > 0) ?? DEFAULT_MB;
   return mb * MB;
 }
 

@@ -1,6 +1,6 @@
 /** What comes before the examination of messages: joining those that belong together, and their order. */
 import type { Clock } from "../../base/clock.ts";
-import { resolveInboundDebounceMs } from "../../channels/index.ts";
+import { effectiveChannelConfig, resolveInboundDebounceMs } from "../../channels/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
 import { chatOf, isLate, type Inbound } from "../inbound.ts";
 import type { Item } from "../items.ts";
@@ -47,13 +47,16 @@ export function createJoining(
   }
 
   /** How long it waits for more, and under which name. */
-  function waitOf({ event, channel, context, receivedAt }: Inbound): Wait {
+  function waitOf({ event, channel, accountId, context, receivedAt }: Inbound): Wait {
     // A plugin that reads messages by itself has put together what belongs together.
     if (context) return NO_WAIT;
     if (event.kind === "message" && isLate(event, receivedAt)) return { ms: LATE_WAIT_MS, part: LATE, most: MAX_LATE };
     if (event.joins) return { ms: event.joins.waitMs, part: `\0part\0${event.joins.key}`, most: MAX_PARTS };
     const textOnly = !event.media?.length && !event.location && event.kind === "message";
-    return { ...NO_WAIT, ms: textOnly ? resolveInboundDebounceMs({ cfg: deps.config.current, channel }) : 0 };
+    if (!textOnly) return NO_WAIT;
+    const cfg = deps.config.current;
+    const own = effectiveChannelConfig(cfg, channel, accountId)["debounceMs"];
+    return { ...NO_WAIT, ms: resolveInboundDebounceMs({ cfg, channel, overrideMs: typeof own === "number" ? own : undefined }) };
   }
 
   /** Back-logs of several senders in one session go on together, in the order of their last messages: none overtakes what was written before it. */

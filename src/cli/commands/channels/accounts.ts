@@ -50,6 +50,7 @@ export const login = defineCommand({
   options: {
     channel: { ...CHANNEL_OPTION, help: `of this channel (default ${DEFAULT_CHANNEL})` },
     account: ACCOUNT_OPTION,
+    phone: { type: "string", help: "link with a code that is typed on this number's phone, instead of a picture to scan" },
     verbose: { type: "boolean", help: "say more while it runs" },
   },
   examples: [],
@@ -68,6 +69,7 @@ export const login = defineCommand({
         runtime: runtimeOf(io, "the login"),
         verbose: values.verbose ?? false,
         channelInput: values.channel ?? null,
+        phoneNumber: values.phone,
       });
     } catch (error) {
       if (error instanceof AppError) throw error;

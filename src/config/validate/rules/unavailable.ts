@@ -27,7 +27,6 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "the node host", paths: ["nodeHost", "gateway.nodes"] },
   { name: "a mark on messages to other chats", paths: ["tools.message.crossContext.marker"] },
   { name: "running other programs as models", paths: ["agents.defaults.cliBackends"] },
-  { name: "WhatsApp Web", paths: ["web"] },
   { name: "emitting diagnostic events", paths: ["diagnostics"] },
   { name: "showing secrets in logs", paths: ["logging.redactSensitive"], satisfiedBy: ["tools"] },
   { name: "looking for updates", paths: ["update"], instead: "update it in the way it was installed" },

@@ -67,6 +67,8 @@ export interface ChannelAuthAdapter {
     runtime: RuntimeEnv;
     verbose?: boolean | undefined;
     channelInput?: string | null | undefined;
+    /** Links by a code that is typed on this number's phone, where the platform has that. */
+    phoneNumber?: string | undefined;
   }): Promise<void>;
 }
 

@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inflateSync } from "node:zlib";
+import jsQR from "jsqr";
+import { expect, test } from "vitest";
+import { openLab, type Lab } from "./testing.ts";
+
+const PATIENCE = { timeout: 15_000, interval: 10 };
+async function isUp(lab: Lab): Promise<void> {
+  await expect.poll(() => lab.status.connected, PATIENCE).toBe(true);
+}
+
+/** What a phone reads in the picture: one bit for each pixel, rows without a filter. */
+function scanned(dataUrl: string): string | undefined {
+  const png = Buffer.from(dataUrl.slice(dataUrl.indexOf(",") + 1), "base64");
+  const size = png.readUInt32BE(16);
+  const at = png.indexOf("IDAT");
+  const rows = inflateSync(png.subarray(at + 4, at + 4 + png.readUInt32BE(at - 4)));
+  const stride = 1 + Math.ceil(size / 8);
+  return readQr(size, (x, y) => (rows[y * stride + 1 + (x >> 3)]! & (0x80 >> (x & 7))) !== 0);
+}
+
+function readQr(size: number, isLight: (x: number, y: number) => boolean): string | undefined {
+  const pixels = new Uint8ClampedArray(size * size * 4).fill(255);
+  for (let y = 0; y < size; y += 1) {
+    for (let x = 0; x < size; x += 1) pixels.fill(isLight(x, y) ? 255 : 0, (y * size + x) * 4, (y * size + x) * 4 + 3);
+  }
+  return jsQR(pixels, size, size)?.data;
+}
+
+/** The same in a terminal: each character is an upper and a lower module. */
+function scannedInTerminal(text: string): string | undefined {
+  const lines = text.split("\n").filter((line) => /^[█▀▄ ]+$/.test(line));
+  const scale = 4;
+  const light = { upper: "█▀", lower: "█▄" };
+  return readQr(lines[0]!.length * scale, (x, y) => {
+    const row = Math.floor(y / scale);
+    const sign = lines[row >> 1]?.[Math.floor(x / scale)] ?? "█";
+    return (row % 2 === 0 ? light.upper : light.lower).includes(sign);
+  });
+}
+
+/** The host calls these with the configuration that it has. */
+function gatewayOf(lab: Lab) {
+  const account = lab.channel.accounts.read(lab.cfg, "default");
+  const { logins } = lab.channel;
+  return { account, start: (options = {}) => logins.start(account, options), wait: (timeoutMs?: number) => logins.wait(account, timeoutMs) };
+}
+
+test("a phone that scans the picture links the device, and the account connects with what was stored", async () => {
+  await using lab = await openLab({ linked: false });
+  const { start, wait } = gatewayOf(lab);
+  expect(await lab.channel.config.isConfigured!(lab.channel.accounts.read(lab.cfg, "default"), lab.cfg)).toBe(false);
+  const { qrDataUrl, message } = await start();
+  expect(message).toContain("Linked devices");
+  const text = scanned(qrDataUrl!);
+  expect(text).toContain("2@");
+  expect(existsSync(join(lab.authDir, "creds.json")), "nothing is stored before the phone has answered").toBe(false);
+  lab.whatsapp.scan(text!);
+  expect(await wait()).toEqual({ connected: true, message: "Linked as +15550001000." });
+  expect(statSync(join(lab.authDir, "creds.json")).mode & 0o777).toBe(0o600);
+  lab.start();
+  await isUp(lab);
+  await lab.whatsapp.deliver({ from: lab.bob, message: { conversation: "hello" } });
+  await expect.poll(() => lab.events.map(({ text: one }) => one), { timeout: 30_000, interval: 20 }).toEqual(["hello"]);
+});
+
+test("a code that is typed on the phone links the device as well", async () => {
+  await using lab = await openLab({ linked: false });
+  const { start, wait } = gatewayOf(lab);
+  const { code, message } = await start({ phoneNumber: "15550001000" });
+  expect(code).toMatch(/^[1-9A-Z]{8}$/);
+  expect(message).toContain(code);
+  await expect
+    .poll(() => lab.whatsapp.stanzas.some(({ content }) => Array.isArray(content) && content[0]?.tag === "link_code_companion_reg"), PATIENCE)
+    .toBe(true);
+  lab.whatsapp.enterCode(code!);
+  expect(await wait()).toMatchObject({ connected: true });
+});
+
+test("an account that is linked stays so while a new login is tried, and is asked for force first", async () => {
+  await using lab = await openLab();
+  const { start, wait } = gatewayOf(lab);
+  const before = readFileSync(join(lab.authDir, "creds.json"), "utf8");
+  expect((await start()).message).toMatch(/linked already as \+15550001000.*force/);
+  const { qrDataUrl } = await start({ force: true });
+  expect(qrDataUrl).toMatch(/^data:image\/png;base64,/);
+  await lab.channel.logins.cancelAll();
+  expect(await wait()).toMatchObject({ connected: false });
+  expect(readFileSync(join(lab.authDir, "creds.json"), "utf8")).toBe(before);
+});
+
+test("waiting without a login says so, and a code that nobody scans is still waited for", async () => {
+  await using lab = await openLab({ linked: false });
+  const { start, wait } = gatewayOf(lab);
+  expect(await wait()).toEqual({ connected: false, message: "No login is under way. Start one first." });
+  await start();
+  expect(await wait(10)).toMatchObject({ connected: false, message: expect.stringContaining("not scanned yet") as string });
+  await lab.channel.logins.cancelAll();
+});
+
+test("channels login prints the picture, links, and connects once", async () => {
+  await using lab = await openLab({ linked: false });
+  const lines: string[] = [];
+  const done = lab.channel.auth!.login!({ cfg: lab.cfg, runtime: { log: (text: string) => void lines.push(text) } as never });
+  await expect.poll(() => lines.some((line) => line.includes("█")), PATIENCE).toBe(true);
+  const { qrDataUrl } = await lab.channel.logins.start(lab.channel.accounts.read(lab.cfg, "default"), {}).catch(() => ({ qrDataUrl: undefined }));
+  expect(qrDataUrl, "one login at a time").toBeUndefined();
+  lab.whatsapp.scan(scannedInTerminal(lines.find((line) => line.includes("█"))!)!);
+  await done;
+  expect(lines.at(-1)).toContain("Linked as +15550001000");
+  expect(lab.whatsapp.world.devices[0]!.preKeys.length, "it uploaded its keys").toBeGreaterThan(100);
+});
+
+test("logging out takes the device off the phone and removes the login alone", async () => {
+  await using lab = await openLab();
+  writeFileSync(join(lab.authDir, "notes.txt"), "mine");
+  const account = lab.channel.accounts.read(lab.cfg, "default");
+  const result = await lab.channel.gateway!.logoutAccount!({ cfg: lab.cfg, accountId: "default", account, runtime: {} as never });
+  expect(result).toEqual({ cleared: true, loggedOut: true });
+  expect(readdirSync(lab.authDir)).toEqual(["notes.txt"]);
+  expect(lab.whatsapp.world.devices).toEqual([]);
+});
+
+test("logging out without a connection forgets the login and says that the phone still lists it", async () => {
+  await using lab = await openLab();
+  await lab.whatsapp.down();
+  const account = lab.channel.accounts.read(lab.cfg, "default");
+  const result = await lab.channel.gateway!.logoutAccount!({ cfg: lab.cfg, accountId: "default", account, runtime: {} as never });
+  expect(result).toEqual({ cleared: true, loggedOut: false });
+});

@@ -1,0 +1,55 @@
+/** The library, loaded with the first connection and not before. */
+import { createRequire } from "node:module";
+import type * as Baileys from "baileys";
+
+export type Library = typeof Baileys;
+export type Logger = Parameters<Library["makeCacheableSignalKeyStore"]>[1] & {};
+
+interface SessionRecord {
+  isClosed(session: unknown): boolean;
+  sessions: Record<string, { readonly indexInfo: { closed: number; baseKey: Uint8Array } }>;
+}
+
+interface SessionEntry {
+  readonly indexInfo: { closed: number };
+}
+
+/** Sessions that are closed are thrown away beyond this many, the oldest first, as the library does. */
+const MAX_CLOSED = 40;
+
+/**
+ * The library prints whole sessions, private keys included, to the console when it opens, closes or removes one.
+ * These do the same without a word.
+ */
+function silence(libsignal: { readonly SessionRecord: { readonly prototype: SessionRecord } }): void {
+  Object.assign(libsignal.SessionRecord.prototype, {
+    closeSession(this: SessionRecord, session: SessionEntry) {
+      if (!this.isClosed(session)) session.indexInfo.closed = Date.now();
+    },
+    openSession(this: SessionRecord, session: SessionEntry) {
+      session.indexInfo.closed = -1;
+    },
+    removeOldSessions(this: SessionRecord) {
+      while (Object.keys(this.sessions).length > MAX_CLOSED) {
+        const closed = Object.entries(this.sessions).filter(([, { indexInfo }]) => indexInfo.closed !== -1);
+        const [oldest] = closed.toSorted(([, a], [, b]) => a.indexInfo.closed - b.indexInfo.closed);
+        if (!oldest) throw new Error("corrupt Signal sessions: none is closed, and there are too many");
+        delete this.sessions[oldest[0]];
+      }
+    },
+  });
+}
+
+export async function loadLibrary(): Promise<Library> {
+  const library = await import("baileys");
+  const require = createRequire(createRequire(import.meta.url).resolve("baileys"));
+  silence(require("libsignal") as Parameters<typeof silence>[0]);
+  return library;
+}
+
+/** Nothing of the library's own log: it names people, keys and texts. What matters is said by the channel. */
+export function quietLogger(): Logger {
+  const nothing = (): void => {};
+  const logger: Logger = { level: "silent", child: () => logger, trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
+  return logger;
+}

@@ -1,0 +1,4 @@
+import { channelConformance } from "./conformance.ts";
+import { WHATSAPP_LACKS, whatsappLabs } from "./whatsapp.ts";
+
+channelConformance("whatsapp", whatsappLabs(), WHATSAPP_LACKS);

@@ -14,4 +14,4 @@ export { PREVIEW_HEADS } from "./forget/types.ts";
 export type { Forgetting, ForgetReport, ForgetRequest, ForgetTarget, ForgottenItem } from "./forget/types.ts";
 export { noteItem } from "./notes/note-item.ts";
 export { evaluate, parseQuestions, type EvalReport } from "./evaluate.ts";
-export { suggestionsOf, withSuggestion, type Suggestion } from "./suggest.ts";
+export { recalledNotes, suggestionsOf, withSuggestion, type Suggestion } from "./suggest.ts";

@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
 import { clip } from "../../../base/text.ts";
-import { suggestionsOf, withSuggestion } from "../../../memory/index.ts";
+import { citationOf, recalledNotes, suggestionsOf, withSuggestion } from "../../../memory/index.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { printJson } from "../../io.ts";
@@ -102,7 +102,9 @@ export const suggest = defineCommand({
         await call("memory.recalls", { ...agentOf(values), limit: 500 }),
         await call("memory.notes.get", { ...agentOf(values), path: MAIN }),
       ];
-      const all = suggestionsOf(recalls, main.text);
+      const notes = new Map<string, string>();
+      for (const path of recalledNotes(recalls)) notes.set(path, (await call("memory.notes.get", { ...agentOf(values), path })).text);
+      const all = suggestionsOf(recalls, main.text, notes);
       const chosen = all.find(({ n }) => n === accepted);
       if (accepted === undefined) return { found: all, applied: undefined };
       if (!chosen) throw new AppError("NOT_FOUND", `there is no suggestion ${accepted}; there are ${all.length}`);
@@ -118,8 +120,8 @@ export const suggest = defineCommand({
         .split("\n")
         .map((line) => (line.startsWith("+") ? style.green(escapeLine(line)) : escapeLine(line)))
         .join("\n");
-    for (const { n, path, startLine, endLine, recalls, diff } of found) {
-      io.out(`${style.bold(`${n}.`)} ${path}#L${startLine}-L${endLine}, recalled in ${recalls} turns\n${coloured(diff)}\n\n`);
+    for (const { n, recalls, score, diff, ...place } of found) {
+      io.out(`${style.bold(`${n}.`)} ${escapeLine(citationOf(place))}, recalled in ${recalls} turns, mean score ${score.toFixed(2)}\n${coloured(diff)}\n\n`);
     }
     io.out(io.runnable("Apply one: openclaw memory suggest --accept <n>\n"));
   },

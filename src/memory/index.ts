@@ -8,6 +8,7 @@ export { memorySettings, type MemorySettings } from "./settings.ts";
 export { citationOf, type Scope, type SearchAnswer, type SearchHit, type Source, type SyncReport } from "./types.ts";
 export { createNotebook, type Notebook, type NoteInfo, type NoteText } from "./notes/notebook.ts";
 export { reasonsOf, understoodText } from "./reasons.ts";
+export { shownTime, timeZoneOf, zonedIso } from "./zone.ts";
 export { indexTime, statusReport } from "./status-report.ts";
 export { createForgetting } from "./forget/forgetting.ts";
 export { PREVIEW_HEADS } from "./forget/types.ts";

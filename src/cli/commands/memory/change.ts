@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
 import { clip } from "../../../base/text.ts";
-import { citationOf, recalledNotes, suggestionsOf, withSuggestion } from "../../../memory/index.ts";
+import { citationOf, recalledNotes, shownTime, suggestionsOf, withSuggestion } from "../../../memory/index.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { printJson } from "../../io.ts";
@@ -22,12 +22,12 @@ function targetOf(written: string): Pick<MethodParams<"memory.forget">, "text" |
 
 const outOfReach = (places: readonly string[]): string => `Out of reach:\n${places.map((place) => `  ${escapeLine(place)}\n`).join("")}`;
 
-function listed({ items, copies, match, truncated }: MethodResult<"memory.forget">): string {
+function listed({ items, copies, match, truncated, timeZone }: MethodResult<"memory.forget">): string {
   const lines = items.map(({ n, kind, path, startLine, endLine, at, role, text, kept }) => {
     const where =
       kind === "note"
         ? `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}`
-        : `${role ?? "entry"} ${at?.slice(0, 16).replace("T", " ") ?? ""} ${path}#L${startLine}`;
+        : `${role ?? "entry"} ${shownTime({ at }, timeZone) ?? ""} ${path}#L${startLine}`;
     return `${String(n).padStart(4)}. ${escapeLine(where)}: ${escapeLine(clip(text.replaceAll(/\s+/g, " "), 160))}${kept === undefined ? "" : ` (stays: ${escapeLine(kept)})`}\n`;
   });
   const words = match === "words" ? "Nothing contains exactly that; these have all of its words.\n" : "";

@@ -1,5 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
+import { citationOf, shownTime } from "../../../memory/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -11,8 +12,8 @@ type Hit = Found["results"][number];
 
 const SEARCH_OPTIONS = {
   ...MEMORY_OPTIONS,
-  "max-results": { type: "string", value: "n", help: "at most so many (default 6)" },
-  "min-score": { type: "string", value: "0..1", help: "leave out what is less likely to hold the answer (default 0.35)" },
+  "max-results": { type: "string", value: "n", help: "at most this many results (default 6, memorySearch.query.maxResults)" },
+  "min-score": { type: "string", value: "0..1", help: "leave out results below this score (default 0.1, memorySearch.query.minScore)" },
 } as const;
 
 interface Asked extends MemoryFlags {
@@ -36,12 +37,10 @@ async function ask(io: Io, values: Asked, positionals: readonly string[], explai
   );
 }
 
-const citation = ({ path, startLine, endLine }: Hit): string => `${path}#L${startLine}${startLine === endLine ? "" : `-L${endLine}`}`;
-
-function heading(hit: Hit, style: Style): string {
+function heading(hit: Hit, timeZone: string, style: Style): string {
   const who = hit.role === undefined ? hit.heading : (hit.speaker ?? hit.role);
-  const facts = [hit.at?.slice(0, 16).replace("T", " "), who].filter((fact) => fact !== undefined).map(escapeLine);
-  return `${style.bold(hit.score.toFixed(2))}  ${style.cyan(escapeLine(citation(hit)))}${facts.length === 0 ? "" : style.dim(`  ${facts.join(" · ")}`)}`;
+  const facts = [shownTime(hit, timeZone), who].filter((fact) => fact !== undefined).map(escapeLine);
+  return `${style.bold(hit.score.toFixed(2))}  ${style.cyan(escapeLine(citationOf(hit)))}${facts.length === 0 ? "" : style.dim(`  ${facts.join(" · ")}`)}`;
 }
 
 const indented = (text: string): string =>
@@ -50,10 +49,10 @@ const indented = (text: string): string =>
     .map((line) => `      ${escapeLine(line)}`)
     .join("\n");
 
-function shownHit(hit: Hit, style: Style): string {
+function shownHit(hit: Hit, timeZone: string, style: Style): string {
   const replaced = hit.supersededBy === undefined ? [] : [style.yellow(`      replaced by ${escapeLine(hit.supersededBy)}`)];
   const replaces = hit.supersedes === undefined ? [] : [style.green(`      replaces ${escapeLine(hit.supersedes)}`)];
-  return [heading(hit, style), indented(hit.snippet.trim()), ...replaced, ...replaces].join("\n");
+  return [heading(hit, timeZone, style), indented(hit.snippet.trim()), ...replaced, ...replaces].join("\n");
 }
 
 const notes = ({ indexing, results }: Found, style: Style): string =>
@@ -70,7 +69,7 @@ export const search = defineCommand({
     const found = await ask(io, values, positionals, false);
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
-    io.out(`${found.results.map((hit) => `${shownHit(hit, style)}\n`).join("\n")}${notes(found, style)}`);
+    io.out(`${found.results.map((hit) => `${shownHit(hit, found.timeZone, style)}\n`).join("\n")}${notes(found, style)}`);
   },
 });
 
@@ -90,7 +89,7 @@ export const why = defineCommand({
       const reasons = (hit.reasons ?? []).map(
         (reason) => `      ${reason.startsWith("+") ? style.green(escapeLine(reason)) : style.red(escapeLine(reason))}\n`,
       );
-      io.out(`${shownHit(hit, style)}\n${reasons.join("")}\n`);
+      io.out(`${shownHit(hit, found.timeZone, style)}\n${reasons.join("")}\n`);
     }
     io.out(notes(found, style));
   },

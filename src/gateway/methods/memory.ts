@@ -59,7 +59,13 @@ async function search(params: MethodParams<"memory.search">, { config, memory }:
     scope: { notes: true, sessions: "all" },
   });
   const timeZone = memory.memory.timeZone();
-  return { agentId, timeZone, ...answer, results: hits.map(shownHit), ...(understood ? { understood: { ...understood, text: understoodText(understood, timeZone) } } : {}) };
+  return {
+    agentId,
+    timeZone,
+    ...answer,
+    results: hits.map(shownHit),
+    ...(understood ? { understood: { ...understood, text: understoodText(understood, timeZone) } } : {}),
+  };
 }
 
 function notesHandlers({ config, memory: { notes } }: MemoryMethodsDeps): HandlersOf<"memory.notes"> {
@@ -129,7 +135,12 @@ export function memoryHandlers(deps: MemoryMethodsDeps): HandlersOf<"memory"> {
     async "memory.forget"(params) {
       const agentId = knownAgent(params.agentId, config.current);
       const { preview, plan, only } = params;
-      return { ok: true, agentId, timeZone: memory.memory.timeZone(), ...(await memory.forgetting.forget(agentId, { target: targetOf(params), preview, plan, only })) };
+      return {
+        ok: true,
+        agentId,
+        timeZone: memory.memory.timeZone(),
+        ...(await memory.forgetting.forget(agentId, { target: targetOf(params), preview, plan, only })),
+      };
     },
     async "memory.recalls"({ agentId: named, limit = 50 }) {
       const agentId = knownAgent(named, config.current);

@@ -12,6 +12,8 @@ export interface TranscriptsSync {
   readonly passages: Passages;
   readonly store: Inspection;
   readonly agentId: string;
+  /** How many lines of transcripts are not indexed yet, as far as is known. */
+  readonly progress: { left: number };
 }
 
 interface DocumentRow {
@@ -106,6 +108,7 @@ export function* syncTranscript(sync: TranscriptsSync, conversation: Conversatio
         .run(last.seq + 1, done.passages, LANGUAGES.indexOf(done.language), document.id);
     });
     added += found.length;
+    sync.progress.left = Math.max(0, sync.progress.left - rows.length);
     yield;
   }
 }
@@ -126,16 +129,17 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
   const { index, store, agentId } = sync;
   const rows = index.sql(`SELECT ${COLUMNS} FROM documents WHERE source = 'sessions'`).all() as unknown as DocumentRow[];
   const left = new Map(rows.map((row) => [row.path, row]));
+  const known = new Map(rows.map((row) => [row.path, row.next_line]));
   const waiting: ConversationRow[] = [];
   const fresh: ConversationRow[] = [];
   for (let after = 0; ;) {
     const page = store.read("transcripts.conversations", { agentId, after, limit: LISTED });
     for (const row of page) {
       if (isDeleted(row.file)) continue;
-      const known = left.get(row.file);
+      const before = left.get(row.file);
       left.delete(row.file);
-      if (!known) fresh.push(row);
-      else if (known.next_line !== row.lines || (row.sessionKey !== null && known.session_key !== row.sessionKey)) waiting.push(row);
+      if (!before) fresh.push(row);
+      else if (before.next_line !== row.lines || (row.sessionKey !== null && before.session_key !== row.sessionKey)) waiting.push(row);
     }
     const last = page.at(-1);
     if (!last || page.length < LISTED) break;
@@ -157,8 +161,10 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
     removed += 1;
     yield;
   }
+  sync.progress.left = waiting.reduce((sum, { file, lines }) => sum + Math.max(0, lines - (known.get(file) ?? 0)), 0);
   let added = 0;
   // The newest conversations first: they are asked about most.
   for (const row of waiting.toReversed()) added += yield* syncTranscript(sync, row);
+  sync.progress.left = 0;
   return { added, removed };
 }

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
@@ -6,8 +7,10 @@ import { createIds } from "../../../base/ids.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import { silentLogger } from "../../../base/log/logger.ts";
 import { systemRandom } from "../../../base/random.ts";
-import { agentWorkspaces, defaultAgentId, type Config } from "../../../config/index.ts";
-import type { Memory } from "../../../memory/index.ts";
+import { createRedactor } from "../../../base/redaction.ts";
+import { agentFolder, agentWorkspaces, defaultAgentId, mainAgentFolder, oauthFolder, type Config } from "../../../config/index.ts";
+import type { Memory, MemoryDeps } from "../../../memory/index.ts";
+import { loadChoice, loadProfiles } from "../../../models/index.ts";
 import type { MethodName, MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { Store } from "../../../store/index.ts";
 import type { Values } from "../../command.ts";
@@ -48,6 +51,33 @@ async function importFirst(stateDir: string): Promise<void> {
   await store.imported();
 }
 
+/** Keys for embeddings, found as the gateway finds them: auth profiles, the environment and `models.providers`. */
+function embeddingAuth(io: Io, config: Config): NonNullable<MemoryDeps["auth"]> {
+  const redactor = createRedactor();
+  const context = { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd };
+  return async (agentId) => {
+    const [{ createAuthProfiles }, { keyVariables, canonicalProvider }] = await Promise.all([loadProfiles(), loadChoice()]);
+    const mainAgentDir = mainAgentFolder(context);
+    const listed = config.current.agents?.list?.find(({ id }) => id.trim().toLowerCase() === agentId);
+    return createAuthProfiles({
+      agentDir: listed === undefined ? mainAgentDir : agentFolder(context, listed),
+      mainAgentDir,
+      config: () => config.current,
+      env: config.env,
+      clock: systemClock,
+      ids: createIds(systemRandom),
+      log: silentLogger,
+      redactor,
+      envNames: keyVariables,
+      canonical: canonicalProvider,
+      oauthFile: join(oauthFolder(context), "oauth.json"),
+      secret: config.resolveSecret,
+      home: config.paths.home,
+      version: io.version,
+    });
+  };
+}
+
 /** Opens the memory of a state folder in this process. `fresh`: also transcripts that no gateway has seen yet. */
 export async function openState(io: Io, flags: MemoryFlags, options: { readonly fresh: boolean }): Promise<OpenState> {
   await using stack = new AsyncDisposableStack();
@@ -56,7 +86,17 @@ export async function openState(io: Io, flags: MemoryFlags, options: { readonly 
   if (options.fresh || isNew) await importFirst(config.paths.state);
   const workspaceOf = agentWorkspaces(config, io.env);
   const { createMemory } = await import("../../../memory/index.ts");
-  const memory = stack.use(createMemory({ config, clock: systemClock, log: warnings(io), home: config.paths.home, workspaceOf }));
+  const memory = stack.use(
+    createMemory({
+      config,
+      clock: systemClock,
+      log: warnings(io),
+      home: config.paths.home,
+      workspaceOf,
+      auth: embeddingAuth(io, config),
+      version: io.version,
+    }),
+  );
   const agentId = flags.agent?.trim().toLowerCase() ?? defaultAgentId(config.current);
   const kept = stack.move();
   return { config, memory, workspaceOf, agentId, [Symbol.asyncDispose]: () => kept.disposeAsync() };

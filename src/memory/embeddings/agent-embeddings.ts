@@ -106,7 +106,8 @@ class Semantic implements AgentEmbeddings {
     if (signal.aborted || this.#running) return;
     this.#running = this.#fillAll()
       .catch((error: unknown) => {
-        if (!signal.aborted) this.#deps.notice(`embeddings are incomplete: ${messageOf(error)}`);
+        // A provider that fails was reported when it began to.
+        if (!signal.aborted && this.#active.reason !== messageOf(error)) this.#deps.notice(`embeddings are incomplete: ${messageOf(error)}`);
       })
       .finally(() => (this.#running = undefined));
   }

@@ -9,6 +9,7 @@ import { agentOf, MEMORY_OPTIONS, numberOf, withMemory, type MemoryFlags } from 
 
 type Found = MethodResult<"memory.search">;
 type Hit = Found["results"][number];
+type AgentStatus = MethodResult<"memory.status">["agents"][number];
 
 const SEARCH_OPTIONS = {
   ...MEMORY_OPTIONS,
@@ -21,20 +22,31 @@ interface Asked extends MemoryFlags {
   readonly "min-score"?: string | undefined;
 }
 
-async function ask(io: Io, values: Asked, positionals: readonly string[], explain: boolean): Promise<Found> {
+/** What was found, and what to say when that is nothing. */
+async function ask(io: Io, values: Asked, positionals: readonly string[], explain: boolean): Promise<{ readonly found: Found; readonly nothing: string }> {
   const query = positionals.join(" ").trim();
   if (query === "") throw new AppError("INVALID_INPUT", 'expected what to search for, such as: openclaw memory search "where do we park"');
   const maxResults = numberOf("max-results", values["max-results"], { least: 1, most: 200, whole: true });
   const minScore = numberOf("min-score", values["min-score"], { least: 0, most: 1, whole: false });
-  return withMemory(io, values, ({ call }) =>
-    call("memory.search", {
+  return withMemory(io, values, async ({ call }) => {
+    const found = await call("memory.search", {
       ...agentOf(values),
       query,
       ...(maxResults === undefined ? {} : { maxResults }),
       ...(minScore === undefined ? {} : { minScore }),
       ...(explain ? { explain } : {}),
-    }),
-  );
+    });
+    if (found.results.length > 0 || values.json) return { found, nothing: "" };
+    const [agent] = (await call("memory.status", { agentId: found.agentId })).agents;
+    return { found, nothing: agent ? nothingText(agent, minScore) : "" };
+  });
+}
+
+/** Why nothing was found, as far as that is known. */
+function nothingText({ status }: AgentStatus, minScore: number | undefined): string {
+  if (!status.enabled) return "Memory is off for this agent (memorySearch.enabled, or plugins.slots.memory).\n";
+  if (status.chunks === 0 && !status.indexing) return `Nothing is indexed yet: no notes in ${status.workspaceDir} and no conversations.\n`;
+  return `Nothing found.${minScore === 0 ? " Try other words." : " Try --min-score 0 to see weaker matches."}\n`;
 }
 
 function heading(hit: Hit, timeZone: string, style: Style): string {
@@ -55,8 +67,8 @@ function shownHit(hit: Hit, timeZone: string, style: Style): string {
   return [heading(hit, timeZone, style), indented(hit.snippet.trim()), ...replaced, ...replaces].join("\n");
 }
 
-const notes = ({ indexing, results }: Found, style: Style): string =>
-  `${results.length === 0 ? "Nothing found. Try --min-score 0 to see weaker matches.\n" : ""}${indexing ? style.yellow("The index is still being made: more may be found later.\n") : ""}`;
+const notes = ({ indexing }: Found, nothing: string, style: Style): string =>
+  `${nothing}${indexing ? style.yellow("The index is still being made: more may be found later.\n") : ""}`;
 
 export const search = defineCommand({
   positionals: "<query>",
@@ -66,10 +78,10 @@ export const search = defineCommand({
     { line: 'openclaw memory search "alarm code" --min-score 0 --json', does: "everything that has something of it, as data" },
   ],
   async run({ io, values, positionals }) {
-    const found = await ask(io, values, positionals, false);
+    const { found, nothing } = await ask(io, values, positionals, false);
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
-    io.out(`${found.results.map((hit) => `${shownHit(hit, found.timeZone, style)}\n`).join("\n")}${notes(found, style)}`);
+    io.out(`${found.results.map((hit) => `${shownHit(hit, found.timeZone, style)}\n`).join("\n")}${notes(found, nothing, style)}`);
   },
 });
 
@@ -78,7 +90,7 @@ export const why = defineCommand({
   options: SEARCH_OPTIONS,
   examples: [{ line: 'openclaw memory why "who is our plumber"', does: "how the question was understood, and what put each passage where it is" }],
   async run({ io, values, positionals }) {
-    const found = await ask(io, values, positionals, true);
+    const { found, nothing } = await ask(io, values, positionals, true);
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
     const { understood, ranker, mode, ms } = found;
@@ -91,6 +103,6 @@ export const why = defineCommand({
       );
       io.out(`${shownHit(hit, found.timeZone, style)}\n${reasons.join("")}\n`);
     }
-    io.out(notes(found, style));
+    io.out(notes(found, nothing, style));
   },
 });

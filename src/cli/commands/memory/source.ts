@@ -18,7 +18,16 @@ import { connectTo, GATEWAY_OPTIONS, timeoutOf } from "../../gateway-call.ts";
 import { findTarget, openForReading } from "../../gateway-target.ts";
 import type { Io } from "../../io.ts";
 
-export const MEMORY_OPTIONS = { ...GATEWAY_OPTIONS, agent: { type: "string", value: "id", help: "of this agent (default: the default agent)" } } as const;
+/** Indexing and removing may take long. */
+const TIMEOUT_MS = 600_000;
+
+export const MEMORY_OPTIONS = {
+  ...GATEWAY_OPTIONS,
+  timeout: { type: "string", value: "ms", help: `how long to wait for the gateway (default ${TIMEOUT_MS})` },
+  agent: { type: "string", value: "id", help: "of this agent (default: the default agent)" },
+} as const;
+/** Of commands that look at every agent. */
+export const ALL_AGENTS_OPTIONS = { ...MEMORY_OPTIONS, agent: { type: "string", value: "id", help: "only this agent (default: all)" } } as const;
 export type MemoryFlags = Values<typeof MEMORY_OPTIONS>;
 
 type MemoryMethod = Extract<MethodName, `memory.${string}`>;
@@ -28,9 +37,6 @@ export interface MemorySource {
   readonly via: "gateway" | "state folder";
   call<M extends MemoryMethod>(method: M, params: MethodParams<M>): Promise<MethodResult<M>>;
 }
-
-/** Indexing and removing may take long. */
-const TIMEOUT_MS = 600_000;
 
 export const agentOf = ({ agent }: MemoryFlags): { readonly agentId?: string } => (agent === undefined ? {} : { agentId: agent });
 
@@ -97,9 +103,24 @@ export async function openState(io: Io, flags: MemoryFlags, options: { readonly 
       version: io.version,
     }),
   );
-  const agentId = flags.agent?.trim().toLowerCase() ?? defaultAgentId(config.current);
+  const agentId = knownAgent(flags.agent, config);
   const kept = stack.move();
   return { config, memory, workspaceOf, agentId, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** The agent that is named, by its one spelling. */
+function knownAgent(named: string | undefined, config: Config): string {
+  const usual = defaultAgentId(config.current);
+  if (named === undefined) return usual;
+  const known = [...new Set([usual, ...(config.current.agents?.list ?? []).map((agent) => agent.id.trim().toLowerCase())])];
+  const id = named.trim().toLowerCase();
+  if (known.includes(id)) return id;
+  throw new AppError("INVALID_INPUT", `unknown agent id "${named.slice(0, 80)}"; there ${known.length === 1 ? "is" : "are"} ${known.join(", ")}`);
+}
+
+/** Refuses what a command does not take, instead of ignoring it. */
+export function refuseMore(positionals: readonly string[], hint: string): void {
+  if (positionals.length > 0) throw new AppError("INVALID_INPUT", `unexpected ${JSON.stringify(positionals[0])}; ${hint}`);
 }
 
 async function onDisk<T>(io: Io, flags: MemoryFlags, fresh: boolean, use: (source: MemorySource) => Promise<T>): Promise<T> {

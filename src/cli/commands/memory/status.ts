@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { escapeLine } from "../../../base/printable.ts";
 import { formatBytes } from "../../../base/text.ts";
 import { shownTime } from "../../../memory/index.ts";
@@ -6,7 +7,7 @@ import { defineCommand } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
-import { agentOf, MEMORY_OPTIONS, withMemory, type MemorySource } from "./source.ts";
+import { agentOf, ALL_AGENTS_OPTIONS, refuseMore, withMemory, type MemorySource } from "./source.ts";
 
 type AgentStatus = MethodResult<"memory.status">["agents"][number];
 
@@ -21,6 +22,7 @@ const SEARCH_MODES: Readonly<Record<string, string>> = {
 
 /** The parts of `custom` and `vector` that the text shows. */
 interface Embedding {
+  readonly searchMode?: string;
   readonly providerUnavailableReason?: string;
   readonly providerFailingSinceMs?: number;
   readonly providerRetryAtMs?: number;
@@ -35,6 +37,13 @@ function stateOf({ status }: AgentStatus, style: Style): string {
   const rest = left === 0 ? "" : `, ${counted(left, "line")} of conversations left`;
   if (status.indexing) return style.yellow(`being made${rest}`);
   return status.dirty ? style.yellow(`behind${rest}; the next search brings it up to date`) : style.green("up to date");
+}
+
+/** How questions are answered now: without vectors by words, whatever the configuration wants. */
+function searchText({ status }: AgentStatus): string {
+  const { searchMode = "fts-only" } = status.custom as Embedding;
+  const { count = 0 } = status.vector as { readonly count?: number };
+  return SEARCH_MODES[count === 0 ? "fts-only" : searchMode] ?? searchMode;
 }
 
 /** Whether embeddings work; if not why, since when, and what to do. */
@@ -80,6 +89,7 @@ interface Shown {
 function shown(agent: AgentStatus, options: Shown): string {
   const { agentId, status, scan } = agent;
   const { style, verbose, timeZone } = options;
+  const isEmpty = status.chunks === 0 && !status.indexing;
   if (!status.enabled) {
     const off = "off (memorySearch.enabled, or plugins.slots.memory)";
     return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(
@@ -93,7 +103,7 @@ function shown(agent: AgentStatus, options: Shown): string {
   const facts: (readonly [string, string])[] = [
     ["Memory", style.green("on")],
     ["Index", `${stateOf(agent, style)}, ${formatBytes(status.dbBytes)}`],
-    ["Search", SEARCH_MODES[String((status.custom as { readonly searchMode?: string }).searchMode)] ?? "by words and their meaning, without a model"],
+    ["Search", searchText(agent)],
     ...embeddingFacts(agent, options),
     ...status.sourceCounts.map(({ source, files, chunks }): readonly [string, string] => [
       source === "sessions" ? "Conversations" : "Notes",
@@ -112,7 +122,8 @@ function shown(agent: AgentStatus, options: Shown): string {
         ] as const)
       : []),
   ];
-  return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(facts, style)}\n${issuesText(scan.issues, verbose, style)}`;
+  const empty = isEmpty ? style.dim(`Nothing is indexed yet. Write a note to ${join(status.workspaceDir, "MEMORY.md")}, or talk to the agent.\n`) : "";
+  return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(facts, style)}\n${empty}${issuesText(scan.issues, verbose, style)}`;
 }
 
 /** Of `memory.backend: "qmd"`: which of the two answers, and why. */
@@ -157,7 +168,7 @@ async function embedded(io: Io, { call }: MemorySource, agentId: string): Promis
 
 export const status = defineCommand({
   options: {
-    ...MEMORY_OPTIONS,
+    ...ALL_AGENTS_OPTIONS,
     deep: { type: "boolean", help: "also check whether embeddings can be computed" },
     index: { type: "boolean", help: "bring the index up to date first" },
     verbose: { type: "boolean", help: "with paths, vectors and every file that is not indexed" },
@@ -166,7 +177,8 @@ export const status = defineCommand({
     { line: "openclaw memory", does: "what is indexed, for every agent" },
     { line: "openclaw memory status --index --json", does: "bring the index up to date, then the state as data" },
   ],
-  async run({ io, values }) {
+  async run({ io, values, positionals }) {
+    refuseMore(positionals, "an agent is named with --agent");
     const { agents, timeZone } = await withMemory(
       io,
       values,
@@ -189,7 +201,7 @@ export const status = defineCommand({
 
 export const index = defineCommand({
   options: {
-    ...MEMORY_OPTIONS,
+    ...ALL_AGENTS_OPTIONS,
     force: { type: "boolean", help: "make a new index that then replaces the old one" },
     verbose: { type: "boolean", help: "name every file that is not indexed" },
   },
@@ -197,7 +209,8 @@ export const index = defineCommand({
     { line: "openclaw memory index", does: "bring the index up to date" },
     { line: "openclaw memory index --force", does: "make it again" },
   ],
-  async run({ io, values }) {
+  async run({ io, values, positionals }) {
+    refuseMore(positionals, "notes are found in the workspace and in memorySearch.extraPaths; an agent is named with --agent");
     const force = values.force === true ? { force: true } : {};
     const reports = await withMemory(
       io,

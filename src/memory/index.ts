@@ -7,6 +7,7 @@ export type { MemoryDeps } from "./deps.ts";
 export { memorySettings, type MemorySettings } from "./settings.ts";
 export { citationOf, type Scope, type SearchAnswer, type SearchHit, type Source, type SyncReport } from "./types.ts";
 export { createNotebook, type Notebook, type NoteInfo, type NoteText } from "./notes/notebook.ts";
+export { passagesText } from "./injected.ts";
 export { reasonsOf, understoodText } from "./reasons.ts";
 export { shownTime, timeZoneOf, zonedIso } from "./zone.ts";
 export { indexTime, statusReport } from "./status-report.ts";

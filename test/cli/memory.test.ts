@@ -58,8 +58,8 @@ describe("asked wrongly", () => {
     [["suggest", "--accept", "2"], /no suggestion 2; there are none/],
     [["search", "x", "--agent", "nobody"], /unknown agent id "nobody"; there is main/],
     [["export", "--agent", "nobody"], /unknown agent id "nobody"; there is main/],
-    [["forget", "MEMORY.md#L0", "--preview"], /MEMORY\.md has 1 lines; there are no lines 0 to 0/],
-    [["forget", "MEMORY.md#L7", "--preview"], /MEMORY\.md has 1 lines; there are no lines 7 to 7/],
+    [["forget", "MEMORY.md#L0", "--preview"], /MEMORY\.md has 1 line; there are no lines 0 to 0/],
+    [["forget", "MEMORY.md#L7", "--preview"], /MEMORY\.md has 1 line; there are no lines 7 to 7/],
   ])("%j is refused with what to do", async (args, message) => {
     const at = open();
     at.note("MEMORY.md", "The plumber is Werner.\n");

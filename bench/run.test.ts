@@ -82,6 +82,8 @@ test("a quick bench measures every bar, with its calibration, and prints a table
     "memory: search in many messages / plain FTS5",
     "memory: search in many messages, median",
     "memory: size of the index / the text",
+    "memory: gateway start with an index of 1,000,000 messages",
+    "memory: resident memory with an index of 1,000,000 messages",
     "growth: bytes to a client that takes deltas / the text",
     "growth: bytes to any other client / the text",
     "growth: 1 MB in 20000 pieces to 50 watching / the model's own time",

@@ -1,7 +1,8 @@
 /** Searching and indexing of memory, against plain FTS5 in the same run. */
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { createMemory } from "../../src/memory/index.ts";
@@ -9,6 +10,8 @@ import { createAnalyser } from "../../src/memory/text/analyser.ts";
 import { loadConcepts } from "../../src/memory/text/concept-words.ts";
 import { loadRanker } from "../../src/memory/search/weights.ts";
 import { openLibrary, type Library } from "../../src/memory/thread/library.ts";
+import { makeBenchPlace } from "../drivers/gateway-process.ts";
+import { residentMb } from "../drivers/process-facts.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, quantile, round } from "../stats.ts";
 
@@ -186,10 +189,58 @@ async function smallRows(context: BenchContext): Promise<readonly Row[]> {
   ];
 }
 
+/** What a gateway takes for its start with the index of a state, beyond what it takes for the same state without one. */
+async function startRows(context: BenchContext, corpus: Corpus): Promise<readonly Row[]> {
+  const place = await makeBenchPlace(context, "memory-start", { env: { OPENCLAW_STATE_DIR: corpus.folder } });
+  const file = join(corpus.folder, "memory", "main.sqlite");
+  const restMs = context.quick ? 300 : 3000;
+  const measured = { with: { ms: [] as number[], mb: [] as number[] }, without: { ms: [] as number[], mb: [] as number[] } };
+  // The first start makes what a state has once; it is not counted.
+  await (await place.start())[Symbol.asyncDispose]();
+  for (let at = 0; at < (context.quick ? 2 : 11); at += 1) {
+    for (const which of ["with", "without"] as const) {
+      if (which === "without") renameSync(file, `${file}.aside`);
+      try {
+        await using gateway = await place.start();
+        measured[which].ms.push(gateway.ready.readyMs);
+        await wait(restMs);
+        measured[which].mb.push(residentMb(gateway.pid));
+      } finally {
+        if (which === "without") renameSync(`${file}.aside`, file);
+      }
+    }
+  }
+  const [on, off] = [measured.with, measured.without];
+  const { messages } = corpus;
+  return [
+    {
+      name: "memory: gateway start with an index of 1,000,000 messages",
+      value: round(median(on.ms) - median(off.ms), 1),
+      unit: "ms",
+      bar: 5,
+      better: "lower",
+      facts: { messages, "with ms": round(median(on.ms), 1), "without ms": round(median(off.ms), 1) },
+    },
+    {
+      name: "memory: resident memory with an index of 1,000,000 messages",
+      value: round(median(on.mb) - median(off.mb), 1),
+      unit: "MB",
+      bar: 3,
+      better: "lower",
+      facts: { messages, "with MB": round(median(on.mb), 1), "without MB": round(median(off.mb), 1), "after ms": restMs },
+    },
+  ];
+}
+
 async function largeRows(context: BenchContext): Promise<readonly Row[]> {
   const messages = context.quick ? 3000 : 1_000_000;
   context.say(`  making a state with ${messages} messages …`);
   const corpus = await makeCorpus(context, "memory-large", messages);
+  return [...(await searchRows(corpus)), ...(await startRows(context, corpus))];
+}
+
+async function searchRows(corpus: Corpus): Promise<readonly Row[]> {
+  const { messages } = corpus;
   using library = open(corpus);
   const started = performance.now();
   const steps = library.sync();

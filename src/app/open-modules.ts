@@ -84,7 +84,11 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const auth = await openAuth({ config, store, clock, ids, random, env, log: log.subsystem("gateway"), runSecret, register: redactor.register });
   let answering: Answering | undefined;
   let handlers: Handlers | undefined;
-  const plugins = openPlugins(core, { auth, handlers: () => handlers, talk: () => answering?.talk, wake: (request) => automation.wakeAgents(request) }, stack);
+  const plugins = openPlugins(
+    core,
+    { auth, handlers: () => handlers, talk: () => answering?.talk, memory: () => memory, wake: (request) => automation.wakeAgents(request) },
+    stack,
+  );
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
   const embeddingAuth = async (agentId: string) => (await models.models()).auth(agentId);
@@ -163,7 +167,13 @@ const addressOf = (link: { readonly path: string } | undefined, origin: string):
 /** Plugins guard turns to their end, so they are taken down after the conversations: open them first. */
 function openPlugins(
   core: Core,
-  { auth, handlers, talk, wake }: Pick<PluginsDeps, "talk" | "wake"> & { readonly auth: Auth; readonly handlers: () => Handlers | undefined },
+  {
+    auth,
+    handlers,
+    talk,
+    memory,
+    wake,
+  }: Pick<PluginsDeps, "talk" | "memory" | "wake"> & { readonly auth: Auth; readonly handlers: () => Handlers | undefined },
   stack: AsyncDisposableStack,
 ): Plugins {
   const { config, store, clock, ids, log, env, version, tapLog, monitor } = core;
@@ -179,6 +189,7 @@ function openPlugins(
     monitor,
     pairing: auth.pairing,
     talk,
+    memory,
     wake,
     call: (pluginId) => ownCaller(handlers, `plugin:${pluginId}`),
     // Known to the next start also when they fail to load then.

@@ -11,6 +11,7 @@ import type { FindRequest, FoundTexts } from "./thread/find.ts";
 import type { Recall } from "./thread/recalls.ts";
 import type { ThreadStatus } from "./thread/messages.ts";
 import type { Scope, SearchAnswer, SearchRequest, SyncReport } from "./types.ts";
+import { timeZoneOf, zoneSeconds } from "./zone.ts";
 
 export interface Search {
   readonly query: string;
@@ -38,6 +39,8 @@ export interface MemoryStatus extends ThreadStatus {
 /** What an agent knows: its notes and what was said in its sessions, searched without any model. */
 export interface Memory extends AsyncDisposable {
   settings(agentId: string): MemorySettings;
+  /** In which times are understood and shown. */
+  timeZone(): string;
   /** Begins what a backend does by itself, for all agents. Resolves at once unless the configuration wants to wait for it. */
   start(): Promise<void>;
   search(agentId: string, search: Search): Promise<SearchAnswer>;
@@ -63,20 +66,11 @@ export interface Memory extends AsyncDisposable {
 
 const QMD_MODES = { search: "fts-only", vsearch: "vector", query: "hybrid" } as const;
 
-/** Seconds east of UTC in a zone at a time. */
-export function zoneSeconds(timeZone: string | undefined, at: number): number {
-  try {
-    const shown = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", dateStyle: "short", timeStyle: "medium" }).format(at);
-    return Math.round((Date.parse(`${shown} UTC`) - at) / 1000 / 900) * 900;
-  } catch {
-    return 0;
-  }
-}
-
 export function createMemory(deps: MemoryDeps): Memory {
   const { config, clock, log, home, workspaceOf } = deps;
   const settings = (agentId: string): MemorySettings =>
     memorySettings(config.current, agentId, { stateDir: config.paths.state, home, workspace: workspaceOf(agentId) });
+  const timeZone = (): string => timeZoneOf(config.current.agents?.defaults?.userTimezone);
   const builtin = createBuiltin(deps, settings);
   const openQmd = lazy(async () => (await import("./qmd/create-qmd.ts")).createQmd({ config, clock, log, home, workspaceOf, store: deps.store }));
   const qmd = (): Promise<Qmd> | undefined => (config.current.memory?.backend === "qmd" ? openQmd() : undefined);
@@ -100,7 +94,7 @@ export function createMemory(deps: MemoryDeps): Memory {
       sources,
       scope,
       now,
-      zoneSeconds: zoneSeconds(config.current.agents?.defaults?.userTimezone, now),
+      zoneSeconds: zoneSeconds(timeZone(), now),
       ranking,
       ...(explain ? { explain } : {}),
       ...(fixed ? { fixed } : {}),
@@ -118,6 +112,7 @@ export function createMemory(deps: MemoryDeps): Memory {
 
   return {
     settings,
+    timeZone,
     async start() {
       const opened = await qmd();
       if (!opened) return;

@@ -14,11 +14,35 @@ export async function indexTime(file: string): Promise<number | undefined> {
   return Math.max(...times) || undefined;
 }
 
+const WHAT_TO_DO: readonly (readonly [cause: RegExp, advice: (facts: { readonly provider: string; readonly url: string }) => string])[] = [
+  [/API key|status 40[13]/i, ({ provider }) => `check the key: openclaw models auth add --provider ${provider}`],
+  [/status 404/, ({ url }) => `check memorySearch.model, and the address ${url}`],
+  [/status 429/, ({ provider }) => `${provider} limits requests: wait, or name another provider in memorySearch.fallback`],
+  [/dimensions/, () => "make the index again: openclaw memory index --force"],
+  [/takes longer than/, () => "nothing to do if it is slow only now; else choose another provider in memorySearch.provider"],
+  [/node-llama-cpp/, () => "npm install node-llama-cpp --prefix ~/.openclaw"],
+  [
+    /ENOTFOUND|ECONN|EHOSTUNREACH|ETIMEDOUT|refused|reach|timed out|fetch/i,
+    ({ url }) => `check that ${url || "the provider"} can be reached from this machine`,
+  ],
+];
+
+/** What a person can do about embeddings that do not work; undefined while they do, or where none were asked for. */
+export function embeddingAdvice({ provider, requestedProvider, custom }: Pick<MemoryStatus, "provider" | "requestedProvider" | "custom">): string | undefined {
+  const { providerUnavailableReason: reason, providerUrl: url = "" } = custom;
+  if (reason === undefined || (provider === "none" && requestedProvider === "auto")) return undefined;
+  const named = provider === "none" ? requestedProvider : provider;
+  const found = WHAT_TO_DO.find(([cause]) => cause.test(reason))?.[1]({ provider: named, url });
+  // A reason that already names the command needs no second one.
+  return found === undefined || reason.includes("openclaw models auth add") ? "see whether it works now: openclaw memory status --deep" : found;
+}
+
 /** The state of an agent's memory in the documented form. */
 export function statusReport(agentId: string, workspaceDir: string, memory: MemoryStatus) {
-  const { backend, counts, dirty, indexing, issues, settings, qmd } = memory;
+  const { backend, counts, dirty, indexing, left, issues, settings, qmd } = memory;
   const { provider, model, requestedProvider, fallback, cache, vector, batch, custom, probe } = memory;
   const { sources } = settings;
+  const advice = embeddingAdvice(memory);
   const texts = issues.map(({ path, why }) => `${path}: ${why}`);
   const bySource = sources.map((source) => counts.bySource.find((row) => row.source === source) ?? { source, files: 0, chunks: 0 });
   return {
@@ -44,7 +68,14 @@ export function statusReport(agentId: string, workspaceDir: string, memory: Memo
       vector: { ...vector },
       batch: { ...batch },
       ...(fallback ? { fallback } : {}),
-      custom: { ...custom, textBytes: counts.textBytes, ...(probe ? { probe } : {}), ...(qmd ? { qmd } : {}) },
+      custom: {
+        ...custom,
+        textBytes: counts.textBytes,
+        pendingLines: left,
+        ...(advice === undefined ? {} : { advice }),
+        ...(probe ? { probe } : {}),
+        ...(qmd ? { qmd } : {}),
+      },
     },
     scan: {
       sources: bySource.map(({ source, files }) => ({ source, totalFiles: files, issues: source === "memory" ? texts : [] })),

@@ -73,9 +73,16 @@ export interface SearchHit {
 
 /** What put a hit where it is. */
 export interface Explanation {
+  /** Words of the question in its text, and those that are only in its heading or the name of its speaker. */
   readonly words: readonly string[];
+  readonly about: readonly string[];
   readonly related: readonly string[];
-  readonly effects: readonly { readonly feature: Feature; readonly effect: number }[];
+  /** What moved the score most: how much the score would change without it, and what was measured. */
+  readonly effects: readonly { readonly feature: Feature; readonly effect: number; readonly value: number }[];
+  /** The score by the evidence alone. */
+  readonly ranked: number;
+  /** Why the score that is shown is another one: it has all of the question, it stands before others, it is old, or vectors alone decide. */
+  readonly adjusted?: "question" | "order" | "age" | "vectors";
 }
 
 /** How a question was understood. */

@@ -19,6 +19,7 @@ export type { ExtensionRow, InjectionRow } from "./areas/extensions.ts";
 export type { IdempotencyBegun } from "./areas/idempotency.ts";
 export type { InboxAccepted, InboxInput, InboxRow, InboxState, UntranscribedRow } from "./areas/inbox.ts";
 export type { LeaseAcquired, LeaseRow } from "./areas/leases.ts";
+export type { RecordsCursor, RecordsResult } from "./areas/redaction.ts";
 export type { ImportRow } from "./areas/meta.ts";
 export type { OutboxCounts, OutboxInput, OutboxMark, OutboxRow, OutboxState } from "./areas/outbox.ts";
 export type { SessionFilter, SessionRow, ShownSession } from "./areas/sessions.ts";

@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { agents } from "../../src/cli/commands/groups.ts";
 import { loadConfig } from "../../src/config/index.ts";
+import { openStore } from "../../src/store/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 
 const TWO = `{
@@ -216,6 +218,27 @@ describe("agents delete", () => {
     expect(existsSync(join(at.stateDir, "agents", "main", "agent"))).toBe(true);
     expect(at.current().config.agents?.list).toEqual([{ id: "main", name: "Me" }]);
     expect(at.text()).toContain("// the first");
+  });
+
+  test("its scheduled jobs are switched off and named; those of others go on", async () => {
+    const at = open();
+    mkdirSync(at.stateDir, { recursive: true });
+    {
+      await using store = await openStore({ stateDir: at.stateDir, clock: systemClock });
+      for (const [id, agentId] of [
+        ["a", "work"],
+        ["b", "main"],
+      ] as const)
+        await store.write("cron.job.put", { id, agentId, enabled: true, nextRunAt: 5, job: { id, agentId, name: `job ${id}`, enabled: true } });
+    }
+    expect((await at.run("delete", "work", "--force")).out).toContain("scheduled job job a is switched off; remove it: openclaw cron rm a");
+    await using store = await openStore({ stateDir: at.stateDir, clock: systemClock });
+    const rows = (await store.read("cron.job.list", {})).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect(rows.map(({ id, enabled, nextRunAt }) => [id, enabled, nextRunAt])).toEqual([
+      ["a", false, null],
+      ["b", true, 5],
+    ]);
+    expect(rows[0]?.job).toMatchObject({ name: "job a", enabled: false });
   });
 
   test.each<readonly [string, string, RegExp]>([

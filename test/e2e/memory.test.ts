@@ -154,14 +154,17 @@ test("recall adds to a message where to look, or the passages themselves, and le
     });
     await expect.poll(async () => JSON.stringify((await gateway.operator.request("config.get", {})).payload), PATIENCE).toContain(`"recall":"${recall}"`);
     let body = "";
-    await say(
-      "who is our plumber, and when to call him?",
-      (request) => {
-        body = request.body;
-        return "Werner.";
-      },
-      `agent:main:recall-${recall}`,
-    );
+    // A turn waits 150 ms at most for its passages, which a busy machine may need: then it is asked again.
+    for (let tries = 0; tries < 20 && (tries === 0 || (recall !== "off" && !body.includes("MEMORY.md#L"))); tries += 1) {
+      await say(
+        "who is our plumber, and when to call him?",
+        (request) => {
+          body = request.body;
+          return "Werner.";
+        },
+        `agent:main:recall-${recall}`,
+      );
+    }
     const { messages } = JSON.parse(body) as { readonly messages: readonly { readonly role: string; readonly content: unknown }[] };
     return { system: JSON.stringify(messages[0]), last: JSON.stringify(messages.at(-1)) };
   };
@@ -172,6 +175,19 @@ test("recall adds to a message where to look, or the passages themselves, and le
   expect(inject.last).toContain("<<<EXTERNAL_UNTRUSTED_CONTENT");
   expect(inject.last).toContain("Werner Hopp");
   expect(hint.system.replaceAll(/recall-\w+/g, "")).toBe(inject.system.replaceAll(/recall-\w+/g, ""));
+  // What the model was given is known afterwards, with the turn that got it.
+  const { payload } = await gateway.operator.ask("memory.recalls", {});
+  const automatic = (payload as { recalls: readonly Record<string, unknown>[] }).recalls.filter((one) => one["automatic"] === true);
+  expect(automatic).toMatchObject([
+    {
+      sessionKey: "agent:main:recall-inject",
+      asked: expect.stringContaining("who is our plumber") as string,
+      runId: expect.any(String) as string,
+      results: expect.arrayContaining([
+        expect.objectContaining({ path: "MEMORY.md", source: "memory", snippet: expect.stringContaining("Werner Hopp") as string }),
+      ]) as unknown[],
+    },
+  ]);
 });
 
 test("in a group only its own conversation is recalled, and no notes", async () => {

@@ -100,6 +100,21 @@ test("only direct chats search it by default; rules open it for others", async (
   expect((await at.find("train", { session: { key: DIRECT } })).hits).toEqual([]);
 });
 
+test("rules for a channel hold for its conversations: by their record, or by their key", async () => {
+  const at = await setup({ scope: { default: "deny", rules: [{ action: "allow", match: { channel: "telegram" } }] } });
+  const main = "agent:main:main";
+  expect((await at.find("train", { session: { key: GROUP } })).hits).toHaveLength(1);
+  expect((await at.find("train", { session: { key: "agent:main:telegram:work:direct:42" } })).hits).toHaveLength(1);
+  expect((await at.find("train", { session: { key: "agent:main:discord:direct:42" } })).hits).toEqual([]);
+  // The main session is wherever its person wrote last. Whether it may be sent to says nothing about searching.
+  expect((await at.find("train", { session: { key: main } })).hits).toEqual([]);
+  await at.store.write("sessions.put", { key: main, agentId: AGENT, entry: { sessionId: "s1", updatedAt: 1, lastChannel: "telegram", sendPolicy: "deny" } });
+  expect((await at.find("train", { session: { key: main } })).hits).toHaveLength(1);
+  at.configure(withQmd({ scope: { default: "allow", rules: [{ action: "deny", match: { channel: "telegram" } }] } }));
+  expect((await at.find("train", { session: { key: main } })).hits).toEqual([]);
+  expect(at.logged.join("\n")).toContain(`does not allow a search in ${main} (channel telegram)`);
+});
+
 test("results are limited in number and length", async () => {
   const notes = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`memory/n${n}.md`, `A train, ${"x".repeat(400)}\n`]));
   const at = await setup({ limits: { maxResults: 4, maxSnippetChars: 100, maxInjectedChars: 250, timeoutMs: 60_000 } }, notes);

@@ -18,7 +18,7 @@ import {
 } from "../../config/index.ts";
 import { templateNamed, type AgentTemplate, type TemplateFacts } from "../templates/index.ts";
 import { initRepository } from "../workspace/repository.ts";
-import { seedWorkspace, type Seeded } from "../workspace/seed.ts";
+import { seedWorkspace, type Seeded, type WorkspaceTemplate } from "../workspace/seed.ts";
 import { planBindings, positionsOf, type BindingMatch, type BindingPlan, type WrittenBinding } from "./bindings.ts";
 import {
   alreadyExists,
@@ -172,10 +172,10 @@ function folderFrom(written: string, { config, context }: RosterDeps): string {
   return resolve(context.cwd, expandHome(written.trim(), config.paths.home));
 }
 
-async function makeWorkspace(folder: string, { config, clock, ids }: RosterDeps, files?: ReturnType<AgentTemplate["files"]>): Promise<Seeded> {
+async function makeWorkspace(folder: string, { config, clock, ids }: RosterDeps, template?: WorkspaceTemplate): Promise<Seeded> {
   // A template was chosen for its files.
-  const skipBootstrap = files === undefined && config.current.agents?.defaults?.skipBootstrap === true;
-  return seedWorkspace({ folder, skipBootstrap, files, now: clock.now, unique: () => ids.hex(6) });
+  const skipBootstrap = template === undefined && config.current.agents?.defaults?.skipBootstrap === true;
+  return seedWorkspace({ folder, skipBootstrap, template, now: clock.now, unique: () => ids.hex(6) });
 }
 
 /** Refuses what cannot be one more agent beside those of `current`. */
@@ -209,7 +209,7 @@ async function addAgent(agent: NewAgent, by: string, deps: RosterDeps, edit: Edi
       return (written) => withBindings(withAgent(written, agentId, fields), plan.add);
     },
     by,
-    async () => void (made = await makeWorkspace(workspace, deps, template?.files(facts))),
+    async () => void (made = await makeWorkspace(workspace, deps, template && { id: template.id, facts })),
   );
   if (made?.brandNew) await initRepository(workspace, config.env());
   const none: BindingPlan = { add: [], added: [], skipped: [], conflicts: [] };

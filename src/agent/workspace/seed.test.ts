@@ -35,6 +35,23 @@ test("seeding again makes and changes nothing", async () => {
   expect(state()).toEqual({ version: 1, bootstrapSeededAt: NOW });
 });
 
+test("a file of a template that is deleted comes back as the template's, not as the personal one", async () => {
+  const facts = { id: "coder", name: "Ada", emoji: "🛠", theme: "exact" };
+  await seed({ template: { id: "coder", facts } });
+  const [agents, identity] = [read("AGENTS.md"), read("IDENTITY.md")];
+  expect(agents).not.toBe(FIRST_FILES["AGENTS.md"]);
+  for (const name of ["AGENTS.md", "IDENTITY.md"]) rmSync(at(name));
+  // The gateway seeds without knowing of a template.
+  expect(await seed()).toEqual({ made: ["AGENTS.md", "IDENTITY.md"], brandNew: false });
+  expect([read("AGENTS.md"), read("IDENTITY.md")]).toEqual([agents, identity]);
+  expect(identity).toContain("Ada");
+  // One that this version does not know counts as none.
+  writeFileSync(at(".openclaw/workspace-state.json"), JSON.stringify({ version: 1, template: { id: "of-the-future", facts } }));
+  rmSync(at("SOUL.md"));
+  await seed();
+  expect(read("SOUL.md")).toBe(FIRST_FILES["SOUL.md"]);
+});
+
 test("a file that is there is never overwritten, a missing one comes back", async () => {
   await seed();
   writeFileSync(at("SOUL.md"), "mine");

@@ -4,6 +4,7 @@ import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { ensureFolder } from "../../base/files.ts";
 import { isRecord } from "../../base/records.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
+import type { TemplateFacts } from "../templates/template.ts";
 import { BOOTSTRAP_NAMES, type BootstrapName, type WorkspaceFiles } from "./bootstrap-names.ts";
 
 /** How far the first conversation has come. Times are ISO. */
@@ -13,6 +14,14 @@ interface WorkspaceState {
   readonly bootstrapSeededAt?: string;
   /** It has done its work; it does not come back. */
   readonly onboardingCompletedAt?: string;
+  /** Where its files came from: one that is deleted comes back as it was. */
+  readonly template?: WorkspaceTemplate;
+}
+
+/** A template by its id, with what it was filled in with. */
+export interface WorkspaceTemplate {
+  readonly id: string;
+  readonly facts: TemplateFacts;
 }
 
 const stateFile = (folder: string): string => join(folder, ".openclaw", "workspace-state.json");
@@ -36,14 +45,29 @@ function parseState(text: string): WorkspaceState | undefined {
     const stored: unknown = JSON.parse(text);
     if (!isRecord(stored)) return stored === null ? undefined : { version: 1 };
     const { bootstrapSeededAt, onboardingCompletedAt } = stored;
+    const template = parseTemplate(stored["template"]);
     return {
       version: 1,
       ...(typeof bootstrapSeededAt === "string" ? { bootstrapSeededAt } : {}),
       ...(typeof onboardingCompletedAt === "string" ? { onboardingCompletedAt } : {}),
+      ...(template ? { template } : {}),
     };
   } catch {
     return undefined;
   }
+}
+
+function parseTemplate(stored: unknown): WorkspaceTemplate | undefined {
+  if (!isRecord(stored) || typeof stored["id"] !== "string" || !isRecord(stored["facts"])) return undefined;
+  const { facts } = stored;
+  const text = (key: string): string => (typeof facts[key] === "string" ? facts[key] : "");
+  return { id: stored["id"], facts: { id: text("id"), name: text("name"), emoji: text("emoji"), theme: text("theme") } };
+}
+
+/** First contents of a workspace: those of its template; of the personal assistant where it has none, or one that this version does not know. */
+async function filesOf(template: WorkspaceTemplate | undefined): Promise<WorkspaceFiles> {
+  const found = template && (await import("../templates/index.ts")).TEMPLATES.find(({ id }) => id === template.id);
+  return found ? found.files(template.facts) : (await import("./first-files.ts")).FIRST_FILES;
 }
 
 export interface SeedOptions {
@@ -56,8 +80,8 @@ export interface SeedOptions {
   readonly unique: () => string;
   /** Makes a repository of a brand-new workspace. */
   readonly initRepository?: (folder: string) => Promise<void>;
-  /** First contents of the files; those of the personal assistant without it. */
-  readonly files?: WorkspaceFiles | undefined;
+  /** Where its files come from. It is remembered in the workspace; without it, what is remembered there counts. */
+  readonly template?: WorkspaceTemplate | undefined;
 }
 
 export interface Seeded {
@@ -77,11 +101,14 @@ export async function seedWorkspace(options: SeedOptions): Promise<Seeded> {
   ensureFolder(folder);
   const brandNew = await isBrandNew(folder);
   if (options.skipBootstrap) return { made: [], brandNew };
-  const files = options.files ?? (await import("./first-files.ts")).FIRST_FILES;
+  const rooted = createRootedFiles({ root: folder, unique: options.unique });
+  const state = await readState(rooted, folder);
+  const files = await filesOf(options.template ?? state?.template);
   const made: BootstrapName[] = [];
   for (const name of BOOTSTRAP_NAMES) {
     if (name !== "BOOTSTRAP.md" && (await makeFile(folder, name, files[name]))) made.push(name);
   }
+  if (options.template && state) await writeState(rooted, folder, { ...state, template: options.template });
   if (await ritual(options, files)) made.push("BOOTSTRAP.md");
   if (brandNew) await options.initRepository?.(folder);
   return { made, brandNew };

@@ -25,7 +25,12 @@ export async function runPluginCommand(args: readonly string[], io: Io): Promise
     io.err(level === "info" ? `${message}\n` : `${level === "warn" ? style.yellow("warning:") : style.red("error:")} ${message}\n`);
   const { env, cwd, version } = io;
   const sink = { write, flush: async () => {} };
-  await using host = await openCommandHost({ env, cwd, version, osHome: homedir(), inventory: { ...inventory, entries: plugins, diagnostics: [] }, sink });
+  const memoryCommand = async (rest: readonly string[]): Promise<number> => {
+    const [{ dispatch }, { memory }] = await Promise.all([import("../dispatch.ts"), import("../commands/groups.ts")]);
+    return dispatch([{ name: "memory", summary: "", load: async () => memory }], ["memory", ...rest], io);
+  };
+  const only = { ...inventory, entries: plugins, diagnostics: [] };
+  await using host = await openCommandHost({ env, cwd, version, osHome: homedir(), inventory: only, sink, memoryCommand });
   const failed = host.list().filter(({ status }) => status === "error");
   const { program, owner } = await build(host, name, io);
   if (owner === undefined) {

@@ -20,7 +20,7 @@ const SPANS = 2000;
 
 /** What agents know, as the methods need it. */
 export interface MemoryPort {
-  readonly memory: Pick<Memory, "status" | "search" | "sync" | "recalls">;
+  readonly memory: Pick<Memory, "status" | "search" | "sync" | "recalls" | "timeZone">;
   readonly notes: Notebook;
   readonly forgetting: Forgetting;
   workspaceOf(agentId: string): string;
@@ -40,7 +40,7 @@ async function status({ agentId, deep }: MethodParams<"memory.status">, { config
     const updatedAtMs = await indexTime(report.status.dbPath);
     agents.push({ ...report, status: { ...report.status, ...(updatedAtMs === undefined ? {} : { updatedAtMs }) } });
   }
-  return { agents };
+  return { agents, timeZone: memory.memory.timeZone() };
 }
 
 const shownHit = (hit: SearchHit): MethodResult<"memory.search">["results"][number] => ({ ...hit, ...(hit.why ? { reasons: [...reasonsOf(hit.why)] } : {}) });
@@ -58,7 +58,14 @@ async function search(params: MethodParams<"memory.search">, { config, memory }:
     now,
     scope: { notes: true, sessions: "all" },
   });
-  return { agentId, ...answer, results: hits.map(shownHit), ...(understood ? { understood: { ...understood, text: understoodText(understood) } } : {}) };
+  const timeZone = memory.memory.timeZone();
+  return {
+    agentId,
+    timeZone,
+    ...answer,
+    results: hits.map(shownHit),
+    ...(understood ? { understood: { ...understood, text: understoodText(understood, timeZone) } } : {}),
+  };
 }
 
 function notesHandlers({ config, memory: { notes } }: MemoryMethodsDeps): HandlersOf<"memory.notes"> {
@@ -128,12 +135,17 @@ export function memoryHandlers(deps: MemoryMethodsDeps): HandlersOf<"memory"> {
     async "memory.forget"(params) {
       const agentId = knownAgent(params.agentId, config.current);
       const { preview, plan, only } = params;
-      return { ok: true, agentId, ...(await memory.forgetting.forget(agentId, { target: targetOf(params), preview, plan, only })) };
+      return {
+        ok: true,
+        agentId,
+        timeZone: memory.memory.timeZone(),
+        ...(await memory.forgetting.forget(agentId, { target: targetOf(params), preview, plan, only })),
+      };
     },
     async "memory.recalls"({ agentId: named, limit = 50 }) {
       const agentId = knownAgent(named, config.current);
       const recalls = [...(await memory.memory.recalls(agentId, limit))];
-      return { agentId, recalls: store ? await withTurns(recalls, store) : recalls };
+      return { agentId, timeZone: memory.memory.timeZone(), recalls: store ? await withTurns(recalls, store) : recalls };
     },
   };
 }

@@ -11,6 +11,8 @@ export interface ActiveProvider extends AsyncDisposable {
   readonly fallback: { readonly from: string; readonly reason: string } | undefined;
   /** Why there are no embeddings now. */
   readonly reason: string | undefined;
+  /** Since when it fails, and when it is asked again at the earliest: milliseconds since the epoch. */
+  readonly failing: { readonly since: number; readonly retryAt: number } | undefined;
   /** It failed a moment ago and is not asked. */
   readonly isResting: boolean;
   /**
@@ -28,6 +30,8 @@ export interface ActiveProviderDeps extends Omit<EmbedderDeps, "version"> {
   readonly notice: (message: string) => void;
   /** Milliseconds, never going back. */
   readonly monotonic: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 const FIRST_REST_MS = 15_000;
@@ -46,11 +50,12 @@ function firstOf({ primary, fallback, requested, unavailable }: EmbeddingSetting
 }
 
 export function createActiveProvider(settings: EmbeddingSettings, deps: ActiveProviderDeps): ActiveProvider {
-  const { monotonic, notice } = deps;
+  const { monotonic, notice, now } = deps;
   const make = (access: ProviderAccess | undefined): Embedder | undefined => access && createEmbedder(access, { ...deps, version: settings.version });
   const { fallback: second } = settings;
   let { access, fallback, reason } = firstOf(settings);
   let failures = 0;
+  let since: number | undefined;
   let answered = false;
   let restsUntil = Number.NEGATIVE_INFINITY;
   let embedder = make(access);
@@ -59,16 +64,17 @@ export function createActiveProvider(settings: EmbeddingSettings, deps: ActivePr
     const why = messageOf(error);
     if (access && access !== second && second && !fallback) {
       fallback = { from: access.id, reason: why };
-      notice(`embeddings: ${access.id} failed (${why}); ${second.id} is used from now on`);
+      notice(`embeddings of ${access.id} failed (${why}); ${second.id} is used from now on`);
       void embedder?.[Symbol.asyncDispose]();
       access = second;
       embedder = make(second);
-      [reason, answered] = [undefined, false];
+      [reason, answered, since] = [undefined, false, undefined];
       return;
     }
-    if (failures === 0) notice(`embeddings: ${why}; search goes on by words`);
+    if (failures === 0) notice(`${why}; search goes on by words`);
     failures += 1;
     reason = why;
+    since ??= now();
     restsUntil = monotonic() + Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (failures - 1));
   }
 
@@ -87,6 +93,9 @@ export function createActiveProvider(settings: EmbeddingSettings, deps: ActivePr
     },
     get reason() {
       return reason;
+    },
+    get failing() {
+      return since === undefined ? undefined : { since, retryAt: now() + Math.max(0, restsUntil - monotonic()) };
     },
     get isResting() {
       return monotonic() < restsUntil;
@@ -109,7 +118,7 @@ export function createActiveProvider(settings: EmbeddingSettings, deps: ActivePr
           ms: monotonic() - started,
           failed: false,
         });
-        if (by === access) [failures, reason, answered] = [0, undefined, true];
+        if (by === access) [failures, reason, answered, since] = [0, undefined, true, undefined];
         return result;
       } catch (error) {
         // What was stopped here says nothing about the provider, and one text that it refuses is not its end.

@@ -26,7 +26,6 @@ export interface AgentEmbeddings extends AsyncDisposable {
 export interface AgentEmbeddingsDeps extends Omit<ActiveProviderDeps, "monotonic"> {
   /** The memory whose passages are embedded. */
   readonly library: { readonly settings: { readonly chunking: { readonly tokens: number; readonly overlap: number } }; readonly open: OpenIndex };
-  readonly now: () => number;
   readonly packagesFrom: readonly string[];
   /** Default 2 s. */
   readonly waitMs?: number | undefined;
@@ -107,7 +106,8 @@ class Semantic implements AgentEmbeddings {
     if (signal.aborted || this.#running) return;
     this.#running = this.#fillAll()
       .catch((error: unknown) => {
-        if (!signal.aborted) this.#deps.notice(`embeddings are incomplete: ${messageOf(error)}`);
+        // A provider that fails was reported when it began to.
+        if (!signal.aborted && this.#active.reason !== messageOf(error)) this.#deps.notice(`embeddings are incomplete: ${messageOf(error)}`);
       })
       .finally(() => (this.#running = undefined));
   }
@@ -273,7 +273,7 @@ interface StatusFacts {
 }
 
 function statusOf({ settings, active, opened, passages, cached, reason, probe }: StatusFacts): EmbeddingStatus {
-  const { access, fallback } = active;
+  const { access, fallback, failing } = active;
   const { vectors, filling } = opened ?? {};
   const { batch, cache } = settings;
   const count = vectors?.size ?? 0;
@@ -307,6 +307,8 @@ function statusOf({ settings, active, opened, passages, cached, reason, probe }:
     custom: {
       searchMode: access && reason === undefined ? (settings.vectorsOnly ? "vector" : "hybrid") : "fts-only",
       ...(reason === undefined ? {} : { providerUnavailableReason: reason }),
+      ...(failing ? { providerFailingSinceMs: failing.since, providerRetryAtMs: failing.retryAt } : {}),
+      ...(failing && access && access.baseUrl !== "" ? { providerUrl: access.baseUrl } : {}),
     },
     ...(probe ? { probe } : {}),
   };

@@ -90,7 +90,15 @@ export interface EmbeddingStatus {
     readonly lastError?: string | undefined;
   };
   readonly cache: { readonly enabled: boolean; readonly entries: number; readonly maxEntries?: number | undefined };
-  readonly custom: { readonly searchMode: "hybrid" | "fts-only" | "vector"; readonly providerUnavailableReason?: string | undefined };
+  readonly custom: {
+    readonly searchMode: "hybrid" | "fts-only" | "vector";
+    readonly providerUnavailableReason?: string | undefined;
+    /** Of a provider that fails now: since when, and when it is asked again at the earliest. Milliseconds since the epoch. */
+    readonly providerFailingSinceMs?: number | undefined;
+    readonly providerRetryAtMs?: number | undefined;
+    /** Where it is asked; none for a local model. */
+    readonly providerUrl?: string | undefined;
+  };
   /** Result of a short request to the provider; only in a deep status. */
   readonly probe?: { readonly ok: boolean; readonly error?: string | undefined } | undefined;
 }

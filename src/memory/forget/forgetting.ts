@@ -3,7 +3,7 @@ import { createTextMatcher, ERASED, eraseTexts, type TextMatcher } from "../../b
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
-import type { Store } from "../../store/index.ts";
+import type { RecordsCursor, RecordsResult, Store } from "../../store/index.ts";
 import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
 import type { FoundEntry } from "../thread/find.ts";
@@ -102,7 +102,7 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
   async function copiesOf(agentId: string, plan: Plan): Promise<{ readonly entries: readonly FoundEntry[]; readonly count: number }> {
     const own = plan.units.flatMap(({ entry }) => (entry ? [entry] : []));
     if (plan.needles.length === 0) return { entries: own, count: 0 };
-    const records = await store.read("records.matching", { agentId, texts: plan.needles });
+    const records = await everyRecord((from) => store.read("records.matching", { agentId, texts: plan.needles, from }));
     const names = await matchingNames(store, agentId, createTextMatcher(plan.needles));
     const elsewhere = records + names.length;
     if (plan.match === "entry") return { entries: own, count: elsewhere };
@@ -126,7 +126,7 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
       const entries = plan.match === "entry" || plan.match === "lines" ? copies.entries : (await memory.find(agentId, { texts: needles })).entries;
       const files = await eraseEntries(entries, plan.match === "entry" ? everyText : () => matches);
       if (needles.length > 0) {
-        await store.write("records.redact", { agentId, texts: needles });
+        await everyRecord((from) => store.write("records.redact", { agentId, texts: needles, from }));
         await eraseNames(store, agentId, matches);
         await notes.eraseRemoved(agentId, matches);
       }
@@ -134,6 +134,17 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
       return { ...report, removed: true, unreachable: await unreachablePlaces(deps, agentId, plan, { logEmptied: await emptyLog() }) };
     },
   };
+}
+
+/** Looks at all records, some rows at a time; others write in between. Gives how many were found. */
+async function everyRecord(look: (from: RecordsCursor | undefined) => Promise<RecordsResult>): Promise<number> {
+  let total = 0;
+  for (let from: RecordsCursor | undefined; ;) {
+    const { records, next } = await look(from);
+    total += records;
+    if (!next) return total;
+    from = next;
+  }
 }
 
 async function eraseLines(notes: Pick<Notebook, "edit">, agentId: string, { units, match }: Plan): Promise<void> {

@@ -106,10 +106,10 @@ async function planLines(
 ): Promise<Plan> {
   const note = await notes.get(agentId, path);
   const lines = note.text.replace(/\n$/, "").split("\n");
-  if (note.hash === "" || endLine < startLine || startLine > lines.length) {
+  if (note.hash === "" || startLine < 1 || endLine < startLine || startLine > lines.length) {
     throw new AppError(
       "INVALID_INPUT",
-      note.hash === "" ? `there is no note ${path}` : `${path} has ${lines.length} lines; there are no lines ${startLine} to ${endLine}`,
+      note.hash === "" ? `there is no note ${path}` : `${path} has ${lines.length} line${lines.length === 1 ? "" : "s"}; there are no lines ${startLine} to ${endLine}`,
     );
   }
   const last = Math.min(endLine, lines.length);

@@ -1,3 +1,4 @@
+import { localTime, timeZoneOf } from "../zone.ts";
 import { MAIN_NOTE } from "./note-path.ts";
 
 export interface ItemOptions {
@@ -14,25 +15,12 @@ export interface NoteItem {
   added(note: string): { readonly text: string; readonly line: number };
 }
 
-function localTime(now: number, timeZone: string | undefined): { readonly day: string; readonly time: string } {
-  const format = (zone: string | undefined): string => new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" }).format(now);
-  let shown: string;
-  try {
-    shown = format(timeZone);
-  } catch {
-    // A zone that this system does not know: the machine's own.
-    shown = format(undefined);
-  }
-  const [day = "", time = ""] = shown.split(" ");
-  return { day, time };
-}
-
 /** One list item. Further lines belong to it. */
 const itemOf = (text: string): string => `- ${text.trim().replace(/\r\n?/g, "\n").split("\n").join("\n  ")}`;
 
 /** A text as an item of a note: with its time in the note of the day, without in `MEMORY.md`. */
 export function noteItem(text: string, { always, now, timeZone }: ItemOptions): NoteItem {
-  const { day, time } = localTime(now, timeZone);
+  const { day, time } = localTime(now, timeZoneOf(timeZone));
   const item = itemOf(always ? text : `${time} ${text.trim()}`);
   return {
     path: always ? MAIN_NOTE : `memory/${day}.md`,

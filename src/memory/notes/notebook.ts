@@ -6,7 +6,7 @@ import { AppError, systemCode } from "../../base/errors.ts";
 import { ensureFolder } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
-import { hashOf, MAX_FILE_BYTES, NOT_UTF8 } from "../thread/note-files.ts";
+import { decodeNote, hashOf, MAX_FILE_BYTES, NOT_UTF8 } from "../thread/note-files.ts";
 import { dayOfNote, MAIN_NOTE, notePath, type NotePath } from "./note-path.ts";
 import { createTrash } from "./trash.ts";
 
@@ -118,7 +118,8 @@ async function readText(files: RootedFiles, note: NotePath): Promise<ReadText> {
   const { size } = await file.stat();
   if (size > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `${note.path} has ${size} bytes, more than the ${MAX_FILE_BYTES} of a note`);
   const bytes = await file.readFile();
-  return { path: note.path, text: bytes.toString("utf8"), hash: hashOf(bytes), editable: isUtf8(bytes) };
+  const decoded = decodeNote(bytes);
+  return { path: note.path, text: decoded?.content ?? bytes.toString("utf8"), hash: hashOf(bytes), editable: isUtf8(bytes) };
 }
 
 export function createNotebook(deps: NotebookDeps): Notebook {

@@ -5,6 +5,7 @@ import { isInside } from "../../base/files.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import { sendPolicy } from "../../sessions/index.ts";
+import type { SessionEntry } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { readLines, type ReadLines } from "../read-lines.ts";
 import { citedPath } from "../thread/note-files.ts";
@@ -47,6 +48,9 @@ export interface QmdDeps {
   readonly store?: Pick<Store, "read"> | undefined;
 }
 
+/** `agent:<id>:<channel>:<kind>:…`: conversations with one person or several that a channel brought. */
+const CHANNEL_OF_KEY = /^agent:[^:]+:([^:]+)(?::[^:]+)?:(?:direct|dm|group|channel|thread|topic):/i;
+
 /** After a failure the built-in index answers for this long before the program is tried again. */
 const REST_MS = 30_000;
 
@@ -76,6 +80,14 @@ export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdD
 
   const isResting = (agentId: string): boolean => clock.monotonic() < (restsUntil.get(agentId) ?? Number.NEGATIVE_INFINITY);
 
+  /** Where a conversation takes place: as its record says, else as its key does. */
+  async function locate({ key, channel }: AskingSession): Promise<{ readonly entry: SessionEntry | undefined; readonly channel: string | undefined }> {
+    const entry = (await store?.read("sessions.get", { key: key.toLowerCase() }))?.entry;
+    const known = [channel, entry?.channel, entry?.["lastChannel"], CHANNEL_OF_KEY.exec(key)?.[1]];
+    // Its own `sendPolicy` is about sending to it, not about searching from it.
+    return { entry: entry && { ...entry, sendPolicy: undefined }, channel: known.find((name) => typeof name === "string" && name !== "") };
+  }
+
   return {
     async start(agentId) {
       const { qmd, isNew } = of(agentId);
@@ -86,9 +98,10 @@ export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdD
     async search(agentId, { query, maxResults, minScore, scope, session }) {
       const qmd = started(agentId);
       if (session) {
-        const { allowed } = sendPolicy({ session: { sendPolicy: qmd.settings.scope } }, session.key.toLowerCase(), undefined, session.channel);
+        const { entry, channel } = await locate(session);
+        const { allowed } = sendPolicy({ session: { sendPolicy: qmd.settings.scope } }, session.key.toLowerCase(), entry, channel);
         if (!allowed) {
-          log.warn(`memory.qmd.scope does not allow a search in ${session.key} (channel ${session.channel ?? "unknown"})`);
+          log.warn(`memory.qmd.scope does not allow a search in ${session.key} (channel ${channel ?? "unknown"})`);
           return [];
         }
       }

@@ -6,7 +6,7 @@ export interface Ranker {
   readonly kind: "learned" | "fixed";
   score(features: Features): number;
   /** What moved the score most, strongest first: how much it would fall without the feature. */
-  explain(features: Features): readonly { readonly feature: Feature; readonly effect: number }[];
+  explain(features: Features): readonly { readonly feature: Feature; readonly effect: number; readonly value: number }[];
 }
 
 /** A network with one hidden layer, as the training writes it: it corrects the sum with the fixed weights. */
@@ -90,11 +90,12 @@ export function fixedRanker(): Ranker {
 /** Features whose absence would lower or raise the score by at least this much are worth naming. */
 const NAMED = 0.01;
 
-function effects(features: Features, score: (features: Features) => number): readonly { readonly feature: Feature; readonly effect: number }[] {
+function effects(features: Features, score: (features: Features) => number): ReturnType<Ranker["explain"]> {
   const whole = score(features);
   return FEATURES.flatMap((feature) => {
-    const effect = features[feature] === 0 ? 0 : whole - score({ ...features, [feature]: 0 });
-    return Math.abs(effect) < NAMED ? [] : [{ feature, effect }];
+    const value = features[feature];
+    const effect = value === 0 ? 0 : whole - score({ ...features, [feature]: 0 });
+    return Math.abs(effect) < NAMED ? [] : [{ feature, effect, value }];
   }).toSorted((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
 }
 

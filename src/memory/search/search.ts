@@ -3,7 +3,7 @@ import type { Concepts } from "../text/concepts.ts";
 import { documentOf, MAX_POSITIONS, passageId, type IndexDatabase } from "../storage/database.ts";
 import { ROLES, type Passages, type StoredPassage } from "../storage/passages.ts";
 import { citationOf, type Explanation, type RankingSettings, type SearchAnswer, type SearchHit, type SearchRequest, type Understood } from "../types.ts";
-import { gather, type Allowed, type Near, type Pool } from "./candidates.ts";
+import { gather, type Allowed, type Near, type Pool, type WeightedTerm } from "./candidates.ts";
 import { measure, similarity, type Features } from "./features.ts";
 import { factsOf, present, type DocumentFacts } from "./present.ts";
 import { readQuestion, type Question } from "./question.ts";
@@ -25,7 +25,11 @@ export interface SearchDeps {
 interface Ranked {
   readonly passage: StoredPassage;
   readonly features: Features;
+  /** By its evidence alone; `score` also counts its age, where the configuration wants that. */
+  readonly evidence: number;
   score: number;
+  /** Vectors alone decided. */
+  readonly byVector: boolean;
 }
 
 /** What a passage scores at least that has every word of the question. */
@@ -33,6 +37,8 @@ const WHOLE_QUESTION = 0.3;
 const DAY = 86_400;
 /** Documented: candidates per side. */
 const MOST_BY_VECTORS = 200;
+/** Evidence that is named of a hit. */
+const MOST_EFFECTS = 12;
 /** Two texts that share this much of their words speak of the same thing. */
 const SAME_THING = 0.4;
 
@@ -84,6 +90,10 @@ function diversify(ranked: readonly Ranked[], lambda: number, count: number, ana
   return chosen;
 }
 
+/** What a passage scores at least for how much of the question it has. */
+const leastFor = ({ coverageRelated, spanOnly, isQuestion }: Features): number =>
+  isQuestion === 1 ? 0 : WHOLE_QUESTION * Math.max(coverageRelated ** 2, spanOnly);
+
 /**
  * The score that is shown: at least that of a passage which has all that the question names, and never less than that of a passage further down. The ranker
  * alone knows how likely an answer is among thousands of passages; the one note about plumbers is a good hit for "plumber" all the same.
@@ -92,9 +102,7 @@ function shownScores(sorted: readonly Ranked[]): ReadonlyMap<Ranked, number> {
   const scores = new Map<Ranked, number>();
   let least = 0;
   for (const entry of sorted.toReversed()) {
-    const { coverageRelated, spanOnly, isQuestion } = entry.features;
-    const whole = isQuestion === 1 ? 0 : WHOLE_QUESTION * Math.max(coverageRelated ** 2, spanOnly);
-    least = Math.max(least, entry.score, whole);
+    least = Math.max(least, entry.score, leastFor(entry.features));
     scores.set(entry, Math.min(1, least));
   }
   return scores;
@@ -115,12 +123,39 @@ function withoutOverlaps(ranked: readonly Ranked[]): readonly Ranked[] {
   return kept;
 }
 
-function explanationOf(entry: Ranked, pool: Pool, ranker: Ranker, analyser: Analyser): Explanation {
-  const stems = new Set(analyser.analyse(entry.passage.text, { known: entry.passage.language }).terms);
+/** Smaller differences between the score by evidence and the one that is shown need no explanation. */
+const SAME_SCORE = 0.005;
+
+/** Why a score is shown that is not the one by evidence. */
+function adjustmentOf(entry: Ranked, shown: number): Explanation["adjusted"] {
+  if (entry.byVector) return "vectors";
+  if (shown > entry.score + SAME_SCORE) return leastFor(entry.features) >= shown - SAME_SCORE ? "question" : "order";
+  return entry.score < entry.evidence - SAME_SCORE ? "age" : undefined;
+}
+
+interface Explaining {
+  readonly pool: Pool;
+  readonly ranker: Ranker;
+  readonly analyser: Analyser;
+  readonly ranking: RankingSettings;
+}
+
+function explanationOf(entry: Ranked, shown: number, { pool, ranker, analyser, ranking }: Explaining): Explanation {
+  const { text, about, language } = entry.passage;
+  const stemsOf = (written: string | null): ReadonlySet<string> => new Set(written === null ? [] : analyser.analyse(written, { known: language }).terms);
+  const [stems, heading] = [stemsOf(text), stemsOf(about)];
+  const has = (all: ReadonlySet<string>) => (term: WeightedTerm) => term.stems.some((stem) => all.has(stem));
+  const adjusted = adjustmentOf(entry, shown);
+  // Where the configuration adds words and vectors itself, the ranker has its share of the score.
+  const share = ranking.weights && entry.features.vectorRank > 0 ? ranking.weights.text : 1;
+  const effects = entry.byVector ? [] : ranker.explain(entry.features).slice(0, MOST_EFFECTS);
   return {
-    words: pool.terms.filter((term) => term.stems.some((stem) => stems.has(stem))).map(({ word }) => word),
+    words: pool.terms.filter(has(stems)).map(({ word }) => word),
+    about: pool.terms.filter((term) => has(heading)(term) && !has(stems)(term)).map(({ word }) => word),
     related: pool.terms.flatMap((term) => term.related.filter((stem) => stems.has(stem)).map((stem) => `${term.word} → ${stem}`)),
-    effects: ranker.explain(entry.features).slice(0, 8),
+    effects: effects.map(({ effect, ...rest }) => ({ ...rest, effect: effect * share })),
+    ranked: Math.round(entry.evidence * 1000) / 1000,
+    ...(adjusted === undefined ? {} : { adjusted }),
   };
 }
 
@@ -149,10 +184,15 @@ function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], qu
       newer.hit = { ...newer.hit, supersedes: citationOf(older.hit) };
       older.hit = { ...older.hit, supersededBy: citationOf(newer.hit) };
       const [at, first] = [entries.indexOf(newer), entries.indexOf(older)];
-      if (at > first && question.wants !== "oldest") entries.splice(first, 0, ...entries.splice(at, 1));
+      if (at < first || question.wants === "oldest") continue;
+      // What stands first never has the lower score.
+      if (newer.hit.score < older.hit.score) newer.hit = rescored(newer.hit, older.hit.score);
+      entries.splice(first, 0, ...entries.splice(at, 1));
     }
   }
 }
+
+const rescored = (hit: SearchHit, score: number): SearchHit => ({ ...hit, score, ...(hit.why ? { why: { ...hit.why, adjusted: "order" } } : {}) });
 
 function understood({ language, terms, exact, kind, span, wants }: Question): Understood {
   const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
@@ -180,7 +220,9 @@ function scoreAll(pool: Pool, features: ReadonlyMap<number, Features>, ranker: R
     if (ranking.vectorsOnly && vector === undefined) continue;
     const text = ranker.score(measured);
     const mixed = ranking.weights && vector !== undefined ? ranking.weights.vector * vector + ranking.weights.text * text : text;
-    ranked.push({ passage: candidate.passage, features: measured, score: ranking.vectorsOnly && vector !== undefined ? vector : mixed });
+    const byVector = ranking.vectorsOnly === true && vector !== undefined;
+    const evidence = byVector ? vector : mixed;
+    ranked.push({ passage: candidate.passage, features: measured, evidence, score: evidence, byVector });
   }
   return ranked;
 }
@@ -218,6 +260,7 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
   const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const entries: { readonly ranked: Ranked; hit: SearchHit }[] = [];
   const answered = answeredFrom(index, request);
+  const explaining = { pool, ranker, analyser, ranking: request.ranking };
   for (const entry of chosen) {
     if (answered !== undefined && entry.passage.id >= answered.first && entry.passage.id <= answered.last) continue;
     const score = shown.get(entry) ?? entry.score;
@@ -225,7 +268,7 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
     const document = factsOf(index, documentOf(entry.passage.id));
     if (!document || !isTrue(entry.passage, document)) continue;
     const hit = present(entry.passage, document, Math.round(score * 1000) / 1000, { analyser, terms: pool.terms, at });
-    entries.push({ ranked: entry, hit: request.explain ? { ...hit, why: explanationOf(entry, pool, ranker, analyser) } : hit });
+    entries.push({ ranked: entry, hit: request.explain ? { ...hit, why: explanationOf(entry, score, explaining) } : hit });
   }
   markReplaced(entries, question, pool, analyser);
   return { ...base, hits: entries.map(({ hit }) => hit) };

@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -148,19 +151,51 @@ test("what a note no longer says is never answered, also when no change was noti
   expect(find("nothing longer before")).toEqual([]);
 });
 
-test("files that are no notes are named and left out: binary, too large, links, missing paths", () => {
+test("files that are no notes are named with the reason and left out: binary, too large, links, pipes, sockets, missing and bad paths", async () => {
+  const memory = join(folder, "workspace", "memory");
   note("memory/binary.md", "a\0b");
-  writeFileSync(join(folder, "workspace", "memory", "large.md"), "");
-  truncateSync(join(folder, "workspace", "memory", "large.md"), 200 * 1024 * 1024);
-  note("memory/latin.md", "");
-  writeFileSync(join(folder, "workspace", "memory", "latin.md"), Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x20, 0x6b, 0x69, 0x77, 0x69]));
+  note("memory/large.md", "");
+  truncateSync(join(memory, "large.md"), 200 * 1024 * 1024);
   writeFileSync(join(folder, "outside.md"), "secret outside\n");
-  symlinkSync(join(folder, "outside.md"), join(folder, "workspace", "memory", "link.md"));
-  open({ extraPaths: [join(folder, "nowhere")] });
+  symlinkSync(join(folder, "outside.md"), join(memory, "link.md"));
+  mkdirSync(join(folder, "elsewhere"));
+  writeFileSync(join(folder, "elsewhere", "deep.md"), "secret elsewhere\n");
+  symlinkSync(join(folder, "elsewhere"), join(memory, "linked"));
+  symlinkSync(join(folder, "outside.md"), join(memory, "picture.png"));
+  symlinkSync(join(folder, "outside.md"), join(folder, "workspace", "MEMORY.md"));
+  execFileSync("mkfifo", [join(memory, "pipe.md")]);
+  const server = createServer().listen(join(memory, "socket.md"));
+  await once(server, "listening");
+  const long = join(folder, "x".repeat(300));
+  open({ extraPaths: [join(folder, "nowhere"), long] });
   const { issues } = run(library!.sync());
-  expect(issues.map(({ path }) => path).toSorted()).toEqual([join(folder, "nowhere"), "memory/binary.md", "memory/large.md"].toSorted());
+  server.close();
+  const link = "a symbolic link, which is not followed; copy the file here or add its target to memorySearch.extraPaths";
+  expect(Object.fromEntries(issues.map(({ path, why }) => [path, why]))).toEqual({
+    "MEMORY.md": link,
+    "memory/binary.md": "binary, not text",
+    "memory/large.md": "too large: 200 MB; a note has at most 16 MB",
+    "memory/link.md": link,
+    "memory/linked": link,
+    "memory/pipe.md": "a pipe",
+    "memory/socket.md": "a socket",
+    [join(folder, "nowhere")]: "not found",
+    [long]: expect.stringContaining("not readable: ENAMETOOLONG"),
+  });
   expect(find("secret outside")).toEqual([]);
-  expect(find("kiwi")[0]!.path).toBe("memory/latin.md");
+  expect(find("secret elsewhere")).toEqual([]);
+});
+
+test("notes in other encodings are found by all of their words: windows-1252, UTF-16, UTF-8 with a broken byte", () => {
+  const write = (name: string, bytes: Buffer): void => writeFileSync(join(folder, "workspace", "memory", name), bytes);
+  write("latin.md", Buffer.from("Der Schlüssel liegt im Café – Straße 4\n".replace("–", "\x96"), "latin1"));
+  write("wide.md", Buffer.from("\uFEFFDer Töpfer heißt Jürgen\n", "utf16le"));
+  write("broken.md", Buffer.concat([Buffer.from("Die Bäckerei öffnet früh "), Buffer.from([0xff]), Buffer.from(" in der Mühle\n")]));
+  open();
+  expect(run(library!.sync()).issues).toEqual([]);
+  expect(find("Schlüssel Straße")[0]).toMatchObject({ path: "memory/latin.md", snippet: expect.stringContaining("Schlüssel liegt im Café – Straße") });
+  expect(find("Töpfer Jürgen")[0]).toMatchObject({ path: "memory/wide.md", snippet: "Der Töpfer heißt Jürgen" });
+  expect(find("Bäckerei Mühle")[0]).toMatchObject({ path: "memory/broken.md", snippet: expect.stringContaining("Bäckerei öffnet früh") });
 });
 
 test("messages are found with their entry, speaker and neighbours; prompts and tools are not", async () => {

@@ -44,6 +44,8 @@ export interface Library extends Disposable {
   search(request: SearchRequest, near?: () => Near | undefined): SearchAnswer;
   counts(): IndexCounts;
   readonly issues: readonly NoteIssue[];
+  /** Lines of transcripts that are known to be left to index. */
+  readonly left: number;
   /** The transcripts, as they are now. */
   reading(): Inspection | undefined;
   /** Removes transcripts from the index: the next look indexes them again. */
@@ -98,6 +100,9 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     },
     get issues() {
       return sources.issues;
+    },
+    get left() {
+      return sources.left;
     },
     get open() {
       return indexes.current;

@@ -26,6 +26,8 @@ export interface ThreadStatus extends EmbeddingStatus {
   readonly counts: IndexCounts;
   readonly dirty: boolean;
   readonly indexing: boolean;
+  /** Lines of transcripts that are known to be left to index. */
+  readonly left: number;
   readonly issues: readonly NoteIssue[];
 }
 

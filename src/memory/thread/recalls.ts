@@ -1,7 +1,8 @@
-import { shownText, type MessageText } from "../../base/message-text.ts";
+import { isContext, shownText, type MessageText } from "../../base/message-text.ts";
 import { isRecord } from "../../base/records.ts";
 import { parseTranscriptLine } from "../../protocol/index.ts";
 import type { ConversationRow, Inspection } from "../../store/index.ts";
+import { parsePassages } from "../injected.ts";
 import type { Steps } from "./sync-notes.ts";
 
 export interface RecalledPassage {
@@ -13,7 +14,7 @@ export interface RecalledPassage {
   readonly snippet: string;
 }
 
-/** One answer of `memory_search` to a model. */
+/** What a model was given in a turn: an answer of `memory_search`, or passages that came with the message. */
 export interface Recall {
   readonly at?: string;
   readonly sessionKey?: string;
@@ -22,6 +23,8 @@ export interface Recall {
   /** How the message begins that the turn answered. */
   readonly asked?: string;
   readonly query: string;
+  /** They came with the message, by `memorySearch.recall: "inject"`. */
+  readonly automatic?: boolean;
   readonly results: readonly RecalledPassage[];
 }
 
@@ -31,6 +34,8 @@ const CONVERSATIONS = 500;
 const LISTED = 2000;
 const TOOL = "memory_search";
 const ASKED = 200;
+/** A block of quoted text from memory, as the tools mark it. */
+const MARKED = /<<<EXTERNAL_UNTRUSTED_CONTENT id="\w+">>>\nSource: Memory Search\n---\n([\s\S]*?)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT/g;
 
 function passagesOf(details: unknown): readonly RecalledPassage[] {
   const results = isRecord(details) ? details["results"] : undefined;
@@ -52,6 +57,15 @@ function passagesOf(details: unknown): readonly RecalledPassage[] {
   });
 }
 
+/** Passages that were added to a person's message for the model. */
+function injectedIn(content: unknown): readonly RecalledPassage[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part: unknown) => {
+    const text = isContext(part) && isRecord(part) ? part["text"] : undefined;
+    return typeof text === "string" ? [...text.matchAll(MARKED)].flatMap(([, block = ""]) => parsePassages(block)) : [];
+  });
+}
+
 function* recallsIn(store: Inspection, { file, sessionId, sessionKey }: ConversationRow): Generator<Recall> {
   const queries = new Map<string, string>();
   let asked: string | undefined;
@@ -60,10 +74,14 @@ function* recallsIn(store: Inspection, { file, sessionId, sessionKey }: Conversa
     const entry = line?.kind === "entry" ? line.entry : undefined;
     const message = entry?.["message"];
     if (!isRecord(message)) continue;
-    if (message["role"] === "user")
+    const facts = { ...(typeof entry?.timestamp === "string" ? { at: entry.timestamp } : {}), ...(sessionKey === null ? {} : { sessionKey }), sessionId };
+    if (message["role"] === "user") {
       asked = shownText(message satisfies MessageText)
         .slice(0, ASKED)
         .toWellFormed();
+      const results = injectedIn(message["content"]);
+      if (results.length > 0 && row.id !== null) yield { ...facts, entryId: row.id, asked, query: asked, automatic: true, results };
+    }
     if (Array.isArray(message["content"])) {
       for (const part of message["content"] as readonly unknown[]) {
         if (!isRecord(part) || part["name"] !== TOOL || typeof part["id"] !== "string") continue;
@@ -75,9 +93,7 @@ function* recallsIn(store: Inspection, { file, sessionId, sessionKey }: Conversa
     const results = passagesOf(message["details"]);
     if (results.length === 0) continue;
     yield {
-      ...(typeof entry?.timestamp === "string" ? { at: entry.timestamp } : {}),
-      ...(sessionKey === null ? {} : { sessionKey }),
-      sessionId,
+      ...facts,
       entryId: row.id,
       ...(asked === undefined ? {} : { asked }),
       query: queries.get(String(message["toolCallId"])) ?? "",

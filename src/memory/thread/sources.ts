@@ -14,6 +14,8 @@ export interface Sources extends Disposable {
   readonly isDirty: boolean;
   readonly isNotesDirty: boolean;
   readonly issues: readonly NoteIssue[];
+  /** Lines of transcripts that are known to be left to index. */
+  readonly left: number;
   /** Transcripts that grew. Undefined: any may have changed. */
   touched(files: readonly string[] | undefined): void;
   notesChanged(): void;
@@ -70,11 +72,12 @@ export function createSources(settings: LibrarySettings, { now, current, changed
   let issues: readonly NoteIssue[] = [];
   let lastLook = Number.NEGATIVE_INFINITY;
   const roots = { workspace, extraPaths };
+  const progress = { left: 0 };
   const watching =
     settings.watch && hasNotes ? watchNotes(roots, settings.watchDebounceMs, { changed: () => (notesDirty = true), settled: changed }) : undefined;
 
   const notesSync = ({ index, passages }: OpenIndex): NotesSync => ({ index, passages, roots, chunking, now });
-  const transcriptsSync = ({ index, passages }: OpenIndex, reading: Inspection): TranscriptsSync => ({ index, passages, store: reading, agentId });
+  const transcriptsSync = ({ index, passages }: OpenIndex, reading: Inspection): TranscriptsSync => ({ index, passages, store: reading, agentId, progress });
 
   function* followNotes(target: OpenIndex, force = false): Steps<NotesReport> {
     notesDirty = false;
@@ -117,6 +120,9 @@ export function createSources(settings: LibrarySettings, { now, current, changed
     },
     get issues() {
       return issues;
+    },
+    get left() {
+      return progress.left;
     },
     touched(files) {
       if (!files) anyGrown = true;

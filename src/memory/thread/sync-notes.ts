@@ -114,7 +114,10 @@ export function* syncNotes(sync: NotesSync, force = false): Steps<NotesReport> {
     const outcome = syncNote(sync, note, knownNote(sync.index, note.path));
     if (outcome === "changed") report.changed += 1;
     else if (outcome === "again") report.again = true;
-    else if (typeof outcome === "object") issues.push({ path: note.path, why: outcome.why });
+    else if (typeof outcome === "object") {
+      report.files -= 1;
+      issues.push({ path: note.path, why: outcome.why });
+    }
   }
   for (const { id } of left.values()) {
     removeDocument(sync, id);

@@ -12,6 +12,8 @@ export interface TranscriptsSync {
   readonly passages: Passages;
   readonly store: Inspection;
   readonly agentId: string;
+  /** How many lines of transcripts are not indexed yet, as far as is known. */
+  readonly progress: { left: number };
 }
 
 interface DocumentRow {
@@ -106,6 +108,7 @@ export function* syncTranscript(sync: TranscriptsSync, conversation: Conversatio
         .run(last.seq + 1, done.passages, LANGUAGES.indexOf(done.language), document.id);
     });
     added += found.length;
+    sync.progress.left = Math.max(0, sync.progress.left - rows.length);
     yield;
   }
 }
@@ -170,11 +173,11 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
     const page = store.read("transcripts.conversations", { agentId, after, limit: LISTED });
     for (const row of page) {
       if (isDeleted(row.file)) continue;
-      const known = left.get(row.file);
+      const before = left.get(row.file);
       left.delete(row.file);
-      if (!known) fresh.push(row);
-      else if (known.next_line !== row.lines || (row.sessionKey !== null && known.session_key !== row.sessionKey))
-        waiting.push({ row, lines: row.lines - known.next_line });
+      if (!before) fresh.push(row);
+      else if (before.next_line !== row.lines || (row.sessionKey !== null && before.session_key !== row.sessionKey))
+        waiting.push({ row, lines: row.lines - before.next_line });
     }
     const last = page.at(-1);
     if (!last || page.length < LISTED) break;
@@ -196,7 +199,9 @@ export function* syncTranscripts(sync: TranscriptsSync): Steps<{ readonly added:
     removed += 1;
     yield;
   }
+  sync.progress.left = waiting.reduce((sum, { lines }) => sum + Math.max(0, lines), 0);
   // The newest conversations first: they are asked about most.
   const added = yield* syncTogether(sync, waiting.toReversed());
+  sync.progress.left = 0;
   return { added, removed };
 }

@@ -78,7 +78,14 @@ function serve(port: MessagePort): void {
     const counts = library.counts();
     const about = semantic ? await semantic.status({ deep }) : statusWithout(chosen, counts);
     semantic?.fill();
-    return { ...about, counts, dirty: library.isDirty, indexing: !library.isComplete, issues: library.issues } satisfies Requests["status"]["result"];
+    return {
+      ...about,
+      counts,
+      dirty: library.isDirty,
+      indexing: !library.isComplete,
+      left: library.left,
+      issues: library.issues,
+    } satisfies Requests["status"]["result"];
   }
 
   async function handle({ id, kind, settings, embeddings: chosen, input }: Extract<ToThread, { type: "request" }>): Promise<void> {

@@ -26,6 +26,8 @@ export interface CommandHostOptions {
   readonly inventory: Inventory;
   /** Gets the lines that plugins log: warnings and errors while they load, everything from `info` up once a command runs. */
   readonly sink: LogSink;
+  /** Runs `openclaw memory` with arguments, for plugins that bring it as a command of theirs. */
+  readonly memoryCommand?: ((args: readonly string[]) => Promise<number>) | undefined;
 }
 
 type ProviderRegistration = ReturnType<Registries["providers"]["list"]>[number]["value"];
@@ -63,7 +65,7 @@ async function noSessions(): Promise<never> {
   );
 }
 
-export async function openCommandHost({ inventory, sink, ...options }: CommandHostOptions): Promise<CommandHost> {
+export async function openCommandHost({ inventory, sink, memoryCommand, ...options }: CommandHostOptions): Promise<CommandHost> {
   await using stack = new AsyncDisposableStack();
   const clock = systemClock;
   const ids = createIds(systemRandom);
@@ -84,7 +86,7 @@ export async function openCommandHost({ inventory, sink, ...options }: CommandHo
   const exits = { subject: "the process that loads it", mayExit: () => isRunning };
   const limitSeconds = Math.min(LIMIT_SECONDS, config.current.gateway?.watchdog?.limitSeconds || LIMIT_SECONDS);
   const watch = stack.use(watchLoading(limitSeconds));
-  const plugins = { config, store, clock, ids, log, env, version, monitor: watch.monitor, exits, inventory: async () => inventory };
+  const plugins = { config, store, clock, ids, log, env, version, monitor: watch.monitor, exits, memoryCommand, inventory: async () => inventory };
   const { host, hooks } = stack.use(await openPlugins(plugins, gateway));
   const idle = createIdleProcess();
   const kept = stack.move();

@@ -22,6 +22,7 @@ import type { ChannelDock, ChannelPlugin } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Logging } from "../../base/log/logging.ts";
 import type { PluginTalk } from "../runtime/conversation/parts.ts";
+import type { MemoryPartsDeps } from "../runtime/memory.ts";
 import type { RuntimePorts } from "../runtime/ports.ts";
 import type { RunningPlugins } from "./open-plugins.ts";
 
@@ -39,6 +40,10 @@ export interface PluginsDeps {
   readonly talk?: (() => PluginTalk | undefined) | undefined;
   /** Has an agent act on what waits for it. */
   readonly wake?: RuntimePorts["wake"] | undefined;
+  /** What agents know, once it is there. */
+  readonly memory?: MemoryPartsDeps["memory"];
+  /** Runs `openclaw memory`; in a process that runs commands. */
+  readonly memoryCommand?: MemoryPartsDeps["memoryCommand"];
   /** Methods of the gateway, called for a plugin that may. */
   readonly call?: ((pluginId: string) => OwnCaller) | undefined;
   /** Shows what is logged to plugins that ask for it. */

@@ -10,6 +10,7 @@ import { createStateDatabases } from "../runtime/state/databases.ts";
 import { type PluginEntry } from "../record.ts";
 import { type RuntimeChannelSession } from "../sdk/types/index.ts";
 import { type RuntimePorts } from "../runtime/ports.ts";
+import { memoryParts, type MemoryPartsDeps } from "../runtime/memory.ts";
 import { conversationParts, type PluginTalk } from "../runtime/conversation/parts.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -26,6 +27,9 @@ export interface RuntimeDeps {
   /** The conversations, once they are there; without it plugins have none. */
   readonly talk?: (() => PluginTalk | undefined) | undefined;
   readonly wake?: RuntimePorts["wake"] | undefined;
+  /** What agents know, once it is there. */
+  readonly memory?: MemoryPartsDeps["memory"];
+  readonly memoryCommand?: MemoryPartsDeps["memoryCommand"];
   /** Methods of the gateway, called for a plugin. */
   readonly call?: ((pluginId: string) => OwnCaller) | undefined;
 }
@@ -90,7 +94,10 @@ export function createRuntimes(deps: RuntimeDeps): Runtimes {
     activity: createChannelActivity(clock),
     databases,
     ...subagentPorts(deps),
-    parts: conversationParts({ ...deps, recordInboundSession }),
+    parts: {
+      ...conversationParts({ ...deps, recordInboundSession }),
+      ...memoryParts({ ...deps, agentOf: (key) => agentOfKey(key, { defaultAgentId: defaultAgentId() }) }),
+    },
   };
   return {
     runtimeFor: (plugin) => createPluginRuntime(ports, plugin),

@@ -2,6 +2,7 @@ import { method } from "../method.ts";
 import { amount, choice, closed, count, done, effect, filled, flag, free, list, maybe, moment, number, open, text, texts } from "../pieces.ts";
 
 const ofAgent = { agentId: maybe(filled({ description: "Default: the default agent." })) };
+const timeZone = filled({ description: "In which times are shown: `agents.defaults.userTimezone`, else that of the machine." });
 const lines = { path: text(), startLine: count(), endLine: count() };
 
 const Hit = open({
@@ -18,7 +19,16 @@ const Hit = open({
   entryId: maybe(text()),
   supersedes: maybe(text({ description: "The older statement that this one replaces, as `path#L1-L2`." })),
   supersededBy: maybe(text()),
-  why: maybe(closed({ words: texts(), related: texts(), effects: list(closed({ feature: text(), effect: number() })) })),
+  why: maybe(
+    closed({
+      words: texts({ description: "Words of the question in its text." }),
+      about: texts({ description: "Those that are only in its heading or the name of its speaker." }),
+      related: texts(),
+      effects: list(closed({ feature: text(), effect: number(), value: number() })),
+      ranked: number({ description: "The score by this evidence alone." }),
+      adjusted: maybe(choice(["question", "order", "age", "vectors"], { description: "Why `score` is another one." })),
+    }),
+  ),
   reasons: maybe(texts({ description: "With `explain`: what put it there, strongest first, each as a short phrase." })),
 });
 
@@ -144,7 +154,7 @@ export const memoryMethods = {
       agentId: maybe(filled({ description: "Default: all agents." })),
       deep: maybe(flag({ description: "Also checks whether embeddings can be computed." })),
     }),
-    result: closed({ agents: list(Status) }),
+    result: closed({ agents: list(Status), timeZone }),
     effect: false,
     module: "memory",
     summary: "What is indexed of each agent's notes and conversations.",
@@ -161,6 +171,7 @@ export const memoryMethods = {
     }),
     result: closed({
       agentId: filled(),
+      timeZone,
       results: list(Hit),
       mode: choice(["hybrid", "fts-only", "vector"]),
       provider: maybe(text()),
@@ -219,6 +230,7 @@ export const memoryMethods = {
     }),
     result: done({
       agentId: filled(),
+      timeZone,
       removed: flag({ description: "False for a preview." }),
       plan: text(),
       match: choice(["phrase", "words", "lines", "entry"]),
@@ -236,21 +248,23 @@ export const memoryMethods = {
     params: closed({ ...ofAgent, limit: maybe(count({ default: 50, maximum: 500 })) }),
     result: closed({
       agentId: filled(),
+      timeZone,
       recalls: list(
         closed({
           at: maybe(text()),
           sessionKey: maybe(text()),
           sessionId: text(),
-          entryId: text({ description: "The result in the transcript." }),
+          entryId: text({ description: "The result in the transcript, or the message that they came with." }),
           runId: maybe(text({ description: "The turn, where it is still recorded: what `why` takes." })),
           asked: maybe(text({ description: "How the message begins that the turn answered." })),
           query: text(),
+          automatic: maybe(flag({ description: "They came with the message (`memorySearch.recall`); the query is the message." })),
           results: list(closed({ ...lines, score: number(), source: text(), snippet: text() })),
         }),
       ),
     }),
     effect: false,
     module: "memory",
-    summary: "Which passages `memory_search` gave to the model in which turn, newest first.",
+    summary: "Which passages the model was given in which turn, by `memory_search` or with the message, newest first.",
   }),
 };

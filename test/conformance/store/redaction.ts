@@ -1,3 +1,4 @@
+import type { RecordsCursor, RecordsResult } from "../../../src/store/index.ts";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -84,10 +85,10 @@ export function redaction(world: World): void {
       },
     });
     await store.write("outbox.add", { rows: [delivery({ payload: { text: `so ${SECRET}.` }, sessionKey: "agent:main:main" })] });
-    expect(await store.read("records.matching", input)).toBe(4);
+    expect(await store.read("records.matching", input)).toEqual({ records: 4 });
     expect(await store.write("records.redact", input)).toEqual({ records: 4 });
     await store.checkpoint({ truncate: true });
-    expect(await store.read("records.matching", input)).toBe(0);
+    expect(await store.read("records.matching", input)).toEqual({ records: 0 });
     const [first, second] = [await store.read("inbox.get", { id: 1 }), await store.read("inbox.get", { id: 2 })];
     expect(first).toMatchObject({ text: "[removed]", payload: { quoted: "[removed]", keep: "this" } });
     expect(second).toMatchObject({ text: SECRET });
@@ -102,5 +103,32 @@ export function redaction(world: World): void {
     await store.checkpoint({ truncate: true });
     expect(holding(world.folder, "CANARY")).toEqual([]);
     expect(await store.write("records.redact", { agentId: "main", texts: ["", "  "] })).toEqual({ records: 0 });
+  });
+
+  test("records are looked at some rows at a time: every one is found once, also with keys of several parts, and others write in between", async () => {
+    const store = world.store();
+    for (let n = 0; n < 25; n += 1)
+      await store.write("inbox.accept", message({ messageId: `m${n}`, text: n % 2 === 0 ? `${SECRET} ${n}` : `harmless ${n}`, agentId: "main" }));
+    await store.write("turns.start", { id: "t1", sessionKey: "agent:main:main", agentId: "main", detail: {} });
+    for (let n = 0; n < 20; n += 1) await store.write("journal.append", { turnId: "t1", kind: "note", data: { n, text: n % 4 === 0 ? SECRET : "kept" } });
+    const each = async (look: (from: RecordsCursor | undefined) => Promise<RecordsResult>): Promise<readonly number[]> => {
+      const counts: number[] = [];
+      for (let from: RecordsCursor | undefined; ;) {
+        const { records, next } = await look(from);
+        counts.push(records);
+        if (!next) return counts;
+        from = next;
+        await store.write("meta.set", { key: "in-between", value: counts.length });
+      }
+    };
+    const input = { agentId: "main", texts: [SECRET], rows: 6 };
+    const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+    const found = await each((from) => store.read("records.matching", { ...input, from }));
+    expect(sum(found)).toBe(13 + 5);
+    expect(found.length).toBeGreaterThan(6);
+    expect(Math.max(...found)).toBeLessThanOrEqual(6);
+    expect(sum(await each((from) => store.write("records.redact", { ...input, from })))).toBe(18);
+    expect(sum(await each((from) => store.read("records.matching", { ...input, from })))).toBe(0);
+    expect(await store.read("inbox.get", { id: 2 })).toMatchObject({ text: "harmless 1" });
   });
 }

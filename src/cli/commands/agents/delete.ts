@@ -1,6 +1,10 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import { lockHolder } from "../../../base/instance-lock.ts";
+import { escapeLine } from "../../../base/printable.ts";
+import { isRecord } from "../../../base/records.ts";
 import { agentFolder, agentWorkspace, stateLockPath } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { callGateway } from "../../gateway-call.ts";
@@ -25,6 +29,29 @@ async function takeOut(io: Io, view: AgentsView, agentId: string): Promise<Remov
   const { removedBindings } = await callGateway(io, "agents.delete", { agentId, deleteFiles: false }, { timeout: PATIENCE_MS });
   view.reload();
   return { removedBindings, removedAllow: allowed.filter((one) => agentKey(one) === agentId).length };
+}
+
+interface Job {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Switches off the scheduled jobs of an agent that is gone: they would fail at each of their times. Gives those that were on. */
+async function disableJobs(io: Io, { stateDir }: AgentsView, agentId: string): Promise<readonly Job[]> {
+  if (lockHolder(stateLockPath(stateDir)) !== undefined) {
+    const { jobs } = await callGateway(io, "cron.list", {}, { timeout: PATIENCE_MS });
+    const own = jobs.filter((job) => job.enabled && job.agentId !== undefined && agentKey(job.agentId) === agentId);
+    for (const { id } of own) await callGateway(io, "cron.update", { id, patch: { enabled: false } }, { timeout: PATIENCE_MS });
+    return own.map(({ id, name }) => ({ id, name }));
+  }
+  if (!existsSync(join(stateDir, "openclaw.db"))) return [];
+  const { openStore } = await import("../../../store/index.ts");
+  await using store = await openStore({ stateDir, clock: systemClock });
+  const rows = (await store.read("cron.job.list", { enabled: true })).filter((row) => row.enabled && row.agentId !== null && agentKey(row.agentId) === agentId);
+  for (const { id, job, version } of rows) {
+    await store.write("cron.job.put", { id, agentId, version, enabled: false, nextRunAt: null, job: { ...(isRecord(job) ? job : {}), enabled: false } });
+  }
+  return rows.map(({ id, job }) => ({ id, name: isRecord(job) && typeof job["name"] === "string" ? job["name"] : id }));
 }
 
 function placesOf(agent: Agent, { config, context, stateDir }: AgentsView) {
@@ -54,14 +81,16 @@ export const remove = defineCommand({
     const folders = view.roster.foldersOf(agentId);
     if (!(await confirmed(io, agentId, places, values.force ?? false))) return io.err("nothing was changed\n");
     const { removedBindings, removedAllow } = await takeOut(io, view, agentId);
+    const disabledJobs = await disableJobs(io, view, agentId);
     const files = await view.roster.putAway(agentId, folders);
-    if (values.json) return printJson(io, { agentId, ...places, removedBindings, removedAllow, files });
+    if (values.json) return printJson(io, { agentId, ...places, removedBindings, removedAllow, disabledJobs, files });
     const style = createStyle(io.color);
     io.out(`Deleted agent ${style.bold(agentId)}; ${count(removedBindings, "binding")} removed\n`);
     for (const file of files) {
       if (file.state === "moved") io.out(`  ${file.path} → ${file.to}\n`);
       if (file.state === "kept") io.out(`  ${file.path} stays: ${file.why}\n`);
     }
+    for (const { id, name } of disabledJobs) io.out(io.runnable(`  scheduled job ${escapeLine(name)} is switched off; remove it: openclaw cron rm ${id}\n`));
     io.out(io.runnable(`Its conversations stay in the database: openclaw sessions --agent ${agentId}\n`));
   },
 });

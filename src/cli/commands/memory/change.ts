@@ -1,12 +1,12 @@
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
 import { clip } from "../../../base/text.ts";
-import { suggestionsOf, withSuggestion } from "../../../memory/index.ts";
+import { citationOf, recalledNotes, shownTime, suggestionsOf, withSuggestion } from "../../../memory/index.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { agentOf, MEMORY_OPTIONS, numberOf, withMemory } from "./source.ts";
+import { agentOf, MEMORY_OPTIONS, numberOf, refuseMore, withMemory } from "./source.ts";
 import { working } from "./status.ts";
 
 const counted = (n: number, one: string): string => `${n} ${one}${n === 1 ? "" : "s"}`;
@@ -22,12 +22,12 @@ function targetOf(written: string): Pick<MethodParams<"memory.forget">, "text" |
 
 const outOfReach = (places: readonly string[]): string => `Out of reach:\n${places.map((place) => `  ${escapeLine(place)}\n`).join("")}`;
 
-function listed({ items, copies, match, truncated }: MethodResult<"memory.forget">): string {
+function listed({ items, copies, match, truncated, timeZone }: MethodResult<"memory.forget">): string {
   const lines = items.map(({ n, kind, path, startLine, endLine, at, role, text, kept }) => {
     const where =
       kind === "note"
         ? `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}`
-        : `${role ?? "entry"} ${at?.slice(0, 16).replace("T", " ") ?? ""} ${path}#L${startLine}`;
+        : `${role ?? "entry"} ${shownTime({ at }, timeZone) ?? ""} ${path}#L${startLine}`;
     return `${String(n).padStart(4)}. ${escapeLine(where)}: ${escapeLine(clip(text.replaceAll(/\s+/g, " "), 160))}${kept === undefined ? "" : ` (stays: ${escapeLine(kept)})`}\n`;
   });
   const words = match === "words" ? "Nothing contains exactly that; these have all of its words.\n" : "";
@@ -40,6 +40,9 @@ function removedText({ items, copies }: MethodResult<"memory.forget">): string {
   const lines = notes.reduce((sum, { startLine, endLine }) => sum + endLine - startLine + 1, 0);
   return `removed ${counted(lines, "line")} of notes, ${counted(gone.length - notes.length, "message")}, ${counted(copies, "other record")}`;
 }
+
+const nothingFound = (written: string): string =>
+  `Nothing contains that, neither notes nor conversations.${/\.md$/i.test(written) ? ` To remove lines of a note, name them: ${written}#L1-L3.` : ""}\n`;
 
 export const forget = defineCommand({
   positionals: "<text, note#L3-L5 or entry:session#entry>",
@@ -69,7 +72,7 @@ export const forget = defineCommand({
         const isEmpty = preview.items.length === 0 && preview.copies === 0;
         if (values.preview || isEmpty) {
           if (values.json) return printJson(io, preview);
-          io.out(isEmpty ? "Nothing contains that, neither notes nor conversations.\n" : listed(preview));
+          io.out(isEmpty ? nothingFound(written) : listed(preview));
           io.out(style.dim(outOfReach(preview.unreachable)));
           return;
         }
@@ -95,17 +98,28 @@ const MAIN = "MEMORY.md";
 export const suggest = defineCommand({
   options: { ...MEMORY_OPTIONS, accept: { type: "string", value: "n", help: "put this suggestion into MEMORY.md" } },
   examples: [{ line: "openclaw memory suggest", does: "notes that are recalled again and again, as changes of MEMORY.md" }],
-  async run({ io, values }) {
+  async run({ io, values, positionals }) {
+    refuseMore(positionals, "a suggestion is chosen with --accept <n>");
     const accepted = numberOf("accept", values.accept, { least: 1, most: 1000, whole: true });
     const { found, applied } = await withMemory(io, values, async ({ call }) => {
       const [{ recalls }, main] = [
         await call("memory.recalls", { ...agentOf(values), limit: 500 }),
         await call("memory.notes.get", { ...agentOf(values), path: MAIN }),
       ];
-      const all = suggestionsOf(recalls, main.text);
+      const notes = new Map<string, string>();
+      for (const path of recalledNotes(recalls)) {
+        // A note that cannot be read, such as one that became a link, is not suggested from.
+        const note = await call("memory.notes.get", { ...agentOf(values), path }).catch((error: unknown) => {
+          if (error instanceof AppError && error.code !== "UNAVAILABLE" && error.code !== "TIMEOUT") return undefined;
+          throw error;
+        });
+        if (note) notes.set(path, note.text);
+      }
+      const all = suggestionsOf(recalls, main.text, notes);
       const chosen = all.find(({ n }) => n === accepted);
       if (accepted === undefined) return { found: all, applied: undefined };
-      if (!chosen) throw new AppError("NOT_FOUND", `there is no suggestion ${accepted}; there are ${all.length}`);
+      if (!chosen)
+        throw new AppError("NOT_FOUND", `there is no suggestion ${accepted}; ${all.length === 0 ? "there are none" : `they are 1 to ${all.length}`}`);
       await call("memory.notes.set", { ...agentOf(values), path: MAIN, text: withSuggestion(main.text, chosen), hash: main.hash });
       return { found: all, applied: chosen };
     });
@@ -118,8 +132,8 @@ export const suggest = defineCommand({
         .split("\n")
         .map((line) => (line.startsWith("+") ? style.green(escapeLine(line)) : escapeLine(line)))
         .join("\n");
-    for (const { n, path, startLine, endLine, recalls, diff } of found) {
-      io.out(`${style.bold(`${n}.`)} ${path}#L${startLine}-L${endLine}, recalled in ${recalls} turns\n${coloured(diff)}\n\n`);
+    for (const { n, recalls, score, diff, ...place } of found) {
+      io.out(`${style.bold(`${n}.`)} ${escapeLine(citationOf(place))}, recalled in ${recalls} turns, mean score ${score.toFixed(2)}\n${coloured(diff)}\n\n`);
     }
     io.out(io.runnable("Apply one: openclaw memory suggest --accept <n>\n"));
   },

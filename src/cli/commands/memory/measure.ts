@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { resolve } from "node:path";
@@ -9,7 +9,7 @@ import { findTarget } from "../../gateway-target.ts";
 import { printJson } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
-import { agentOf, MEMORY_OPTIONS, openState, withMemory } from "./source.ts";
+import { agentOf, MEMORY_OPTIONS, openState, refuseMore, withMemory } from "./source.ts";
 import { working } from "./status.ts";
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
@@ -77,12 +77,15 @@ const PAGE = 2000;
 export const exportAll = defineCommand({
   options: { agent: MEMORY_OPTIONS.agent, out: { type: "string", value: "file", help: "write to this file (default: standard output)" } },
   examples: [{ line: "openclaw memory export --out memory.jsonl", does: "every passage with where it is from, one JSON object per line" }],
-  async run({ io, values }) {
+  async run({ io, values, positionals }) {
+    refuseMore(positionals, "name a file with --out");
     // A gateway that runs has taken over every transcript already.
     const { holder } = await findTarget(io, {});
     await using state = await openState(io, values, { fresh: holder === undefined });
     const path = values.out === undefined ? undefined : resolve(io.cwd, values.out);
-    const file = path === undefined ? undefined : createWriteStream(path, { mode: 0o600 });
+    // An export that fails halfway leaves the file of the last one as it was.
+    const part = path === undefined ? undefined : `${path}.${process.pid}.part`;
+    const file = part === undefined ? undefined : createWriteStream(part, { mode: 0o600 });
     if (file && path !== undefined) {
       await once(file, "open").catch((error: unknown) => {
         throw fileError(path, "could not write", error);
@@ -97,9 +100,14 @@ export const exportAll = defineCommand({
       total += passages.length;
       after = next;
     }
-    if (!file) return;
+    const nothing = total === 0 ? ": no notes and no conversations" : "";
+    if (!file || part === undefined || path === undefined) return total === 0 ? io.err(`Nothing is indexed of agent ${state.agentId}${nothing}\n`) : undefined;
     file.end();
     await once(file, "close");
-    io.err(`${total} passages in ${path}\n`);
+    await rename(part, path).catch(async (error: unknown) => {
+      await rm(part, { force: true });
+      throw fileError(path, "could not write", error);
+    });
+    io.err(`${total} passages in ${path}${nothing}\n`);
   },
 });

@@ -1,5 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import { escapeLine } from "../../../base/printable.ts";
+import { citationOf, shownTime } from "../../../memory/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -8,11 +9,12 @@ import { agentOf, MEMORY_OPTIONS, numberOf, withMemory, type MemoryFlags } from 
 
 type Found = MethodResult<"memory.search">;
 type Hit = Found["results"][number];
+type AgentStatus = MethodResult<"memory.status">["agents"][number];
 
 const SEARCH_OPTIONS = {
   ...MEMORY_OPTIONS,
-  "max-results": { type: "string", value: "n", help: "at most so many (default 6)" },
-  "min-score": { type: "string", value: "0..1", help: "leave out what is less likely to hold the answer (default 0.35)" },
+  "max-results": { type: "string", value: "n", help: "at most this many results (default 6, memorySearch.query.maxResults)" },
+  "min-score": { type: "string", value: "0..1", help: "leave out results below this score (default 0.1, memorySearch.query.minScore)" },
 } as const;
 
 interface Asked extends MemoryFlags {
@@ -20,28 +22,37 @@ interface Asked extends MemoryFlags {
   readonly "min-score"?: string | undefined;
 }
 
-async function ask(io: Io, values: Asked, positionals: readonly string[], explain: boolean): Promise<Found> {
+/** What was found, and what to say when that is nothing. */
+async function ask(io: Io, values: Asked, positionals: readonly string[], explain: boolean): Promise<{ readonly found: Found; readonly nothing: string }> {
   const query = positionals.join(" ").trim();
   if (query === "") throw new AppError("INVALID_INPUT", 'expected what to search for, such as: openclaw memory search "where do we park"');
   const maxResults = numberOf("max-results", values["max-results"], { least: 1, most: 200, whole: true });
   const minScore = numberOf("min-score", values["min-score"], { least: 0, most: 1, whole: false });
-  return withMemory(io, values, ({ call }) =>
-    call("memory.search", {
+  return withMemory(io, values, async ({ call }) => {
+    const found = await call("memory.search", {
       ...agentOf(values),
       query,
       ...(maxResults === undefined ? {} : { maxResults }),
       ...(minScore === undefined ? {} : { minScore }),
       ...(explain ? { explain } : {}),
-    }),
-  );
+    });
+    if (found.results.length > 0 || values.json) return { found, nothing: "" };
+    const [agent] = (await call("memory.status", { agentId: found.agentId })).agents;
+    return { found, nothing: agent ? nothingText(agent, minScore) : "" };
+  });
 }
 
-const citation = ({ path, startLine, endLine }: Hit): string => `${path}#L${startLine}${startLine === endLine ? "" : `-L${endLine}`}`;
+/** Why nothing was found, as far as that is known. */
+function nothingText({ status }: AgentStatus, minScore: number | undefined): string {
+  if (!status.enabled) return "Memory is off for this agent (memorySearch.enabled, or plugins.slots.memory).\n";
+  if (status.chunks === 0 && !status.indexing) return `Nothing is indexed yet: no notes in ${status.workspaceDir} and no conversations.\n`;
+  return `Nothing found.${minScore === 0 ? " Try other words." : " Try --min-score 0 to see weaker matches."}\n`;
+}
 
-function heading(hit: Hit, style: Style): string {
+function heading(hit: Hit, timeZone: string, style: Style): string {
   const who = hit.role === undefined ? hit.heading : (hit.speaker ?? hit.role);
-  const facts = [hit.at?.slice(0, 16).replace("T", " "), who].filter((fact) => fact !== undefined).map(escapeLine);
-  return `${style.bold(hit.score.toFixed(2))}  ${style.cyan(escapeLine(citation(hit)))}${facts.length === 0 ? "" : style.dim(`  ${facts.join(" · ")}`)}`;
+  const facts = [shownTime(hit, timeZone), who].filter((fact) => fact !== undefined).map(escapeLine);
+  return `${style.bold(hit.score.toFixed(2))}  ${style.cyan(escapeLine(citationOf(hit)))}${facts.length === 0 ? "" : style.dim(`  ${facts.join(" · ")}`)}`;
 }
 
 const indented = (text: string): string =>
@@ -50,14 +61,14 @@ const indented = (text: string): string =>
     .map((line) => `      ${escapeLine(line)}`)
     .join("\n");
 
-function shownHit(hit: Hit, style: Style): string {
+function shownHit(hit: Hit, timeZone: string, style: Style): string {
   const replaced = hit.supersededBy === undefined ? [] : [style.yellow(`      replaced by ${escapeLine(hit.supersededBy)}`)];
   const replaces = hit.supersedes === undefined ? [] : [style.green(`      replaces ${escapeLine(hit.supersedes)}`)];
-  return [heading(hit, style), indented(hit.snippet.trim()), ...replaced, ...replaces].join("\n");
+  return [heading(hit, timeZone, style), indented(hit.snippet.trim()), ...replaced, ...replaces].join("\n");
 }
 
-const notes = ({ indexing, results }: Found, style: Style): string =>
-  `${results.length === 0 ? "Nothing found. Try --min-score 0 to see weaker matches.\n" : ""}${indexing ? style.yellow("The index is still being made: more may be found later.\n") : ""}`;
+const notes = ({ indexing }: Found, nothing: string, style: Style): string =>
+  `${nothing}${indexing ? style.yellow("The index is still being made: more may be found later.\n") : ""}`;
 
 export const search = defineCommand({
   positionals: "<query>",
@@ -67,10 +78,10 @@ export const search = defineCommand({
     { line: 'openclaw memory search "alarm code" --min-score 0 --json', does: "everything that has something of it, as data" },
   ],
   async run({ io, values, positionals }) {
-    const found = await ask(io, values, positionals, false);
+    const { found, nothing } = await ask(io, values, positionals, false);
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
-    io.out(`${found.results.map((hit) => `${shownHit(hit, style)}\n`).join("\n")}${notes(found, style)}`);
+    io.out(`${found.results.map((hit) => `${shownHit(hit, found.timeZone, style)}\n`).join("\n")}${notes(found, nothing, style)}`);
   },
 });
 
@@ -79,7 +90,7 @@ export const why = defineCommand({
   options: SEARCH_OPTIONS,
   examples: [{ line: 'openclaw memory why "who is our plumber"', does: "how the question was understood, and what put each passage where it is" }],
   async run({ io, values, positionals }) {
-    const found = await ask(io, values, positionals, true);
+    const { found, nothing } = await ask(io, values, positionals, true);
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
     const { understood, ranker, mode, ms } = found;
@@ -90,8 +101,8 @@ export const why = defineCommand({
       const reasons = (hit.reasons ?? []).map(
         (reason) => `      ${reason.startsWith("+") ? style.green(escapeLine(reason)) : style.red(escapeLine(reason))}\n`,
       );
-      io.out(`${shownHit(hit, style)}\n${reasons.join("")}\n`);
+      io.out(`${shownHit(hit, found.timeZone, style)}\n${reasons.join("")}\n`);
     }
-    io.out(notes(found, style));
+    io.out(notes(found, nothing, style));
   },
 });

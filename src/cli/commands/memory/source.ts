@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
@@ -6,8 +7,10 @@ import { createIds } from "../../../base/ids.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import { silentLogger } from "../../../base/log/logger.ts";
 import { systemRandom } from "../../../base/random.ts";
-import { agentWorkspaces, defaultAgentId, type Config } from "../../../config/index.ts";
-import type { Memory } from "../../../memory/index.ts";
+import { createRedactor } from "../../../base/redaction.ts";
+import { agentFolder, agentWorkspaces, defaultAgentId, mainAgentFolder, oauthFolder, type Config } from "../../../config/index.ts";
+import type { Memory, MemoryDeps } from "../../../memory/index.ts";
+import { loadChoice, loadProfiles } from "../../../models/index.ts";
 import type { MethodName, MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { Store } from "../../../store/index.ts";
 import type { Values } from "../../command.ts";
@@ -15,7 +18,16 @@ import { connectTo, GATEWAY_OPTIONS, timeoutOf } from "../../gateway-call.ts";
 import { findTarget, openForReading } from "../../gateway-target.ts";
 import type { Io } from "../../io.ts";
 
-export const MEMORY_OPTIONS = { ...GATEWAY_OPTIONS, agent: { type: "string", value: "id", help: "of this agent (default: the default agent)" } } as const;
+/** Indexing and removing may take long. */
+const TIMEOUT_MS = 600_000;
+
+export const MEMORY_OPTIONS = {
+  ...GATEWAY_OPTIONS,
+  timeout: { type: "string", value: "ms", help: `how long to wait for the gateway (default ${TIMEOUT_MS})` },
+  agent: { type: "string", value: "id", help: "of this agent (default: the default agent)" },
+} as const;
+/** Of commands that look at every agent. */
+export const ALL_AGENTS_OPTIONS = { ...MEMORY_OPTIONS, agent: { type: "string", value: "id", help: "only this agent (default: all)" } } as const;
 export type MemoryFlags = Values<typeof MEMORY_OPTIONS>;
 
 type MemoryMethod = Extract<MethodName, `memory.${string}`>;
@@ -25,9 +37,6 @@ export interface MemorySource {
   readonly via: "gateway" | "state folder";
   call<M extends MemoryMethod>(method: M, params: MethodParams<M>): Promise<MethodResult<M>>;
 }
-
-/** Indexing and removing may take long. */
-const TIMEOUT_MS = 600_000;
 
 export const agentOf = ({ agent }: MemoryFlags): { readonly agentId?: string } => (agent === undefined ? {} : { agentId: agent });
 
@@ -48,6 +57,33 @@ async function importFirst(stateDir: string): Promise<void> {
   await store.imported();
 }
 
+/** Keys for embeddings, found as the gateway finds them: auth profiles, the environment and `models.providers`. */
+function embeddingAuth(io: Io, config: Config): NonNullable<MemoryDeps["auth"]> {
+  const redactor = createRedactor();
+  const context = { env: io.env, exists: existsSync, osHome: homedir(), cwd: io.cwd };
+  return async (agentId) => {
+    const [{ createAuthProfiles }, { keyVariables, canonicalProvider }] = await Promise.all([loadProfiles(), loadChoice()]);
+    const mainAgentDir = mainAgentFolder(context);
+    const listed = config.current.agents?.list?.find(({ id }) => id.trim().toLowerCase() === agentId);
+    return createAuthProfiles({
+      agentDir: listed === undefined ? mainAgentDir : agentFolder(context, listed),
+      mainAgentDir,
+      config: () => config.current,
+      env: config.env,
+      clock: systemClock,
+      ids: createIds(systemRandom),
+      log: silentLogger,
+      redactor,
+      envNames: keyVariables,
+      canonical: canonicalProvider,
+      oauthFile: join(oauthFolder(context), "oauth.json"),
+      secret: config.resolveSecret,
+      home: config.paths.home,
+      version: io.version,
+    });
+  };
+}
+
 /** Opens the memory of a state folder in this process. `fresh`: also transcripts that no gateway has seen yet. */
 export async function openState(io: Io, flags: MemoryFlags, options: { readonly fresh: boolean }): Promise<OpenState> {
   await using stack = new AsyncDisposableStack();
@@ -56,10 +92,35 @@ export async function openState(io: Io, flags: MemoryFlags, options: { readonly 
   if (options.fresh || isNew) await importFirst(config.paths.state);
   const workspaceOf = agentWorkspaces(config, io.env);
   const { createMemory } = await import("../../../memory/index.ts");
-  const memory = stack.use(createMemory({ config, clock: systemClock, log: warnings(io), home: config.paths.home, workspaceOf }));
-  const agentId = flags.agent?.trim().toLowerCase() ?? defaultAgentId(config.current);
+  const memory = stack.use(
+    createMemory({
+      config,
+      clock: systemClock,
+      log: warnings(io),
+      home: config.paths.home,
+      workspaceOf,
+      auth: embeddingAuth(io, config),
+      version: io.version,
+    }),
+  );
+  const agentId = knownAgent(flags.agent, config);
   const kept = stack.move();
   return { config, memory, workspaceOf, agentId, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** The agent that is named, by its one spelling. */
+function knownAgent(named: string | undefined, config: Config): string {
+  const usual = defaultAgentId(config.current);
+  if (named === undefined) return usual;
+  const known = [...new Set([usual, ...(config.current.agents?.list ?? []).map((agent) => agent.id.trim().toLowerCase())])];
+  const id = named.trim().toLowerCase();
+  if (known.includes(id)) return id;
+  throw new AppError("INVALID_INPUT", `unknown agent id "${named.slice(0, 80)}"; there ${known.length === 1 ? "is" : "are"} ${known.join(", ")}`);
+}
+
+/** Refuses what a command does not take, instead of ignoring it. */
+export function refuseMore(positionals: readonly string[], hint: string): void {
+  if (positionals.length > 0) throw new AppError("INVALID_INPUT", `unexpected ${JSON.stringify(positionals[0])}; ${hint}`);
 }
 
 async function onDisk<T>(io: Io, flags: MemoryFlags, fresh: boolean, use: (source: MemorySource) => Promise<T>): Promise<T> {

@@ -1,52 +1,137 @@
+import { join } from "node:path";
+import { escapeLine } from "../../../base/printable.ts";
 import { formatBytes } from "../../../base/text.ts";
+import { shownTime } from "../../../memory/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
-import { agentOf, MEMORY_OPTIONS, withMemory } from "./source.ts";
+import { agentOf, ALL_AGENTS_OPTIONS, refuseMore, withMemory, type MemorySource } from "./source.ts";
 
 type AgentStatus = MethodResult<"memory.status">["agents"][number];
 
-const counted = (n: number, one: string): string => `${n.toLocaleString("en-US")} ${one}${n === 1 ? "" : "s"}`;
+const counted = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;
 
-function shown({ agentId, status, scan }: AgentStatus, style: Style, verbose: boolean): string {
-  const state = status.indexing
-    ? style.yellow("being made")
-    : status.dirty
-      ? style.yellow("behind; the next search brings it up to date")
-      : style.green("up to date");
+const SOME_ISSUES = 5;
+const SEARCH_MODES: Readonly<Record<string, string>> = {
+  "fts-only": "by words and their meaning, without a model",
+  hybrid: "by words and embeddings",
+  vector: "by embeddings alone",
+};
+
+/** The parts of `custom` and `vector` that the text shows. */
+interface Embedding {
+  readonly searchMode?: string;
+  readonly providerUnavailableReason?: string;
+  readonly providerFailingSinceMs?: number;
+  readonly providerRetryAtMs?: number;
+  readonly advice?: string;
+  readonly pendingLines?: number;
+  readonly probe?: { readonly ok: boolean; readonly error?: string };
+  readonly qmd?: { readonly lastError?: string };
+}
+
+function stateOf({ status }: AgentStatus, style: Style): string {
+  const { pendingLines: left = 0 } = status.custom as Embedding;
+  const rest = left === 0 ? "" : `, ${counted(left, "line")} of conversations left`;
+  if (status.indexing) return style.yellow(`being made${rest}`);
+  return status.dirty ? style.yellow(`behind${rest}; the next search brings it up to date`) : style.green("up to date");
+}
+
+/** How questions are answered now: without vectors by words, whatever the configuration wants. */
+function searchText({ status }: AgentStatus): string {
+  const { searchMode = "fts-only" } = status.custom as Embedding;
+  const { count = 0 } = status.vector as { readonly count?: number };
+  return SEARCH_MODES[count === 0 ? "fts-only" : searchMode] ?? searchMode;
+}
+
+/** Whether embeddings work; if not why, since when, and what to do. */
+function embeddingFacts({ status }: AgentStatus, { style, now, timeZone }: Shown): readonly (readonly [string, string])[] {
+  const { custom, provider, model, requestedProvider } = status;
+  const { providerUnavailableReason: reason, providerFailingSinceMs: since, providerRetryAtMs: retry = 0, advice, probe } = custom as Embedding;
+  const { fallback } = status as { readonly fallback?: { readonly from: string; readonly reason: string } };
+  const { count = 0, pending = 0, loadError } = status.vector as { readonly count?: number; readonly pending?: number; readonly loadError?: string };
+  const name = provider === "none" ? requestedProvider : `${provider}${model === undefined ? "" : ` (${model})`}`;
+  const isWanted = provider !== "none" || requestedProvider !== "auto";
+  if (!isWanted) return [["Embeddings", "none (optional): no local model and no key for openai, gemini or voyage"]];
+  const begun = since === undefined ? "" : ` since ${shownTime({ at: new Date(since).toISOString() }, timeZone)}`;
+  const wait = Math.ceil((retry - now) / 1000);
+  const again = since === undefined ? "" : wait > 0 ? `; tried again in ${wait} s` : "; tried again with the next search";
+  return [
+    ["Embeddings", reason === undefined ? style.green(name) : style.yellow(`${name}: not working${begun}`)],
+    ...(reason === undefined ? [] : ([["  Reason", `${reason}${again}`]] as const)),
+    ...(advice === undefined ? [] : ([["  What to do", advice]] as const)),
+    ...(fallback ? ([["  Instead of", `${fallback.from}: ${fallback.reason}`]] as const) : []),
+    ...(probe ? ([["  Checked now", probe.ok ? style.green("works") : style.red(probe.error ?? "does not work")]] as const) : []),
+    ["  Embedded", `${counted(count, "passage")}${pending === 0 ? "" : `, ${pending.toLocaleString("en-US")} left`}`],
+    ...(loadError === undefined ? [] : ([["  sqlite-vec", style.yellow(loadError)]] as const)),
+  ];
+}
+
+/** Files that are not indexed, each with its reason; the first few unless all are wanted. */
+export function issuesText(issues: readonly string[], verbose: boolean, style: Style): string {
+  if (issues.length === 0) return "";
+  const most = verbose ? issues.length : SOME_ISSUES;
+  const more = issues.length - most;
+  const lines = issues.slice(0, most).map((issue) => `  ${escapeLine(issue)}\n`);
+  return `${style.yellow(`${counted(issues.length, "file or folder", "files or folders")} not indexed`)}\n${lines.join("")}${more > 0 ? `  … and ${more} more (--verbose names all)\n` : ""}`;
+}
+
+interface Shown {
+  readonly style: Style;
+  readonly verbose: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly timeZone: string;
+}
+
+function shown(agent: AgentStatus, options: Shown): string {
+  const { agentId, status, scan } = agent;
+  const { style, verbose, timeZone } = options;
+  const isEmpty = status.chunks === 0 && !status.indexing;
+  if (!status.enabled) {
+    const off = "off (memorySearch.enabled, or plugins.slots.memory)";
+    return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(
+      [
+        ["Memory", style.yellow(off)],
+        ["Workspace", status.workspaceDir],
+      ],
+      style,
+    )}\n`;
+  }
   const facts: (readonly [string, string])[] = [
-    ["Memory", status.enabled ? style.green("on") : style.yellow("off")],
-    ["Index", `${state}, ${formatBytes(status.dbBytes)}`],
-    [
-      "Search",
-      status.provider === "none"
-        ? "by words and their meaning, without a model"
-        : `with embeddings of ${status.provider}${status.model === undefined ? "" : ` (${status.model})`}`,
-    ],
+    ["Memory", style.green("on")],
+    ["Index", `${stateOf(agent, style)}, ${formatBytes(status.dbBytes)}`],
+    ["Search", searchText(agent)],
+    ...embeddingFacts(agent, options),
     ...status.sourceCounts.map(({ source, files, chunks }): readonly [string, string] => [
       source === "sessions" ? "Conversations" : "Notes",
       source === "sessions" ? `${counted(files, "transcript")}, ${counted(chunks, "message")}` : `${counted(files, "file")}, ${counted(chunks, "passage")}`,
     ]),
+    ...qmdFacts(agent, style),
     ["Workspace", status.workspaceDir],
     ...(verbose
       ? ([
           ["Database", status.dbPath],
+          ["Updated", shownTime({ at: status.updatedAtMs === undefined ? undefined : new Date(status.updatedAtMs).toISOString() }, timeZone) ?? "never"],
+          ["Time zone", timeZone],
           ["Extra paths", status.extraPaths.join(", ") || "none"],
           ["Vectors", JSON.stringify(status.vector)],
           ["Cache", JSON.stringify(status.cache)],
         ] as const)
       : []),
   ];
-  const issues =
-    scan.issues.length === 0
-      ? ""
-      : `${style.yellow(`${counted(scan.issues.length, "file")} not indexed`)}\n${scan.issues
-          .slice(0, verbose ? 1000 : 5)
-          .map((issue) => `  ${issue}\n`)
-          .join("")}`;
-  return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(facts, style)}\n${issues}`;
+  const empty = isEmpty ? style.dim(`Nothing is indexed yet. Write a note to ${join(status.workspaceDir, "MEMORY.md")}, or talk to the agent.\n`) : "";
+  return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(facts, style)}\n${empty}${issuesText(scan.issues, verbose, style)}`;
+}
+
+/** Of `memory.backend: "qmd"`: which of the two answers, and why. */
+function qmdFacts({ status }: AgentStatus, style: Style): readonly (readonly [string, string])[] {
+  const { qmd } = status.custom as Embedding;
+  if (!qmd) return [];
+  const failed = qmd.lastError === undefined ? "" : `: ${qmd.lastError}`;
+  return [["qmd", status.backend === "qmd" ? `answers${failed}` : style.yellow(`does not answer, the built-in index does${failed}`)]];
 }
 
 /** Says that something takes a while, and is gone afterwards. */
@@ -63,9 +148,27 @@ export async function working<T>(io: Io, text: string, work: () => Promise<T>): 
   }
 }
 
+const LOOK_MS = 300;
+
+/** Without progress for this long, the rest is left to the next time. */
+const STUCK_MS = 60_000;
+
+/** Waits until everything is embedded, or the provider does not work. */
+async function embedded(io: Io, { call }: MemorySource, agentId: string): Promise<void> {
+  let [least, since] = [Number.POSITIVE_INFINITY, io.now()];
+  for (;;) {
+    const [agent] = (await call("memory.status", { agentId })).agents;
+    const { pending = 0 } = (agent?.status.vector ?? {}) as { readonly pending?: number };
+    if (pending === 0 || (agent?.status.custom as Embedding).providerUnavailableReason !== undefined) return;
+    if (pending < least) [least, since] = [pending, io.now()];
+    if (io.now() - since > STUCK_MS) return;
+    await new Promise((next) => setTimeout(next, LOOK_MS));
+  }
+}
+
 export const status = defineCommand({
   options: {
-    ...MEMORY_OPTIONS,
+    ...ALL_AGENTS_OPTIONS,
     deep: { type: "boolean", help: "also check whether embeddings can be computed" },
     index: { type: "boolean", help: "bring the index up to date first" },
     verbose: { type: "boolean", help: "with paths, vectors and every file that is not indexed" },
@@ -74,8 +177,9 @@ export const status = defineCommand({
     { line: "openclaw memory", does: "what is indexed, for every agent" },
     { line: "openclaw memory status --index --json", does: "bring the index up to date, then the state as data" },
   ],
-  async run({ io, values }) {
-    const { agents } = await withMemory(
+  async run({ io, values, positionals }) {
+    refuseMore(positionals, "an agent is named with --agent");
+    const { agents, timeZone } = await withMemory(
       io,
       values,
       async ({ call }) => {
@@ -90,13 +194,14 @@ export const status = defineCommand({
     );
     if (values.json) return printJson(io, agents);
     const style = createStyle(io.color);
-    io.out(agents.map((agent) => shown(agent, style, values.verbose ?? false)).join("\n"));
+    const options = { style, verbose: values.verbose ?? false, now: io.now(), timeZone };
+    io.out(agents.map((agent) => shown(agent, options)).join("\n"));
   },
 });
 
 export const index = defineCommand({
   options: {
-    ...MEMORY_OPTIONS,
+    ...ALL_AGENTS_OPTIONS,
     force: { type: "boolean", help: "make a new index that then replaces the old one" },
     verbose: { type: "boolean", help: "name every file that is not indexed" },
   },
@@ -104,15 +209,21 @@ export const index = defineCommand({
     { line: "openclaw memory index", does: "bring the index up to date" },
     { line: "openclaw memory index --force", does: "make it again" },
   ],
-  async run({ io, values }) {
+  async run({ io, values, positionals }) {
+    refuseMore(positionals, "notes are found in the workspace and in memorySearch.extraPaths; an agent is named with --agent");
     const force = values.force === true ? { force: true } : {};
     const reports = await withMemory(
       io,
       values,
-      async ({ call }) => {
+      async (source) => {
+        const { call } = source;
         const ids = values.agent === undefined ? (await call("memory.status", {})).agents.map(({ agentId }) => agentId) : [values.agent];
         const done = [];
-        for (const agentId of ids) done.push(await working(io, `Indexing ${agentId}`, () => call("memory.index", { agentId, ...force })));
+        for (const agentId of ids) {
+          done.push(await working(io, `Indexing ${agentId}`, () => call("memory.index", { agentId, ...force })));
+          // A gateway goes on embedding by itself; this process would end with it.
+          if (source.via === "state folder") await working(io, `Embedding ${agentId}`, () => embedded(io, source, agentId));
+        }
         return done;
       },
       { fresh: true },
@@ -123,10 +234,8 @@ export const index = defineCommand({
       io.out(
         `${style.green("✓")} ${agentId}: ${counted(files, "note")} (${changed} changed, ${removed} removed), ${counted(messages, "new message")}, ${Math.round(ms)} ms\n`,
       );
-      if (issues.length > 0)
-        io.out(
-          `  ${style.yellow(`${counted(issues.length, "file")} not indexed`)}${values.verbose ? `\n${issues.map(({ path, why }) => `  ${path}: ${why}`).join("\n")}` : " (--verbose names them)"}\n`,
-        );
+      const left = issues.map(({ path, why }) => `${path}: ${why}`);
+      io.out(issuesText(left, values.verbose ?? false, style));
     }
   },
 });

@@ -1,5 +1,5 @@
 import { messageOf } from "../../../base/errors.ts";
-import { citationOf, type SearchHit } from "../../../memory/index.ts";
+import { citationOf, zonedIso, type SearchHit } from "../../../memory/index.ts";
 import { defineTool } from "../../declaration.ts";
 import { groupOfKey } from "../../policy/group.ts";
 import { failedOutcome, jsonOutcome } from "../../tool.ts";
@@ -18,9 +18,11 @@ const MAX_QUERY = 4000;
 const cites = (setting: "auto" | "on" | "off", sessionKey: string): boolean => setting === "on" || (setting === "auto" && !groupOfKey(sessionKey));
 
 /** A hit as the model gets it. */
-function shown(hit: SearchHit, withCitation: boolean): Readonly<Record<string, unknown>> {
+function shown(hit: SearchHit, withCitation: boolean, timeZone: string): Readonly<Record<string, unknown>> {
   const citation = citationOf(hit);
-  return withCitation ? { ...hit, snippet: `${hit.snippet}\n\nSource: ${citation}`, citation } : { ...hit };
+  // The day of a note is the same everywhere; what was said has a time on the user's clock.
+  const at = hit.at === undefined ? {} : { at: hit.source === "memory" ? hit.at.slice(0, 10) : zonedIso(Date.parse(hit.at), timeZone) };
+  return withCitation ? { ...hit, ...at, snippet: `${hit.snippet}\n\nSource: ${citation}`, citation } : { ...hit, ...at };
 }
 
 const numberOf = (value: unknown): number | undefined => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
@@ -66,7 +68,7 @@ export const memorySearchTool = defineTool<MemorySearchDeps>({
           scope: await memoryScope(deps, context),
           session: { key: sessionKey },
         });
-        const results = answer.hits.map((hit) => shown(hit, cites(citations, sessionKey)));
+        const results = answer.hits.map((hit) => shown(hit, cites(citations, sessionKey), deps.memory.timeZone()));
         const value = {
           results,
           provider: answer.provider ?? "none",

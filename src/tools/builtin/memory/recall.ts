@@ -1,4 +1,4 @@
-import { citationOf, type SearchHit } from "../../../memory/index.ts";
+import { citationOf, passagesText } from "../../../memory/index.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/log/logger.ts";
@@ -29,23 +29,18 @@ const LEAST_SCORE = 0.25;
 /** Shorter messages ("ok", "thanks") ask for nothing. */
 const LEAST_WORDS = 3;
 
-const line = (hit: SearchHit): string => {
-  const who = hit.source === "memory" ? "note" : (hit.speaker ?? hit.role ?? "message");
-  return `- ${citationOf(hit)} (${[who, hit.at?.slice(0, 10)].filter(Boolean).join(", ")}): ${hit.snippet.replaceAll(/\s+/g, " ").slice(0, MOST_CHARS)}`;
-};
-
 /** `memorySearch.recall`: with `hint` a turn gets the places to look, with `inject` the best passages as quoted text. The prompt before the message stays as it is. */
 export function createRecall(deps: RecallDeps): Recall {
   const { memory, config, clock, log, mark } = deps;
 
   async function find(agentId: string, sessionKey: string, sessionId: string, message: string, mode: "hint" | "inject"): Promise<string | undefined> {
     const scope = await memoryScope(deps, { agentId, sessionKey });
-    const { hits } = await memory.search(agentId, { query: message.slice(0, 1000), maxResults: MOST * 3, minScore: LEAST_SCORE, scope, answering: sessionId });
+    const { hits } = await memory.search(agentId, { query: message.slice(0, 1000), maxResults: MOST * 3, minScore: LEAST_SCORE, scope, answering: sessionId, session: { key: sessionKey } });
     // What this very conversation said is in front of the model anyway.
     const useful = hits.filter((hit) => hit.sessionId !== sessionId && hit.supersededBy === undefined).slice(0, MOST);
     if (useful.length === 0) return undefined;
     if (mode === "hint") return `[Memory: may be about this: ${useful.map(citationOf).join(", ")}; read what you need with memory_get or memory_search]`;
-    return mark(useful.map(line).join("\n"), { source: "memory_search" });
+    return mark(passagesText(useful, { timeZone: memory.timeZone(), mostChars: MOST_CHARS }), { source: "memory_search" });
   }
 
   return ({ agentId, sessionKey, sessionId, message }) => {

@@ -165,7 +165,7 @@ export function layersOf({ guilds }: Pick<DiscordAccount, "guilds">, { guildId, 
   const guild = fieldsOf(guilds[guildId]) ?? fieldsOf(guilds["*"]);
   const channels = fieldsOf(guild?.["channels"]) ?? {};
   const bare = name?.replace(/^#/, "");
-  const keys = [channelId, parentId, bare && `#${bare}`, bare].filter((key) => key !== undefined && key !== "");
+  const keys = [channelId, parentId, bare && `#${bare}`, bare].filter((key): key is string => key !== undefined && key !== "");
   const key = keys.find((one) => Object.hasOwn(channels, one));
   const own = key === undefined ? undefined : fieldsOf(channels[key]);
   return [own, fieldsOf(channels["*"]), guild, fieldsOf(guilds["*"])].filter((layer) => layer !== undefined);

@@ -100,7 +100,7 @@ function presenceProblems(config: Fields): string[] {
   ];
 }
 
-/** Ids beyond 2^53 lose digits as numbers: such an entry would name somebody else. */
+/** Ids beyond 2^53 lose digits as numbers: such an entry would name someone else. */
 function numberProblems(config: Fields): string[] {
   const dm = fieldsOf(config["dm"]) ?? {};
   const lists = { allowFrom: config["allowFrom"], "dm.allowFrom": dm["allowFrom"], "dm.groupChannels": dm["groupChannels"] };
@@ -165,9 +165,9 @@ export function layersOf({ guilds }: Pick<DiscordAccount, "guilds">, { guildId, 
   const guild = fieldsOf(guilds[guildId]) ?? fieldsOf(guilds["*"]);
   const channels = fieldsOf(guild?.["channels"]) ?? {};
   const bare = name?.replace(/^#/, "");
-  const keys = [channelId, parentId, bare && `#${bare}`, bare].filter((key) => key !== undefined && key !== "");
-  const key = keys.find((one) => Object.hasOwn(channels, one as string));
-  const own = key === undefined ? undefined : fieldsOf(channels[key as string]);
+  const keys = [channelId, parentId, bare && `#${bare}`, bare].filter((key): key is string => key !== undefined && key !== "");
+  const key = keys.find((one) => Object.hasOwn(channels, one));
+  const own = key === undefined ? undefined : fieldsOf(channels[key]);
   return [own, fieldsOf(channels["*"]), guild, fieldsOf(guilds["*"])].filter((layer) => layer !== undefined);
 }
 

@@ -3,7 +3,7 @@ import type { ChannelPlugin } from "openclaw/plugin-sdk";
 import { type AccountReader, type Fields, fieldsOf, type Transport, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import { type DiscordAccount, flagIn, layersOf } from "./account.ts";
 import type { Line } from "./gateway/line.ts";
-import { isThread, placeOf } from "./inbound/places.ts";
+import { isThread, readPlace } from "./inbound/places.ts";
 import type { Answers } from "./interactions.ts";
 import { codeOf, createRest, type Rest } from "./rest.ts";
 import type { Sender } from "./send/sender.ts";
@@ -108,7 +108,7 @@ export function createAccounts({ reader, waiting, apiRoot, transport }: Accounts
     const client = rest(account);
     const asked = channels.get(channelId) ?? client.fields("GET", `/channels/${channelId}`);
     channels.set(channelId, asked);
-    const place = placeOf(await asked.catch(() => channels.delete(channelId) && undefined));
+    const place = readPlace(await asked.catch(() => channels.delete(channelId) && undefined));
     if (!place || place.guildId === undefined || isThread(place)) return undefined;
     if (flagIn(layersOf(account, { guildId: place.guildId, channelId, name: place.name }), "autoThread") !== true) return undefined;
     const name = threadName(of(account.accountId).texts.get(answersId) ?? "");

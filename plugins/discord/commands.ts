@@ -10,7 +10,7 @@ const MAX_DESCRIPTION = 100;
 const MAX_CHOICES = 25;
 const STRING = 3;
 
-/** With more choices than a list has room for, they are suggested while one types. */
+/** With more choices than a list has space for, they are suggested while one types. */
 function optionsOf({ acceptsArgs, choices = [] }: Offered): object[] {
   if (!acceptsArgs) return [];
   const option = { name: "input", type: STRING, description: "Arguments", required: false };

@@ -52,7 +52,7 @@ test("an answer that comes after a restart still takes the place of the sign", a
   expect(discord.messages(channel).map(({ id, content }) => [id, content])).toEqual([[interaction.original!.id, "Fine."]]);
 });
 
-test("whoever is refused is told so alone, and a button says nothing more", async () => {
+test("a refusal is seen by the person alone", async () => {
   await using discord = await startDiscord();
   const { run, channel, at } = await ready(discord, { accept: async () => ({ outcome: "refused", why: "no" }) });
   await using _ = run;

@@ -1,7 +1,7 @@
 /** Discord's HTTP API: its limits by bucket and over all, and what its refusals mean. */
 import {
   asChannelError,
-  ChannelError,
+  type ChannelError,
   createHttpClient,
   type FilePart,
   type Fields,
@@ -157,7 +157,7 @@ export function createRest(options: RestOptions): Rest {
   const buckets = createBuckets(waiting.now);
   let globalUntil = 0;
 
-  async function room(route: string, top: string, action: string, signal: AbortSignal | undefined): Promise<void> {
+  async function space(route: string, top: string, action: string, signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
       const ms = Math.ceil(Math.max(globalUntil - waiting.now(), buckets.waitMs(route, top)));
       if (ms <= 0) return buckets.take(route, top);
@@ -179,7 +179,7 @@ export function createRest(options: RestOptions): Rest {
     const { isPatient = method === "GET", reason, action = `${method} ${path.split("?", 1)[0]}`, ...rest } = request;
     const headers = reason === undefined ? {} : { headers: { "x-audit-log-reason": encodeURIComponent(reason).slice(0, 512) } };
     for (let attempt = 1; ; attempt += 1) {
-      await room(route, top, action, rest.signal);
+      await space(route, top, action, rest.signal);
       try {
         const answer = await http.request({ ...rest, ...headers, method, path, action });
         buckets.heard(route, top, answer.headers);

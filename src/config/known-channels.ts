@@ -72,6 +72,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   {
     id: "whatsapp",
     listedFirst: true,
+    bundled: true,
     label: "WhatsApp",
     tablesAsBullets: true,
     setupFlags: ["auth-dir"],

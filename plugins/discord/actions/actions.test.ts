@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChannelMessageActionName } from "openclaw/plugin-sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Channel, type FakeDiscord, type Guild, type Message, startDiscord } from "../../../test/fakes/discord/index.ts";
 import { createDiscordPlugin, type DiscordChannel } from "../channel.ts";
 
@@ -15,14 +15,14 @@ let plugin: DiscordChannel;
 let guild: Guild;
 let channel: Channel;
 let message: Message;
-beforeAll(async () => {
+beforeEach(async () => {
   discord = await startDiscord();
   guild = discord.world.guild({ members: [discord.me] });
   channel = discord.world.channel(guild, { name: "general" });
   message = discord.say("a needle in the hay", { channel });
   plugin = createDiscordPlugin({ apiRoot: discord.apiRoot });
 });
-afterAll(async () => {
+afterEach(async () => {
   plugin[Symbol.dispose]();
   await discord[Symbol.asyncDispose]();
 });

@@ -1,5 +1,5 @@
 /** What the `message` tool can do here, each behind its switch in `channels.discord.actions`. */
-import { type ChannelMessageActionContext, type ChannelMessageActionName, type ChannelPlugin, extractToolSend, jsonResult } from "openclaw/plugin-sdk";
+import { type ChannelMessageActionContext, type ChannelPlugin, extractToolSend, jsonResult } from "openclaw/plugin-sdk";
 import { unfit } from "openclaw/plugin-sdk/channel-kit";
 import { type DiscordAccount, presenceOf } from "../account.ts";
 import type { Accounts } from "../accounts.ts";
@@ -85,7 +85,7 @@ export function createActions(accounts: Accounts): ActionAdapter {
   return {
     listActions({ cfg }) {
       const usable = accounts.list(cfg).filter(({ enabled, token }) => enabled && token !== "");
-      return NAMES.filter((action) => usable.some((account) => isOn(account, action))) as ChannelMessageActionName[];
+      return NAMES.filter((action) => usable.some((account) => isOn(account, action)));
     },
     supportsAction: ({ action }) => isKnown(action),
     supportsButtons: () => true,

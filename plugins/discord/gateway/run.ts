@@ -69,7 +69,7 @@ const GUILDS_MS = 15_000;
 /** A connection that Discord ends sooner than this counts as a failed attempt. */
 const SHORT_MS = 5000;
 
-/** What the host says about events that somebody waits for. */
+/** What the host says about events that someone waits for. */
 function watchResults(inbound: NonNullable<ChannelGatewayContext["inbound"]>) {
   const watchers = new Map<string, (result: ChannelInboundResult | undefined) => void>();
   return {
@@ -185,7 +185,7 @@ async function readInteraction(reading: Reading, data: Fields): Promise<boolean>
     const focused = listOf(interaction.data["options"])
       .map((option) => fieldsOf(option))
       .find((option) => option?.["focused"] === true);
-    await deps.answers.suggest(interaction, deps.complete(textOf(interaction.data["name"]) ?? "", String(focused?.["value"] ?? "")));
+    await deps.answers.suggest(interaction, deps.complete(textOf(interaction.data["name"]) ?? "", textOf(focused?.["value"]) ?? ""));
     return true;
   }
   const why = forbids(reading, interaction);

@@ -48,7 +48,7 @@ export async function reactionEvent(isAdded: boolean, data: Fields, facts: React
   };
 }
 
-/** Somebody left the server: told where it announces such things. */
+/** Someone left the server: reported where it announces such things. */
 export function memberLeftEvent(data: Fields, facts: Pick<ReactionFacts, "account" | "around" | "key" | "botId">): ChannelInboundEvent | undefined {
   const sender = senderOf(data["user"], undefined);
   if (sender === undefined) throw new MalformedEvent("its member has no id");

@@ -7,7 +7,7 @@ import { chatRefOf, type Surroundings } from "./chat.ts";
 import { memberLeftEvent, reactionEvent } from "./events.ts";
 import { interactionEvent } from "./interaction.ts";
 import { editEvent, messageEvent, type MessageFacts } from "./message.ts";
-import { isThread, type Place, placeOf, type Places, rolesOf, TYPE } from "./places.ts";
+import { isThread, type Place, readPlace, type Places, rolesOf, TYPE } from "./places.ts";
 import type { PluralKit } from "./pluralkit.ts";
 
 export interface MapperDeps {
@@ -91,7 +91,7 @@ export function createMapper(deps: MapperDeps): Mapper {
       account,
       botId: deps.botId(),
       around,
-      botRoleId: asksRole ? await places.botRole(place.guildId!, deps.botId()) : undefined,
+      botRoleId: asksRole ? await places.botRole(place.guildId, deps.botId()) : undefined,
       starter: wantsStarter ? await starterOf(place, parent) : undefined,
       writer: textOf(data["webhook_id"]) === undefined ? undefined : await deps.pluralkit?.(textOf(data["id"]) ?? ""),
       isBacklog,
@@ -134,7 +134,7 @@ export function createMapper(deps: MapperDeps): Mapper {
     },
     async interaction(data) {
       const guildId = textOf(data["guild_id"]);
-      const place = placeOf(data["channel"], guildId);
+      const place = readPlace(data["channel"], guildId);
       return interactionEvent(data, await surroundings(textOf(data["channel_id"]) ?? place?.id ?? "", guildId, place), account);
     },
   };

@@ -140,7 +140,7 @@ function mentionOf(message: Fields, { botId, botRoleId }: MessageFacts): Channel
   const people = listOf(message["mentions"]).flatMap((user) => textOf(fieldsOf(user)?.["id"]) ?? []);
   const roles = textsOf(message["mention_roles"]);
   const isRole = botRoleId !== undefined && roles.includes(botRoleId);
-  // Answering somebody mentions them, though nobody wrote their name.
+  // Answering someone mentions them, though nobody wrote their name.
   const repliedTo = textOf(fieldsOf(fieldsOf(message["referenced_message"])?.["author"])?.["id"]);
   return {
     mentioned: isRole || new RegExp(`<@!?${botId}>`).test(textOf(message["content"]) ?? "") || (people.includes(botId) && repliedTo !== botId),

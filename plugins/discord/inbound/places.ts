@@ -37,7 +37,7 @@ export interface Places {
 const MAX_PLACES = 20_000;
 export const isThread = ({ type }: Pick<Place, "type">): boolean => type >= TYPE.announcementThread && type <= TYPE.privateThread;
 
-export function placeOf(raw: unknown, guildId?: string): Place | undefined {
+export function readPlace(raw: unknown, guildId?: string): Place | undefined {
   const fields = fieldsOf(raw);
   const [id, type] = [textOf(fields?.["id"]), numberOf(fields?.["type"])];
   if (fields === undefined || id === undefined || type === undefined) return undefined;
@@ -79,12 +79,12 @@ export function createPlaces(rest: Rest, botId: () => string | undefined): Place
       systemChannelId: textOf(data["system_channel_id"]),
       botRoleId: botRoleIn(data["roles"], botId() ?? ""),
     });
-    for (const raw of [...listOf(data["channels"]), ...listOf(data["threads"])]) remember(placeOf(raw, id));
+    for (const raw of [...listOf(data["channels"]), ...listOf(data["threads"])]) remember(readPlace(raw, id));
   }
 
   async function ask(channelId: string): Promise<Place | undefined> {
     try {
-      const place = placeOf(await rest.call("GET", `/channels/${channelId}`));
+      const place = readPlace(await rest.call("GET", `/channels/${channelId}`));
       remember(place);
       return place;
     } catch (error) {
@@ -100,9 +100,9 @@ export function createPlaces(rest: Rest, botId: () => string | undefined): Place
     apply(type, data) {
       if (type === "GUILD_CREATE") guildCreated(data);
       else if (type === "GUILD_DELETE" && data["unavailable"] !== true) guilds.delete(textOf(data["id"]) ?? "");
-      else if (/^(?:CHANNEL|THREAD)_(?:CREATE|UPDATE)$/.test(type)) remember(placeOf(data));
+      else if (/^(?:CHANNEL|THREAD)_(?:CREATE|UPDATE)$/.test(type)) remember(readPlace(data));
       else if (/^(?:CHANNEL|THREAD)_DELETE$/.test(type)) places.delete(textOf(data["id"]) ?? "");
-      else if (type === "THREAD_LIST_SYNC") for (const raw of listOf(data["threads"])) remember(placeOf(raw, textOf(data["guild_id"])));
+      else if (type === "THREAD_LIST_SYNC") for (const raw of listOf(data["threads"])) remember(readPlace(raw, textOf(data["guild_id"])));
     },
     known: (channelId) => places.get(channelId),
     async channel(channelId) {

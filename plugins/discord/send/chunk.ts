@@ -17,20 +17,20 @@ function fenceAfter(line: string, open: Fence | undefined): Fence | undefined {
 }
 
 /** Where a line that is too long is cut: at a blank, else anywhere but inside of a character. */
-function cutAt(line: string, room: number): number {
-  const blank = line.lastIndexOf(" ", room);
-  if (blank > room / 2) return blank;
-  const [before = 0, after = 0] = [line.charCodeAt(room - 1), line.charCodeAt(room)];
+function cutAt(line: string, space: number): number {
+  const blank = line.lastIndexOf(" ", space);
+  if (blank > space / 2) return blank;
+  const [before, after] = [line.charCodeAt(space - 1), line.charCodeAt(space)];
   const isPair = before >= 0xd8_00 && before <= 0xdb_ff && after >= 0xdc_00 && after <= 0xdf_ff;
-  return Math.max(1, isPair ? room - 1 : room);
+  return Math.max(1, isPair ? space - 1 : space);
 }
 
-/** Lines of at most `room` characters. In code no blank is lost. */
-function piecesOf(line: string, room: number, isCode: boolean): string[] {
+/** Lines of at most `space` characters. In code no blank is lost. */
+function piecesOf(line: string, space: number, isCode: boolean): string[] {
   const pieces: string[] = [];
   let rest = line;
-  while (rest.length > room) {
-    const at = cutAt(rest, room);
+  while (rest.length > space) {
+    const at = cutAt(rest, space);
     pieces.push(rest.slice(0, at));
     rest = isCode ? rest.slice(at) : rest.slice(at).trimStart();
   }
@@ -64,9 +64,9 @@ export function chunk(text: string, maxChars: number, maxLines: number): string[
     const isClosing = fence !== undefined && next === undefined;
     const around = fence ?? next;
     const closing = around && !isClosing ? around.marker.length + 1 : 0;
-    const room = maxChars - closing - (fence ? fence.line.length + 1 : 0);
-    // The room for a closing line was left free, so that one always fits.
-    for (const piece of isClosing ? [fence!.marker] : piecesOf(written, Math.max(1, room), fence !== undefined)) {
+    const space = maxChars - closing - (fence ? fence.line.length + 1 : 0);
+    // The space for a closing line was left free, so that one always fits.
+    for (const piece of isClosing ? [fence!.marker] : piecesOf(written, Math.max(1, space), fence !== undefined)) {
       const isFull = size + piece.length + closing > maxChars || lines.length + 1 + (closing > 0 ? 1 : 0) > Math.max(maxLines, 3);
       if (!isClosing && isFull && lines.length > (fence ? 1 : 0)) flush();
       add(piece);

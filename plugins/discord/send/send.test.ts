@@ -107,7 +107,7 @@ test.each([
   discord.blockedDirects.clear();
 });
 
-test("a limit of a bucket is waited for, and a long one is told with its time", async () => {
+test("a limit of a bucket is waited for, and a long one is reported with its time", async () => {
   discord.limits.messages({ limit: 1, perMs: 300 });
   const started = Date.now();
   await send("one");
@@ -204,7 +204,7 @@ describe("besides text", () => {
     const preview = open();
     await preview.update("short");
     await preview.update(`${"growing ".repeat(10)}@everyone`);
-    await preview.update(`${"growing ".repeat(20)}`);
+    await preview.update("growing ".repeat(20));
     const id = (await preview.seal())!;
     expect(last()).toMatchObject({ id, content: "growing ".repeat(20).trim(), mention_everyone: false });
     const answer = { cfg: cfg(), to: to(), text: "The answer.", previewId: id, payload: {} };

@@ -16,8 +16,8 @@ export function parseTarget(to: string, threadId?: string | number | null): Targ
   const text = to.trim();
   const [, mentioned] = /^<@!?(\d+)>$/.exec(text) ?? [];
   if (mentioned !== undefined) return { kind: "user", id: mentioned };
-  const [, room] = /^<#(\d+)>$/.exec(text) ?? [];
-  if (room !== undefined) return { kind: "channel", id: room };
+  const [, space] = /^<#(\d+)>$/.exec(text) ?? [];
+  if (space !== undefined) return { kind: "channel", id: space };
   const [, prefix = "channel", id] = /^(?:(user|channel|group|thread|discord|dm):)?@?(\d{1,20})$/i.exec(text.replace(/^discord:(?=[a-z])/i, "")) ?? [];
   if (id === undefined)
     throw unfit("send", `"${to}" names no Discord chat; write channel:<id> or user:<id> (developer mode shows ids; openclaw directory finds them)`);

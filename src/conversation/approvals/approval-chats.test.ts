@@ -202,10 +202,10 @@ describe("approvers whom a channel names", () => {
   });
 
   test("see the outcome, or the question goes away", async () => {
-    const told = house({}, rules({}));
-    await told.chats.notify(asked());
-    await told.chats.notify(ended("deny", "telegram:7"));
-    expect(told.sent.slice(2).map(({ text }) => text)).toEqual([expect.stringContaining("denied"), expect.stringContaining("denied")]);
+    const shown = house({}, rules({}));
+    await shown.chats.notify(asked());
+    await shown.chats.notify(ended("deny", "telegram:7"));
+    expect(shown.sent.slice(2).map(({ text }) => text)).toEqual([expect.stringContaining("denied"), expect.stringContaining("denied")]);
     const cleaned = house({}, rules({ cleanupAfterResolve: true }));
     await cleaned.chats.notify(asked());
     await cleaned.chats.notify(ended("deny", "telegram:7"));

@@ -45,7 +45,7 @@ export interface FakeDiscord extends AsyncDisposable {
   slash(name: string, options: { readonly from: User; readonly channel: Channel; readonly args?: string; readonly option?: string }): Interaction;
   autocomplete(name: string, typed: string, options: { readonly from: User; readonly channel: Channel }): Interaction;
   messages(channel: Channel): readonly Message[];
-  /** The addresses of its files that were given out do not work any more; whoever asks gets new ones. */
+  /** The addresses of its files that were given out do not work any more; the next question gets new ones. */
   expireFiles(message: Message): void;
   memberLeft(guild: Guild, user: User): void;
 }

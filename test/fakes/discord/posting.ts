@@ -38,7 +38,7 @@ export function bodyOf(asked: Asked): Body {
 function checkText(body: Body): void {
   const { content, nonce, embeds } = body;
   if (content !== undefined && content !== null && typeof content !== "string") throw formError("content", "STRING_TYPE_CONVERT", "Not a well formed string.");
-  if (typeof content === "string" && [...content].length > 2000) throw formError("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.");
+  if (typeof content === "string" && Array.from(content).length > 2000) throw formError("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.");
   if (typeof nonce === "string" && nonce.length > 25) throw formError("nonce", "NONCE_TYPE_TOO_LONG", "Nonce must be 25 or fewer in length.");
   if (Array.isArray(embeds) && embeds.length > 10) throw formError("embeds", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.");
   const mentions = body["allowed_mentions"] as { parse?: unknown } | undefined;

@@ -8,6 +8,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const OPENSSL = "openssl";
+
 export type MediaKind = "Image" | "Video" | "Audio" | "Document";
 
 /** What a message says of its file. */
@@ -49,7 +51,7 @@ function certificateOf(): NonNullable<typeof certificate> {
   const [keyPath, certPath] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", keyPath];
-  const made = spawnSync("openssl", ["req", "-x509", ...key, "-out", certPath, "-days", "2", ...subject], { encoding: "utf8" });
+  const made = spawnSync(OPENSSL, ["req", "-x509", ...key, "-out", certPath, "-days", "2", ...subject], { encoding: "utf8" });
   if (made.status !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);
   certificate = { key: readFileSync(keyPath), cert: readFileSync(certPath), certPath };
   return certificate;

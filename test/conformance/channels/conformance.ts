@@ -1,14 +1,15 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { CLAIMS, FEATURES, type ChannelLab, type Feature, type Lacks, type LabSettings, type MakeLab } from "./lab.ts";
+import { CLAIMS, FEATURES, type ChannelLab, type FaultName, type Feature, type Lacks, type LabSettings, type MakeLab } from "./lab.ts";
 import { accessTests } from "./suite/access.ts";
 import { connectionTests } from "./suite/connection.ts";
 import { conversationTests } from "./suite/conversation.ts";
 import { deliveryTests } from "./suite/delivery.ts";
+import { faultTests } from "./suite/faults.ts";
 import { mediaTests } from "./suite/media.ts";
 
 /** Defines tests for what a channel has. */
 export interface Scene {
-  check(title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
+  check(title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings, timeoutMs?: number): void;
   /** Only where the platform has all of it. */
   checkWith(features: Feature | readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
   /** Like `checkWith`, in one lab with all tests that are defined so: other things were said there before, and will be. */
@@ -31,15 +32,16 @@ const METHODS: Partial<Readonly<Record<Feature, readonly (keyof ChannelLab)[]>>>
 
 /**
  * The tests that every channel passes, over the real gateway: from what a person does on the platform to what they see there. What the platform
- * does not have is listed in `lacks` with its reason and held against what the channel claims: a test is never left out otherwise.
+ * does not have is listed in `lacks` with its reason and held against what the channel claims: a test is never left out otherwise. `faults` are those
+ * that the lab can bring about.
  */
-export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {}): void {
+export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {}, faults: readonly FaultName[] = []): void {
   let shared: Promise<ChannelLab> | undefined;
   const scene: Scene = {
-    check(title, body, settings = {}) {
+    check(title, body, settings = {}, timeoutMs = 60_000) {
       // The rule reads parameters as anything but texts.
       // oxlint-disable-next-line vitest/valid-title
-      test(title, async () => {
+      test(title, { timeout: timeoutMs }, async () => {
         await using lab = await make(settings);
         await body(lab);
       });
@@ -55,16 +57,17 @@ export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {
   };
   describe(`the channel ${name}`, () => {
     afterAll(async () => (await shared)?.[Symbol.asyncDispose]());
-    exceptions(make, lacks);
+    exceptions(make, lacks, faults);
     conversationTests(scene);
     mediaTests(scene);
     deliveryTests(scene);
     connectionTests(scene);
     accessTests(scene);
+    faultTests(scene, faults);
   });
 }
 
-function exceptions(make: MakeLab, lacks: Lacks): void {
+function exceptions(make: MakeLab, lacks: Lacks, faults: readonly FaultName[]): void {
   test("what it lacks is what it does not claim, and the lab offers the rest", async () => {
     await using lab = await make({});
     for (const feature of FEATURES) {
@@ -75,6 +78,7 @@ function exceptions(make: MakeLab, lacks: Lacks): void {
       ).toBe(why === undefined);
       for (const method of METHODS[feature] ?? []) expect(lab[method] !== undefined, `${String(method)} of the lab, for ${feature}`).toBe(why === undefined);
     }
+    expect(Object.keys(lab.faults ?? {}).toSorted(), "faults of the lab").toEqual(faults.filter((fault) => fault !== "killed").toSorted());
   });
   test.each(Object.entries(lacks))("has no %s: %s", (_feature, why) => {
     expect(why.length, "a reason").toBeGreaterThan(10);

@@ -80,7 +80,38 @@ export interface LabSettings {
   readonly channel?: Readonly<Record<string, unknown>>;
   /** The account begins with credentials that the platform refuses. */
   readonly credentials?: "wrong";
+  /** The channel gives up on answers soon, where it has a setting for that. */
+  readonly impatient?: true;
 }
+
+/**
+ * What goes wrong with a platform. A lab offers what its platform can suffer, and names it to `channelConformance`. "Message" is one of the bot.
+ */
+export interface LabFaults {
+  /** The platform takes the next message, and its answer to that is lost. */
+  lostAnswer?(): void;
+  /** The next message is answered with a 5xx, after it had its effect or without one. */
+  serverError?(hadEffect: boolean): void;
+  /** The next so many messages are refused, each with this wait. */
+  tooMany?(waitMs: number, times: number): void;
+  /** The next message has no effect and gets no answer; its connection stays open. */
+  noAnswer?(): void;
+  /** The next message has its effect, and its answer is none of the platform's, such as a page of a proxy. */
+  garbageAnswer?(): void;
+  /** Everything takes this much longer; undefined: as usual. */
+  slow?(ms: number | undefined): void;
+  /** The platform brings things that make no sense, several. */
+  garbageEvents?(): Promise<void>;
+  /** The owner writes these directly, and they arrive last first. */
+  reorder?(texts: readonly string[]): Promise<void>;
+  /** The credentials are refused from now on, also for what is connected. `mendCredentials` gives some that are right again. */
+  revoke?(): Promise<void>;
+  /** What is connected stays so and nothing comes over it any more. New connections work. */
+  halfOpen?(): Promise<void>;
+}
+
+/** `killed`: the process of the gateway, between an event and its acknowledgement. It needs nothing of the lab. */
+export type FaultName = keyof LabFaults | "killed";
 
 /**
  * One channel with its platform and a gateway around it. What a lab lacks it must not have as a method, and the other way round. The group and
@@ -126,6 +157,7 @@ export interface ChannelLab extends AsyncDisposable {
   floodLimit?(pauseMs: number | undefined): void;
   /** The platform takes the next message and its answer to that is lost. */
   loseReceipt?(): void;
+  readonly faults?: LabFaults;
 }
 
 export type MakeLab = (settings: LabSettings) => Promise<ChannelLab>;

@@ -1,4 +1,4 @@
 import { channelConformance } from "./conformance.ts";
-import { telegramLabs } from "./telegram.ts";
+import { TELEGRAM_FAULTS, telegramLabs } from "./telegram.ts";
 
-channelConformance("telegram", telegramLabs());
+channelConformance("telegram", telegramLabs(), {}, TELEGRAM_FAULTS);

@@ -3,7 +3,7 @@ import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/i
 import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { startTelegram, type FakeTelegram, type User } from "../../fakes/telegram/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
+import type { ChannelLab, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/telegram", import.meta.url));
@@ -31,7 +31,11 @@ async function prepare(): Promise<Ground> {
   return { telegram, owner, stranger, group: telegram.group({ title: "Workshop" }).id, forum, topic };
 }
 
-function sectionOf({ owner, group, forum }: Ground, botToken: string, { access = "allowlist", channel = {} }: LabSettings): Readonly<Record<string, unknown>> {
+function sectionOf(
+  { owner, group, forum }: Ground,
+  botToken: string,
+  { access = "allowlist", channel = {}, impatient }: LabSettings,
+): Readonly<Record<string, unknown>> {
   return {
     enabled: true,
     botToken,
@@ -42,6 +46,7 @@ function sectionOf({ owner, group, forum }: Ground, botToken: string, { access =
     groups: { [String(group)]: { requireMention: true }, [String(forum)]: { requireMention: false } },
     // A reaction of ours to every message would be traffic that no test asks about.
     ackReaction: "",
+    ...(impatient ? { timeoutSeconds: 1 } : {}),
     ...channel,
   };
 }
@@ -133,6 +138,47 @@ function createPerson({
   };
 }
 
+/** What the Bot API can suffer. Updates of a chat always come in the order of their numbers. */
+export const TELEGRAM_FAULTS: readonly FaultName[] = [
+  "lostAnswer",
+  "serverError",
+  "tooMany",
+  "noAnswer",
+  "garbageAnswer",
+  "slow",
+  "garbageEvents",
+  "revoke",
+  "halfOpen",
+  "killed",
+];
+
+function createFaults({ telegram }: Ground): LabFaults {
+  return {
+    lostAnswer: () => telegram.fault("sendMessage", { drop: "after" }),
+    serverError: (hadEffect) => telegram.fault("sendMessage", { status: 502, ...(hadEffect ? { applied: true } : {}) }),
+    tooMany: (waitMs, times) => telegram.fault("sendMessage", { retryAfter: waitMs / 1000, times }),
+    noAnswer: () => telegram.fault("sendMessage", { silent: "before" }),
+    garbageAnswer: () => telegram.fault("sendMessage", { status: 200, body: "<html>It works!</html>", applied: true }),
+    slow: (ms) => (ms === undefined ? telegram.clearFaults() : telegram.fault("*", { delayMs: ms, times: Number.POSITIVE_INFINITY })),
+    garbageEvents() {
+      const chat = { id: telegram.me.id, type: "private" };
+      const strange = [{ message: 5 }, { message: { message_id: "x", chat, text: "w-bad" } }, { message: { message_id: 1, text: "w-bad" } }, { new_kind: {} }, {}];
+      for (const update of strange) telegram.raw(update as never);
+      return Promise.resolve();
+    },
+    revoke() {
+      telegram.changeToken(`${telegram.token.split(":")[0]}:AAF-another-token-of-the-lab-00000`);
+      telegram.dropConnections();
+      return Promise.resolve();
+    },
+    halfOpen() {
+      telegram.fault("getUpdates", { silent: "before" });
+      telegram.dropConnections();
+      return Promise.resolve();
+    },
+  };
+}
+
 function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, capabilities: ChannelCapabilities): ChannelLab {
   const { telegram, stranger } = ground;
   return {
@@ -160,6 +206,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       gateway.configure({ channels: { telegram: sectionOf(ground, telegram.token, settings) } });
       return Promise.resolve();
     },
+    faults: createFaults(ground),
     loseReceipt: () => telegram.fault("sendMessage", { drop: "after" }),
     floodLimit: (pauseMs) => telegram.limitRate(pauseMs === undefined ? undefined : { messages: 1, perMs: pauseMs }),
     async [Symbol.asyncDispose]() {

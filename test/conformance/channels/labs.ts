@@ -12,5 +12,11 @@ export const LABS: Readonly<Record<string, () => Promise<Labs>>> = {
     const { ircLabs, IRC_LACKS } = await import("./irc.ts");
     return { make: ircLabs(), lacks: IRC_LACKS };
   },
+  discord: async () => ({ make: (await import("./discord.ts")).discordLabs(), lacks: {} }),
+  slack: async () => ({ make: (await import("./slack.ts")).slackLabs(), lacks: {} }),
+  whatsapp: async () => {
+    const { whatsappLabs, WHATSAPP_LACKS } = await import("./whatsapp.ts");
+    return { make: whatsappLabs(), lacks: WHATSAPP_LACKS };
+  },
   mattermost: async () => ({ make: (await import("./mattermost.ts")).mattermostLabs(), lacks: {} }),
 };

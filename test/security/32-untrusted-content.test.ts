@@ -106,18 +106,27 @@ const plain = (name: string, ran: string[]): Tool => ({
   run: () => (ran.push(name), Promise.resolve(textOutcome(INJECTION))),
 });
 
-/** A broker with the rule on, and an operator who answers always the same. */
-async function house(answer: ApprovalDecision, tools: readonly string[] = []) {
+/** A broker with the rule on, and an operator who answers always the same. Judging the tool `slow` takes longer than judging the others. */
+async function house(answer: ApprovalDecision, tools: readonly string[] = [], slow?: string) {
   const ran: string[] = [];
   const asked: string[] = [];
   const clock = manualClock();
+  const hooks = createHooks({ clock, log: silentLogger });
+  hooks.on(
+    "before_tool_call",
+    async ({ toolName }) => {
+      if (toolName === slow) for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      return undefined;
+    },
+    { pluginId: "slow", trusted: true },
+  );
   const broker = createBroker({
     clock,
     log: silentLogger,
     config: (): OpenClawConfig => ({}),
     tools: () => ["read", "web_fetch", "message", "exec"].map((name) => plain(name, ran)),
     facts: () => ({ sandboxed: false }),
-    hooks: createHooks({ clock, log: silentLogger }),
+    hooks,
     askApproval: ({ toolName }) => (asked.push(toolName), Promise.resolve(answer)),
     taint: createTaint({ settings: () => ({ enabled: true }), past: async () => ({ tools, hasOutsideText: false }) }),
   });
@@ -151,7 +160,7 @@ test("35: the rule is code: it holds for a session whose history was compacted o
 });
 
 test("35: calls that are made at the same time are judged in their order: what reads private data counts for what leaves beside it", async () => {
-  const { ran, asked, call } = await house("deny");
+  const { ran, asked, call } = await house("deny", [], "read");
   expect(await call("web_fetch")).toBe(true);
   expect(await Promise.all(["read", "web_fetch", "message"].map((name) => call(name)))).toEqual([true, false, false]);
   expect(asked).toEqual(["web_fetch", "message"]);

@@ -14,14 +14,14 @@ const cfgWith = (config: Record<string, unknown>) =>
   ({ channels: { slack: { ...(lab.cfg as { channels: { slack: object } }).channels.slack, ...config } } }) as typeof lab.cfg;
 
 async function act(action: Action, params: Record<string, unknown> = {}, cfg = lab.cfg): Promise<Record<string, unknown>> {
-  const result = await lab.channel.actions!.handleAction!({ channel: "slack", action, cfg, params: { to: `channel:${lab.room}`, ...params } });
+  const result = await lab.channel.actions!.handleAction!({ channel: "slack", action, cfg, params: { to: `channel:${lab.chatId}`, ...params } });
   return result.details as Record<string, unknown>;
 }
 
 test("an agent sends, reads, edits, reacts, pins and deletes", async () => {
   const { world } = lab.slack;
   const { messageId } = await act("send", { message: "**hi**", buttons: [[{ text: "Yes", value: "yes" }]] });
-  expect(world.find(lab.room, String(messageId))).toMatchObject({ text: "*hi*", blocks: [{ type: "section" }, { type: "actions" }] });
+  expect(world.find(lab.chatId, String(messageId))).toMatchObject({ text: "*hi*", blocks: [{ type: "section" }, { type: "actions" }] });
   await act("edit", { messageId, message: "there" });
   await act("react", { messageId, emoji: ":tada:" });
   expect(await act("reactions", { messageId })).toMatchObject({ reactions: [{ name: "tada", users: [world.bot.id] }] });
@@ -31,18 +31,18 @@ test("an agent sends, reads, edits, reacts, pins and deletes", async () => {
   await act("unpin", { messageId });
   expect(await act("read", { limit: 5 })).toMatchObject({ messages: [{ ts: messageId, text: "there" }] });
   await act("delete", { messageId });
-  expect(world.messages(lab.room)).toEqual([]);
+  expect(world.messages(lab.chatId)).toEqual([]);
 });
 
 test("an agent looks up people, emoji, channels and what it may do", async () => {
   expect(await act("member-info", { userId: lab.ada.id })).toMatchObject({ user: { id: lab.ada.id, name: "ada" } });
   expect(await act("emoji-list")).toMatchObject({ emoji: ["party_claw"] });
-  expect(await act("channel-info")).toMatchObject({ channel: { id: lab.room, name: "general" } });
+  expect(await act("channel-info")).toMatchObject({ channel: { id: lab.chatId, name: "general" } });
   expect(await act("permissions")).toMatchObject({ scopes: expect.arrayContaining(["chat:write"]) as unknown });
   await expect(act("search", { query: "x" })).rejects.toThrow(/userToken/);
-  lab.slack.world.post({ channel: lab.room, text: "find w-me", user: lab.ada.id });
+  lab.slack.world.post({ channel: lab.chatId, text: "find w-me", user: lab.ada.id });
   expect(await act("search", { query: "w-me" }, cfgWith({ userToken: lab.slack.userToken }))).toMatchObject({
-    matches: [{ text: "find w-me", channel: lab.room }],
+    matches: [{ text: "find w-me", channel: lab.chatId }],
   });
 });
 
@@ -88,10 +88,10 @@ test("people and channels are listed, and names become ids", async () => {
   const { directory, resolver } = lab.channel;
   expect(await directory!.self!(at)).toMatchObject({ id: `user:${lab.slack.world.bot.id}`, name: "claw" });
   expect(await directory!.listPeersLive!({ ...at, query: "@claw" })).toMatchObject([{ kind: "user", id: `user:${lab.slack.world.bot.id}`, name: "claw" }]);
-  expect(await directory!.listGroupsLive!({ ...at, query: "#gen" })).toMatchObject([{ kind: "channel", id: `channel:${lab.room}` }]);
-  expect(await directory!.listGroupMembers!({ ...at, groupId: `channel:${lab.room}` })).toMatchObject([{ name: "ada" }, { name: "claw" }]);
+  expect(await directory!.listGroupsLive!({ ...at, query: "#gen" })).toMatchObject([{ kind: "channel", id: `channel:${lab.chatId}` }]);
+  expect(await directory!.listGroupMembers!({ ...at, groupId: `channel:${lab.chatId}` })).toMatchObject([{ name: "ada" }, { name: "claw" }]);
   expect(await resolver!.resolveTargets({ ...at, inputs: ["#general", "#nope"], kind: "group" })).toMatchObject([
-    { resolved: true, id: lab.room },
+    { resolved: true, id: lab.chatId },
     { resolved: false },
   ]);
   expect(await resolver!.resolveTargets({ ...at, inputs: ["ada@acme.example"], kind: "user" })).toMatchObject([{ resolved: true, id: lab.ada.id }]);

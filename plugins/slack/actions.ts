@@ -53,7 +53,7 @@ function tsIn(action: Fields): string {
   return ts;
 }
 
-const roomIn = (workspace: Workspace, action: Fields): Promise<string> => channelOf(workspace, textOf(action["channelId"]) ?? "");
+const channelIn = (workspace: Workspace, action: Fields): Promise<string> => channelOf(workspace, textOf(action["channelId"]) ?? "");
 
 /** A message as an agent reads it. */
 function shown(raw: unknown): object {
@@ -78,7 +78,7 @@ const send: Handler = async (workspace, action, ctx) => {
 };
 
 const react: Handler = async (workspace, action) => {
-  const [channel, ts, emoji] = [await roomIn(workspace, action), tsIn(action), textOf(action["emoji"]) ?? ""];
+  const [channel, ts, emoji] = [await channelIn(workspace, action), tsIn(action), textOf(action["emoji"]) ?? ""];
   if (action["remove"] === true && emoji === "") throw unfit("message", "name the emoji to take away, or give an empty one to take away all of ours");
   if (emoji === "") return { ok: true, removed: await removeOwnReactions(workspace, channel, ts) };
   await (action["remove"] === true ? removeReaction : addReaction)(workspace, channel, ts, emoji);
@@ -89,11 +89,15 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   sendMessage: send,
   react,
   async reactions(workspace, action) {
-    const answer = await workspace.api.call("reactions.get", { channel: await roomIn(workspace, action), timestamp: tsIn(action), full: true }, { as: "read" });
+    const answer = await workspace.api.call(
+      "reactions.get",
+      { channel: await channelIn(workspace, action), timestamp: tsIn(action), full: true },
+      { as: "read" },
+    );
     return { ok: true, reactions: listOf(fieldsOf(answer["message"])?.["reactions"]).slice(0, numberOf(action["limit"]) ?? MAX_READ) };
   },
   async readMessages(workspace, action) {
-    const channel = await roomIn(workspace, action);
+    const channel = await channelIn(workspace, action);
     const thread = messageTs(textOf(action["threadId"]));
     const page = {
       channel,
@@ -105,7 +109,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     return { ok: true, messages: listOf(answer["messages"]).map(shown), hasMore: answer["has_more"] === true };
   },
   async editMessage(workspace, action) {
-    const [channel, ts] = [await roomIn(workspace, action), tsIn(action)];
+    const [channel, ts] = [await channelIn(workspace, action), tsIn(action)];
     const content = textOf(action["content"]) ?? "";
     const blocks = Array.isArray(action["blocks"]) ? action["blocks"] : undefined;
     if (content === "" && blocks === undefined) throw unfit("message", "there is nothing to change it to: give message or blocks");
@@ -113,19 +117,19 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     return { ok: true, messageId: ts, channelId: channel };
   },
   async deleteMessage(workspace, action) {
-    await workspace.api.call("chat.delete", { channel: await roomIn(workspace, action), ts: tsIn(action) });
+    await workspace.api.call("chat.delete", { channel: await channelIn(workspace, action), ts: tsIn(action) });
     return { ok: true, deleted: true };
   },
   async pinMessage(workspace, action) {
-    await workspace.api.call("pins.add", { channel: await roomIn(workspace, action), timestamp: tsIn(action) });
+    await workspace.api.call("pins.add", { channel: await channelIn(workspace, action), timestamp: tsIn(action) });
     return { ok: true, pinned: true };
   },
   async unpinMessage(workspace, action) {
-    await workspace.api.call("pins.remove", { channel: await roomIn(workspace, action), timestamp: tsIn(action) });
+    await workspace.api.call("pins.remove", { channel: await channelIn(workspace, action), timestamp: tsIn(action) });
     return { ok: true, unpinned: true };
   },
   async listPins(workspace, action) {
-    const { items } = await workspace.api.call("pins.list", { channel: await roomIn(workspace, action) }, { as: "read" });
+    const { items } = await workspace.api.call("pins.list", { channel: await channelIn(workspace, action) }, { as: "read" });
     return { ok: true, pins: listOf(items).map((item) => shown(fieldsOf(item)?.["message"])) };
   },
   async memberInfo(workspace, action) {
@@ -157,7 +161,11 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     };
   },
   async "channel-info"(workspace, action) {
-    const { channel } = await workspace.api.call("conversations.info", { channel: await roomIn(workspace, action), include_num_members: true }, { as: "read" });
+    const { channel } = await workspace.api.call(
+      "conversations.info",
+      { channel: await channelIn(workspace, action), include_num_members: true },
+      { as: "read" },
+    );
     return { ok: true, channel };
   },
 };

@@ -33,7 +33,7 @@ async function people({ api }: Workspace): Promise<readonly Fields[]> {
   return all.filter((user) => user["deleted"] !== true && user["id"] !== "USLACKBOT");
 }
 
-const rooms = ({ api }: Workspace): Promise<readonly Fields[]> =>
+const conversations = ({ api }: Workspace): Promise<readonly Fields[]> =>
   api.list("conversations.list", "channels", { types: KINDS, exclude_archived: true }, MOST, { as: "read" });
 
 export function createDirectory(workspaces: Workspaces): Directory {
@@ -45,7 +45,7 @@ export function createDirectory(workspaces: Workspaces): Directory {
     listPeers: listSlackDirectoryPeersFromConfig,
     listGroups: listSlackDirectoryGroupsFromConfig,
     listPeersLive: async ({ cfg, accountId, query, limit }) => matching((await people(workspaces.of(cfg, accountId))).map(personOf), query, limit),
-    listGroupsLive: async ({ cfg, accountId, query, limit }) => matching((await rooms(workspaces.of(cfg, accountId))).map(channelOf), query, limit),
+    listGroupsLive: async ({ cfg, accountId, query, limit }) => matching((await conversations(workspaces.of(cfg, accountId))).map(channelOf), query, limit),
     async listGroupMembers({ cfg, accountId, groupId, limit }) {
       const workspace = workspaces.of(cfg, accountId);
       const channel = groupId.replace(/^(?:channel:|#)/i, "").toUpperCase();
@@ -62,7 +62,7 @@ export function createResolver(workspaces: Workspaces): NonNullable<ChannelPlugi
   return {
     async resolveTargets({ cfg, accountId, inputs, kind }) {
       const workspace = workspaces.of(cfg, accountId);
-      const all = await (kind === "user" ? people : rooms)(workspace).catch((error: unknown) => messageOf(error));
+      const all = await (kind === "user" ? people : conversations)(workspace).catch((error: unknown) => messageOf(error));
       return inputs.map((input) => {
         const wanted = input.trim().replace(/^(?:slack:|user:|channel:|[@#])+/i, "");
         if (typeof all === "string") return { input, resolved: false, note: all };

@@ -12,7 +12,7 @@ export interface SlackLab extends AsyncDisposable {
   readonly cfg: HostConfig;
   readonly ada: User;
   /** A channel with both of them in it. */
-  readonly room: string;
+  readonly chatId: string;
   readonly events: ChannelInboundEvent[];
   readonly status: ChannelAccountSnapshot;
   readonly logs: string[];
@@ -55,7 +55,7 @@ export async function startLab({ config = {}, stored = new Map(), ...options }: 
   const slack = await startSlack({ ackMs: 300 });
   const { world } = slack;
   const ada = world.person("ada", "Ada");
-  const room = world.conversation("channel", "general", [ada.id, world.bot.id]).id;
+  const chatId = world.conversation("channel", "general", [ada.id, world.bot.id]).id;
   const changes: ((draft: object) => void)[] = [];
   const logs: string[] = [];
   const log = (message: string): void => void logs.push(message);
@@ -66,7 +66,7 @@ export async function startLab({ config = {}, stored = new Map(), ...options }: 
     log: { info: log, warn: log },
     ...options,
   });
-  const cfg = { channels: { slack: { botToken: slack.botToken, appToken: slack.appToken, channels: { [room]: {} }, ...config } } } as HostConfig;
+  const cfg = { channels: { slack: { botToken: slack.botToken, appToken: slack.appToken, channels: { [chatId]: {} }, ...config } } } as HostConfig;
   const events: ChannelInboundEvent[] = [];
   const abort = new AbortController();
   let status: ChannelAccountSnapshot = { accountId: "default" };
@@ -83,7 +83,7 @@ export async function startLab({ config = {}, stored = new Map(), ...options }: 
     channel,
     cfg,
     ada,
-    room,
+    chatId,
     events,
     changes,
     get status() {

@@ -11,13 +11,13 @@ const PATH = "/slack/events";
 let slack: FakeSlack;
 let gateway: LabGateway;
 let ada: User;
-let room: string;
+let chatId: string;
 
 beforeAll(async () => {
   slack = await startSlack();
   ada = slack.world.person("ada", "Ada");
   const mallory = slack.world.person("mallory", "Mallory");
-  room = slack.world.conversation("channel", "general", [ada.id, mallory.id, slack.world.bot.id]).id;
+  chatId = slack.world.conversation("channel", "general", [ada.id, mallory.id, slack.world.bot.id]).id;
   gateway = await startLabGateway({
     sections: {
       channels: {
@@ -28,7 +28,7 @@ beforeAll(async () => {
           ackReaction: "",
           dmPolicy: "allowlist",
           allowFrom: [ada.id],
-          channels: { [room]: { users: [ada.id], requireMention: false } },
+          channels: { [chatId]: { users: [ada.id], requireMention: false } },
           slashCommand: { enabled: true },
         },
       },
@@ -46,7 +46,8 @@ afterAll(async () => {
 const isUp = (): Promise<void> => vi.waitFor(async () => expect((await gateway.account("slack"))?.connected).toBe(true), PATIENCE);
 const address = (): string => `${gateway.url.replace(/^ws/, "http")}${PATH}`;
 const asked = (word: string): number => gateway.model.requests.filter(({ user }) => user.includes(word)).length;
-const told = (word: string): number => slack.world.messages(room).filter(({ text, botId }) => botId === slack.world.bot.botId && text.includes(word)).length;
+const answered = (word: string): number =>
+  slack.world.messages(chatId).filter(({ text, botId }) => botId === slack.world.bot.botId && text.includes(word)).length;
 
 async function post(body: string, headers: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly body: string }> {
   const response = await fetch(address(), { method: "POST", body, headers });
@@ -58,7 +59,7 @@ const json = { "content-type": "application/json" };
 
 function eventBody(text: string, ts = `${seconds()}.${String(Math.floor(Math.random() * 1e6)).padStart(6, "0")}`): string {
   const { team, appId } = slack.world;
-  const event = { type: "message", channel: room, channel_type: "channel", user: ada.id, text, ts, event_ts: ts };
+  const event = { type: "message", channel: chatId, channel_type: "channel", user: ada.id, text, ts, event_ts: ts };
   return JSON.stringify({ type: "event_callback", team_id: team.id, api_app_id: appId, event_id: `Ev${ts}`, event_time: seconds(), event });
 }
 
@@ -70,7 +71,7 @@ test("23: an event that Slack signs is answered once; a replay starts nothing, h
   const body = eventBody("say w-once");
   const headers = signed(body);
   expect((await post(body, headers)).status).toBe(200);
-  await expect.poll(() => told("w-once"), PATIENCE).toBe(1);
+  await expect.poll(() => answered("w-once"), PATIENCE).toBe(1);
   const hex = headers["x-slack-signature"]!.slice(3);
   for (const written of [`v0=${hex}`, `v0=${hex.toUpperCase()}`, ` v0=${hex} `])
     expect((await post(body, { ...headers, "x-slack-signature": written })).status).toBe(200);
@@ -82,7 +83,7 @@ test("23: an event that Slack signs is answered once; a replay starts nothing, h
   expect((await post(body, headers)).status).toBe(200);
   expect((await post(body, signed(body, seconds() + 1))).status).toBe(200);
   await gateway.aside();
-  expect([asked("w-once"), told("w-once")]).toEqual([1, 1]);
+  expect([asked("w-once"), answered("w-once")]).toEqual([1, 1]);
 });
 
 test("23: what is not signed as it should be is refused, and starts nothing", async () => {
@@ -118,13 +119,13 @@ test("23: a command and a button that come a second time are taken once", async 
     command: "/openclaw",
     text: "say w-command",
     user_id: ada.id,
-    channel_id: room,
+    channel_id: chatId,
     team_id: team.id,
     api_app_id: appId,
     trigger_id: "1.2.abc",
-    response_url: `${slack.server.url}/commands/${room}/${ada.id}/r1`,
+    response_url: `${slack.server.url}/commands/${chatId}/${ada.id}/r1`,
   };
-  const { ts } = slack.world.post({ channel: room, text: "Pick", user: bot.id, botId: bot.botId });
+  const { ts } = slack.world.post({ channel: chatId, text: "Pick", user: bot.id, botId: bot.botId });
   const action = { type: "button", action_id: "openclaw:0", block_id: "b", value: "say w-button", action_ts: `${seconds()}.000001` };
   const press = {
     type: "block_actions",
@@ -132,8 +133,8 @@ test("23: a command and a button that come a second time are taken once", async 
     trigger_id: "1.3.abc",
     team: { id: team.id },
     user: { id: ada.id },
-    container: { message_ts: ts, channel_id: room },
-    channel: { id: room },
+    container: { message_ts: ts, channel_id: chatId },
+    channel: { id: chatId },
     message: { ts },
     actions: [action],
   };
@@ -145,7 +146,7 @@ test("23: a command and a button that come a second time are taken once", async 
   const later = Date.now() + 2000;
   for (const sent of [signedPost(mode, "slash_commands", command, later), signedPost(mode, "interactive", press, later)])
     expect((await post(sent.body, sent.headers)).status).toBe(200);
-  await expect.poll(() => [told("w-command"), told("w-button")], PATIENCE).toEqual([1, 1]);
+  await expect.poll(() => [answered("w-command"), answered("w-button")], PATIENCE).toEqual([1, 1]);
   await gateway.aside();
   expect([asked("w-command"), asked("w-button")]).toEqual([1, 1]);
   // What only one person may see is in a session of its own, not in the channel's.
@@ -167,20 +168,20 @@ test("23: Slack's questions about the address are answered only when they are si
 test("27: what a stranger does in HTTP mode reaches no model", async () => {
   const mallory = [...slack.world.users.values()].find(({ name }) => name === "mallory")!;
   const { people, world } = slack;
-  const { ts } = people.say("say w-bad", { by: mallory, channel: room });
-  people.edit(room, ts, "w-bad edit");
-  people.react(room, ts, "tada", mallory);
-  people.pin(room, ts, mallory);
-  people.slash("/openclaw", "say w-bad", mallory, room);
+  const { ts } = people.say("say w-bad", { by: mallory, channel: chatId });
+  people.edit(chatId, ts, "w-bad edit");
+  people.react(chatId, ts, "tada", mallory);
+  people.pin(chatId, ts, mallory);
+  people.slash("/openclaw", "say w-bad", mallory, chatId);
   const blocks = [{ type: "actions", elements: [{ type: "button", action_id: "openclaw:0", text: { type: "plain_text", text: "x" }, value: "say w-bad" }] }];
-  const own = world.post({ channel: room, text: "Pick", blocks, user: world.bot.id, botId: world.bot.botId });
-  people.press(room, own.ts, mallory, "say w-bad");
+  const own = world.post({ channel: chatId, text: "Pick", blocks, user: world.bot.id, botId: world.bot.botId });
+  people.press(chatId, own.ts, mallory, "say w-bad");
   people.submit(mallory, { a: "w-bad" });
   people.say("say w-bad", { by: mallory, channel: world.direct(mallory.id).id });
-  people.join(room, mallory);
-  people.remove(room, ts);
-  people.say("say w-good", { by: ada, channel: room });
-  await expect.poll(() => told("w-good"), PATIENCE).toBe(1);
+  people.join(chatId, mallory);
+  people.remove(chatId, ts);
+  people.say("say w-good", { by: ada, channel: chatId });
+  await expect.poll(() => answered("w-good"), PATIENCE).toBe(1);
   await expect.poll(() => slack.delivery.all.every(({ isAcked }) => isAcked), PATIENCE).toBe(true);
   await gateway.aside();
   for (const { body } of gateway.model.requests) expect(body).not.toMatch(/w-bad|mallory|Mallory/);

@@ -29,12 +29,12 @@ describe("a message", () => {
   test("in a channel, with a mention that also comes as app_mention: both have one id", async () => {
     const { people, world } = await open();
     const other = world.person("bob");
-    const { ts } = people.say(`<@${world.bot.id}> ask <@${other.id}>`, { by: lab.ada, channel: lab.room });
+    const { ts } = people.say(`<@${world.bot.id}> ask <@${other.id}>`, { by: lab.ada, channel: lab.chatId });
     await lab.until(() => lab.events.filter(({ id }) => id === ts).length === 2);
     const [first, second] = lab.events;
     expect(first).toMatchObject({
-      chat: { type: "channel", id: lab.room, channelName: "#general", title: "general" },
-      to: `channel:${lab.room}`,
+      chat: { type: "channel", id: lab.chatId, channelName: "#general", title: "general" },
+      to: `channel:${lab.chatId}`,
       mention: { mentioned: true, others: true },
     });
     expect(second).toMatchObject({ id: ts, mention: { mentioned: true } });
@@ -42,8 +42,8 @@ describe("a message", () => {
 
   test("of ours comes back and is known by its id; one of another bot says so", async () => {
     const { people } = await open();
-    await lab.channel.outbound!.sendText!({ cfg: lab.cfg, to: `channel:${lab.room}`, text: "from us" });
-    people.say("from a bot", { by: lab.ada, channel: lab.room, botId: "B0OTHER000" });
+    await lab.channel.outbound!.sendText!({ cfg: lab.cfg, to: `channel:${lab.chatId}`, text: "from us" });
+    people.say("from a bot", { by: lab.ada, channel: lab.chatId, botId: "B0OTHER000" });
     expect(await lab.event(() => true)).toMatchObject({ text: "from a bot", sender: { isBot: true } });
   });
 
@@ -51,18 +51,18 @@ describe("a message", () => {
     const { people, world } = await open({});
     const mallory = world.person("mallory");
     await lab.stop();
-    const root = people.say("where to?", { by: lab.ada, channel: lab.room }).ts;
+    const root = people.say("where to?", { by: lab.ada, channel: lab.chatId }).ts;
     for (const [by, text] of [
       [lab.ada, "Rome"],
       [mallory, "secret words"],
     ] as const)
-      world.post({ channel: lab.room, text, user: by.id, threadTs: root });
+      world.post({ channel: lab.chatId, text, user: by.id, threadTs: root });
     const fresh = await startLab({
       apiRoot: lab.slack.apiRoot,
-      config: { botToken: lab.slack.botToken, appToken: lab.slack.appToken, channels: { [lab.room]: { users: [lab.ada.id] } } },
+      config: { botToken: lab.slack.botToken, appToken: lab.slack.appToken, channels: { [lab.chatId]: { users: [lab.ada.id] } } },
     });
     await fresh.start();
-    const { ts } = people.say(`<@${world.bot.id}> what do you say?`, { by: lab.ada, channel: lab.room, thread: root });
+    const { ts } = people.say(`<@${world.bot.id}> what do you say?`, { by: lab.ada, channel: lab.chatId, thread: root });
     const event = await fresh.event(({ id }) => id === ts);
     expect(event).toMatchObject({
       chat: { threadId: root },
@@ -89,14 +89,14 @@ describe("a message", () => {
 describe("what happens to messages", () => {
   test("edits, deletions, pins, members and names are events with ids of their own", async () => {
     const { people, world } = await open();
-    const { ts } = people.say("one", { by: lab.ada, channel: lab.room });
-    people.edit(lab.room, ts, "two");
-    people.pin(lab.room, ts, lab.ada);
-    people.remove(lab.room, ts);
+    const { ts } = people.say("one", { by: lab.ada, channel: lab.chatId });
+    people.edit(lab.chatId, ts, "two");
+    people.pin(lab.chatId, ts, lab.ada);
+    people.remove(lab.chatId, ts);
     const bob = world.person("bob");
-    people.join(lab.room, bob);
-    people.leave(lab.room, bob);
-    people.event({ type: "channel_rename", channel: { id: lab.room, name: "new", created: 1 }, event_ts: "1700000001.000100" });
+    people.join(lab.chatId, bob);
+    people.leave(lab.chatId, bob);
+    people.event({ type: "channel_rename", channel: { id: lab.chatId, name: "new", created: 1 }, event_ts: "1700000001.000100" });
     await lab.until(() => lab.events.length === 7);
     expect(lab.events.map(({ kind, text }) => [kind, text])).toEqual([
       ["message", "one"],
@@ -112,19 +112,19 @@ describe("what happens to messages", () => {
 
   test("our own edits, and previews that Slack adds to links, are none", async () => {
     const { people, world } = await open();
-    const sent = await lab.channel.outbound!.sendText!({ cfg: lab.cfg, to: `channel:${lab.room}`, text: "one" });
+    const sent = await lab.channel.outbound!.sendText!({ cfg: lab.cfg, to: `channel:${lab.chatId}`, text: "one" });
     await lab.channel.actions!.handleAction!({
       channel: "slack",
       action: "edit",
       cfg: lab.cfg,
-      params: { to: `channel:${lab.room}`, messageId: sent.messageId, message: "two" },
+      params: { to: `channel:${lab.chatId}`, messageId: sent.messageId, message: "two" },
     });
-    const { ts } = people.say("a link", { by: lab.ada, channel: lab.room });
-    people.edit(lab.room, ts, "a link");
-    people.say("last", { by: lab.ada, channel: lab.room });
+    const { ts } = people.say("a link", { by: lab.ada, channel: lab.chatId });
+    people.edit(lab.chatId, ts, "a link");
+    people.say("last", { by: lab.ada, channel: lab.chatId });
     await lab.event(({ text }) => text === "last");
     expect(lab.events.map(({ text }) => text)).toEqual(["a link", "last"]);
-    expect(world.find(lab.room, sent.messageId)!.text).toBe("two");
+    expect(world.find(lab.chatId, sent.messageId)!.text).toBe("two");
   });
 
   test.each<[string, Record<string, unknown>, readonly string[]]>([
@@ -134,10 +134,10 @@ describe("what happens to messages", () => {
     ["allowlist of others", { reactionNotifications: "allowlist", reactionAllowlist: ["U0SOMEONE"] }, []],
   ])("reactions: %s", async (_, config, expected) => {
     const { people, world } = await open({ config });
-    const theirs = world.post({ channel: lab.room, text: "theirs", user: lab.ada.id }).ts;
-    const ours = world.post({ channel: lab.room, text: "ours", user: world.bot.id, botId: world.bot.botId }).ts;
-    for (const ts of [ours, theirs]) people.react(lab.room, ts, "tada", lab.ada);
-    people.say("last", { by: lab.ada, channel: lab.room });
+    const theirs = world.post({ channel: lab.chatId, text: "theirs", user: lab.ada.id }).ts;
+    const ours = world.post({ channel: lab.chatId, text: "ours", user: world.bot.id, botId: world.bot.botId }).ts;
+    for (const ts of [ours, theirs]) people.react(lab.chatId, ts, "tada", lab.ada);
+    people.say("last", { by: lab.ada, channel: lab.chatId });
     await lab.event(({ text }) => text === "last");
     const names = new Map([
       [ours, "ours"],
@@ -150,12 +150,12 @@ describe("what happens to messages", () => {
 describe("commands and buttons", () => {
   test("the slash command has a session of its own, and its answer is for one person", async () => {
     const slack = await open({ config: { slashCommand: { enabled: true } } });
-    const sent = slack.people.slash("/openclaw", "what is up?", lab.ada, lab.room);
+    const sent = slack.people.slash("/openclaw", "what is up?", lab.ada, lab.chatId);
     const event = await lab.event(({ kind }) => kind === "command");
     expect(event).toMatchObject({
       text: "what is up?",
       sender: { id: lab.ada.id },
-      chat: { id: lab.room },
+      chat: { id: lab.chatId },
       context: { SessionKey: `slack:slash:${lab.ada.id.toLowerCase()}` },
     });
     await lab.channel.outbound!.sendText!({ cfg: lab.cfg, to: event.to, text: "**fine**" });
@@ -165,7 +165,7 @@ describe("commands and buttons", () => {
     expect(slack.responses()).toHaveLength(5);
     expect(
       slack.world
-        .messages(lab.room)
+        .messages(lab.chatId)
         .map(({ text, ephemeralFor }) => [text, ephemeralFor])
         .at(-1),
     ).toEqual(["6", lab.ada.id]);
@@ -180,8 +180,8 @@ describe("commands and buttons", () => {
       commands: [{ name: "think", description: "", acceptsArgs: true }],
       signal: new AbortController().signal,
     });
-    const other = people.slash("/deploy", "now", lab.ada, lab.room);
-    people.slash("/think", "high", lab.ada, lab.room);
+    const other = people.slash("/deploy", "now", lab.ada, lab.chatId);
+    people.slash("/think", "high", lab.ada, lab.chatId);
     expect(await lab.event(({ kind }) => kind === "command")).toMatchObject({ text: "/think high" });
     await lab.until(() => other.isAcked);
     expect(lab.events).toHaveLength(1);
@@ -193,13 +193,13 @@ describe("commands and buttons", () => {
     for (const count of [3, 7]) {
       const { messageId } = await lab.channel.outbound!.sendPayload!({
         cfg: lab.cfg,
-        to: `channel:${lab.room}`,
+        to: `channel:${lab.chatId}`,
         text: "Pick",
         payload: { text: "Pick", channelData: { slack: { buttons: buttons(count) } } },
       });
-      const [, actions] = world.find(lab.room, messageId)!.blocks as { elements: { type: string }[] }[];
+      const [, actions] = world.find(lab.chatId, messageId)!.blocks as { elements: { type: string }[] }[];
       expect(actions!.elements.map(({ type }) => type)).toEqual(count === 3 ? ["button", "button", "button"] : ["static_select"]);
-      people.press(lab.room, messageId, lab.ada, "/think 2");
+      people.press(lab.chatId, messageId, lab.ada, "/think 2");
     }
     await lab.until(() => lab.events.length === 2);
     people.submit(lab.ada, { b: { a: { value: "x" } } });
@@ -209,7 +209,7 @@ describe("commands and buttons", () => {
       ["button", "/think 2"],
       ["notice", 'the form form was sent: {"b":{"a":{"value":"x"}}}'],
     ]);
-    expect(lab.events[0]).toMatchObject({ to: `channel:${lab.room}`, sender: { id: lab.ada.id } });
+    expect(lab.events[0]).toMatchObject({ to: `channel:${lab.chatId}`, sender: { id: lab.ada.id } });
   });
 });
 

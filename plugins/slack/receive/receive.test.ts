@@ -33,7 +33,7 @@ describe("an envelope", () => {
   test("for another app or workspace, and one without sense, is acknowledged and dropped", async () => {
     await open();
     const { people, world } = lab.slack;
-    const message = { type: "message", ts: "1700000000.000100", user: lab.ada.id, text: "x", channel: lab.room, channel_type: "channel" };
+    const message = { type: "message", ts: "1700000000.000100", user: lab.ada.id, text: "x", channel: lab.chatId, channel_type: "channel" };
     const sent = [
       people.event(message, { api_app_id: "A0OTHER00" }),
       people.event(message, { team_id: "T0OTHER00", authorizations: [] }),
@@ -42,7 +42,7 @@ describe("an envelope", () => {
     ];
     await lab.until(() => sent.every(({ isAcked }) => isAcked));
     expect(lab.events).toEqual([]);
-    expect(world.messages(lab.room)).toEqual([]);
+    expect(world.messages(lab.chatId)).toEqual([]);
   });
 });
 
@@ -117,12 +117,12 @@ describe("after a stop", () => {
     const { people, world, delivery } = lab.slack;
     const direct = world.direct(lab.ada.id).id;
     people.say("one", { by: lab.ada, channel: direct });
-    const root = people.say("root", { by: lab.ada, channel: lab.room }).ts;
-    people.say("in thread", { by: lab.ada, channel: lab.room, thread: root });
+    const root = people.say("root", { by: lab.ada, channel: lab.chatId }).ts;
+    people.say("in thread", { by: lab.ada, channel: lab.chatId, thread: root });
     await lab.until(() => lab.events.length === 3);
     await lab.stop();
     people.say("missed", { by: lab.ada, channel: direct });
-    people.say("missed in thread", { by: lab.ada, channel: lab.room, thread: root });
+    people.say("missed in thread", { by: lab.ada, channel: lab.chatId, thread: root });
     delivery.giveUp();
     const before = lab;
     // The next process, in the same workspace.
@@ -136,10 +136,10 @@ describe("after a stop", () => {
 
 test("a conversation that has another id keeps its settings", async () => {
   await open();
-  const to = lab.slack.people.moved(lab.room);
+  const to = lab.slack.people.moved(lab.chatId);
   await lab.until(() => lab.changes.length === 1);
   const draft = {
-    channels: { slack: { channels: { [lab.room]: { users: ["U1"] } }, accounts: { work: { channels: { [lab.room]: { requireMention: false } } } } } },
+    channels: { slack: { channels: { [lab.chatId]: { users: ["U1"] } }, accounts: { work: { channels: { [lab.chatId]: { requireMention: false } } } } } },
   };
   lab.changes[0]!(draft);
   expect(draft.channels.slack).toEqual({ channels: { [to]: { users: ["U1"] } }, accounts: { work: { channels: { [to]: { requireMention: false } } } } });

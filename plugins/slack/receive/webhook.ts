@@ -72,7 +72,7 @@ export async function runWebhook({ webhooks, account, run, receiver, ending }: W
       await receiver.take(delivered.type, delivered.payload, true);
       return { status: 200, body: "" };
     },
-    // Whoever brings it a second time has nothing to gain, and Slack itself is not to try again.
+    // A second time has no effect, and Slack itself is not to try again.
     repeated: () => ({ status: 200, body: "" }),
   });
   try {

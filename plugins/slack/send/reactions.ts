@@ -71,7 +71,7 @@ export async function removeReaction({ api, ownReactions }: Workspace, channel: 
   ownReactions.delete(`${channel}/${ts}`);
 }
 
-/** All of ours, whoever set them. Gives their names. */
+/** All of our own, set by any process. Gives their names. */
 export async function removeOwnReactions(workspace: Workspace, channel: string, ts: string, signal?: AbortSignal): Promise<readonly string[]> {
   const { api } = workspace;
   const { message } = await api.call("reactions.get", { channel, timestamp: ts, full: true }, { signal, lane: channel });

@@ -19,9 +19,9 @@ afterEach(async () => {
 });
 
 type Over = Partial<ChannelOutboundContext>;
-const contextOf = (over: Over = {}): ChannelOutboundContext => ({ cfg: lab.cfg, to: `channel:${lab.room}`, text: "hello", ...over });
+const contextOf = (over: Over = {}): ChannelOutboundContext => ({ cfg: lab.cfg, to: `channel:${lab.chatId}`, text: "hello", ...over });
 const send = (over?: Over) => lab.channel.outbound!.sendText!(contextOf(over));
-const seen = (channel = lab.room) => lab.slack.world.messages(channel);
+const seen = (channel = lab.chatId) => lab.slack.world.messages(channel);
 const failed = (work: Promise<unknown>) =>
   work.then(
     () => expect.fail("it was sent"),
@@ -49,8 +49,8 @@ describe("a text", () => {
   });
 
   test("belongs to the thread it is in, else to the message that it answers", async () => {
-    const root = lab.slack.world.post({ channel: lab.room, text: "root", user: lab.ada.id }).ts;
-    const other = lab.slack.world.post({ channel: lab.room, text: "other", user: lab.ada.id }).ts;
+    const root = lab.slack.world.post({ channel: lab.chatId, text: "root", user: lab.ada.id }).ts;
+    const other = lab.slack.world.post({ channel: lab.chatId, text: "other", user: lab.ada.id }).ts;
     await send({ threadId: root, replyToId: other });
     await send({ replyToId: other });
     await send({ replyToId: "command:1.2" });
@@ -100,7 +100,7 @@ describe("a text", () => {
       delivery: { state: "failed" },
       message: expect.stringContaining("/invite") as unknown,
     });
-    world.conversations.get(lab.room)!.isArchived = true;
+    world.conversations.get(lab.chatId)!.isArchived = true;
     expect(await failed(send())).toMatchObject({ delivery: { state: "failed" }, reason: "is_archived" });
     await expect(send({ to: "channel:" })).rejects.toThrow(/names nobody on Slack/);
   });
@@ -115,7 +115,7 @@ describe("a file", () => {
     lab.channel.outbound!.sendMedia!(contextOf({ text: "**look**", mediaUrl: file("notes.txt", "words"), mediaLocalRoots: [folder], ...over }));
 
   test("goes in three steps, its bytes to another host without the token, with its text below", async () => {
-    const root = lab.slack.world.post({ channel: lab.room, text: "root", user: lab.ada.id }).ts;
+    const root = lab.slack.world.post({ channel: lab.chatId, text: "root", user: lab.ada.id }).ts;
     await sendFile({ threadId: root });
     const { text, threadTs, files } = seen().at(-1)!;
     expect([text, threadTs, files[0]!.name, files[0]!.data.toString()]).toEqual(["*look*", root, "notes.txt", "words"]);
@@ -167,7 +167,7 @@ describe("while an answer is written", () => {
     return lab.channel.preview!.open({
       cfg: { channels: { slack } } as never,
       accountId: "default",
-      to: `channel:${lab.room}`,
+      to: `channel:${lab.chatId}`,
       chatType: "channel",
       signal,
       ...over,
@@ -175,9 +175,9 @@ describe("while an answer is written", () => {
   };
 
   test("a thread shows Slack's own stream, which becomes the answer", async () => {
-    const said = lab.slack.world.post({ channel: lab.room, text: "q", user: lab.ada.id }).ts;
+    const said = lab.slack.world.post({ channel: lab.chatId, text: "q", user: lab.ada.id }).ts;
     await lab.start();
-    lab.slack.people.say("hm", { by: lab.ada, channel: lab.room, thread: said });
+    lab.slack.people.say("hm", { by: lab.ada, channel: lab.chatId, thread: said });
     await lab.event(({ text }) => text === "hm");
     const preview = open({ threadId: said })!;
     await preview.update("One two");
@@ -191,10 +191,10 @@ describe("while an answer is written", () => {
 
   test("a stream that was left open by another process is ended before it becomes the answer", async () => {
     const { world } = lab.slack;
-    const said = world.post({ channel: lab.room, text: "q", user: lab.ada.id }).ts;
-    const { ts } = world.post({ channel: lab.room, text: "half", user: world.bot.id, botId: world.bot.botId, threadTs: said, isStreaming: true });
+    const said = world.post({ channel: lab.chatId, text: "q", user: lab.ada.id }).ts;
+    const { ts } = world.post({ channel: lab.chatId, text: "half", user: world.bot.id, botId: world.bot.botId, threadTs: said, isStreaming: true });
     await lab.channel.outbound!.editPreview!({ ...contextOf({ text: "whole", threadId: said }), payload: { text: "whole" }, previewId: ts });
-    expect(world.find(lab.room, ts)).toMatchObject({ text: "whole", isStreaming: false });
+    expect(world.find(lab.chatId, ts)).toMatchObject({ text: "whole", isStreaming: false });
   });
 
   test("elsewhere a message is edited, and goes where it is not wanted", async () => {
@@ -220,16 +220,16 @@ describe("while an answer is written", () => {
 
   test("an answer that is too long for an edit is sent as a new message", async () => {
     const { world } = lab.slack;
-    const { ts } = world.post({ channel: lab.room, text: "half", user: world.bot.id, botId: world.bot.botId });
+    const { ts } = world.post({ channel: lab.chatId, text: "half", user: world.bot.id, botId: world.bot.botId });
     const text = "&".repeat(3000);
     expect(await lab.channel.outbound!.editPreview!({ ...contextOf({ text }), payload: { text }, previewId: ts })).toBeUndefined();
     await send({ text, stalePreviewId: ts });
     expect(seen()).toHaveLength(1);
   });
 
-  test("a thread shows that somebody writes; an app without that shows nothing and asks once", async () => {
-    const said = lab.slack.world.post({ channel: lab.room, text: "q", user: lab.ada.id }).ts;
-    const where = { cfg: lab.cfg, accountId: "default", to: `channel:${lab.room}`, threadId: said };
+  test("a thread shows that someone writes; an app without that shows nothing and asks once", async () => {
+    const said = lab.slack.world.post({ channel: lab.chatId, text: "q", user: lab.ada.id }).ts;
+    const where = { cfg: lab.cfg, accountId: "default", to: `channel:${lab.chatId}`, threadId: said };
     await lab.channel.typing!.start({ ...where, signal });
     await lab.channel.typing!.stop!(where);
     expect(lab.slack.statuses.map(({ status }) => status)).toEqual(["is writing…", ""]);
@@ -239,12 +239,12 @@ describe("while an answer is written", () => {
   });
 
   test("our sign on a message is set by its name, and taken away", async () => {
-    const { ts } = lab.slack.world.post({ channel: lab.room, text: "q", user: lab.ada.id });
-    const set = (emoji: string) => lab.channel.reactions!.set({ cfg: lab.cfg, accountId: "default", to: `channel:${lab.room}`, messageId: ts, emoji });
+    const { ts } = lab.slack.world.post({ channel: lab.chatId, text: "q", user: lab.ada.id });
+    const set = (emoji: string) => lab.channel.reactions!.set({ cfg: lab.cfg, accountId: "default", to: `channel:${lab.chatId}`, messageId: ts, emoji });
     await set("👀");
     await set("eyes");
-    expect([...lab.slack.world.find(lab.room, ts)!.reactions.keys()]).toEqual(["eyes"]);
+    expect([...lab.slack.world.find(lab.chatId, ts)!.reactions.keys()]).toEqual(["eyes"]);
     await set("");
-    expect(lab.slack.world.find(lab.room, ts)!.reactions.size).toBe(0);
+    expect(lab.slack.world.find(lab.chatId, ts)!.reactions.size).toBe(0);
   });
 });

@@ -29,7 +29,7 @@ export interface Delivery {
   useHttp(mode: HttpMode | undefined): void;
   /** What was not acknowledged is not brought again: Slack gives up some time. */
   giveUp(): void;
-  /** Sockets that have been greeted and not told to go. */
+  /** Sockets that have been greeted and not asked to go. */
   readonly open: number;
   readonly all: readonly Delivered[];
   /** Answers to signed requests. */

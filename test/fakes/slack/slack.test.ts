@@ -6,11 +6,11 @@ import { type FakeSlack, startSlack, type User } from "./index.ts";
 
 let slack: FakeSlack;
 let ada: User;
-let room: string;
+let chatId: string;
 beforeEach(async () => {
   slack = await startSlack({ ackMs: 100 });
   ada = slack.world.person("ada");
-  room = slack.world.conversation("channel", "general", [ada.id, slack.world.bot.id]).id;
+  chatId = slack.world.conversation("channel", "general", [ada.id, slack.world.bot.id]).id;
 });
 afterEach(() => slack[Symbol.asyncDispose]());
 
@@ -53,7 +53,7 @@ describe("the Web API", () => {
   });
 
   test("refuses texts and blocks that are too long, and empty ones", async () => {
-    const post = (more: Record<string, string>) => ask("chat.postMessage", { channel: room, ...more });
+    const post = (more: Record<string, string>) => ask("chat.postMessage", { channel: chatId, ...more });
     expect(await post({})).toMatchObject({ error: "no_text" });
     expect(await post({ text: "x".repeat(40_001) })).toMatchObject({ error: "msg_too_long" });
     expect(await post({ blocks: JSON.stringify([{ type: "section", text: { type: "mrkdwn", text: "x".repeat(3001) } }]) })).toMatchObject({
@@ -62,54 +62,54 @@ describe("the Web API", () => {
     expect(await post({ blocks: JSON.stringify(Array.from({ length: 51 }, () => ({ type: "divider" }))) })).toMatchObject({ error: "invalid_blocks" });
     expect(await post({ blocks: "{" })).toMatchObject({ error: "invalid_blocks_format" });
     const { ts } = await post({ text: "fine" });
-    expect(await ask("chat.update", { channel: room, ts: String(ts), text: "x".repeat(4001) })).toMatchObject({ error: "msg_too_long" });
+    expect(await ask("chat.update", { channel: chatId, ts: String(ts), text: "x".repeat(4001) })).toMatchObject({ error: "msg_too_long" });
     expect(await post({ text: "x", thread_ts: "1.2" })).toMatchObject({ error: "invalid_thread_ts" });
   });
 
   test("methods that read see no JSON", async () => {
     const headers = { authorization: `Bearer ${slack.botToken}`, "content-type": "application/json" };
-    const response = await fetch(`${slack.apiRoot}/conversations.info`, { method: "POST", body: JSON.stringify({ channel: room }), headers });
+    const response = await fetch(`${slack.apiRoot}/conversations.info`, { method: "POST", body: JSON.stringify({ channel: chatId }), headers });
     expect(await response.json()).toMatchObject({ ok: false });
-    expect(await (await fetch(`${slack.apiRoot}/conversations.info?channel=${room}`, { headers })).json()).toMatchObject({ ok: true });
+    expect(await (await fetch(`${slack.apiRoot}/conversations.info?channel=${chatId}`, { headers })).json()).toMatchObject({ ok: true });
   });
 
   test("a stream takes text until it is stopped, and edits only then", async () => {
-    const root = slack.world.post({ channel: room, text: "q", user: ada.id }).ts;
-    expect(await ask("chat.startStream", { channel: room, thread_ts: root })).toMatchObject({ error: "missing_recipient_user_id" });
+    const root = slack.world.post({ channel: chatId, text: "q", user: ada.id }).ts;
+    expect(await ask("chat.startStream", { channel: chatId, thread_ts: root })).toMatchObject({ error: "missing_recipient_user_id" });
     const { ts } = await ask("chat.startStream", {
-      channel: room,
+      channel: chatId,
       thread_ts: root,
       recipient_user_id: ada.id,
       recipient_team_id: slack.world.team.id,
       markdown_text: "a",
     });
-    await ask("chat.appendStream", { channel: room, ts: String(ts), markdown_text: "b" });
-    expect(await ask("chat.update", { channel: room, ts: String(ts), text: "x" })).toMatchObject({ error: "streaming_state_conflict" });
-    await ask("chat.stopStream", { channel: room, ts: String(ts) });
-    expect(await ask("chat.appendStream", { channel: room, ts: String(ts), markdown_text: "c" })).toMatchObject({ error: "message_not_in_streaming_state" });
-    expect(slack.world.find(room, String(ts))!.text).toBe("ab");
+    await ask("chat.appendStream", { channel: chatId, ts: String(ts), markdown_text: "b" });
+    expect(await ask("chat.update", { channel: chatId, ts: String(ts), text: "x" })).toMatchObject({ error: "streaming_state_conflict" });
+    await ask("chat.stopStream", { channel: chatId, ts: String(ts) });
+    expect(await ask("chat.appendStream", { channel: chatId, ts: String(ts), markdown_text: "c" })).toMatchObject({ error: "message_not_in_streaming_state" });
+    expect(slack.world.find(chatId, String(ts))!.text).toBe("ab");
   });
 
   test("a file goes up in three steps, and comes down with a token only", async () => {
     const { upload_url: url, file_id: id } = await ask("files.getUploadURLExternal", { filename: "a.txt", length: "5" });
-    expect(await ask("files.completeUploadExternal", { files: JSON.stringify([{ id }]), channel_id: room })).toMatchObject({ error: "file_not_found" });
+    expect(await ask("files.completeUploadExternal", { files: JSON.stringify([{ id }]), channel_id: chatId })).toMatchObject({ error: "file_not_found" });
     expect((await fetch(String(url), { method: "POST", body: "four" })).status).toBe(400);
     expect((await fetch(String(url), { method: "POST", body: "words" })).status).toBe(200);
-    const done = await ask("files.completeUploadExternal", { files: JSON.stringify([{ id }]), channel_id: room, initial_comment: "see" });
+    const done = await ask("files.completeUploadExternal", { files: JSON.stringify([{ id }]), channel_id: chatId, initial_comment: "see" });
     const [file] = done["files"] as { url_private: string }[];
     expect(await (await fetch(file!.url_private, { headers: { authorization: `Bearer ${slack.botToken}` } })).text()).toBe("words");
     expect(await (await fetch(file!.url_private)).text()).toContain("Sign in");
   });
 
   test("the history is newest first, a thread oldest first with its first message, and neither shows what one person sees", async () => {
-    const { ts: root } = await ask("chat.postMessage", { channel: room, text: "root" });
-    await ask("chat.postMessage", { channel: room, text: "reply", thread_ts: String(root) });
-    await ask("chat.postMessage", { channel: room, text: "later" });
-    await ask("chat.postEphemeral", { channel: room, user: ada.id, text: "psst" });
+    const { ts: root } = await ask("chat.postMessage", { channel: chatId, text: "root" });
+    await ask("chat.postMessage", { channel: chatId, text: "reply", thread_ts: String(root) });
+    await ask("chat.postMessage", { channel: chatId, text: "later" });
+    await ask("chat.postEphemeral", { channel: chatId, user: ada.id, text: "psst" });
     const texts = (answer: Record<string, unknown>) => (answer["messages"] as { text: string }[]).map(({ text }) => text);
-    expect(texts(await ask("conversations.history", { channel: room }))).toEqual(["later", "root"]);
-    expect(texts(await ask("conversations.history", { channel: room, oldest: String(root) }))).toEqual(["later"]);
-    expect(texts(await ask("conversations.replies", { channel: room, ts: String(root) }))).toEqual(["root", "reply"]);
+    expect(texts(await ask("conversations.history", { channel: chatId }))).toEqual(["later", "root"]);
+    expect(texts(await ask("conversations.history", { channel: chatId, oldest: String(root) }))).toEqual(["later"]);
+    expect(texts(await ask("conversations.replies", { channel: chatId, ts: String(root) }))).toEqual(["root", "reply"]);
   });
 });
 
@@ -124,7 +124,7 @@ describe("Socket Mode", () => {
 
   test("what is not acknowledged comes again, with its count, until it is", async () => {
     const { got, ack } = await connect();
-    const { events } = slack.people.say("hello", { by: ada, channel: room });
+    const { events } = slack.people.say("hello", { by: ada, channel: chatId });
     const envelopes = () => got.filter(({ type }) => type === "events_api");
     await expect
       .poll(() =>
@@ -137,14 +137,14 @@ describe("Socket Mode", () => {
     await expect.poll(() => events[0]!.isAcked).toBe(true);
   });
 
-  test("what nobody was there for comes with the next connection; a connection that is told to go gets nothing new", async () => {
-    slack.people.say("early", { by: ada, channel: room });
+  test("what nobody was there for comes with the next connection; a connection that is asked to go gets nothing new", async () => {
+    slack.people.say("early", { by: ada, channel: chatId });
     const first = await connect();
     await expect.poll(() => first.got.some(({ payload }) => payload?.event?.text === "early")).toBe(true);
     slack.delivery.disconnect("warning");
     await expect.poll(() => first.got.at(-1)).toBeDefined();
     const second = await connect();
-    slack.people.say("late", { by: ada, channel: room });
+    slack.people.say("late", { by: ada, channel: chatId });
     await expect.poll(() => second.got.some(({ payload }) => payload?.event?.text === "late")).toBe(true);
     expect(first.got.some(({ payload }) => payload?.event?.text === "late")).toBe(false);
     expect(first.got.some(({ type, reason }) => type === "disconnect" && reason === "warning")).toBe(true);
@@ -152,7 +152,7 @@ describe("Socket Mode", () => {
 });
 
 test("an answer to a command is taken five times", async () => {
-  const { responseUrl } = slack.people.slash("/x", "", ada, room);
+  const { responseUrl } = slack.people.slash("/x", "", ada, chatId);
   const post = async () =>
     (await fetch(responseUrl, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ text: "a" }) })).status;
   expect([await post(), await post(), await post(), await post(), await post(), await post()]).toEqual([200, 200, 200, 200, 200, 404]);

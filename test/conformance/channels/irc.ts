@@ -5,7 +5,7 @@ import { startPerson, type Heard, type Person } from "../../fakes/irc/person.ts"
 import { startRelay, type Relay } from "../../fakes/irc/relay.ts";
 import { startNgircd, type Ngircd } from "../../fakes/ngircd.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, Lacks, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
+import type { ChannelLab, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/irc", import.meta.url));
@@ -113,6 +113,26 @@ function createPeople({ owner, stranger }: Ground): Pick<ChannelLab, "say" | "re
   };
 }
 
+/** What a server and the line to it can suffer. A connection that went silent is noticed after two minutes: plugins/irc/ngircd.test.ts has its own times. */
+export const IRC_FAULTS: readonly FaultName[] = ["lostAnswer", "slow", "garbageEvents", "revoke"];
+
+function createFaults({ relay }: Ground): LabFaults {
+  return {
+    lostAnswer: () => relay.cutBehind("PRIVMSG olga "),
+    slow: (ms) => relay.delay((ms ?? 0) / 2),
+    garbageEvents() {
+      const lines = ["", ":", "@", "PRIVMSG", ":x PRIVMSG", ":olga!olga@127.0.0.1 PRIVMSG claw", "BATCH +", "353", "KICK", ":x 001 x :Welcome", "\u0000\u0001"];
+      relay.inject(Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join("")), Buffer.from([0xff, 0xfe, 0x0d, 0x0a])]));
+      return Promise.resolve();
+    },
+    revoke() {
+      relay.refuse([`:irc.lab.invalid 464 ${BOT} :Bad server password`, "ERROR :Access denied: Bad server password"]);
+      relay.cut();
+      return Promise.resolve();
+    },
+  };
+}
+
 function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, capabilities: ChannelCapabilities): ChannelLab {
   const { relay, owner } = ground;
   return {
@@ -140,8 +160,10 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
         () => "the server did not see that the bot is gone",
       );
     },
+    faults: createFaults(ground),
     mendCredentials() {
-      gateway.configure({ channels: { irc: sectionOf(ground, PASSWORD, settings) } });
+      relay.refuse(undefined);
+      gateway.configure({ channels: { irc: { ...sectionOf(ground, PASSWORD, settings), realname: "mended" } } });
       return Promise.resolve();
     },
     async [Symbol.asyncDispose]() {

@@ -21,7 +21,7 @@ export interface ChannelDescription<A extends ChannelAccount = ChannelAccount, P
   readonly connection?: Partial<Omit<AccountRunOptions, "connect">> | undefined;
   /** Sends one message and gives the platform's id for it. */
   send(account: A, message: ChannelOutboundContext): Promise<string>;
-  /** Longest message. Default 4000. */
+  /** Longest message; the host cuts longer texts, as Markdown unless `outbound` says otherwise. Default 4000. */
   readonly textLimit?: number | undefined;
   readonly outbound?: Partial<ChannelOutboundAdapter> | undefined;
   /** Anything else of the contract, over what is made here. */
@@ -66,6 +66,8 @@ export function defineChannel<A extends ChannelAccount = ChannelAccount, P exten
     },
     outbound: {
       deliveryMode: "direct",
+      // Without it long texts would go out whole.
+      chunkerMode: "markdown",
       textChunkLimit: textLimit,
       sendText: async (message) => ({ channel: id, messageId: await description.send(accounts.read(message.cfg, message.accountId), message) }),
       ...outbound,

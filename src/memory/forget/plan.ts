@@ -109,7 +109,9 @@ async function planLines(
   if (note.hash === "" || startLine < 1 || endLine < startLine || startLine > lines.length) {
     throw new AppError(
       "INVALID_INPUT",
-      note.hash === "" ? `there is no note ${path}` : `${path} has ${lines.length} line${lines.length === 1 ? "" : "s"}; there are no lines ${startLine} to ${endLine}`,
+      note.hash === ""
+        ? `there is no note ${path}`
+        : `${path} has ${lines.length} line${lines.length === 1 ? "" : "s"}; there are no lines ${startLine} to ${endLine}`,
     );
   }
   const last = Math.min(endLine, lines.length);

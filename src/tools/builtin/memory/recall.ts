@@ -35,7 +35,14 @@ export function createRecall(deps: RecallDeps): Recall {
 
   async function find(agentId: string, sessionKey: string, sessionId: string, message: string, mode: "hint" | "inject"): Promise<string | undefined> {
     const scope = await memoryScope(deps, { agentId, sessionKey });
-    const { hits } = await memory.search(agentId, { query: message.slice(0, 1000), maxResults: MOST * 3, minScore: LEAST_SCORE, scope, answering: sessionId, session: { key: sessionKey } });
+    const { hits } = await memory.search(agentId, {
+      query: message.slice(0, 1000),
+      maxResults: MOST * 3,
+      minScore: LEAST_SCORE,
+      scope,
+      answering: sessionId,
+      session: { key: sessionKey },
+    });
     // What this very conversation said is in front of the model anyway.
     const useful = hits.filter((hit) => hit.sessionId !== sessionId && hit.supersededBy === undefined).slice(0, MOST);
     if (useful.length === 0) return undefined;

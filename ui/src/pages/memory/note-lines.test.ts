@@ -25,7 +25,7 @@ test("a text that is not drawn is taken apart at a line", () => {
   expect(splitAtLine("a\nb", undefined)).toEqual(["a\nb", undefined, ""]);
 });
 
-test("lines that read alike are told apart, and an empty one stands for the next", () => {
+test("lines that read alike are distinguished, and an empty one stands for the next", () => {
   const text = "- eggs\n- milk\n- eggs\n\n- rye";
   expect([occurrence(text, 1, 1), occurrence(text, 3, 1), occurrence(text, 3, 2)]).toEqual([0, 1, 0]);
   expect([writtenLine(text, 4), writtenLine(text, 5), writtenLine(text, 99)]).toEqual([5, 5, 99]);

@@ -124,6 +124,30 @@ describeInBrowser("the memory page", () => {
     expect(new URL(page.url()).searchParams.get("q")).toBe("who is allergic to walnuts?");
   });
 
+  test("a long note opens at the cited line: one that is too long to be drawn, and one with lines that read alike", async () => {
+    const filling = Array.from({ length: 12_000 }, (_, at) => `Line ${at + 1} is about nothing in particular.`);
+    filling[8999] = "The heron nests behind the mill.";
+    writeFileSync(file("memory/long.md"), filling.join("\n"));
+    const items = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? "- bought eggs" : `- number ${at + 1}`));
+    writeFileSync(file("memory/list.md"), `# List\n\n${items.join("\n")}\n`);
+    const inView = (found: Locator): Promise<boolean> =>
+      found.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= 0 && bottom <= (element.ownerDocument.defaultView?.innerHeight ?? 0);
+      });
+    const page = await scene.open("memory?note=memory/long.md&line=9000");
+    const heron = article(page, "memory/long.md").locator(".found");
+    await heron.waitFor();
+    expect(await heron.innerText()).toBe("The heron nests behind the mill.");
+    expect(await inView(heron)).toBe(true);
+    await page.goto(page.url().replace(/memory\?.*$/, "memory?note=memory/list.md&line=303"));
+    const eggs = article(page, "memory/list.md").locator(".found");
+    await eggs.waitFor();
+    expect(await eggs.innerText()).toBe("bought eggs");
+    expect(await eggs.evaluate((element) => [...(element.closest("ul, ol")?.children ?? [])].indexOf(element))).toBe(300);
+    expect(await inView(eggs)).toBe(true);
+  });
+
   test("a message is found with its speaker and session, and opens in the chat at the message", async () => {
     const page = await scene.open("memory?q=where%20does%20Lena%20live");
     const hit = results(page).filter({ has: page.locator(".snippet", { hasText: "My sister Lena" }) });

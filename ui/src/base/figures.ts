@@ -24,8 +24,25 @@ export function moment(at: number, now = Date.now()): string {
   return new Date(at).toDateString() === new Date(now).toDateString() ? clock.format(at) : dayAndClock.format(at);
 }
 
-/** For titles: the whole date. */
-export const exactly = (at: number): string => exact.format(at);
+/** For titles: the whole date, in this browser's zone or in another one, which is then named. */
+export function exactly(at: number, timeZone?: string): string {
+  if (timeZone === undefined || timeZone === exact.resolvedOptions().timeZone) return exact.format(at);
+  try {
+    return new Intl.DateTimeFormat(undefined, {
+      weekday: "long",
+      day: "numeric",
+      month: "long",
+      year: "numeric",
+      hour: "numeric",
+      minute: "2-digit",
+      second: "2-digit",
+      timeZone,
+      timeZoneName: "short",
+    }).format(at);
+  } catch {
+    return exact.format(at); // A zone that this browser does not know.
+  }
+}
 
 /** A length of time: `340 ms`, `2.4 s`, `3 min 20 s`, `5 h 4 min`. */
 export function duration(ms: number): string {

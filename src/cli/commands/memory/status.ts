@@ -159,7 +159,7 @@ async function embedded(io: Io, { call }: MemorySource, agentId: string): Promis
   for (;;) {
     const [agent] = (await call("memory.status", { agentId })).agents;
     const { pending = 0 } = (agent?.status.vector ?? {}) as { readonly pending?: number };
-    if (pending === 0 || (agent?.status.custom as Embedding).providerUnavailableReason !== undefined) return;
+    if (pending === 0 || ((agent?.status.custom ?? {}) as Embedding).providerUnavailableReason !== undefined) return;
     if (pending < least) [least, since] = [pending, io.now()];
     if (io.now() - since > STUCK_MS) return;
     await new Promise((next) => setTimeout(next, LOOK_MS));

@@ -124,14 +124,18 @@ export class DayStrip extends LitElement {
     return html`<li class="hour">
       <div class="faint">${isNewDay ? `${dayOf.format(from)} ` : ""}${hourOf.format(from)}</div>
       <div class="jobs">
-        ${jobs
-          .slice(0, isOpen ? jobs.length : NAMED)
-          .map(
-            ({ id, name, times }) =>
-              html`<a class="cut" href=${place("jobs", [id])} title=${times.slice(0, 10).map(exactly).join("\n")}
-                >${name}${times.length > 1 ? ` ×${times.length}` : ""}</a
-              >`,
-          )}
+        ${jobs.slice(0, isOpen ? jobs.length : NAMED).map(
+          ({ id, name, times }) =>
+            html`<a
+              class="cut"
+              href=${place("jobs", [id])}
+              title=${times
+                .slice(0, 10)
+                .map((at) => exactly(at))
+                .join("\n")}
+              >${name}${times.length > 1 ? ` ×${times.length}` : ""}</a
+            >`,
+        )}
         ${
           jobs.length > NAMED
             ? html`<button class="small" aria-expanded=${isOpen} @click=${() => this.toggle(from)}>

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { highlighted } from "./highlight.ts";
 
 const shown = (text: string, words: readonly string[], related: readonly string[] = []): string =>
-  highlighted(text, { words: [...words], related: [...related], effects: [] })
+  highlighted(text, { words: [...words], related: [...related], effects: [], about: [], ranked: 0.5 })
     .map(({ text: piece, found }) => (found ? `[${piece}]` : piece))
     .join("");
 
@@ -29,7 +29,7 @@ test("no character is lost, whatever text and words are", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.array(fc.string()), fc.array(fc.string()), (text, words, related) => {
       expect(
-        highlighted(text, { words, related, effects: [] })
+        highlighted(text, { words, related, effects: [], about: [], ranked: 0.5 })
           .map(({ text: piece }) => piece)
           .join(""),
       ).toBe(text);

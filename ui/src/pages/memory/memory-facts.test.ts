@@ -21,6 +21,8 @@ test("notes are grouped: long-term memory, months from the newest on, the others
 
 test("the note of today is named after the day here", () => {
   expect(notePathOf(new Date(2026, 0, 5, 0, 30))).toBe("memory/2026-01-05.md");
+  expect(notePathOf(new Date("2026-01-05T02:00:00Z"), "America/New_York")).toBe("memory/2026-01-04.md");
+  expect(notePathOf(new Date(2026, 0, 5, 12), "Nowhere/At-All")).toBe("memory/2026-01-05.md");
 });
 
 test("files that can be opened differ from those that are only indexed, and results by where they come from", () => {
@@ -39,7 +41,7 @@ test("a result is called by its innermost heading, its file, or who said it wher
 });
 
 test("reasons are apart: words, related words as they are written, what speaks for it and what against", () => {
-  const why = { words: ["cake"], related: ["pet → dog"], effects: [] };
+  const why = { words: ["cake"], related: ["pet → dog"], effects: [], about: [], ranked: 0.5 };
   const reasons = ["+ words: cake", "+ similar words: pet → dog", "+ recent", "− said by someone else"];
   expect(reasonsIn({ why, reasons, snippet: "Our Dogs like cake" })).toEqual({
     words: ["cake"],

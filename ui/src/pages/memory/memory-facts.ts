@@ -37,10 +37,14 @@ export function noteName({ path, day }: Pick<Note, "path" | "day">): string {
   return rest === "" ? shown : `${shown}, ${rest}`;
 }
 
-/** The path of the note of a day, in this browser's time zone. */
-export function notePathOf(now: Date): string {
-  const two = (value: number): string => String(value).padStart(2, "0");
-  return `${FOLDER}${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}.md`;
+/** The path of the note of a day in a time zone; in this browser's without one. */
+export function notePathOf(now: Date, timeZone?: string): string {
+  const day = (zone?: string): string => new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeZone: zone }).format(now);
+  try {
+    return `${FOLDER}${day(timeZone)}.md`;
+  } catch {
+    return `${FOLDER}${day()}.md`; // A zone that this browser does not know.
+  }
 }
 
 /** True for files that can be read and changed on the page; others are indexed only. */
@@ -109,9 +113,14 @@ function relatedText(pair: string, snippet: string): string {
 
 /** What put a result there, apart by what speaks for it and what speaks against it. */
 export function reasonsIn({ why, reasons = [], snippet }: Pick<Hit, "why" | "reasons" | "snippet">): Reasons {
-  const rest = reasons.filter((reason) => !/^\+ (?:similar )?words: /.test(reason));
+  const rest = reasons.filter((reason) => !/^\+ (?:similar )?words(?: of its heading or speaker)?: /.test(reason));
   const those = (mark: string): readonly string[] => rest.filter((reason) => reason.startsWith(mark)).map((reason) => sentence(reason.slice(mark.length)));
-  return { words: why?.words ?? [], related: (why?.related ?? []).map((pair) => relatedText(pair, snippet)), pro: those("+ "), contra: those("− ") };
+  return {
+    words: [...(why?.words ?? []), ...(why?.about ?? [])],
+    related: (why?.related ?? []).map((pair) => relatedText(pair, snippet)),
+    pro: those("+ "),
+    contra: those("− "),
+  };
 }
 
 /** A citation such as `memory/a.md#L1-L2`, apart. */

@@ -48,6 +48,8 @@ export class MemoryPage extends Page {
   @state() private notes: readonly Note[] | undefined;
   @state() private truncated = false;
   @state() private status: Status | undefined;
+  /** In which times are shown: the user's, not necessarily this browser's. */
+  @state() private timeZone: string | undefined;
   @state() private recalls: readonly Recall[] | undefined;
   @state() private titles: ReadonlyMap<string, string> = new Map();
   @state() private failure: string | undefined;
@@ -123,7 +125,9 @@ export class MemoryPage extends Page {
   private async readStatus(): Promise<void> {
     const { agentId } = this;
     const found = await this.context.link.request("memory.status", { agentId }).catch(() => undefined);
-    if (agentId === this.agentId) this.status = found?.agents[0] ?? this.status;
+    if (agentId !== this.agentId) return;
+    this.status = found?.agents[0] ?? this.status;
+    this.timeZone = found?.timeZone ?? this.timeZone;
   }
 
   private async readRecalls(): Promise<void> {
@@ -230,7 +234,9 @@ export class MemoryPage extends Page {
   private form(): TemplateResult | typeof nothing {
     if (!this.adding) return nothing;
     return html`<form class="card row wrap" @submit=${(event: SubmitEvent) => this.add(event)}>
-      <label class="grow">Name <input name="path" autocomplete="off" spellcheck="false" maxlength="200" .value=${notePathOf(new Date())} /></label>
+      <label class="grow"
+        >Name <input name="path" autocomplete="off" spellcheck="false" maxlength="200" .value=${notePathOf(new Date(), this.timeZone)}
+      /></label>
       <button class="primary">Write</button>
       <button type="button" @click=${() => (this.adding = false)}>Cancel</button>
     </form>`;
@@ -306,6 +312,7 @@ export class MemoryPage extends Page {
                 .path=${shown}
                 .line=${line === undefined ? undefined : Number(line)}
                 .updatedAt=${info?.updatedAtMs}
+                .timeZone=${this.timeZone}
                 ?editing=${edit !== undefined}
                 @changed=${() => void this.freshen()}
                 @stopped=${() => edit !== undefined && this.context.router.go(this.at({ q, note }), { replace: true })}
@@ -339,14 +346,20 @@ export class MemoryPage extends Page {
         <span class="faint count" role="status">${counted}</span>
       </div>
       ${shown.length === 0 && !busy ? this.nothingFound(question, answer.indexing) : nothing}
-      <oc-memory-results .hits=${shown} .titles=${this.titles} .hrefOf=${this.hrefOf} @leave=${() => this.box?.focus()}></oc-memory-results>
+      <oc-memory-results
+        .hits=${shown}
+        .timeZone=${answer.timeZone}
+        .titles=${this.titles}
+        .hrefOf=${this.hrefOf}
+        @leave=${() => this.box?.focus()}
+      ></oc-memory-results>
       ${answer.understood ? html`<p class="faint understood">How the question was understood: ${answer.understood.text}.</p>` : nothing}`;
   }
 
   private recalled(): TemplateResult {
     if (!this.context.link.has("memory.recalls")) return missingNote("Looking at what was recalled");
     if (!this.recalls) return loadingLine();
-    return html`<oc-memory-recalls .recalls=${this.recalls} .titles=${this.titles} .hrefOf=${this.hrefOf}></oc-memory-recalls>`;
+    return html`<oc-memory-recalls .recalls=${this.recalls} .timeZone=${this.timeZone} .titles=${this.titles} .hrefOf=${this.hrefOf}></oc-memory-recalls>`;
   }
 
   private body(notes: readonly Note[]): TemplateResult {
@@ -370,7 +383,7 @@ export class MemoryPage extends Page {
     }
     return html`<div class="page">
       ${this.head()}${this.searchBox()}
-      <oc-memory-status .context=${this.context} .status=${this.status} @changed=${() => void this.freshen()}></oc-memory-status>
+      <oc-memory-status .context=${this.context} .status=${this.status} .timeZone=${this.timeZone} @changed=${() => void this.freshen()}></oc-memory-status>
       ${this.form()}${failed}${this.notes ? this.body(this.notes) : this.failure === undefined ? loadingLine() : nothing}
     </div>`;
   }

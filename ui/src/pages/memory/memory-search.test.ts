@@ -5,6 +5,7 @@ import { createMemorySearch } from "./memory-search.ts";
 
 const answer = (path: string): Answer => ({
   agentId: "main",
+  timeZone: "UTC",
   results: [{ path, startLine: 1, endLine: 1, score: 1, snippet: "", source: "memory" }],
   mode: "fts-only",
   ranker: "learned",

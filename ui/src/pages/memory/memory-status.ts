@@ -8,6 +8,14 @@ import type { PageContext } from "../../shell/context.ts";
 import { place } from "../../shell/router.ts";
 import type { Status } from "./memory-facts.ts";
 
+/** The parts of `custom` that are shown. */
+interface Embedding {
+  readonly providerUnavailableReason?: string;
+  readonly providerFailingSinceMs?: number;
+  readonly advice?: string;
+  readonly pendingLines?: number;
+}
+
 const REBUILD_MS = 30 * 60_000;
 
 /** What is indexed of an agent's memory, what is not and why. Says `changed` after the index was rebuilt. */
@@ -44,6 +52,12 @@ export class MemoryStatus extends LitElement {
         border-radius: var(--radius-small);
         overflow-wrap: anywhere;
       }
+      .failing {
+        color: var(--warn);
+        display: inline-flex;
+        gap: 4px;
+        align-items: center;
+      }
       .problems {
         color: var(--warn);
         border-color: transparent;
@@ -53,6 +67,8 @@ export class MemoryStatus extends LitElement {
   ];
   @property({ attribute: false }) context!: PageContext;
   @property({ attribute: false }) status: Status | undefined;
+  /** In which times are shown. */
+  @property() timeZone: string | undefined;
   @state() private since: number | undefined;
   @state() private open = false;
   private timer: ReturnType<typeof setInterval> | undefined;
@@ -79,23 +95,37 @@ export class MemoryStatus extends LitElement {
     }
   }
 
-  private provider({ status: { provider, model, vector } }: Status): TemplateResult {
-    if (provider === "none" || provider === "")
-      return html`<span title="Search uses words, dates and neighbours. An embedding provider can be added.">Works without an API key</span>`;
-    const { vectors } = (vector ?? {}) as { readonly vectors?: number };
-    return html`<span title=${vectors === undefined ? "" : plural(vectors, "vector")}>Embeddings: ${provider}${model === undefined ? "" : ` ${model}`}</span>`;
+  private provider({ status: { provider, model, vector, custom, requestedProvider } }: Status): TemplateResult {
+    const { providerUnavailableReason: reason, providerFailingSinceMs: since, advice } = custom as Embedding;
+    const isWanted = provider !== "none" || requestedProvider !== "auto";
+    if (!isWanted) return html`<span title="Search uses words, dates and neighbours. An embedding provider can be added.">Works without an API key</span>`;
+    const name = provider === "none" ? requestedProvider : `${provider}${model === undefined ? "" : ` ${model}`}`;
+    if (reason !== undefined) {
+      const begun = since === undefined ? "" : ` since ${exactly(since, this.timeZone)}`;
+      return html`<span class="failing" title=${`${reason}${advice === undefined ? "" : `. What to do: ${advice}`}`}
+        >${icon("warn", 14)}Embeddings: ${name} does not work${begun}. Search goes by words.</span
+      >`;
+    }
+    const { count = 0, pending = 0 } = vector as { readonly count?: number; readonly pending?: number };
+    return html`<span title=${plural(count, "vector")}>Embeddings: ${name}${pending === 0 ? "" : `, ${plural(pending, "passage")} left`}</span>`;
   }
 
-  private activity({ status: { indexing, dirty, updatedAtMs } }: Status): TemplateResult {
+  private activity({ status: { indexing, dirty, updatedAtMs, custom } }: Status): TemplateResult {
+    const { pendingLines: left = 0 } = custom as Embedding;
     if (this.since !== undefined) {
       const seconds = Math.floor((Date.now() - this.since) / 1000);
       return html`<span role="status"
         ><progress aria-label="Rebuilding the index"></progress> Rebuilding${seconds < 2 ? "" : `, ${seconds} s`}. Search keeps working.</span
       >`;
     }
-    if (indexing) return html`<span role="status"><progress aria-label="Indexing"></progress> Indexing…</span>`;
+    if (indexing)
+      return html`<span role="status"
+        ><progress aria-label="Indexing"></progress> Indexing…${left === 0 ? "" : ` ${plural(left, "line")} of conversations left`}</span
+      >`;
     if (dirty) return html`<span>Changes are indexed with the next search</span>`;
-    return updatedAtMs === undefined ? html`<span>Up to date</span>` : html`<span title=${exactly(updatedAtMs)}>Updated ${ago(updatedAtMs)}</span>`;
+    return updatedAtMs === undefined
+      ? html`<span>Up to date</span>`
+      : html`<span title=${exactly(updatedAtMs, this.timeZone)}>Updated ${ago(updatedAtMs)}</span>`;
   }
 
   private strip(status: Status): TemplateResult {

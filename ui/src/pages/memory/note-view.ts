@@ -11,7 +11,7 @@ import { prose } from "../chat/markdown/draw.ts";
 import { proseLook } from "../chat/markdown/look.ts";
 import "./note-conflict.ts";
 import type { ConflictChoice } from "./note-conflict.ts";
-import { drawnLine, noteBlocks } from "./note-lines.ts";
+import { drawnLine, noteBlocks, occurrence, splitAtLine, writtenLine } from "./note-lines.ts";
 import { noteLook } from "./note-look.ts";
 
 /** A longer text is shown as it is written: drawing it would take seconds. */
@@ -39,6 +39,8 @@ export class NoteView extends LitElement {
   @property({ type: Number }) line: number | undefined;
   /** When the file was last written, as the list says. */
   @property({ type: Number }) updatedAt: number | undefined;
+  /** In which times are shown. */
+  @property() timeZone: string | undefined;
   /** Opens in the editor. */
   @property({ type: Boolean }) editing = false;
   @state() private note: Version | undefined;
@@ -118,9 +120,16 @@ export class NoteView extends LitElement {
 
   /** Scrolls to the wanted line and marks what is drawn of it, once. */
   private toLine(): void {
-    const { line, note } = this;
-    const wanted = `${this.agentId} ${this.path} ${line ?? ""}`;
-    if (line === undefined || !note || this.draft !== undefined || this.shownLine === wanted) return;
+    const { note } = this;
+    const wanted = `${this.agentId} ${this.path} ${this.line ?? ""}`;
+    if (this.line === undefined || !note || this.draft !== undefined || this.shownLine === wanted) return;
+    const plain = this.renderRoot.querySelector<HTMLElement>("pre.plain .line");
+    if (plain) {
+      this.shownLine = wanted;
+      plain.classList.add("found");
+      return plain.scrollIntoView({ block: "center" });
+    }
+    const line = writtenLine(note.text, this.line);
     const blocks = [...this.renderRoot.querySelectorAll<HTMLElement>(".block")];
     const block = blocks.findLast((one) => Number(one.dataset["first"]) <= line);
     if (!block) return;
@@ -129,8 +138,9 @@ export class NoteView extends LitElement {
     const text = drawnLine(note.text, line);
     const read = (element: Element): string => (element.textContent ?? "").replaceAll(/\s+/g, " ");
     const inside = text === "" ? [] : [...block.querySelectorAll("li, p, h3, h4, h5, tr, pre, blockquote")].filter((element) => read(element).includes(text));
-    // The innermost one comes last among those that contain each other.
-    const target = inside.findLast((element) => inside[0]?.contains(element)) ?? block;
+    // Of those that contain each other the innermost one; of those that read alike the one at this line.
+    const innermost = inside.filter((element) => !inside.some((other) => other !== element && element.contains(other)));
+    const target = innermost[occurrence(note.text, line, Number(block.dataset["first"]))] ?? innermost[0] ?? block;
     target.classList.add("found");
     target.scrollIntoView({ block: "center" });
   }
@@ -207,7 +217,11 @@ export class NoteView extends LitElement {
 
   private drawn({ text }: Version): TemplateResult {
     if (text.trim() === "") return html`<p class="soft">This note is empty.</p>`;
-    if (text.length > MOST_DRAWN) return html`<pre class="plain" tabindex="0">${text}</pre>`;
+    if (text.length > MOST_DRAWN) {
+      const [before, line, after] = splitAtLine(text, this.line);
+      return html`<pre class="plain" tabindex="0">
+${before}${line === undefined ? nothing : html`<span class="line">${line === "" ? " " : line}</span>`}${after}</pre>`;
+    }
     const copy = (code: string): void =>
       void navigator.clipboard.writeText(code).then(
         () => this.context.toasts.say("Copied"),
@@ -244,7 +258,7 @@ export class NoteView extends LitElement {
       ></textarea>`;
     }
     if (note.hash === "") return html`<div class="body"><p class="soft">There is no note of this name.</p></div>`;
-    return html`<div class="body">${guard([note.text], () => this.drawn(note))}</div>`;
+    return html`<div class="body">${guard([note.text, note.text.length > MOST_DRAWN ? this.line : undefined], () => this.drawn(note))}</div>`;
   }
 
   protected override render(): TemplateResult {
@@ -255,7 +269,7 @@ export class NoteView extends LitElement {
         <header>
           <div class="grow">
             <h2>${this.path}</h2>
-            ${updatedAt === undefined ? nothing : html`<span class="faint" title=${exactly(updatedAt)}>Changed ${ago(updatedAt)}</span>`}
+            ${updatedAt === undefined ? nothing : html`<span class="faint" title=${exactly(updatedAt, this.timeZone)}>Changed ${ago(updatedAt)}</span>`}
           </div>
           ${this.actions(note)}
         </header>

@@ -47,6 +47,8 @@ export class MemoryRecalls extends LitElement {
   ];
   @property({ attribute: false }) recalls: readonly Recall[] = [];
   @property({ attribute: false }) titles: ReadonlyMap<string, string> = new Map();
+  /** In which times are shown. */
+  @property() timeZone: string | undefined;
   @property({ attribute: false }) hrefOf: (hit: Pick<Hit, "path" | "startLine" | "endLine">) => string | undefined = () => undefined;
 
   private passage(hit: Recall["results"][number]): TemplateResult {
@@ -63,16 +65,16 @@ export class MemoryRecalls extends LitElement {
   }
 
   private recall(recall: Recall): TemplateResult {
-    const { at, sessionKey, entryId, asked, query, results } = recall;
+    const { at, sessionKey, entryId, asked, query, automatic, results } = recall;
     const when = at === undefined ? Number.NaN : Date.parse(at);
     const session = sessionText(sessionKey, this.titles);
     return html`<li class="card">
       <div class="row wrap">
         <h3 class="grow" dir="auto">${asked ?? query}</h3>
-        ${Number.isNaN(when) ? nothing : html`<span class="faint" title=${exactly(when)}>${ago(when)}</span>`} ${this.trace(recall)}
+        ${Number.isNaN(when) ? nothing : html`<span class="faint" title=${exactly(when, this.timeZone)}>${ago(when)}</span>`} ${this.trace(recall)}
       </div>
       <p class="faint">
-        ${plural(results.length, "passage")} for the search “${query}” in
+        ${plural(results.length, "passage")} ${automatic ? "given with the message" : html`for the search “${query}”`} in
         ${sessionKey === undefined ? session : html`<a href=${place("chat", [sessionKey], { entry: entryId })}>${session}</a>`}
       </p>
       <ul class="passages">
@@ -84,7 +86,7 @@ export class MemoryRecalls extends LitElement {
   protected override render(): TemplateResult {
     if (this.recalls.length === 0) {
       return html`<div class="empty">
-        Nothing was recalled yet. When an agent searches its memory to answer a message, the passages it was given appear here.
+        Nothing was recalled yet. When an agent searches its memory to answer a message, or is given passages with it, they appear here.
       </div>`;
     }
     return html`<ul class="list" aria-label="Recalled">

@@ -24,6 +24,8 @@ export class SearchResults extends LitElement {
   @property({ attribute: false }) titles: ReadonlyMap<string, string> = new Map();
   /** Where a result opens; undefined where it cannot be opened. */
   @property({ attribute: false }) hrefOf: (hit: Pick<Hit, "path" | "startLine" | "endLine"> & Partial<Hit>) => string | undefined = () => undefined;
+  /** In which times are shown. */
+  @property() timeZone: string | undefined;
   @state() private open: ReadonlySet<string> = new Set();
 
   private get stops(): readonly HTMLElement[] {
@@ -141,7 +143,7 @@ export class SearchResults extends LitElement {
         <button class="small plain" aria-expanded=${isOpen} aria-controls=${`why-${index}`} @click=${() => this.toggle(key)}>
           Why<span class="visually-hidden">: ${title}</span>${icon(isOpen ? "up" : "down", 12)}
         </button>
-        ${Number.isNaN(at) ? nothing : html`<span class="faint when" title=${exactly(at)}>${ago(at)}</span>`}
+        ${Number.isNaN(at) ? nothing : html`<span class="faint when" title=${isChat ? exactly(at, this.timeZone) : (hit.at ?? "").slice(0, 10)}>${ago(at)}</span>`}
       </div>
       ${isOpen ? this.why(hit, `why-${index}`) : html`<div id=${`why-${index}`} hidden></div>`}
     </li>`;

@@ -61,7 +61,7 @@ async function senderOf({ api }: MappingDeps, id: string, post?: Fields): Promis
 function mediaOf(post: Fields): InboundEvent["media"] {
   const infos = recordsOf(fieldsOf(post["metadata"])?.["files"]);
   return textsOf(post["file_ids"]).map((fileId) => {
-    const info = infos.find(({ id }) => id === fileId) ?? ({} as Fields);
+    const info = infos.find(({ id }) => id === fileId) ?? {};
     const mimeType = textOf(info["mime_type"]);
     const kind = mimeType === undefined ? ("attachment" as const) : mediaKindOf(mimeType);
     return defined({ kind, ref: { fileId }, mimeType, fileName: textOf(info["name"]), bytes: wholeOf(info["size"]) });

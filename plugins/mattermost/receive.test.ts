@@ -43,7 +43,7 @@ test("where a connection cannot be resumed, posts of all channels are fetched, w
     .slice(1)
     .filter(({ id, kind }) => kind === "edit" || id !== old.id)
     .map(({ kind, text, backlog, chat: { type } }) => [kind, text, backlog === true, type]);
-  expect(missed.toSorted()).toEqual([
+  expect(missed.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual([
     ["edit", "old, edited", false, "direct"],
     ["message", "elsewhere", true, "channel"],
     ["message", "second try", true, "direct"],

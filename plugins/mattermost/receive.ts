@@ -90,12 +90,16 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
     const done = cursor.began(at);
     if (!READ.has(read.event)) return done();
     const name = `${at.connectionId}:${sequence}`;
-    intake
-      .addLater(read.channelId ?? "", () => eventOf(read, mapping, name))
-      .then(
-        (isStored) => (isStored ? done() : undefined),
-        (error: unknown) => close(error as Error),
-      );
+    void take(read, name, done);
+  }
+
+  /** The position moves on when the event is stored. */
+  async function take(read: Frame, name: string, done: () => void): Promise<void> {
+    try {
+      if (await intake.addLater(read.channelId ?? "", () => eventOf(read, mapping, name))) done();
+    } catch (error) {
+      close(error as Error);
+    }
   }
 
   /** A new connection: what the one before it would have brought is fetched first. It stands when the position from which another could go on is stored. */

@@ -49,7 +49,7 @@ function renameChannel(draft: object, from: string, to: string): void {
   const section = fieldsOf(fieldsOf((draft as { channels?: unknown }).channels)?.["slack"]);
   const sections = [section, ...Object.values(fieldsOf(section?.["accounts"]) ?? {}).map(fieldsOf)];
   for (const one of sections) {
-    const channels = fieldsOf(one?.["channels"]) as Record<string, unknown> | undefined;
+    const channels: Record<string, unknown> | undefined = fieldsOf(one?.["channels"]);
     if (!channels || !Object.hasOwn(channels, from)) continue;
     channels[to] ??= channels[from];
     delete channels[from];

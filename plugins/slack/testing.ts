@@ -49,6 +49,17 @@ function memoryRuntime(stored: Map<string, unknown>, changes: ((draft: object) =
   return { state: { openKeyedStore }, config } as unknown as NonNullable<SlackPluginOptions["runtime"]>;
 }
 
+/** An inbox that takes everything `accept` lets pass. */
+function storing(events: ChannelInboundEvent[], accept: ((event: ChannelInboundEvent) => unknown) | undefined): ChannelGatewayContext["inbound"] {
+  return {
+    async accept(event) {
+      await accept?.(event);
+      events.push(event);
+      return { outcome: "accepted", duplicate: false };
+    },
+  };
+}
+
 export async function startLab({ config = {}, stored = new Map(), ...options }: LabOptions = {}): Promise<
   SlackLab & { readonly changes: ((draft: object) => void)[] }
 > {
@@ -103,13 +114,7 @@ export async function startLab({ config = {}, stored = new Map(), ...options }: 
         log: { info: log, warn: log, error: log, debug: log },
         getStatus: () => status,
         setStatus: (next) => void (status = { ...status, ...next }),
-        inbound: {
-          async accept(event) {
-            await accept?.(event);
-            events.push(event);
-            return { outcome: "accepted", duplicate: false };
-          },
-        },
+        inbound: storing(events, accept),
       };
       ended = channel.gateway!.startAccount!(context).then(
         () => "stopped",

@@ -83,7 +83,8 @@ export function createRecent<T>(most: number): Recent<T> {
     set(key, value) {
       entries.delete(key);
       entries.set(key, value);
-      if (entries.size > most) for (const oldest of entries.keys()) return void entries.delete(oldest);
+      const [oldest] = entries.keys();
+      if (entries.size > most && oldest !== undefined) entries.delete(oldest);
     },
     delete: (key) => void entries.delete(key),
   };

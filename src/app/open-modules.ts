@@ -117,23 +117,9 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const opened = (answering = openAnswering({ core, models, memory, plugins, askable, handlers: () => handlers, automation }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
-  const overview = openOverview(
-    {
-      config,
-      store,
-      clock,
-      redactor,
-      version,
-      health: core.health,
-      runnable: core.runnable,
-      plugins: plugins.facts,
-      models: models.models,
-      defaultAgentId: core.defaultAgentId,
-      conversation,
-      channels: channels.channels,
-    },
-    stack,
-  );
+  const { health, runnable, defaultAgentId } = core;
+  const seen = { config, store, clock, redactor, version, health, runnable, defaultAgentId, conversation };
+  const overview = openOverview({ ...seen, plugins: plugins.facts, models: models.models, channels: channels.channels }, stack);
   const modules: Modules = { core, auth, plugins, models, memory, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);

@@ -47,7 +47,7 @@ export function runChannelAccount(channel: ChannelPlugin, { cfg, accountId = "de
     cfg,
     accountId,
     account: channel.config.resolveAccount(cfg, accountId),
-    runtime: { log, error: log, exit: (code) => void log(`exit ${code}`) },
+    runtime: { log, error: log, exit: (code) => log(`exit ${code}`) },
     abortSignal: abort.signal,
     log: { info: log, warn: log, error: log, debug: log },
     getStatus: () => status,

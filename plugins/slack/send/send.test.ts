@@ -165,7 +165,7 @@ describe("while an answer is written", () => {
   const open = (over: object = {}, config: Record<string, unknown> = {}) => {
     const slack = { ...(lab.cfg as { channels: { slack: object } }).channels.slack, ...config };
     return lab.channel.preview!.open({
-      cfg: { channels: { slack } } as never,
+      cfg: { channels: { slack } },
       accountId: "default",
       to: `channel:${lab.chatId}`,
       chatType: "channel",

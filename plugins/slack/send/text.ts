@@ -59,7 +59,7 @@ async function findSent(
 
 /** Without a name of its own where the app may not choose one. */
 async function post({ api }: Workspace, params: Params, face: Params, signal: AbortSignal | undefined): Promise<Fields> {
-  const options = { signal, lane: String(params["channel"]) };
+  const options = { signal, lane: textOf(params["channel"]) };
   const hasFace = Object.values(face).some((value) => value !== undefined);
   try {
     return await api.call("chat.postMessage", { ...params, ...face }, options);

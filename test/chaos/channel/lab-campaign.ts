@@ -125,7 +125,8 @@ export async function labCampaign({ make, lacks, kills: wanted, random, stop, on
   };
   let report: Omit<LabCampaignReport, "kills" | "said"> = { accepted: 0, repeats: 0, notified: 0, broken: [] };
   let kills = 0;
-  while (kills < wanted && report.broken.length === 0 && stop?.() !== true) {
+  while (kills < wanted && report.broken.length === 0) {
+    if (stop?.() === true) break;
     const point = POINTS[kills % POINTS.length]!;
     const failpoint = point === "time" ? undefined : `${point}:${1 + Math.floor(random.float() * 4)}`;
     if (lab.gateway.isRunning()) await lab.gateway.kill();

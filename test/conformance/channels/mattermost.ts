@@ -121,7 +121,7 @@ export function mattermostLabs(startGateway?: typeof startLabGateway): MakeLab {
     isUp: ({ chat }) => chat.sockets() > 0,
     lab: (ground, gateway) => ({
       ...createPerson(ground, gateway),
-      limits: { text: 16_383, measure: (text) => [...text].length },
+      limits: { text: 16_383, measure: (text) => Array.from(text).length },
       strangerMarks: [ground.stranger.id, "Mallory", "mallory_outside"],
       secrets: [ground.chat.token, WRONG],
       connections: () => ground.chat.sockets(),

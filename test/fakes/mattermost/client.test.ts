@@ -30,7 +30,7 @@ test("the official client posts, edits, reacts, uploads, downloads and reads bac
   form.append("channel_id", channelId);
   form.append("files", new Blob(["hello"], { type: "text/plain" }), "note.txt");
   const { file_infos: files } = await client.uploadFile(form);
-  const post = await client.createPost({ channel_id: channelId, message: "one", file_ids: [files[0]!.id] } as Parameters<Client4["createPost"]>[0]);
+  const post = await client.createPost({ channel_id: channelId, message: "one", file_ids: [files[0]!.id] });
   await client.patchPost({ id: post.id, message: "two" });
   await client.addReaction(chat.bot.id, post.id, "eyes");
   const { posts } = await client.getPostsSince(channelId, post.create_at - 1);

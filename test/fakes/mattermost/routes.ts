@@ -40,7 +40,10 @@ function userRoutes(world: World, typed: (line: { readonly channelId: string; re
     ],
     ["GET /users", ({ asked }) => ({ body: allUsers().slice(0, Number(asked.query.get("per_page") ?? 60)) })],
     ["POST /users/ids", ({ asked }) => ({ body: bodyList(asked).flatMap((id) => world.users.get(String(id)) ?? []) })],
-    ["POST /users/search", ({ asked }) => ({ body: allUsers().filter(({ username }) => username.includes(String(asked.fields["term"] ?? ""))) })],
+    [
+      "POST /users/search",
+      ({ asked }) => ({ body: allUsers().filter(({ username }) => username.includes(typeof asked.fields["term"] === "string" ? asked.fields["term"] : "")) }),
+    ],
     ["GET /users/:id/teams", () => ({ body: teams })],
     [
       "GET /users/:id/channels",

@@ -126,7 +126,7 @@ export function createWorld(clock: () => number, emit: Emit): World {
     if (!isMember(channelId, userId)) throw forbidden();
     if (channels.get(channelId)!.delete_at !== 0)
       throw new Refused(400, "api.post.create_post.can_not_post_to_deleted.error", "Can not post to deleted channel.");
-    if ([...message].length > MAX_POST_RUNES) throw new Refused(400, "model.post.is_valid.message_length.app_error", "Invalid message length.");
+    if (Array.from(message).length > MAX_POST_RUNES) throw new Refused(400, "model.post.is_valid.message_length.app_error", "Invalid message length.");
     if (fileIds.length > MAX_FILES) throw new Refused(400, "model.post.is_valid.file_ids.app_error", "Invalid file ids.");
     const foreign = (fileIds as unknown[]).some((id) => files.get(String(id))?.info.user_id !== userId);
     if (foreign) throw new Refused(400, "api.post.create_post.file_ids.app_error", "A file of the post is not there.");
@@ -219,7 +219,7 @@ export function createWorld(clock: () => number, emit: Emit): World {
     edit(userId, id, { message, props }) {
       const post = find(id);
       if (post.user_id !== userId) throw forbidden();
-      if (typeof message === "string" && [...message].length > MAX_POST_RUNES)
+      if (typeof message === "string" && Array.from(message).length > MAX_POST_RUNES)
         throw new Refused(400, "model.post.is_valid.message_length.app_error", "Invalid message length.");
       const at = now();
       const earlier: Post = { ...post, id: newId(), original_id: post.id, update_at: at, delete_at: at };

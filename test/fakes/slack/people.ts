@@ -76,7 +76,7 @@ export function createPeople(world: World, delivery: Delivery, urls: { files(): 
     return delivery.deliver("interactive", {
       api_app_id: appId,
       token: "deprecated",
-      trigger_id: `${randomUUID()}`,
+      trigger_id: randomUUID(),
       team: { id: team.id, domain: "acme" },
       user: { id: by.id, username: by.name, name: by.name, team_id: team.id },
       ...more,

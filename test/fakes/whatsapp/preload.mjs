@@ -9,7 +9,7 @@ if (root) {
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
       if (!url.endsWith("/baileys/lib/Defaults/index.js")) return loaded;
-      const source = String(loaded.source);
+      const source = typeof loaded.source === "string" ? loaded.source : new TextDecoder().decode(loaded.source);
       if (!REAL.test(source)) throw new Error(`the root certificate is not where the preload looks for it in ${url}`);
       return { ...loaded, source: source.replace(REAL, `PUBLIC_KEY: Buffer.from('${root}', 'hex')`) };
     },

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Curve, WA_CERT_DETAILS } from "baileys";
 import { expect, test } from "vitest";
 import { textOf } from "../../test/fakes/whatsapp/mail.ts";
 import { openLab, type Lab } from "./testing.ts";
@@ -233,6 +234,25 @@ test("two uses of one folder exclude each other", async () => {
   await isUp(lab);
   expect(await lab.start().ended).toMatchObject({ code: "LOCKED" });
   expect(lab.whatsapp.connections).toBe(1);
+});
+
+test("a server whose certificate has another root is not believed, and gets no credentials", async () => {
+  await using lab = await openLab({ web: { reconnect: { initialMs: 1, maxMs: 2, maxAttempts: 2 } } });
+  Object.assign(WA_CERT_DETAILS, { PUBLIC_KEY: Buffer.from(Curve.generateKeyPair().public) });
+  expect(await lab.start().ended).toMatchObject({ permanent: true });
+  expect(lab.log.join("\n")).toContain("certificate");
+  expect([lab.whatsapp.hellos, lab.whatsapp.stanzas]).toEqual([0, []]);
+});
+
+test("a login that another phone signed is refused", async () => {
+  await using lab = await openLab({ linked: false });
+  const { logins, accounts } = lab.channel;
+  const account = accounts.read(lab.cfg, "default");
+  const shown = Promise.withResolvers<string>();
+  await logins.start(account, { onQr: shown.resolve });
+  lab.whatsapp.scan(await shown.promise, lab.bob.phone);
+  expect(await logins.wait(account)).toMatchObject({ connected: false, message: expect.stringContaining("signature") as string });
+  expect(existsSync(join(lab.authDir, "creds.json"))).toBe(false);
 });
 
 test("nothing secret is logged", async () => {

@@ -17,12 +17,17 @@ interface SessionEntry {
 /** Sessions that are closed are thrown away beyond this many, the oldest first, as the library does. */
 const MAX_CLOSED = 40;
 
+interface Signal {
+  readonly SessionRecord: { readonly prototype: SessionRecord };
+  readonly curve: { verifySignature(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean };
+}
+
 /**
  * The library prints whole sessions, private keys included, to the console when it opens, closes or removes one.
  * These do the same without a word.
  */
-function silence(libsignal: { readonly SessionRecord: { readonly prototype: SessionRecord } }): void {
-  Object.assign(libsignal.SessionRecord.prototype, {
+function silence({ SessionRecord }: Signal): void {
+  Object.assign(SessionRecord.prototype, {
     closeSession(this: SessionRecord, session: SessionEntry) {
       if (!this.isClosed(session)) session.indexInfo.closed = Date.now();
     },
@@ -40,10 +45,23 @@ function silence(libsignal: { readonly SessionRecord: { readonly prototype: Sess
   });
 }
 
+/** The library takes every signature of the right length for a good one: those of WhatsApp's server certificate and of the phone's approval are checked here. */
+function checkSignatures({ Curve, generateSignalPubKey }: Library, { curve }: Signal): void {
+  Curve.verify = (key, message, signature) => {
+    try {
+      return curve.verifySignature(generateSignalPubKey(key), message, signature);
+    } catch {
+      return false;
+    }
+  };
+}
+
 export async function loadLibrary(): Promise<Library> {
   const library = await import("baileys");
   const require = createRequire(createRequire(import.meta.url).resolve("baileys"));
-  silence(require("libsignal") as Parameters<typeof silence>[0]);
+  const signal = require("libsignal") as Signal;
+  silence(signal);
+  checkSignatures(library, signal);
   return library;
 }
 

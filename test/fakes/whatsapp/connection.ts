@@ -6,6 +6,8 @@ import { answerQuery } from "./queries.ts";
 import { type LinkedDevice, lidOf, type World } from "./world.ts";
 
 export interface ConnectionEvents {
+  /** The handshake is over. */
+  greeted(): void;
   /** The client is not linked yet: it gets codes to show. */
   registering(connection: Connection, payload: proto.ClientPayload, noiseKey: Buffer): void;
   online(connection: Connection): void;
@@ -61,6 +63,7 @@ export function openConnection(socket: WebSocket, { root, world, mediaHost, even
   };
 
   function greet(payload: proto.ClientPayload, noiseKey: Buffer): void {
+    events.greeted();
     if (payload.devicePairingData) return events.registering(connection, payload, noiseKey);
     const found = world.device(String(payload.username), payload.device ?? 0);
     if (!found || !found.noiseKey.equals(noiseKey)) return connection.end({ tag: "failure", attrs: { reason: "401", location: "test" } });

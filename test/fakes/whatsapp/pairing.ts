@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, pbkdf2Sync, randomBytes } from "node:crypto";
 import { Curve, getBinaryNodeChild, proto, type BinaryNode } from "baileys";
 import type { Connection } from "./connection.ts";
+import type { FakeDevice } from "./device.ts";
 import type { LinkedDevice, Person, World } from "./world.ts";
 
 /** A client that waits to be linked. */
@@ -35,7 +36,7 @@ export function greetApplicant(connection: Connection, noiseKey: Buffer, payload
 const int = (data: Uint8Array): number => Buffer.from(data).readUIntBE(0, data.length);
 
 /** The server and the phone agree: the device is notified, and is known from its answer on. */
-export function accept(world: World, owner: Person, applicant: Applicant, advSecret: Buffer): void {
+export function accept(world: World, owner: Person, applicant: Applicant, advSecret: Buffer, signer: FakeDevice = owner.phone): void {
   const { eIdent, eRegid, eSkeyId, eSkeyVal, eSkeySig } = applicant.data;
   const number = 10 + world.devices.length;
   applicant.device = {
@@ -49,8 +50,9 @@ export function accept(world: World, owner: Person, applicant: Applicant, advSec
     pending: [],
   };
   const { creds } = owner.phone;
+  const signing = signer.creds.signedIdentityKey.private;
   const details = proto.ADVDeviceIdentity.encode({ rawId: 7, timestamp: 1_700_000_000, keyIndex: number }).finish();
-  const accountSignature = Curve.sign(creds.signedIdentityKey.private, Buffer.concat([ACCOUNT_PREFIX, details, eIdent!]));
+  const accountSignature = Curve.sign(signing, Buffer.concat([ACCOUNT_PREFIX, details, eIdent!]));
   const signed = proto.ADVSignedDeviceIdentity.encode({ details, accountSignatureKey: creds.signedIdentityKey.public, accountSignature }).finish();
   const hmac = createHmac("sha256", advSecret).update(signed).digest();
   const identity = proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish();
@@ -72,13 +74,13 @@ export function accept(world: World, owner: Person, applicant: Applicant, advSec
 }
 
 /** The phone scans the picture: its text names the keys of the applicant and the secret that they share. */
-export function scan(world: World, owner: Person, applicants: readonly Applicant[], text: string): void {
+export function scan(world: World, owner: Person, applicants: readonly Applicant[], text: string, signer?: FakeDevice): void {
   const [ref, noiseKey, identity, secret] = text.slice(text.indexOf("#") + 1).split(",");
   const applicant = applicants.find(({ refs }) => refs.includes(ref ?? ""));
   if (!applicant) throw new Error("this code is not valid any more");
   if (!Buffer.from(noiseKey!, "base64").equals(applicant.noiseKey)) throw new Error("the code names another key than the connection has");
   if (!Buffer.from(identity!, "base64").equals(Buffer.from(applicant.data.eIdent!))) throw new Error("the code names another identity");
-  accept(world, owner, applicant, Buffer.from(secret!, "base64"));
+  accept(world, owner, applicant, Buffer.from(secret!, "base64"), signer);
 }
 
 const CODE_ROUNDS = 2 << 16;

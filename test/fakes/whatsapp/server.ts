@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { BufferJSON, Curve, getBinaryNodeChild, initAuthCreds, proto, type BinaryNode } from "baileys";
 import { WebSocketServer } from "ws";
 import { type Connection, openConnection } from "./connection.ts";
+import type { FakeDevice } from "./device.ts";
 import { type Letter, newId, stanzaFor, takeMessage } from "./mail.ts";
 import { type MediaHost, startMediaHost } from "./media.ts";
 import { createNoiseRoot } from "./noise.ts";
@@ -29,6 +30,8 @@ export interface FakeWhatsApp extends AsyncDisposable {
   /** Everything that clients sent, decrypted. */
   readonly stanzas: readonly BinaryNode[];
   readonly connections: number;
+  /** How often a client finished its handshake: from then on it tells who it is. */
+  readonly hellos: number;
   /** How often a device came while it was connected already. */
   readonly conflicts: number;
   /** A device that is linked already, as the files of its credentials folder. */
@@ -39,7 +42,8 @@ export interface FakeWhatsApp extends AsyncDisposable {
   replay(id: string): void;
   /** Sends any stanza to the devices that are connected. */
   push(stanza: BinaryNode): void;
-  scan(text: string): void;
+  /** With another signer: a server that lies about whose phone agreed. */
+  scan(text: string, signer?: FakeDevice): void;
   enterCode(code: string): void;
   /** Ends the connections with an error of the stream: 515, 401, 403, 411, 440, 500, 503. */
   kick(code: number): void;
@@ -115,6 +119,7 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
   let server: Server | undefined;
   let port = 0;
   let conflicts = 0;
+  let hellos = 0;
   let isLosing = false;
   let isHanging = false;
   let refusal: string | undefined;
@@ -169,6 +174,7 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
           mediaHost: media.host,
           isHanging: () => isHanging,
           events: {
+            greeted: () => (hellos += 1),
             registering: (one, payload, noiseKey) => void applicants.push(greetApplicant(one, noiseKey, payload)),
             online(one) {
               for (const other of live) {
@@ -227,6 +233,9 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
     me,
     media,
     stanzas,
+    get hellos() {
+      return hellos;
+    },
     get connections() {
       return live.size;
     },
@@ -257,7 +266,7 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
     push(stanza) {
       for (const one of live) one.send(stanza);
     },
-    scan: (text) => scan(world, me, applicants, text),
+    scan: (text, signer) => scan(world, me, applicants, text, signer),
     enterCode: (code) => enterCode(world, me, applicants, code),
     kick(code) {
       for (const one of live) one.end(streamError(code));

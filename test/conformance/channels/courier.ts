@@ -29,16 +29,7 @@ export const COURIER_LACKS: Lacks = {
 };
 
 /** Credentials are looked at when the account starts, and a webhook can be half-open only for the platform. */
-export const COURIER_FAULTS: readonly FaultName[] = [
-  "lostAnswer",
-  "serverError",
-  "tooMany",
-  "garbageAnswer",
-  "slow",
-  "garbageEvents",
-  "reorder",
-  "killed",
-];
+export const COURIER_FAULTS: readonly FaultName[] = ["lostAnswer", "serverError", "tooMany", "garbageAnswer", "slow", "garbageEvents", "reorder", "killed"];
 
 const MANIFEST = {
   id: "courier",
@@ -64,7 +55,10 @@ export function writeCourierPlugin(): { readonly folder: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), "courier-"));
   const { text } = readPage("docs/channels/kit.md").blocks.find((block) => block.text.startsWith("// courier.ts"))!;
   writeFileSync(join(folder, "courier.ts"), text);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "courier", version: "1.0.0", type: "module", openclaw: { extensions: ["./courier.ts"] } }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "courier", version: "1.0.0", type: "module", openclaw: { extensions: ["./courier.ts"] } }),
+  );
   writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify(MANIFEST));
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
@@ -122,7 +116,15 @@ function createFaults(courier: FakeCourier, write: (text: string) => Written): L
     garbageAnswer: () => courier.faults.add({ on, garbage: true, applied: true }),
     slow: (ms) => (ms === undefined ? courier.faults.clear() : courier.faults.add({ delayMs: ms, times: Number.POSITIVE_INFINITY })),
     async garbageEvents() {
-      const bodies = ["", "{", "5", "[]", '{"messages":5}', '{"messages":[5,null,{"id":1,"text":"w-bad"}]}', '{"messages":[{"id":"x","from":"olga","text":"w-bad"}]}'];
+      const bodies = [
+        "",
+        "{",
+        "5",
+        "[]",
+        '{"messages":5}',
+        '{"messages":[5,null,{"id":1,"text":"w-bad"}]}',
+        '{"messages":[{"id":"x","from":"olga","text":"w-bad"}]}',
+      ];
       for (const body of bodies) await courier.post(body);
     },
     async reorder(texts) {

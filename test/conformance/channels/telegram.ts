@@ -162,7 +162,13 @@ function createFaults({ telegram }: Ground): LabFaults {
     slow: (ms) => (ms === undefined ? telegram.clearFaults() : telegram.fault("*", { delayMs: ms, times: Number.POSITIVE_INFINITY })),
     garbageEvents() {
       const chat = { id: telegram.me.id, type: "private" };
-      const strange = [{ message: 5 }, { message: { message_id: "x", chat, text: "w-bad" } }, { message: { message_id: 1, text: "w-bad" } }, { new_kind: {} }, {}];
+      const strange = [
+        { message: 5 },
+        { message: { message_id: "x", chat, text: "w-bad" } },
+        { message: { message_id: 1, text: "w-bad" } },
+        { new_kind: {} },
+        {},
+      ];
       for (const update of strange) telegram.raw(update as never);
       return Promise.resolve();
     },

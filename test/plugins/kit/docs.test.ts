@@ -62,7 +62,10 @@ interface Lab {
 async function openLab(courier: FakeServer, section: object = {}): Promise<Lab> {
   const folder = mkdtempSync(join(tmpdir(), "courier-"));
   writeFileSync(join(folder, "courier.ts"), EXAMPLE);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "courier", version: "1.0.0", type: "module", openclaw: { extensions: ["./courier.ts"] } }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "courier", version: "1.0.0", type: "module", openclaw: { extensions: ["./courier.ts"] } }),
+  );
   writeFileSync(join(folder, "openclaw.plugin.json"), JSON.stringify(manifest));
   const config = {
     channels: { courier: { baseUrl: courier.url, token: "one", signingSecret: "s1", dmPolicy: "open", allowFrom: ["*"], ...section } },

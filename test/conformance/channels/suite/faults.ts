@@ -34,7 +34,9 @@ export function faultTests(scene: Scene, faults: readonly FaultName[]): void {
 
   check("lostAnswer", "fault: an answer that arrived without a receipt is repeated once at most", (lab) => survives(lab, 2, ({ lostAnswer }) => lostAnswer!()));
   check("serverError", "fault: an answer that a broken server did not take comes once", (lab) => survives(lab, 1, ({ serverError }) => serverError!(false)));
-  check("serverError", "fault: an answer that a broken server took is repeated once at most", (lab) => survives(lab, 2, ({ serverError }) => serverError!(true)));
+  check("serverError", "fault: an answer that a broken server took is repeated once at most", (lab) =>
+    survives(lab, 2, ({ serverError }) => serverError!(true)),
+  );
   check("garbageAnswer", "fault: an answer whose receipt makes no sense is repeated once at most", (lab) => survives(lab, 2, (of) => of.garbageAnswer!()));
   check("noAnswer", "fault: an answer that the platform is silent about comes once", (lab) => survives(lab, 1, ({ noAnswer }) => noAnswer!()), {
     impatient: true,

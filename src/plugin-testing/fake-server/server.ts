@@ -20,6 +20,8 @@ export interface Asked {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly parts: readonly SentPart[];
   readonly at: number;
+  /** Fires when the connection is over, answered or not: for answers that take long. */
+  readonly gone: AbortSignal;
 }
 
 export interface Answer {
@@ -29,6 +31,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Writes an answer that does not end, such as a stream of events. */
   readonly stream?: ((response: ServerResponse) => void) | undefined;
+  /** Nothing is answered: the connection is reset, or stays open. */
+  readonly cut?: "reset" | "silent" | undefined;
 }
 
 export interface FakeServerOptions {
@@ -86,7 +90,9 @@ function fieldsIn(contentType: string, body: Buffer): Readonly<Record<string, un
   }
 }
 
-function describe(request: IncomingMessage, body: Buffer): Asked {
+function describe(request: IncomingMessage, body: Buffer, connection: Socket | ServerResponse): Asked {
+  const gone = new AbortController();
+  connection.once("close", () => gone.abort());
   const url = new URL(request.url ?? "/", "http://localhost");
   const type = request.headers["content-type"] ?? "";
   return {
@@ -98,10 +104,13 @@ function describe(request: IncomingMessage, body: Buffer): Asked {
     fields: fieldsIn(type, body),
     parts: type.startsWith("multipart/") ? readMultipart(type, body) : [],
     at: Date.now(),
+    gone: gone.signal,
   };
 }
 
-function write(response: ServerResponse, { status = 200, body = {}, headers = {}, stream }: Answer): void {
+function write(response: ServerResponse, { status = 200, body = {}, headers = {}, stream, cut }: Answer): void {
+  if (cut === "silent" || response.destroyed) return;
+  if (cut === "reset") return void response.socket?.resetAndDestroy();
   if (stream) {
     response.writeHead(status, headers);
     response.flushHeaders();
@@ -117,8 +126,8 @@ async function respond(asked: Asked, fault: Fault | undefined, handle: FakeServe
   if (fault?.delayMs !== undefined) await delay(fault.delayMs);
   const isBroken = fault !== undefined && (fault.status !== undefined || fault.reset === true || fault.silent === true || fault.garbage === true);
   const answer = !isBroken || fault.applied === true ? ((await handle(asked)) ?? { status: 404, body: { error: "not here" } }) : {};
-  if (fault?.reset === true) return void response.socket?.resetAndDestroy();
-  if (fault?.silent === true) return;
+  if (fault?.reset === true) return write(response, { cut: "reset" });
+  if (fault?.silent === true) return write(response, { cut: "silent" });
   if (fault?.garbage === true) return write(response, { body: "<html>502 Bad Gateway" });
   if (fault?.status !== undefined) return write(response, { status: fault.status, body: fault.body ?? {}, headers: fault.headers });
   write(response, answer);
@@ -157,14 +166,14 @@ export async function startFakeServer({ handle, socket: opened, upgrade }: FakeS
 
   function listen(request: IncomingMessage, response: ServerResponse): void {
     void (async () => {
-      const seen = describe(request, await collect(request));
+      const seen = describe(request, await collect(request), response);
       asked.push(seen);
       await respond(seen, faults.take(`${seen.method} ${seen.path}`), handle, response);
     })().catch(() => response.socket?.destroy());
   }
 
   function takeUpgrade(webSockets: WebSocketServer, request: IncomingMessage, connection: Socket, head: Buffer): void {
-    const seen = describe(request, Buffer.alloc(0));
+    const seen = describe(request, Buffer.alloc(0), connection);
     asked.push(seen);
     const status = opened ? upgrade?.(seen) : 404;
     if (status !== undefined || !opened) return void connection.end(`HTTP/1.1 ${status ?? 404} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);

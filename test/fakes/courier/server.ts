@@ -1,7 +1,7 @@
 /** The platform of docs/channels/kit.md: an HTTP API with idempotency keys, and signed webhooks that are posted until they are taken. */
 import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Answer, type Asked, type FakeServer, startFakeServer } from "../../../src/plugin-testing/index.ts";
+import { type Answer, type Asked, type FakeServer, startFakeServer } from "../../../src/plugin-testing/fake-server/server.ts";
 
 export interface CourierMessage {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface Written {
   readonly id: string;
   readonly from: { readonly id: string; readonly name: string };
   readonly text: string;
-  readonly room?: string | undefined;
+  readonly group?: string | undefined;
   readonly mentioned?: boolean | undefined;
 }
 

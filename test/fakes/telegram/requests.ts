@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Answer, Asked } from "../../../src/plugin-testing/fake-server/server.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Fault, Faults } from "./faults.ts";
-import { collect } from "./listener.ts";
 import { ACCOUNT } from "./methods/account.ts";
 import { Noted, type Call, type Methods } from "./methods/call.ts";
 import { CHATS } from "./methods/chats.ts";
@@ -31,7 +30,7 @@ export interface RecordedCall {
 
 export interface Requests {
   readonly calls: RecordedCall[];
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  handle(asked: Asked): Promise<Answer>;
 }
 
 interface Deps extends Omit<Call, "params" | "gone"> {
@@ -44,12 +43,12 @@ function refusalBody({ status, message, parameters }: Refusal): object {
   return { ok: false, error_code: status, description: message, ...(parameters ? { parameters } : {}) };
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
-  if (response.destroyed) return;
-  const isText = typeof body === "string";
-  response.writeHead(status, { "content-type": isText ? "text/html" : "application/json", server: "nginx/1.18.0" });
-  response.end(isText ? body : JSON.stringify(body));
-}
+const answer = (status: number, body: unknown): Answer => ({
+  status,
+  body,
+  headers: { "content-type": typeof body === "string" ? "text/html" : "application/json", server: "nginx/1.18.0" },
+});
+const refused = (refusal: Refusal): Answer => answer(refusal.status, refusalBody(refusal));
 
 /** The fault as an answer, where it is one. */
 function faulty({ status, body, description, retryAfter }: Fault): { readonly status: number; readonly body: unknown } | undefined {
@@ -62,11 +61,10 @@ function faulty({ status, body, description, retryAfter }: Fault): { readonly st
 export function createRequests(deps: Deps): Requests {
   const calls: RecordedCall[] = [];
 
-  function download(path: string, response: ServerResponse): void {
+  function download(path: string): Answer {
     const file = [...deps.world.files.values()].find((one) => one.path === path);
-    if (!file || file.data.length > DOWNLOAD_LIMIT) return answer(response, 404, refusalBody(new Refusal(404, "Not Found")));
-    response.writeHead(200, { "content-type": "application/octet-stream", "content-length": file.data.length });
-    response.end(file.data);
+    if (!file || file.data.length > DOWNLOAD_LIMIT) return refused(new Refusal(404, "Not Found"));
+    return { body: file.data, headers: { "content-length": String(file.data.length) } };
   }
 
   async function run(name: string, params: Params, gone: AbortSignal): Promise<{ readonly status: number; readonly body: unknown }> {
@@ -81,64 +79,56 @@ export function createRequests(deps: Deps): Requests {
     }
   }
 
-  /** Plays what was ordered before the call had its effect. True: that was all. */
-  async function before(fault: Fault | undefined, call: RecordedCall, response: ServerResponse): Promise<boolean> {
-    if (!fault) return false;
+  /** What was ordered instead of the call's effect, if anything was. */
+  async function before(fault: Fault | undefined, call: RecordedCall): Promise<Answer | undefined> {
+    if (!fault) return undefined;
     const { delayMs } = fault;
     if (delayMs !== undefined) await new Promise<void>((resolve) => void deps.clock.after(delayMs, resolve));
-    if (fault.silent === "before") return true;
-    if (fault.drop === "before") {
-      response.socket?.resetAndDestroy();
-      return true;
-    }
+    if (fault.silent === "before") return { cut: "silent" };
+    if (fault.drop === "before") return { cut: "reset" };
     const instead = fault.applied ? undefined : faulty(fault);
-    if (!instead) return false;
+    if (!instead) return undefined;
     call.status = instead.status;
-    answer(response, instead.status, instead.body);
-    return true;
+    return answer(instead.status, instead.body);
   }
 
-  async function callMethod(name: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
+  async function callMethod(name: string, { query, headers, body: sent, method: via, gone }: Asked): Promise<Answer> {
     let params: Params;
     try {
-      params = await readParams(url.searchParams, request.headers["content-type"] ?? "", await collect(request));
+      params = await readParams(query, headers["content-type"] ?? "", sent);
     } catch (error) {
-      const refusal = error instanceof Refusal ? error : new Refusal(400, "Bad Request: the body ended early");
-      return answer(response, refusal.status, refusalBody(refusal));
+      return refused(error instanceof Refusal ? error : new Refusal(400, "Bad Request: the body ended early"));
     }
     const method = METHODS.get(name.toLowerCase())?.name ?? name;
-    const facts = { method, via: request.method ?? "", params: params.raw, files: params.uploads, headers: request.headers, at: deps.clock.now() };
-    const call: RecordedCall = { ...facts, status: 0, hadEffect: false };
+    const call: RecordedCall = { method, via, params: params.raw, files: params.uploads, headers, at: deps.clock.now(), status: 0, hadEffect: false };
     calls.push(call);
     const fault = deps.faults.take(method, params.raw);
-    if (await before(fault, call, response)) return;
-    const { status, body } = await run(method, params, gone.signal);
+    const early = await before(fault, call);
+    if (early) return early;
+    const { status, body } = await run(method, params, gone);
     call.hadEffect = status === 200;
-    if (fault?.silent === "after") return;
-    if (fault?.drop === "after") return void response.socket?.resetAndDestroy();
+    if (fault?.silent === "after") return { cut: "silent" };
+    if (fault?.drop === "after") return { cut: "reset" };
     const instead = fault?.applied ? faulty(fault) : undefined;
-    call.status = response.destroyed ? 0 : (instead?.status ?? status);
-    answer(response, instead?.status ?? status, instead ? instead.body : body);
+    call.status = gone.aborted ? 0 : (instead?.status ?? status);
+    return answer(instead?.status ?? status, instead ? instead.body : body);
   }
 
   return {
     calls,
-    async handle(request, response) {
-      const url = new URL(request.url ?? "/", "http://localhost");
-      const found = /^\/(file\/)?bot([^/]+)\/(.+)$/.exec(url.pathname);
-      if (!found || !/^\d+:[\w-]+$/.test(decodeURIComponent(found[2]!))) return answer(response, 404, refusalBody(new Refusal(404, "Not Found")));
-      const facts = { via: request.method ?? "", files: new Map(), headers: request.headers, at: deps.clock.now(), hadEffect: false };
+    async handle(asked) {
+      const found = /^\/(file\/)?bot([^/]+)\/(.+)$/.exec(asked.path);
+      if (!found || !/^\d+:[\w-]+$/.test(decodeURIComponent(found[2]!))) return refused(new Refusal(404, "Not Found"));
+      const facts = { via: asked.method, files: new Map(), headers: asked.headers, at: deps.clock.now(), hadEffect: false };
       if (decodeURIComponent(found[2]!) !== deps.token()) {
         calls.push({ ...facts, method: found[1] === undefined ? found[3]! : "file", params: {}, status: 401 });
-        return answer(response, 401, refusalBody(new Refusal(401, "Unauthorized")));
+        return refused(new Refusal(401, "Unauthorized"));
       }
-      if (found[1] === undefined) return callMethod(found[3]!, url, request, response);
+      if (found[1] === undefined) return callMethod(found[3]!, asked);
       const fault = deps.faults.take("file", { path: found[3]! });
       const call: RecordedCall = { ...facts, method: "file", params: { path: found[3]! }, status: 200 };
       calls.push(call);
-      if (!(await before(fault, call, response))) download(decodeURIComponent(found[3]!), response);
+      return (await before(fault, call)) ?? download(decodeURIComponent(found[3]!));
     },
   };
 }

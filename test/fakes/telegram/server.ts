@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { startFakeServer } from "../../../src/plugin-testing/fake-server/server.ts";
 import { createFaults, createFloodGate, type Fault, type Rate } from "./faults.ts";
-import { createListener } from "./listener.ts";
 import type { Chat, Message, Update, User } from "./objects.ts";
 import { createPeople, type People } from "./people.ts";
 import { createPlaces, type Places } from "./places.ts";
@@ -80,14 +80,13 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Fake
   const flood = createFloodGate(clock);
   const requests = createRequests({ world, updates, webhook, flood, clock, faults, token: () => token });
   const waiting = new Set<() => void>();
-  const listener = createListener((request, response) => {
-    requests.handle(request, response).then(
-      () => waiting.forEach((look) => look()),
-      (error: unknown) => response.destroy(error as Error),
-    );
-    setImmediate(() => waiting.forEach((one) => one()));
+  const listener = await startFakeServer({
+    handle(asked) {
+      const answered = requests.handle(asked).finally(() => waiting.forEach((look) => look()));
+      setImmediate(() => waiting.forEach((one) => one()));
+      return answered;
+    },
   });
-  await listener.open();
   const places = createPlaces(world, updates);
   const me = places.person({ first_name: "Grace", username: "grace_tester" });
   const people = createPeople(world, updates, places, me);
@@ -103,7 +102,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Fake
     topic: places.topic,
     migrate: places.migrate,
     direct: (user) => places.direct(user).chat,
-    apiRoot: `http://127.0.0.1:${listener.port}`,
+    apiRoot: listener.url,
     get token() {
       return token;
     },

@@ -6,7 +6,7 @@ import { runTurn, type GIVEN_UP } from "./turn/turn.ts";
 import { compactSession, flushMemory, type CompactionOutcome, type CompactionWish } from "./turn/upkeep.ts";
 import { createToday } from "./prompt/facts.ts";
 import { createBootstrapReader } from "./workspace/bootstrap-files.ts";
-import { seedWorkspace } from "./workspace/seed.ts";
+import { seedWorkspace } from "./seed-workspace.ts";
 import { watch } from "node:fs";
 
 /** Reports changes in a folder itself, not below it. Undefined where the system cannot. It does not keep the process alive. */

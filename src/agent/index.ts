@@ -40,7 +40,7 @@ export { parseSkill, readMetadata, textOf, textsOf, type Skill, type SkillRequir
 export { BOOTSTRAP_NAMES, MEMORY_NAMES } from "./workspace/bootstrap-names.ts";
 export type { BootstrapFile } from "./prompt/injected-files.ts";
 export { findPrograms } from "./skills/programs.ts";
-export { seedWorkspace } from "./workspace/seed.ts";
+export { seedWorkspace } from "./seed-workspace.ts";
 export { initRepository } from "./workspace/repository.ts";
 
 export type { AddedAgent, AgentTemplate, BindingMatch, BindingPlan, Roster, WrittenBinding } from "./roster/index.ts";

@@ -22,7 +22,7 @@ function pluginCommands(io: Io): PluginCommands {
     },
     async run(args) {
       const { runPluginCommand } = await import("./plugin-commands/run.ts");
-      return runPluginCommand(args, io);
+      return runPluginCommand(args, io, (rest) => dispatch(COMMANDS, ["memory", ...rest], io));
     },
   };
 }

@@ -18,7 +18,8 @@ import {
 } from "../../config/index.ts";
 import { templateNamed, type AgentTemplate, type TemplateFacts } from "../templates/index.ts";
 import { initRepository } from "../workspace/repository.ts";
-import { seedWorkspace, type Seeded, type WorkspaceTemplate } from "../workspace/seed.ts";
+import { seedWorkspace } from "../seed-workspace.ts";
+import type { Seeded, WorkspaceTemplate } from "../workspace/seed.ts";
 import { planBindings, positionsOf, type BindingMatch, type BindingPlan, type WrittenBinding } from "./bindings.ts";
 import {
   alreadyExists,

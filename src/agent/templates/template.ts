@@ -1,13 +1,6 @@
-import type { WorkspaceFiles } from "../workspace/bootstrap-names.ts";
+import type { TemplateFacts, WorkspaceFiles } from "../workspace/bootstrap-names.ts";
 
-/** What a template is filled in with. */
-export interface TemplateFacts {
-  readonly id: string;
-  /** On one line. */
-  readonly name: string;
-  readonly emoji: string;
-  readonly theme: string;
-}
+export type { TemplateFacts } from "../workspace/bootstrap-names.ts";
 
 /** Where an agent begins: the files of its workspace, and what it may do. */
 export interface AgentTemplate {

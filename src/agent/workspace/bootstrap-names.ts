@@ -12,5 +12,14 @@ export const HEARTBEAT_NAME = "HEARTBEAT.md" satisfies BootstrapName;
 /** All that sub-agents and scheduled jobs see. */
 export const FEW_NAMES: ReadonlySet<string> = new Set(["AGENTS.md", "TOOLS.md"]);
 
+/** What a template is filled in with. */
+export interface TemplateFacts {
+  readonly id: string;
+  /** On one line. */
+  readonly name: string;
+  readonly emoji: string;
+  readonly theme: string;
+}
+
 /** First contents of a workspace. Without `BOOTSTRAP.md` there is no first conversation. */
 export type WorkspaceFiles = Readonly<Record<Exclude<BootstrapName, "BOOTSTRAP.md">, string> & { readonly "BOOTSTRAP.md"?: string }>;

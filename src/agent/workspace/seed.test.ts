@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BOOTSTRAP_NAMES } from "./bootstrap-names.ts";
 import { initRepository } from "./repository.ts";
-import { seedWorkspace, type SeedOptions } from "./seed.ts";
+import { seedWorkspace } from "../seed-workspace.ts";
+import type { SeedOptions } from "./seed.ts";
 import { FIRST_FILES } from "./first-files.ts";
 
 let root: string;

@@ -4,8 +4,7 @@ import { AppError, fileError, systemCode } from "../../base/errors.ts";
 import { ensureFolder } from "../../base/files.ts";
 import { isRecord } from "../../base/records.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
-import type { TemplateFacts } from "../templates/template.ts";
-import { BOOTSTRAP_NAMES, type BootstrapName, type WorkspaceFiles } from "./bootstrap-names.ts";
+import { BOOTSTRAP_NAMES, type BootstrapName, type TemplateFacts, type WorkspaceFiles } from "./bootstrap-names.ts";
 
 /** How far the first conversation has come. Times are ISO. */
 interface WorkspaceState {
@@ -65,9 +64,9 @@ function parseTemplate(stored: unknown): WorkspaceTemplate | undefined {
 }
 
 /** First contents of a workspace: those of its template; of the personal assistant where it has none, or one that this version does not know. */
-async function filesOf(template: WorkspaceTemplate | undefined): Promise<WorkspaceFiles> {
-  const found = template && (await import("../templates/index.ts")).TEMPLATES.find(({ id }) => id === template.id);
-  return found ? found.files(template.facts) : (await import("./first-files.ts")).FIRST_FILES;
+async function filesOf(template: WorkspaceTemplate | undefined, { templateFiles }: SeedOptions): Promise<WorkspaceFiles> {
+  const found = template && (await templateFiles(template));
+  return found ?? (await import("./first-files.ts")).FIRST_FILES;
 }
 
 export interface SeedOptions {
@@ -82,6 +81,8 @@ export interface SeedOptions {
   readonly initRepository?: (folder: string) => Promise<void>;
   /** Where its files come from. It is remembered in the workspace; without it, what is remembered there counts. */
   readonly template?: WorkspaceTemplate | undefined;
+  /** The files of a template; undefined for one that is not known. */
+  readonly templateFiles: (template: WorkspaceTemplate) => Promise<WorkspaceFiles | undefined>;
 }
 
 export interface Seeded {
@@ -103,7 +104,7 @@ export async function seedWorkspace(options: SeedOptions): Promise<Seeded> {
   if (options.skipBootstrap) return { made: [], brandNew };
   const rooted = createRootedFiles({ root: folder, unique: options.unique });
   const state = await readState(rooted, folder);
-  const files = await filesOf(options.template ?? state?.template);
+  const files = await filesOf(options.template ?? state?.template, options);
   const made: BootstrapName[] = [];
   for (const name of BOOTSTRAP_NAMES) {
     if (name !== "BOOTSTRAP.md" && (await makeFile(folder, name, files[name]))) made.push(name);

@@ -10,10 +10,12 @@ import { createStyle } from "../output/style.ts";
 import { loadPlugins } from "../plugin-source.ts";
 import { pluginsFor } from "./declared.ts";
 
+/** Runs `openclaw memory` with arguments, for plugins that bring it as a command of theirs. */
+type MemoryCommand = (args: readonly string[]) => Promise<number>;
 type Registrar = CommandHost["registrars"][number];
 
 /** Runs a command that a plugin brings. Gives its exit code; nothing when no plugin has the command. */
-export async function runPluginCommand(args: readonly string[], io: Io): Promise<number | undefined> {
+export async function runPluginCommand(args: readonly string[], io: Io, memoryCommand: MemoryCommand): Promise<number | undefined> {
   const [name = ""] = args;
   const { loaded, inventory } = await loadPlugins(io);
   const { plugins, declared } = pluginsFor(inventory.entries, name);
@@ -25,10 +27,6 @@ export async function runPluginCommand(args: readonly string[], io: Io): Promise
     io.err(level === "info" ? `${message}\n` : `${level === "warn" ? style.yellow("warning:") : style.red("error:")} ${message}\n`);
   const { env, cwd, version } = io;
   const sink = { write, flush: async () => {} };
-  const memoryCommand = async (rest: readonly string[]): Promise<number> => {
-    const [{ dispatch }, { memory }] = await Promise.all([import("../dispatch.ts"), import("../commands/groups.ts")]);
-    return dispatch([{ name: "memory", summary: "", load: async () => memory }], ["memory", ...rest], io);
-  };
   const only = { ...inventory, entries: plugins, diagnostics: [] };
   await using host = await openCommandHost({ env, cwd, version, osHome: homedir(), inventory: only, sink, memoryCommand });
   const failed = host.list().filter(({ status }) => status === "error");

@@ -48,7 +48,8 @@ export function webSettings(cfg: HostConfig): WebSettings {
     lastMs: numberIn(reconnect["maxMs"]) ?? 30_000,
     factor: numberIn(reconnect["factor"]) ?? 1.8,
     jitter: numberIn(reconnect["jitter"]) ?? 0.25,
-    maxAttempts: numberIn(reconnect["maxAttempts"]) ?? 12,
+    // An outage of some minutes must not end the account for good, so there is no limit unless one is set.
+    maxAttempts: numberIn(reconnect["maxAttempts"]) ?? 0,
   };
 }
 

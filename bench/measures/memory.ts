@@ -197,7 +197,7 @@ async function startRows(context: BenchContext, corpus: Corpus): Promise<readonl
   const measured = { with: { ms: [] as number[], mb: [] as number[] }, without: { ms: [] as number[], mb: [] as number[] } };
   // The first start makes what a state has once; it is not counted.
   await (await place.start())[Symbol.asyncDispose]();
-  for (let at = 0; at < (context.quick ? 2 : 11); at += 1) {
+  for (let at = 0; at < (context.quick ? 1 : 11); at += 1) {
     for (const which of ["with", "without"] as const) {
       if (which === "without") renameSync(file, `${file}.aside`);
       try {

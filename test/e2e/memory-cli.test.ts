@@ -1,5 +1,5 @@
 /** `openclaw memory`, with and without a gateway, and what it makes of bad input. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
@@ -253,14 +253,31 @@ test("what was recalled in which turn is known, and a note that is recalled ofte
   });
   const before = readFileSync(join(workspace, "MEMORY.md"), "utf8");
   const { stdout } = await cli("suggest");
-  expect(stdout).toMatch(/1\. memory\/2026-10-02\.md#L1-L\d, recalled in 3 turns/);
+  expect(stdout).toMatch(/1\. memory\/2026-10-02\.md#L1, recalled in 3 turns, mean score 0\.\d\d/);
   expect(stdout).toMatch(/^\+- Met the council about the loft\. They want drawings by the end of November\. \(memory\/2026-10-02\.md\)$/m);
   expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe(before);
   expect((await cli("suggest", "--accept", "1")).stdout).toMatch(/MEMORY\.md has 1 line more/);
-  expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe(
-    `${before}- Met the council about the loft. They want drawings by the end of November. (memory/2026-10-02.md)\n`,
-  );
+  // It has no heading of its own, so it does not become one of the people.
+  const [title, people] = before.split("\n\n## People");
+  const added = "- Met the council about the loft. They want drawings by the end of November. (memory/2026-10-02.md)";
+  expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe(`${title}\n\n${added}\n\n## People${people}`);
   expect(await json("suggest")).toEqual({ suggestions: [] });
+
+  // What was forgotten is not suggested, although it was recalled often.
+  const note = join(workspace, "memory", "2026-10-04.md");
+  writeFileSync(note, "# Boat\n\n- The mooring is number 31.\n- The WHIMBREL4 code opens the gate.\n");
+  gateway.model.answers((request: ModelRequest) =>
+    lastResult(request) === undefined
+      ? { text: "", calls: [{ name: "memory_search", args: { query: "mooring number, code of the gate", minScore: 0, maxResults: 1 } }] }
+      : "31.",
+  );
+  for (const n of [1, 2, 3]) await chat.answered(SESSION, `Which mooring, and how do I get in? (${n})`);
+  const lines = async (): Promise<string> => JSON.stringify(await json("suggest"));
+  await expect.poll(lines).toContain("WHIMBREL4");
+  expect((await cli("forget", "whimbrel4", "--yes")).code).toBe(0);
+  const left = await json<{ suggestions: readonly object[] }>("suggest");
+  expect(JSON.stringify(left)).not.toMatch(/WHIMBREL4|\[removed\]/i);
+  rmSync(note);
 });
 
 test("notes are listed, read and written; a note that changed in between is not overwritten, nor is anything else of the workspace", async () => {

@@ -51,6 +51,15 @@ interface SessionDeps {
   socket(): Socket | undefined;
 }
 
+/** The position moves on when the event is stored. */
+async function whenStored(stored: Promise<boolean>, done: () => void, failed: (error: Error) => void): Promise<void> {
+  try {
+    if (await stored) done();
+  } catch (error) {
+    failed(error as Error);
+  }
+}
+
 /** One connection. Frames that come while missed posts are fetched wait behind them. */
 function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
   const { intake, signal, log } = run;
@@ -90,16 +99,11 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
     const done = cursor.began(at);
     if (!READ.has(read.event)) return done();
     const name = `${at.connectionId}:${sequence}`;
-    void take(read, name, done);
-  }
-
-  /** The position moves on when the event is stored. */
-  async function take(read: Frame, name: string, done: () => void): Promise<void> {
-    try {
-      if (await intake.addLater(read.channelId ?? "", () => eventOf(read, mapping, name))) done();
-    } catch (error) {
-      close(error as Error);
-    }
+    void whenStored(
+      intake.addLater(read.channelId ?? "", () => eventOf(read, mapping, name)),
+      done,
+      close,
+    );
   }
 
   /** A new connection: what the one before it would have brought is fetched first. It stands when the position from which another could go on is stored. */

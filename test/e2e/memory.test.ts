@@ -155,7 +155,7 @@ test("recall adds to a message where to look, or the passages themselves, and le
     await expect.poll(async () => JSON.stringify((await gateway.operator.request("config.get", {})).payload), PATIENCE).toContain(`"recall":"${recall}"`);
     let body = "";
     // A turn waits 150 ms at most for its passages, which a busy machine may need: then it is asked again.
-    for (let tries = 0; tries < 20 && (tries === 0 || (recall !== "off" && !body.includes("MEMORY.md#L"))); tries += 1) {
+    for (let tries = 0; tries < 20; tries += 1) {
       await say(
         "who is our plumber, and when to call him?",
         (request) => {
@@ -164,6 +164,7 @@ test("recall adds to a message where to look, or the passages themselves, and le
         },
         `agent:main:recall-${recall}`,
       );
+      if (recall === "off" || body.includes("MEMORY.md#L")) break;
     }
     const { messages } = JSON.parse(body) as { readonly messages: readonly { readonly role: string; readonly content: unknown }[] };
     return { system: JSON.stringify(messages[0]), last: JSON.stringify(messages.at(-1)) };

@@ -66,9 +66,7 @@ export function createSources(settings: LibrarySettings, { now, current, changed
   const { agentId, chunking, workspace, extraPaths } = settings;
   const [hasNotes, hasSessions] = [settings.sources.includes("memory"), settings.sources.includes("sessions")];
   const transcripts = createReader(settings.stateDir);
-  let grown = new Set<string>();
-  let anyGrown = true;
-  let notesDirty = true;
+  let [grown, anyGrown, notesDirty] = [new Set<string>(), true, true];
   let issues: readonly NoteIssue[] = [];
   let lastLook = Number.NEGATIVE_INFINITY;
   const roots = { workspace, extraPaths };

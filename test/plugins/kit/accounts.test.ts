@@ -230,7 +230,7 @@ test("tools and mentions of a group go by its own entry, then that of all, and b
   const cfg = cfgOf({ token: "pg-1", groups: { Room: entry, "*": { tools: { deny: ["d"] } } } });
   expect([groups.resolveRequireMention!({ cfg, groupId: "ROOM" }), groups.resolveRequireMention!({ cfg, groupId: "other" })]).toEqual([false, true]);
   const tools = (groupId: string, senderId: string) => groups.resolveToolPolicy!({ cfg, groupId, senderId, senderName: "ada" });
-  expect([tools("room", "pager:5"), tools("room", "6"), tools("other", "5")]).toEqual([{ allow: ["a"] }, { deny: ["c"] }, { deny: ["d"] }]);
+  expect([tools("group", "pager:5"), tools("group", "6"), tools("other", "5")]).toEqual([{ allow: ["a"] }, { deny: ["c"] }, { deny: ["d"] }]);
 });
 
 /** A person who answers in order, and what they were shown. */

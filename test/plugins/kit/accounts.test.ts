@@ -227,10 +227,10 @@ test("status says where credentials come from and what a probe found", async () 
 test("tools and mentions of a group go by its own entry, then that of all, and by ids", () => {
   const { groups } = createChannelParts(specOf({ requireMention: true }));
   const entry = { requireMention: false, toolsBySender: { "5": { allow: ["a"] }, ada: { allow: ["b"] } }, tools: { deny: ["c"] } };
-  const cfg = cfgOf({ token: "pg-1", groups: { Room: entry, "*": { tools: { deny: ["d"] } } } });
-  expect([groups.resolveRequireMention!({ cfg, groupId: "ROOM" }), groups.resolveRequireMention!({ cfg, groupId: "other" })]).toEqual([false, true]);
+  const cfg = cfgOf({ token: "pg-1", groups: { Lobby: entry, "*": { tools: { deny: ["d"] } } } });
+  expect([groups.resolveRequireMention!({ cfg, groupId: "LOBBY" }), groups.resolveRequireMention!({ cfg, groupId: "other" })]).toEqual([false, true]);
   const tools = (groupId: string, senderId: string) => groups.resolveToolPolicy!({ cfg, groupId, senderId, senderName: "ada" });
-  expect([tools("group", "pager:5"), tools("group", "6"), tools("other", "5")]).toEqual([{ allow: ["a"] }, { deny: ["c"] }, { deny: ["d"] }]);
+  expect([tools("lobby", "pager:5"), tools("lobby", "6"), tools("other", "5")]).toEqual([{ allow: ["a"] }, { deny: ["c"] }, { deny: ["d"] }]);
 });
 
 /** A person who answers in order, and what they were shown. */

@@ -84,8 +84,8 @@ function createPeople(courier: FakeCourier): Pick<ChannelLab, "say" | "received"
   const nameOf = ({ by = "owner" }: Spot): string => (by === "owner" ? "olga" : "mallory");
   function write(text: string, options: SayOptions = {}): Written {
     const name = nameOf(options);
-    const room = (options.where ?? "direct") === "direct" ? undefined : GROUP;
-    const message = { id: `m${written.size + 1}`, from: { id: name, name }, text, room, mentioned: options.mention };
+    const group = (options.where ?? "direct") === "direct" ? undefined : GROUP;
+    const message = { id: `m${written.size + 1}`, from: { id: name, name }, text, group, mentioned: options.mention };
     written.set(message.id, message);
     return message;
   }
@@ -173,7 +173,7 @@ async function claimsOf(): Promise<ChannelCapabilities> {
   return (host.channel("courier") as ChannelPlugin).capabilities;
 }
 
-/** A channel of somebody else's, made with the kit. */
+/** The documented channel on its own platform. */
 export function courierLabs(): MakeLab {
   let claims: Promise<ChannelCapabilities> | undefined;
   return async (settings) => {

@@ -169,7 +169,7 @@ function createFaults({ telegram }: Ground): LabFaults {
         { new_kind: {} },
         {},
       ];
-      for (const update of strange) telegram.raw(update as never);
+      for (const update of strange) telegram.raw(update);
       return Promise.resolve();
     },
     revoke() {

@@ -14,7 +14,7 @@ export interface Written {
   readonly id: string;
   readonly from: { readonly id: string; readonly name: string };
   readonly text: string;
-  readonly room?: string | undefined;
+  readonly group?: string | undefined;
   readonly mentioned?: boolean | undefined;
 }
 

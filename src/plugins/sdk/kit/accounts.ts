@@ -35,7 +35,7 @@ export interface CredentialSpec {
   readonly fileWins?: boolean | undefined;
   /** Onboarding asks for it. Default true. */
   readonly isAsked?: boolean | undefined;
-  /** What is wrong with a value as somebody enters it. Default: as `check` says. */
+  /** What is wrong with a value as it is entered. Default: as `check` says. */
   readonly checkEntry?: ((value: string) => string | undefined) | undefined;
   /** How an entered value is written. Default: as it is, under `key`. */
   readonly keys?: ((value: string) => Fields) | undefined;

@@ -27,7 +27,10 @@ export interface CursorOptions<T> {
 
 /** Opens a cursor at its stored position; where that cannot be read there is none. Events that are read again are harmless: the inbox knows their ids. */
 export async function openCursor<T>({ store, now, everyMs = 1000, failed }: CursorOptions<T>): Promise<Cursor<T>> {
-  let position: T | undefined = await store.load().catch((error: unknown) => void failed?.(error));
+  let position: T | undefined = await store.load().catch((error: unknown) => {
+    failed?.(error);
+    return undefined;
+  });
   let open: { readonly position: T; isStored: boolean }[] = [];
   let written = position;
   let writtenAt = now();

@@ -171,7 +171,7 @@ test("channels add writes credentials in the form that they are read in, and ref
 });
 
 test("names on allow lists and open policies are warned of, unless names are trusted", async () => {
-  const { security, status } = createChannelParts(specOf({ groupWord: "room", nameAdvice: "Use numbers", nameReason: "anybody can take a name" }));
+  const { security, status } = createChannelParts(specOf({ groupWord: "space", nameAdvice: "Use numbers", nameReason: "anybody can take a name" }));
   const accounts = readerOf();
   const look = async (pager: object) => {
     const account = accounts.read(cfgOf({ token: "pg-1", ...pager }));
@@ -185,7 +185,7 @@ test("names on allow lists and open policies are warned of, unless names are tru
   const found = await look({ allowFrom: ["ada"], groupPolicy: "open", groups: { "1": { allowFrom: ["Bob", 7] } } });
   expect(found.warnings).toEqual([
     "Pager allow lists: anybody can take a name, so these entries admit nobody: ada, Bob. Use numbers.",
-    'channels.pager.groupPolicy is "open": everybody may use the bot in the rooms of channels.pager.groups. Set it to "allowlist" and list people in groupAllowFrom.',
+    'channels.pager.groupPolicy is "open": everybody may use the bot in the spaces of channels.pager.groups. Set it to "allowlist" and list people in groupAllowFrom.',
   ]);
   expect(found.issues).toEqual([["config", "these entries of allow lists are names and admit nobody: ada, Bob", "Use numbers"]]);
   expect(await look({ allowFrom: ["ada"], dangerouslyAllowNameMatching: true })).toEqual({ warnings: [], issues: [] });
@@ -218,7 +218,7 @@ test("status says where credentials come from and what a probe found", async () 
     ["auth", "Copy the token."],
     ["runtime", undefined],
   ]);
-  expect(await status.buildChannelSummary!({ account, snapshot, cfg: {}, defaultAccountId: "default" } as never)).toMatchObject({
+  expect(await status.buildChannelSummary!({ account, snapshot, cfg: {}, defaultAccountId: "default" })).toMatchObject({
     region: "eu",
     configured: true,
   });
@@ -237,19 +237,20 @@ test("tools and mentions of a group go by its own entry, then that of all, and b
 function prompterOf(...answers: readonly (string | boolean)[]) {
   const shown: string[] = [];
   const left = [...answers];
-  const next = <T>(message: string): T => {
+  const next = (message: string): string | boolean => {
     shown.push(message);
-    if (left.length === 0) throw new Error(`nobody answers ${message}`);
-    return left.shift() as T;
+    const answer = left.shift();
+    if (answer === undefined) throw new Error(`nobody answers ${message}`);
+    return answer;
   };
   return {
     shown,
     prompter: {
       note: async (text: string, title?: string) => void shown.push(`[${title}] ${text}`),
-      confirm: async ({ message }: { message: string }) => next<boolean>(message),
+      confirm: async ({ message }: { message: string }) => next(message),
       async text({ message, validate, initialValue }: { message: string; validate?(value: string): string | undefined; initialValue?: string }) {
         for (;;) {
-          const value = next<string>(`${message}${initialValue === undefined ? "" : ` (${initialValue})`}`);
+          const value = String(next(`${message}${initialValue === undefined ? "" : ` (${initialValue})`}`));
           const wrong = validate?.(value);
           if (wrong === undefined) return value;
           shown.push(`! ${wrong}`);

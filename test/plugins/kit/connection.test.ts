@@ -207,7 +207,7 @@ test("a fake platform cuts answers, notices who left, and is away and back on it
     },
   });
   await expect(fetch(`${server.url}/reset`)).rejects.toThrow("fetch failed");
-  await expect(fetch(`${server.url}/silent`, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+  await expect(fetch(`${server.url}/silent`, { signal: AbortSignal.timeout(50) })).rejects.toThrow("aborted");
   await left.promise;
   const { url } = server;
   await server.close();

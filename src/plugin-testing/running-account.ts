@@ -18,7 +18,7 @@ export interface RunningAccountOptions {
   readonly cfg: HostConfig;
   readonly accountId?: string;
   /** What the host says to an event; it may throw. Default: accepted. */
-  accept?(event: ChannelInboundEvent): ChannelInboundResult | undefined | Promise<ChannelInboundResult | undefined>;
+  accept?(event: ChannelInboundEvent): ChannelInboundResult | void | Promise<ChannelInboundResult | void>;
 }
 
 export function runChannelAccount(channel: ChannelPlugin, { cfg, accountId = "default", accept }: RunningAccountOptions): RunningAccount {

@@ -12,7 +12,7 @@ const TWO = `{
   agents: {
     list: [
       { id: "main", name: "Me" }, // the first
-      { id: "work", workspace: "~/work", model: "builtin/offline" },
+      { id: "work", workspace: "~/business", model: "builtin/offline" },
     ],
   },
   channels: { telegram: { enabled: false, botToken: "1:x", accounts: { office: { enabled: false } } } },
@@ -39,7 +39,7 @@ describe("agents list", () => {
     expect(main).toMatchObject({ id: "main", name: "Me", bindings: 0, isDefault: true, sessions: 0, workspace: join(at.stateDir, "workspace") });
     expect(work).toMatchObject({
       id: "work",
-      workspace: join(at.home, "work"),
+      workspace: join(at.home, "business"),
       agentDir: join(at.stateDir, "agents", "work", "agent"),
       model: "builtin/offline",
       bindings: 1,
@@ -119,8 +119,8 @@ describe("agents add", () => {
     ["two names", ["add", "a", "b"], /expected one name/],
     ["no workspace, and nobody to ask", ["add", "x", "--non-interactive"], /--non-interactive needs --workspace/],
     ["a workspace that is a file", ["add", "x", "--workspace", "openclaw.json"], /is a file/],
-    ["a workspace inside another agent's", ["add", "x", "--workspace", "~/work/inside"], /inside that of agent "work"/],
-    ["another agent's workspace", ["add", "x", "--workspace", "~/work"], /is the workspace of agent "work"/],
+    ["a workspace inside another agent's", ["add", "x", "--workspace", "~/business/inside"], /inside that of agent "work"/],
+    ["another agent's workspace", ["add", "x", "--workspace", "~/business"], /is the workspace of agent "work"/],
     ["a workspace around everything", ["add", "x", "--workspace", "~"], /would contain/],
     ["another agent's folder of credentials", ["add", "x", "--agent-dir", "state/agents/work/agent"], /is the agentDir of agent "work"/],
     ["an unknown template", ["add", "x", "--template", "codr"], /did you mean coder\?/],
@@ -135,7 +135,7 @@ describe("agents add", () => {
     expect(code).toBe(1);
     expect((json()["error"] as { message: string }).message).toMatch(message);
     expect(at.text()).toBe(TWO);
-    expect([existsSync(join(at.stateDir, "workspace-x")), existsSync(join(at.home, "work"))]).toEqual([false, false]);
+    expect([existsSync(join(at.stateDir, "workspace-x")), existsSync(join(at.home, "business"))]).toEqual([false, false]);
   });
 
   test("a configuration with errors is left as it is", async () => {
@@ -197,8 +197,8 @@ describe("agents bind, unbind and bindings", () => {
 describe("agents delete", () => {
   test("removes the agent and what leads to it; its files go to the trash, nothing of another is touched", async () => {
     const at = open();
-    mkdirSync(join(at.home, "work"));
-    writeFileSync(join(at.home, "work", "notes.md"), "kept");
+    mkdirSync(join(at.home, "business"));
+    writeFileSync(join(at.home, "business", "notes.md"), "kept");
     mkdirSync(join(at.stateDir, "agents", "work", "sessions"), { recursive: true });
     mkdirSync(join(at.stateDir, "agents", "main", "agent"), { recursive: true });
     const { code, json } = await at.run("delete", "WORK", "--force", "--json");
@@ -206,7 +206,7 @@ describe("agents delete", () => {
     const answer = json();
     expect(answer).toMatchObject({
       agentId: "work",
-      workspace: join(at.home, "work"),
+      workspace: join(at.home, "business"),
       agentDir: join(at.stateDir, "agents", "work", "agent"),
       sessionsDir: join(at.stateDir, "agents", "work", "sessions"),
       removedBindings: 1,
@@ -214,7 +214,7 @@ describe("agents delete", () => {
     });
     const [moved] = answer["files"] as { state: string; to: string }[];
     expect(readFileSync(join(moved!.to, "notes.md"), "utf8")).toBe("kept");
-    expect([existsSync(join(at.home, "work")), existsSync(join(at.stateDir, "agents", "work"))]).toEqual([false, false]);
+    expect([existsSync(join(at.home, "business")), existsSync(join(at.stateDir, "agents", "work"))]).toEqual([false, false]);
     expect(existsSync(join(at.stateDir, "agents", "main", "agent"))).toBe(true);
     expect(at.current().config.agents?.list).toEqual([{ id: "main", name: "Me" }]);
     expect(at.text()).toContain("// the first");
@@ -269,7 +269,7 @@ describe("agents set-identity", () => {
     expect(json()).toMatchObject({
       agentId: "work",
       identity: { name: "Ada", emoji: "🧮", theme: "calm" },
-      workspace: join(at.home, "work"),
+      workspace: join(at.home, "business"),
       identityFile: null,
     });
     await at.run("set-identity", "--agent", "work", "--theme", "");
@@ -279,10 +279,10 @@ describe("agents set-identity", () => {
 
   test("reads IDENTITY.md; flags come before it", async () => {
     const at = open();
-    mkdirSync(join(at.home, "work"));
-    writeFileSync(join(at.home, "work", "IDENTITY.md"), "# Identity\n- **Name:** Bo\n- **Creature:** owl\n- **Emoji:** 🦉\n");
-    const { json } = await at.run("set-identity", "--workspace", "work", "--from-identity", "--emoji", "🐦", "--json");
-    expect(json()).toMatchObject({ agentId: "work", identity: { name: "Bo", theme: "owl", emoji: "🐦" }, identityFile: join(at.home, "work", "IDENTITY.md") });
+    mkdirSync(join(at.home, "business"));
+    writeFileSync(join(at.home, "business", "IDENTITY.md"), "# Identity\n- **Name:** Bo\n- **Creature:** owl\n- **Emoji:** 🦉\n");
+    const { json } = await at.run("set-identity", "--workspace", "business", "--from-identity", "--emoji", "🐦", "--json");
+    expect(json()).toMatchObject({ agentId: "work", identity: { name: "Bo", theme: "owl", emoji: "🐦" }, identityFile: join(at.home, "business", "IDENTITY.md") });
     writeFileSync(join(at.home, "other.md"), "Name: Cy\n");
     expect((await at.run("set-identity", "--agent", "main", "--identity-file", "other.md", "--json")).json()).toMatchObject({ identity: { name: "Cy" } });
   });

@@ -107,7 +107,7 @@ const plain = (name: string, ran: string[]): Tool => ({
 });
 
 /** A broker with the rule on, and an operator who answers always the same. Judging the tool `slow` takes longer than judging the others. */
-async function house(answer: ApprovalDecision, tools: readonly string[] = [], slow?: string) {
+async function openBroker(answer: ApprovalDecision, tools: readonly string[] = [], slow?: string) {
   const ran: string[] = [];
   const asked: string[] = [];
   const clock = manualClock();
@@ -138,7 +138,7 @@ async function house(answer: ApprovalDecision, tools: readonly string[] = [], sl
 test.each<ApprovalDecision>(["deny", "timeout", "cancelled"])(
   "35: after private data and outside text nothing leaves when the answer is %s, whatever the texts say",
   async (answer) => {
-    const { ran, asked, call } = await house(answer);
+    const { ran, asked, call } = await openBroker(answer);
     expect(await call("message")).toBe(true);
     expect(await call("read")).toBe(true);
     expect(await call("message")).toBe(true);
@@ -151,7 +151,7 @@ test.each<ApprovalDecision>(["deny", "timeout", "cancelled"])(
 );
 
 test("35: the rule is code: it holds for a session whose history was compacted or whose gateway was restarted, and for one call at a time", async () => {
-  const { ran, asked, call } = await house("allow-once", ["read", "web_search"]);
+  const { ran, asked, call } = await openBroker("allow-once", ["read", "web_search"]);
   expect([await call("message"), await call("message")]).toEqual([true, true]);
   expect([ran, asked]).toEqual([
     ["message", "message"],
@@ -160,7 +160,7 @@ test("35: the rule is code: it holds for a session whose history was compacted o
 });
 
 test("35: calls that are made at the same time are judged in their order: what reads private data counts for what leaves beside it", async () => {
-  const { ran, asked, call } = await house("deny", [], "read");
+  const { ran, asked, call } = await openBroker("deny", [], "read");
   expect(await call("web_fetch")).toBe(true);
   expect(await Promise.all(["read", "web_fetch", "message"].map((name) => call(name)))).toEqual([true, false, false]);
   expect(asked).toEqual(["web_fetch", "message"]);

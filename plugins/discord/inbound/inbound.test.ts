@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Channel, type FakeDiscord, type Guild, startDiscord } from "../../../test/fakes/discord/index.ts";
 import { startFakeServer } from "../../../src/plugin-testing/index.ts";
-import { runAccount, type RunningAccount } from "../testing.ts";
+import { runAccount, type DiscordRun } from "../testing.ts";
 
 let discord: FakeDiscord;
-let run: RunningAccount;
+let run: DiscordRun;
 let guild: Guild;
 let channel: Channel;
 let forum: Channel;

@@ -1,6 +1,6 @@
 /** Texts, polls, and the message that shows an answer while it is written. */
 import type { ChannelPollContext } from "openclaw/plugin-sdk";
-import { asChannelError, ChannelError, type Fields, textOf, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, ChannelError, createEditedPreview, type Fields, textOf, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type { Preview } from "../types.ts";
 import type { Component } from "./components.ts";
 import { ALLOWED_MENTIONS, channelOf, dropPending, isLost, NO_MENTIONS, post, type PostContext, receipt, removeQuietly, type Sender } from "./sender.ts";
@@ -77,77 +77,26 @@ export async function editPreview(sender: Sender, ctx: PostContext & { readonly 
 }
 
 export const PREVIEW = { intervalMs: 1200, minChars: 30, maxChars: MAX_TEXT } as const;
-const SLOW_DOWN_MS = 5000;
 
-/** As much as fits, not cut inside of a character. */
-function fitting(text: string): string {
-  if (text.length <= MAX_TEXT) return text;
-  const cut = text.slice(0, MAX_TEXT - 1);
-  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
-}
-
-/** Whatever goes wrong with it, the answer itself is not touched. */
+/** Shows an answer in one message that is edited as it grows. Nobody is notified by it. */
 export function openPreview(sender: Sender, waiting: Waiting, ctx: PostContext & { readonly previewId?: string | undefined }, signal: AbortSignal): Preview {
-  let id = ctx.previewId;
   let channelId: string | undefined;
-  let shown = "";
-  let wanted = "";
-  let isOver = false;
-  let mayBeThere = false;
-  let quietUntil = 0;
-  let working: Promise<void> | undefined;
-
-  async function show(text: string): Promise<void> {
-    channelId ??= await channelOf(sender, ctx.to, ctx.threadId, signal);
-    if (id === undefined) {
-      const posted = await post(
-        sender,
-        { to: ctx.to, threadId: ctx.threadId, replyToId: ctx.replyToId, signal },
-        { text, more: { allowed_mentions: NO_MENTIONS } },
-      );
-      id = posted.id;
+  const channel = async (): Promise<string> => (channelId ??= await channelOf(sender, ctx.to, ctx.threadId, signal));
+  return createEditedPreview({
+    ...PREVIEW,
+    now: waiting.now,
+    signal,
+    previewId: ctx.previewId,
+    async post(text) {
+      const where = { to: ctx.to, threadId: ctx.threadId, replyToId: ctx.replyToId, signal };
+      const posted = await post(sender, where, { text, more: { allowed_mentions: NO_MENTIONS } });
       channelId = posted.channelId;
-      return;
-    }
-    const json = { content: text, allowed_mentions: NO_MENTIONS };
-    await sender.rest.call("PATCH", `/channels/${channelId}/messages/${id}`, { json, signal });
-  }
-
-  async function work(): Promise<void> {
-    while (!isOver && !signal.aborted && wanted !== shown && waiting.now() >= quietUntil) {
-      const text = wanted;
-      try {
-        await show(text);
-        shown = text;
-      } catch (error) {
-        const failure = asChannelError(error);
-        if (failure?.delivery.state === "retry") quietUntil = waiting.now() + Math.max(failure.delivery.retryAfterMs ?? 0, SLOW_DOWN_MS);
-        else {
-          mayBeThere = id === undefined && failure?.delivery.state !== "failed";
-          isOver = true;
-        }
-      }
-    }
-  }
-
-  return {
-    async update(text) {
-      if (isOver || (id === undefined && text.length < PREVIEW.minChars)) return;
-      wanted = fitting(text);
-      working ??= work().finally(() => (working = undefined));
-      await working;
+      return posted.id;
     },
-    id: () => id ?? (mayBeThere ? null : undefined),
-    async seal() {
-      isOver = true;
-      await working;
-      return id;
+    async edit(id, text) {
+      const json = { content: text, allowed_mentions: NO_MENTIONS };
+      await sender.rest.call("PATCH", `/channels/${await channel()}/messages/${id}`, { json, signal });
     },
-    async discard() {
-      isOver = true;
-      await working;
-      if (id !== undefined) await removeQuietly(sender, channelId ?? (await channelOf(sender, ctx.to, ctx.threadId)), id);
-      id = undefined;
-    },
-  };
+    remove: async (id) => removeQuietly(sender, channelId ?? (await channelOf(sender, ctx.to, ctx.threadId)), id),
+  });
 }

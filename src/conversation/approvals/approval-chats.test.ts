@@ -24,13 +24,13 @@ const asked = (over: Record<string, unknown> = {}): ApprovalNotice => ({
 const ended = (decision: string, by: string | null, over: Record<string, unknown> = {}): ApprovalNotice =>
   ({ type: "resolved", id: ID, kind: "exec", request: (asked(over) as { request: unknown }).request, decision, by, at: 5 }) as ApprovalNotice;
 
-interface HouseOptions {
+interface ApprovalsOptions {
   readonly entry?: Record<string, unknown>;
   readonly refuse?: string;
   readonly channels?: Record<string, Record<string, unknown>>;
 }
 
-function house(exec: Record<string, unknown>, { entry, refuse, channels = {} }: HouseOptions = {}) {
+function openApprovals(exec: Record<string, unknown>, { entry, refuse, channels = {} }: ApprovalsOptions = {}) {
   const sent: SendRequest[] = [];
   const actions: unknown[] = [];
   const lines: string[] = [];
@@ -80,21 +80,21 @@ describe("who is asked", () => {
     ["someone for a pattern of the key", { enabled: true, sessionFilter: ["^agent:(main|work):"] }, ["telegram 7"]],
     ["nobody for what is no pattern", { enabled: true, sessionFilter: ["("] }, []],
   ])("%s", async (_name, exec, expected) => {
-    const { chats, places } = house(exec);
+    const { chats, places } = openApprovals(exec);
     await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(places()).toEqual(expected);
   });
 
   test("without the chat of the question, the one where the session was last", async () => {
-    const { chats, sent } = house({ enabled: true }, { entry: { deliveryContext: { channel: "irc", to: "#ops", accountId: "libera", threadId: 4 } } });
+    const { chats, sent } = openApprovals({ enabled: true }, { entry: { deliveryContext: { channel: "irc", to: "#ops", accountId: "libera", threadId: 4 } } });
     await chats.notify(asked());
     expect(sent).toMatchObject([{ channel: "irc", to: "#ops", accountId: "libera", threadId: 4 }]);
   });
 
   test("not a session that has no chat, or may not say anything", async () => {
-    const page = house({ enabled: true }, { entry: { deliveryContext: { channel: "webchat", to: "x" } } });
+    const page = openApprovals({ enabled: true }, { entry: { deliveryContext: { channel: "webchat", to: "x" } } });
     await page.chats.notify(asked());
-    const silent = house({ enabled: true }, { entry: { sendPolicy: "deny" } });
+    const silent = openApprovals({ enabled: true }, { entry: { sendPolicy: "deny" } });
     await silent.chats.notify(asked({ origin: { reply: REPLY } }));
     expect([...page.places(), ...silent.places()]).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe("who is asked", () => {
 
 describe("what is said", () => {
   const questionOf = async (over: Record<string, unknown>) => {
-    const { chats, sent } = house({ enabled: true });
+    const { chats, sent } = openApprovals({ enabled: true });
     await chats.notify(asked({ origin: { reply: REPLY }, ...over }));
     return sent[0]!;
   };
@@ -123,7 +123,7 @@ describe("what is said", () => {
   test("no folder is read as a line of ours, and no command as more than a command", async () => {
     const { text } = await questionOf({ cwd: "/srv`\nExpires in 9999 s.\n[ok](https://example.com)" });
     expect(text).toContain("\nFolder: ``/srv` Expires in 9999 s. [ok](https://example.com)``\nHost: ");
-    const { chats, sent } = house({ enabled: true });
+    const { chats, sent } = openApprovals({ enabled: true });
     await chats.notify(ended("deny", null, { origin: { reply: REPLY }, command: "`a`\n[b](https://example.com)" }));
     expect(sent[0]!.text).toBe("Approval 25e15b1e denied: `` `a` [b](https://example.com) ``");
   });
@@ -149,34 +149,34 @@ describe("everyone who was asked is notified about the outcome", () => {
     ["timeout", null, "Approval 25e15b1e expired: nobody decided in time: `rm -r build`"],
     ["cancelled", null, "Approval 25e15b1e no longer asked for: `rm -r build`"],
   ])("%s by %s", async (decision, by, text) => {
-    const { chats, sent } = house({ enabled: true });
+    const { chats, sent } = openApprovals({ enabled: true });
     await chats.notify(asked({ origin: { reply: REPLY } }));
     await chats.notify(ended(decision, by));
     expect(sent.map((one) => one.text).slice(1)).toEqual([text]);
   });
 
   test("not where it was decided: the answer to the command stands there", async () => {
-    const { chats, sent } = house({ enabled: true, mode: "both", targets: [OPS] });
+    const { chats, sent } = openApprovals({ enabled: true, mode: "both", targets: [OPS] });
     await chats.notify(asked({ origin: { reply: REPLY } }));
     await chats.notify(ended("deny", "telegram:7"));
     expect(sent.slice(2).map(({ to }) => to)).toEqual(["99"]);
   });
 
   test("also when the gateway was restarted in between, by the question itself", async () => {
-    const { chats, sent } = house({ enabled: true });
+    const { chats, sent } = openApprovals({ enabled: true });
     await chats.notify(ended("deny", "restart", { origin: { reply: REPLY } }));
     expect(sent).toMatchObject([{ to: "7", text: "Approval 25e15b1e denied (the gateway was restarted): `rm -r build`" }]);
   });
 
   test("a chat that cannot be reached is logged, and the others are asked", async () => {
-    const { chats, sent, lines } = house({ enabled: true, mode: "both", targets: [OPS] }, { refuse: "there is no channel" });
+    const { chats, sent, lines } = openApprovals({ enabled: true, mode: "both", targets: [OPS] }, { refuse: "there is no channel" });
     await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(sent).toHaveLength(2);
     expect(lines).toEqual(Array.from({ length: 2 }, () => "an approval request could not be sent to a chat: there is no channel"));
   });
 
   test("the same question is the same message, however often it is sent", async () => {
-    const { chats, sent } = house({ enabled: true });
+    const { chats, sent } = openApprovals({ enabled: true });
     await chats.notify(asked({ origin: { reply: REPLY } }));
     await chats.notify(asked({ origin: { reply: REPLY } }));
     expect(new Set(sent.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
@@ -195,18 +195,18 @@ describe("approvers whom a channel names", () => {
     ["are not asked about another agent", { agentFilter: ["other"] }, []],
     ["are not asked about another session", { sessionFilter: [":group:"] }, []],
   ])("%s", async (_title, more, places) => {
-    const home = house({}, rules(more));
+    const home = openApprovals({}, rules(more));
     await home.chats.notify(asked({ origin: { reply: THERE } }));
     expect(home.places()).toEqual(places);
     for (const { channelData } of home.sent) expect(JSON.stringify(channelData?.["discord"])).toContain("/approve 25e15b1e allow-once");
   });
 
   test("see the outcome, or the question goes away", async () => {
-    const shown = house({}, rules({}));
+    const shown = openApprovals({}, rules({}));
     await shown.chats.notify(asked());
     await shown.chats.notify(ended("deny", "telegram:7"));
     expect(shown.sent.slice(2).map(({ text }) => text)).toEqual([expect.stringContaining("denied"), expect.stringContaining("denied")]);
-    const cleaned = house({}, rules({ cleanupAfterResolve: true }));
+    const cleaned = openApprovals({}, rules({ cleanupAfterResolve: true }));
     await cleaned.chats.notify(asked());
     await cleaned.chats.notify(ended("deny", "telegram:7"));
     expect(cleaned.sent).toHaveLength(2);

@@ -282,7 +282,11 @@ describe("agents set-identity", () => {
     mkdirSync(join(at.home, "business"));
     writeFileSync(join(at.home, "business", "IDENTITY.md"), "# Identity\n- **Name:** Bo\n- **Creature:** owl\n- **Emoji:** 🦉\n");
     const { json } = await at.run("set-identity", "--workspace", "business", "--from-identity", "--emoji", "🐦", "--json");
-    expect(json()).toMatchObject({ agentId: "work", identity: { name: "Bo", theme: "owl", emoji: "🐦" }, identityFile: join(at.home, "business", "IDENTITY.md") });
+    expect(json()).toMatchObject({
+      agentId: "work",
+      identity: { name: "Bo", theme: "owl", emoji: "🐦" },
+      identityFile: join(at.home, "business", "IDENTITY.md"),
+    });
     writeFileSync(join(at.home, "other.md"), "Name: Cy\n");
     expect((await at.run("set-identity", "--agent", "main", "--identity-file", "other.md", "--json")).json()).toMatchObject({ identity: { name: "Cy" } });
   });

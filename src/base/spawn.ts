@@ -36,6 +36,7 @@ export function childEnvironment(env: Readonly<Record<string, string | undefined
 
 /** The only way to run a child process to its end: no shell, bounded time and output, filtered environment, killed as a group. */
 export function run(command: string, options: SpawnOptions): Promise<SpawnResult> {
+  if (options.signal?.aborted === true) return Promise.reject(new AppError("CANCELLED", `${command} was cancelled before it began`));
   const { promise, resolve, reject } = Promise.withResolvers<SpawnResult>();
   const child = start(command, options.args ?? [], {
     cwd: options.cwd,

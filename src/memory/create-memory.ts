@@ -142,7 +142,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     recalls: (agentId, limit) => builtin.ask("recalls", agentId, { limit }),
     export: (agentId, page) => builtin.ask("export", agentId, page),
     async [Symbol.asyncDispose]() {
-      (await openQmd.started())?.[Symbol.dispose]();
+      await (await openQmd.started())?.[Symbol.asyncDispose]();
       await builtin[Symbol.asyncDispose]();
     },
   };

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { until } from "../harness/until.ts";
 import { AGENT, EVERYTHING, memoryFixture, type MemoryFixture } from "./memory-fixture.ts";
 
 const QMD = fileURLToPath(new URL("../fakes/qmd/qmd.mjs", import.meta.url));
@@ -12,6 +13,7 @@ const withQmd = (qmd: object = {}): object => ({ memory: { backend: "qmd", qmd: 
 
 interface Call {
   readonly args: readonly string[];
+  readonly pid: number;
   readonly env: readonly string[];
 }
 
@@ -147,6 +149,21 @@ test("the built-in index answers when qmd is not installed, or takes too long", 
   breakCommand(slow, { search: { hang: true } });
   expect((await slow.find("the train leaves at nine", { minScore: 0 })).hits[0]?.path).toBe("memory/Two Words.md");
   expect(slow.logged.join("\n")).toMatch(/did not end within 300 ms/);
+});
+
+test("what the program is doing when memory closes is cancelled, and nothing writes to the folder afterwards", async () => {
+  const at = await setup();
+  breakCommand(at, { update: { hang: true } });
+  at.configure(withQmd({ update: { debounceMs: 0 } }));
+  const before = calls(at).length;
+  const update = at.memory.sync(AGENT).catch((error: unknown) => error);
+  await until(
+    () => calls(at).slice(before).at(-1)?.args[0] === "update",
+    () => "the program never ran",
+  );
+  await at.memory[Symbol.asyncDispose]();
+  expect(() => process.kill(calls(at).at(-1)?.pid ?? 0, 0)).toThrow("ESRCH");
+  expect(await update).toBeInstanceOf(Error);
 });
 
 test("a query that looks like an option is text", async () => {

@@ -5,13 +5,13 @@ import type { Env } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Scope, SearchHit } from "../types.ts";
 import { addCollections } from "./collections.ts";
-import { askQmd, createRunQmd } from "./command.ts";
+import { askQmd, createQmdProgram } from "./command.ts";
 import { createSessionExport, type SessionExport } from "./export-sessions.ts";
 import { locate, parseResults, withinLimits, type Located } from "./results.ts";
 import type { Collection, QmdSettings } from "./settings.ts";
 
-/** The memory of one agent in the program qmd. */
-export interface AgentQmd extends Disposable {
+/** The memory of one agent in the program qmd. Its end cancels what the program is doing and waits for it: nothing writes to the agent's folder afterwards. */
+export interface AgentQmd extends AsyncDisposable {
   readonly settings: QmdSettings;
   /** Brings its index up to date in the background, now and at intervals. Resolves when the first time is over. */
   start(): Promise<void>;
@@ -59,7 +59,8 @@ function visible({ hit, collection, file }: Located, scope: Scope, sessions: Ses
 export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): AgentQmd {
   const { agentId, workspace, clock, log, store } = deps;
   const { collections, update: when, limits, searchMode } = settings;
-  const run = createRunQmd(settings, deps.env, workspace);
+  const program = createQmdProgram(settings, deps.env, workspace);
+  const { run } = program;
   const sessions: SessionExport | undefined =
     settings.sessions && store
       ? createSessionExport({ store, agentId, clock, folder: settings.sessions.folder, retentionDays: settings.sessions.retentionDays })
@@ -67,7 +68,6 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
   let [lastUpdateAt, lastEmbedAt, lastError]: [number?, number?, string?] = [];
   let [updating, prepared]: [Promise<void>?, Promise<void>?] = [];
   let timer: Disposable | undefined;
-  let isClosed = false;
 
   /** Once; after a failure again. */
   function prepare(): Promise<void> {
@@ -104,9 +104,11 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     return updating;
   }
 
-  const report = (error: unknown): void => log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`);
+  const report = (error: unknown): void => {
+    if (!program.isClosed) log.warn(`the memory of agent ${agentId} in qmd could not be updated: ${messageOf(error)}`);
+  };
   function arm(): void {
-    if (isClosed || when.intervalMs <= 0) return;
+    if (program.isClosed || when.intervalMs <= 0) return;
     timer = clock.after(when.intervalMs, () => {
       update().catch(report).finally(arm);
     });
@@ -139,9 +141,10 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
     },
     update,
     status: () => ({ command: settings.command, searchMode, collections: collections.map(({ name }) => name), lastUpdateAt, lastEmbedAt, lastError }),
-    [Symbol.dispose]() {
-      isClosed = true;
+    async [Symbol.asyncDispose]() {
       timer?.[Symbol.dispose]();
+      await program[Symbol.asyncDispose]();
+      await Promise.allSettled([updating, prepared]);
     },
   };
 }

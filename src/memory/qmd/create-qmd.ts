@@ -29,7 +29,7 @@ export interface QmdSearch {
 }
 
 /** Memory in the program qmd, for all agents. */
-export interface Qmd extends Disposable {
+export interface Qmd extends AsyncDisposable {
   start(agentId: string): Promise<void>;
   /** Undefined when the program does not work: then the built-in index answers. */
   search(agentId: string, search: QmdSearch): Promise<readonly SearchHit[] | undefined>;
@@ -57,6 +57,13 @@ const REST_MS = 30_000;
 export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdDeps): Qmd {
   const agents = new Map<string, { readonly key: string; readonly qmd: AgentQmd }>();
   const restsUntil = new Map<string, number>();
+  /** Those of an earlier configuration, until they have ended. */
+  const closing = new Set<Promise<void>>();
+
+  function close(qmd: AgentQmd): void {
+    const closed = Promise.resolve(qmd[Symbol.asyncDispose]()).finally(() => closing.delete(closed));
+    closing.add(closed);
+  }
 
   /** Begins again when the configuration changed. */
   function of(agentId: string): { readonly qmd: AgentQmd; readonly isNew: boolean } {
@@ -64,7 +71,7 @@ export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdD
     const key = JSON.stringify(settings);
     const known = agents.get(agentId);
     if (known?.key === key) return { qmd: known.qmd, isNew: false };
-    known?.qmd[Symbol.dispose]();
+    if (known) close(known.qmd);
     const qmd = createAgentQmd(settings, { agentId, workspace: workspaceOf(agentId), env: config.env, clock, log, store });
     agents.set(agentId, { key, qmd });
     restsUntil.delete(agentId);
@@ -109,7 +116,8 @@ export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdD
       try {
         return await qmd.search(query, { maxResults, minScore, scope });
       } catch (error) {
-        restsUntil.set(agentId, clock.monotonic() + REST_MS);
+        // One that another configuration ended did not fail.
+        if (agents.get(agentId)?.qmd === qmd) restsUntil.set(agentId, clock.monotonic() + REST_MS);
         log.warn(`qmd did not answer, the built-in index does: ${messageOf(error)}`);
         return undefined;
       }
@@ -125,8 +133,9 @@ export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdD
     },
     update: (agentId) => started(agentId).update(),
     status: (agentId) => ({ ...of(agentId).qmd.status(), usesBuiltin: isResting(agentId) }),
-    [Symbol.dispose]() {
-      for (const { qmd } of agents.values()) qmd[Symbol.dispose]();
+    async [Symbol.asyncDispose]() {
+      for (const { qmd } of agents.values()) close(qmd);
+      await Promise.all(closing);
     },
   };
 }

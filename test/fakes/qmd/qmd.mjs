@@ -16,7 +16,7 @@ const fail = (text, code = 1) => {
 };
 if (!config || !cache) fail("XDG_CONFIG_HOME and XDG_CACHE_HOME are not set");
 mkdirSync(join(cache, "qmd"), { recursive: true });
-appendFileSync(join(cache, "calls.jsonl"), `${JSON.stringify({ args, env: Object.keys(process.env) })}\n`);
+appendFileSync(join(cache, "calls.jsonl"), `${JSON.stringify({ args, pid: process.pid, env: Object.keys(process.env) })}\n`);
 const fault = json(join(cache, "fault.json"), {})[command];
 if (fault?.exit) fail(fault.text ?? "failed", fault.exit);
 if (fault?.print !== undefined) {

@@ -95,24 +95,24 @@ export async function makeAgentPlace(
 /** Sessions that plain turns are taken in at once. */
 export const PARALLEL = 20;
 
-/** Plain turns per second, in several sessions at once. */
-export async function plainTurns(place: BenchPlace, total: number): Promise<number> {
+/** Plain turns per second, several at once: in sessions that are there, or each in one of its own. */
+export async function plainTurns(place: BenchPlace, total: number, sessions: "known" | "new" = "known"): Promise<number> {
   const client = await connectBench(place.to);
-  const run = async (count: number): Promise<number> => {
+  const run = async (count: number, name: string): Promise<number> => {
     const started = performance.now();
     let next = 0;
     await Promise.all(
       Array.from({ length: PARALLEL }, async (_, worker) => {
         for (; next < count;) {
           next += 1;
-          await client.turn(`agent:main:bench-plain-${worker}`, "hello");
+          await client.turn(`agent:main:bench-${name}-${sessions === "new" ? next : worker}`, "hello");
         }
       }),
     );
     return count / ((performance.now() - started) / 1000);
   };
-  await run(Math.min(200, total));
-  const rate = await run(total);
+  await run(Math.min(200, total), sessions === "new" ? "warm" : "plain");
+  const rate = await run(total, sessions === "new" ? "first" : "plain");
   client.close();
   return rate;
 }

@@ -45,6 +45,13 @@ export const STOP_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
 /** Particles of Chinese and Japanese that join words; a piece of two signs that has one says little. */
 export const PARTICLES: ReadonlySet<string> = new Set("的了吗呢吧着是在我你他她它们这那有和就也都不很哪什么怎はがをにでとものかへやねよです");
 
+/** The languages that a common word belongs to. Most words of a text are none: one look instead of one for each language. */
+const LANGUAGES_OF: ReadonlyMap<string, readonly Language[]> = (() => {
+  const all = new Map<string, Language[]>();
+  for (const language of LANGUAGES) for (const word of STOP_WORDS[language]) all.set(word, [...(all.get(word) ?? []), language]);
+  return all;
+})();
+
 /** The language whose common words occur most often; `fallback` when there are none or when two are level. */
 export function languageOf(words: Iterable<string>, fallback: Language): Language {
   let best: Language = fallback;
@@ -52,7 +59,8 @@ export function languageOf(words: Iterable<string>, fallback: Language): Languag
   let level = false;
   const counts = new Map<Language, number>();
   for (const word of words) {
-    for (const language of LANGUAGES) if (STOP_WORDS[language].has(word)) counts.set(language, (counts.get(language) ?? 0) + 1);
+    const found = LANGUAGES_OF.get(word);
+    if (found) for (const language of found) counts.set(language, (counts.get(language) ?? 0) + 1);
   }
   for (const [language, count] of counts) {
     if (count === most) level = true;

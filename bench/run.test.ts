@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 const run = promisify(execFile);
 
-test("a quick bench measures every bar, with its calibration, and prints a table and JSON", { timeout: 240_000 }, async () => {
+test("a quick bench measures every bar, with its calibration, and prints a table and JSON", { timeout: 600_000 }, async () => {
   const file = join(mkdtempSync(join(tmpdir(), "openclaw-bench-")), "result.json");
   const { stdout } = await run(process.execPath, ["bench/run.ts", "--quick", "--json", file], { cwd: ROOT, env: { PATH: process.env["PATH"] } });
   const { rows } = JSON.parse(readFileSync(file, "utf8"));

@@ -16,7 +16,6 @@ import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, quantile, round } from "../stats.ts";
 
 const PER_SESSION = 50;
-const QUERIES = 300;
 
 /** Numbers that are the same in every run. */
 function seeded(seed: number): () => number {
@@ -59,6 +58,7 @@ async function makeCorpus(context: BenchContext, name: string, messages: number)
   );
   const entry = db.prepare("INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, NULL, 'message', 0, ?)");
   const queries: string[] = [];
+  const wanted = context.quick ? 30 : 300;
   let textBytes = 0;
   for (let at = 0, tid = 1; at < messages; tid += 1) {
     const id = `s${tid}`;
@@ -80,7 +80,7 @@ async function makeCorpus(context: BenchContext, name: string, messages: number)
           message: { role: seq % 2 ? "user" : "assistant", content: [{ type: "text", text }] },
         }),
       );
-      if (at % Math.ceil(messages / QUERIES) === 0)
+      if (at % Math.ceil(messages / wanted) === 0)
         queries.push(
           words
             .toSorted(() => random() - 0.5)
@@ -177,8 +177,22 @@ async function smallRows(context: BenchContext): Promise<readonly Row[]> {
   const facts = { messages: corpus.messages, queries: corpus.queries.length };
   const plain = plainFts(corpus);
   return [
-    { name: "memory: search, median", value: round(median(took)), unit: "ms", bar: 5, better: "lower", facts: { ...facts, "plain FTS5 ms": round(median(plain)) } },
-    { name: "memory: search, p99", value: round(quantile(took, 0.99)), unit: "ms", bar: 20, better: "lower", facts: { ...facts, "plain FTS5 ms": round(quantile(plain, 0.99)) } },
+    {
+      name: "memory: search, median",
+      value: round(median(took)),
+      unit: "ms",
+      bar: 5,
+      better: "lower",
+      facts: { ...facts, "plain FTS5 ms": round(median(plain)) },
+    },
+    {
+      name: "memory: search, p99",
+      value: round(quantile(took, 0.99)),
+      unit: "ms",
+      bar: 20,
+      better: "lower",
+      facts: { ...facts, "plain FTS5 ms": round(quantile(plain, 0.99)) },
+    },
     {
       name: "memory: main thread for a search",
       value: round(median(cpu), 3),

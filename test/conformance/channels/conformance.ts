@@ -6,15 +6,19 @@ import { conversationTests } from "./suite/conversation.ts";
 import { deliveryTests } from "./suite/delivery.ts";
 import { faultTests } from "./suite/faults.ts";
 import { mediaTests } from "./suite/media.ts";
+import { freshView, tidy } from "./view.ts";
 
 /** Defines tests for what a channel has. */
 export interface Scene {
   check(title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings, timeoutMs?: number): void;
   /** Only where the platform has all of it. */
   checkWith(features: Feature | readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
-  /** Like `checkWith`, in one lab with all tests that are defined so: other things were said there before, and will be. */
+  /** Like `checkWith`, in one lab with all tests that are defined so. Each sees only what is said and asked from its beginning on; the process stays. */
   checkAmongOthers(features: readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>): void;
 }
+
+/** A person may write thirty messages at once: before that, the tests that share a lab get another one. */
+const MOST_ASKED = 20;
 
 /** Which methods of a lab stand for a feature. */
 const METHODS: Partial<Readonly<Record<Feature, readonly (keyof ChannelLab)[]>>> = {
@@ -52,7 +56,19 @@ export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {
     checkAmongOthers(features, title, body) {
       if (features.some((feature) => lacks[feature] !== undefined)) return;
       // oxlint-disable-next-line vitest/valid-title
-      test(title, async () => body(await (shared ??= make({}))));
+      test(title, async () => {
+        const lab = await (shared ??= make({}));
+        let isGood = false;
+        try {
+          await body(freshView(lab));
+          tidy(lab);
+          isGood = lab.gateway.model.requests.length < MOST_ASKED;
+        } finally {
+          // What a failed one left behind is not for the others to see.
+          if (!isGood) shared = undefined;
+          if (!isGood) await lab[Symbol.asyncDispose]();
+        }
+      });
     },
   };
   describe(`the channel ${name}`, () => {

@@ -3,8 +3,8 @@ import type { Scene } from "../conformance.ts";
 import { askedOf, exchange, hears, isUp, textsIn } from "./heard.ts";
 
 /** Messages and their answers. */
-export function conversationTests({ check, checkWith }: Scene): void {
-  check("a message is answered, once", async (lab) => {
+export function conversationTests({ checkWith, checkAmongOthers }: Scene): void {
+  checkAmongOthers([], "a message is answered, once", async (lab) => {
     await exchange(lab, "w-apple");
     await exchange(lab, "w-plum");
     expect(textsIn(lab)).toEqual(["Heard w-apple.", "Heard w-plum."]);
@@ -12,7 +12,7 @@ export function conversationTests({ check, checkWith }: Scene): void {
     expect(lab.gateway.model.requests[1]!.body, "the conversation goes on").toContain("Heard w-apple.");
   });
 
-  checkWith("redelivery", "a message that comes again is the same message", async (lab) => {
+  checkAmongOthers(["redelivery"], "a message that comes again is the same message", async (lab) => {
     const said = await lab.say("a w-apple");
     await hears(lab, "w-apple");
     await lab.redeliver!(said);
@@ -21,7 +21,7 @@ export function conversationTests({ check, checkWith }: Scene): void {
     expect(askedOf(lab, "w-apple")).toBe(1);
   });
 
-  checkWith("redelivery", "a message that comes five times while it is being answered has one answer", async (lab) => {
+  checkAmongOthers(["redelivery"], "a message that comes five times while it is being answered has one answer", async (lab) => {
     lab.gateway.model.pace(50);
     const said = await lab.say("a w-apple");
     for (const _ of [1, 2, 3, 4, 5]) await lab.redeliver!(said);
@@ -45,7 +45,7 @@ export function conversationTests({ check, checkWith }: Scene): void {
     expect(askedOf(lab, "w-apple")).toBe(1);
   });
 
-  checkWith("edit", "an edited message has no second answer, and the next turn knows of it", async (lab) => {
+  checkAmongOthers(["edit"], "an edited message has no second answer, and the next turn knows of it", async (lab) => {
     const said = await lab.say("a w-apple");
     await hears(lab, "w-apple");
     await lab.edit!(said, "a w-pear, that is");
@@ -55,23 +55,23 @@ export function conversationTests({ check, checkWith }: Scene): void {
     expect(lab.gateway.model.requests[1]!.body).toContain("w-pear");
   });
 
-  checkWith("reply", "what a message answers is shown to the model", async (lab) => {
+  checkAmongOthers(["reply"], "what a message answers is shown to the model", async (lab) => {
     const first = await exchange(lab, "w-apple");
     lab.gateway.model.answers(() => "Now w-plum it is.");
     await exchange(lab, "w-plum");
     await lab.say("what was this one?", { replyTo: first });
-    await expect.poll(() => lab.gateway.model.requests.length).toBe(3);
+    await expect.poll(() => textsIn(lab)).toHaveLength(3);
     expect(lab.gateway.model.requests[2]!.user).toContain("Heard w-apple.");
   });
 
-  checkWith("reply", "an answer names the message that it answers when the model wants that", async (lab) => {
+  checkAmongOthers(["reply"], "an answer names the message that it answers when the model wants that", async (lab) => {
     lab.gateway.model.answers(({ user }) => (user.includes("w-apple") ? "[[reply_to_current]] Heard w-apple." : undefined));
     const said = await lab.say("a w-apple");
     const received = await hears(lab, "w-apple");
     expect(received).toMatchObject({ text: "Heard w-apple.", replyTo: said.id });
   });
 
-  checkWith("thread", "a message in a thread is answered there", async (lab) => {
+  checkAmongOthers(["thread"], "a message in a thread is answered there", async (lab) => {
     const inThread = { where: "thread" } as const;
     await exchange(lab, "w-apple", inThread);
     await exchange(lab, "w-pear");
@@ -80,7 +80,7 @@ export function conversationTests({ check, checkWith }: Scene): void {
     expect(textsIn(lab, { where: "group" })).toEqual([]);
   });
 
-  checkWith("reaction", "a reaction has no answer", async (lab) => {
+  checkAmongOthers(["reaction"], "a reaction has no answer", async (lab) => {
     await exchange(lab, "w-apple");
     await lab.react!("👍");
     await exchange(lab, "w-plum");
@@ -88,14 +88,14 @@ export function conversationTests({ check, checkWith }: Scene): void {
     expect(lab.gateway.model.requests).toHaveLength(2);
   });
 
-  checkWith("button", "a pressed button is answered as if its value had been written", async (lab) => {
+  checkAmongOthers(["button"], "a pressed button is answered as if its value had been written", async (lab) => {
     await exchange(lab, "w-apple");
     await lab.press!("w-pressed");
     await hears(lab, "w-pressed");
     expect(textsIn(lab)).toHaveLength(2);
   });
 
-  check("an answer that is silent on purpose is not seen", async (lab) => {
+  checkAmongOthers([], "an answer that is silent on purpose is not seen", async (lab) => {
     lab.gateway.model.answers(({ user }) => (user.includes("w-quiet") ? "NO_REPLY" : undefined));
     await lab.say("a w-quiet word");
     await expect.poll(() => askedOf(lab, "w-quiet")).toBe(1);

@@ -28,8 +28,8 @@ function fits(lab: ChannelLab): void {
 }
 
 /** Long answers, and platforms that ask for a pause. */
-export function deliveryTests({ check, checkWith }: Scene): void {
-  check("an answer of 10,000 characters comes whole and in order", async (lab) => {
+export function deliveryTests({ checkWith, checkAmongOthers }: Scene): void {
+  checkAmongOthers([], "an answer of 10,000 characters comes whole and in order", async (lab) => {
     const words = numbered(10_000, (n) => `number${n}`);
     lab.gateway.model.answers(() => prose(words));
     await lab.say("count");
@@ -37,7 +37,7 @@ export function deliveryTests({ check, checkWith }: Scene): void {
     fits(lab);
   });
 
-  checkWith("textLimit", "a long answer is cut where the platform's measure says, not between the halves of a character", async (lab) => {
+  checkAmongOthers(["textLimit"], "a long answer is cut where the platform's measure says, not between the halves of a character", async (lab) => {
     const words = numbered(10_000, (n) => `число${n}🎉`);
     lab.gateway.model.answers(() => prose(words));
     await lab.say("count");
@@ -46,7 +46,7 @@ export function deliveryTests({ check, checkWith }: Scene): void {
     expect(lab.received().length).toBeGreaterThanOrEqual(Math.ceil(lab.limits.measure(prose(words)) / lab.limits.text));
   });
 
-  checkWith("rateLimit", "what the platform does not take yet comes later, once and in order", async (lab) => {
+  checkAmongOthers(["rateLimit"], "what the platform does not take yet comes later, once and in order", async (lab) => {
     await exchange(lab, "w-before");
     const words = numbered(Math.min(lab.limits.text * 2.5, 10_000), (n) => `number${n}`);
     lab.gateway.model.answers(({ user }) => (user.includes("count") ? prose(words) : undefined));

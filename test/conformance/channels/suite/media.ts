@@ -8,15 +8,15 @@ const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 const MB = 1024 * 1024;
 
 /** Files in both directions. */
-export function mediaTests({ checkWith }: Scene): void {
-  checkWith("mediaIn", "a picture reaches the model", async (lab) => {
+export function mediaTests({ checkWith, checkAmongOthers }: Scene): void {
+  checkAmongOthers(["mediaIn"], "a picture reaches the model", async (lab) => {
     await lab.say("see w-apple", { file: { name: "apple.png", mime: "image/png", data: PNG } });
     await hears(lab, "w-apple");
     expect(lab.gateway.model.requests).toHaveLength(1);
     expect(lab.gateway.model.requests[0]!.images).toBe(1);
   });
 
-  checkWith("mediaStored", "a file is kept for its owner alone, and is what its bytes are, not what it is called", async (lab) => {
+  checkAmongOthers(["mediaStored"], "a file is kept for its owner alone, and is what its bytes are, not what it is called", async (lab) => {
     await lab.say("see w-apple", { file: { name: "apple.txt", mime: "text/plain", data: PNG } });
     await hears(lab, "w-apple");
     const files = lab.gateway.storedMedia();
@@ -37,7 +37,7 @@ export function mediaTests({ checkWith }: Scene): void {
     { channel: { mediaMaxMb: 1 } },
   );
 
-  checkWith("mediaOut", "a file of the agent's folder is sent with the answer", async (lab) => {
+  checkAmongOthers(["mediaOut"], "a file of the agent's folder is sent with the answer", async (lab) => {
     const path = join(lab.gateway.workspace, "chart.png");
     writeFileSync(path, PNG);
     lab.gateway.model.answers(() => `Here is w-apple.\nMEDIA:${path}`);
@@ -52,7 +52,7 @@ export function mediaTests({ checkWith }: Scene): void {
     ).toEqual(["Here is w-apple."]);
   });
 
-  checkWith("mediaOut", "a file from elsewhere is not sent", async (lab) => {
+  checkAmongOthers(["mediaOut"], "a file from elsewhere is not sent", async (lab) => {
     const path = join(lab.gateway.place.home, "secret.png");
     writeFileSync(path, PNG);
     lab.gateway.model.answers(() => `Here is w-apple.\nMEDIA:${path}`);

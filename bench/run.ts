@@ -11,6 +11,7 @@ import { growth } from "./growth/index.ts";
 import { app } from "./measures/app.ts";
 import { automation } from "./measures/automation.ts";
 import { channel } from "./measures/channel.ts";
+import { channels } from "./measures/channels.ts";
 import { cli } from "./measures/cli.ts";
 import { gateway } from "./measures/gateway.ts";
 import { hooks } from "./measures/hooks.ts";
@@ -34,7 +35,24 @@ const context = { root, folder, node: process.execPath, built: values.build ?? "
 const loadStore = storeLoader(context);
 const rows: Row[] = [];
 try {
-  for (const measure of [cli, plugins, pluginStart, hooks, models, store, bigState, app, gateway, turns, automation, channel, memory, page, ...growth]) {
+  for (const measure of [
+    cli,
+    plugins,
+    pluginStart,
+    hooks,
+    models,
+    store,
+    bigState,
+    app,
+    gateway,
+    turns,
+    automation,
+    channel,
+    channels,
+    memory,
+    page,
+    ...growth,
+  ]) {
     if (values.only && !measure.name.includes(values.only)) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ ...context, loadStore })));

@@ -1,0 +1,231 @@
+/** Every channel against its fake: one message after the other, a crowd at once, and what channels cost that are only configured. */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { KNOWN_CHANNELS } from "../../src/config/known-channels.ts";
+import { LABS } from "../../test/conformance/channels/labs.ts";
+import { startLabGateway, type LabGateway } from "../../test/conformance/channels/lab-gateway.ts";
+import type { ChannelLab } from "../../test/conformance/channels/lab.ts";
+import { startDiscord } from "../../test/fakes/discord/index.ts";
+import { startMattermost } from "../../test/fakes/mattermost/index.ts";
+import { startSlack } from "../../test/fakes/slack/index.ts";
+import { until } from "../../test/harness/until.ts";
+import { makeBenchPlace } from "../drivers/gateway-process.ts";
+import { residentMb } from "../drivers/process-facts.ts";
+import type { BenchContext, Measure, Row } from "../row.ts";
+import { median, quantile, round } from "../stats.ts";
+
+const PATIENCE_MS = 60_000;
+
+/** Waits without the steps of a timer. */
+async function soon(isSo: () => boolean, what: string): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error(`${what} did not happen within ${PATIENCE_MS} ms`);
+    await turn();
+  }
+}
+
+async function exchange(lab: ChannelLab, word: string): Promise<number> {
+  const started = performance.now();
+  await lab.say(`and ${word}?`);
+  await soon(() => lab.received().some(({ text }) => text.includes(word)), `an answer to ${word} over ${lab.channel}`);
+  return performance.now() - started;
+}
+
+/** From what a person does to what they see, everything between included: the platform, the model, both on this machine. */
+async function through(context: BenchContext, id: string): Promise<Row> {
+  // A person may write thirty messages at once.
+  const [labs, warm, size] = context.quick ? [1, 1, 2] : [3, 8, 18];
+  const { make } = await LABS[id]!();
+  const took: number[] = [];
+  for (let n = 0; n < labs; n += 1) {
+    await using lab = await make({});
+    for (let i = 0; i < warm + size; i += 1) {
+      const ms = await exchange(lab, `w-word${i}end`);
+      if (i >= warm) took.push(ms);
+    }
+  }
+  const facts = { "p95 ms": round(quantile(took, 0.95)), messages: took.length };
+  return { name: `channels: ${id}, message to answer, round trips included`, value: round(median(took)), unit: "ms", bar: 12, better: "lower", facts };
+}
+
+function accepted(gateway: LabGateway, channel: string): number {
+  using db = new DatabaseSync(join(gateway.place.stateDir, "openclaw.db"), { readOnly: true, timeout: 5000 });
+  return Number(db.prepare("SELECT count(*) AS n FROM inbox WHERE channel = ?").get(channel)?.["n"]);
+}
+
+/** People who write at once, and what each of them got. */
+interface Crowd extends AsyncDisposable {
+  readonly channel: string;
+  readonly section: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string>>;
+  isUp(): boolean;
+  say(people: number): void;
+  answered(): number;
+}
+
+async function discordCrowd(): Promise<Crowd> {
+  const discord = await startDiscord();
+  const { world } = discord;
+  const chats: ReturnType<typeof world.direct>[] = [];
+  return {
+    channel: "discord",
+    section: { token: discord.token },
+    env: { OPENCLAW_TEST_DISCORD_API_ROOT: discord.apiRoot },
+    isUp: () => discord.gateway.live > 0,
+    say(people) {
+      const all = Array.from({ length: people }, (_, n) => world.person({ username: `person_${n}` }));
+      chats.push(...all.map((person) => world.direct(person)));
+      all.forEach((from, n) => discord.say("hello", { from, channel: chats[n]! }));
+    },
+    answered: () => chats.filter((channel) => discord.messages(channel).some(({ author }) => author.id === world.bot.id)).length,
+    [Symbol.asyncDispose]: () => discord[Symbol.asyncDispose](),
+  };
+}
+
+async function slackCrowd(): Promise<Crowd> {
+  const slack = await startSlack();
+  const { world, people: actors } = slack;
+  const chats: string[] = [];
+  return {
+    channel: "slack",
+    section: { botToken: slack.botToken, appToken: slack.appToken },
+    env: { OPENCLAW_TEST_SLACK_API_ROOT: slack.apiRoot },
+    isUp: () => slack.delivery.open > 0,
+    say(people) {
+      const all = Array.from({ length: people }, (_, n) => world.person(`person_${n}`));
+      chats.push(...all.map(({ id }) => world.direct(id).id));
+      all.forEach((by, n) => void actors.say("hello", { by, channel: chats[n]! }));
+    },
+    answered: () => chats.filter((channel) => world.messages(channel).some(({ botId }) => botId === world.bot.botId)).length,
+    [Symbol.asyncDispose]: () => slack[Symbol.asyncDispose](),
+  };
+}
+
+async function crowdRows(context: BenchContext, open: () => Promise<Crowd>): Promise<readonly Row[]> {
+  const people = context.quick ? 20 : 1000;
+  await using crowd = await open();
+  const { channel } = crowd;
+  const loopFile = join(context.folder, `${channel}-crowd-loop.json`);
+  const section = { enabled: true, dmPolicy: "open", allowFrom: ["*"], ackReaction: "", ...crowd.section };
+  await using gateway = await startLabGateway({
+    sections: { channels: { [channel]: section }, session: { dmScope: "per-channel-peer" } },
+    env: { ...crowd.env, BENCH_LOOP_FILE: loopFile, NODE_OPTIONS: `--import=${pathToFileURL(join(context.root, "bench/drivers/loop-delay.ts")).href}` },
+  });
+  await until(
+    () => crowd.isUp(),
+    () => `${channel} does not connect\n${gateway.output()}`,
+  );
+  const lateness = async (): Promise<{ readonly p99: number; readonly max: number }> => {
+    rmSync(loopFile, { force: true });
+    process.kill(gateway.pid, "SIGUSR2");
+    while (!existsSync(loopFile)) await wait(5);
+    return JSON.parse(readFileSync(loopFile, "utf8")) as { p99: number; max: number };
+  };
+  await lateness();
+  const started = performance.now();
+  crowd.say(people);
+  while (accepted(gateway, channel) < people) {
+    if (performance.now() - started > PATIENCE_MS) throw new Error(`${accepted(gateway, channel)} of ${people} messages over ${channel} were accepted`);
+    await wait(10);
+  }
+  const acceptedMs = performance.now() - started;
+  await until(
+    () => crowd.answered() === people,
+    () => `${crowd.answered()} of ${people} people have an answer over ${channel}\n${gateway.output().slice(-2000)}`,
+    PATIENCE_MS,
+  );
+  const answeredMs = performance.now() - started;
+  const late = await lateness();
+  const facts = { people, "all answered ms": round(answeredMs) };
+  return [
+    { name: `channels: 1000 conversations at once over ${channel}, all accepted`, value: round(acceptedMs), unit: "ms", bar: 3000, better: "lower", facts },
+    {
+      name: `channels: 1000 conversations at once over ${channel}, loop delay p99`,
+      value: round(late.p99, 1),
+      unit: "ms",
+      bar: 30,
+      better: "lower",
+      facts: { "max ms": round(late.max, 1) },
+    },
+  ];
+}
+
+/** A gateway with all channels in its configuration, one of them enabled, and one with that one alone. */
+async function startRows(context: BenchContext): Promise<readonly Row[]> {
+  const rounds = context.quick ? 1 : 11;
+  const one = { irc: { enabled: true, host: "127.0.0.1", port: 1, nick: "claw", tls: false } };
+  const bundled = KNOWN_CHANNELS.filter(({ id, bundled: isOurs }) => isOurs && id !== "irc").map(({ id }) => id);
+  const all = { ...Object.fromEntries(bundled.map((id) => [id, { enabled: false }])), ...one };
+  const places = {
+    one: await makeBenchPlace(context, "channels-one", { config: { channels: one } }),
+    all: await makeBenchPlace(context, "channels-all", { config: { channels: all } }),
+  };
+  const measured = { one: { ms: [] as number[], mb: [] as number[] }, all: { ms: [] as number[], mb: [] as number[] } };
+  for (const place of Object.values(places)) await (await place.start())[Symbol.asyncDispose]();
+  for (let n = 0; n < rounds; n += 1) {
+    for (const which of ["one", "all"] as const) {
+      await using gateway = await places[which].start();
+      measured[which].ms.push(gateway.ready.readyMs);
+      await wait(context.quick ? 100 : 1500);
+      measured[which].mb.push(residentMb(gateway.pid));
+    }
+  }
+  const { one: few, all: many } = measured;
+  const facts = { channels: Object.keys(all).length };
+  const value = (key: "ms" | "mb"): number => round(median(many[key]) - median(few[key]), 1);
+  return [
+    {
+      name: "channels: start with all configured and one enabled, over that one",
+      value: value("ms"),
+      unit: "ms",
+      bar: 10,
+      better: "lower",
+      facts: { ...facts, "one ms": round(median(few.ms), 1) },
+    },
+    {
+      name: "channels: memory with all configured and one enabled, over that one",
+      value: value("mb"),
+      unit: "MB",
+      bar: 3,
+      better: "lower",
+      facts: { ...facts, "one MB": round(median(few.mb), 1) },
+    },
+  ];
+}
+
+/** What each further account of a channel takes. */
+async function accountRow(context: BenchContext): Promise<Row> {
+  const count = context.quick ? 2 : 10;
+  const servers = await Promise.all(Array.from({ length: count + 1 }, () => startMattermost()));
+  const memoryOf = async (accounts: number): Promise<number> => {
+    const named = servers.slice(0, accounts).map((chat, n) => [`a${n}`, { enabled: true, baseUrl: chat.url, botToken: chat.token }] as const);
+    await using gateway = await startLabGateway({ sections: { channels: { mattermost: { enabled: true, accounts: Object.fromEntries(named) } } } });
+    await until(
+      () => servers.filter((chat) => chat.server.sockets.length > 0).length === accounts,
+      () => `${accounts} accounts do not connect\n${gateway.output()}`,
+    );
+    await wait(context.quick ? 100 : 4000);
+    return residentMb(gateway.pid);
+  };
+  try {
+    const [one, many] = [await memoryOf(1), await memoryOf(count + 1)];
+    const facts = { accounts: count + 1, "one MB": round(one, 1), "all MB": round(many, 1) };
+    return { name: "channels: memory of a further account (Mattermost)", value: round((many - one) / count), unit: "MB", bar: 2, better: "lower", facts };
+  } finally {
+    await Promise.all(servers.map((chat) => chat[Symbol.asyncDispose]()));
+  }
+}
+
+export const channels: Measure = {
+  name: "channels",
+  async run(context): Promise<readonly Row[]> {
+    const rows: Row[] = [];
+    for (const id of Object.keys(LABS)) rows.push(await through(context, id));
+    for (const open of [discordCrowd, slackCrowd]) rows.push(...(await crowdRows(context, open)));
+    return [...rows, ...(await startRows(context)), await accountRow(context)];
+  },
+};

@@ -3,9 +3,9 @@
  * inbox row in one commit, and says so on standard output only after the store did.
  *   node writer.ts <store module url> <state folder> <writers>
  */
-import { writeSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
 import type * as StoreModule from "../../src/store/index.ts";
+import { sayLine } from "../harness/say-line.ts";
 
 const [storeUrl, stateDir, writers] = process.argv.slice(2);
 const { openStore } = (await import(storeUrl!)) as typeof StoreModule;
@@ -24,7 +24,7 @@ async function write(writer: number): Promise<never> {
       ["transcripts.append", { file, entries: [{ id, parentId: leaf, type: "message", line }], expectLeaf: leaf }],
     ]);
     leaf = id;
-    writeSync(1, `${writer} ${n}\n`);
+    sayLine(`${writer} ${n}`);
   }
 }
 

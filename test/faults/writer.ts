@@ -4,15 +4,14 @@
  *   node writer.ts <store module url> <state folder> <writers> [bytes of text per entry]
  * Exit code: 0 when it was stopped, 1 when the store failed, 2 when the store could not be opened.
  */
-import { writeSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
 import type { AppError } from "../../src/base/errors.ts";
 import type * as StoreModule from "../../src/store/index.ts";
+import { sayLine } from "../harness/say-line.ts";
 import type { WriterEnd } from "./writing.ts";
 
 const [storeUrl, stateDir, writers, bytes = "40"] = process.argv.slice(2);
 const { openStore } = (await import(storeUrl!)) as typeof StoreModule;
-const say = (line: string): void => void writeSync(1, `${line}\n`);
 /** Errors of the bundle are of its own class; their code is what counts. */
 const codeOf = (error: unknown): string => (error as AppError).code ?? String(error);
 
@@ -46,7 +45,7 @@ async function run(store: StoreModule.Store): Promise<number> {
         ["transcripts.append", { file, entries: [{ id, parentId: leaf, type: "message", line }], expectLeaf: leaf }],
       ]);
       leaf = id;
-      say(`${writer} ${n}`);
+      sayLine(`${writer} ${n}`);
     }
   }
 
@@ -79,7 +78,7 @@ async function run(store: StoreModule.Store): Promise<number> {
     diskFull,
     closeMs: stopping === undefined ? 0 : performance.now() - stopping,
   };
-  say(`end ${JSON.stringify(end)}`);
+  sayLine(`end ${JSON.stringify(end)}`);
   return stopping === undefined ? 1 : 0;
 }
 

@@ -19,7 +19,7 @@ import {
 } from "openclaw/plugin-sdk/channel-kit";
 import { type GoogleChatAccount, isUserId, PREFIX, readServiceAccount, userEntry } from "./account.ts";
 import { createKeySource, type KeySource } from "./keys.ts";
-import { createAccessTokens } from "./tokens.ts";
+import { createAccessTokens, SIGN_IN } from "./tokens.ts";
 
 export interface ApiOptions {
   /** Instead of Google's addresses, for tests. */
@@ -145,13 +145,13 @@ function createCalls(account: GoogleChatAccount, { apiRoot, now }: ApiOptions) {
 
   /** A token that is refused is replaced once: the request had no effect. */
   async function call(method: string, path: string, more: Omit<HttpRequest, "path" | "method"> = {}): Promise<Fields> {
-    const used = await tokens.get();
     const ask = async (): Promise<Fields> => fieldsOf((await http.request({ method, path, ...more })).json) ?? {};
     try {
       return await ask();
     } catch (error) {
-      if (asChannelError(error)?.status !== 401) throw error;
-      tokens.drop(used);
+      const failure = asChannelError(error);
+      if (failure?.status !== 401 || failure.action === SIGN_IN) throw error;
+      tokens.drop();
       return ask();
     }
   }
@@ -238,8 +238,10 @@ export function createApi(account: GoogleChatAccount, options: ApiOptions) {
       if (token === undefined) throw unfit("upload", "Google Chat took the file and gave no token for it", "BAD_ANSWER");
       return token;
     },
-    download(resource: string, maxBytes: number, signal: AbortSignal) {
-      const path = `/v1/media/${resource.split("/").map(encodeURIComponent).join("/")}?alt=media`;
+    async download(resource: string, maxBytes: number, signal: AbortSignal) {
+      const parts = resource.split("/");
+      if (parts.some((part) => /^\.{0,2}$/.test(part))) throw unfit("download", "the file's name leads elsewhere");
+      const path = `/v1/media/${parts.map(encodeURIComponent).join("/")}?alt=media`;
       return http.download({ path, maxBytes, signal, allowHost: (host) => FILE_HOST.test(host) });
     },
   };

@@ -3,7 +3,9 @@ import { sign } from "node:crypto";
 import { type Fields, fieldsOf, hopeless, type HttpClient, notSent, numberOf, textOf } from "openclaw/plugin-sdk/channel-kit";
 import type { ServiceAccount } from "./account.ts";
 
-export const SCOPE = "https://www.googleapis.com/auth/chat.bot";
+const SCOPE = "https://www.googleapis.com/auth/chat.bot";
+/** What errors call the question for a token. */
+export const SIGN_IN = "sign in";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const LIFETIME_S = 3600;
 /** Asked for again this long before it ends. */
@@ -20,10 +22,8 @@ export function signJwt(claims: Fields, { key, keyId }: Pick<ServiceAccount, "ke
 export interface AccessTokens {
   /** One that serves for a while; requests at the same time share the question. */
   get(): Promise<string>;
-  /** The platform does not accept this one any more. */
-  drop(token: string): void;
-  /** The one in use, for keeping it out of messages. */
-  readonly current: string | undefined;
+  /** The platform does not accept the present one any more. */
+  drop(): void;
 }
 
 export interface TokenDeps {
@@ -43,10 +43,10 @@ export function createAccessTokens({ serviceAccount, http, path, audience, now }
   async function ask(): Promise<string> {
     const iat = Math.floor(now() / 1000);
     const assertion = signJwt({ iss: serviceAccount.email, scope: SCOPE, aud: audience, iat, exp: iat + LIFETIME_S }, serviceAccount);
-    const { json } = await http.request({ method: "POST", path, form: { grant_type: GRANT, assertion }, action: "sign in", timeoutMs: 15_000 });
+    const { json } = await http.request({ method: "POST", path, form: { grant_type: GRANT, assertion }, action: SIGN_IN, timeoutMs: 15_000 });
     const fields = fieldsOf(json) ?? {};
     const token = textOf(fields["access_token"]);
-    if (token === undefined) throw notSent("sign in", "Google gave no access token for the service account");
+    if (token === undefined) throw notSent(SIGN_IN, "Google gave no access token for the service account");
     if (/[^\x21-\x7E]/.test(token)) throw hopeless("Google gave an access token that cannot be used");
     const lifetimeMs = (numberOf(fields["expires_in"]) ?? LIFETIME_S) * 1000;
     known = { token, until: now() + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
@@ -58,11 +58,8 @@ export function createAccessTokens({ serviceAccount, http, path, audience, now }
       if (known && known.until > now()) return Promise.resolve(known.token);
       return (asking ??= ask().finally(() => (asking = undefined)));
     },
-    drop(token) {
-      if (known?.token === token) known = undefined;
-    },
-    get current() {
-      return known?.token;
+    drop() {
+      known = undefined;
     },
   };
 }

@@ -223,7 +223,8 @@ export function createApi(account: GoogleChatAccount, options: ApiOptions) {
       const json = { ...draft, ...(thread === undefined ? {} : { thread: { name: thread } }) };
       const made = await write("POST", space, `/v1/${space}/messages`, { json, query, signal, action: "send" });
       const [name, its] = [textOf(made["name"]), textOf(fieldsOf(made["thread"])?.["name"])];
-      if (name !== undefined && its !== undefined) threads.set(name, its);
+      const names = [name, messageId && `${space}/messages/${messageId}`].filter((one) => one !== undefined);
+      if (its !== undefined) for (const one of names) threads.set(one, its);
       return made;
     },
     edit: (name: string, draft: Omit<MessageDraft, "thread" | "attachment">, signal?: AbortSignal): Promise<Fields> =>

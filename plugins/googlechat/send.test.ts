@@ -164,13 +164,15 @@ describe("files", () => {
     expect(await failure(sendFile({ mediaUrl: "/etc/passwd" }))).toMatchObject({ delivery: { state: "failed" } });
   });
 
-  test("that Google does not take from apps are a typed failure", async () => {
-    expect(await failure(sendFile())).toMatchObject({
+  test("that Google does not take from apps are named below their text, or are a typed failure", async () => {
+    await sendFile();
+    expect(seen().map(({ text }) => text)).toEqual(["see\n\n[file not sent: openclaw.plugin.json]"]);
+    expect(await failure(sendFile({ text: " " }))).toMatchObject({
       code: "NOT_PERMITTED",
       delivery: { state: "failed" },
       message: expect.stringContaining("authorization of a user") as string,
     });
-    expect(seen()).toEqual([]);
+    expect(seen()).toHaveLength(1);
   });
 });
 

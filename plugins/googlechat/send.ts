@@ -52,12 +52,22 @@ const receipt = (space: string, message: Fields) => {
   return defined({ channel: "googlechat", messageId, chatId: space, channelId: space, timestamp: Number.isNaN(at) ? undefined : at });
 };
 
-async function attach({ api, account }: Sender, space: string, ctx: SendContext, mediaUrl: string): Promise<MessageDraft["attachment"]> {
+interface Attached {
+  readonly attachment?: MessageDraft["attachment"];
+  /** Stands below the text in place of a file that Google does not take. */
+  readonly note?: string;
+}
+
+/** A text is sent without its file where Google does not take files of apps; a file alone is a failure. */
+async function attach({ api, account }: Sender, space: string, ctx: SendContext, mediaUrl: string): Promise<Attached> {
   const file = await loadOutgoingFile({ ...ctx, mediaUrl }, account.maxBytes);
   try {
-    return [{ contentName: file.fileName, attachmentDataRef: { attachmentUploadToken: await api.upload(space, file, ctx.signal) } }];
+    return { attachment: [{ contentName: file.fileName, attachmentDataRef: { attachmentUploadToken: await api.upload(space, file, ctx.signal) } }] };
   } catch (error) {
-    throw asChannelError(error)?.status === 403 ? unfit("upload", `${file.fileName} was not sent: ${USER_ONLY}`, "NOT_PERMITTED") : error;
+    if (asChannelError(error)?.status !== 403) throw error;
+    if (/^https?:\/\//i.test(mediaUrl)) return { note: mediaUrl };
+    if (ctx.text.trim() === "") throw unfit("upload", `${file.fileName} was not sent: ${USER_ONLY}`, "NOT_PERMITTED");
+    return { note: `[file not sent: ${file.fileName}]` };
   }
 }
 
@@ -66,8 +76,8 @@ export async function send(sender: Sender, ctx: SendContext, payload?: ReplyPayl
   const { api, account } = sender;
   const space = await api.spaceFor(parseTarget(ctx.to));
   const mediaUrl = ctx.mediaUrl ?? payload?.mediaUrl;
-  const attachment = mediaUrl === undefined ? undefined : await attach(sender, space, ctx, mediaUrl);
-  const text = await messageText(ctx);
+  const { attachment, note }: Attached = mediaUrl === undefined ? {} : await attach(sender, space, ctx, mediaUrl);
+  const text = [await messageText(ctx), note].filter(Boolean).join("\n\n");
   const cardsV2 = cardsOf(account, payload);
   const draft = defined({ text: text === "" ? undefined : text, cardsV2, attachment, thread: await threadFor(sender, space, ctx) });
   fits(draft);
@@ -77,8 +87,16 @@ export async function send(sender: Sender, ctx: SendContext, payload?: ReplyPayl
   return receipt(space, message);
 }
 
-/** Puts the answer into the message that showed it. Undefined: it cannot be edited any more. */
+/** Whether the answer belongs into another thread than the message that showed it. */
+async function isElsewhere(sender: Sender, { previewId, ...ctx }: SendContext & { readonly previewId: string }): Promise<boolean> {
+  if (!ctx.replyToId && (ctx.threadId ?? "") === "") return false;
+  const thread = await threadFor(sender, previewId.split("/").slice(0, 2).join("/"), ctx);
+  return thread !== undefined && thread !== parseTarget(ctx.to).thread && thread !== (await sender.api.threads.get(previewId));
+}
+
+/** Puts the answer into the message that showed it. Undefined: it cannot be edited any more, or is in the wrong thread. */
 export async function editPreview(sender: Sender, ctx: SendContext & { readonly previewId: string; readonly payload: ReplyPayload }) {
+  if (await isElsewhere(sender, ctx)) return undefined;
   const draft = defined({ text: await messageText(ctx), cardsV2: cardsOf(sender.account, ctx.payload) });
   fits(draft);
   const edited = await ifThere(sender.api.edit(ctx.previewId, draft, ctx.signal));

@@ -71,14 +71,14 @@ function spaceIn(to: string): string | undefined {
 /** Messages that say that an answer is being written. */
 function createSignMessages(open: ReturnType<typeof createOpenSigns>) {
   return {
-    post(sender: Sender, space: string, to: string, threadId: string | number | undefined): Sign {
+    post(sender: Sender, space: string, at: Parameters<typeof threadFor>[2]): Sign {
       const { api, account } = sender;
       const messageId = `client-${randomUUID()}`;
       const name = `${space}/messages/${messageId}`;
       const posted = (async () => {
         await open.add(account.accountId, name);
         try {
-          await api.create(space, { text: TYPING_TEXT, thread: await threadFor(sender, space, { to, threadId }) }, { messageId });
+          await api.create(space, { text: TYPING_TEXT, thread: await threadFor(sender, space, at) }, { messageId });
         } catch (error) {
           // Where it may be there all the same, it is taken away later.
           if (asChannelError(error)?.delivery.state !== "unknown") await open.delete(account.accountId, name);
@@ -158,7 +158,9 @@ export function createTypingSigns(deps: TypingDeps): TypingSigns {
         const [key, space] = [keyOf(accountId, to), spaceIn(to)];
         if (modeOf(sender) === "reaction") await react(sender, key);
         if (modeOf(sender) !== "message" || busy.has(key) || space === undefined) return;
-        const sign = post(sender, space, to, threadId);
+        // Where answers name the message that they answer, they stand in its thread.
+        const replyToId = (sender.account.config["replyToMode"] ?? "off") === "off" ? undefined : lastMessages.get(key);
+        const sign = post(sender, space, { to, threadId, replyToId });
         keep(busy, key, sign);
         await sign.posted;
       },

@@ -91,17 +91,15 @@ function refusalOf({ status, json }: HttpAnswer): Refusal | undefined {
   return { reason: textOf(error["status"]), description: textOf(error["message"]), permanent: isOut, ...(isOut ? { fix: AUTH_FIX } : {}) };
 }
 
-/** The token endpoint answers 400 and 401 to keys that are not accepted. */
+/** The token endpoint answers 400 and 401 to keys that are not accepted, and to assertions of a machine whose clock is wrong. */
 function tokenRefusalOf({ status, json }: HttpAnswer): Refusal | undefined {
   if (status < 400) return undefined;
   const fields = fieldsOf(json) ?? {};
+  const description = textOf(fields["error_description"]);
+  const said = { reason: textOf(fields["error"]), description };
+  if (description?.includes("reasonable timeframe")) return { ...said, delivery: "retry", fix: "check the clock of this machine" };
   const isOut = status === 400 || status === 401 || status === 403;
-  return {
-    reason: textOf(fields["error"]),
-    description: textOf(fields["error_description"]),
-    permanent: isOut,
-    ...(isOut ? { status: 401, delivery: "failed", fix: AUTH_FIX } : {}),
-  };
+  return { ...said, permanent: isOut, ...(isOut ? { status: 401, delivery: "failed", fix: AUTH_FIX } : {}) };
 }
 
 /** JSON and a file, as Google's uploads take them. */
@@ -199,13 +197,13 @@ const spaceOf = (name: string): string => name.split("/").slice(0, 2).join("/");
 export function createApi(account: GoogleChatAccount, options: ApiOptions) {
   const { call, write, pages, http, close } = createCalls(account, options);
   const directs = createCache(async (user) => {
-    const found = await ifThere(call("GET", "/v1/spaces:findDirectMessage", { query: { name: user } }));
+    const found = await unseen(ifThere(call("GET", "/v1/spaces:findDirectMessage", { query: { name: user } })));
     const name = textOf(found?.["name"]);
     if (name === undefined) throw unfit("send", `Google Chat has no direct message between the app and ${user}; the person has to write to the app first`);
     return name;
   });
   /** The thread of a message; empty where the message is not there. */
-  const threads = createCache(async (name) => textOf(fieldsOf((await ifThere(call("GET", `/v1/${name}`)))?.["thread"])?.["name"]) ?? "");
+  const threads = createCache(async (name) => textOf(fieldsOf((await unseen(ifThere(call("GET", `/v1/${name}`))))?.["thread"])?.["name"]) ?? "");
 
   return {
     call,

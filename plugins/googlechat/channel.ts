@@ -260,7 +260,7 @@ export function createGoogleChatPlugin(options: GoogleChatPluginOptions = {}): G
       systemImage: "message.badge",
       order: 55,
     },
-    capabilities: { chatTypes: ["direct", "group", "thread"], reactions: true, reply: true, threads: true, media: true, edit: true, blockStreaming: true },
+    capabilities: { chatTypes: ["direct", "group", "thread"], reactions: true, reply: true, threads: true, media: true, blockStreaming: true },
     reload: { configPrefixes: ["channels.googlechat"] },
     ...parts,
     groups: { ...parts.groups, resolveRequireMention: ({ cfg, accountId, groupId }) => requiresMention(accounts.read(cfg, accountId), groupId ?? "") },

@@ -26,6 +26,8 @@ const FRESH_MS = 600_000;
 const STALE_MS = 3_600_000;
 /** A key id that is not known is asked for this often at most: strangers can make any up. */
 const AGAIN_MS = 60_000;
+/** After a failure nothing is asked for this long. */
+const FAILED_MS = 2000;
 const MAX_BYTES = 256 * 1024;
 const MAX_KEYS = 50;
 
@@ -68,6 +70,7 @@ export function createKeySource({ http, path, now }: KeySourceDeps): KeySource {
   let known: ReadonlyMap<string, PublicKey> = new Map();
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
+  let failed: { readonly at: number; readonly why: string } | undefined;
   let fetching: Promise<void> | undefined;
 
   async function load(): Promise<void> {
@@ -78,7 +81,19 @@ export function createKeySource({ http, path, now }: KeySourceDeps): KeySource {
     known = read;
     fetchedAt = now();
   }
-  const refresh = (): Promise<void> => (fetching ??= load().finally(() => (fetching = undefined)));
+  function refresh(): Promise<void> {
+    if (failed && now() - failed.at < FAILED_MS) return Promise.reject(notSent("fetch the keys", failed.why));
+    fetching ??= load()
+      .then(
+        () => void (failed = undefined),
+        (error: unknown) => {
+          failed = { at: now(), why: messageOf(error) };
+          throw error;
+        },
+      )
+      .finally(() => (fetching = undefined));
+    return fetching;
+  }
   const age = (): number => now() - fetchedAt;
 
   function usable(id: string): KeyObject | undefined {

@@ -57,6 +57,13 @@ describe("tokens", () => {
     expect(seen()).toHaveLength(1);
   });
 
+  test("a clock that is wrong says nothing about the key", async () => {
+    const error_description = "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.";
+    bench.chat.server.faults.add({ on: "/token", status: 400, body: { error: "invalid_grant", error_description } });
+    expect(await failure(send())).toMatchObject({ delivery: { state: "retry" }, permanent: false, message: expect.stringContaining("clock") as string });
+    await send();
+  });
+
   test("access that is withdrawn for good ends in a final failure", async () => {
     await send();
     bench.chat.google.disable();
@@ -109,6 +116,18 @@ describe("messages", () => {
       delivery: { state: "failed" },
       message: expect.stringContaining("write to the app first") as string,
     });
+  });
+
+  test("what goes wrong before the message itself leaves no doubt about it", async () => {
+    const { faults } = bench.chat.server;
+    for (const [on, over] of [
+      ["findDirectMessage", { to: bench.anna.name }],
+      ["GET /v1/spaces/", { to: bench.space.name, replyToId: `${bench.space.name}/messages/a.b` }],
+    ] as const) {
+      faults.add({ on, status: 502 });
+      expect(await failure(send(over)), on).toMatchObject({ delivery: { state: "retry" } });
+      await send({ to: bench.space.name });
+    }
   });
 
   test("answers stay in their thread: the target's, the one that is named, or that of the message they answer", async () => {

@@ -125,3 +125,31 @@ test("a sign in a thread stands in the thread", async () => {
   await bench.channel.typing!.start({ ...params(), to: root.thread });
   expect(chat.messages(space).at(-1)).toMatchObject({ thread: root.thread, threadReply: true, text: TYPING_TEXT });
 });
+
+test("a reaction to the message says it as well, and goes away; where Google refuses reactions a message is shown", async () => {
+  const { chat, anna, direct, channel } = bench;
+  const typingIndicator = "reaction";
+  const { name } = chat.say(anna, direct, "hi");
+  const reactions = (): string[] => (chat.world.reactions.get(name) ?? []).map(({ emoji }) => emoji);
+  chat.permitUserActions();
+  const { createTypingSigns } = await import("./typing.ts");
+  const { createAccounts } = await import("./account.ts");
+  const { createApi } = await import("./api.ts");
+  const account = createAccounts().read(bench.cfg({ typingIndicator }));
+  const api = createApi(account, { apiRoot: chat.url, now: bench.now });
+  const signs = createTypingSigns({ sender: () => ({ account, api }), waiting: { now: bench.now, random: () => 0, sleep: async () => {} } });
+  signs.heard("default", direct.name, name);
+  await signs.typing.start(params());
+  await signs.typing.start(params());
+  expect([reactions(), texts()]).toEqual([["👀"], []]);
+  expect(signs.preview.open({ ...params(), chatType: "direct" })).toBeUndefined();
+  await signs.typing.stop!(params());
+  expect(reactions()).toEqual([]);
+  chat.permitUserActions(false);
+  await signs.typing.start(params());
+  expect([reactions(), texts()]).toEqual([[], [TYPING_TEXT]]);
+  await signs.typing.stop!(params());
+  expect(texts()).toEqual([]);
+  api.close();
+  expect(channel.typing!.refreshMs).toBe(60_000);
+});

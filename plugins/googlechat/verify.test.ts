@@ -189,6 +189,11 @@ describe("keys", () => {
     for (const fault of broken) {
       faults.add({ on: "x509", ...fault });
       await expect(check(bearer())).rejects.toThrow("keys could not be fetched");
+      // Others do not ask at once.
+      const before = fetched();
+      await expect(check(bearer())).rejects.toThrow("keys could not be fetched");
+      expect(fetched()).toBe(before);
+      bench.step(3000);
     }
     expect(await check(bearer())).toMatchObject({ ok: true });
     faults.add({ on: "x509", status: 500, times: Number.POSITIVE_INFINITY });

@@ -32,7 +32,7 @@ export interface FakeGoogleChat extends AsyncDisposable {
   /** Also messages in spaces that do not name the app, which the real platform does not post. */
   postAll(): void;
   /** Files and reactions are permitted, as for a service account that acts for a user. */
-  permitUserActions(): void;
+  permitUserActions(isPermitted?: boolean): void;
   say(user: User, space: Space, text: string, more?: SayMore): Message;
   /** The event of a message, as the app gets it. */
   messageEvent(message: Message): object;
@@ -184,7 +184,7 @@ export async function startGoogleChat(): Promise<FakeGoogleChat> {
     postTo: (url) => poster.to(url),
     asAddOn: () => void (isAddOn = true),
     postAll: () => void (isAll = true),
-    permitUserActions: () => void (isForUsers = true),
+    permitUserActions: (isPermitted = true) => void (isForUsers = isPermitted),
     say,
     messageEvent: (message) => events.message(message),
     redeliver: (message) => poster.deliver(events.message(message), newId("again")),

@@ -103,7 +103,10 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   },
   {
     id: "googlechat",
+    bundled: true,
     listedFirst: true,
+    label: "Google Chat",
+    buttonBytes: 2000,
     aliases: ["google-chat", "gchat"],
     setupFlags: ["token", "token-file", "use-env", "webhook-path", "webhook-url", "audience-type", "audience"],
   },

@@ -45,11 +45,13 @@ test("code and credentials that the configuration names are sealed, relative pat
     hooks: { transformsDir: "~/transforms", internal: { load: { extraDirs: ["~/hooks"] } } },
     gateway: { controlUi: { root: "~/page" }, tls: { certPath: "~/tls/cert.pem", keyPath: "~/tls/key.pem" } },
     models: { providers: { openai: { baseUrl: "http://127.0.0.1:1", apiKey: { source: "file", path: "relative.key" }, models: [] } } },
+    channels: { telegram: { tokenFile: "~/telegram.token" }, googlechat: { serviceAccountFile: "~/googlechat.json" } },
   });
   for (const folder of [join(process.cwd(), "relative-plugin"), join(home, "plugins"), join(home, "transforms"), join(home, "hooks"), join(home, "page")])
     expect(write(join(folder, "index.js")), folder).toMatchObject({ decision: "deny" });
   expect(write(join(home, "tls/cert.pem")).decision).toBe("deny");
-  for (const path of [join(process.cwd(), "relative.key"), join(home, "conf/relative.key"), join(home, "tls/key.pem")])
+  const channels = ["telegram.token", "googlechat.json"].map((name) => join(home, name));
+  for (const path of [join(process.cwd(), "relative.key"), join(home, "conf/relative.key"), join(home, "tls/key.pem"), ...channels])
     expect(read(path), path).toMatchObject({ decision: "deny" });
 });
 

@@ -8,7 +8,7 @@ import type { FileRules } from "./file-access.ts";
 import type { OwnPlaces } from "./sealed.ts";
 import { logFileAt } from "../../base/log/log-file.ts";
 
-const SECRET_FILE_KEY = /(?:token|secret|password|credentials?|key)(?:File|Path)$/i;
+const SECRET_FILE_KEY = /(?:token|secret|password|credentials?|key|serviceAccount)(?:File|Path)$/i;
 /** Keys that name a program, a module, or a file that decides whom or what the gateway trusts. */
 const PROGRAM_KEY = /^(?:command|cliPath|executablePath|binaryPath|extensionPath|module|certPath|caPath|seccompProfile)$/;
 /** An argument that is a script of a configured program. */

@@ -19,4 +19,8 @@ export const LABS: Readonly<Record<string, () => Promise<Labs>>> = {
     return { make: whatsappLabs(), lacks: WHATSAPP_LACKS };
   },
   mattermost: async () => ({ make: (await import("./mattermost.ts")).mattermostLabs(), lacks: {} }),
+  googlechat: async () => {
+    const { googlechatLabs, GOOGLECHAT_LACKS } = await import("./googlechat.ts");
+    return { make: googlechatLabs(), lacks: GOOGLECHAT_LACKS };
+  },
 };

@@ -19,4 +19,8 @@ export const LABS: Readonly<Record<string, () => Promise<Labs>>> = {
     return { make: whatsappLabs(), lacks: WHATSAPP_LACKS };
   },
   mattermost: async () => ({ make: (await import("./mattermost.ts")).mattermostLabs(), lacks: {} }),
+  signal: async () => {
+    const { signalLabs, SIGNAL_LACKS } = await import("./signal.ts");
+    return { make: signalLabs(), lacks: SIGNAL_LACKS };
+  },
 };

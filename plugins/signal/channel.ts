@@ -24,6 +24,7 @@ import {
   defined,
   fieldsOf,
   flagOf,
+  hopeless,
   keyedCursorStore,
   matching,
   messageParam,
@@ -95,10 +96,22 @@ function outboundOf({ sender }: Deps): NonNullable<SignalChannel["outbound"]> {
   };
 }
 
-function gatewayOf({ clients, options, memory, selves }: Deps): NonNullable<SignalChannel["gateway"]> {
+/** A signal-cli that is started for one number writes in its name, who asks does not matter: no two accounts may share one. */
+function checkAlone(accounts: AccountReader<SignalAccount>, cfg: HostConfig, account: SignalAccount): void {
+  if (!account.program) return;
+  const others = accounts.listAccountIds(cfg).map((id) => accounts.read(cfg, id));
+  const other = others.find(({ accountId, enabled, program, baseUrl }) => enabled && program && baseUrl === account.baseUrl && accountId !== account.accountId);
+  if (other)
+    throw hopeless(
+      `the accounts "${account.accountId}" and "${other.accountId}" start signal-cli at the same address, ${account.baseUrl}: give each an httpPort of its own`,
+    );
+}
+
+function gatewayOf({ accounts, clients, options, memory, selves }: Deps): NonNullable<SignalChannel["gateway"]> {
   return {
     async startAccount(ctx) {
       const { account, accountId } = ctx;
+      checkAlone(accounts, ctx.cfg, account);
       const store = keyedCursorStore(() => options.openStore?.(), `${accountId}:${account.baseUrl}:${account.number}`, readPosition);
       await runAccount(ctx, {
         client: clients.of(account),

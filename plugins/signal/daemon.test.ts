@@ -98,6 +98,19 @@ test("one that never answers is ended after startupTimeoutMs", async () => {
   expect(isAlive(pids()[0]!)).toBe(false);
 });
 
+test("two accounts do not start signal-cli at the same address", async () => {
+  const { path } = program();
+  const accounts = { one: { account: "+15550001111" }, two: { account: "+15550002222" } };
+  const cfg = { channels: { signal: { cliPath: path, httpPort, accounts } } };
+  await using account = runChannelAccount(bench.channel, { cfg, accountId: "two" });
+  expect(await account.ended).toMatchObject({ permanent: true, message: expect.stringContaining("httpPort of its own") as string });
+  await using alone = runChannelAccount(bench.channel, {
+    cfg: { channels: { signal: { cliPath: path, httpPort, accounts: { one: accounts.one, two: { ...accounts.two, enabled: false } } } } },
+    accountId: "one",
+  });
+  await alone.shows(isUp);
+});
+
 test("what cannot be started is a problem of the account", () => {
   const problems = (more: object) => bench.channel.config.resolveAccount(bench.cfg({ httpUrl: undefined, ...more })).problems.join(" ");
   expect(problems({ cliPath: "signal-cli; rm -rf /" })).toContain("cliPath");

@@ -12,6 +12,12 @@ export const SIGNAL_LACKS: Lacks = {
   textLimit: "signal-cli sends what is too long for a message as a file with it; the channel cuts at 4,000 for people's sake",
 };
 
+export const SIGNAL_CONTAINER_LACKS: Lacks = {
+  ...SIGNAL_LACKS,
+  missed: "the container keeps nothing for clients that do not listen",
+  rateLimit: "the container reports that a limit was reached, not for how long; a minute is waited then",
+};
+
 /** There is no setting for how long a message may take. */
 export const SIGNAL_FAULTS: readonly FaultName[] = [
   "lostAnswer",
@@ -26,6 +32,12 @@ export const SIGNAL_FAULTS: readonly FaultName[] = [
   "killed",
 ];
 
+/** What was not stored when the process was killed, and what came over a dead connection, is lost there. */
+const CONTAINER_WITHOUT = new Set<FaultName>(["killed", "halfOpen", "tooMany"]);
+export const SIGNAL_CONTAINER_FAULTS: readonly FaultName[] = SIGNAL_FAULTS.filter((fault) => !CONTAINER_WITHOUT.has(fault));
+
+type Form = "native" | "container";
+
 /** The chats of the lab. */
 interface Ground extends LabGround {
   readonly signal: FakeSignal;
@@ -34,8 +46,8 @@ interface Ground extends LabGround {
   readonly group: Group;
 }
 
-async function prepare(): Promise<Ground> {
-  const signal = await startSignal();
+async function prepare(form: Form): Promise<Ground> {
+  const signal = await startSignal({ form });
   const owner = signal.world.person({ number: "+491701234567", name: "Anna" });
   const stranger = signal.world.person({ number: "+33612345678", name: "Mallory Outside" });
   const group = signal.world.group("Workshop", [owner, stranger]);
@@ -50,7 +62,8 @@ function sectionOf({ signal, owner, group }: Ground, { access = "allowlist", cha
     dmPolicy: access,
     allowFrom: [owner.number],
     groupPolicy: "allowlist",
-    groupAllowFrom: [owner.number],
+    // The same person by the other id.
+    groupAllowFrom: [`uuid:${owner.uuid}`],
     groups: { [group.id]: { requireMention: true } },
     // A reaction of ours to every message would be traffic that no test asks about.
     ackReaction: "",
@@ -111,16 +124,16 @@ function createPerson({ signal, owner, stranger, group }: Ground): Pick<ChannelL
   };
 }
 
-const SEND = "POST /api/v1/rpc send";
+/** Of either form; `sendTyping` has the same beginning. */
+const SEND = /^POST (?:\/api\/v1\/rpc|\/v2\/)\s?send$/;
 
 function createFaults({ signal, owner }: Ground): LabFaults {
   const { faults, world, outcomes } = signal;
   return {
-    // `sendTyping` has the same beginning.
-    lostAnswer: () => faults.add({ on: new RegExp(`${SEND}$`), reset: true, applied: true }),
-    serverError: (hadEffect) => faults.add({ on: new RegExp(`${SEND}$`), status: 502, applied: hadEffect }),
+    lostAnswer: () => faults.add({ on: SEND, reset: true, applied: true }),
+    serverError: (hadEffect) => faults.add({ on: SEND, status: 502, applied: hadEffect }),
     tooMany: (waitMs, times) => outcomes.next({ type: "RATE_LIMIT_FAILURE", retryAfterSeconds: waitMs / 1000 }, times),
-    garbageAnswer: () => faults.add({ on: new RegExp(`${SEND}$`), garbage: true, applied: true }),
+    garbageAnswer: () => faults.add({ on: SEND, garbage: true, applied: true }),
     slow: (ms) => (ms === undefined ? faults.clear() : faults.add({ delayMs: ms, times: Number.POSITIVE_INFINITY })),
     garbageEvents() {
       const data = { timestamp: "x", message: "w-bad" };
@@ -157,12 +170,12 @@ function mend(ground: Ground, gateway: LabGateway): void {
   gateway.configure({ channels: { signal: { ...sectionOf(ground, {}), startupTimeoutMs: 31_000 } } });
 }
 
-/** signal-cli's daemon, with gateways of the caller's where some are given. */
-export function signalLabs(startGateway?: typeof startLabGateway): MakeLab {
+/** signal-cli's daemon or its container, with gateways of the caller's where some are given. */
+function labsWith(form: Form, startGateway: typeof startLabGateway | undefined): MakeLab {
   return labsOf<Ground>({
     channel: "signal",
     ...(startGateway ? { startGateway } : {}),
-    prepare,
+    prepare: () => prepare(form),
     sectionOf,
     isUp: ({ signal }) => signal.listeners() > 0,
     lab: (ground, gateway) => ({
@@ -176,9 +189,23 @@ export function signalLabs(startGateway?: typeof startLabGateway): MakeLab {
         mend(ground, gateway);
         return Promise.resolve();
       },
-      loseReceipt: () => ground.signal.faults.add({ on: new RegExp(`${SEND}$`), reset: true, applied: true }),
+      loseReceipt: () => ground.signal.faults.add({ on: SEND, reset: true, applied: true }),
       floodLimit: (pauseMs) => ground.signal.outcomes.limit(pauseMs === undefined ? undefined : { messages: 1, perMs: pauseMs }),
       faults: createFaults(ground),
     }),
   });
+}
+
+export const signalLabs = (startGateway?: typeof startLabGateway): MakeLab => labsWith("native", startGateway);
+
+export function signalContainerLabs(startGateway?: typeof startLabGateway): MakeLab {
+  const make = labsWith("container", startGateway);
+  return async (settings) => {
+    const lab = await make(settings);
+    // What the container does not have.
+    delete lab.away;
+    delete lab.floodLimit;
+    const { tooMany: _limit, halfOpen: _dead, ...faults } = lab.faults!;
+    return Object.assign(lab, { faults });
+  };
 }

@@ -9,6 +9,7 @@ import {
   type HttpAnswer,
   type HttpClient,
   jsonOf,
+  messageOf,
   recordsOf,
   type Refusal,
   textOf,
@@ -58,6 +59,7 @@ function listen(http: HttpClient, number: string | undefined, { signal, lastId, 
   const silent = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let gate: PromiseWithResolvers<void> | undefined;
+  const release = (): void => gate?.resolve();
   const watch = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => silent.abort(), SILENCE_MS);
@@ -97,11 +99,16 @@ function listen(http: HttpClient, number: string | undefined, { signal, lastId, 
   const ended = read()
     .catch((error: unknown) => {
       if (silent.signal.aborted) return unsure("receive", `nothing was heard from signal-cli for ${SILENCE_MS / 1000} s`);
+      const failure = asChannelError(error);
+      if (!failure) return unsure("receive", `the connection to signal-cli broke: ${messageOf(error)}`);
       // It does not know the account.
-      return asChannelError(error)?.status === 400 ? hopeless(`signal-cli does not have this account: ${ACCOUNT_FIX}`) : error;
+      return failure.status === 400 ? hopeless(`signal-cli does not have this account: ${ACCOUNT_FIX}`) : failure;
     })
-    .finally(() => clearTimeout(timer));
-  signal.addEventListener("abort", () => gate?.resolve(), { once: true });
+    .finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", release);
+    });
+  signal.addEventListener("abort", release);
   return {
     ended,
     flow(isOpen) {
@@ -139,7 +146,7 @@ export function createNative(account: SignalAccount): SignalApi {
     },
     async self(signal) {
       const own = { number: account.number || undefined, uuid: account.uuid };
-      const result = await rpc("listAccounts", {}, { signal }).catch((error: unknown) => {
+      const result = await rpc("listAccounts", { account: undefined }, { signal }).catch((error: unknown) => {
         // A daemon that was started for one account does not list it.
         if (asChannelError(error)?.reason === "-32601") return undefined;
         throw error;

@@ -85,6 +85,19 @@ test("a daemon that was restarted brings all that it has; events without ids are
   expect(texts(second)).toEqual(["three", "four"]);
 });
 
+test("a host that takes nothing for a while gets everything, in order and once", async () => {
+  const { signal, anna } = bench;
+  const gate = Promise.withResolvers<void>();
+  await using account = await bench.run({}, () => gate.promise);
+  const said = Array.from({ length: 700 }, (_, n) => `${n} ${"x".repeat(2000)}`);
+  for (const text of said) signal.world.say(anna, text);
+  await expect.poll(() => signal.server.connections).toBeGreaterThan(0);
+  gate.resolve();
+  await account.event(({ text }) => text === said.at(-1));
+  expect(texts(account)).toEqual(said);
+  expect(lastIds()).toHaveLength(1);
+});
+
 test("a daemon that fails is asked less and less often, up to every 10 s", async () => {
   const { signal, delays } = bench;
   await using account = await bench.run();

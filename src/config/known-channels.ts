@@ -123,10 +123,12 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   },
   {
     id: "signal",
+    bundled: true,
     listedFirst: true,
     pairedInGroups: true,
     tablesAsBullets: true,
     setupFlags: ["signal-number", "cli-path", "http-url", "http-host", "http-port"],
+    mediaMaxMb: 8,
   },
   { id: "imessage", listedFirst: true, label: "iMessage", aliases: ["imsg"], setupFlags: ["cli-path", "db-path", "service", "region"] },
   { id: "msteams", label: "Microsoft Teams" },

@@ -19,6 +19,14 @@ export const LABS: Readonly<Record<string, () => Promise<Labs>>> = {
     return { make: whatsappLabs(), lacks: WHATSAPP_LACKS };
   },
   mattermost: async () => ({ make: (await import("./mattermost.ts")).mattermostLabs(), lacks: {} }),
+  signal: async () => {
+    const { signalLabs, SIGNAL_LACKS } = await import("./signal.ts");
+    return { make: signalLabs(), lacks: SIGNAL_LACKS };
+  },
+  imessage: async () => {
+    const { imessageLabs, IMESSAGE_LACKS } = await import("./imessage.ts");
+    return { make: imessageLabs(), lacks: IMESSAGE_LACKS };
+  },
   googlechat: async () => {
     const { googlechatLabs, GOOGLECHAT_LACKS } = await import("./googlechat.ts");
     return { make: googlechatLabs(), lacks: GOOGLECHAT_LACKS };

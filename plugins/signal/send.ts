@@ -1,0 +1,106 @@
+/** Messages on their way out. */
+import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
+import { asChannelError, loadOutgoingFile, unfit } from "openclaw/plugin-sdk/channel-kit";
+import { resolveMarkdownTableMode } from "openclaw/plugin-sdk/markdown-table-runtime";
+import { expandLinks, type RichText, type RichTextTools } from "openclaw/plugin-sdk/rich-text";
+import type { SignalAccount } from "./account.ts";
+import type { Mention, Outgoing } from "./api.ts";
+import type { SignalClient } from "./client.ts";
+import { type Memory, parseMessageId } from "./memory.ts";
+import { parseTarget, type Target, targetText } from "./target.ts";
+
+export interface Sender {
+  readonly account: SignalAccount;
+  readonly client: SignalClient;
+  readonly memory: Memory;
+  richText(): Promise<RichTextTools>;
+}
+
+export type SendContext = Pick<ChannelOutboundContext, "cfg" | "to" | "text"> & Partial<ChannelOutboundContext>;
+
+const MENTION = /(?<![\w@])@(\+\d{5,15}|uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?![\w-])/gi;
+
+/** People who are named by id in a group are mentioned. */
+function mentionsIn(text: string, { kind }: Target): readonly Mention[] {
+  if (kind !== "group") return [];
+  return [...text.matchAll(MENTION)].map(({ index, 0: whole, 1: author = "" }) => ({ start: index, length: whole.length, author: author.toLowerCase() }));
+}
+
+async function richOf({ richText }: Sender, { cfg, accountId, text, rich }: SendContext): Promise<RichText> {
+  if (rich) return expandLinks(rich);
+  const { parseMarkdown } = await richText();
+  return expandLinks(parseMarkdown(text, { tables: resolveMarkdownTableMode({ cfg, channel: "signal", accountId }) }));
+}
+
+/** The message that is answered. Undefined where nobody knows who wrote it: the answer goes out without it. */
+function quoteOf({ account, memory }: Sender, target: Target, replyToId: string | null | undefined): Outgoing["quote"] {
+  const ref = parseMessageId(replyToId);
+  if (!ref) return undefined;
+  const known = memory.find(account.accountId, targetText(target), ref.timestamp);
+  const author = ref.author ?? known?.author ?? (target.kind === "person" ? target.id : undefined);
+  return author === undefined ? undefined : { timestamp: ref.timestamp, author, message: known?.text ?? "" };
+}
+
+/** A quotation that Signal does not take is left out: the answer is worth more. */
+async function withoutQuoteIfNeeded(message: Outgoing, send: (message: Outgoing) => Promise<number>): Promise<number> {
+  try {
+    return await send(message);
+  } catch (error) {
+    const failure = asChannelError(error);
+    if (message.quote === undefined || failure?.delivery.state !== "failed" || !failure.mentions("quote")) throw error;
+    return send({ ...message, quote: undefined });
+  }
+}
+
+/** One message, with a file where there is one. */
+export async function send(sender: Sender, ctx: SendContext) {
+  const { account, client, memory } = sender;
+  const target = parseTarget(ctx.to);
+  const rich = await richOf(sender, ctx);
+  const file = ctx.mediaUrl === undefined ? undefined : await loadOutgoingFile(ctx, account.maxFileBytes);
+  const api = await client.get(ctx.signal);
+  const message: Outgoing = { target, rich, mentions: mentionsIn(rich.text, target), file, quote: quoteOf(sender, target, ctx.replyToId), signal: ctx.signal };
+  const timestamp = await withoutQuoteIfNeeded(message, (one) => api.send(one));
+  memory.note(account.accountId, targetText(target), timestamp, { author: account.number, text: rich.text });
+  return { channel: "signal", messageId: String(timestamp), chatId: targetText(target), timestamp };
+}
+
+/** Replaces the text of a message of ours. */
+export async function edit(sender: Sender, ctx: SendContext, messageId: string): Promise<void> {
+  const target = parseTarget(ctx.to);
+  const ref = parseMessageId(messageId);
+  if (!ref) throw unfit("edit", `"${messageId}" names no message of Signal: its time is expected, such as 1737630212345`);
+  const rich = await richOf(sender, ctx);
+  await (await sender.client.get(ctx.signal)).send({ target, rich, mentions: mentionsIn(rich.text, target), editOf: ref.timestamp });
+}
+
+/** Takes a message of ours back, for everybody. */
+export async function unsend({ client }: Sender, to: string, messageId: string): Promise<void> {
+  const ref = parseMessageId(messageId);
+  if (!ref) throw unfit("unsend", `"${messageId}" names no message of Signal: its time is expected, such as 1737630212345`);
+  await (await client.get()).remove(parseTarget(to), ref.timestamp);
+}
+
+export interface ReactionRequest {
+  readonly to: string;
+  readonly messageId: string;
+  /** Empty: ours is taken away. */
+  readonly emoji: string;
+  readonly remove?: boolean | undefined;
+  /** Who wrote the message, where it is named. */
+  readonly author?: string | undefined;
+}
+
+/** Signal takes a reaction away whatever it was, and wants one named all the same. */
+const ANY_EMOJI = "👍";
+
+export async function react({ account, client, memory }: Sender, { to, messageId, emoji, remove = false, author }: ReactionRequest): Promise<void> {
+  const target = parseTarget(to);
+  const ref = parseMessageId(messageId);
+  if (!ref) throw unfit("react", `"${messageId}" names no message of Signal: its time is expected, such as 1737630212345`);
+  const known = memory.find(account.accountId, targetText(target), ref.timestamp)?.author;
+  const writer = author ?? ref.author ?? known ?? (target.kind === "person" ? target.id : undefined);
+  if (writer === undefined) throw unfit("react", `who wrote message ${ref.timestamp} is not known; give targetAuthor, a number or uuid:<id>`);
+  const isRemoval = remove || emoji === "";
+  await (await client.get()).react({ target, author: writer, timestamp: ref.timestamp, emoji: emoji || ANY_EMOJI, remove: isRemoval });
+}

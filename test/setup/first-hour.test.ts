@@ -71,9 +71,9 @@ test("a profile keeps its documented workspace", async () => {
 
 test("channels add --help lists the flags of channels that are here", async () => {
   const { stdout } = await setupHome().run(["channels", "add", "--help"]);
-  expect(stdout).toContain("one of discord, echo, irc, mattermost, slack, telegram, whatsapp");
+  expect(stdout).toContain("one of discord, echo, imessage, irc, mattermost, slack, telegram, whatsapp");
   expect(stdout).toMatch(/--token <text> .*telegram: the bot's token/);
-  expect(stdout).not.toMatch(/Tlon|Matrix|Signal|iMessage|--ship|--homeserver|--signal-number/);
+  expect(stdout).not.toMatch(/Tlon|Matrix|Signal|--ship|--homeserver|--signal-number/);
 });
 
 test("the page is served with the command that runs here, and never with a path of this machine", async () => {

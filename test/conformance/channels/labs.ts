@@ -18,5 +18,9 @@ export const LABS: Readonly<Record<string, () => Promise<Labs>>> = {
     const { whatsappLabs, WHATSAPP_LACKS } = await import("./whatsapp.ts");
     return { make: whatsappLabs(), lacks: WHATSAPP_LACKS };
   },
+  imessage: async () => {
+    const { imessageLabs, IMESSAGE_LACKS } = await import("./imessage.ts");
+    return { make: imessageLabs(), lacks: IMESSAGE_LACKS };
+  },
   mattermost: async () => ({ make: (await import("./mattermost.ts")).mattermostLabs(), lacks: {} }),
 };

@@ -32,6 +32,8 @@ export interface ImsgOptions {
 
 const SEND_MS = 30_000;
 const ASK_MS = 10_000;
+/** The first answer: ssh may have to sign in before. */
+const READY_MS = 30_000;
 /** Chats whose last message is looked at to find the newest one. */
 const NEWEST_CHATS = 5;
 
@@ -41,7 +43,9 @@ const NO_METHOD = "-32601";
 
 const DENIED = /full disk access|authorization denied|operation not permitted|permissionDenied/i;
 const NO_LOGIN = /permission denied \(|host key verification failed|too many authentication failures/i;
-const NO_RPC = /unknown (?:sub)?command|unexpected argument|unrecognized/i;
+const NO_RPC = /unknown (?:sub)?command|unexpected argument '?rpc/i;
+/** Of what a program wrote, this much may say why it ended. */
+const LAST_LINES = 3;
 
 /** What cannot mend by itself ends the account. */
 export function permanentProblem(text: string, { cliPath }: Pick<IMessageAccount, "cliPath">): ChannelError | undefined {
@@ -65,7 +69,8 @@ const lastLine = (text: string): string => text.trim().split("\n").at(-1)?.slice
 export function endOf({ code, signal, error, noise }: RpcProcessEnd, account: IMessageAccount): Error {
   const how = signal === null ? `with code ${code ?? "?"}` : `by ${signal}`;
   const said = noise === "" ? "" : `: ${lastLine(noise)}`;
-  return permanentProblem(noise, account) ?? error ?? unsure("receive", `imsg ended ${how}${said}`);
+  const last = noise.split("\n").slice(-LAST_LINES).join("\n");
+  return permanentProblem(last, account) ?? error ?? unsure("receive", `imsg ended ${how}${said}`);
 }
 
 /** An error of `send`, with what became of the message. AppleScript fails before it hands over, unless it waited in vain. */
@@ -128,16 +133,16 @@ export async function openImsg(account: IMessageAccount, options: ImsgOptions): 
   }
   const history = async (chatId: number, limit: number): Promise<Fields[]> =>
     recordsOf((await ask("messages.history", { chat_id: chatId, limit, attachments: false }))["messages"]);
-  const chats = async (limit: number): Promise<Fields[]> => recordsOf((await ask("chats.list", { limit }))["chats"]);
+  const chats = async (limit: number, ms?: number): Promise<Fields[]> => recordsOf((await ask("chats.list", { limit }, ms))["chats"]);
 
   return {
     ended: process.ended,
     close: process.close,
     flow: process.flow,
-    chats,
+    chats: (limit) => chats(limit),
     history,
     async newestRow() {
-      const ids = (await chats(NEWEST_CHATS)).flatMap(({ id }) => wholeOf(id) ?? []);
+      const ids = (await chats(NEWEST_CHATS, Math.max(timeoutMs, READY_MS))).flatMap(({ id }) => wholeOf(id) ?? []);
       const rows = await Promise.all(ids.map((id) => history(id, 1)));
       return Math.max(0, ...rows.flat().flatMap(({ id }) => wholeOf(id) ?? []));
     },

@@ -1,8 +1,20 @@
 /** Rows of Messages as events for the host. */
 import type { ChannelGatewayContext, ChannelInboundEvent } from "openclaw/plugin-sdk";
 import { buildMentionRegexes } from "openclaw/plugin-sdk/channel-inbound";
-import { defined, type Fields, groupLayers, mediaKindOf, recordsOf, rulesOf, textOf, textsOf, trimmedOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
-import type { IMessageAccount } from "./account.ts";
+import {
+  defined,
+  entriesOf,
+  type Fields,
+  groupLayers,
+  mediaKindOf,
+  recordsOf,
+  rulesOf,
+  textOf,
+  textsOf,
+  trimmedOf,
+  wholeOf,
+} from "openclaw/plugin-sdk/channel-kit";
+import { bareEntry, type IMessageAccount } from "./account.ts";
 import type { Echoes } from "./echoes.ts";
 import { handleOf } from "./target.ts";
 
@@ -84,12 +96,23 @@ function chatOf(row: Row): Pick<ChannelInboundEvent, "chat" | "to" | "context"> 
   return { chat: defined({ type: "group" as const, id: String(chatId), title }), to, context: { To: to } };
 }
 
-function senderOf(row: Row): ChannelInboundEvent["sender"] {
+/**
+ * A list may name a chat: the person in a private one, everyone in a group. Groups count in lists for groups only: who is on `allowFrom` may give the
+ * commands of owners.
+ */
+function listedAs(row: Row, { allowFrom, groupAllowFrom, groups }: IMessageAccount): string[] {
+  const names = chatNames(row).filter((name) => name !== row.sender);
+  if (!row.isGroup) return names;
+  const own = groupLayers(groups, String(row.chatId)).flatMap((layer) => entriesOf(layer["allowFrom"]));
+  const [listed, direct] = [[...groupAllowFrom, ...own], allowFrom].map((list) => new Set(list.map(bareEntry)));
+  return names.filter((name) => listed!.has(name) && !direct!.has(name));
+}
+
+function senderOf(row: Row, account: IMessageAccount): ChannelInboundEvent["sender"] {
   const { sender, fields } = row;
   return defined({
     id: sender,
-    // A list may name a chat, and with it everyone in it.
-    otherIds: chatNames(row).filter((name) => name !== sender),
+    otherIds: listedAs(row, account),
     name: trimmedOf(fields["sender_name"]) ?? trimmedOf(fields["contact_name"]),
     e164: sender.startsWith("+") ? sender : undefined,
   });
@@ -119,7 +142,7 @@ const timeOf = ({ fields }: Row): number | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
-function reactionEvent(row: Row): ChannelInboundEvent | undefined {
+function reactionEvent(row: Row, account: IMessageAccount): ChannelInboundEvent | undefined {
   const { fields, sender, guid } = row;
   const about = textOf(fields["reacted_to_guid"]);
   const emoji = textOf(fields["reaction_emoji"]) ?? textOf(fields["reaction_type"]);
@@ -130,7 +153,7 @@ function reactionEvent(row: Row): ChannelInboundEvent | undefined {
     kind: "reaction" as const,
     id: guid,
     ...ref,
-    sender: senderOf(row),
+    sender: senderOf(row, account),
     text,
     at: timeOf(row),
     context: { ...ref.context, ReplyToId: bareGuid(about) },
@@ -150,7 +173,7 @@ async function replyOf({ chatId, fields }: Row, deps: RowDeps): Promise<ChannelI
 export async function eventOf(row: Row, deps: RowDeps, backlog: boolean): Promise<ChannelInboundEvent | undefined> {
   const { account, cfg } = deps;
   if (row.isFromMe || row.sender === "" || (row.isGroup && row.chatId <= 0)) return undefined;
-  if (row.fields["is_reaction"] === true) return reactionEvent(row);
+  if (row.fields["is_reaction"] === true) return reactionEvent(row, account);
   if (isEcho(row, deps)) return undefined;
   const media = account.includeAttachments ? mediaOf(row) : [];
   const words = row.text.replaceAll(PLACEHOLDER, "").trim();
@@ -162,7 +185,7 @@ export async function eventOf(row: Row, deps: RowDeps, backlog: boolean): Promis
     kind: "message" as const,
     id: row.guid,
     ...chatOf(row),
-    sender: senderOf(row),
+    sender: senderOf(row, account),
     text,
     at: timeOf(row),
     mention: row.isGroup && !canDetect(cfg) ? { canDetect: false } : undefined,

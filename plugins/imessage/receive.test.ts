@@ -17,7 +17,13 @@ test("the first start reads nothing of before, and what comes is handed over wit
   mac.say("Bob@Example.org", group, "hello all");
   await account.event(({ text }) => text === "hello all");
   expect(account.events).toMatchObject([
-    { kind: "message", text: "hi", chat: { type: "direct", id: ANNA }, sender: { id: ANNA, e164: ANNA }, to: ANNA },
+    {
+      kind: "message",
+      text: "hi",
+      chat: { type: "direct", id: ANNA },
+      sender: { id: ANNA, e164: ANNA, otherIds: [`chat_id:${direct.id}`, `chat_guid:iMessage;-;${ANNA}`, `chat_identifier:${ANNA}`] },
+      to: ANNA,
+    },
     { text: "hello all", chat: { type: "group", id: String(group.id), title: "Workshop" }, sender: { id: "bob@example.org" }, to: `chat_id:${group.id}` },
   ]);
   expect(mac.started[0]).toEqual(["rpc", "--db", mac.dbPath]);

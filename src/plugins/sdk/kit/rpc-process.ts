@@ -173,7 +173,7 @@ async function start(options: RpcProcessOptions, onOutput: (stream: "stdout" | "
   const env = inheritedEnvironment(options.env ?? sdkHost()?.env ?? {});
   const { startChild } = await import("../../../base/spawn.ts");
   try {
-    return await startChild(command, { args, cwd: env["HOME"] ?? homedir(), env, input: true, onOutput });
+    return await startChild(command, { args, cwd: process.platform === "win32" ? homedir() : "/", env, input: true, onOutput });
   } catch (error) {
     const code = (error as { cause?: { code?: unknown } }).cause?.code;
     if (code === "ENOENT") throw hopeless(`${platform} cannot be started: ${command} is not installed, or not on the PATH of the gateway`, "NOT_FOUND");

@@ -7,6 +7,7 @@ export interface Echoes {
   /** A text is on its way to this chat. Call the result when it is there. */
   sending(chat: string, text: string): () => void;
   sent(guid: string): void;
+  wasSent(guid: string): boolean;
   /** Whether it is one of ours. Each text comes back once. */
   isOwn(row: { readonly guid: string; readonly text: string; readonly chats: readonly string[] }): boolean;
 }
@@ -31,6 +32,7 @@ export function createEchoes(now: () => number): Echoes {
         guids.delete(oldest);
       }
     },
+    wasSent: (guid) => guids.has(guid),
     isOwn({ guid, text, chats }) {
       if (guids.has(guid)) return true;
       const found = open.findIndex((entry) => entry.until > now() && entry.text === plain(text) && entry.text !== "" && chats.includes(entry.chat));

@@ -106,6 +106,25 @@ test("a failure says what became of the message", async () => {
   await expect(sendText(ANNA, "x", {}, { remoteHost: "-oProxyCommand=x" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
 });
 
+test("a message that may have arrived is looked up before it is sent again, and not where another one says the same", async () => {
+  const { mac, direct, group } = bench;
+  const old = mac.say(ANNA, direct, "earlier");
+  await sendText(ANNA, "the answer");
+  const asked = mac.say(ANNA, direct, "now");
+  const again = (to: string, answersId: string) => sendText(to, "(repeat?) the answer", { isRepeat: true, answersId });
+  mac.faults.push({ on: "send", outcome: "exit", applied: true });
+  await expect(sendText(ANNA, "the answer")).rejects.toMatchObject({ delivery: { state: "unknown" } });
+  expect(sent()).toHaveLength(2);
+  expect(await again(ANNA, asked.guid)).toMatchObject({ messageId: sent()[1]!.guid });
+  expect(sent()).toHaveLength(2);
+  // That one has its receipt now, and the one before it had it always.
+  await again(ANNA, asked.guid);
+  await again(ANNA, old.guid);
+  await again(ANNA, "UNKNOWN");
+  await again(`chat_id:${group.id}`, asked.guid);
+  expect(sent().map(({ text }) => text)).toEqual(["the answer", "the answer", ...Array.from({ length: 4 }, () => "(repeat?) the answer")]);
+});
+
 test("a message that imsg is silent about may have arrived", async () => {
   await using silent = await openBench({ sendTimeoutMs: 200 });
   silent.mac.faults.push({ on: "send", outcome: "silent" });

@@ -82,7 +82,7 @@ async function deliver(sender: Sender, ctx: SendContext, target: Target, file: s
   };
   const arrived = echoes.sending(echoKey(target), text);
   try {
-    const result = await sender.use(async (imsg) => {
+    const result = await sender.use(async (imsg): Promise<Fields> => {
       const guid = await findSent(imsg, sender, { ...ctx, text }, target).catch(() => undefined);
       return guid === undefined ? request(imsg, params, guidIn(ctx.replyToId), ctx.signal) : { guid };
     });

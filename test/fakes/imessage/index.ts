@@ -1,3 +1,3 @@
-export { internal, invalid, RpcError } from "./methods.ts";
-export { type Asked, type FakeMessages, type Fault, startMessages } from "./server.ts";
-export { type Attachment, type Chat, OWN_HANDLE, type Row } from "./world.ts";
+export { internal, invalid } from "./methods.ts";
+export { type FakeMessages, startMessages } from "./server.ts";
+export type { Chat, Row } from "./world.ts";

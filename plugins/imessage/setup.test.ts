@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ANNA, openBench, type Bench } from "./testing.ts";
@@ -97,4 +97,20 @@ test("people and groups are found in the chats that were written in last", async
   await expect(directory!.listGroupMembers!({ ...base, groupId: "chat_id:77" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await directory!.listPeers!(base)).toEqual([{ kind: "user", id: ANNA }]);
   expect(await directory!.listGroups!(base)).toEqual([{ kind: "group", id: "chat_id:12" }]);
+});
+
+test("the schema takes what can work and refuses the rest", () => {
+  const { channelConfigs } = JSON.parse(readFileSync(new URL("openclaw.plugin.json", import.meta.url), "utf8")) as {
+    channelConfigs: { imessage: { schema: { properties: Record<string, { pattern?: string; items?: { pattern: string } }> } } };
+  };
+  const { cliPath, remoteHost, attachmentRoots, remoteAttachmentRoots } = channelConfigs.imessage.schema.properties;
+  const takes = (pattern: string | undefined, text: string): boolean => new RegExp(pattern!, "u").test(text);
+  for (const text of ["imsg", "/opt/homebrew/bin/imsg", "~/bin/imsg mac"]) expect(takes(cliPath?.pattern, text), text).toBe(true);
+  for (const text of ["", "-x", "imsg; reboot", "$(x)", "a|b", "`a`", String.raw`a\b`]) expect(takes(cliPath?.pattern, text), text).toBe(false);
+  for (const text of ["mac", "bot@mac.local", "10.0.0.7"]) expect(takes(remoteHost?.pattern, text), text).toBe(true);
+  for (const text of ["", "-oX", "a b", "bot@", "a;b", "a:b"]) expect(takes(remoteHost?.pattern, text), text).toBe(false);
+  for (const { items } of [attachmentRoots!, remoteAttachmentRoots!]) {
+    for (const text of ["/a", "/Users/*/Library/Messages/Attachments", "/a/"]) expect(takes(items?.pattern, text), text).toBe(true);
+    for (const text of ["", "a", "/a*", "/a/b*/c"]) expect(takes(items?.pattern, text), text).toBe(false);
+  }
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { hostInScript, isBelow } from "./attachments.ts";
 import { ANNA, openBench, type Bench } from "./testing.ts";
@@ -27,9 +27,17 @@ test("a file that came is read from its folder, up to the limit", async () => {
   await expect(fetchOf(bench, {})).rejects.toThrow("named by its path");
 });
 
-test("a file that is missing on the Mac is not offered", async () => {
+test("a file that comes after its message is waited for, and not forever", async () => {
   await using bench = await openBench();
-  expect(await receive(bench, {}, { file: { ...PNG, isMissing: true } })).toEqual({ media: [], text: "see" });
+  const { media } = await receive(bench, {}, { file: { ...PNG, isMissing: true } });
+  expect(media).toMatchObject([{ kind: "image", ref: { isLate: true } }]);
+  await expect(fetchOf(bench, media[0]!.ref)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  const { path } = media[0]!.ref as { path: string };
+  await expect(fetchOf(bench, { path }), "without being late").rejects.toMatchObject({ code: "NOT_FOUND" });
+  const fetched = fetchOf(bench, media[0]!.ref);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, PNG.data);
+  expect((await fetched).data).toEqual(PNG.data);
 });
 
 test("files elsewhere are not read, whatever a message says and wherever links lead", async () => {
@@ -110,7 +118,7 @@ test("what could be misread on the other side, or is not in its folders, is not 
   for (const path of ["/etc/passwd", `${root}/$(touch x)`, `${root}/a;b`, `${root}/*`, `${root}/../../x`, "/Volumes/Files/x"])
     await expect(fetchOf(bench, { path }, keys)).rejects.toMatchObject({ code: "FORBIDDEN" });
   expect(bench.mac.calls()).toEqual([]);
-  await expect(fetchOf(bench, { path: "/Volumes/disk/Files/x" }, keys)).rejects.toThrow("No such file");
+  await expect(fetchOf(bench, { path: "/Volumes/disk/Files/x" }, keys)).rejects.toThrow("is not on the Mac");
 });
 
 test("a file that is sent is on the Mac before imsg is asked for it", async () => {

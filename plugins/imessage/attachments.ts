@@ -2,13 +2,14 @@
 import { mkdtemp, open, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, posix } from "node:path";
-import { ChannelError, type FilePart, messageOf, notSent, safeFileName, unfit } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, ChannelError, type FilePart, messageOf, notSent, safeFileName, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import { type IMessageAccount, isHost } from "./account.ts";
 
 /** Runs a program to its end. */
 export type RunCommand = (argv: string[], options: { readonly timeoutMs: number }) => Promise<{ readonly code: number | null; readonly stderr: string }>;
 
 const COPY_MS = 120_000;
+const LATE_LOOKS = 30;
 /** A script that is longer than this is none. */
 const MAX_SCRIPT_BYTES = 64 * 1024;
 
@@ -85,13 +86,14 @@ async function copy(run: RunCommand, options: readonly string[], from: string, t
   }
 }
 
-/** A file that someone sent. */
-export async function fetchAttachment(account: IMessageAccount, path: string, maxBytes: number, run: RunCommand): Promise<Buffer> {
+const absent = (path: string): ChannelError => unfit("download", `the file ${basename(path)} is not on the Mac`, "NOT_FOUND");
+
+async function fetchNow(account: IMessageAccount, path: string, maxBytes: number, run: RunCommand): Promise<Buffer> {
   const host = await remoteHostOf(account);
   if (host === undefined) {
     if (!isBelow(path, account.roots)) throw refused(path, "attachmentRoots");
     // A link must not lead elsewhere.
-    const real = await realpath(path);
+    const real = await realpath(path).catch(() => Promise.reject(absent(path)));
     const roots = await Promise.all(account.roots.map(async (root) => (root.includes("*") ? root : realpath(root).catch(() => root))));
     if (!isBelow(real, roots)) throw refused(path, "attachmentRoots");
     return readBounded(real, maxBytes);
@@ -100,9 +102,34 @@ export async function fetchAttachment(account: IMessageAccount, path: string, ma
   if (!isPlain(path)) throw unfit("download", `the name of ${basename(path)} has characters that scp could misread`, "FORBIDDEN");
   return withFolder(async (folder) => {
     const target = join(folder, "file");
-    await copy(run, [], `${host}:${path}`, target);
+    await copy(run, [], `${host}:${path}`, target).catch((error: unknown) => Promise.reject(/no such file/i.test(messageOf(error)) ? absent(path) : error));
     return readBounded(target, maxBytes);
   });
+}
+
+export interface FetchOptions {
+  readonly maxBytes: number;
+  readonly run: RunCommand;
+  readonly waiting: Waiting;
+  /** Between looks for a file that was not there. */
+  readonly lateMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A file that someone sent. A message is there before its files are: one that was `missing` then is waited for. */
+export async function fetchAttachment(
+  account: IMessageAccount,
+  { path, isLate }: { readonly path: string; readonly isLate: boolean },
+  { maxBytes, run, waiting, lateMs, signal }: FetchOptions,
+): Promise<Buffer> {
+  for (let look = 1; ; look += 1) {
+    try {
+      return await fetchNow(account, path, maxBytes, run);
+    } catch (error) {
+      if (!isLate || asChannelError(error)?.code !== "NOT_FOUND" || look >= LATE_LOOKS || signal.aborted) throw error;
+      await waiting.sleep(lateMs, signal);
+    }
+  }
 }
 
 /** Puts a file where `imsg` can read it while `send` runs. */

@@ -43,6 +43,8 @@ export interface IMessagePluginOptions {
   readonly sendTimeoutMs?: number | undefined;
   /** For everything else. */
   readonly timeoutMs?: number | undefined;
+  /** Between looks for a file that did not come with its message. */
+  readonly lateMs?: number | undefined;
   /** How often a program that says nothing is asked whether it is there. */
   readonly checkMs?: number | undefined;
 }
@@ -65,6 +67,7 @@ interface Deps {
 }
 
 const PROBE_MS = 10_000;
+const LATE_MS = 500;
 const TYPING_REFRESH_MS = 20_000;
 
 const noCommands: RunCommand = () => Promise.reject(unfit("scp", "files of another Mac cannot be copied here: this host runs no programs", "UNSUPPORTED"));
@@ -139,7 +142,7 @@ function gatewayOf({ options, waiting, live, echoesOf }: Deps): NonNullable<IMes
 }
 
 /** Files that came, and the sign that an answer is written. */
-function aroundMessages({ accounts, options, live }: Deps): Pick<IMessageChannel, "media" | "typing"> {
+function aroundMessages({ accounts, options, waiting, live }: Deps): Pick<IMessageChannel, "media" | "typing"> {
   /** Programs that cannot show it: most need a part that has to be installed for that. */
   const mute = new WeakSet<Imsg>();
   async function typing(accountId: string, to: string, isTyping: boolean): Promise<void> {
@@ -149,10 +152,13 @@ function aroundMessages({ accounts, options, live }: Deps): Pick<IMessageChannel
   }
   return {
     media: {
-      async fetch({ cfg, accountId, ref, maxBytes }) {
-        const path = textOf(fieldsOf(ref)?.["path"]);
+      async fetch({ cfg, accountId, ref, maxBytes, signal }) {
+        const fields = fieldsOf(ref) ?? {};
+        const path = textOf(fields["path"]);
         if (path === undefined) throw unfit("download", "a file of Messages is named by its path, and this one has none");
-        return { data: await fetchAttachment(accounts.read(cfg, accountId), path, maxBytes, options.run ?? noCommands) };
+        const file = { path, isLate: fields["isLate"] === true };
+        const { run = noCommands, lateMs = LATE_MS } = options;
+        return { data: await fetchAttachment(accounts.read(cfg, accountId), file, { maxBytes, run, waiting, lateMs, signal }) };
       },
     },
     typing: {

@@ -121,10 +121,13 @@ function senderOf(row: Row, account: IMessageAccount): ChannelInboundEvent["send
 function mediaOf({ fields }: Row): NonNullable<ChannelInboundEvent["media"]> {
   return recordsOf(fields["attachments"]).flatMap((file) => {
     const path = textOf(file["original_path"]);
-    if (path === undefined || file["missing"] === true) return [];
+    if (path === undefined) return [];
+    const isLate = file["missing"] === true;
     const mimeType = textOf(file["mime_type"]);
     const kind = file["is_sticker"] === true ? "sticker" : mimeType === undefined ? "attachment" : mediaKindOf(mimeType);
-    return [defined({ kind, ref: { path }, mimeType, fileName: textOf(file["transfer_name"]), bytes: wholeOf(file["total_bytes"]) })];
+    return [
+      defined({ kind, ref: isLate ? { path, isLate } : { path }, mimeType, fileName: textOf(file["transfer_name"]), bytes: wholeOf(file["total_bytes"]) }),
+    ];
   });
 }
 

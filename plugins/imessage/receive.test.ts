@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { invalid } from "../../test/fakes/imessage/index.ts";
 import { ANNA, openBench, type Bench } from "./testing.ts";
 
 let bench: Bench;
@@ -73,6 +74,18 @@ test("nothing is lost where the first start found no messages at all", async () 
   mac.say(ANNA, direct, "the first one ever");
   await using second = await bench.run();
   await second.event(({ text }) => text === "the first one ever");
+});
+
+test("a version that takes no row before the first one is watched from now on", async () => {
+  const { mac, direct } = bench;
+  mac.faults.push({ on: "watch.subscribe", outcome: invalid("since_rowid must be positive") });
+  await using account = await bench.run();
+  mac.say(ANNA, direct, "hi");
+  await account.event(({ text }) => text === "hi");
+  expect(mac.asked.filter(({ method }) => method === "watch.subscribe").map(({ params }) => params)).toEqual([
+    { since_rowid: -1, attachments: false, include_reactions: true },
+    { attachments: false, include_reactions: true },
+  ]);
 });
 
 test("rows that count from 1 again are read: the database is another one", async () => {

@@ -23,6 +23,8 @@ const CHECK_MS = 30_000;
 const RECENT = 500;
 /** How far back a message that an answer refers to is looked up. */
 const HISTORY = 100;
+/** What is shown of such a message. */
+const QUOTED_CHARS = 4000;
 
 export interface RunDeps {
   readonly store: CursorStore<number>;
@@ -42,7 +44,7 @@ function createRecent() {
   return {
     get: (guid: string) => known.get(guid),
     add({ guid, text, sender, isFromMe }: Pick<Row, "guid" | "text" | "sender" | "isFromMe">): void {
-      known.set(guid, { text, sender: isFromMe ? "me" : sender });
+      known.set(guid, { text: text.slice(0, QUOTED_CHARS), sender: isFromMe ? "me" : sender });
       for (const oldest of known.keys()) {
         if (known.size <= RECENT) break;
         known.delete(oldest);
@@ -73,7 +75,7 @@ function createSession({ ctx, run, cursor, echoes, recent, imsg }: SessionDeps) 
     if (known || chatId <= 0) return known;
     const found = (await imsg()?.history(chatId, HISTORY))?.find((fields) => fields["guid"] === guid);
     const row = found && readRow(found, account);
-    return row && { text: row.text, sender: row.isFromMe ? "me" : handleOf(row.sender) };
+    return row && { text: row.text.slice(0, QUOTED_CHARS), sender: row.isFromMe ? "me" : handleOf(row.sender) };
   }
   const deps: RowDeps = { cfg, account, echoes, find };
 

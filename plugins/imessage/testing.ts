@@ -6,6 +6,7 @@ import { type Chat, type FakeMessages, startMessages } from "../../test/fakes/im
 import type { RunCommand } from "./attachments.ts";
 import { createIMessagePlugin, type IMessageChannel } from "./channel.ts";
 
+const LATE_MS = 15;
 export const ANNA = "+491701234567";
 
 export interface Bench extends AsyncDisposable {
@@ -45,12 +46,13 @@ export async function openBench({ remote = false, ...times }: BenchOptions = {})
     env,
     run: commands(env),
     ...times,
+    lateMs: LATE_MS,
     waiting: {
       now: Date.now,
       random: () => 0.5,
       async sleep(ms, signal) {
         // Time between checks passes as it does; between attempts it takes none.
-        if (ms === (times.checkMs ?? 30_000)) return realWaiting.sleep(ms, signal);
+        if (ms === (times.checkMs ?? 30_000) || ms === LATE_MS) return realWaiting.sleep(ms, signal);
         delays.push(ms);
         if (!signal.aborted) await new Promise((resolve) => void setImmediate(resolve));
       },

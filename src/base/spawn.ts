@@ -121,6 +121,8 @@ export interface Child {
   signal(name: "SIGTERM" | "SIGKILL"): boolean;
   /** Writes to its input; false when the input is not open, or more than a megabyte of it is unread. */
   write(data: string | Buffer): boolean;
+  /** Closes its input behind everything that was written. */
+  endInput(): void;
 }
 
 /** Output that is still open this long after the exit belongs to a process that the child left behind. */
@@ -170,7 +172,7 @@ export function startChild(command: string, options: ChildOptions): Promise<Chil
     }
   }
 
-  child.on("spawn", () => resolve({ pid: child.pid ?? 0, exited: exited.promise, signal, write }));
+  child.on("spawn", () => resolve({ pid: child.pid ?? 0, exited: exited.promise, signal, write, endInput: () => void stdin?.end() }));
   child.on("error", (error) => reject(new AppError("IO_ERROR", `${command} could not be started: ${messageOf(error)}`, { cause: error })));
   child.on("exit", () => {
     const timer = setInterval(() => {

@@ -130,7 +130,15 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     setupFlags: ["signal-number", "cli-path", "http-url", "http-host", "http-port"],
     mediaMaxMb: 8,
   },
-  { id: "imessage", listedFirst: true, label: "iMessage", aliases: ["imsg"], setupFlags: ["cli-path", "db-path", "service", "region"] },
+  {
+    id: "imessage",
+    bundled: true,
+    listedFirst: true,
+    label: "iMessage",
+    aliases: ["imsg"],
+    setupFlags: ["cli-path", "db-path", "service", "region"],
+    mediaMaxMb: 16,
+  },
   { id: "msteams", label: "Microsoft Teams" },
   { id: "matrix", setupFlags: ["homeserver", "user-id", "access-token", "password", "device-name", "initial-sync-limit", "use-env"] },
   {

@@ -55,6 +55,7 @@ export { configuredDirectory, loadOutgoingFile, matching, mediaKindOf, unseen } 
 export { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, createChannelParts, runProbe } from "../kit/parts.ts";
 export { createEditedPreview, type EditedPreviewDeps } from "../kit/preview.ts";
 export { type Program, type ProgramExit, type ProgramOptions, startProgram } from "../kit/program.ts";
+export { openRpcProcess, type RpcProcess, type RpcProcessEnd, type RpcProcessOptions, type RpcRequestOptions } from "../kit/rpc-process.ts";
 export { openSocket, type Socket, type SocketEnd, type SocketOptions } from "../kit/socket.ts";
 export { createTransport, type Transport, type TransportAnswer, TransportError, type TransportOptions, type TransportRequest } from "../kit/transport.ts";
 export { type Backoff, type BackoffSettings, createBackoff, realWaiting, type Waiting } from "../kit/waiting.ts";

@@ -1,7 +1,5 @@
 /** A program that a channel needs while it runs, such as a platform's daemon: no shell, a filtered environment, ended with its whole process group. */
-import { inheritedEnvironment } from "../../../base/inherited-environment.ts";
-import { sdkHost } from "../host-binding.ts";
-import { hopeless, messageOf, notSent } from "./failure.ts";
+import { createLines, openChild } from "./child.ts";
 
 export interface ProgramOptions {
   /** A path, or a name on the search path. */
@@ -37,37 +35,22 @@ const GRACE_MS = 5000;
 /** Longer lines are cut. */
 const MAX_LINE = 64 * 1024;
 
-/** Collects chunks into lines. */
-function createLines(put: (line: string) => void) {
-  let rest = "";
-  return (chunk: Buffer): void => {
-    const lines = (rest + chunk.toString("utf8")).split(/\r?\n/);
-    rest = (lines.pop() ?? "").slice(0, MAX_LINE);
-    for (const line of lines) put(line.slice(0, MAX_LINE));
-  };
-}
-
 /** Rejects with `permanent` where there is no such program. */
 export async function startProgram({ command, args = [], env, cwd, onLine, input = false, graceMs = GRACE_MS }: ProgramOptions): Promise<Program> {
-  const { startChild } = await import("../../../base/spawn.ts");
-  const host = sdkHost();
   const lines = {
-    stdout: createLines((line) => onLine?.(line, "stdout")),
-    stderr: createLines((line) => onLine?.(line, "stderr")),
+    stdout: createLines(MAX_LINE, (line) => onLine?.(line, "stdout")),
+    stderr: createLines(MAX_LINE, (line) => onLine?.(line, "stderr")),
   };
-  const child = await startChild(command, {
+  const child = await openChild({
+    command,
     args,
-    cwd: cwd ?? host?.stateDir ?? "/",
-    env: { ...inheritedEnvironment(host?.env ?? {}), ...env },
+    cwd,
+    env,
     input,
     onOutput(stream, chunk) {
       lines[stream](chunk);
       return undefined;
     },
-  }).catch((error: unknown) => {
-    const code = (error as { cause?: { code?: unknown } }).cause?.code;
-    if (code === "ENOENT" || code === "EACCES") throw hopeless(`${command} cannot be run (${code}): it is not installed, not on PATH, or not executable`);
-    throw notSent("start", messageOf(error));
   });
   let isOver = false;
   void child.exited.then(() => (isOver = true));

@@ -1,9 +1,7 @@
 /** A program that speaks JSON-RPC over its input and output, one message per line. */
-import { homedir } from "node:os";
-import { inheritedEnvironment } from "../../../base/inherited-environment.ts";
 import type { Child } from "../../../base/spawn.ts";
-import { sdkHost } from "../host-binding.ts";
-import { ChannelError, hopeless, messageOf, notSent, unsure } from "./failure.ts";
+import { createLines, openChild } from "./child.ts";
+import { ChannelError, notSent, unsure } from "./failure.ts";
 import { type Fields, fieldsOf, jsonOf, textOf } from "./fields.ts";
 
 export interface RpcProcessOptions {
@@ -62,32 +60,6 @@ const REQUEST_MS = 10_000;
 const STOP_MS = 500;
 const KILL_MS = 2000;
 const NOISE_CHARS = 2000;
-
-/** Chunks as lines. `tooLong` is called once, and no line comes after it. */
-function createLines(maxBytes: number, line: (text: string) => void, tooLong: () => void): (chunk: Buffer) => void {
-  let open: Buffer[] = [];
-  let size = 0;
-  let isOver = false;
-  return (chunk) => {
-    let rest = chunk;
-    while (!isOver) {
-      const end = rest.indexOf(10);
-      const part = end < 0 ? rest : rest.subarray(0, end);
-      open.push(part);
-      size += part.length;
-      if (size > maxBytes) {
-        isOver = true;
-        return tooLong();
-      }
-      if (end < 0) return;
-      const text = Buffer.concat(open).toString("utf8").trim();
-      open = [];
-      size = 0;
-      rest = rest.subarray(end + 1);
-      if (text !== "") line(text);
-    }
-  };
-}
 
 function refusalOf(platform: string, method: string, error: Fields): ChannelError {
   const { code, message, data } = error;
@@ -168,20 +140,6 @@ function createRequests(platform: string, isPaused: () => boolean): Requests {
   };
 }
 
-async function start(options: RpcProcessOptions, onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => Promise<void> | undefined): Promise<Child> {
-  const { platform, command, args = [] } = options;
-  const env = inheritedEnvironment(options.env ?? sdkHost()?.env ?? {});
-  const { startChild } = await import("../../../base/spawn.ts");
-  try {
-    return await startChild(command, { args, cwd: process.platform === "win32" ? homedir() : "/", env, input: true, onOutput });
-  } catch (error) {
-    const code = (error as { cause?: { code?: unknown } }).cause?.code;
-    if (code === "ENOENT") throw hopeless(`${platform} cannot be started: ${command} is not installed, or not on the PATH of the gateway`, "NOT_FOUND");
-    if (code === "EACCES") throw hopeless(`${platform} cannot be started: ${command} may not be executed`, "FORBIDDEN");
-    throw notSent("start", `${platform} cannot be started: ${messageOf(error)}`);
-  }
-}
-
 /** Starts the program. Rejects where it cannot be started; with `permanent` where it is not there. */
 export async function openRpcProcess(options: RpcProcessOptions): Promise<RpcProcess> {
   const { platform, signal, onNotification, onAlive, onNoise, maxLineBytes = MAX_LINE_BYTES, stopMs = STOP_MS } = options;
@@ -204,11 +162,17 @@ export async function openRpcProcess(options: RpcProcessOptions): Promise<RpcPro
   }
   const lines = {
     stdout: createLines(maxLineBytes, line, () => void close(unsure("receive", `${platform} wrote a line of more than ${maxLineBytes} bytes`))),
-    stderr: createLines(maxLineBytes, hear, () => {}),
+    stderr: createLines(maxLineBytes, hear),
   };
-  const child = await start(options, (stream, chunk) => {
-    lines[stream](chunk);
-    return stream === "stdout" ? paused?.promise : undefined;
+  const child = await openChild({
+    command: options.command,
+    args: options.args ?? [],
+    from: options.env,
+    input: true,
+    onOutput(stream, chunk) {
+      lines[stream](chunk);
+      return stream === "stdout" ? paused?.promise : undefined;
+    },
   });
 
   function close(error?: Error): Promise<void> {

@@ -53,5 +53,8 @@ test("secrets of the gateway's environment and variables that load code are with
 });
 
 test("a program that is not there is an error that trying again does not mend", async () => {
-  await expect(startProgram({ command: "/nowhere/at-all" })).rejects.toMatchObject({ permanent: true, message: expect.stringContaining("is not installed") as string });
+  await expect(startProgram({ command: "/nowhere/at-all" })).rejects.toMatchObject({
+    permanent: true,
+    message: expect.stringContaining("is not installed") as string,
+  });
 });

@@ -49,11 +49,13 @@ function mayBeSeen(scope: Scope, { kind }: Collection, sessionKey: string | null
   return scope.sessions !== "none" && sessionKey != null && scope.sessions.includes(sessionKey);
 }
 
-/** A hit, unless a conversation may not see it. */
-function visible({ hit, collection, file }: Located, scope: Scope, sessions: SessionExport | undefined): SearchHit | undefined {
-  const sessionKey = collection.kind === "sessions" ? sessions?.sessionOf(file)?.sessionKey : undefined;
-  if (!mayBeSeen(scope, collection, sessionKey)) return undefined;
-  return sessionKey == null ? hit : { ...hit, sessionKey };
+/** The hits that a conversation may see. */
+function visibleHits(located: readonly Located[], scope: Scope, sessions: SessionExport | undefined): readonly SearchHit[] {
+  return located.flatMap(({ hit, collection, file }) => {
+    const sessionKey = collection.kind === "sessions" ? sessions?.sessionOf(file)?.sessionKey : undefined;
+    if (!mayBeSeen(scope, collection, sessionKey)) return [];
+    return [sessionKey == null ? hit : { ...hit, sessionKey }];
+  });
 }
 
 export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): AgentQmd {
@@ -129,11 +131,8 @@ export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): Agent
         const most = Math.min(maxResults, limits.maxResults);
         const located = parseResults(await askQmd(settings, run, text, most * EXTRA)).flatMap((printed) => locate(printed, settings, workspace) ?? []);
         lastError = undefined;
-        return withinLimits(
-          located.filter(({ hit }) => hit.score >= minScore).flatMap((found) => visible(found, scope, sessions) ?? []),
-          most,
-          limits,
-        );
+        const good = located.filter(({ hit }) => hit.score >= minScore);
+        return withinLimits(visibleHits(good, scope, sessions), most, limits);
       } catch (error) {
         lastError = messageOf(error);
         throw error instanceof AppError ? error : new AppError("UNAVAILABLE", `qmd: ${lastError}`);

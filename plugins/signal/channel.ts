@@ -116,6 +116,11 @@ function gatewayOf({ accounts, clients, options, memory, selves }: Deps): NonNul
       await runAccount(ctx, {
         client: clients.of(account),
         store,
+        programStore: keyedCursorStore<unknown>(
+          () => options.openStore?.(),
+          `program:${accountId}`,
+          (stored) => stored,
+        ),
         waiting: options.waiting,
         known: (self) => void selves.set(accountId, self),
         seen({ kind, to, at, sender, text }) {

@@ -17,14 +17,12 @@ import type { SignalAccount } from "./account.ts";
 import { ACCOUNT_FIX, dataUri, type ListenOptions, type Listener, type Outgoing, RPC_MS, SEND_MS, type SignalApi } from "./api.ts";
 import { bareId, personIn, type Target } from "./target.ts";
 
-/** How `text_mode: styled` is written. */
-const MARKERS: MarkerTable = {
-  styles: { bold: "**", heading: "**", italic: "*", strikethrough: "~", code: "`", spoiler: "||" },
-  escape: (text) => text.replaceAll(/[\\*~`|]/g, String.raw`\$&`),
-};
+/** How `text_mode: styled` is written. Not every version lets a sign stand for itself: a text that has one goes out without styles, and whole. */
+const MARKERS: MarkerTable = { styles: { bold: "**", heading: "**", italic: "*", strikethrough: "~", code: "`", spoiler: "||" } };
+const SIGNS = /[\\*~`|]/;
 
 function textFields(rich: RichText): Fields {
-  if (rich.styles.length === 0) return { message: rich.text, text_mode: "normal" };
+  if (rich.styles.length === 0 || SIGNS.test(rich.text)) return { message: rich.text, text_mode: "normal" };
   // A block is code, line by line.
   const styles = rich.styles.map((style) => (style.style === "code_block" ? { ...style, style: "code" as const } : style));
   return { message: toMarkers({ ...rich, styles }, MARKERS), text_mode: "styled" };

@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runChannelAccount } from "openclaw/plugin-sdk/testing";
 import { type FakeProgram, type ProgramSettings, writeProgram } from "../../test/fakes/signal/index.ts";
+import { identify, isRunning } from "../../src/base/process-identity.ts";
 import { freePort } from "../../test/harness/free-port.ts";
 import { openBench, type Bench } from "./testing.ts";
 
@@ -67,12 +69,28 @@ test("one that runs already is used as it is, and not ended", async () => {
   const first = program();
   const account = start(first.path);
   await account.shows(isUp);
+  // As if another program had started it.
+  bench.stored.clear();
   const other = runChannelAccount(bench.channel, { cfg: bench.cfg(section(first.path)) });
   await other.shows(isUp);
   await other.stop();
   expect(first.starts()).toHaveLength(1);
   expect(isAlive(first.pids()[0]!)).toBe(true);
   await account.stop();
+});
+
+test("one that a killed gateway left behind is ended, and another is started", async () => {
+  const { path, starts, pids } = program({ isStubborn: true });
+  const child = spawn(path, ["--http", `127.0.0.1:${httpPort}`], { detached: true, stdio: "ignore" });
+  const left = child.pid!;
+  await expect.poll(() => starts().length).toBe(1);
+  bench.stored.set("program:default", identify(left));
+  await using account = start(path);
+  await account.shows(isUp);
+  expect(pids()).toHaveLength(2);
+  expect(isRunning({ pid: left })).toBe(false);
+  expect(bench.stored.get("program:default")).toMatchObject({ pid: pids()[1] });
+  process.kill(pids()[1]!, "SIGKILL");
 });
 
 test("one that ends at once is tried again, and what it wrote is the reason", async () => {

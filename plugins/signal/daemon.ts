@@ -1,5 +1,5 @@
 /** signal-cli as a program of the account: started where nothing answers yet, awaited, and ended with the account. */
-import { type AccountRun, hopeless, notSent, type Program, startProgram } from "openclaw/plugin-sdk/channel-kit";
+import { type AccountRun, type CursorStore, endLeftover, hopeless, notSent, type Program, startProgram } from "openclaw/plugin-sdk/channel-kit";
 import type { ProgramSettings } from "./account.ts";
 import { ACCOUNT_FIX } from "./api.ts";
 
@@ -13,8 +13,15 @@ const POLL_MS = 150;
 const MAX_LINES = 20;
 const INSTALL_FIX = "install signal-cli or set channels.signal.cliPath, then run `openclaw channels restart signal`";
 
-export function createDaemon(settings: ProgramSettings | undefined, check: (signal: AbortSignal) => Promise<void>): Daemon {
+export interface DaemonDeps {
+  check(signal: AbortSignal): Promise<void>;
+  /** Which process was started last: it outlives a gateway that is killed. */
+  readonly store: CursorStore<unknown>;
+}
+
+export function createDaemon(settings: ProgramSettings | undefined, { check, store }: DaemonDeps): Daemon {
   let program: Program | undefined;
+  let isTidy = false;
   const answers = (signal: AbortSignal): Promise<boolean> =>
     check(signal).then(
       () => true,
@@ -33,6 +40,7 @@ export function createDaemon(settings: ProgramSettings | undefined, check: (sign
       throw (error as { permanent?: unknown }).permanent === true ? hopeless(`${(error as Error).message}; ${INSTALL_FIX}`, "NOT_FOUND") : error;
     });
     program = started;
+    await store.save(started.identity);
     let code: number | null | undefined;
     void started.exited.then((exit) => {
       ({ code } = exit);
@@ -54,14 +62,25 @@ export function createDaemon(settings: ProgramSettings | undefined, check: (sign
     }
   }
 
+  /** What a gateway before this one left behind may be for another account, or have other flags. */
+  async function tidy({ log }: AccountRun): Promise<void> {
+    if (isTidy) return;
+    isTidy = true;
+    if (await endLeftover(await store.load())) log.info("a signal-cli that was left running was ended");
+  }
+
   return {
     async ready(run) {
-      if (!settings || (await answers(run.signal))) return;
+      if (!settings) return;
+      await tidy(run);
+      if (await answers(run.signal)) return;
       await program?.stop();
       if (!run.signal.aborted) await start(settings, run);
     },
     async stop() {
-      await program?.stop();
+      if (!program) return;
+      await program.stop();
+      await store.save(undefined);
     },
   };
 }

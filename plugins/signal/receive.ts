@@ -42,6 +42,7 @@ const MARGIN_MS = 10_000;
 export interface RunDeps {
   readonly client: SignalClient;
   readonly store: CursorStore<Position>;
+  readonly programStore: CursorStore<unknown>;
   readonly waiting?: Waiting | undefined;
   /** Who the account is, once it is known. */
   known(self: Self): void;
@@ -75,7 +76,8 @@ async function whenStored(stored: Promise<boolean>, done: () => void): Promise<v
 }
 
 /** Runs the account; settles when it has stopped completely. Rejects with `permanent` where a restart would not help. */
-export async function runAccount(ctx: ChannelGatewayContext<SignalAccount>, { client, store, waiting = realWaiting, known, seen }: RunDeps): Promise<void> {
+export async function runAccount(ctx: ChannelGatewayContext<SignalAccount>, deps: RunDeps): Promise<void> {
+  const { client, store, programStore, waiting = realWaiting, known, seen } = deps;
   const { account } = ctx;
   const cursor = await openCursor<Position>({
     store,
@@ -83,7 +85,7 @@ export async function runAccount(ctx: ChannelGatewayContext<SignalAccount>, { cl
     failed: (error) => ctx.log?.warn(`the position could not be stored: ${messageOf(error)}`),
   });
   const probe = createNative(account);
-  const daemon = createDaemon(account.program, (signal) => probe.check(signal));
+  const daemon = createDaemon(account.program, { check: (signal) => probe.check(signal), store: programStore });
   let listener: Listener | undefined;
 
   /** The connection stands when the position from which another could go on is stored. */

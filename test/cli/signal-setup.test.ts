@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { isRunning } from "../../src/base/process-identity.ts";
 import { startLabGateway } from "../conformance/channels/lab-gateway.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startSignal, writeProgram } from "../fakes/signal/index.ts";
@@ -41,7 +42,11 @@ test("channels add with a program starts it with the gateway's account, and it e
   expect(added.code, added.output).toBe(0);
   await expect.poll(() => signal.listeners(), PATIENCE).toBe(1);
   expect(pids()).toHaveLength(1);
+  // What a killed gateway leaves behind is ended by the next one.
+  await gateway.kill();
+  await gateway.start();
+  await expect.poll(() => [pids().length, signal.listeners()], PATIENCE).toEqual([2, 1]);
   await gateway.stop();
   await expect.poll(() => signal.listeners(), PATIENCE).toBe(0);
-  expect(() => process.kill(pids()[0]!, 0)).toThrow("ESRCH");
+  expect(pids().map((pid) => isRunning({ pid }))).toEqual([false, false]);
 });

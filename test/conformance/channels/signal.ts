@@ -2,6 +2,7 @@ import { type FakeSignal, type Group, type Person, type SayMore, startSignal } f
 import { labsOf, type LabGround } from "./http-lab.ts";
 import type { ChannelLab, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
 import type { LabGateway, startLabGateway } from "./lab-gateway.ts";
+import { until } from "./suite/heard.ts";
 
 const WRONG = "+15559990000";
 
@@ -170,6 +171,17 @@ function mend(ground: Ground, gateway: LabGateway): void {
   gateway.configure({ channels: { signal: { ...sectionOf(ground, {}), startupTimeoutMs: 31_000 } } });
 }
 
+/** Cuts the connection and waits for the next one: what is said in between is lost where nothing is kept. */
+async function reconnect({ signal, server }: Ground): Promise<void> {
+  const listening = (): number => server.asked.filter(({ path }) => /\/v1\/(?:events|receive)/.test(path)).length;
+  const before = listening();
+  server.drop();
+  await until(
+    () => listening() > before && signal.listeners() === 1,
+    () => "the account did not connect again",
+  );
+}
+
 /** signal-cli's daemon or its container, with gateways of the caller's where some are given. */
 function labsWith(form: Form, startGateway: typeof startLabGateway | undefined): MakeLab {
   return labsOf<Ground>({
@@ -185,6 +197,7 @@ function labsWith(form: Form, startGateway: typeof startLabGateway | undefined):
       secrets: [],
       connections: () => ground.signal.listeners(),
       conflicts: () => ground.signal.conflicts(),
+      dropConnection: () => reconnect(ground),
       mendCredentials() {
         mend(ground, gateway);
         return Promise.resolve();

@@ -6,18 +6,13 @@ import type { Draft, Envelope } from "./world.ts";
 
 const SIGNS: Readonly<Record<string, string>> = { "**": "BOLD", "*": "ITALIC", "~": "STRIKETHROUGH", "`": "MONOSPACE", "||": "SPOILER" };
 
-/** Text with markers → text and ranges. A backslash takes a sign its meaning. */
+/** Text with markers → text and ranges. No sign stands for itself. */
 export function readStyled(message: string): { readonly text: string; readonly styles: readonly string[] } {
   const open: { readonly sign: string; readonly at: number }[] = [];
   const styles: string[] = [];
   let text = "";
   for (let at = 0; at < message.length;) {
     const two = message.slice(at, at + 2);
-    if (two[0] === "\\" && two.length === 2) {
-      text += two[1];
-      at += 2;
-      continue;
-    }
     const sign = [two, two[0]!].find((candidate) => SIGNS[candidate] !== undefined);
     if (sign === undefined) {
       text += message[at];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { bindSdkHost } from "../../../src/plugins/sdk/host-binding.ts";
-import { type ProgramOptions, startProgram } from "../../../src/plugins/sdk/paths/channel-kit.ts";
+import { endLeftover, type ProgramOptions, startProgram } from "../../../src/plugins/sdk/paths/channel-kit.ts";
 
 const script = (code: string, more: Partial<ProgramOptions> = {}) => startProgram({ command: process.execPath, args: ["-e", code], ...more });
 
@@ -57,4 +57,27 @@ test("a program that is not there is an error that trying again does not mend", 
     permanent: true,
     message: expect.stringContaining("is not installed") as string,
   });
+});
+
+test("a program that was left behind is ended by its identity, and by nothing less", async () => {
+  const ready = Promise.withResolvers<void>();
+  const program = await script(`process.on("SIGTERM", () => {}); console.log("ready"); setInterval(() => {}, 1e6)`, { onLine: () => ready.resolve() });
+  await ready.promise;
+  const { pid, startTime, bootId } = program.identity;
+  const strange: unknown[] = [
+    undefined,
+    null,
+    {},
+    pid,
+    { pid },
+    { pid, startTime },
+    { pid: 1, startTime, bootId },
+    { pid, startTime: Number(startTime) + 1, bootId },
+    { pid, startTime, bootId: "another" },
+  ];
+  for (const stored of strange) expect(await endLeftover(stored, 0)).toBe(false);
+  expect(isAlive(program.pid)).toBe(true);
+  expect(await endLeftover(JSON.parse(JSON.stringify(program.identity)), 50)).toBe(true);
+  expect(await program.exited).toEqual({ code: null, signal: "SIGKILL" });
+  expect(await endLeftover(program.identity)).toBe(false);
 });

@@ -54,7 +54,7 @@ export { type ChannelOnboardingSpec, createOnboarding } from "../kit/onboarding.
 export { configuredDirectory, loadOutgoingFile, matching, mediaKindOf, unseen } from "../kit/outgoing.ts";
 export { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, createChannelParts, runProbe } from "../kit/parts.ts";
 export { createEditedPreview, type EditedPreviewDeps } from "../kit/preview.ts";
-export { type Program, type ProgramExit, type ProgramOptions, startProgram } from "../kit/program.ts";
+export { endLeftover, type Program, type ProgramExit, type ProgramOptions, startProgram } from "../kit/program.ts";
 export { openRpcProcess, type RpcProcess, type RpcProcessEnd, type RpcProcessOptions, type RpcRequestOptions } from "../kit/rpc-process.ts";
 export { openSocket, type Socket, type SocketEnd, type SocketOptions } from "../kit/socket.ts";
 export { createTransport, type Transport, type TransportAnswer, TransportError, type TransportOptions, type TransportRequest } from "../kit/transport.ts";

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import type { ChannelPlugin } from "../protocol/index.ts";
-import { accountFromQuestions, type Questions } from "./channel-account.ts";
+import type { ChannelPlugin, HostConfig } from "../protocol/index.ts";
+import { accountFromInput, accountFromQuestions, type Questions } from "./channel-account.ts";
 
 test("a plugin shows how its channel stands before it asks, and hears which account was made", async () => {
   const heard: unknown[] = [];
   const plugin = {
     id: "paper",
     meta: { id: "paper", label: "Paper" },
+    config: { listAccountIds: () => [] },
     onboarding: {
       channel: "paper",
       getStatus: () => Promise.resolve({ channel: "paper", configured: true, statusLines: ["Paper: one account"] }),
@@ -18,4 +19,20 @@ test("a plugin shows how its channel stands before it asks, and hears which acco
   const made = await accountFromQuestions(plugin, {}, { prompter, runtime: {} as Questions["runtime"] });
   expect(made).toEqual({ next: { channels: { paper: {} } }, accountId: "work" });
   expect(heard).toEqual([["Paper", "Paper: one account"], "work"]);
+});
+
+test("an account that stands in the channel's own section stays one when another is added beside it", () => {
+  const accountsOf = (cfg: HostConfig): Record<string, unknown> | undefined => (cfg.channels?.["paper"] as Record<string, Record<string, unknown>>)["accounts"];
+  const plugin = {
+    id: "paper",
+    meta: { id: "paper", label: "Paper" },
+    config: { listAccountIds: (cfg: HostConfig) => Object.keys(accountsOf(cfg) ?? { default: {} }) },
+    setup: {
+      applyAccountConfig: ({ cfg, accountId }: { cfg: HostConfig; accountId: string }) => ({
+        channels: { paper: { ...(cfg.channels?.["paper"] as object), accounts: { [accountId]: { token: "two" } } } },
+      }),
+    },
+  } as unknown as ChannelPlugin;
+  const { next } = accountFromInput(plugin, { channels: { paper: { token: "one" } } }, { account: "work", input: {} });
+  expect(next).toEqual({ channels: { paper: { token: "one", accounts: { default: {}, work: { token: "two" } } } } });
 });

@@ -24,6 +24,19 @@ function byHand({ id, configSchema }: ChannelPlugin): AppError {
   return new AppError("UNAVAILABLE", `the plugin of ${id} has no setup; set it up by hand with: openclaw config set channels.${id}.<setting> <value>${known}`);
 }
 
+/**
+ * Accounts that were there stay. Beside named accounts, the keys of a channel's own section are what these share, and no account any more: the one that they
+ * were gets an empty section of its own.
+ */
+function withKeptAccounts({ id, config }: ChannelPlugin, before: HostConfig, after: HostConfig): HostConfig {
+  const now = new Set(config.listAccountIds(after));
+  const lost = config.listAccountIds(before).filter((account) => !now.has(account));
+  const section = after.channels?.[id];
+  if (lost.length === 0 || !isRecord(section)) return after;
+  const accounts = { ...Object.fromEntries(lost.map((account) => [account, {}])), ...(isRecord(section["accounts"]) ? section["accounts"] : {}) };
+  return { ...after, channels: { ...after.channels, [id]: { ...section, accounts } } };
+}
+
 /** The configuration with the account in it, from values of flags or fields. */
 export function accountFromInput(
   plugin: ChannelPlugin,
@@ -38,7 +51,7 @@ export function accountFromInput(
   if (wrong) throw new AppError("INVALID_INPUT", `${plugin.id}: ${wrong}`);
   const applied = setup.applyAccountConfig({ cfg, accountId, input });
   const named = input.name === undefined ? applied : (setup.applyAccountName?.({ cfg: applied, accountId, name: input.name }) ?? applied);
-  return { next: named, accountId };
+  return { next: withKeptAccounts(plugin, cfg, named), accountId };
 }
 
 export interface Questions {
@@ -73,7 +86,7 @@ export async function accountFromQuestions(
   });
   const accountId = result.accountId ?? account ?? "default";
   onboarding.onAccountRecorded?.(accountId);
-  return { next: result.cfg, accountId };
+  return { next: withKeptAccounts(plugin, cfg, result.cfg), accountId };
 }
 
 /** Runs a plugin's setup; what it throws is its own failure. */

@@ -68,7 +68,7 @@ test("an account beside the first gets a place of its own; what is there stays",
     host: "one",
     port: 1,
     enabled: true,
-    accounts: { work: { host: "two", enabled: true } },
+    accounts: { default: {}, work: { host: "two", enabled: true } },
   });
 });
 

@@ -108,9 +108,11 @@ export function sectionWith(offer: ChannelOffer, config: OpenClawConfig, account
   const filled = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const keys = Object.fromEntries(filled.map(([path, value]) => [path, valueFor(offer.schema ?? {}, path, value)]));
   const inSection = accountId === "default" && accounts["default"] === undefined;
+  // Beside named accounts, what stands in the section is what they share: the account that it was gets a section of its own.
+  const kept = accounts["default"] === undefined && offer.fields.some(({ path }) => section[path] !== undefined) ? { default: {} } : {};
   const next: Fields = inSection
     ? { ...section, ...keys, enabled: true }
-    : { ...section, enabled: true, accounts: { ...accounts, [accountId]: { ...at(accounts, accountId), ...keys, enabled: true } } };
+    : { ...section, enabled: true, accounts: { ...kept, ...accounts, [accountId]: { ...at(accounts, accountId), ...keys, enabled: true } } };
   const holder = inSection ? next : at(at(next, "accounts"), accountId);
   const missing = offer.fields.filter(({ path, required }) => required && (holder[path] ?? section[path]) === undefined);
   if (missing.length > 0) throw new AppError("INVALID_INPUT", `${offer.label} needs ${missing.map(({ label, path }) => `${label} (${path})`).join(", ")}`);

@@ -44,10 +44,13 @@ export async function runAccount(ctx: ChannelGatewayContext<GoogleChatAccount>, 
         verify: (request) => verifyRequest(request, { account, keys: keys[audienceType], now: waiting.now }),
         async handle({ body }) {
           run.alive();
-          for (const event of await eventsIn(jsonOf(body.toString("utf8")), { api, account, self })) {
+          const read = jsonOf(body.toString("utf8"));
+          if (read === undefined) return { status: 400, body: { error: "the body is not JSON" } };
+          for (const event of await eventsIn(read, { api, account, self })) {
             if (event.kind === "message") deps.heard(event.to, event.id);
             await run.intake.behind(event.chat.id, () => run.intake.offerOnce(event));
           }
+          return {};
         },
         // Google may try again although it was taken: that has no effect, and is no error.
         repeated: () => ({ status: 200, body: {} }),

@@ -107,6 +107,22 @@ test("an event that is missing is noticed: the connection is made again and brin
   await account.event(({ text }) => text === "still here");
 });
 
+test("a resumed connection that has a gap again is given up for a new one, and nothing is lost", async () => {
+  const { chat, anna, direct } = bench;
+  await using account = await bench.run();
+  chat.say(anna, direct, "hi");
+  await account.event(({ text }) => text === "hi");
+  const odd = (event: unknown, seq: number): object => ({ event, data: {}, broadcast: {}, seq });
+  chat.server.sockets[0]!.send(odd("posted", 77));
+  await expect.poll(() => [chat.resumed, chat.server.sockets.length]).toEqual([1, 1]);
+  chat.server.sockets[0]!.send(odd("posted", 78));
+  await expect.poll(() => account.logs.some((line) => line.includes("could not be resumed"))).toBe(true);
+  chat.say(anna, direct, "still here");
+  await account.event(({ text }) => text === "still here");
+  expect(account.events.filter(({ text }) => text === "still here")).toHaveLength(1);
+  expect(chat.resumed).toBe(1);
+});
+
 test("a token that is revoked ends the account for good, once", async () => {
   const { chat } = bench;
   await using account = await bench.run();

@@ -22,6 +22,7 @@ import { editEvent, eventOf, type Frame, type MappingDeps, messageEvent, READ } 
 
 /** Everything before it is stored. */
 export interface Position {
+  /** Empty: there is none to resume. */
   readonly connectionId: string;
   /** The next event of that connection. */
   readonly sequence: number;
@@ -31,8 +32,8 @@ export interface Position {
 
 export function readPosition(stored: unknown): Position | undefined {
   const fields = fieldsOf(stored) ?? {};
-  const [connectionId, sequence, since] = [textOf(fields["connectionId"]), wholeOf(fields["sequence"]), wholeOf(fields["since"])];
-  return connectionId === undefined || sequence === undefined || since === undefined ? undefined : { connectionId, sequence, since };
+  const [sequence, since] = [wholeOf(fields["sequence"]), wholeOf(fields["since"])];
+  return sequence === undefined || since === undefined ? undefined : { connectionId: textOf(fields["connectionId"]) ?? "", sequence, since };
 }
 
 /** Posts of different channels do not come in the order of their times: this much is read twice. */
@@ -60,35 +61,36 @@ async function whenStored(stored: Promise<boolean>, done: () => void, failed: (e
   }
 }
 
+/** What was written since then, or where to begin when there is no such time. Resolves when all of it is stored. */
+async function fetchMissed({ intake, signal }: AccountRun, mapping: MappingDeps, since: number | undefined): Promise<number> {
+  const { api } = mapping;
+  const channels = await api.channels(signal);
+  const newest = Math.max(since ?? 0, ...channels.map(({ lastPostAt }) => lastPostAt));
+  if (since === undefined) return newest;
+  const from = since - MARGIN_MS;
+  for (const place of channels.filter(({ lastPostAt }) => lastPostAt > from)) {
+    const posts = (await api.postsSince(place.id, from, signal)).filter((post) => !wholeOf(post["delete_at"]) && !textOf(post["original_id"]));
+    const taken = posts.flatMap((post) => {
+      const [createdAt, editedAt] = [wholeOf(post["create_at"]) ?? 0, wholeOf(post["edit_at"]) ?? 0];
+      return [
+        ...(createdAt > from ? [intake.addLater(place.id, () => messageEvent(post, place, mapping, { backlog: true }))] : []),
+        // What came before as it was then; newer posts come as they are now.
+        ...(createdAt <= since && editedAt > from ? [intake.addLater(place.id, () => editEvent(post, place, mapping))] : []),
+      ];
+    });
+    if ((await Promise.all(taken)).includes(false)) throw unsure("receive", "the account stopped before missed messages were stored");
+  }
+  return newest;
+}
+
 /** One connection. Frames that come while missed posts are fetched wait behind them. */
 function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
-  const { intake, signal, log } = run;
+  const { intake, log } = run;
   const close = (why: Error): void => socket()?.close(MISSED, why);
   const mapping: MappingDeps = { api, account, me };
   let at: Position | undefined = cursor.position;
   let waiting: Fields[] | undefined;
   let isOver = false;
-
-  /** What was written since then, or where to begin when there is no such time. Resolves when all of it is stored. */
-  async function fetchMissed(since: number | undefined): Promise<number> {
-    const channels = await api.channels(signal);
-    const newest = Math.max(since ?? 0, ...channels.map(({ lastPostAt }) => lastPostAt));
-    if (since === undefined) return newest;
-    const from = since - MARGIN_MS;
-    for (const place of channels.filter(({ lastPostAt }) => lastPostAt > from)) {
-      const posts = (await api.postsSince(place.id, from, signal)).filter((post) => !wholeOf(post["delete_at"]) && !textOf(post["original_id"]));
-      const taken = posts.flatMap((post) => {
-        const [createdAt, editedAt] = [wholeOf(post["create_at"]) ?? 0, wholeOf(post["edit_at"]) ?? 0];
-        return [
-          ...(createdAt > from ? [intake.addLater(place.id, () => messageEvent(post, place, mapping, { backlog: true }))] : []),
-          // What came before as it was then; newer posts come as they are now.
-          ...(createdAt <= since && editedAt > from ? [intake.addLater(place.id, () => editEvent(post, place, mapping))] : []),
-        ];
-      });
-      if ((await Promise.all(taken)).includes(false)) throw unsure("receive", "the account stopped before missed messages were stored");
-    }
-    return newest;
-  }
 
   function handle(frame: Fields): void {
     const { event, data } = frame;
@@ -110,7 +112,7 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
   async function begin(connectionId: string): Promise<void> {
     if (at) log.info("the connection could not be resumed; messages that were missed are fetched");
     waiting = [];
-    const since = await fetchMissed(at?.since);
+    const since = await fetchMissed(run, mapping, at?.since);
     if (isOver) return;
     at = { connectionId, sequence: 1, since };
     cursor.reset(at);
@@ -123,9 +125,11 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
   }
 
   let expected = at?.sequence ?? 0;
+  /** Until a `hello` says otherwise. */
+  let isResumed = Boolean(at?.connectionId);
   return {
     /** Where to go on. */
-    query: at === undefined ? "" : `?connection_id=${encodeURIComponent(at.connectionId)}&sequence_number=${at.sequence}`,
+    query: !at?.connectionId ? "" : `?connection_id=${encodeURIComponent(at.connectionId)}&sequence_number=${at.sequence}`,
     message(raw: unknown): void {
       const frame = fieldsOf(raw) ?? {};
       if (frame["seq_reply"] === PING) {
@@ -134,12 +138,17 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
         return waiting || at?.sequence !== expected ? undefined : run.up({ mode: "websocket" });
       }
       const sequence = wholeOf(frame["seq"]);
-      if (sequence === undefined || typeof frame["event"] !== "string") return;
+      if (sequence === undefined) return;
       if (frame["event"] === "hello") {
+        isResumed = false;
         expected = sequence + 1;
         return void begin(textOf(fieldsOf(frame["data"])?.["connection_id"]) ?? "").catch(close);
       }
-      if (sequence !== expected) return close(unsure("receive", `event ${expected} was missed: ${sequence} came`));
+      if (sequence !== expected) {
+        // A connection that was resumed and has a gap all the same would have it again: the next one is new, and what was missed is fetched.
+        if (isResumed && cursor.position) cursor.reset({ ...cursor.position, connectionId: "" });
+        return close(unsure("receive", `event ${expected} was missed: ${sequence} came`));
+      }
       expected += 1;
       if (!waiting) return handle(frame);
       if (waiting.push(frame) === MAX_HELD) socket()?.flow(false);

@@ -160,6 +160,21 @@ function createServer(certificate: Certificate | undefined, times: RequestTimes)
   return https.createServer({ ...limits, ...files, handshakeTimeout: TLS_HANDSHAKE_MS, minVersion: "TLSv1.2" });
 }
 
+/** Names that are logged, and how much of them. */
+const [MAX_REFUSED, MAX_HOST] = [20, 200];
+
+/** Says once for each name that it was refused: a proxy that the configuration does not know would otherwise fail without a trace. */
+function createForeignNotes(log: ServerDeps["log"]): (request: IncomingMessage) => void {
+  const known = new Set<string>();
+  return ({ headers, url = "" }) => {
+    const host = (headers.host ?? "").slice(0, MAX_HOST);
+    if (known.has(host) || known.size >= MAX_REFUSED) return;
+    known.add(host);
+    const remedy = "where a proxy on this machine passes it on, set gateway.trustedProxies to its address";
+    log.warn(`a request for ${JSON.stringify(host)} was refused: only loopback names are answered; ${remedy}`, { path: url.split("?")[0]?.slice(0, MAX_HOST) });
+  };
+}
+
 /** Routes what a server gets, behind the checks that need no knowledge of who asks. */
 interface Guard {
   attach(server: Server, secure: boolean): void;
@@ -171,12 +186,14 @@ interface Guard {
 function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
   let routes: ServerRoutes | undefined;
   let loopbackOnly = true;
+  const noteForeign = createForeignNotes(log);
   /** The last answer on each connection. */
   const answers = new WeakMap<Socket, ServerResponse>();
 
   /** Why the request is refused, if it is. */
   function foreignHost(request: IncomingMessage): string | undefined {
     if (!loopbackOnly || LOCAL_HOST.test(request.headers.host ?? "") || routes?.isHostAllowed?.(request)) return undefined;
+    noteForeign(request);
     return "this gateway answers on its loopback address only";
   }
 

@@ -39,9 +39,9 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 /** Asks for a path exactly as it is written. */
-function get(path: string, token?: string): Promise<{ readonly status: number; readonly body: string }> {
+function get(path: string, token?: string, host?: string): Promise<{ readonly status: number; readonly body: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(host === undefined ? {} : { host }) };
   request(
     { host: "127.0.0.1", port, path, headers },
     (response) => void text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject),
@@ -63,6 +63,14 @@ test("a route that the gateway guards needs its token, one that the plugin guard
   expect(await get("/sample/private", "wrong-token-0123456789")).toMatchObject({ status: 401 });
   expect(await get("/sample/private/deep", TOKEN)).toEqual({ status: 200, body: "handler private saw /sample/private/deep" });
   expect(await get("/sample/public")).toEqual({ status: 200, body: "handler public saw /sample/public" });
+});
+
+test("a route that the plugin guards is reached by the name that a proxy has, everything else by loopback names only", async () => {
+  expect(await get("/sample/public", undefined, "claw.example.com")).toEqual({ status: 200, body: "handler public saw /sample/public" });
+  for (const path of ["/sample/private", "/sample/public/../private", "/health", "/sample/nothing"]) {
+    expect([path, await get(path, TOKEN, "claw.example.com")]).toEqual([path, { status: 403, body: expect.not.stringContaining("handler") }]);
+  }
+  expect(gateway.output().match(/"claw\.example\.com\\?" was refused/g)).toHaveLength(1);
 });
 
 test("no way to write a guarded path gets past the guard", async () => {

@@ -205,7 +205,7 @@ function once(): Promise<Attacked> {
   })());
 }
 
-test("19: a text that names a file, in any parameter of any method, reads and writes nothing outside the state folder", { timeout: 60_000 }, async () => {
+test("19: a text that names a file, in any parameter of any method, reads and writes nothing outside the state folder", { timeout: 240_000 }, async () => {
   const { place, before, requests } = await once();
   expect(requests).toBeGreaterThan(2000);
   expect(fingerprint(place.home, OWN)).toEqual(before);
@@ -213,7 +213,7 @@ test("19: a text that names a file, in any parameter of any method, reads and wr
   for (const folder of readdirSync(join(place.stateDir, "agents"), { recursive: true, encoding: "utf8" })) expect(folder).not.toMatch(/\.\.|\\/);
 });
 
-test("19: the same, as the operating system sees it: no call names the bait", { timeout: 60_000 }, async (context: TestContext) => {
+test("19: the same, as the operating system sees it: no call names the bait", { timeout: 240_000 }, async (context: TestContext) => {
   needStrace(context);
   const { calls, outside } = await once();
   const lines = readFileSync(calls, "utf8").split("\n");

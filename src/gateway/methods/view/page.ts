@@ -49,18 +49,18 @@ function pendingOf({ id, channel, messageId, text, files, sender, senderName, vi
   };
 }
 
-/** Entries of a stretch until there are enough of them, oldest first, and whether there are more. */
+/** Entries of a stretch up to `last` until there are enough of them, oldest first, and whether there are more. What is appended meanwhile is for the next page. */
 async function gather(
   stretch: Stretch,
   first: readonly EntryRow[],
-  limit: number,
+  { limit, last }: { readonly limit: number; readonly last: number },
 ): Promise<{ readonly entries: readonly ChatEntry[]; readonly more: boolean }> {
   const found: ChatEntry[] = [];
   const older = stretch.direction === "older";
   let bytes = 0;
   for (let rows = first; rows.length > 0; rows = await stretch.next(limit + 8)) {
     for (const row of older ? [...rows].reverse() : rows) {
-      const entry = shownEntry(row);
+      const entry = row.seq > last ? undefined : shownEntry(row);
       if (!entry) continue;
       bytes += JSON.stringify(entry).length;
       if (found.length === limit || (found.length > 0 && bytes > MAX_BYTES)) return { entries: older ? found.reverse() : found, more: true };
@@ -107,11 +107,12 @@ export async function chatPage(params: MethodParams<"chat.page">, { config, stor
     const runs = [...relay.shown(key, showsReasoning(session))];
     const same = now?.entry.sessionId === session?.entry.sessionId && row?.createdAt === known?.createdAt;
     if (!same && attempt < MAX_RETRIES) continue;
-    const { entries, more } = stretch ? await gather(stretch, rows, limit) : { entries: [], more: false };
+    const stands = standing(session, row);
+    const { entries, more } = stretch ? await gather(stretch, rows, { limit, last: stands.last }) : { entries: [], more: false };
     const commands = await askedCommands(store, { sessionKey: key, entries, named: params.commands ?? [] }, running);
     return {
       sessionKey: key,
-      ...standing(session, row),
+      ...stands,
       entries: await linked(store, key, entries),
       more,
       pending: unsaid.map(pendingOf),

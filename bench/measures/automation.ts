@@ -114,6 +114,7 @@ async function waiting(context: BenchContext): Promise<Row> {
       throw new Error("nothing ends");
     },
     post: () => Promise.resolve(undefined),
+    runnable: (text) => text,
     emit: () => {},
     disabledBy: () => undefined,
   });

@@ -161,6 +161,7 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
       log,
       note: (event) => systemEventWrite({ config, ids }, event).write,
       post: postIn(deps),
+      runnable: core.runnable,
       runs,
       removeSession,
       imported: () => store.imported(),

@@ -175,7 +175,7 @@ export interface Responder {
    * it: what is refused refuses both, and a repeated one commits neither.
    */
   accept(request: RunRequest, also?: readonly Write[]): Promise<AcceptedRun>;
-  /** Resolves when a run has ended; undefined when none of that id is known. */
+  /** Resolves when a run has ended, also one that the previous process left and that is not resumed yet; undefined when none of that id is known. */
   outcome(runId: string, signal?: AbortSignal): Promise<RunOutcome | undefined>;
   /** Ends runs: all of a session, with what waits there, or one. Gives the ids of those it reached. */
   abort(target: { readonly sessionKey: string; readonly runId?: string }, reason: "rpc" | "stop" | "timeout"): readonly string[];

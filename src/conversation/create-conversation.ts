@@ -136,6 +136,7 @@ function createBeginning({ context, open, createItem, examination, enqueue }: Be
   /** Open inputs that this process accepted, until the resumption is over, and those that the resumption found: none is taken up twice. */
   const [accepted, found] = [new Set<number>(), new Set<number>()];
   let isResumed = false;
+  const resumed = Promise.withResolvers<void>();
 
   function examine(item: Item): void {
     open.add(item);
@@ -176,10 +177,11 @@ function createBeginning({ context, open, createItem, examination, enqueue }: Be
     } finally {
       isResumed = true;
       accepted.clear();
+      resumed.resolve();
     }
   }
 
-  return { begin, backlog, resume };
+  return { begin, backlog, resume, resumed: resumed.promise };
 }
 
 export function createConversation(deps: ConversationDeps): Conversation {
@@ -208,8 +210,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
   });
 
   const examination = createExamination({ context, open, createItem, enqueue: lanes.add, leave, attempts: createAttempts(deps) });
-  const { begin, backlog, resume } = createBeginning({ context, open, createItem, examination, enqueue: lanes.add });
-  const runs = createClientRuns(deps, open, backlog, begin);
+  const { begin, backlog, resume, resumed } = createBeginning({ context, open, createItem, examination, enqueue: lanes.add });
+  const runs = createClientRuns({ deps, open, backlog, begin, resumed });
   const running = (): number => open.size + backlog.size + runs.accepting.size;
   const intake = createIntake(deps, { accepted: begin, open: running });
 

@@ -86,6 +86,7 @@ export async function openCronLab(): Promise<CronLab> {
           const writes = await sessionMessage({ store, ids, clock }, { sessionKey, agentId }, text);
           return writes && { writes, posted() {} };
         },
+        runnable: (text) => text,
         emit: (event) => void events.push(event),
         disabledBy: () => (config.current.cron?.enabled === false ? "cron.enabled" : undefined),
       });

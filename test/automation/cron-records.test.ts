@@ -146,3 +146,27 @@ test("jobs that run often are counted, and all times of the others are listed", 
   expect(times.filter(({ jobId }) => jobId === daily.id).map(({ atMs }) => (atMs - T0) / HOUR)).toEqual([21]);
   expect({ runs, jobs, truncated }).toEqual({ runs: 86_400 + 1440 + 8640 + 36 + 1, jobs: 5, truncated: false });
 });
+
+test("a job that fails at its only time is reported with the command that runs it, and runs by hand", async () => {
+  const job = await cron.add(isolated("@fail", { schedule: at(1000) }));
+  await lab.pass(1000);
+  await lab.ended(1);
+  expect(await lab.notes()).toEqual([
+    `The scheduled job "report" (${job.id}) failed and is not tried again (\`openclaw cron run ${job.id}\` runs it): the test asked for it`,
+  ]);
+  await lab.pass(5 * HOUR);
+  expect(lab.responder.requests).toHaveLength(1);
+  await cron.update(job.id, { payload: { message: "hello" } });
+  const run = cron.run(job.id, "force");
+  await lab.ended(2);
+  expect(await run).toEqual({ ran: true });
+  expect(lab.finished().map(([status]) => status)).toEqual(["error", "ok"]);
+  expect(await cron.list({ includeDisabled: true })).toEqual([]);
+});
+
+test("a job that asks for no alerts fails at its only time without a line", async () => {
+  await cron.add(isolated("@fail", { schedule: at(1000), alertAfter: 0 }));
+  await lab.pass(1000);
+  await lab.ended(1);
+  expect(await lab.notes()).toEqual([]);
+});

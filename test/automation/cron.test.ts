@@ -292,6 +292,17 @@ test("jobs that cannot be are refused", async () => {
   expect(await cron.list({ includeDisabled: true })).toEqual([]);
 });
 
+test("a name of more than 200 characters is refused; a job that has one already can be changed", async () => {
+  const long = "n".repeat(201);
+  const refused = { code: "INVALID_INPUT", message: expect.stringContaining("at most 200 characters, this one has 201") };
+  await expect(cron.add(isolated("x", { name: long }))).rejects.toMatchObject(refused);
+  const job = await cron.add(isolated("x", { name: "n".repeat(200) }));
+  await expect(cron.update(job.id, { name: long })).rejects.toMatchObject(refused);
+  const row = await store.read("cron.job.get", { id: job.id });
+  await store.write("cron.job.put", { id: job.id, job: { ...job, name: long }, enabled: true, nextRunAt: null, version: row?.version ?? 0 });
+  expect(await cron.update(job.id, { name: long, description: "an older one" })).toMatchObject({ name: long, description: "an older one" });
+});
+
 test("with cron off nothing runs by itself", async () => {
   config.current = { cron: { enabled: false } };
   const job = await cron.add(isolated("hello"));

@@ -146,3 +146,21 @@ test("what was not read when the process ends is there for the next, and a calle
   await second.quiet();
   expect([...(await outcomes(second)).values()].every((outcome) => outcome === "answered")).toBe(true);
 });
+
+test("a caller that asks about a left run before the process resumes it gets its answer, or is notified that the process ends", async () => {
+  using left = await leftRuns(3, 1);
+  const first = await openPlace(OPEN, { folder: left.folder });
+  const early = first.conversation.outcome("r2");
+  expect(await first.conversation.outcome("unknown")).toBeUndefined();
+  const giveUp = new AbortController();
+  const given = first.conversation.outcome("r1", giveUp.signal);
+  giveUp.abort();
+  await expect(given).rejects.toMatchObject({ code: "CANCELLED" });
+  await first[Symbol.asyncDispose]();
+  expect(await early).toMatchObject({ status: "error", failure: { kind: "restarting" } });
+
+  await using second = await openPlace(OPEN, { folder: left.folder });
+  const asked = ["r0", "r1", "r2"].map((runId) => second.conversation.outcome(runId));
+  expect(await second.conversation.resume()).toBe(3);
+  expect((await Promise.all(asked)).map((outcome) => outcome?.status === "ok" && outcome.text)).toEqual(["m0", "m1", "m2"]);
+});

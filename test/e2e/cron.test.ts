@@ -92,6 +92,24 @@ test("jobs are listed, changed, run by hand and removed on the command line", as
   expect((await gateway.cli("cron", "add", "--name", "x", "--at", "1h", "--tz", "UTC", "--message", "x")).output).toContain("belong to --cron");
 });
 
+test("a job that failed at its only time is named in the main session, and the command line says how to run it", async () => {
+  const turn = ["--message", "say w-once", "--model", "nobody/none", "--no-deliver", "--keep-after-run"];
+  const { id } = JSON.parse((await gateway.cli("cron", "add", "--name", "Once", "--at", "1s", ...turn, "--json")).output) as Job;
+  await expect.poll(async () => (await runsOf(id)).map(({ status }) => status), PATIENCE).toEqual(["error"]);
+  await call("chat.send", { sessionKey: "main", message: "say w-after", idempotencyKey: "after-once" });
+  await expect.poll(() => asked("w-after"), PATIENCE).toBe(1);
+  expect(gateway.model.requests.find(({ user }) => user.includes("w-after"))?.user).toMatch(
+    new RegExp(`The scheduled job "Once" \\(${id}\\) failed and is not tried again \\(\`.*openclaw cron run ${id}\` runs it\\)`),
+  );
+  expect((await gateway.cli("cron", "edit", id, "--model", "acme/large")).output).toContain("it does not run");
+  const enabled = await gateway.cli("cron", "enable", id);
+  expect(enabled.output).toMatch(new RegExp(`it ran at its only time\\.\nRun it now: .*openclaw cron run ${id}\n.*openclaw cron edit ${id} --at 20m\n$`));
+  expect(await gateway.cli("cron", "run", id, "--due")).toEqual({ code: 1, output: "It did not run: not-due\n" });
+  expect(await gateway.cli("cron", "run", id)).toEqual({ code: 0, output: "Done.\n" });
+  expect(asked("w-once")).toBe(1);
+  await call("cron.remove", { id });
+});
+
 test("what turns jobs off is shown, and they still run by hand", async () => {
   await gateway.stop();
   await gateway.start({ OPENCLAW_SKIP_CRON: "1" });

@@ -10,7 +10,7 @@ import type { Config } from "../../config/index.ts";
 import type { Responder } from "../../conversation/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
 import type { CronSlotRow, Store, Write } from "../../store/index.ts";
-import { createJob, patchedSchedule, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
+import { checkName, createJob, patchedSchedule, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
 import { changeJob, extraOf, jobOf, putJob, rowOf, type Extra } from "./jobs.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
@@ -46,6 +46,8 @@ export interface CronDeps {
     readonly text: string;
     readonly id: string;
   }) => Promise<{ readonly writes: readonly Write[]; posted(): void } | undefined>;
+  /** A text with every `openclaw …` command as the user can run it. */
+  readonly runnable: (text: string) => string;
   /** Called once it is on disk. */
   readonly emit: Emit;
   /** The setting or the variable that lets jobs only run by hand; undefined when they run by themselves. */
@@ -126,6 +128,7 @@ export function createCron(deps: CronDeps): Cron {
     },
     async add(input) {
       const now = clock.now();
+      checkName(input.name);
       const job = withNext(createJob(ids.uuid(), input, now), now);
       await store.commit([putJob(job, 0, {})]);
       return changed(job, "added");

@@ -10,6 +10,15 @@ export type JobPatch = MethodParams<"cron.update">["patch"];
 
 const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
 
+/** Jobs of other programs may have longer ones; they are kept until they are changed. */
+const MAX_NAME = 200;
+
+/** Refuses a name that is too long for lists and for the label of a session. */
+export function checkName(name: string): void {
+  const { length } = name.trim();
+  if (length > MAX_NAME) throw invalid(`the name of a job has at most ${MAX_NAME} characters, this one has ${length}; write the rest into its description`);
+}
+
 /** Which payload goes with which session, and where a result may go. */
 function checkPairing({ sessionTarget, payload, delivery }: Pick<CronJob, "sessionTarget" | "payload" | "delivery">): void {
   if (sessionTarget === "main" && payload.kind !== "systemEvent") throw invalid('main cron jobs require payload.kind="systemEvent"');
@@ -124,6 +133,7 @@ function patchedDelivery(old: CronJob["delivery"], patch: NonNullable<JobPatch["
 export function patchJob(job: CronJob, patch: JobPatch, now: number): CronJob {
   const { agentId = job.agentId, sessionKey = job.sessionKey, description = job.description, ...others } = patch;
   const { schedule, payload, delivery, state, name = job.name, ...plain } = others;
+  if (name.trim() !== job.name) checkName(name);
   const { agentId: _agent, sessionKey: _session, description: _description, delivery: _delivery, ...rest } = job;
   const merged = splitDelivery(payload ? patchedPayload(job.payload, payload) : job.payload, delivery ? patchedDelivery(job.delivery, delivery) : job.delivery);
   const wasMain = job.sessionTarget === "main";

@@ -169,18 +169,23 @@ async function accept({ runs, clock }: CronDeps, request: RunRequest, isClosed: 
   }
 }
 
-/** Whether the job has just failed too often in a row; then what is said about it. */
-function alertOf({ id, name, alertAfter = ALERT_AFTER, state: { consecutiveErrors: failures = 0 } }: CronJob, { error }: Ended): string | undefined {
-  if (alertAfter <= 0 || failures !== alertAfter) return undefined;
-  return `The scheduled job "${name}" (${id}) failed ${failures} times in a row: ${error ?? "unknown error"}`;
+/** What is reported to the main session about a failed run: the job failed too often in a row, or at its only time. `job` is as the run left it. */
+function alertOf({ runnable }: CronDeps, job: CronJob, { status, error = "unknown error" }: Ended): string | undefined {
+  const { id, name, enabled, schedule, alertAfter = ALERT_AFTER, state } = job;
+  const failures = state.consecutiveErrors ?? 0;
+  if (status !== "error" || alertAfter <= 0) return undefined;
+  if (schedule.kind === "at" && !enabled)
+    return `The scheduled job "${name}" (${id}) failed and is not tried again (\`${runnable(`openclaw cron run ${id}`)}\` runs it): ${error}`;
+  return failures === alertAfter ? `The scheduled job "${name}" (${id}) failed ${failures} times in a row: ${error}` : undefined;
 }
 
 /** Lines that the main session gets with the end of a run: about jobs that keep failing, and answers that are sent to no chat. `job` is as the run left it. */
-function notesOf({ note, config }: CronDeps, job: CronJob, scheduledAt: number, ended: Ended): readonly Write[] {
+function notesOf(deps: CronDeps, job: CronJob, scheduledAt: number, ended: Ended): readonly Write[] {
+  const { note, config } = deps;
   const { status, summary, delivered } = ended;
   const sessionKey = sessionOf(job, config.current);
   const id = runIdOf(job.id, scheduledAt);
-  const alert = alertOf(job, ended);
+  const alert = alertOf(deps, job, ended);
   const isShown = job.payload.kind === "agentTurn" && job.delivery?.mode !== "webhook" && delivered !== true;
   const text = `Cron${status === "ok" ? "" : ` (${status})`}: ${summary ?? ""}`;
   return [
@@ -237,7 +242,7 @@ function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: 
     emit(job, { action: "finished", runAtMs: scheduledAt, ...ended, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, extra);
     if (isOver) emit(job, { action: "removed" }, extra);
     for (const runAtMs of skipped?.times ?? []) emit(job, { action: "finished", status: "skipped", error: skipped?.why ?? "", runAtMs }, extra);
-    const alert = alertOf(job, ended);
+    const alert = alertOf(deps, job, ended);
     if (alert !== undefined) log.warn(alert, { jobId });
   }
 

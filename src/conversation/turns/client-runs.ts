@@ -78,9 +78,19 @@ async function endedRun({ store }: StoreDeps, runId: string): Promise<RunOutcome
   return "texts" in detail ? outcomeOf(detail) : detail;
 }
 
-/** `begin` is called with each new run. */
-export function createClientRuns(deps: ConversationDeps, open: OpenItems, backlog: Backlog, begin: (message: Inbound) => void): ClientRuns {
+interface ClientRunsDeps {
+  readonly deps: ConversationDeps;
+  readonly open: OpenItems;
+  readonly backlog: Backlog;
+  /** Called with each new run. */
+  begin(message: Inbound): void;
+  /** Resolves when everything that the previous process left has been found. */
+  readonly resumed: Promise<void>;
+}
+
+export function createClientRuns({ deps, open, backlog, begin, resumed }: ClientRunsDeps): ClientRuns {
   const accepting = new Map<string, Promise<unknown>>();
+  const closed = Promise.withResolvers<false>();
   let isClosed = false;
 
   async function acceptNew(request: RunRequest, also: readonly Write[]): Promise<AcceptedRun> {
@@ -89,6 +99,14 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, backlo
     if (!duplicate) begin(clientMessage(accepted, deps.clock.now()));
     const ended = isSettled ? await endedRun(deps, runId) : undefined;
     return { runId, duplicate, ...(ended ? { ended } : {}) };
+  }
+
+  /** The end of a run: awaited while the run is in memory or in the back-log, else as it is stored. */
+  async function endOf(runId: string, signal: AbortSignal | undefined): Promise<RunOutcome | undefined> {
+    const passed = backlog.passed(runId);
+    if (passed && !(await whileWanted(runId, passed, signal))) return STOPPING;
+    const item = open.get(runId);
+    return item ? whileWanted(runId, item.outcome.promise, signal) : endedRun(deps, runId);
   }
 
   return {
@@ -110,13 +128,17 @@ export function createClientRuns(deps: ConversationDeps, open: OpenItems, backlo
     },
     async outcome(runId, signal) {
       await accepting.get(runId)?.catch(() => {});
-      const passed = backlog.passed(runId);
-      if (passed && !(await whileWanted(runId, passed, signal))) return STOPPING;
-      const item = open.get(runId);
-      return item ? whileWanted(runId, item.outcome.promise, signal) : endedRun(deps, runId);
+      const outcome = await endOf(runId, signal);
+      if (outcome) return outcome;
+      const [row] = await deps.store.read("inbox.find", { messageId: runId, ...RUNS });
+      if (!row) return undefined;
+      // A run that the previous process left is in memory only once it has been resumed; callers may ask earlier.
+      const isFound = row.state === "settled" || (await whileWanted(runId, Promise.race([resumed.then(() => true), closed.promise]), signal));
+      return isFound ? endOf(runId, signal) : STOPPING;
     },
     async close() {
       isClosed = true;
+      closed.resolve(false);
       await Promise.allSettled(accepting.values());
     },
   };

@@ -149,10 +149,16 @@ function newJob(values: JobValues & { readonly disabled?: boolean }, now: number
   };
 }
 
+/** When a job runs next, or what makes it run. */
+function dueText(io: Io, { id, enabled, schedule, state: { nextRunAtMs: next } }: Job): string {
+  if (next !== undefined) return `next run ${new Date(next).toISOString()}, in ${formatDuration(Math.max(0, next - io.now()))}`;
+  if (!enabled || schedule.kind !== "at") return "it does not run";
+  return io.runnable(`it ran at its only time.\nRun it now:          openclaw cron run ${id}\nGive it a new time:  openclaw cron edit ${id} --at 20m`);
+}
+
 function print(io: Io, json: boolean | undefined, job: Job, done: string): void {
   if (json) return printJson(io, job);
-  const { nextRunAtMs: next } = job.state;
-  const due = next === undefined ? "it does not run" : `next run ${new Date(next).toISOString()}, in ${formatDuration(Math.max(0, next - io.now()))}`;
+  const due = dueText(io, job);
   io.out(`${done} ${job.name} (${job.id}): ${scheduleText(job)}, ${due}\n`);
 }
 
@@ -254,6 +260,6 @@ export const run = defineCommand({
     if (values.json) printJson(io, done);
     else if (!done.ran) io.out(`It did not run: ${done.reason}\n`);
     else io.out(last?.status === "error" ? `The run failed: ${last.error ?? "unknown error"}\n` : "Done.\n");
-    return last?.status === "error" ? 1 : 0;
+    return done.ran && last?.status !== "error" ? 0 : 1;
   },
 });

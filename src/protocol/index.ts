@@ -31,7 +31,7 @@ export {
   type SessionNaming,
 } from "./session-key.ts";
 export { heartbeatReason, heartbeatText } from "./heartbeat-text.ts";
-export { flatBranch, subagentTree, type SubagentBranch } from "./subagent-tree.ts";
+export { flatBranch, subagentTree, waitsFor, type SubagentBranch } from "./subagent-tree.ts";
 export type { SessionRow } from "./session-row.ts";
 export { parseTranscriptLine, type TranscriptLine, type TranscriptHeader, type TranscriptEntry, type SessionEntry } from "./transcript.ts";
 export type { AnswerChecks } from "./answers.ts";

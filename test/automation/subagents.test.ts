@@ -27,6 +27,8 @@ let budgets: readonly SpawnBudget[];
 let busy: Set<string>;
 /** Runs wait here before they are on disk. */
 let gate: ((request: { readonly sessionKey: string }) => Promise<void>) | undefined;
+/** Stops wait here when their children are stopped on disk. */
+let stopping: Promise<void> | undefined;
 let subagents: Subagents;
 
 const ids = createIds(seededRandom(11));
@@ -62,7 +64,10 @@ async function open(): Promise<Subagents> {
     model: async (_agentId, ref) => ({ provider: "acme", id: ref }),
     budgets: async () => spent ?? budgets,
     deleteSession: async (key) => void deleted.push(key),
-    killProcesses: async () => 0,
+    killProcesses: async () => {
+      await stopping;
+      return 0;
+    },
     runningCommands: async () => [],
   });
   await opened.start();
@@ -85,6 +90,7 @@ beforeEach(async () => {
   budgets = [];
   busy = new Set();
   gate = undefined;
+  stopping = undefined;
   subagents = await open();
 });
 afterEach(async () => {
@@ -172,6 +178,76 @@ test("a stop waits for a report that is on its way, and none comes after it", as
   expect(await store.read("subagents.list", { unannounced: true })).toEqual([]);
   clock.advance(MINUTE);
   expect(announced()).toEqual(reports);
+});
+
+/** A sub-agent that has answered and waits for one of its own. */
+async function waitingParent(): Promise<{ readonly parent: SubagentRow; readonly kid: SubagentRow }> {
+  config.current = { agents: { defaults: { subagents: { maxSpawnDepth: 2 } } } };
+  await spawn("parent @hold");
+  const [parent] = await store.read("subagents.list", {});
+  await spawn("kid @hold", { requester: { sessionKey: parent!.childSessionKey, agentId: "main", runId: parent!.runId } });
+  const [kid] = await store.read("subagents.list", { requesterSessionKey: parent!.childSessionKey });
+  // The commit that ends its turn records how it ended.
+  await store.write("subagents.end", { runId: parent!.runId, outcome: "ok" });
+  responder.abort({ sessionKey: parent!.childSessionKey }, "rpc");
+  return { parent: parent!, kid: kid! };
+}
+
+test("a sub-agent that is stopped while it waits for its own is stopped with them, and reports nothing after a crash either", async () => {
+  const { parent, kid } = await waitingParent();
+  const held = Promise.withResolvers<void>();
+  stopping = held.promise;
+  const killing = subagents.killChild(parent.childSessionKey);
+  const outcomes = async (): Promise<unknown> => Promise.all([parent, kid].map(async ({ runId }) => (await row(runId))?.outcome));
+  await expect.poll(outcomes).toEqual(["killed", "killed"]);
+  // The process dies before the rest of the stop is done.
+  await subagents[Symbol.asyncDispose]();
+  stopping = undefined;
+  await store.write("subagents.add", { runId: "z", childSessionKey: "agent:main:subagent:z", requesterSessionKey: "agent:main:z", data: { task: "z" } });
+  subagents = await open();
+  await expect.poll(() => announced().map(({ sessionKey }) => sessionKey)).toEqual(["agent:main:z"]);
+  expect(await store.read("subagents.list", { unannounced: true })).toEqual([]);
+  held.resolve();
+  expect(await killing).toBe(2);
+});
+
+test("a command that stops a waiting sub-agent names it", async () => {
+  await waitingParent();
+  expect(await subagents.kill(PARENT, "last")).toMatchObject({ killed: 2, names: ["do parent @hold"] });
+  expect(announced()).toEqual([]);
+});
+
+test("what waits for its own is stopped by a stop of the whole session", async () => {
+  await waitingParent();
+  expect(await subagents.kill(PARENT, "all")).toMatchObject({ killed: 2, dropped: 0, names: ["do parent @hold"] });
+  expect(await store.read("subagents.list", { unannounced: true })).toEqual([]);
+});
+
+test.each(["kid", "all of its own"])("a sub-agent reports when the last that it waits for was stopped: %s", async (how) => {
+  const { parent, kid } = await waitingParent();
+  if (how === "kid") expect(await subagents.killChild(kid.childSessionKey)).toBe(1);
+  else expect(await subagents.killBelow(parent.childSessionKey)).toBe(1);
+  await expect
+    .poll(() => announced().map(({ sessionKey, message }) => [sessionKey, message.includes('"do parent @hold" just completed')]))
+    .toEqual([[PARENT, true]]);
+  expect(await row(kid.runId)).toMatchObject({ outcome: "killed" });
+  await expect.poll(() => row(parent.runId)).toMatchObject({ outcome: "ok", announced: true });
+});
+
+test("one of several results that is not to be reported any more does not hold up the others", async () => {
+  busy.add(PARENT);
+  for (const cause of ["first", "second"]) await spawn(cause);
+  await expect.poll(async () => (clock.advance(100), (await store.read("subagents.list", { unfinished: false })).length)).toBe(2);
+  const held = holdRuns();
+  busy.clear();
+  let isReached = false;
+  void held.reached.then(() => (isReached = true));
+  await expect.poll(() => (clock.advance(100), isReached)).toBe(true);
+  const [first] = await store.read("subagents.list", {});
+  await store.write("subagents.end", { runId: first!.runId, outcome: "killed", orUnannounced: true });
+  held.open();
+  await expect.poll(() => (clock.advance(100), announced().length)).toBe(1);
+  expect(announced()[0]!.message.match(/A subagent task/g)).toHaveLength(1);
 });
 
 test("runs.json shows the runs to other programs", async () => {

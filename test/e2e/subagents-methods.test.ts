@@ -7,7 +7,7 @@ import { isTask, labChat, lastResult, PATIENCE, spawning } from "../harness/lab-
 type Tree = MethodResult<"subagents.list">;
 
 let gateway: LabGateway;
-const { call } = labChat(() => gateway);
+const { call, reports } = labChat(() => gateway);
 
 beforeAll(async () => {
   gateway = await startLabGateway({ build: "dist-test" });
@@ -55,15 +55,19 @@ test("the tree names parents, states, models and costs, and only what is below t
   await call("subagents.kill", { sessionKey: grandchild?.sessionKey });
 });
 
-test("an ended child is stopped with what still runs below it, once, and clients are notified", async () => {
+test("a child that waits for its own is stopped with them, once, and clients are notified", async () => {
   const session = "agent:main:stopped";
   await grow(session, "elm");
   const [child, grandchild] = await treeOf(session);
   const key = { sessionKey: child?.sessionKey, idempotencyKey: "stop-elm" };
-  expect(await call("subagents.kill", key)).toEqual({ ok: true, killed: 1 });
-  expect(await call("subagents.kill", key)).toEqual({ ok: true, killed: 1 });
+  expect(await call("subagents.kill", key)).toEqual({ ok: true, killed: 2 });
+  expect(await call("subagents.kill", key)).toEqual({ ok: true, killed: 2 });
   expect(await call("subagents.kill", { sessionKey: child?.sessionKey })).toEqual({ ok: true, killed: 0 });
-  expect(await treeOf(session)).toMatchObject([{ status: "done" }, { status: "killed", reported: true }]);
+  const killed = { status: "killed", reported: true };
+  expect(await treeOf(session)).toMatchObject([
+    { ...killed, startedAt: child?.startedAt, tokens: child?.tokens },
+    { ...killed, startedAt: grandchild?.startedAt },
+  ]);
   const about = gateway.operator.frames
     .filter(({ event }) => event === "subagent")
     .map(({ payload }) => payload as { action: string; sessionKey: string; outcome?: string });
@@ -72,6 +76,26 @@ test("an ended child is stopped with what still runs below it, once, and clients
     ["spawned", undefined],
     ["ended", "killed"],
   ]);
+  await gateway.kill();
+  await gateway.start();
+  expect(await treeOf(session)).toMatchObject([killed, killed]);
+  await gateway.aside();
+  expect(reports("elm child")).toEqual([]);
+});
+
+test("a child reports when the one that it waits for was stopped", async () => {
+  const session = "agent:main:waited";
+  await grow(session, "fir");
+  const [, grandchild] = await treeOf(session);
+  expect(grandchild?.startedAt).toBeGreaterThan(0);
+  expect(await call("subagents.kill", { sessionKey: grandchild?.sessionKey })).toEqual({ ok: true, killed: 1 });
+  await expect
+    .poll(() => treeOf(session), PATIENCE)
+    .toMatchObject([
+      { status: "done", reported: true },
+      { status: "killed", startedAt: grandchild?.startedAt },
+    ]);
+  await expect.poll(() => reports("fir child"), PATIENCE).toEqual([expect.stringContaining('"fir child" just completed successfully.\n\nResult:\nstarted')]);
 });
 
 test("a child that runs goes on with a message, and one that ended says so", async () => {

@@ -64,7 +64,7 @@ describeInBrowser("the page of sub-agents", () => {
     const child = item(page, "oak child");
     await item(child, "oak grandchild").waitFor();
     await expect.poll(() => badge(page, "oak grandchild"), PATIENCE).toBe("Running");
-    await expect.poll(() => badge(page, "oak child"), PATIENCE).toBe("Done");
+    await expect.poll(() => badge(page, "oak child"), PATIENCE).toBe("Waiting for 1 sub-agent");
     expect(await child.textContent()).toMatch(/acme\/large · [\d.]+K? tokens · \$0\.\d+ · \$0\.\d+ with those below/);
     expect(await child.textContent()).toContain("oak work of the child");
     await page.getByText("1 running · 2 sub-agents").waitFor();
@@ -94,12 +94,13 @@ describeInBrowser("the page of sub-agents", () => {
     const page = await scene.open("subagents");
     await expect.poll(() => badge(page, "elm grandchild"), PATIENCE).toBe("Running");
     await page.getByRole("button", { name: "Stop elm child" }).press("Enter");
-    await page.getByRole("dialog").getByText("What runs below it (1 sub-agent) ends now").waitFor();
+    await page.getByRole("dialog").getByText("It ends now and reports nothing. What runs below it (1 sub-agent) ends now").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
     expect(await badge(page, "elm grandchild")).toBe("Running");
     await page.getByRole("button", { name: "Stop elm child" }).press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
-    await expect.poll(() => badge(page, "elm grandchild"), PATIENCE).toBe("Stopped");
+    for (const name of ["elm grandchild", "elm child"]) await expect.poll(() => badge(page, name), PATIENCE).toBe("Stopped");
+    expect(await item(page, "elm child").textContent()).not.toContain("never began");
     await page.getByRole("button", { name: "Stop elm child" }).waitFor({ state: "detached" });
     await page.getByRole("checkbox", { name: "Only running" }).check();
     await item(page, "elm child").waitFor({ state: "detached" });

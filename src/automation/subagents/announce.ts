@@ -123,7 +123,7 @@ async function hasCommands({ store, clock }: SubagentsDeps, sessionKey: string):
 }
 
 /** Whether nothing is left that a child may go on with. */
-async function isAtRest(deps: SubagentsDeps, child: Child): Promise<boolean> {
+export async function isAtRest(deps: SubagentsDeps, child: Child): Promise<boolean> {
   if ((await hasOpenChildren(deps, child)) || (await hasCommands(deps, child.childSessionKey))) return false;
   return !deps.conversation().isBusy(child.childSessionKey);
 }
@@ -257,8 +257,8 @@ export function createAnnouncer(deps: SubagentsDeps, delivered: (children: reado
       while (state.again && !closing.signal.aborted) {
         state.again = false;
         await flush(sessionKey).catch(async (error: unknown) => {
-          // Too much waits there at the moment.
-          if (!(error instanceof AppError) || error.code !== "OVERLOADED") throw error;
+          // Too much waits there at the moment, or one of several was stopped in between: the others are still to be reported.
+          if (!(error instanceof AppError) || (error.code !== "OVERLOADED" && error.code !== "CONFLICT")) throw error;
           await pause(deps, RETRY_MS, closing.signal);
           state.again = true;
         });

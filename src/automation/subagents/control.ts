@@ -57,7 +57,7 @@ export interface WaitRequest {
 }
 
 export interface ControlDeps extends StopDeps {
-  readonly announcer: StopDeps["announcer"] & Pick<Announcer, "hold" | "ready">;
+  readonly announcer: StopDeps["announcer"] & Pick<Announcer, "hold">;
   /** The results of these reached the one who waited for them. */
   readonly delivered: (children: readonly Child[]) => void;
   /** A run of a child that has to be followed to its end. */
@@ -237,15 +237,17 @@ export function createControl(deps: ControlDeps): Control {
       if (["all", "*"].includes(target.trim().toLowerCase())) return stopAll(deps, await ownerOf(deps, sessionKey));
       const root = await own(sessionKey, target);
       const view = await find(sessionKey, target);
-      return { killed: await stop(deps, [root]), dropped: 0, names: isActive(root) ? [nameOf(root)] : [], child: view };
+      const stopped = await stop(deps, [root]);
+      return { killed: stopped.length, dropped: 0, names: stopped.filter(({ runId }) => runId === root.runId).map(nameOf), child: view };
     },
     async killBelow(sessionKey, runId) {
       if (runId === undefined) return (await stopAll(deps, sessionKey)).killed;
       const rows = (await store.read("subagents.list", { requesterSessionKey: sessionKey })).map(childOf);
-      return stop(
+      const stopped = await stop(
         deps,
         rows.filter(({ data }) => data.parentRunId === runId),
       );
+      return stopped.length;
     },
     async steer(sessionKey, target, message, cause) {
       const text = message.trim();

@@ -5,6 +5,7 @@ import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { UsageGroup } from "../../store/index.ts";
 import { childOf, isActive, type Child, type SubagentsDeps } from "./child.ts";
 import { statusOf, type Control } from "./control.ts";
+import { stop, type StopDeps } from "./stopping.ts";
 
 type Asked = MethodParams<"subagents.list">;
 type Overview = MethodResult<"subagents.list">;
@@ -100,7 +101,7 @@ async function shownChild(deps: SubagentsDeps, child: Child, usage: readonly Usa
   };
 }
 
-export function createOverviews(deps: SubagentsDeps, control: Pick<Control, "kill" | "killBelow" | "steer">): Overviews {
+export function createOverviews(deps: StopDeps, control: Pick<Control, "killBelow" | "steer">): Overviews {
   const { store, clock } = deps;
 
   async function existing(sessionKey: string): Promise<Child> {
@@ -130,8 +131,8 @@ export function createOverviews(deps: SubagentsDeps, control: Pick<Control, "kil
     },
     async killChild(sessionKey) {
       const child = await existing(sessionKey);
-      if (!isActive(child)) return control.killBelow(sessionKey);
-      return (await control.kill(child.requesterSessionKey, child.childSessionKey)).killed;
+      if (!isActive(child) && child.announced) return control.killBelow(sessionKey);
+      return (await stop(deps, [child])).length;
     },
     async steerChild(sessionKey, message, cause) {
       const child = await existing(sessionKey);

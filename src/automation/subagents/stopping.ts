@@ -2,15 +2,17 @@
 import { failpoint } from "../../base/failpoints.ts";
 import { archiveAfterMs } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
-import { announceId, type Announcer } from "./announce.ts";
+import { announceId, isAtRest, type Announcer } from "./announce.ts";
 import { childOf, isActive, nameOf, type Child, type SubagentsDeps } from "./child.ts";
 
 export interface StopDeps extends SubagentsDeps {
-  readonly announcer: Pick<Announcer, "arrived" | "pause">;
+  readonly announcer: Pick<Announcer, "arrived" | "pause" | "ready">;
   /** Resolves when children that these sessions were just starting are on disk, or were refused. */
   readonly untilStarted: (sessionKeys: readonly string[]) => Promise<unknown>;
   /** A child has ended without its run: it was stopped. */
   readonly ended: (child: Child) => void;
+  /** A child was stopped whose run had ended: it waited for its own children. */
+  readonly stoppedWaiting: (child: Child) => void;
 }
 
 const MAX_TREE = 10_000;
@@ -29,43 +31,74 @@ async function treeOf({ store }: SubagentsDeps, roots: readonly Child[]): Promis
 const MOST_ROUNDS = 10;
 const START_WAIT_MS = 1000;
 
-/** One round of a stop: how many children were stopped, and turns of children that had ended and went on with what theirs found. */
-async function stopTree(deps: StopDeps, roots: readonly Child[]): Promise<{ readonly killed: number; readonly turns: number }> {
+/** Children whose run has ended and that are not reported: those that wait for their own children or go on with what these found, and those that are done. */
+async function unreportedIn(deps: StopDeps, tree: readonly Child[]): Promise<{ readonly waiting: readonly Child[]; readonly done: readonly Child[] }> {
+  const [waiting, done]: [Child[], Child[]] = [[], []];
+  for (const child of tree)
+    if (!isActive(child) && !child.announced && child.outcome !== "killed") ((await isAtRest(deps, child)) ? done : waiting).push(child);
+  return { waiting, done };
+}
+
+/** One round of a stop. Gives the children that were stopped. */
+async function stopTree(deps: StopDeps, roots: readonly Child[]): Promise<readonly Child[]> {
   const tree = await treeOf(deps, roots);
   const sessionKeys = tree.map(({ childSessionKey }) => childSessionKey);
   using _paused = deps.announcer.pause(sessionKeys);
+  await Promise.all(sessionKeys.map(deps.announcer.arrived));
   const archiveMs = archiveAfterMs(deps.config.current);
   const active = tree.filter(isActive);
+  const { waiting, done } = await unreportedIn(deps, tree);
   // Nobody is left to read what children of stopped ones found; what the session's own children found is still reported.
-  const unread = tree.filter((child) => !roots.includes(child) && !isActive(child) && !child.announced);
-  const ends = active.map(({ runId }): Write => ["subagents.end", { runId, outcome: "killed", error: "killed", archiveMs }]);
-  if (ends.length > 0) {
-    await deps.store.commit(ends);
+  const unread = done.filter((child) => !roots.includes(child));
+  const end = { outcome: "killed", error: "killed", archiveMs } as const;
+  const writes: readonly Write[] = [
+    ...active.map(({ runId }): Write => ["subagents.end", { runId, ...end }]),
+    ...waiting.map(({ runId }): Write => ["subagents.end", { runId, ...end, orUnannounced: true }]),
+    ...unread.map(({ runId }): Write => ["subagents.patch", { runId, patch: { announced: true } }]),
+  ];
+  if (writes.length > 0) {
+    await deps.store.commit(writes);
     failpoint("subagent.killed");
   }
-  await Promise.all(sessionKeys.map(deps.announcer.arrived));
-  const waiting = roots.filter((child) => !isActive(child) && !child.announced);
-  const turns = waiting.flatMap(({ childSessionKey: sessionKey }) => deps.conversation().abort({ sessionKey }, "stop")).length;
-  await confirmStopped(deps, [...active, ...unread]);
+  await confirmStopped(deps, [...active, ...waiting, ...unread]);
   // Also what children that have ended left running.
   for (const key of sessionKeys) await deps.killProcesses(key);
-  for (const child of active) deps.ended({ ...child, state: "ended", outcome: "killed", endedAt: deps.clock.now() });
+  const stopped = { state: "ended", outcome: "killed", endedAt: deps.clock.now() } as const;
+  for (const child of active) deps.ended({ ...child, ...stopped });
+  for (const child of waiting) deps.stoppedWaiting({ ...child, ...stopped });
   await within(deps, deps.untilStarted(sessionKeys), START_WAIT_MS);
-  return { killed: active.length, turns };
+  return [...active, ...waiting];
 }
 
-/** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives how many were stopped. */
-export async function stop(deps: StopDeps, roots: readonly Child[]): Promise<number> {
-  let stopped = 0;
+async function stopRounds(deps: StopDeps, roots: readonly Child[]): Promise<readonly Child[]> {
+  const stopped: Child[] = [];
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const rows = await Promise.all(roots.map(({ runId }) => deps.store.read("subagents.get", { runId })));
-    const { killed, turns } = await stopTree(
+    const found = await stopTree(
       deps,
       rows.flatMap((row) => (row ? [childOf(row)] : [])),
     );
-    stopped += killed;
-    if (killed + turns === 0) break;
+    stopped.push(...found);
+    if (found.length === 0) break;
   }
+  return stopped;
+}
+
+/** Sub-agents that waited for what was stopped report now, when nothing else of theirs is open. */
+async function reportWaiting({ store, announcer }: StopDeps, sessionKeys: readonly string[]): Promise<void> {
+  for (const sessionKey of new Set(sessionKeys)) {
+    if (!sessionKey.includes(":subagent:")) continue;
+    for (const row of await store.read("subagents.list", { childSessionKey: sessionKey })) announcer.ready(childOf(row));
+  }
+}
+
+/** Stops children with everything below, on disk first: from then on nothing below starts anything. Gives those that were stopped. */
+export async function stop(deps: StopDeps, roots: readonly Child[]): Promise<readonly Child[]> {
+  const stopped = await stopRounds(deps, roots);
+  await reportWaiting(
+    deps,
+    roots.map(({ requesterSessionKey }) => requesterSessionKey),
+  );
   return stopped;
 }
 
@@ -90,17 +123,18 @@ export async function stopAll(
     const reports = (await read()).flatMap((child) => conversation().abort({ sessionKey, runId: announceId(child) }, "stop"));
     await within(deps, deps.untilStarted([sessionKey]), START_WAIT_MS);
     const children = await read();
-    const ended = await stop(deps, children);
+    const ended = await stopRounds(deps, children);
     const pending = (await read()).filter(isPending);
     if (pending.length > 0) {
       await store.commit(pending.map(({ runId }): Write => ["subagents.patch", { runId, patch: { announced: true } }]));
       failpoint("subagent.killed");
     }
-    names.push(...children.filter(isActive).map(nameOf));
-    killed += ended;
+    names.push(...ended.filter(({ requesterSessionKey }) => requesterSessionKey === sessionKey).map(nameOf));
+    killed += ended.length;
     dropped += reports.length + pending.length;
-    if (reports.length + pending.length + ended === 0) break;
+    if (reports.length + pending.length + ended.length === 0) break;
   }
+  await reportWaiting(deps, [sessionKey]);
   return { killed, dropped, names };
 }
 

@@ -298,6 +298,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
     replaced,
     delivered,
     ended,
+    stoppedWaiting: (child) => changed("ended", child),
   };
   const control = createControl(controlDeps);
   const starts = createStarts(
@@ -314,7 +315,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
 
   return {
     ...control,
-    ...createOverviews(deps, control),
+    ...createOverviews(controlDeps, control),
     async start() {
       const { open, archiveAt } = await store.read("subagents.pending", {});
       if (archiveAt !== null) sweep.arm();

@@ -22,4 +22,4 @@ export type { ClientInfo, HelloOk } from "../connect.ts";
 export type { EventFrame } from "../frames.ts";
 export { isMainKey, readableKey, sessionName, type Nameable } from "../../base/session-name.ts";
 export { heartbeatText } from "../heartbeat-text.ts";
-export { flatBranch, subagentTree, type SubagentBranch, type SubagentRoot } from "../subagent-tree.ts";
+export { flatBranch, subagentTree, waitsFor, type SubagentBranch, type SubagentRoot } from "../subagent-tree.ts";

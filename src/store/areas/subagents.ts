@@ -97,7 +97,10 @@ export interface SubagentsWrites {
     };
     result: void;
   };
-  /** Records how a child ended, once: whatever comes later, or for a run that is no child, changes nothing. Its session may be archived `archiveMs` later. */
+  /**
+   * Records how a child ended, once: whatever comes later, or for a run that is no child, changes nothing. Its session may be archived `archiveMs` later.
+   * When it began is what its turn says, where `startedAt` is not passed.
+   */
   "subagents.end": {
     input: {
       readonly runId: string;
@@ -107,10 +110,12 @@ export interface SubagentsWrites {
       readonly archiveMs?: number | undefined;
       /** Not while a command of its session waits for approval, or runs after one: the child goes on then. */
       readonly unlessWaiting?: boolean | undefined;
+      /** Also one that has ended and was not announced: it waited for its own children when it was stopped. */
+      readonly orUnannounced?: boolean | undefined;
     };
     result: { readonly ended: boolean };
   };
-  /** The requester was notified of these. `CONFLICT` when one was announced before, which refuses the whole commit. */
+  /** The requester was notified of these. `CONFLICT` when one was announced before or was stopped, which refuses the whole commit. */
   "subagents.announced": { input: { readonly runIds: readonly string[] }; result: void };
   /** A child that has not ended goes on under another run. `CONFLICT` when it has ended. */
   "subagents.replace": { input: { readonly runId: string; readonly by: string; readonly data: unknown }; result: void };

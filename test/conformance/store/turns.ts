@@ -157,11 +157,28 @@ export function work(world: World): void {
       archiveAt: now + 50,
       data: { error: "killed" },
     });
-    await store.write("subagents.announced", { runIds: ["r"] });
+    // One that was stopped is not announced.
     await expect(store.write("subagents.announced", { runIds: ["r"] })).rejects.toMatchObject({ code: "CONFLICT" });
+    await spawned("done", "p");
+    await store.write("subagents.end", { runId: "done", outcome: "ok" });
+    await store.write("subagents.announced", { runIds: ["done"] });
+    await expect(store.write("subagents.announced", { runIds: ["done"] })).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(store.write("subagents.replace", { runId: "r", by: "s", data: {} })).rejects.toMatchObject({ code: "CONFLICT" });
     // One that was stopped starts nothing.
     expect(await spawned("below", "c-r")).toBe("killed");
+  });
+
+  test("a child that has ended can be stopped until it was announced, once", async () => {
+    const store = world.store();
+    const stopped = (runId: string) => store.write("subagents.end", { runId, outcome: "killed", orUnannounced: true });
+    for (const runId of ["waits", "reported"]) {
+      await spawned(runId, "p");
+      await store.write("subagents.end", { runId, outcome: "ok", startedAt: 7 });
+    }
+    await store.write("subagents.announced", { runIds: ["reported"] });
+    expect([await stopped("waits"), await stopped("waits"), await stopped("reported")]).toEqual([{ ended: true }, { ended: false }, { ended: false }]);
+    expect(await store.read("subagents.get", { runId: "waits" })).toMatchObject({ outcome: "killed", startedAt: 7, announced: false });
+    expect(await store.read("subagents.get", { runId: "reported" })).toMatchObject({ outcome: "ok" });
   });
 
   test("children that fail in a row stop further ones for a while; one that succeeds ends the row", async () => {

@@ -180,20 +180,22 @@ export const subagentsWrites = {
     add(context, run);
     if (shares.length > 0) setShares(context, run.runId, shares);
   },
-  "subagents.end"(context, { runId, outcome, error, startedAt, archiveMs, unlessWaiting = false }) {
+  "subagents.end"(context, { runId, outcome, error, startedAt, archiveMs, unlessWaiting = false, orUnannounced = false }) {
     const { sql, now } = context;
     if (unlessWaiting && sql(WAITING).get(runId, now - GOES_ON_MS)) return { ended: false };
     giveBack(context, runId);
-    const text = `UPDATE subagents SET state = 'ended', outcome = ?, ended_at = ?, started_at = coalesce(started_at, ?), archive_at = ?,
-      data = CASE WHEN ? IS NULL THEN data ELSE json_set(data, '$.error', ?) END WHERE run_id = ? AND state <> 'ended'`;
+    const text = `UPDATE subagents SET state = 'ended', outcome = ?, ended_at = ?, archive_at = ?,
+      started_at = coalesce(started_at, ?, (SELECT turns.started_at FROM turns WHERE turns.id = run_id)),
+      data = CASE WHEN ? IS NULL THEN data ELSE json_set(data, '$.error', ?) END
+      WHERE run_id = ? AND (state <> 'ended' OR (? AND announced = 0 AND outcome IS NOT 'killed'))`;
     const failure = error ?? null;
     const archiveAt = archiveMs === undefined ? null : now + archiveMs;
-    return { ended: sql(text).run(outcome, now, startedAt ?? null, archiveAt, failure, failure, runId).changes === 1 };
+    return { ended: sql(text).run(outcome, now, archiveAt, startedAt ?? null, failure, failure, runId, Number(orUnannounced)).changes === 1 };
   },
   "subagents.announced"({ sql }, { runIds }) {
     for (const runId of runIds) {
-      if (sql("UPDATE subagents SET announced = 1 WHERE run_id = ? AND announced = 0").run(runId).changes === 1) continue;
-      throw new AppError("CONFLICT", `subagent run ${runId} was announced before, or is not there`, { details: { runId } });
+      if (sql("UPDATE subagents SET announced = 1 WHERE run_id = ? AND announced = 0 AND outcome IS NOT 'killed'").run(runId).changes === 1) continue;
+      throw new AppError("CONFLICT", `subagent run ${runId} was announced before, was stopped, or is not there`, { details: { runId } });
     }
   },
   "subagents.replace"(context, { runId, by, data }) {

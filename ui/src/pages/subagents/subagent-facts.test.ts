@@ -52,5 +52,17 @@ test.each([
   [{ status: "done", createdAt: 0, startedAt: 1000, endedAt: 3500 }, "Done", "took 2.5 s"],
   [{ status: "killed", createdAt: 0, endedAt: 3500 }, "Stopped", "never began"],
 ] as const)("%j is shown as %s, %s", (one, state, took) => {
-  expect([stateOf(one).text, tookText(one, 61_000)]).toEqual([state, took]);
+  const branch = { subagent: subagent("one", MAIN, one), children: [] };
+  expect([stateOf(branch).text, tookText(branch, 61_000)]).toEqual([state, took]);
+});
+
+test.each([
+  [{ status: "running", reported: false }, "Waiting for 1 sub-agent", "for 1 min 0 s"],
+  [{ status: "done", reported: false }, "Waiting for 1 sub-agent", "for 1 min 0 s"],
+  [{ status: "done", reported: true }, "Done", "took 2.5 s"],
+  [{ status: "killed", reported: false }, "Done", "took 2.5 s"],
+] as const)("one that has answered, with one below it that is %j, is shown as %s, %s", (below, state, took) => {
+  const parent = subagent("p", MAIN, { startedAt: 1000, endedAt: 3500, reported: false });
+  const branch = { subagent: parent, children: [{ subagent: subagent("k", parent.sessionKey, below), children: [] }] };
+  expect([stateOf(branch).text, tookText(branch, 61_000)]).toEqual([state, took]);
 });

@@ -1,5 +1,5 @@
-import type { MethodResult, SubagentBranch, SubagentRoot } from "openclaw/client";
-import { duration } from "../../base/figures.ts";
+import { waitsFor, type MethodResult, type SubagentBranch, type SubagentRoot } from "openclaw/client";
+import { duration, plural } from "../../base/figures.ts";
 
 export type Subagent = MethodResult<"subagents.list">["subagents"][number];
 
@@ -45,12 +45,17 @@ const STATES: Readonly<Record<Subagent["status"], Shown>> = {
   killed: { level: "warn", text: "Stopped" },
 };
 
-export const stateOf = ({ status }: Pick<Subagent, "status">): Shown => STATES[status];
+/** One that has answered and waits for its own has not ended for those who asked: it reports after them. */
+export function stateOf(branch: Branch): Shown {
+  const own = waitsFor(branch);
+  return own > 0 ? { level: "info", text: `Waiting for ${plural(own, "sub-agent")}` } : STATES[branch.subagent.status];
+}
 
 /** How long it has run, or ran; `now` in the gateway's time. Whole seconds while it runs, so that it can be read. */
-export function tookText({ status, createdAt, startedAt, endedAt }: Pick<Subagent, "status" | "createdAt" | "startedAt" | "endedAt">, now: number): string {
+export function tookText(branch: Branch, now: number): string {
+  const { status, createdAt, startedAt, endedAt } = branch.subagent;
   if (status === "queued") return `waiting for ${seconds(now - createdAt)}`;
-  if (status === "running") return `for ${seconds(now - (startedAt ?? createdAt))}`;
+  if (status === "running" || waitsFor(branch) > 0) return `for ${seconds(now - (startedAt ?? createdAt))}`;
   return startedAt === undefined || endedAt === undefined ? "never began" : `took ${duration(Math.max(1, endedAt - startedAt))}`;
 }
 

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
-import { flatBranch, subagentTree, type MethodResult } from "openclaw/client";
+import { flatBranch, subagentTree, waitsFor, type MethodResult } from "openclaw/client";
 import { ago, exactly, money, plural, tokens } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
@@ -95,7 +95,7 @@ export class SubagentsPage extends Page {
     const isRunning = isActive(subagent);
     const below = totalOf(flatBranch(branch)).running - (isRunning ? 1 : 0);
     const others = below === 0 ? "" : `What runs below it (${plural(below, "sub-agent")}) ends now and reports nothing.`;
-    const body = isRunning ? `It ends now and reports nothing. ${others}` : others;
+    const body = isRunning || waitsFor(branch) > 0 ? `It ends now and reports nothing. ${others}` : others;
     if (!(await dialogs.confirm({ title: `Stop ${name}?`, body, yes: "Stop", danger: true }))) return;
     await this.attempt(async () => {
       const { killed } = await link.request("subagents.kill", { sessionKey: subagent.sessionKey, idempotencyKey: crypto.randomUUID() });
@@ -187,7 +187,8 @@ export class SubagentsPage extends Page {
     const { sessionKey, label, task, error, endedAt, createdAt, agentId } = subagent;
     const name = nameOf(subagent);
     const isOpen = !this.closed.has(sessionKey);
-    const { level, text } = stateOf(subagent);
+    const { level, text } = stateOf(branch);
+    const ended = endedAt === undefined || waitsFor(branch) > 0 ? "" : ` · ended ${ago(endedAt, Date.now() + this.skew)}`;
     const fold =
       children.length === 0
         ? nothing
@@ -206,9 +207,7 @@ export class SubagentsPage extends Page {
         <div class="grow">
           <div class="row wrap">
             <span class="name">${name}</span><span class="badge ${level}">${text}</span>
-            <span class="faint" title=${exactly(when)}>
-              ${tookText(subagent, Date.now() + this.skew)}${endedAt === undefined ? "" : ` · ended ${ago(endedAt, Date.now() + this.skew)}`}
-            </span>
+            <span class="faint" title=${exactly(when)}> ${tookText(branch, Date.now() + this.skew)}${ended} </span>
           </div>
           ${label === undefined ? nothing : html`<div class="faint task" title=${task}>${task}</div>`}
           ${error === undefined ? nothing : html`<div class="reason">${error}</div>`}

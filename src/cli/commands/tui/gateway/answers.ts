@@ -1,5 +1,5 @@
 import { clip, formatDuration } from "../../../../base/text.ts";
-import { heartbeatText, subagentTree, type EventPayload, type MethodResult, type SubagentBranch } from "../../../../protocol/index.ts";
+import { heartbeatText, subagentTree, waitsFor, type EventPayload, type MethodResult, type SubagentBranch } from "../../../../protocol/index.ts";
 import { shortKey } from "../state/session.ts";
 import type { PickerItem } from "../state/picker.ts";
 import type { Approval, CommandInfo, Facts } from "../state/state.ts";
@@ -73,9 +73,14 @@ const isActive = ({ status }: Subagent): boolean => status === "queued" || statu
 const hasActive = ({ subagent, children }: SubagentBranch<Subagent>): boolean => isActive(subagent) || children.some(hasActive);
 
 /** `running for 12s · acme/large · 5200 tokens · $0.02`. */
-function subagentText({ status, error, model, tokens, costUsd, createdAt, startedAt = createdAt, endedAt }: Subagent, ts: number): string {
+function subagentText(branch: SubagentBranch<Subagent>, ts: number): string {
+  const { error, model, tokens, costUsd, createdAt, startedAt = createdAt } = branch.subagent;
+  const own = waitsFor(branch);
+  const status = own > 0 ? `waiting for ${own} of its own` : branch.subagent.status;
+  const endedAt = own > 0 ? undefined : branch.subagent.endedAt;
   const time = formatDuration(Math.max(0, (endedAt ?? ts) - startedAt));
-  const state = endedAt === undefined ? `${status} for ${time}` : `${status} after ${time}, ${formatDuration(Math.max(0, ts - endedAt))} ago`;
+  const state =
+    endedAt === undefined ? `${status}${own > 0 ? "," : ""} for ${time}` : `${status} after ${time}, ${formatDuration(Math.max(0, ts - endedAt))} ago`;
   const parts = [
     error === undefined ? state : `${state}: ${error}`,
     model ?? "",
@@ -100,7 +105,7 @@ export function subagentItems({ subagents, ts }: MethodResult<"subagents.list">)
       value: sessionKey,
       label: name,
       level,
-      detail: `${subagentText(subagent, ts)}${level === 0 ? ` · of ${shortKey(requesterSessionKey)}` : ""}`,
+      detail: `${subagentText(branch, ts)}${level === 0 ? ` · of ${shortKey(requesterSessionKey)}` : ""}`,
       actions,
     };
     return [item, ...children.flatMap((child) => items(child, level + 1))];

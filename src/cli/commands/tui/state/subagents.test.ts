@@ -42,7 +42,9 @@ function openList(...subagents: readonly Subagent[]): Player {
 test("sub-agents are listed below who started them, with state, model and cost", () => {
   const player = openList(parent, child);
   const screen = player.screen({ columns: 120, rows: 24 }).join("\n");
-  expect(screen).toMatch(/› Stars +done after 10s, 2s ago · acme\/large · 5200 tokens · \$0\.02 · of main\n {2}└ task of b +running for 12s · \$0\.0000/);
+  expect(screen).toMatch(
+    /› Stars +waiting for 1 of its own, for 12s · acme\/large · 5200 tokens · \$0\.02 · of main\n {2}└ task of b +running for 12s · \$0\.0000/,
+  );
 });
 
 test("the list follows what happens, with one question at a time, and the choice stays on its sub-agent", () => {

@@ -22,14 +22,14 @@ test("a plugin shows how its channel stands before it asks, and hears which acco
 });
 
 test("an account that stands in the channel's own section stays one when another is added beside it", () => {
-  const accountsOf = (cfg: HostConfig): Record<string, unknown> | undefined => (cfg.channels?.["paper"] as Record<string, Record<string, unknown>>)["accounts"];
+  const sectionOf = (cfg: HostConfig): Record<string, unknown> => (cfg.channels?.["paper"] ?? {}) as Record<string, unknown>;
   const plugin = {
     id: "paper",
     meta: { id: "paper", label: "Paper" },
-    config: { listAccountIds: (cfg: HostConfig) => Object.keys(accountsOf(cfg) ?? { default: {} }) },
+    config: { listAccountIds: (cfg: HostConfig) => Object.keys(sectionOf(cfg)["accounts"] ?? { default: {} }) },
     setup: {
       applyAccountConfig: ({ cfg, accountId }: { cfg: HostConfig; accountId: string }) => ({
-        channels: { paper: { ...(cfg.channels?.["paper"] as object), accounts: { [accountId]: { token: "two" } } } },
+        channels: { paper: { ...sectionOf(cfg), accounts: { [accountId]: { token: "two" } } } },
       }),
     },
   } as unknown as ChannelPlugin;

@@ -10,7 +10,7 @@ import type { Config } from "../../config/index.ts";
 import type { Responder } from "../../conversation/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
 import type { CronSlotRow, Store, Write } from "../../store/index.ts";
-import { checkName, createJob, patchedSchedule, patchJob, type CronJob, type JobPatch, type NewJob } from "./job.ts";
+import { createJob, patchedSchedule, patchJob, withFittingName, type CronJob, type JobPatch, type NewJob } from "./job.ts";
 import { changeJob, extraOf, jobOf, putJob, rowOf, type Extra } from "./jobs.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
@@ -128,8 +128,7 @@ export function createCron(deps: CronDeps): Cron {
     },
     async add(input) {
       const now = clock.now();
-      checkName(input.name);
-      const job = withNext(createJob(ids.uuid(), input, now), now);
+      const job = withNext(createJob(ids.uuid(), withFittingName(input), now), now);
       await store.commit([putJob(job, 0, {})]);
       return changed(job, "added");
     },

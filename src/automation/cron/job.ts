@@ -14,9 +14,15 @@ const invalid = (text: string): AppError => new AppError("INVALID_INPUT", text);
 const MAX_NAME = 200;
 
 /** Refuses a name that is too long for lists and for the label of a session. */
-export function checkName(name: string): void {
+function checkName(name: string): void {
   const { length } = name.trim();
   if (length > MAX_NAME) throw invalid(`the name of a job has at most ${MAX_NAME} characters, this one has ${length}; write the rest into its description`);
+}
+
+/** Gives the job back if its name fits. */
+export function withFittingName(input: NewJob): NewJob {
+  checkName(input.name);
+  return input;
 }
 
 /** Which payload goes with which session, and where a result may go. */

@@ -22,7 +22,7 @@ test("a plugin shows how its channel stands before it asks, and hears which acco
 });
 
 test("an account that stands in the channel's own section stays one when another is added beside it", () => {
-  const sectionOf = (cfg: HostConfig): Record<string, unknown> => (cfg.channels?.["paper"] ?? {}) as Record<string, unknown>;
+  const sectionOf = (cfg: HostConfig): Record<string, unknown> => cfg.channels?.["paper"] ?? {};
   const plugin = {
     id: "paper",
     meta: { id: "paper", label: "Paper" },

@@ -298,7 +298,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       else if (CANVAS_PATH.test(request.url ?? "")) refuseUpgrade(socket, 404, "the canvas is not built yet");
       else connections.upgrade(request, socket, head);
     },
-    isHostAllowed: (request) => isHostAllowed(deps, request) || surface.takesAnyHost(request),
+    isHostAllowed: (request) => isHostAllowed(deps, request),
   });
 
   const ends = createEnd({ dispatcher, ticking, surface, fanout, stop, connections, server });

@@ -65,12 +65,11 @@ test("a route that the gateway guards needs its token, one that the plugin guard
   expect(await get("/sample/public")).toEqual({ status: 200, body: "handler public saw /sample/public" });
 });
 
-test("a route that the plugin guards is reached by the name that a proxy has, everything else by loopback names only", async () => {
-  expect(await get("/sample/public", undefined, "claw.example.com")).toEqual({ status: 200, body: "handler public saw /sample/public" });
-  for (const path of ["/sample/private", "/sample/public/../private", "/health", "/sample/nothing"]) {
+test("under a foreign name no route answers, and the log says once what to do where a proxy stands before it", async () => {
+  for (const path of ["/sample/public", "/sample/private", "/health", "/sample/nothing"]) {
     expect([path, await get(path, TOKEN, "claw.example.com")]).toEqual([path, { status: 403, body: expect.not.stringContaining("handler") }]);
   }
-  expect(gateway.output().match(/"claw\.example\.com\\?" was refused/g)).toHaveLength(1);
+  expect(gateway.output().match(/claw\.example\.com.*gateway\.trustedProxies/g)).toHaveLength(1);
 });
 
 test("no way to write a guarded path gets past the guard", async () => {

@@ -72,6 +72,8 @@ describe("setup.status", () => {
     expect(channel("telegram")).toMatchObject({ configured: false, fields: [{ path: "botToken", secret: true, required: true }] });
     expect(channel("irc")!.fields.map(({ path, required }) => [path, required])).toEqual([
       ["host", true],
+      ["port", false],
+      ["tls", false],
       ["nick", true],
       ["channels", false],
       ["password", false],

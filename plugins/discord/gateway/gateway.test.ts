@@ -27,7 +27,7 @@ test("a session goes on after a restart: what was said meanwhile comes, and Disc
     await first.event(says("one"));
     await first.stop();
   }
-  expect(discord.gateway.closeCodes).toEqual([4200]);
+  await expect.poll(() => discord.gateway.closeCodes).toEqual([4200]);
   discord.say("two");
   await using second = up(discord, { runtime: state.runtime });
   await second.event(says("two"));

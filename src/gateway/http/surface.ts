@@ -56,8 +56,6 @@ export interface HttpSurface extends Disposable {
   readonly running: number;
   /** Tells everybody who has no answer yet that the gateway restarts. */
   endRest(): void;
-  /** True for routes that check a secret or a signature of each request: platforms call them by the name that a proxy has. */
-  takesAnyHost(request: IncomingMessage): boolean;
   /** Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
   readonly routes: readonly Route[];
@@ -107,7 +105,6 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
       return router.routes;
     },
     registerRoute: (route) => router.register(route),
-    takesAnyHost: (request) => takesAnyHost(router, request),
     get running() {
       return running.size;
     },
@@ -166,12 +163,6 @@ async function routeOf(
   return pipeline.ui.find(path, request.method);
 }
 
-function takesAnyHost(router: Router, request: IncomingMessage): boolean {
-  const target = canonicalTarget(request.url ?? "");
-  const route = target.ok ? router.find(target.path) : undefined;
-  return route !== undefined && (route.auth === "hook-token" || ("plugin" in route && route.auth === "own"));
-}
-
 /** From headers to handler: Host, path, route, method, auth, body. Nothing of the body is read before auth has passed. */
 async function answer(pipeline: Pipeline, request: IncomingMessage, response: ServerResponse): Promise<void> {
   setCommonHeaders(response);
@@ -179,7 +170,7 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
     refuse(pipeline.clock, { request, response }, error.status, shape === "ok-false" ? { ok: false, error: error.message } : errorBody(error), headers);
 
   if (pipeline.state.stopping) return fail(RESTARTING, { ...retryAfter(RESTARTING), connection: "close" });
-  const host = takesAnyHost(pipeline.router, request) ? { ok: true as const } : pipeline.auth.checkHost(request);
+  const host = pipeline.auth.checkHost(request);
   if (!host.ok) return fail({ status: host.status, message: host.message, type: "forbidden" });
   const target = canonicalTarget(request.url ?? "");
   if (!target.ok) return fail({ status: target.status, message: target.reason, type: "invalid_request_error" });

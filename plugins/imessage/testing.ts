@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { realWaiting } from "openclaw/plugin-sdk/channel-kit";
 import { runChannelAccount, type RunningAccount, type RunningAccountOptions } from "openclaw/plugin-sdk/testing";
 import { type Chat, type FakeMessages, startMessages } from "../../test/fakes/imessage/index.ts";
+import { instantWaiting, openMapStore } from "../../test/harness/channel-parts.ts";
 import type { RunCommand } from "./attachments.ts";
 import { createIMessagePlugin, type IMessageChannel } from "./channel.ts";
 
@@ -40,22 +41,18 @@ export async function openBench({ remote = false, ...times }: BenchOptions = {})
   const mac = await startMessages({ remote });
   const stored = new Map<string, unknown>();
   const delays: number[] = [];
+  const instant = instantWaiting(delays);
   const env = { ...process.env, PATH: `${mac.bin}:${process.env["PATH"] ?? ""}` };
   const channel = createIMessagePlugin({
-    openStore: () => ({ lookup: async (key) => stored.get(key), register: async (key, value) => void stored.set(key, value) }),
+    openStore: openMapStore(stored),
     env,
     run: commands(env),
     ...times,
     lateMs: LATE_MS,
     waiting: {
-      now: Date.now,
-      random: () => 0.5,
-      async sleep(ms, signal) {
-        // Time between checks passes as it does; between attempts it takes none.
-        if (ms === (times.checkMs ?? 30_000) || ms === LATE_MS) return realWaiting.sleep(ms, signal);
-        delays.push(ms);
-        if (!signal.aborted) await new Promise((resolve) => void setImmediate(resolve));
-      },
+      ...instant,
+      // Time between checks passes as it does; between attempts it takes none.
+      sleep: (ms, signal) => (ms === (times.checkMs ?? 30_000) || ms === LATE_MS ? realWaiting : instant).sleep(ms, signal),
     },
   });
   const cfg: Bench["cfg"] = (more = {}) => ({

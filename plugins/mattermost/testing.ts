@@ -1,6 +1,7 @@
 /** The channel against a fake server, without a gateway. */
 import { runChannelAccount, type RunningAccount, type RunningAccountOptions } from "openclaw/plugin-sdk/testing";
 import { startMattermost, type Channel, type FakeMattermost, type User } from "../../test/fakes/mattermost/index.ts";
+import { instantWaiting, openMapStore } from "../../test/harness/channel-parts.ts";
 import { createMattermostPlugin, type MattermostChannel } from "./channel.ts";
 
 export interface Bench extends AsyncDisposable {
@@ -23,15 +24,8 @@ export async function openBench(): Promise<Bench> {
   const stored = new Map<string, unknown>();
   const delays: number[] = [];
   const channel = createMattermostPlugin({
-    openStore: () => ({ lookup: async (key) => stored.get(key), register: async (key, value) => void stored.set(key, value) }),
-    waiting: {
-      now: Date.now,
-      random: () => 0.5,
-      async sleep(ms, signal) {
-        delays.push(ms);
-        if (!signal.aborted) await new Promise((resolve) => void setImmediate(resolve));
-      },
-    },
+    openStore: openMapStore(stored),
+    waiting: instantWaiting(delays),
   });
   const cfg: Bench["cfg"] = (more = {}) => ({ channels: { mattermost: { baseUrl: chat.url, botToken: chat.token, ...more } } });
   return {

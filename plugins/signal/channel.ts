@@ -37,7 +37,7 @@ import { loadRichText } from "openclaw/plugin-sdk/rich-text";
 import { createAccounts, CREDENTIALS, layersOf, type SignalAccount } from "./account.ts";
 import type { FileRef, Self } from "./api.ts";
 import { createClient, type SignalClient } from "./client.ts";
-import { createMemory, type Memory } from "./memory.ts";
+import { createRecentMessages, type RecentMessages } from "./recent-messages.ts";
 import { readPosition, runAccount } from "./receive.ts";
 import { edit, react, send, type Sender, unsend } from "./send.ts";
 import { allowEntry, groupIn, isName, parseTarget, personIn, targetText } from "./target.ts";
@@ -62,7 +62,7 @@ interface Deps {
   readonly accounts: AccountReader<SignalAccount>;
   readonly clients: Clients<SignalAccount, SignalClient>;
   readonly options: SignalPluginOptions;
-  readonly memory: Memory;
+  readonly recent: RecentMessages;
   sender(cfg: HostConfig, accountId?: string | null): Sender;
   /** Who the accounts are. */
   readonly selves: Map<string, Self>;
@@ -107,7 +107,7 @@ function checkAlone(accounts: AccountReader<SignalAccount>, cfg: HostConfig, acc
     );
 }
 
-function gatewayOf({ accounts, clients, options, memory, selves }: Deps): NonNullable<SignalChannel["gateway"]> {
+function gatewayOf({ accounts, clients, options, recent, selves }: Deps): NonNullable<SignalChannel["gateway"]> {
   return {
     async startAccount(ctx) {
       const { account, accountId } = ctx;
@@ -124,7 +124,7 @@ function gatewayOf({ accounts, clients, options, memory, selves }: Deps): NonNul
         waiting: options.waiting,
         known: (self) => void selves.set(accountId, self),
         seen({ kind, to, at, sender, text }) {
-          if (kind === "message" && at !== undefined) memory.note(accountId, to, at, { author: sender.id, text });
+          if (kind === "message" && at !== undefined) recent.note(accountId, to, at, { author: sender.id, text });
         },
       });
     },
@@ -335,14 +335,14 @@ export function createSignalPlugin(options: SignalPluginOptions = {}): SignalCha
     open: createClient,
     close: (client) => client.close(),
   });
-  const memory = createMemory();
+  const recent = createRecentMessages();
   let tools: ReturnType<typeof loadRichText> | undefined;
   function sender(cfg: HostConfig, accountId?: string | null): Sender {
     const account = accounts.read(cfg, accountId);
     if (account.problems.length > 0) throw unfit("send", `Signal account "${account.accountId}" cannot send: ${account.problems.join("; ")}`, "CONFIG_INVALID");
-    return { account, client: clients.of(account), memory, richText: () => (tools ??= loadRichText()) };
+    return { account, client: clients.of(account), recent, richText: () => (tools ??= loadRichText()) };
   }
-  const deps: Deps = { accounts, clients, options, memory, sender, selves: new Map() };
+  const deps: Deps = { accounts, clients, options, recent, sender, selves: new Map() };
   return {
     id: "signal",
     meta: getChatChannelMeta("signal"),

@@ -6,13 +6,13 @@ import { expandLinks, type RichText, type RichTextTools } from "openclaw/plugin-
 import type { SignalAccount } from "./account.ts";
 import type { Mention, Outgoing } from "./api.ts";
 import type { SignalClient } from "./client.ts";
-import { type Memory, parseMessageId } from "./memory.ts";
+import { type RecentMessages, parseMessageId } from "./recent-messages.ts";
 import { parseTarget, type Target, targetText } from "./target.ts";
 
 export interface Sender {
   readonly account: SignalAccount;
   readonly client: SignalClient;
-  readonly memory: Memory;
+  readonly recent: RecentMessages;
   richText(): Promise<RichTextTools>;
 }
 
@@ -33,10 +33,10 @@ async function richOf({ richText }: Sender, { cfg, accountId, text, rich }: Send
 }
 
 /** The message that is answered. Undefined where nobody knows who wrote it: the answer goes out without it. */
-function quoteOf({ account, memory }: Sender, target: Target, replyToId: string | null | undefined): Outgoing["quote"] {
+function quoteOf({ account, recent }: Sender, target: Target, replyToId: string | null | undefined): Outgoing["quote"] {
   const ref = parseMessageId(replyToId);
   if (!ref) return undefined;
-  const known = memory.find(account.accountId, targetText(target), ref.timestamp);
+  const known = recent.find(account.accountId, targetText(target), ref.timestamp);
   const author = ref.author ?? known?.author ?? (target.kind === "person" ? target.id : undefined);
   return author === undefined ? undefined : { timestamp: ref.timestamp, author, message: known?.text ?? "" };
 }
@@ -54,14 +54,14 @@ async function withoutQuoteIfNeeded(message: Outgoing, send: (message: Outgoing)
 
 /** One message, with a file where there is one. */
 export async function send(sender: Sender, ctx: SendContext) {
-  const { account, client, memory } = sender;
+  const { account, client, recent } = sender;
   const target = parseTarget(ctx.to);
   const rich = await richOf(sender, ctx);
   const file = ctx.mediaUrl === undefined ? undefined : await loadOutgoingFile(ctx, account.maxFileBytes);
   const api = await client.get(ctx.signal);
   const message: Outgoing = { target, rich, mentions: mentionsIn(rich.text, target), file, quote: quoteOf(sender, target, ctx.replyToId), signal: ctx.signal };
   const timestamp = await withoutQuoteIfNeeded(message, (one) => api.send(one));
-  memory.note(account.accountId, targetText(target), timestamp, { author: account.number, text: rich.text });
+  recent.note(account.accountId, targetText(target), timestamp, { author: account.number, text: rich.text });
   return { channel: "signal", messageId: String(timestamp), chatId: targetText(target), timestamp };
 }
 
@@ -94,11 +94,11 @@ export interface ReactionRequest {
 /** Signal takes a reaction away whatever it was, and wants one named all the same. */
 const ANY_EMOJI = "👍";
 
-export async function react({ account, client, memory }: Sender, { to, messageId, emoji, remove = false, author }: ReactionRequest): Promise<void> {
+export async function react({ account, client, recent }: Sender, { to, messageId, emoji, remove = false, author }: ReactionRequest): Promise<void> {
   const target = parseTarget(to);
   const ref = parseMessageId(messageId);
   if (!ref) throw unfit("react", `"${messageId}" names no message of Signal: its time is expected, such as 1737630212345`);
-  const known = memory.find(account.accountId, targetText(target), ref.timestamp)?.author;
+  const known = recent.find(account.accountId, targetText(target), ref.timestamp)?.author;
   const writer = author ?? ref.author ?? known ?? (target.kind === "person" ? target.id : undefined);
   if (writer === undefined) throw unfit("react", `who wrote message ${ref.timestamp} is not known; give targetAuthor, a number or uuid:<id>`);
   const isRemoval = remove || emoji === "";

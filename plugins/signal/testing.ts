@@ -1,6 +1,7 @@
 /** The channel against a fake signal-cli, without a gateway. */
 import { runChannelAccount, type RunningAccount, type RunningAccountOptions } from "openclaw/plugin-sdk/testing";
 import { type FakeSignal, type Group, type Person, type SignalOptions, startSignal } from "../../test/fakes/signal/index.ts";
+import { instantWaiting, openMapStore } from "../../test/harness/channel-parts.ts";
 import { createSignalPlugin, type SignalChannel } from "./channel.ts";
 
 export interface Bench extends AsyncDisposable {
@@ -25,15 +26,8 @@ export async function openBench(options: SignalOptions = {}): Promise<Bench> {
   const stored = new Map<string, unknown>();
   const delays: number[] = [];
   const channel = createSignalPlugin({
-    openStore: () => ({ lookup: async (key) => stored.get(key), register: async (key, value) => void stored.set(key, value) }),
-    waiting: {
-      now: Date.now,
-      random: () => 0.5,
-      async sleep(ms, stop) {
-        delays.push(ms);
-        if (!stop.aborted) await new Promise((resolve) => void setImmediate(resolve));
-      },
-    },
+    openStore: openMapStore(stored),
+    waiting: instantWaiting(delays),
   });
   const cfg: Bench["cfg"] = (more = {}) => ({ channels: { signal: { httpUrl: signal.url, account: signal.world.me.number, ...more } } });
   return {

@@ -18,7 +18,7 @@ export interface Known {
   readonly text: string;
 }
 
-export interface Memory {
+export interface RecentMessages {
   note(accountId: string, to: string, timestamp: number, known: Known): void;
   find(accountId: string, to: string, timestamp: number): Known | undefined;
 }
@@ -26,7 +26,7 @@ export interface Memory {
 const MAX_MESSAGES = 2000;
 const MAX_TEXT = 500;
 
-export function createMemory(): Memory {
+export function createRecentMessages(): RecentMessages {
   const known = new Map<string, Known>();
   const key = (accountId: string, to: string, timestamp: number): string => `${accountId} ${bareId(to)} ${timestamp}`;
   return {

@@ -16,6 +16,7 @@ import { heartbeatListener } from "./turns/heartbeat-listener.ts";
 import { createLiveReplies, type LiveEnd, type LiveReply } from "./turns/live-replies.ts";
 import { createResumption } from "./turns/resume.ts";
 import { cancelItem, runTurn, STOPPING } from "./turns/turn.ts";
+import { whenAborted } from "../base/when-aborted.ts";
 
 type Judged = Parameters<Intake["acceptJudged"]>;
 
@@ -61,13 +62,6 @@ function createListeners<A extends readonly unknown[]>(): { emit(...happened: A)
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
   };
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  return promise;
 }
 
 interface Draining {

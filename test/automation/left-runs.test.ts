@@ -11,6 +11,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { systemEventWrite } from "../../src/gateway/index.ts";
 import { OPEN, openPlace, type Place } from "../conversation/place.ts";
 import { isolated } from "./cron-lab.ts";
+import { whenAborted } from "../../src/base/when-aborted.ts";
 
 const config = { current: OPEN };
 const log = silentLogger;
@@ -29,7 +30,7 @@ async function openStuck(): Promise<Place & { readonly began: Promise<void> }> {
     folder,
     wrap: (turn) => async (input, ports) => {
       began.resolve();
-      await new Promise((resolve) => ports.stopping.addEventListener("abort", resolve, { once: true }));
+      await whenAborted(ports.stopping);
       return turn(input, ports);
     },
   });

@@ -6,6 +6,7 @@ import { deliveryOf } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { RuntimeSubagent, SubagentRunParams } from "../sdk/types/index.ts";
 import type { RuntimeOwner, RuntimePorts } from "./ports.ts";
+import { whenAborted } from "../../base/when-aborted.ts";
 
 /** What runs stand on, while there are conversations. */
 export interface SubagentPorts {
@@ -80,8 +81,7 @@ function createSlots(most: number): <T>(work: () => Promise<T>, signal: AbortSig
       if (waiting.length >= MAX_WAITING) throw new AppError("OVERLOADED", `${MAX_WAITING} completions of this plugin wait already; ask again later`);
       const { promise, resolve } = Promise.withResolvers<void>();
       waiting.push(resolve);
-      signal?.addEventListener("abort", () => resolve(), { once: true });
-      await promise;
+      await (signal ? Promise.race([promise, whenAborted(signal)]) : promise);
       const at = waiting.indexOf(resolve);
       if (at >= 0) waiting.splice(at, 1);
     }

@@ -1,6 +1,7 @@
 /** What a plugin's code leans on while it runs: logs, waiting, a terminal. */
 import type { RuntimeEnv, RuntimeLogger } from "../../protocol/index.ts";
 import { sdkHost, type SdkLogRecord } from "./host-binding.ts";
+import { whenAborted } from "../../base/when-aborted.ts";
 
 /** Whether details are wanted in the log. */
 export function shouldLogVerbose(): boolean {
@@ -81,10 +82,7 @@ export function sleepWithAbort(ms: number, signal?: AbortSignal): Promise<void> 
 
 /** Resolves when the signal fires. */
 export function waitForAbortSignal(signal?: AbortSignal): Promise<void> {
-  if (!signal || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  return signal ? whenAborted(signal) : Promise.resolve();
 }
 
 export interface BackoffPolicy {

@@ -6,6 +6,7 @@ import { loadWebhooks } from "../../../automation/index.ts";
 import { defineCommand, type OptionSpecs, type Values } from "../../command.ts";
 import { openForReading, secretAt } from "../../gateway-target.ts";
 import type { Io } from "../../io.ts";
+import { whenAborted } from "../../../base/when-aborted.ts";
 
 /** Where mail is watched and passed on: what `setup` writes and `run` may replace. */
 export const GMAIL_OPTIONS = {
@@ -102,7 +103,7 @@ export const run = defineCommand({
     const settings = gmailSettings(input, hooks?.path, gatewayPort(io.env, { config: gateway?.port }));
     if (typeof settings === "string") throw new AppError("INVALID_INPUT", `${settings}; set it up with: openclaw webhooks gmail setup --account <address>`);
     const watch = watchGmail(settings, { clock: systemClock, log: lines(io), env: config.env, cwd: io.cwd });
-    const stopped = new Promise<boolean>((resolve) => io.signal().addEventListener("abort", () => resolve(true), { once: true }));
+    const stopped = whenAborted(io.signal()).then(() => true);
     const isStopped = await Promise.race([stopped, watch.ended.then(() => false)]);
     await watch.stop();
     return isStopped ? 0 : 1;

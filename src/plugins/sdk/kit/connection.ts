@@ -3,6 +3,7 @@ import type { ChannelAccountSnapshot, ChannelDirection, ChannelGatewayContext, C
 import { asChannelError, hopeless, messageOf } from "./failure.ts";
 import { createIntake, type Intake, type KitLog, silentLog } from "./intake.ts";
 import { type Backoff, createBackoff, type Waiting } from "./waiting.ts";
+import { whenAborted } from "../../../base/when-aborted.ts";
 
 export interface AccountRun {
   readonly accountId: string;
@@ -92,11 +93,7 @@ function createRun<A>(ctx: ChannelGatewayContext<A>, inbound: ChannelInbound, op
       reportedAt = now;
       setStatus({ lastEventAt: now });
     },
-    stopped: () =>
-      new Promise((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
-      }),
+    stopped: () => whenAborted(signal),
   };
 }
 

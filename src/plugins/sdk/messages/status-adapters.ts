@@ -2,6 +2,7 @@
 import type { ChannelAccountSnapshot, ChannelStatusIssue } from "../../../protocol/index.ts";
 import { isRecord } from "../values/coerce.ts";
 import { buildBaseChannelStatusSummary } from "./status.ts";
+import { whenAborted } from "../../../base/when-aborted.ts";
 
 type Loose = Record<string, unknown>;
 type Runtime = Readonly<Loose> | null | undefined;
@@ -179,7 +180,7 @@ export async function runPassiveAccountLifecycle<H>(params: {
   const handle = await params.start();
   try {
     const { abortSignal: signal } = params;
-    if (signal && !signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    if (signal) await whenAborted(signal);
   } finally {
     const stoppable = handle as { stop?: () => Promise<void> | void } | (() => Promise<void> | void) | undefined;
     if (params.stop) await params.stop(handle);

@@ -58,11 +58,11 @@ function requestsRow(what: string, times: readonly number[], facts: Row["facts"]
 
 async function sweeps(context: BenchContext): Promise<Row[]> {
   const { openStore } = await context.loadStore();
-  const turns = context.quick ? 2000 : 120_000;
+  const [sessions, entries, turns] = context.quick ? [50, 500, 500] : [1000, 10_000, 120_000];
   const stateDir = join(context.folder, "retention");
   context.say(`  making a state with ${turns} turns that are past their time …`);
   const now = systemClock.now() - 500 * DAY_MS;
-  await makeLargeState(stateDir, { sessions: 1000, entries: 10_000, turns, turnEveryMs: 1000, now }, { openStore });
+  await makeLargeState(stateDir, { sessions, entries, turns, turnEveryMs: 1000, now }, { openStore });
   await using store = await openStore({ stateDir, clock: systemClock });
   const idle = await waitsDuring(store, wait(PASS_MS));
   const { ms, turns: swept, times } = await maintainAll(store);
@@ -89,7 +89,7 @@ const sizeOf = (folder: string): number =>
 
 async function archive(context: BenchContext): Promise<Row[]> {
   const { openStore } = await context.loadStore();
-  const [sessions, entries] = context.quick ? [50, 2000] : [4000, 200_000];
+  const [sessions, entries] = context.quick ? [20, 400] : [4000, 200_000];
   const stateDir = join(context.folder, "archive");
   await makeLargeState(stateDir, { sessions, entries, now: systemClock.now() - 60 * DAY_MS }, { openStore });
   await using store = await openStore({ stateDir, clock: systemClock });

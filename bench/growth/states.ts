@@ -39,7 +39,7 @@ async function untilIndexed(file: string): Promise<void> {
 
 async function manySessions(context: BenchContext): Promise<Row[]> {
   using model = await startModel(context);
-  const [sessions, entries] = context.quick ? [1000, 10_000] : [100_000, 5_000_000];
+  const [sessions, entries] = context.quick ? [200, 2000] : [100_000, 5_000_000];
   const empty = await makeAgentPlace(context, "states-empty", model);
   const large = await makeAgentPlace(context, "states-large", model);
   context.say(`  making a state with ${sessions} sessions and ${entries} entries …`);
@@ -102,7 +102,7 @@ async function turnCost(pid: number, client: BenchClient, key: string): Promise<
 async function longSession(context: BenchContext): Promise<Row[]> {
   using model = await startModel(context);
   const place = await makeAgentPlace(context, "states-long", model);
-  const entries = context.quick ? 4000 : 40_000;
+  const entries = context.quick ? 400 : 40_000;
   await makeLargeState(place.stateDir, { sessions: 4, entries: 80, long: entries, compactEvery: 100 }, await context.loadStore());
   const [short, long] = ["agent:main:webchat:direct:1", "agent:main:long"];
   const first: number[] = [];

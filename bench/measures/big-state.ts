@@ -69,7 +69,7 @@ export const bigState: Measure = {
     const stateDir = join(context.folder, "big");
     mkdirSync(stateDir);
     await (await openStore({ stateDir, clock: systemClock }))[Symbol.asyncDispose]();
-    const [sessions, entries, long] = context.quick ? [100, 10_000, 1000] : [10_000, 1_000_000, 100_000];
+    const [sessions, entries, long] = context.quick ? [20, 2000, 1000] : [10_000, 1_000_000, 100_000];
     context.say(`  making a state with ${sessions} sessions and ${entries} transcript entries …`);
     fill(join(stateDir, "openclaw.db"), sessions, entries, long);
     const storeUrl = new URL(`file://${join(context.root, context.built, "store.js")}`).href;

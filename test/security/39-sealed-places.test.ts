@@ -167,6 +167,13 @@ const WRITERS: readonly ((path: string) => HijackedCall)[] = [
 
 const contentOf = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
+let turns = 0;
+
+/** The path with each tool, and each way of writing it with one of the tools, in turns. */
+function calls(path: string, tools: readonly ((path: string) => HijackedCall)[]): readonly HijackedCall[] {
+  return [...tools.map((tool) => tool(path)), ...forms(path).map((form) => tools[(turns += 1) % tools.length]!(form))];
+}
+
 async function refusedAll(agent: string, calls: readonly HijackedCall[]): Promise<void> {
   const results = await order(agent, calls);
   for (const [n, text] of results.entries()) {
@@ -179,15 +186,16 @@ async function refusedAll(agent: string, calls: readonly HijackedCall[]): Promis
 
 test("39: secrets are neither read nor written, however their path is written and whichever tool is used", { timeout: 180_000 }, async () => {
   const before = SECRETS.map(contentOf);
-  for (const path of SECRETS)
-    await refusedAll(
-      "open",
-      forms(path).flatMap((form) => [...READERS, ...WRITERS].map((call) => call(form))),
-    );
+  const all = [...READERS, ...WRITERS];
+  for (const path of SECRETS) await refusedAll("open", calls(path, all));
+  await refusedAll(
+    "open",
+    forms(configPath).flatMap((form) => all.map((call) => call(form))),
+  );
   expect(SECRETS.map(contentOf)).toEqual(before);
   await refusedAll(
     "open",
-    READ_ONLY_SECRETS.flatMap((path) => forms(path).flatMap((form) => READERS.map((call) => call(form)))),
+    READ_ONLY_SECRETS.flatMap((path) => calls(path, READERS)),
   );
   await refusedAll(
     "open",
@@ -204,11 +212,11 @@ test("39: secrets are neither read nor written, however their path is written an
 
 test("39: start files, scheduled commands, services and our own program are not written, but may be read", { timeout: 180_000 }, async () => {
   const before = PROGRAMS.map(contentOf);
-  for (const path of PROGRAMS)
-    await refusedAll(
-      "open",
-      forms(path).flatMap((form) => WRITERS.map((call) => call(form))),
-    );
+  for (const path of PROGRAMS) await refusedAll("open", calls(path, WRITERS));
+  await refusedAll(
+    "open",
+    forms(PROGRAMS[0]!).flatMap((form) => WRITERS.map((call) => call(form))),
+  );
   expect(PROGRAMS.map(contentOf)).toEqual(before);
   expect(await order("open", [READERS[0]!(join(home, ".bashrc"))])).toEqual(["untouched"]);
 });

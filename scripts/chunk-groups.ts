@@ -25,11 +25,12 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name|thinking|erase-text)\\.ts",
+      "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name|thinking|erase-text|when-aborted)\\.ts",
       "src/store/(?:areas/(?:usage|sessions)|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "src/(?:plugins|tools)/lazy\\.ts",
+      "src/voice/(?:index|types)\\.ts",
       "src/automation/(?:index|lazy-cron|lazy-subagents|lazy-webhooks|cron/jobs-file|lazy-heartbeat)\\.ts",
       "rolldown/runtime",
     ),
@@ -65,6 +66,7 @@ export const CHUNK_GROUPS = [
       "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|record))\\.ts",
     ),
   },
+  { name: "voice", test: files("src/voice/") },
   { name: "heartbeat", test: files("src/automation/heartbeat/", "src/automation/time-line.ts") },
   { name: "cron", test: files("src/automation/(?:cron|webhooks)/", "node_modules/croner/") },
   { name: "internal-hooks", test: files("src/automation/internal-hooks/") },

@@ -21,6 +21,7 @@ import type { Memory } from "../memory/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
+import type { Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import { createLazyAgent, type LazyAgent } from "./lazy-agent.ts";
 import type { Automation } from "./open-automation.ts";
@@ -34,6 +35,7 @@ export interface AnsweringDeps {
   readonly core: Core;
   readonly models: LazyModels;
   readonly memory: Memory;
+  readonly voice: () => Promise<Voice>;
   readonly plugins: Plugins;
   /** False while no client is connected that decides about questions. */
   readonly askable: () => boolean;
@@ -168,6 +170,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       core,
       models,
       memory: deps.memory,
+      voice: deps.voice,
       plugins,
       notify(notice) {
         for (const listener of notices) listener(notice);
@@ -196,7 +199,10 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
     await code.ready();
     return noting(await agent.agents(), sessions, care);
   });
-  const talk: OpenConversation = openConversation({ core, models, plugins, handlers, agents, agent: agent.open, subagents: deps.automation.subagents }, stack);
+  const talk: OpenConversation = openConversation(
+    { core, models, plugins, handlers, agents, agent: agent.open, voice: deps.voice, subagents: deps.automation.subagents },
+    stack,
+  );
   const startedAt = clock.now();
   return {
     agent,

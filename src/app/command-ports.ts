@@ -12,7 +12,7 @@ import type { EntryRow, Store, UsageFilter } from "../store/index.ts";
 import { elevationRefusal, isSessionSandboxed, mayStillGrant, namedForElevated } from "../tools/index.ts";
 import type { ConversationDeps } from "./open-conversation.ts";
 
-export interface CommandDeps extends Pick<ConversationDeps, "core" | "models" | "plugins" | "agent" | "handlers" | "subagents"> {
+export interface CommandDeps extends Pick<ConversationDeps, "core" | "models" | "plugins" | "agent" | "voice" | "handlers" | "subagents"> {
   readonly channels: ChannelTable;
   readonly pairing: Pairing;
   readonly conversation: () => Conversation;
@@ -85,6 +85,7 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
     usage: { summary: (key) => usageSummary(deps, key) },
     ...(deps.subagents ? { subagents: subagentsPort(deps.subagents) } : {}),
     memory: memoryPort(deps, call),
+    voice: deps.voice,
     restart: (reason) => {
       const report = requestRestart({ reason, delayMs: 500 });
       if (!report.ok) throw new AppError("UNAVAILABLE", report.reason);

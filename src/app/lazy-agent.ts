@@ -6,6 +6,7 @@ import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
 import type { ApprovalNotice, CommandEnd, ExecToolDeps, SessionPost, Tool } from "../tools/index.ts";
+import type { Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
 
@@ -15,6 +16,7 @@ export interface AgentDeps {
   };
   readonly models: Pick<LazyModels, "models" | "budgets">;
   readonly memory: Memory;
+  readonly voice: () => Promise<Voice>;
   readonly plugins: Pick<Plugins, "hooks" | "agent" | "internalHooks" | "settled" | "missingGuards" | "onChange">;
   /** Notifies clients about a question, and about its answer. */
   readonly notify: (notice: ApprovalNotice) => void;

@@ -125,7 +125,7 @@ function openToolParts(deps: AgentDeps, { home, log }: { readonly home: string; 
 
 type Parts = ReturnType<typeof openToolParts> & { readonly home: string; readonly log: Logger; readonly fitImages: ReturnType<typeof lazyImageFitter> };
 
-function openTools({ core, models, memory, plugins, ...deps }: AgentDeps, parts: Parts): ToolSet {
+function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps, parts: Parts): ToolSet {
   const { config, store, clock, ids, env, version, redactor } = core;
   const { approvals, execRules, remembered, fileAccess, processes, sandboxes, skills, home, log, fitImages } = parts;
   return createToolSet({
@@ -140,6 +140,7 @@ function openTools({ core, models, memory, plugins, ...deps }: AgentDeps, parts:
     redact: redactor.text,
     models: models.models,
     memory,
+    voice,
     hooks: currentHooks(plugins.hooks),
     fitImages,
     approvals,

@@ -25,6 +25,7 @@ import { currentHooks } from "../hooks/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import { channelTable, type Plugins } from "../plugins/index.ts";
 import { createRouting, type Routing } from "../routing/index.ts";
+import type { Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
 
@@ -53,6 +54,7 @@ export interface ConversationDeps {
   readonly agents: () => Promise<Pick<Agents, "turn" | "after">>;
   /** The agent, opened when it is not yet. */
   readonly agent: () => Promise<OpenAgent>;
+  readonly voice: () => Promise<Voice>;
   /** Absent where nothing starts sub-agents. */
   readonly subagents?: Subagents;
 }
@@ -128,9 +130,9 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
   );
   const commands = lazyCommands({ config: currentConfig, redact: (text) => runnable(redactor.secrets(text)) }, async () => {
     const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
-    const { core, models, agent, handlers, subagents } = deps;
+    const { core, models, agent, voice, handlers, subagents } = deps;
     return createCommands(
-      commandPorts({ core, models, plugins, agent, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation }),
+      commandPorts({ core, models, plugins, agent, voice, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation }),
     );
   });
   const conversation: Conversation = stack.use(

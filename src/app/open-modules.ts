@@ -20,6 +20,7 @@ import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels 
 import { createMemory, type Memory } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
+import { createLazyVoice, type Voice } from "../voice/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
 import type { Core, Started } from "./core.ts";
 import { openAutomation, type Automation } from "./open-automation.ts";
@@ -91,10 +92,11 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   );
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
-  const embeddingAuth = async (agentId: string) => (await models.models()).auth(agentId);
+  const keysOf = async (agentId: string) => (await models.models()).auth(agentId);
   const memory = stack.use(
-    createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: embeddingAuth, version }),
+    createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: keysOf, version }),
   );
+  const voice = createLazyVoice({ config, clock, ids, log: log.subsystem("voice"), auth: () => keysOf(core.defaultAgentId()) });
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -114,13 +116,13 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const opened = (answering = openAnswering({ core, models, memory, plugins, askable, handlers: () => handlers, automation }, stack));
+  const opened = (answering = openAnswering({ core, models, memory, voice, plugins, askable, handlers: () => handlers, automation }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const { health, runnable, defaultAgentId } = core;
   const seen = { config, store, clock, redactor, version, health, runnable, defaultAgentId, conversation };
   const overview = openOverview({ ...seen, plugins: plugins.facts, models: models.models, channels: channels.channels }, stack);
-  const modules: Modules = { core, auth, plugins, models, memory, answering: opened, channels, overview, automation };
+  const modules: Modules = { core, auth, plugins, models, memory, voice, answering: opened, channels, overview, automation };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   await automation.hooks.load();
@@ -219,6 +221,7 @@ interface Modules {
   readonly plugins: Plugins;
   readonly models: LazyModels;
   readonly memory: Memory;
+  readonly voice: () => Promise<Voice>;
   readonly answering: Answering;
   readonly channels: RunningChannels;
   readonly overview: OverviewPort;
@@ -265,7 +268,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, memory, answering, channels, overview, automation } = modules;
+  const { core, auth, plugins, models, memory, voice, answering, channels, overview, automation } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -303,6 +306,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       setup: lazySetup({ core, models: models.models, providers: plugins.providers, channel: talk.channels.get }),
       overview,
       memory: memoryPort(core, memory),
+      voice,
       cron: automation.cron,
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,

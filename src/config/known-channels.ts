@@ -51,6 +51,8 @@ export interface KnownChannel {
   readonly linkedByDevice?: boolean;
   /** Its connection settings stand in this section of the configuration; its own section is read with each use. */
   readonly connectionSection?: string;
+  /** Spoken answers go as voice notes, for which it wants Ogg Opus. */
+  readonly voiceNotes?: boolean;
   /** Largest file that is taken, in MB, where the configuration says nothing. */
   readonly mediaMaxMb?: number;
 }
@@ -59,6 +61,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   {
     id: "telegram",
     bundled: true,
+    voiceNotes: true,
     listedFirst: true,
     shortNames: ["tg"],
     threads: "topic",
@@ -72,6 +75,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   {
     id: "whatsapp",
     listedFirst: true,
+    voiceNotes: true,
     bundled: true,
     label: "WhatsApp",
     tablesAsBullets: true,

@@ -15,6 +15,7 @@ import { createMemory } from "../memory/index.ts";
 import type { Plugins, RunningPlugins } from "../plugins/index.ts";
 import { createScriptedModel } from "./model.ts";
 import type { TestHost, TestMessage, TestReply } from "./types.ts";
+import { createLazyVoice } from "../voice/index.ts";
 
 export interface TestTalkDeps {
   readonly config: Config;
@@ -124,9 +125,10 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
     requestRestart: () => ({ ok: false, reason: "a test host does not restart", delayMs: 0, coalesced: false }),
   };
   const memory = stack.use(createMemory({ config, store, clock, log, home: config.paths.home, workspaceOf: core.workspaceOf }));
+  const voice = createLazyVoice({ config, clock, ids, log, auth: async () => (await models.models()).auth("main") });
   const isOwner: IsOwner = (sender) => ownersBy(core.currentConfig, talk.channels)(sender);
-  const agent = stack.use(createLazyAgent({ core, models, memory, plugins, notify: () => {}, announce: () => {}, isOwner }));
-  const talk = openConversation({ core, models, plugins, handlers: () => undefined, agents: agent.agents, agent: agent.open }, stack);
+  const agent = stack.use(createLazyAgent({ core, models, memory, voice, plugins, notify: () => {}, announce: () => {}, isOwner }));
+  const talk = openConversation({ core, models, plugins, handlers: () => undefined, agents: agent.agents, agent: agent.open, voice }, stack);
   return { agent, talk };
 }
 

@@ -2,10 +2,11 @@
 import { editTool } from "./builtin/files/edit.ts";
 import { readTool } from "./builtin/files/read.ts";
 import { writeTool } from "./builtin/files/write.ts";
-import { CRON, DEVICES, GATEWAY, MESSAGE, OF_PLUGINS, SESSIONS_SPAWN, SUBAGENTS, TTS } from "./builtin/elsewhere.ts";
+import { CRON, DEVICES, GATEWAY, MESSAGE, OF_PLUGINS, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
 import { imageTool, type ImageToolDeps } from "./builtin/image/image.ts";
 import { memoryGetTool } from "./builtin/memory/memory-get.ts";
 import { memorySearchTool, type MemorySearchDeps } from "./builtin/memory/memory-search.ts";
+import { ttsTool, type TtsDeps } from "./builtin/voice/tts.ts";
 import { applyPatchTool, type ApplyPatchDeps } from "./builtin/patch/apply-patch.ts";
 import type { SearchToolsDeps } from "./builtin/search/effort.ts";
 import { findTool } from "./builtin/search/find.ts";
@@ -26,7 +27,15 @@ import { execTool } from "./exec/exec.ts";
 import { processTool, type ProcessToolDeps } from "./process/process.ts";
 
 /** What the built-in tools work with. */
-export type BuiltinDeps = ApplyPatchDeps & SearchToolsDeps & ImageToolDeps & ExecToolDeps & ProcessToolDeps & SessionSendDeps & WebToolsDeps & MemorySearchDeps;
+export type BuiltinDeps = ApplyPatchDeps &
+  SearchToolsDeps &
+  ImageToolDeps &
+  ExecToolDeps &
+  ProcessToolDeps &
+  SessionSendDeps &
+  WebToolsDeps &
+  MemorySearchDeps &
+  TtsDeps;
 
 /** Every tool that is known, in the order in which they are listed. */
 const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
@@ -42,7 +51,7 @@ const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
   ...DEVICES,
   CRON,
   MESSAGE,
-  TTS,
+  ttsTool,
   GATEWAY,
   agentsListTool,
   sessionsListTool,

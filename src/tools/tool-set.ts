@@ -10,6 +10,7 @@ import { defaultAgentId, type Config, type Env } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { ImageFitter } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
+import type { Voice } from "../voice/index.ts";
 import type { Models } from "../models/index.ts";
 import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
@@ -48,6 +49,7 @@ export interface ToolSetDeps {
   readonly redact: (text: string) => string;
   readonly models: () => Promise<Models>;
   readonly memory: Memory;
+  readonly voice: () => Promise<Voice>;
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly fitImages: ImageFitter;
   readonly approvals: Approvals;
@@ -246,6 +248,7 @@ function builtinDeps(deps: ToolSetDeps): BuiltinDeps {
     version,
     models: sessionModels(deps),
     memory: deps.memory,
+    voice: deps.voice,
     isSandboxed: (who) => sandboxes.isSandboxed(who),
     redact,
     post: deps.sessionPost,

@@ -17,8 +17,6 @@ export interface CommandFacts {
   readonly choices?: readonly string[];
   /** Key of `commands` that has to be true. */
   readonly gate?: "config" | "debug" | "bash";
-  /** Not available in this version: it answers so, and no list or menu shows it. */
-  readonly unavailable?: true;
   /** Also recognized inside of other text, as a setting. */
   readonly directive?: true;
   /** Also answered inside of other text. */
@@ -152,7 +150,7 @@ export const COMMANDS: readonly CommandFacts[] = [
     description: "Remove something from notes and conversations for good",
   },
   { names: ["restart"], args: false, ...management, description: "Restart the gateway" },
-  { names: ["tts"], unavailable: true, args: true, usage: "[on|off|status|…]", group: "media", description: "Speak answers" },
+  { names: ["tts"], args: true, usage: "status|provider [name]|limit [characters]|summary [on|off]|audio <text>", group: "media", description: "Speak texts" },
   { names: ["skill"], args: true, usage: "<name> [input]", lines: true, group: "tools", description: "Use a skill" },
   { names: ["bash"], args: true, usage: "<command>", gate: "bash", textOnly: true, group: "tools", description: "Run a command on the host" },
 ];

@@ -20,6 +20,7 @@ const published = JSON.parse(readFileSync(new URL("../../../test/fixtures/config
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems"];
 /** Keys that this project adds to the published ones, with everything below them. */
 const OURS = [
+  "messages.tts.local",
   "tools.fs.outside",
   "tools.fs.unseal",
   "tools.exec.passEnv",
@@ -61,9 +62,12 @@ const OURS = [
   "agents.list[].memorySearch.inGroups",
 ];
 /** Values that this project adds to those of published keys. */
-const MORE_VALUES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ["agents.defaults", "agents.list[]"].flatMap((at) => ["provider", "fallback"].map((key) => [`${at}.memorySearch.${key}`, ["mistral", "ollama"]])),
-);
+const MORE_VALUES: Readonly<Record<string, readonly string[]>> = {
+  "messages.tts.provider": ["local"],
+  ...Object.fromEntries(
+    ["agents.defaults", "agents.list[]"].flatMap((at) => ["provider", "fallback"].map((key) => [`${at}.memorySearch.${key}`, ["mistral", "ollama"]])),
+  ),
+};
 
 function nodesAt(path: string): JsonSchema[] {
   let nodes: JsonSchemaNode[] = [configSchema];

@@ -6,6 +6,7 @@ import type { ConfigEdit, OpenClawConfig } from "../../config/index.ts";
 import type { ModelRef } from "../../models/index.ts";
 import type { MethodResult, PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
 import type { ChoiceUse, ExecSettings } from "../../tools/index.ts";
+import type { Voice } from "../../voice/index.ts";
 import type { RunOutcome } from "../contract.ts";
 import type { CommandCall } from "./commands.ts";
 
@@ -44,6 +45,7 @@ export interface CommandPorts {
   readonly usage?: UsagePort;
   readonly subagents?: SubagentsPort;
   readonly memory?: MemoryPort;
+  readonly voice?: () => Promise<Voice>;
   readonly bash?: BashPort;
   /** Gives how it is done: `in this process`, `through systemd` … */
   readonly restart?: (reason: string) => Promise<string> | string;

@@ -33,6 +33,7 @@ import { keySettings, mainSessionKey } from "./sessions/keys.ts";
 import { skillsHandlers } from "./skills.ts";
 import { subagentsHandlers, type SubagentsPort } from "./subagents.ts";
 import { systemHandlers } from "./system.ts";
+import { speechHandlers, talkHandlers, type SpeechDeps } from "./talk.ts";
 import { toolsHandlers } from "./tools.ts";
 import { whyHandlers } from "./why.ts";
 import { usageHandlers, type UsageDeps } from "./usage.ts";
@@ -63,6 +64,8 @@ export interface HandlersDeps
   readonly agent?: AgentPort | undefined;
   /** Without it `memory.*` is not answered. */
   readonly memory?: MemoryPort | undefined;
+  /** Without it `tts.*` is not answered. */
+  readonly voice?: SpeechDeps["voice"] | undefined;
   /** Without it `cron.*` is not answered. */
   readonly cron?: CronPort | undefined;
   /** Without it `wake`, `hooks.status`, `last-heartbeat` and `set-heartbeats` are not answered. */
@@ -104,6 +107,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
     ...(deps.memory ? memoryHandlers({ config, store, memory: deps.memory }) : unavailable("memory")),
+    ...(deps.voice ? speechHandlers({ voice: deps.voice }) : unavailable("tts")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
@@ -115,7 +119,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
 }
 
 /** What this version does not have. */
-const notBuilt = () => unavailable("update", "browser", "tts", "talk", "voicewake", "push");
+const notBuilt = () => unavailable("update", "browser", "push");
 
 /** Every method of the protocol, with its handler or with `unavailable`. Runs are announced until the gateway stops. */
 export function createHandlers(
@@ -151,6 +155,7 @@ export function createHandlers(
     ...whyHandlers(deps),
     ...routeHandlers(deps),
     ...viewHandlers({ ...deps, relay, watchers, send, stopping, isThere: (connId) => hub.clients.has(connId) }),
+    ...talkHandlers({ ...deps, broadcast }),
     ...notBuilt(),
     ...optionalHandlers(deps, hub),
     ...(deps.plugins ? pluginsHandlers({ ...deps, ...deps.plugins }, sessions) : unavailable("plugins", "sessions.pluginPatch")),

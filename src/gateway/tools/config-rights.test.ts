@@ -15,6 +15,7 @@ test.each<[string, readonly string[]]>([
   ['{agents:{list:[{id:"main",model:"a/b"}]}}', ["agents.list"]],
   ["{agents:{defaults:{model:null,sandbox:{mode:'off'}}}}", ["agents.defaults.sandbox.mode"]],
   ['{models:{providers:{openai:{baseUrl:"http://evil"}}}}', ["models.providers.openai.baseUrl"]],
+  ['{messages:{ackReaction:"x",tts:{local:{command:"/bin/sh"}}}}', ["messages.tts.local.command"]],
   ['{"$include":"./evil.json"}', ["$include"]],
   ['{"agents.defaults.model":1}', []],
   ["{gateway:{},plugins:{entries:{}}}", ["gateway", "plugins.entries"]],

@@ -8,7 +8,10 @@ import { parseDocument } from "../../config/index.ts";
 /** Parts of the configuration that change how an agent speaks and not what it may do. Everything else decides rights, or leads somewhere. */
 const HARMLESS: readonly string[] = [
   "ui",
-  "messages",
+  // All but tts, which runs a program and sends texts and keys to addresses.
+  ...["messagePrefix", "responsePrefix", "groupChat", "queue", "inbound", "ackReaction", "ackReactionScope", "removeAckAfterReply", "suppressToolErrors"].map(
+    (key) => `messages.${key}`,
+  ),
   ...[
     "model",
     "imageModel",

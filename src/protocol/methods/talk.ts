@@ -3,7 +3,7 @@ import { choice, closed, effect, filled, flag, ignored, list, map, maybe, moment
 
 const triggers = closed({ triggers: texts() });
 const enabled = closed({ enabled: flag() });
-const speaker = choice(["openai", "elevenlabs", "edge"]);
+const speaker = choice(["openai", "elevenlabs", "edge", "local"]);
 
 /** Talking with the gateway, and the words that wake it. */
 export const talkMethods = {

@@ -75,8 +75,6 @@ export const DEVICES: readonly ToolFacts[] = [
   },
 ];
 
-export const TTS: ToolFacts = { ...notInThisVersion("tts"), groups: [], reach: {}, icon: "🔊" };
-
 /** Its code is in `automation/subagents`. */
 export const SESSIONS_SPAWN = {
   name: "sessions_spawn",

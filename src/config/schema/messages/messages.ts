@@ -1,4 +1,4 @@
-import { advanced, amount, choice, count, flag, group, map, number, ratio, secret, text, whole } from "../pieces.ts";
+import { advanced, amount, choice, count, flag, group, map, number, ratio, secret, text, texts, whole } from "../pieces.ts";
 import { groupChat } from "../parts.ts";
 
 const timeoutMs = whole("How long it may take.", { minimum: 1000, maximum: 120_000, ...advanced });
@@ -7,7 +7,7 @@ const tts = group("Spoken replies.", {
   auto: choice("Which replies are spoken.", ["off", "always", "inbound", "tagged"]),
   enabled: flag("Older switch for auto.", advanced),
   mode: choice("Only the last reply of a turn or all.", ["final", "all"]),
-  provider: choice("Who speaks; chosen by available keys when absent.", ["elevenlabs", "openai", "edge"]),
+  provider: choice("Who speaks; chosen by available keys when absent.", ["elevenlabs", "openai", "edge", "local"]),
   summaryModel: text("Model that shortens long replies first."),
   modelOverrides: group(
     "What the agent may choose by itself.",
@@ -52,6 +52,11 @@ const tts = group("Spoken replies.", {
     saveSubtitles: flag("Write subtitles beside the sound.", advanced),
     proxy: text("Proxy to use.", advanced),
     timeoutMs,
+  }),
+  local: group("A program on this machine.", {
+    command: text("Program to run, without a shell; espeak-ng when absent.", { minLength: 1 }),
+    args: texts("Its arguments: {file} is the WAV file to write, {voice} the voice, {text} the text, which otherwise comes on standard input."),
+    voice: text("Voice."),
   }),
   prefsPath: text("File that keeps what people chose in chats.", advanced),
   maxTextLength: whole("Longest text spoken.", { minimum: 1 }),

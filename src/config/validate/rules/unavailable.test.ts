@@ -25,8 +25,8 @@ test.each(UNAVAILABLE.flatMap(({ name, paths }) => paths.map((path) => ({ name, 
 );
 
 test("several settings of one feature give one warning that counts them", () => {
-  expect(warnings({ talk: { voiceId: "x", modelId: "y", outputFormat: "z" } })).toMatchObject([
-    { path: ["talk", "voiceId"], message: "talk mode is not available in this version: this setting and 2 more have no effect" },
+  expect(warnings({ canvasHost: { root: "x", port: 1, liveReload: true } })).toMatchObject([
+    { path: ["canvasHost", "root"], message: "the canvas is not available in this version: this setting and 2 more have no effect" },
   ]);
 });
 

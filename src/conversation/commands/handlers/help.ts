@@ -4,8 +4,8 @@ import type { Handler } from "../handling.ts";
 import { skillCommands } from "./skill.ts";
 
 /** In this version, and switched on as far as it can be switched. */
-export function isOn({ gate, unavailable }: CommandFacts, config: OpenClawConfig): boolean {
-  return unavailable !== true && (gate === undefined || config.commands?.[gate] === true);
+export function isOn({ gate }: CommandFacts, config: OpenClawConfig): boolean {
+  return gate === undefined || config.commands?.[gate] === true;
 }
 
 const usageOf = ({ names, usage }: CommandFacts): string => `/${names[0]}${usage === undefined ? "" : ` ${usage}`}`;

@@ -1,5 +1,5 @@
 /** Who carries out which command, by its canonical name. */
-import { notThere, type Handler } from "../handling.ts";
+import type { Handler } from "../handling.ts";
 import { models } from "../models/list.ts";
 import { allowlist } from "./allowlist.ts";
 import { approve, bash, activation, send, restart } from "./administration.ts";
@@ -10,6 +10,7 @@ import { context } from "./context.ts";
 import { exportSession } from "./export-session.ts";
 import { forget, remember } from "./memory.ts";
 import { status } from "./status.ts";
+import { tts } from "./tts.ts";
 import { killOne, steerOne, subagents } from "./subagents.ts";
 
 /** Without settings, resets and skills, which end in a turn or change it. */
@@ -37,7 +38,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   remember,
   forget,
   restart,
-  tts: ({ name }) => notThere(name, "nothing speaks in this version"),
+  tts,
   bash,
 };
 

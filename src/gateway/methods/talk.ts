@@ -1,0 +1,146 @@
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { AppError, fileError, systemCode } from "../../base/errors.ts";
+import { ensureFolder, writeAtomic } from "../../base/files.ts";
+import type { Ids } from "../../base/ids.ts";
+import { isRecord } from "../../base/records.ts";
+import { clip } from "../../base/text.ts";
+import type { Config } from "../../config/index.ts";
+import { takesVoiceNotes } from "../../tools/index.ts";
+import { SPEAKERS, type Voice } from "../../voice/index.ts";
+import type { Broadcast } from "./deps.ts";
+import type { HandlersOf } from "./handler.ts";
+
+export interface TalkDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly broadcast: Broadcast;
+}
+
+const USUAL_WORDS = ["openclaw", "claude", "computer"];
+const MAX_WORDS = 32;
+const MAX_WORD_CHARS = 64;
+
+const cleaned = (words: readonly unknown[]): readonly string[] => {
+  const kept = words.flatMap((word) => (typeof word === "string" && word.trim() !== "" ? [word.trim().slice(0, MAX_WORD_CHARS).toWellFormed()] : []));
+  return kept.length === 0 ? USUAL_WORDS : kept.slice(0, MAX_WORDS);
+};
+
+/** Words that wake the gateway, in `<state>/settings/voicewake.json`. */
+function wakeWords({ config, clock, ids }: TalkDeps) {
+  const path = (): string => join(config.paths.state, "settings", "voicewake.json");
+  return {
+    async read(): Promise<readonly string[]> {
+      try {
+        const content: unknown = JSON.parse(await readFile(path(), "utf8"));
+        return cleaned(isRecord(content) && Array.isArray(content["triggers"]) ? content["triggers"] : []);
+      } catch (error) {
+        if (systemCode(error) === "ENOENT" || error instanceof SyntaxError) return USUAL_WORDS;
+        throw fileError(path(), "could not read the words that wake the gateway", error);
+      }
+    },
+    write(words: readonly string[]): readonly string[] {
+      const triggers = cleaned(words);
+      ensureFolder(dirname(path()));
+      writeAtomic(path(), `${JSON.stringify({ triggers, updatedAtMs: clock.now() }, null, 2)}\n`, { mode: 0o600, temporary: `${path()}.${ids.hex(4)}.tmp` });
+      return triggers;
+    },
+  };
+}
+
+async function talkConfig({ config }: TalkDeps, withKey: boolean) {
+  const { talk, session, ui } = config.current;
+  const env = config.env();
+  const { apiKey: written, ...plain } = talk ?? {};
+  const voiceId = plain.voiceId ?? (env["ELEVENLABS_VOICE_ID"] || env["SAG_VOICE_ID"]);
+  const key = !withKey ? undefined : written === undefined ? env["ELEVENLABS_API_KEY"] : await config.resolveSecret(written, "talk.apiKey");
+  const seamColor = ui?.seamColor;
+  return {
+    config: {
+      talk: { ...plain, ...(voiceId ? { voiceId } : {}), ...(key ? { apiKey: key } : {}) },
+      ...(session?.mainKey === undefined ? {} : { session: { mainKey: session.mainKey } }),
+      ...(seamColor === undefined ? {} : { ui: { seamColor } }),
+    },
+  };
+}
+
+/** Talking with the gateway, and the words that wake it. */
+export function talkHandlers(deps: TalkDeps) {
+  const words = wakeWords(deps);
+  return {
+    async "talk.config"({ includeSecrets = false }, { caller: { scopes } }) {
+      if (includeSecrets && !scopes.has("operator.admin") && !scopes.has("operator.talk.secrets"))
+        throw new AppError("PERMISSION_DENIED", "missing scope: operator.talk.secrets");
+      return talkConfig(deps, includeSecrets);
+    },
+    "talk.mode"({ enabled, phase }) {
+      const mode = { enabled, phase: phase === undefined ? null : clip(phase, MAX_WORD_CHARS), ts: deps.clock.now() };
+      deps.broadcast("talk.mode", mode);
+      return mode;
+    },
+    "voicewake.get": async () => ({ triggers: [...(await words.read())] }),
+    "voicewake.set"({ triggers: wanted }) {
+      const changed = { triggers: [...words.write(wanted)] };
+      deps.broadcast("voicewake.changed", changed);
+      return changed;
+    },
+  } satisfies HandlersOf<"talk.config" | "talk.mode" | "voicewake.get" | "voicewake.set">;
+}
+
+export interface SpeechDeps {
+  readonly voice: () => Promise<Voice>;
+}
+
+/** Text into speech. */
+export function speechHandlers({ voice }: SpeechDeps) {
+  const isReady = (speakers: Awaited<ReturnType<Voice["status"]>>["speakers"], id: string): boolean =>
+    speakers.some((speaker) => speaker.id === id && speaker.missing === undefined);
+  return {
+    async "tts.status"() {
+      const { auto, order, prefsPath, speakers } = await (await voice()).status();
+      const [provider = "edge", ...others] = order;
+      return {
+        enabled: auto !== "off",
+        auto,
+        provider,
+        fallbackProvider: others[0] ?? null,
+        fallbackProviders: others,
+        prefsPath,
+        hasOpenAIKey: isReady(speakers, "openai"),
+        hasElevenLabsKey: isReady(speakers, "elevenlabs"),
+        edgeEnabled: isReady(speakers, "edge"),
+      };
+    },
+    async "tts.providers"() {
+      const { order, speakers } = await (await voice()).status();
+      return {
+        providers: speakers.map(({ id, name, models, voices, missing }) => ({
+          id,
+          name,
+          configured: missing === undefined,
+          models: [...models],
+          ...(voices ? { voices: [...voices] } : {}),
+        })),
+        active: order[0] ?? "",
+      };
+    },
+    async "tts.enable"() {
+      (await voice()).change({ auto: "always" });
+      return { enabled: true };
+    },
+    async "tts.disable"() {
+      (await voice()).change({ auto: "off" });
+      return { enabled: false };
+    },
+    async "tts.setProvider"({ provider: wanted }) {
+      const provider = SPEAKERS.find((id) => id === wanted)!;
+      (await voice()).change({ provider });
+      return { provider };
+    },
+    async "tts.convert"({ text, channel = "" }, { signal }) {
+      return (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel.trim().toLowerCase()), signal });
+    },
+  } satisfies HandlersOf<"tts.status" | "tts.providers" | "tts.enable" | "tts.disable" | "tts.setProvider" | "tts.convert">;
+}

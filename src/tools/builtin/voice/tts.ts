@@ -1,0 +1,49 @@
+import { messageOf } from "../../../base/errors.ts";
+import { KNOWN_CHANNELS } from "../../../config/index.ts";
+import type { Voice } from "../../../voice/index.ts";
+import { defineTool } from "../../declaration.ts";
+import { failedOutcome, textOutcome } from "../../tool.ts";
+
+export interface TtsDeps {
+  readonly voice: () => Promise<Pick<Voice, "convert">>;
+}
+
+const MAX_CHARS = 4096;
+
+/** Whether a channel shows spoken answers as voice notes. */
+export const takesVoiceNotes = (channel: string): boolean => KNOWN_CHANNELS.some(({ id, voiceNotes }) => id === channel && voiceNotes === true);
+
+/** Speaks a text; the answer with the path in it sends the audio. */
+export const ttsTool = defineTool<TtsDeps>({
+  name: "tts",
+  groups: [],
+  reach: { outbound: true },
+  icon: "🔊",
+  label: "Speak",
+  description:
+    "Speak a text into an audio file. To send it, put the lines of the result into your answer as they are; the file is sent in their place. Text to speech providers get the text.",
+  parameters: {
+    type: "object",
+    properties: {
+      text: { type: "string", maxLength: MAX_CHARS, description: "What to say, in plain words" },
+      channel: { type: "string", description: "Channel that the audio is for; the current one when absent" },
+    },
+    required: ["text"],
+  },
+  idempotent: true,
+  executionMode: "parallel",
+  run:
+    ({ voice }) =>
+    async ({ params, context, signal }) => {
+      const text = typeof params["text"] === "string" ? params["text"] : "";
+      const channel = typeof params["channel"] === "string" ? params["channel"] : (context.channel ?? "");
+      try {
+        const speech = await (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel.trim().toLowerCase()), signal });
+        const { audioPath, provider, voiceCompatible } = speech;
+        const lines = [...(voiceCompatible ? ["[[audio_as_voice]]"] : []), `MEDIA:${audioPath}`];
+        return textOutcome(lines.join("\n"), { audioPath, provider });
+      } catch (error) {
+        return failedOutcome(messageOf(error));
+      }
+    },
+});

@@ -1,0 +1,216 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { AppError, messageOf } from "../base/errors.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Logger } from "../base/log/logger.ts";
+import { expandHome, type Config, type SecretInput } from "../config/index.ts";
+import { loadSaving } from "../media/index.ts";
+import type { AuthProfiles } from "../models/index.ts";
+import { openPreferences, type Preferences } from "./preferences.ts";
+import { edgeSpeaker } from "./speakers/edge.ts";
+import { elevenLabsSpeaker } from "./speakers/elevenlabs.ts";
+import { localSpeaker } from "./speakers/local.ts";
+import { openaiSpeaker } from "./speakers/openai.ts";
+import { SPEAKERS, type AutoMode, type LastAttempt, type ReadySpeaker, type Speaker, type SpeakerId, type SpokenAudio } from "./types.ts";
+
+export interface VoiceDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  /** Keys of the model providers. */
+  readonly auth: () => Promise<Pick<AuthProfiles, "candidates" | "credential">>;
+}
+
+export interface SpeechRequest {
+  readonly text: string;
+  readonly asVoiceNote: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** A file with the spoken text. */
+export interface Speech {
+  readonly audioPath: string;
+  readonly provider: SpeakerId;
+  readonly outputFormat: string;
+  readonly voiceCompatible: boolean;
+}
+
+export interface VoiceStatus {
+  readonly auto: AutoMode;
+  /** Who speaks, and who does when that one cannot. */
+  readonly order: readonly SpeakerId[];
+  readonly maxLength: number;
+  readonly summarize: boolean;
+  readonly prefsPath: string;
+  readonly speakers: readonly (Pick<Speaker, "id" | "name" | "models" | "voices"> & { readonly missing?: string })[];
+  readonly last?: LastAttempt;
+}
+
+/** Speaks texts. */
+export interface Voice {
+  status(): Promise<VoiceStatus>;
+  change(preferences: Preferences): void;
+  /** Speaks into a file; throws with the reason of each that failed. */
+  convert(request: SpeechRequest): Promise<Speech>;
+}
+
+const USUAL_LENGTH = 1500;
+const USUAL_TIMEOUT_MS = 30_000;
+const MAX_TEXT = 4096;
+const MAX_AUDIO_BYTES = 50 * 1024 * 1024;
+const OPENAI_URL = "https://api.openai.com/v1";
+
+const withoutSlash = (url: string): string => url.trim().replace(/\/+$/, "");
+
+/** Everybody who can speak, by the configuration of now. */
+function speakersOf({ config, clock, auth }: VoiceDeps): readonly Speaker[] {
+  const { messages, models } = config.current;
+  const { openai, elevenlabs, edge, local } = messages?.tts ?? {};
+  const env = config.env();
+  const secret = async (own: SecretInput | undefined, path: string): Promise<string | undefined> =>
+    own === undefined || own === "" ? undefined : (await config.resolveSecret(own, path)) || undefined;
+
+  async function openaiKey(): Promise<string | undefined> {
+    const own = await secret(openai?.apiKey, "messages.tts.openai.apiKey");
+    if (own !== undefined) return own;
+    const profiles = await auth();
+    for (const candidate of await profiles.candidates("openai")) {
+      // A login for chats is no key for speech.
+      if (candidate.type !== "api_key") continue;
+      const { apiKey } = (await profiles.credential(candidate).catch(() => undefined)) ?? {};
+      if (apiKey !== undefined) return apiKey;
+    }
+    return undefined;
+  }
+
+  return [
+    openaiSpeaker({
+      key: openaiKey,
+      baseUrl: withoutSlash(models?.providers?.["openai"]?.baseUrl || OPENAI_URL),
+      model: openai?.model || "gpt-4o-mini-tts",
+      voice: openai?.voice || "alloy",
+    }),
+    elevenLabsSpeaker({
+      key: async () => (await secret(elevenlabs?.apiKey, "messages.tts.elevenlabs.apiKey")) ?? (env["ELEVENLABS_API_KEY"] || env["XI_API_KEY"] || undefined),
+      settings: elevenlabs ?? {},
+    }),
+    edgeSpeaker({ settings: edge ?? {}, now: () => clock.now(), url: env["OPENCLAW_TEST_EDGE_TTS_URL"] }),
+    localSpeaker({ ...local, env, temporary: tmpdir() }),
+  ];
+}
+
+interface Judged {
+  readonly speaker: Speaker;
+  readonly found: ReadySpeaker | { readonly missing: string };
+}
+
+const judge = async (speaker: Speaker): Promise<Judged> => ({
+  speaker,
+  found: await speaker.ready().catch((error: unknown) => ({ missing: messageOf(error) })),
+});
+
+/** The chosen one first, then the others that could, in their usual order. Without a choice, the first that could. */
+function orderOf(judged: readonly Judged[], chosen: SpeakerId | undefined): readonly Judged[] {
+  const [first] = judged.filter(({ speaker }) => speaker.id === chosen);
+  const others = judged.filter(({ speaker, found }) => speaker.id !== chosen && "speak" in found);
+  return first ? [first, ...others] : others;
+}
+
+/** Aborts after the time, or with the caller. */
+function limited(clock: Clock, ms: number, caller: AbortSignal | undefined): Disposable & { readonly signal: AbortSignal; isOver(): boolean } {
+  const time = new AbortController();
+  const timer = clock.after(ms, () => time.abort());
+  return {
+    signal: caller ? AbortSignal.any([caller, time.signal]) : time.signal,
+    isOver: () => time.signal.aborted,
+    [Symbol.dispose]: () => timer[Symbol.dispose](),
+  };
+}
+
+export function createVoice(deps: VoiceDeps): Voice {
+  const { config, clock, ids, log } = deps;
+  const written = () => config.current.messages?.tts ?? {};
+  const preferencesPath = (): string => {
+    const path = config.env()["OPENCLAW_TTS_PREFS"]?.trim() || written().prefsPath?.trim();
+    return path ? expandHome(path, config.paths.home) : join(config.paths.state, "settings", "tts.json");
+  };
+  const preferences = openPreferences(preferencesPath, { ids, log });
+  let last: LastAttempt | undefined;
+
+  async function speakers(): Promise<readonly Judged[]> {
+    const chosen = preferences.read().provider ?? written().provider;
+    return orderOf(await Promise.all(speakersOf(deps).map(judge)), chosen);
+  }
+
+  async function speakWith({ speaker, found }: Judged, { text, asVoiceNote, signal: caller }: SpeechRequest): Promise<SpokenAudio> {
+    if ("missing" in found) throw new AppError("UNAVAILABLE", found.missing);
+    const timeoutMs = speaker.timeoutMs ?? written().timeoutMs ?? USUAL_TIMEOUT_MS;
+    using limit = limited(clock, timeoutMs, caller);
+    try {
+      return await found.speak({ text, asVoiceNote, timeoutMs, signal: limit.signal });
+    } catch (error) {
+      if (limit.isOver()) throw new AppError("TIMEOUT", `gave no audio within ${timeoutMs} ms`);
+      throw error;
+    }
+  }
+
+  async function save({ bytes, contentType }: SpokenAudio): Promise<string> {
+    const { saveMedia } = await loadSaving();
+    const file = { buffer: bytes, contentType, subdir: "outbound", maxBytes: MAX_AUDIO_BYTES, originalFilename: "voice" };
+    return (await saveMedia(file, { stateDir: config.paths.state, ids })).path;
+  }
+
+  return {
+    async status() {
+      const { auto, provider, maxLength, summarize } = preferences.read();
+      const judged = await Promise.all(speakersOf(deps).map(judge));
+      return {
+        auto: auto ?? written().auto ?? (written().enabled === true ? "always" : "off"),
+        order: orderOf(judged, provider ?? written().provider).map(({ speaker }) => speaker.id),
+        maxLength: maxLength ?? USUAL_LENGTH,
+        summarize: summarize ?? true,
+        prefsPath: preferences.path(),
+        speakers: judged.map(({ speaker: { id, name, models, voices }, found }) => ({
+          id,
+          name,
+          models,
+          ...(voices ? { voices } : {}),
+          ...("missing" in found ? { missing: found.missing } : {}),
+        })),
+        ...(last ? { last } : {}),
+      };
+    },
+
+    change: (changed) => preferences.change(changed),
+
+    async convert(request) {
+      const text = request.text.trim();
+      const most = written().maxTextLength ?? MAX_TEXT;
+      if (text === "") throw new AppError("INVALID_INPUT", "there is nothing to speak: the text is empty");
+      if (text.length > most)
+        throw new AppError("INVALID_INPUT", `the text has ${text.length} characters; ${most} can be spoken at once (messages.tts.maxTextLength)`);
+      const began = clock.now();
+      const failures: string[] = [];
+      for (const judged of await speakers()) {
+        const { id } = judged.speaker;
+        let audio: SpokenAudio;
+        try {
+          audio = await speakWith(judged, { ...request, text });
+        } catch (error) {
+          request.signal?.throwIfAborted();
+          failures.push(`${id}: ${messageOf(error)}`);
+          log.warn(`${id} could not speak ${text.length} characters: ${messageOf(error)}`);
+          continue;
+        }
+        const audioPath = await save(audio);
+        last = { at: began, characters: text.length, provider: id, ms: clock.now() - began };
+        return { audioPath, provider: id, outputFormat: audio.format, voiceCompatible: audio.voiceCompatible };
+      }
+      const error = failures.length === 0 ? `nobody can speak; known are ${SPEAKERS.join(", ")}` : failures.join("; ");
+      last = { at: began, characters: text.length, ms: clock.now() - began, error };
+      throw new AppError("UNAVAILABLE", `the text could not be spoken: ${error}`);
+    },
+  };
+}

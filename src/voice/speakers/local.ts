@@ -1,0 +1,81 @@
+/** Speaks on this machine: espeak-ng, or any command that takes a text and writes a WAV file. */
+import { accessSync, constants } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import { AppError } from "../../base/errors.ts";
+import { run } from "../../base/spawn.ts";
+import { clip } from "../../base/text.ts";
+import type { Speaker } from "../types.ts";
+
+export interface LocalDeps {
+  /** Of the command; the usual one when nothing is written. */
+  readonly command?: string | undefined;
+  /** `{file}` is where the audio goes, `{voice}` the voice, `{text}` the text; without `{text}` the text comes on standard input. */
+  readonly args?: readonly string[] | undefined;
+  readonly voice?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly temporary: string;
+}
+
+const USUAL = ["espeak-ng", "espeak"];
+const USUAL_ARGS = ["-v", "{voice}", "-w", "{file}", "--stdin"];
+const MAX_OUTPUT = 1024 * 1024;
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function found(name: string, env: LocalDeps["env"]): string | undefined {
+  if (isAbsolute(name)) return isProgram(name) ? name : undefined;
+  return (env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+}
+
+export function localSpeaker({ command, args, voice = "en", env, temporary }: LocalDeps): Speaker {
+  return {
+    id: "local",
+    name: command ?? "espeak-ng",
+    models: [],
+    async ready() {
+      const program = (command === undefined ? USUAL : [command]).map((name) => found(name, env)).find((path) => path !== undefined);
+      if (program === undefined)
+        return {
+          missing:
+            command === undefined
+              ? "espeak-ng is not installed; install it, or set messages.tts.local.command"
+              : `there is no program ${command}; check messages.tts.local.command`,
+        };
+      return {
+        async speak({ text, timeoutMs, signal }) {
+          const folder = await mkdtemp(join(temporary, "openclaw-speech-"));
+          try {
+            const file = join(folder, "speech.wav");
+            const given = args ?? USUAL_ARGS;
+            const filled = given.map((arg) =>
+              arg
+                .replaceAll("{file}", () => file)
+                .replaceAll("{voice}", () => voice)
+                .replaceAll("{text}", () => text),
+            );
+            const input = given.some((arg) => arg.includes("{text}")) ? {} : { input: text };
+            const { code, stderr } = await run(program, { args: filled, cwd: folder, env, timeoutMs, maxOutputBytes: MAX_OUTPUT, signal, ...input });
+            if (code !== 0) throw new AppError("UNAVAILABLE", `${program} ended with code ${code}: ${clip(stderr.trim(), 200)}`);
+            const bytes = await readFile(file).catch(() => Buffer.alloc(0));
+            if (bytes.length === 0) throw new AppError("UNAVAILABLE", `${program} wrote no audio; its arguments have to name {file}`);
+            return { bytes, format: "wav", contentType: "audio/wav", voiceCompatible: false };
+          } finally {
+            await rm(folder, { recursive: true, force: true });
+          }
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** Speech over a gateway: methods, the command, the tool, with espeak-ng on this machine. */
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { enter, type DeviceClient } from "../harness/device-client.ts";
+import { makePlace, type GatewayProcess } from "../harness/gateway-process.ts";
+import { orders, startHijackedModel, textOf, type HijackedModel } from "../harness/hijacked-model.ts";
+import { installPackage } from "../harness/packages.ts";
+
+const TOKEN = "a-token-of-this-test-0123456789";
+const ESPEAK = ["/usr/bin/espeak-ng", "/usr/local/bin/espeak-ng"];
+const place = makePlace();
+const hasEspeak = (): boolean => ESPEAK.some((path) => existsSync(path));
+const isThere = hasEspeak() || (installPackage("espeak-ng") && hasEspeak());
+
+let model: HijackedModel;
+let gateway: GatewayProcess;
+let owner: DeviceClient;
+
+beforeAll(async () => {
+  model = await startHijackedModel();
+  const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
+  place.configure(
+    JSON.stringify({
+      gateway: { mode: "local", auth: { token: TOKEN } },
+      agents: { defaults: { model: { primary: "scripted/m1" }, skipBootstrap: true } },
+      messages: { tts: { provider: "local", edge: { enabled: false } } },
+      models: { providers: { scripted: { baseUrl: model.url, apiKey: "a-key", api: "openai-completions", models } } },
+    }),
+  );
+  gateway = await place.gateway();
+  if (gateway.url === undefined) throw new Error(gateway.output());
+  owner = await enter(gateway.url, { token: TOKEN, scopes: ["operator.admin", "operator.read", "operator.write"] });
+});
+afterAll(async () => {
+  for (const one of [owner, gateway, model]) await one?.[Symbol.asyncDispose]();
+  rmSync(place.home, { recursive: true, force: true });
+});
+
+async function call(method: string, params: object = {}): Promise<Record<string, unknown>> {
+  const { ok, payload, error } = await owner.request(method, params);
+  if (!ok) throw new Error(JSON.stringify(error));
+  return payload as Record<string, unknown>;
+}
+
+test("a text becomes a WAV file in the folder of media", async (context) => {
+  context.skip(!isThere, "needs espeak-ng: apt-get install espeak-ng");
+  const { audioPath, provider, voiceCompatible } = await call("tts.convert", { text: "Dinner is ready.", idempotencyKey: "one" });
+  expect({ provider, voiceCompatible }).toEqual({ provider: "local", voiceCompatible: false });
+  expect(String(audioPath)).toContain(join(place.stateDir, "media", "outbound"));
+  expect(readFileSync(String(audioPath)).subarray(0, 4).toString("latin1")).toBe("RIFF");
+  expect(statSync(String(audioPath)).size).toBeGreaterThan(10_000);
+  expect(statSync(String(audioPath)).mode & 0o777).toBe(0o600);
+});
+
+test("the tool of an agent gives the line that sends the audio, and the answer carries the file", async (context) => {
+  context.skip(!isThere, "needs espeak-ng: apt-get install espeak-ng");
+  await call("chat.send", { sessionKey: "agent:main:voice", message: orders([{ name: "tts", args: { text: "Hello" } }]), idempotencyKey: "turn" });
+  expect(await call("agent.wait", { runId: "turn", timeoutMs: 60_000 })).toMatchObject({ status: "ok" });
+  const result = model.requests.flatMap(({ messages }) => messages.filter(({ role }) => role === "tool")).map(({ content }) => textOf(content));
+  expect(result).toEqual([expect.stringMatching(/^MEDIA:.*\/media\/outbound\/voice---.*\.wav$/)]);
+});
+
+test("/tts says who speaks and what is missing, chooses, and refuses what it does not know", async () => {
+  const say = async (text: string): Promise<string> => {
+    const key = `say ${text}`;
+    await call("chat.send", { sessionKey: "agent:main:voice", message: text, idempotencyKey: key });
+    await call("agent.wait", { runId: key, timeoutMs: 60_000 });
+    const { messages } = (await call("chat.history", { sessionKey: "agent:main:voice", limit: 1 })) as { messages: { content: unknown }[] };
+    return textOf(messages[0]!.content);
+  };
+  expect(await say("/tts")).toMatch(/^local speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
+  expect(await say("/tts provider robot")).toMatch(/"robot" is no provider\. Known are openai, elevenlabs, edge, local\./);
+  expect(await say("/tts limit 9")).toMatch(/from 100 to 4096/);
+  expect(await say("/tts limit 800")).toBe("The limit is 800 characters now.");
+  expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({ tts: { maxLength: 800 } });
+  expect(await say("/tts on")).toMatch(/is not there yet/);
+});
+
+test("methods: status, providers, the choice, and refusals that say what is wrong", async () => {
+  expect(await call("tts.status")).toMatchObject({ enabled: false, auto: "off", provider: "local", hasOpenAIKey: false, edgeEnabled: false });
+  expect(await call("tts.setProvider", { provider: "edge", idempotencyKey: "edge" })).toEqual({ provider: "edge" });
+  expect(await call("tts.providers")).toMatchObject({ active: "edge", providers: [{ id: "openai", configured: false }, {}, {}, {}] });
+  expect(await call("tts.setProvider", { provider: "local", idempotencyKey: "local" })).toEqual({ provider: "local" });
+  await expect(call("tts.convert", { text: "x".repeat(5000), idempotencyKey: "long" })).rejects.toThrow("4096 can be spoken at once");
+  await expect(call("tts.setProvider", { provider: "robot", idempotencyKey: "robot" })).rejects.toThrow("INVALID_REQUEST");
+});
+
+test("words that wake the gateway are kept, cleaned, told to every client, and brought back by an empty list", async () => {
+  expect(await call("voicewake.get")).toEqual({ triggers: ["openclaw", "claude", "computer"] });
+  const told = owner.next(({ event }) => event === "voicewake.changed");
+  expect(await call("voicewake.set", { triggers: ["  hey you ", "", "x".repeat(80)], idempotencyKey: "wake" })).toEqual({
+    triggers: ["hey you", "x".repeat(64)],
+  });
+  expect((await told).payload).toEqual({ triggers: ["hey you", "x".repeat(64)] });
+  expect(await call("voicewake.get")).toEqual({ triggers: ["hey you", "x".repeat(64)] });
+  expect(await call("voicewake.set", { triggers: [], idempotencyKey: "none" })).toEqual({ triggers: ["openclaw", "claude", "computer"] });
+});
+
+test("talking is turned on for every client; its key is shown only to those who may see it", async () => {
+  const told = owner.next(({ event }) => event === "talk.mode");
+  expect(await call("talk.mode", { enabled: true, idempotencyKey: "talk" })).toMatchObject({ enabled: true, phase: null });
+  expect((await told).payload).toMatchObject({ enabled: true });
+  expect(await call("talk.config", { includeSecrets: true })).toMatchObject({ config: { talk: {} } });
+  await using reader = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.read"] });
+  expect(await reader.request("talk.config", {})).toMatchObject({ ok: true });
+  expect(await reader.request("talk.config", { includeSecrets: true })).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining("operator.talk.secrets") },
+  });
+});

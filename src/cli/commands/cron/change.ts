@@ -5,7 +5,7 @@ import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { defineCommand, type Values } from "../../command.ts";
 import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
-import { scheduleText } from "./show.ts";
+import { scheduleText } from "./schedule-text.ts";
 
 type Job = MethodResult<"cron.add">;
 type NewJob = MethodParams<"cron.add">;

@@ -7,18 +7,11 @@ import { callGateway, GATEWAY_OPTIONS, type GatewayFlags } from "../../gateway-c
 import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
+import { scheduleText } from "./schedule-text.ts";
 
-type Job = MethodResult<"cron.add">;
 type Run = MethodResult<"cron.runs">["entries"][number];
 
 const SUMMARY_CHARS = 80;
-
-/** A schedule in one line. */
-export function scheduleText({ schedule }: Pick<Job, "schedule">): string {
-  if (schedule.kind === "at") return `at ${schedule.at.replace(/\.000Z$/, "Z")}`;
-  if (schedule.kind === "every") return `every ${schedule.everyMs % 1000 === 0 ? formatDuration(schedule.everyMs) : `${schedule.everyMs}ms`}`;
-  return `${schedule.expr}${schedule.tz === undefined ? "" : ` (${schedule.tz})`}`;
-}
 
 /** A time from now on, or ago. */
 function when(io: Io, at: number | undefined): string {

@@ -4,10 +4,10 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { heartbeatAgents, heartbeatSettings } from "../../config/index.ts";
+import { heartbeatAgents, heartbeatSettings, isActiveHour } from "../../config/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import { beatSession, isTimed, type Beat } from "./beat.ts";
-import { resumeBeat, runBeat, type BeatDeps } from "./run-beat.ts";
+import { resumeBeat, runBeat, type BeatDeps, type Tried } from "./run-beat.ts";
 
 export interface WakeRequest {
   readonly reason: string;
@@ -32,6 +32,8 @@ export interface Heartbeat extends Disposable {
 
 const COALESCE_MS = 250;
 const RETRY_MS = 1000;
+/** How often it is looked whether the active hours have begun, while something waits for them. */
+const HOURS_MS = 60_000;
 
 /** More urgent first: of requests that come together, the reason of the most urgent counts. */
 function urgency(reason: string): number {
@@ -45,7 +47,10 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   const due = new Map<string, number>();
   const asked = new Map<string, Beat>();
   const running = new Set<string>();
+  /** What came in outside the active hours, by session. */
+  const quiet = new Map<string, Beat>();
   let timer: Disposable | undefined;
+  let hours: Disposable | undefined;
   let isClosed = false;
 
   const every = (agentId: string): number => heartbeatSettings(config.current, agentId).everyMs;
@@ -56,9 +61,28 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   }
   plan(startedAt);
 
-  function later(beat: Beat): void {
+  function later(beat: Beat, when: Exclude<Tried, "over">): void {
+    if (when === "active-hours") {
+      quiet.set(beat.sessionKey, beat);
+      return awaitHours();
+    }
     ask(beat);
     arm(RETRY_MS);
+  }
+
+  /** Has those beats run whose active hours have begun. */
+  function awaitHours(): void {
+    if (isClosed || hours || quiet.size === 0) return;
+    hours = clock.after(HOURS_MS, () => {
+      hours = undefined;
+      for (const [sessionKey, beat] of quiet) {
+        if (!isActiveHour(heartbeatSettings(config.current, beat.agentId), config.current.agents?.defaults?.userTimezone, clock.now())) continue;
+        quiet.delete(sessionKey);
+        ask(beat);
+        arm(COALESCE_MS);
+      }
+      awaitHours();
+    });
   }
 
   function ask(beat: Beat): void {
@@ -81,7 +105,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
       asked.delete(sessionKey);
       running.add(sessionKey);
       runBeat(deps, beat)
-        .then((done) => done || later(beat))
+        .then((tried) => tried === "over" || later(beat, tried))
         .catch((error: unknown) => log.error(`a heartbeat of ${agentId} could not be run: ${messageOf(error)}`, { agentId, sessionKey, error }))
         .finally(() => {
           running.delete(sessionKey);
@@ -123,6 +147,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
     [Symbol.dispose]() {
       isClosed = true;
       timer?.[Symbol.dispose]();
+      hours?.[Symbol.dispose]();
     },
   };
 }

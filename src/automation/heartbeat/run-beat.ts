@@ -129,27 +129,30 @@ export async function resumeBeat(deps: BeatDeps, runId: string, about: unknown):
   else await deps.store.write("idempotency.abandon", { scope: OPEN_BEATS, key: runId });
 }
 
-/** Resolves when the beat is over; false when it has to be tried again. */
-export async function runBeat(deps: BeatDeps, beat: Beat): Promise<boolean> {
+/** When a beat that did not run is tried again: soon, when the agent may be woken again, or not at all. */
+export type Tried = "over" | "soon" | "active-hours";
+
+/** Resolves when the beat is over, or has to be tried again. */
+export async function runBeat(deps: BeatDeps, beat: Beat): Promise<Tried> {
   const { clock } = deps;
   const facts = await factsOf(deps, beat);
   const why = skipOf(beat, facts) ?? (await unready(deps, beat, facts));
-  if (why === "requests-in-flight") return false;
+  if (why === "requests-in-flight") return "soon";
   if (why === "nothing-pending") deps.done(facts.refs);
   // Nobody waits for what is off, or was dealt with by another turn.
-  if (why === "disabled" || why === "nothing-pending") return true;
+  if (why === "disabled" || why === "nothing-pending") return "over";
   if (why !== undefined) {
     await report(deps, { ts: facts.now, status: "skipped", reason: why, durationMs: Math.max(0, clock.now() - facts.now) });
-    return true;
+    return why === "quiet-hours" && !isTimed(beat) && facts.pending.length > 0 ? "active-hours" : "over";
   }
   // Beats of several sessions may come in the same millisecond.
   const isOwn = beat.sessionKey === beatSession(deps.config.current, beat.agentId);
   const request = requestOf(beat, isOwn ? String(facts.now) : `${facts.now}:${beat.sessionKey}`, facts);
   const begun: Begun = { agentId: beat.agentId, startedAt: facts.now, standing: facts.standing };
   failpoint("heartbeat.due");
-  if (!(await accept(deps, request, begun))) return false;
+  if (!(await accept(deps, request, begun))) return "soon";
   failpoint("heartbeat.accepted");
   deps.done(facts.refs);
   await follow(deps, request, begun);
-  return true;
+  return "over";
 }

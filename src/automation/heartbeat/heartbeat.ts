@@ -41,18 +41,57 @@ function urgency(reason: string): number {
   return reason === "retry" ? 0 : reason === "interval" ? 1 : 2;
 }
 
+interface QuietBeats extends Disposable {
+  add(beat: Beat): void;
+}
+
+/** Beats that were asked for outside the active hours of their agents; `begin` is called with each once they have begun. */
+function createQuietBeats({ config, clock }: Pick<HeartbeatDeps, "config" | "clock">, begin: (beat: Beat) => void): QuietBeats {
+  const waiting = new Map<string, Beat>();
+  let timer: Disposable | undefined;
+
+  const isActive = ({ agentId }: Beat): boolean => {
+    const { current } = config;
+    return isActiveHour(heartbeatSettings(current, agentId), current.agents?.defaults?.userTimezone, clock.now());
+  };
+
+  function arm(): void {
+    if (waiting.size === 0) return;
+    timer ??= clock.after(HOURS_MS, () => {
+      timer = undefined;
+      for (const [sessionKey, beat] of waiting) if (isActive(beat) && waiting.delete(sessionKey)) begin(beat);
+      arm();
+    });
+  }
+
+  return {
+    add(beat) {
+      waiting.set(beat.sessionKey, beat);
+      arm();
+    },
+    [Symbol.dispose]() {
+      timer?.[Symbol.dispose]();
+      waiting.clear();
+    },
+  };
+}
+
+function reportLeft(deps: HeartbeatDeps, runId: string, about: unknown): void {
+  resumeBeat(deps, runId, about).catch((error: unknown) =>
+    deps.log.error(`the end of a heartbeat could not be reported: ${messageOf(error)}`, { runId, error }),
+  );
+}
+
 export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbeat {
   const { config, clock, log } = deps;
   /** When each agent beats next, on the clock that only goes forward. */
   const due = new Map<string, number>();
   const asked = new Map<string, Beat>();
   const running = new Set<string>();
-  /** What came in outside the active hours, by session. */
-  const quiet = new Map<string, Beat>();
   let timer: Disposable | undefined;
-  let hours: Disposable | undefined;
   let isClosed = false;
 
+  const quiet = createQuietBeats(deps, (beat) => askIn(COALESCE_MS, beat));
   const every = (agentId: string): number => heartbeatSettings(config.current, agentId).everyMs;
 
   function plan(from: number): void {
@@ -61,28 +100,14 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   }
   plan(startedAt);
 
-  function later(beat: Beat, when: Exclude<Tried, "over">): void {
-    if (when === "active-hours") {
-      quiet.set(beat.sessionKey, beat);
-      return awaitHours();
-    }
-    ask(beat);
-    arm(RETRY_MS);
+  function again(beat: Beat, tried: Tried): void {
+    if (tried === "active-hours") quiet.add(beat);
+    else if (tried === "soon") askIn(RETRY_MS, beat);
   }
 
-  /** Has those beats run whose active hours have begun. */
-  function awaitHours(): void {
-    if (isClosed || hours || quiet.size === 0) return;
-    hours = clock.after(HOURS_MS, () => {
-      hours = undefined;
-      for (const [sessionKey, beat] of quiet) {
-        if (!isActiveHour(heartbeatSettings(config.current, beat.agentId), config.current.agents?.defaults?.userTimezone, clock.now())) continue;
-        quiet.delete(sessionKey);
-        ask(beat);
-        arm(COALESCE_MS);
-      }
-      awaitHours();
-    });
+  function askIn(ms: number, beat: Beat): void {
+    ask(beat);
+    arm(ms);
   }
 
   function ask(beat: Beat): void {
@@ -105,7 +130,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
       asked.delete(sessionKey);
       running.add(sessionKey);
       runBeat(deps, beat)
-        .then((tried) => tried === "over" || later(beat, tried))
+        .then((tried) => again(beat, tried))
         .catch((error: unknown) => log.error(`a heartbeat of ${agentId} could not be run: ${messageOf(error)}`, { agentId, sessionKey, error }))
         .finally(() => {
           running.delete(sessionKey);
@@ -118,12 +143,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   const beatOf = (agentId: string, reason: string): Beat => ({ agentId, sessionKey: beatSession(config.current, agentId), reason });
 
   return {
-    resume(left) {
-      for (const { key, about } of left)
-        resumeBeat(deps, key, about).catch((error: unknown) =>
-          log.error(`the end of a heartbeat could not be reported: ${messageOf(error)}`, { runId: key, error }),
-        );
-    },
+    resume: (left) => left.forEach(({ key, about }) => reportLeft(deps, key, about)),
     wake({ reason, agentId, sessionKey }) {
       if (isClosed) return;
       if (sessionKey !== undefined) {
@@ -147,7 +167,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
     [Symbol.dispose]() {
       isClosed = true;
       timer?.[Symbol.dispose]();
-      hours?.[Symbol.dispose]();
+      quiet[Symbol.dispose]();
     },
   };
 }

@@ -50,15 +50,19 @@ export function createLazyHeartbeat(deps: LazyHeartbeatDeps): LazyHeartbeat {
     void open().then((heartbeat) => heartbeat.wake(request), failed);
   }
 
+  /** Lines that asked for a beat and were not acted on: before the previous process died, or while heartbeats were off. */
+  async function wakeWaiting(): Promise<void> {
+    for (const { sessionKey, source } of await store.read("injections.waking", {})) wake({ sessionKey, reason: source === "exec" ? "exec-event" : source });
+  }
+
   return {
     async start() {
       startedAt = clock.monotonic();
       planned = planOf();
       arm(first());
-      const [left, waking] = await Promise.all([store.read("idempotency.running", { scope: "heartbeat" }), store.read("injections.waking", {})]);
+      const left = await store.read("idempotency.running", { scope: "heartbeat" });
       if (left.length > 0) void open().then((heartbeat) => heartbeat.resume(left), failed);
-      // Lines that asked for a beat before the previous process died.
-      for (const { sessionKey, source } of waking) wake({ sessionKey, reason: source === "exec" ? "exec-event" : source });
+      await wakeWaiting();
     },
     follow() {
       if (startedAt === undefined || planned === planOf()) return;
@@ -71,7 +75,11 @@ export function createLazyHeartbeat(deps: LazyHeartbeatDeps): LazyHeartbeat {
       }, failed);
     },
     wake,
-    setEnabled: (enabled) => void (isEnabled = enabled),
+    setEnabled(enabled) {
+      const isTurnedOn = enabled && !isEnabled;
+      isEnabled = enabled;
+      if (isTurnedOn) wakeWaiting().catch(failed);
+    },
     get isEnabled() {
       return isEnabled;
     },

@@ -29,6 +29,15 @@ const restOf = (key: string): string => key.replace(AGENT, "");
 /** True for the session that messages go to by default. */
 export const isMainKey = (key: string): boolean => key === "global" || restOf(key) === "main";
 
+/** What starts a session that nobody writes in: the first part of its key after the agent. */
+export const AUTOMATION = ["cron", "hook", "subagent", "heartbeat"] as const;
+
+/** What a session belongs to that was not started by a message: a job, a webhook, a sub-agent or heartbeats. Undefined for chats. */
+export function automationOf(key: string): (typeof AUTOMATION)[number] | undefined {
+  const [first] = restOf(key).split(":");
+  return AUTOMATION.find((kind) => kind === first);
+}
+
 /** Each agent has a main chat: those of others than `main` say whose it is. */
 function mainName(key: string): string {
   const [, agentId = "main"] = key.split(":");

@@ -69,6 +69,8 @@ export interface RunRequest {
 export interface HeartbeatRun {
   /** It passes something on: a short answer is no acknowledgement. */
   readonly isRelay?: true;
+  /** Something has happened that it is about: its answer is sent also when it has the text of the last one. */
+  readonly hasNews?: true;
   /** What clients and chats are shown: nothing, when it runs for its own sake. */
   readonly isSilent?: true;
   /** It runs outside this session, which learns what was sent, and remembers it. */

@@ -74,6 +74,8 @@ test("jobs are listed, changed, run by hand and removed on the command line", as
   );
   const { id } = JSON.parse(added.output) as Job;
   expect((await gateway.cli("cron", "list")).output).toMatch(/Nightly.*0 3 \* \* \* \(UTC\)/);
+  expect((await gateway.cli("cron", "next", "--id", id, "--count", "1")).output).toMatch(/^Times in UTC:\n\S+ \S+ 03:00:00 UTC {2}\(in .+\)\n$/);
+  expect((await gateway.cli("cron", "next", "0 * * * *", "--tz", "Asia/Tokyo")).output).toMatch(/^Times in Asia\/Tokyo:\n[^]*\nA job runs by up to 5m later/);
   expect((await gateway.cli("cron", "run", id)).output).toBe("Done.\n");
   expect(asked("w-nightly")).toBe(1);
   expect((await gateway.cli("cron", "disable", id)).output).toContain("it does not run");
@@ -87,6 +89,8 @@ test("jobs are listed, changed, run by hand and removed on the command line", as
   await expect.poll(() => existsSync(file) && JSON.parse(readFileSync(file, "utf8")), PATIENCE).toMatchObject({ version: 1, jobs: [{ id, name: "Nightly" }] });
   expect((await gateway.cli("cron", "rm", id)).code).toBe(0);
   expect((await gateway.cli("cron", "rm", id)).code).toBe(1);
+  const { error } = await gateway.operator.request("cron.run", { id });
+  expect(error).toMatchObject({ code: "UNAVAILABLE", retryable: false, details: { code: "CRON_JOB_NOT_FOUND", jobId: id } });
   expect((await gateway.cli("cron", "add", "--name", "x", "--cron", "61 * * * *", "--message", "x")).output).toContain('"61 * * * *" cannot be used');
   expect((await gateway.cli("cron", "add", "--name", "x", "--every", "1h")).output).toContain("--message for the agent");
   expect((await gateway.cli("cron", "add", "--name", "x", "--at", "1h", "--tz", "UTC", "--message", "x")).output).toContain("belong to --cron");
@@ -129,6 +133,7 @@ test("the owner asks for a reminder in a chat, and the job is there with its sch
   });
   telegram.say("remind me every weekday at 9");
   await expect.poll(() => texts(), PATIENCE).toContain("It is scheduled.");
+  expect(gateway.model.requests.at(-1)?.body).toMatch(/nextRun[^}]* at 9:00:00[^}]*\(Europe\/Berlin\)/);
   const { jobs } = await call<{ jobs: readonly Job[] }>("cron.list", {});
   expect(jobs).toMatchObject([
     { name: "Stand-up", schedule, sessionTarget: "main", payload: { kind: "systemEvent", text: "stand-up" }, state: { nextRunAtMs: expect.any(Number) } },

@@ -116,6 +116,22 @@ test("an alert reaches the chat once, and is not repeated while it stays the sam
   expect(texts().filter((text) => text === "The disk is nearly full.")).toHaveLength(1);
 });
 
+test("the same answer to something new is sent again: another event, or a changed HEARTBEAT.md", async () => {
+  gateway.model.answers(({ user }) => (/w-ring|HEARTBEAT\.md/.test(user) ? "The bell rang." : undefined));
+  const rang = (): number => texts().filter((text) => text === "The bell rang.").length;
+  for (const n of [1, 2]) {
+    await call("wake", { text: `w-ring ${n}`, mode: "now", idempotencyKey: `ring-${n}` });
+    await expect.poll(rang, PATIENCE).toBe(n);
+  }
+  const since = Date.now();
+  asks("- look at the bell\n");
+  beats({ every: "1s" });
+  await beatAs({ status: "skipped", reason: "duplicate" }, since);
+  const before = rang();
+  asks("- look at the bell and the door\n");
+  await expect.poll(rang, PATIENCE).toBe(before + 1);
+});
+
 test("a turn after an alert asks the model once, as every other", async () => {
   let n = 0;
   gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? `Warning ${(n += 1)}.` : undefined));

@@ -118,3 +118,14 @@ test("a signed request under a used delivery id is refused, and can be sent unde
   expect((await send("w-two", "d4")).status).toBe(409);
   await expect.poll(() => asked("w-two"), PATIENCE).toBe(1);
 });
+
+test("a report for which the main session has no space waits, and is there as soon as some lines were read", async () => {
+  const lines = Array.from({ length: 200 }, (_, n) => ({ text: `w-waits ${n}`, mode: "next-heartbeat" }));
+  expect(new Set((await Promise.all(lines.map((line) => postHook(gateway, "/wake", line)))).map(({ status }) => status))).toEqual(new Set([200]));
+  expect((await postHook(gateway, "/wake", { text: "w-toomany" })).status).toBe(429);
+  expect((await postHook(gateway, "/agent", { message: "say w-full", name: "Full" })).status).toBe(202);
+  await expect.poll(() => gateway.output(), PATIENCE).toContain('the report of the webhook run "Full" waits');
+  expect(asked("Hook Full: ")).toBe(0);
+  await gateway.operator.request("chat.send", { sessionKey: "main", message: "anything new?", idempotencyKey: "drains" });
+  await expect.poll(() => asked("Hook Full: Heard w-full."), PATIENCE).toBe(1);
+});

@@ -140,6 +140,38 @@ describeInBrowser("making and changing jobs in the page", () => {
     expect(jobs()).toEqual([]);
   });
 
+  test("what was typed is there again after a reload, and is gone once it was saved or discarded", async () => {
+    const page = await scene.open("jobs/new");
+    await page.getByLabel("Name").fill("Tea");
+    await page.getByRole("textbox", { name: "Reminder" }).fill("make tea");
+    await page.getByLabel("Repeat").selectOption("custom");
+    await page.getByLabel("Expression").fill("0 * * * *");
+    await page.getByLabel("Time zone").fill("Asia/Tokyo");
+    await page.reload();
+    await page.getByText("Restored what you typed before.").waitFor();
+    expect(await page.getByRole("textbox", { name: "Reminder" }).inputValue()).toBe("make tea");
+    await coming(page).getByText("Times in Asia/Tokyo").waitFor();
+    await coming(page).getByText("up to 5 minutes later").waitFor();
+    await page.getByRole("button", { name: "Add job" }).click();
+    await page.getByText("Tea was added.").waitFor();
+    await page.goto(`${scene.url}/jobs/new`);
+    expect(await page.getByLabel("Name").inputValue()).toBe("");
+    await page.getByLabel("Name").fill("Coffee");
+    await page.reload();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("");
+  });
+
+  test("a job with an interval of one and a half seconds can be renamed", async () => {
+    scene.cli("cron", "add", "--name", "Tick", "--every", "1500ms", "--message", "x", "--channel", "telegram", "--disabled");
+    const [before] = jobs();
+    const page = await scene.open(`jobs/${before?.id}/edit`);
+    await page.getByLabel("Name").fill("Tock");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Tock was changed.").waitFor();
+    expect(jobs()).toEqual([{ ...before, name: "Tock", updatedAtMs: expect.any(Number) }]);
+  });
+
   test("on a phone the form is as wide as the screen, and leaving it adds nothing", async () => {
     const page = await scene.open("jobs/new", { viewport: { width: 360, height: 740 } });
     await page.getByLabel("Name").fill("Nothing");

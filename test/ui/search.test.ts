@@ -5,6 +5,8 @@ import { openScene, type Scene } from "./harness/scene.ts";
 
 /** More than any list loads at first. */
 const SESSIONS = 200;
+/** Newer than all of those, and more than any list loads at first. */
+const RUNS = 70;
 /** Every tenth one began with the word, the others did not. */
 const NEEDLES = SESSIONS / 10;
 
@@ -12,6 +14,10 @@ const key = (n: number): string => `agent:main:web:s${n}`;
 
 async function seed(stateDir: string): Promise<void> {
   await using store = await openTestStore(stateDir);
+  for (let n = 0; n < RUNS; n += 1) {
+    const entry = { sessionId: `00000000-0000-4000-9000-${String(n).padStart(12, "0")}`, updatedAt: 1_760_000_000_000 + n, label: `Cron: Report ${n}` };
+    await store.commit([["sessions.put", { key: `agent:main:cron:report-${n}`, agentId: "main", entry }]]);
+  }
   for (let n = 0; n < SESSIONS; n += 1) {
     const sessionId = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
     const file = `agents/main/sessions/${sessionId}.jsonl`;
@@ -53,6 +59,30 @@ test("the search of the list finds all conversations by how they began, however 
   await page.getByText("Nothing has these words in its name or last message.").waitFor();
   await box.fill("");
   await more.waitFor();
+});
+
+test("sessions of jobs do not bury the conversations: they are counted, and shown when asked for", async () => {
+  const page = await scene.open("chat");
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  await page.getByRole("button", { name: /^Show more \(14[01] more\)$/ }).waitFor();
+  expect(await list.getByText("Cron: Report").count()).toBe(0);
+  await list.getByRole("button", { name: `Show automation (${RUNS})` }).click();
+  await list.getByRole("region", { name: "Jobs" }).getByText("Cron: Report 69").waitFor();
+  await list.getByText("The newest 60.").waitFor();
+  await page.reload();
+  await list.getByRole("region", { name: "Jobs" }).getByText("Cron: Report 69").waitFor();
+  await list.getByRole("button", { name: `Hide automation (${RUNS})` }).click();
+  await list.getByRole("region", { name: "Jobs" }).waitFor({ state: "detached" });
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("report 3");
+  await list.getByRole("region", { name: "Jobs" }).getByText("Cron: Report 3", { exact: true }).waitFor();
+  await page.goto(`${scene.url}/sessions`);
+  await page.getByText(`${RUNS} sessions of jobs, webhooks and sub-agents not shown`).waitFor();
+  expect(await page.getByRole("row", { name: /Cron: Report/ }).count()).toBe(0);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page
+    .getByRole("row", { name: /Cron: Report/ })
+    .first()
+    .waitFor();
 });
 
 test("a conversation has the same name in the list, its header, the sessions and the palette", async () => {

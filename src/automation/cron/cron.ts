@@ -15,7 +15,7 @@ import { changeJob, extraOf, jobOf, putJob, rowOf, type Extra } from "./jobs.ts"
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner } from "./runner.ts";
-import { checkSchedule, nextTimes, parseAt, timesOf, type Schedule } from "./schedule.ts";
+import { checkSchedule, parseAt, previewTimes, timesOf, type Preview, type Schedule } from "./schedule.ts";
 import { upcomingTimes, type Upcoming } from "./upcoming.ts";
 
 export type CronEvent = EventPayload<"cron">;
@@ -69,7 +69,7 @@ export interface Cron extends AsyncDisposable {
   /** Finished and missed runs, oldest first. */
   runs(id: string, limit: number): Promise<readonly CronEntry[]>;
   /** The times at which a schedule would run: of this job, or of a new one. Refuses a schedule that cannot be used. */
-  next(schedule: Schedule, count: number, id?: string): Promise<readonly number[]>;
+  next(schedule: Schedule, count: number, id?: string): Promise<Preview>;
   /** The coming times of all jobs, in order; of jobs that run often only how many there are. */
   upcoming(range: { readonly untilMs: number; readonly limit: number }): Promise<Upcoming>;
 }
@@ -91,10 +91,10 @@ export function entryOf({ jobId, scheduledAt, state, status, finishedAt, detail 
   return { ...about, ...record, ...(status === null ? {} : { status }) };
 }
 
-async function preview({ store, clock }: CronDeps, schedule: Schedule, count: number, id: string | undefined): Promise<readonly number[]> {
+async function preview({ store, clock }: CronDeps, schedule: Schedule, count: number, id: string | undefined): Promise<Preview> {
   const row = id === undefined ? undefined : await store.read("cron.job.get", { id });
   const checked = row ? patchedSchedule(jobOf(row).schedule, schedule, clock.now()) : checkSchedule(schedule, clock.now());
-  return nextTimes(checked, clock.now(), count, row?.id);
+  return previewTimes(checked, clock.now(), count, row?.id);
 }
 
 export function createCron(deps: CronDeps): Cron {

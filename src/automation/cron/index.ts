@@ -2,6 +2,6 @@
 export { createCron } from "./cron.ts";
 export { createCronFiles } from "./files.ts";
 export { cronTool } from "./tool.ts";
-export { nextTimes } from "./schedule.ts";
+export { previewTimes } from "./schedule.ts";
 export { createRetention } from "./retention.ts";
 export { postRun } from "./webhook.ts";

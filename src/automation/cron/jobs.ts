@@ -29,7 +29,11 @@ export function putJob(job: CronJob, version: number, extra: Extra): Write {
   return ["cron.job.put", { id, job: stored, enabled, nextRunAt: state.nextRunAtMs ?? null, version, ...(agentId === undefined ? {} : { agentId }) }];
 }
 
-const unknownJob = (id: string): AppError => new AppError("UNAVAILABLE", `unknown cron job id: ${id}`, { details: { id } });
+/** Clients know it as `UNAVAILABLE`, the documented code: the details say that nothing is to be waited for. */
+const unknownJob = (id: string): AppError =>
+  new AppError("NOT_FOUND", `unknown cron job id: ${id}`, {
+    details: { code: "CRON_JOB_NOT_FOUND", jobId: id, protocolCode: "UNAVAILABLE", retryable: false },
+  });
 
 /** A job's row. */
 export async function rowOf(store: Pick<Store, "read">, id: string): Promise<CronJobRow> {

@@ -2,7 +2,7 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { clip } from "../../base/text.ts";
-import { acceptedRequest, jobSlots, type Responder, type RunRequest } from "../../conversation/index.ts";
+import { acceptedRequest, jobSlots, type RunRequest } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { CronDeps, CronEvent } from "./cron.ts";
 import { listTimes, passedOverAs } from "./due.ts";
@@ -10,6 +10,7 @@ import type { CronJob } from "./job.ts";
 import { changeJobIfThere, extraOf, jobOf, type Extra } from "./jobs.ts";
 import { agentOf, isQuiet, costOf, isolatedSession, recordOf, requestOf, runIdOf, sessionOf, shownIn, type RunRecord } from "./run.ts";
 import { timesOf } from "./schedule.ts";
+import { retryWhileFull } from "../retry-while-full.ts";
 
 /** One time of one job. */
 export interface Slot {
@@ -45,7 +46,6 @@ export interface Runner {
 /** After 1, 2, 3, 4, and 5 or more failures in a row. */
 const BACK_OFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000];
 const ALERT_AFTER = 3;
-const OVERLOADED_PAUSE_MS = 1000;
 
 /** The job after one of its runs: what it did, and when it runs again after a failure. */
 function afterRun(job: CronJob, scheduledAt: number, { status, error, durationMs }: Ended, now: number): CronJob {
@@ -112,7 +112,7 @@ async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = 
     let request: Pick<RunRequest, "reply"> | undefined = outcome && (await acceptedRequest(store, runId));
     if (!outcome) {
       const asked = await requestOf(job, scheduledAt, clock.now(), config.current, store);
-      const { ended } = await accept(deps, asked, isClosed);
+      const { ended } = await retryWhileFull({ clock, isClosed }, () => runs.accept(asked));
       failpoint("cron.accepted");
       outcome = ended ?? (await runs.outcome(runId));
       request = asked;
@@ -152,20 +152,6 @@ async function markRunning(deps: CronDeps, jobId: string, runningAtMs: number): 
     // Its run matters more than its name.
     deps.log.debug(`the session of the cron job ${jobId} could not be named: ${messageOf(error)}`);
     return changeJobIfThere(deps.store, jobId, running);
-  }
-}
-
-/** A full inbox is waited for. */
-async function accept({ runs, clock }: CronDeps, request: RunRequest, isClosed: () => boolean): ReturnType<Responder["accept"]> {
-  for (;;) {
-    try {
-      return await runs.accept(request);
-    } catch (error) {
-      if (isClosed() || !(error instanceof AppError) || error.code !== "OVERLOADED") throw error;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      clock.after(OVERLOADED_PAUSE_MS, resolve);
-      await promise;
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { checkSchedule, parseAt, timesOf, type Schedule } from "./schedule.ts";
+import { checkSchedule, parseAt, previewTimes, timesOf, type Schedule } from "./schedule.ts";
 
 const NOW = Date.UTC(2026, 0, 15, 12);
 const next = (schedule: Schedule, after: string | number, id = "job"): string | undefined => {
@@ -55,6 +55,15 @@ test("full hours are spread by the job's id, unless the schedule says how", () =
   const offset = createHash("sha256").update("job-1").digest().readUInt32BE(0) % 300_000;
   expect(next({ kind: "cron", expr: "0 * * * *", tz: "UTC", staggerMs: 300_000 }, NOW, "job-1")).toBe(new Date(NOW + offset).toISOString());
   expect(next({ kind: "cron", expr: "0 * * * *", tz: "UTC", staggerMs: 0 }, NOW, "job-1")).toBe("2026-01-15T13:00:00.000Z");
+});
+
+test("a preview names its zone, and says by how much a new job is spread; that of a job has its delay in it", () => {
+  const hourly: Schedule = { kind: "cron", expr: "0 * * * *", tz: "Asia/Tokyo" };
+  expect(previewTimes(hourly, NOW, 2)).toEqual({ times: [NOW + 3_600_000, NOW + 7_200_000], tz: "Asia/Tokyo", spreadMs: 300_000 });
+  expect(previewTimes({ ...hourly, staggerMs: 0 }, NOW, 1)).toEqual({ times: [NOW + 3_600_000], tz: "Asia/Tokyo" });
+  expect(previewTimes(hourly, NOW, 1, "job-1")).toEqual({ times: [timesOf(hourly, "job-1").next(NOW)], tz: "Asia/Tokyo" });
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  expect(previewTimes({ kind: "every", everyMs: 60_000, anchorMs: NOW }, NOW, 1)).toEqual({ times: [NOW + 60_000], tz: here });
 });
 
 test("an hourly job runs in both passes of a repeated hour, a daily one once", () => {

@@ -32,9 +32,12 @@ function isHourly(expr: string): boolean {
   return minute === "0" && hour !== undefined && hour.includes("*") && (fields.length === 5 || fields[0] === "0");
 }
 
+/** The delay after each match is shorter than this; 0: there is none. */
+const longestStagger = ({ expr, staggerMs }: Expression): number => staggerMs ?? (isHourly(expr) ? DEFAULT_STAGGER_MS : 0);
+
 /** The delay after each match, the same for a job at all times: the first four bytes of SHA-256 of its id, modulo the stagger. */
-function staggerOf(jobId: string, { expr, staggerMs }: Expression): number {
-  const most = staggerMs ?? (isHourly(expr) ? DEFAULT_STAGGER_MS : 0);
+function staggerOf(jobId: string, schedule: Expression): number {
+  const most = longestStagger(schedule);
   return most === 0 ? 0 : createHash("sha256").update(jobId).digest().readUInt32BE(0) % most;
 }
 
@@ -138,10 +141,24 @@ export function minutesAndSeconds(schedule: Expression, jobId: string): { readon
   return { hours, offsets: minutes.flatMap((at) => seconds.map((by) => at * MINUTE_MS + by * 1000 + stagger)) };
 }
 
-/** The next times of a schedule, for previews. Without a job they are those that are written, not spread over some minutes. */
-export function nextTimes(schedule: Schedule, after: number, count: number, jobId?: string): readonly number[] {
-  const times = timesOf(jobId === undefined && schedule.kind === "cron" ? { ...schedule, staggerMs: 0 } : schedule, jobId ?? "");
+/** The zone that the times of a schedule are meant in: its own, or this machine's. */
+export const zoneOf = (schedule: Schedule): string =>
+  (schedule.kind === "cron" ? schedule.tz?.trim() : undefined) || Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The next times of a schedule, before a job has it or after. */
+export interface Preview {
+  readonly times: readonly number[];
+  /** IANA name. */
+  readonly tz: string;
+  /** A new job runs by up to this later: its delay follows from its id, which it gets when it is added. Times of a job have it in them. */
+  readonly spreadMs?: number;
+}
+
+export function previewTimes(schedule: Schedule, after: number, count: number, jobId?: string): Preview {
+  const isNew = jobId === undefined && schedule.kind === "cron";
+  const spreadMs = isNew ? longestStagger(schedule) : 0;
+  const times = timesOf(isNew ? { ...schedule, staggerMs: 0 } : schedule, jobId ?? "");
   const found: number[] = [];
   for (let at = times.next(after); at !== undefined && found.length < count; at = times.next(at)) found.push(at);
-  return found;
+  return { times: found, tz: zoneOf(schedule), ...(spreadMs > 0 ? { spreadMs } : {}) };
 }

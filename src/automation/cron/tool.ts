@@ -23,6 +23,7 @@ import type { Cron } from "./cron.ts";
 import type { CronJob, JobPatch, NewJob } from "./job.ts";
 import { jobOf } from "./jobs.ts";
 import { agentOf, sessionOf, WEBCHAT } from "./run.ts";
+import { zoneOf } from "./schedule.ts";
 
 export interface CronToolDeps {
   readonly cron: Omit<Cron, "start" | typeof Symbol.asyncDispose>;
@@ -140,13 +141,26 @@ async function ownJob(deps: CronToolDeps, caller: ToolContext, id: string): Prom
 async function list(deps: CronToolDeps, { params, context }: ToolCall): Promise<unknown> {
   const all = await deps.cron.list({ includeDisabled: params["includeDisabled"] === true });
   const jobs = all.filter((job) => refusedAgentOf(deps, context, job) === undefined);
-  return { jobs, ...(jobs.length === all.length ? {} : { ofOtherAgents: all.length - jobs.length }) };
+  return { jobs: jobs.map(withNextRun), ...(jobs.length === all.length ? {} : { ofOtherAgents: all.length - jobs.length }) };
+}
+
+/** When a job runs next, for people: with the delay of jobs that are spread, in the zone of its schedule, which is named. */
+function withNextRun(job: CronJob): CronJob & { readonly nextRun?: string } {
+  const { nextRunAtMs: at } = job.state;
+  if (at === undefined) return job;
+  const timeZone = zoneOf(job.schedule);
+  try {
+    return { ...job, nextRun: `${new Intl.DateTimeFormat("en-US", { dateStyle: "full", timeStyle: "medium", timeZone }).format(at)} (${timeZone})` };
+  } catch {
+    // A zone that another program wrote and this one does not know: the planner reports it.
+    return job;
+  }
 }
 
 const MINUTE_MS = 60_000;
 
 /** Seconds or minutes that a model wrote as milliseconds would have a job run all the time: the answer says what was asked for. */
-function withWarning(job: CronJob): CronJob | (CronJob & { readonly warning: string }) {
+function withWarning<Shown extends CronJob>(job: Shown): Shown & { readonly warning?: string } {
   if (job.schedule.kind !== "every" || job.schedule.everyMs >= MINUTE_MS) return job;
   const { everyMs } = job.schedule;
   const written = everyMs < 1000 ? "more than once a second, so it runs once a second" : `every ${everyMs / 1000} seconds`;
@@ -164,7 +178,7 @@ async function add(deps: CronToolDeps, { params, context }: ToolCall): Promise<u
   // Checked right above.
   const input = (await withContext(complete, count, context.sessionKey, deps)) as NewJob;
   await checkReach(deps, context, { agentId: input.agentId ?? context.agentId, sessionKey: input.sessionKey ?? context.sessionKey });
-  return withWarning(await deps.cron.add(input));
+  return withWarning(withNextRun(await deps.cron.add(input)));
 }
 
 async function update(deps: CronToolDeps, { params, context }: ToolCall, id: string): Promise<unknown> {
@@ -179,7 +193,7 @@ async function update(deps: CronToolDeps, { params, context }: ToolCall, id: str
     const isForeign = agentOfKey(sessionOf(reach, deps.config.current), { defaultAgentId: context.agentId }) !== context.agentId.toLowerCase();
     if (isForeign || patch.agentId !== undefined || patch.sessionKey !== undefined) await checkReach(deps, context, reach);
   }
-  return withWarning(await deps.cron.update(id, patch));
+  return withWarning(withNextRun(await deps.cron.update(id, patch)));
 }
 
 async function carryOut(deps: CronToolDeps, call: ToolCall): Promise<unknown> {

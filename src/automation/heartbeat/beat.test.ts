@@ -17,6 +17,7 @@ const facts: BeatFacts = {
   isBusy: false,
   file: { state: "filled" },
   isUnchanged: false,
+  isEdited: false,
   isPaused: false,
 };
 const set = (heartbeat: object, more: OpenClawConfig = {}): BeatFacts => ({ ...facts, config: { ...config, ...more, agents: { defaults: { heartbeat } } } });
@@ -77,6 +78,14 @@ test("the agent is asked about what waits, and at its regular times also about i
   expect(message(beat, set({ prompt: "Look around." }))).toMatch(/^Look around\.\nCurrent time: /);
   expect(message({ ...beat, reason: "exec-event" }, { ...facts, pending: ["exec"] })).toMatch(/^A command that you started[^]*has ended/);
   expect(message(beat, { ...facts, pending: ["cron"] })).toMatch(/^A reminder is due[^]*Read HEARTBEAT\.md/);
+});
+
+test("a beat says whether something new caused it", () => {
+  const cause = (one: Beat, given: BeatFacts): unknown => requestOf(one, "1", given).heartbeat;
+  expect(cause(beat, facts)).toEqual({});
+  expect(cause(beat, { ...facts, isEdited: true })).toEqual({ hasNews: true });
+  expect(cause({ ...beat, reason: "hook:1" }, { ...facts, pending: ["hook"] })).toEqual({ hasNews: true });
+  expect(cause(beat, { ...facts, pending: ["cron"] })).toEqual({ hasNews: true, isRelay: true });
 });
 
 test("a beat outside the main session has its own key, few tools, and the lines of the main one", () => {

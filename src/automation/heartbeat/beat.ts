@@ -36,6 +36,8 @@ export interface BeatFacts {
   readonly file: HeartbeatFile;
   /** Nothing that the file watches changed since it was last in order. */
   readonly isUnchanged: boolean;
+  /** The file, or what it watches, changed since the last beat that asked about it. */
+  readonly isEdited: boolean;
   readonly isPaused: boolean;
 }
 
@@ -142,7 +144,9 @@ export function requestOf(beat: Beat, cause: string, facts: BeatFacts): RunReque
   const target = targetOf(beat, entry, config);
   const reply = target === "none" ? undefined : target;
   const isIsolated = settings.isolated === true && isTimed(beat);
+  const hasNews = facts.pending.length > 0 || facts.isEdited;
   const heartbeat = {
+    ...(hasNews ? { hasNews: true as const } : {}),
     ...(facts.pending.includes("exec") || facts.pending.includes("cron") ? { isRelay: true as const } : {}),
     ...(target === "none" ? { isSilent: true as const } : {}),
     ...(isIsolated ? { main: sessionKey } : {}),

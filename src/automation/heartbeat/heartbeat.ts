@@ -4,10 +4,10 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import { heartbeatAgents, heartbeatSettings } from "../../config/index.ts";
+import { heartbeatAgents, heartbeatSettings, isActiveHour } from "../../config/index.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import { beatSession, isTimed, type Beat } from "./beat.ts";
-import { resumeBeat, runBeat, type BeatDeps } from "./run-beat.ts";
+import { resumeBeat, runBeat, type BeatDeps, type Tried } from "./run-beat.ts";
 
 export interface WakeRequest {
   readonly reason: string;
@@ -32,11 +32,54 @@ export interface Heartbeat extends Disposable {
 
 const COALESCE_MS = 250;
 const RETRY_MS = 1000;
+/** How often it is looked whether the active hours have begun, while something waits for them. */
+const HOURS_MS = 60_000;
 
 /** More urgent first: of requests that come together, the reason of the most urgent counts. */
 function urgency(reason: string): number {
   if (reason === "manual" || reason === "exec-event" || reason.startsWith("hook:")) return 3;
   return reason === "retry" ? 0 : reason === "interval" ? 1 : 2;
+}
+
+interface QuietBeats extends Disposable {
+  add(beat: Beat): void;
+}
+
+/** Beats that were asked for outside the active hours of their agents; `begin` is called with each once they have begun. */
+function createQuietBeats({ config, clock }: Pick<HeartbeatDeps, "config" | "clock">, begin: (beat: Beat) => void): QuietBeats {
+  const waiting = new Map<string, Beat>();
+  let timer: Disposable | undefined;
+
+  const isActive = ({ agentId }: Beat): boolean => {
+    const { current } = config;
+    return isActiveHour(heartbeatSettings(current, agentId), current.agents?.defaults?.userTimezone, clock.now());
+  };
+
+  function arm(): void {
+    if (waiting.size === 0) return;
+    timer ??= clock.after(HOURS_MS, () => {
+      timer = undefined;
+      for (const [sessionKey, beat] of waiting) if (isActive(beat) && waiting.delete(sessionKey)) begin(beat);
+      arm();
+    });
+  }
+
+  return {
+    add(beat) {
+      waiting.set(beat.sessionKey, beat);
+      arm();
+    },
+    [Symbol.dispose]() {
+      timer?.[Symbol.dispose]();
+      waiting.clear();
+    },
+  };
+}
+
+function reportLeft(deps: HeartbeatDeps, runId: string, about: unknown): void {
+  resumeBeat(deps, runId, about).catch((error: unknown) =>
+    deps.log.error(`the end of a heartbeat could not be reported: ${messageOf(error)}`, { runId, error }),
+  );
 }
 
 export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbeat {
@@ -48,6 +91,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   let timer: Disposable | undefined;
   let isClosed = false;
 
+  const quiet = createQuietBeats(deps, (beat) => askIn(COALESCE_MS, beat));
   const every = (agentId: string): number => heartbeatSettings(config.current, agentId).everyMs;
 
   function plan(from: number): void {
@@ -56,9 +100,14 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   }
   plan(startedAt);
 
-  function later(beat: Beat): void {
+  function again(beat: Beat, tried: Tried): void {
+    if (tried === "active-hours") quiet.add(beat);
+    else if (tried === "soon") askIn(RETRY_MS, beat);
+  }
+
+  function askIn(ms: number, beat: Beat): void {
     ask(beat);
-    arm(RETRY_MS);
+    arm(ms);
   }
 
   function ask(beat: Beat): void {
@@ -81,7 +130,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
       asked.delete(sessionKey);
       running.add(sessionKey);
       runBeat(deps, beat)
-        .then((done) => done || later(beat))
+        .then((tried) => again(beat, tried))
         .catch((error: unknown) => log.error(`a heartbeat of ${agentId} could not be run: ${messageOf(error)}`, { agentId, sessionKey, error }))
         .finally(() => {
           running.delete(sessionKey);
@@ -94,12 +143,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
   const beatOf = (agentId: string, reason: string): Beat => ({ agentId, sessionKey: beatSession(config.current, agentId), reason });
 
   return {
-    resume(left) {
-      for (const { key, about } of left)
-        resumeBeat(deps, key, about).catch((error: unknown) =>
-          log.error(`the end of a heartbeat could not be reported: ${messageOf(error)}`, { runId: key, error }),
-        );
-    },
+    resume: (left) => left.forEach(({ key, about }) => reportLeft(deps, key, about)),
     wake({ reason, agentId, sessionKey }) {
       if (isClosed) return;
       if (sessionKey !== undefined) {
@@ -123,6 +167,7 @@ export function createHeartbeat(deps: HeartbeatDeps, startedAt: number): Heartbe
     [Symbol.dispose]() {
       isClosed = true;
       timer?.[Symbol.dispose]();
+      quiet[Symbol.dispose]();
     },
   };
 }

@@ -6,7 +6,7 @@ import { isRecord } from "../../base/records.ts";
 import type { Config } from "../../config/index.ts";
 import { acceptedRequest, type Responder, type RunRequest } from "../../conversation/index.ts";
 import type { Store, Write } from "../../store/index.ts";
-import { beatSession, eventOf, requestOf, skipOf, targetOf, wakingLine, type Beat, type BeatFacts, type HeartbeatEvent } from "./beat.ts";
+import { beatSession, eventOf, isTimed, requestOf, skipOf, targetOf, wakingLine, type Beat, type BeatFacts, type HeartbeatEvent } from "./beat.ts";
 import { fingerprint, readHeartbeatFile } from "./heartbeat-file.ts";
 
 export interface BeatDeps {
@@ -31,8 +31,9 @@ export interface BeatDeps {
 const LAST = "heartbeat.last";
 /** Rows of beats whose end is not reported yet. */
 const OPEN_BEATS = "heartbeat";
-/** How the watched files of an agent stood when all was well. */
+/** How HEARTBEAT.md and what it watches stood when all was well, and when the agent was last asked about them. */
 const stateKey = (agentId: string): string => `heartbeat.ok:${agentId}`;
+const askedKey = (agentId: string): string => `heartbeat.asked:${agentId}`;
 
 export const lastHeartbeat = async (store: Pick<Store, "read">): Promise<HeartbeatEvent | null> =>
   // Written below, and nowhere else.
@@ -51,10 +52,14 @@ async function factsOf(deps: BeatDeps, beat: Beat): Promise<BeatFacts & { readon
   const lines = waiting.flatMap((line) => wakingLine(line, beat) ?? []);
   const pending = lines.filter(({ ref }) => ref === undefined || !deps.isSeen(ref)).map(({ source }) => source);
   const refs = lines.flatMap(({ ref }) => ref ?? []);
-  const standing = file.watched && (await fingerprint(workspace, file.watched));
-  const isUnchanged = standing !== undefined && standing === (await store.read("meta.get", { key: stateKey(agentId) }));
+  // Only beats at regular times ask about the file.
+  const standing = isTimed(beat) && file.state === "filled" ? await fingerprint(workspace, file.watched ?? []) : undefined;
+  const [wasWell, wasAsked] =
+    standing === undefined ? [] : await Promise.all([store.read("meta.get", { key: stateKey(agentId) }), store.read("meta.get", { key: askedKey(agentId) })]);
+  const isUnchanged = file.watched !== undefined && standing !== undefined && standing === wasWell;
+  const isEdited = standing !== undefined && wasAsked !== undefined && standing !== wasAsked;
   const isBusy = deps.isBusy(sessionKey);
-  return { config: config.current, now, entry: row?.entry, pending, refs, file, standing, isUnchanged, isBusy, isPaused: deps.isPaused() };
+  return { config: config.current, now, entry: row?.entry, pending, refs, file, standing, isUnchanged, isEdited, isBusy, isPaused: deps.isPaused() };
 }
 
 async function report({ store, emit }: BeatDeps, event: HeartbeatEvent): Promise<void> {
@@ -72,7 +77,7 @@ async function unready(deps: BeatDeps, beat: Beat, { entry }: BeatFacts): Promis
 interface Begun {
   readonly agentId: string;
   readonly startedAt: number;
-  /** How the watched files stood. */
+  /** How the files stood that it asks about. */
   readonly standing?: string | undefined;
 }
 
@@ -94,6 +99,12 @@ async function accept({ runs }: BeatDeps, request: RunRequest, about: Begun): Pr
   }
 }
 
+function standingWrites(agentId: string, standing: string | undefined, { status }: HeartbeatEvent): readonly Write[] {
+  if (standing === undefined || status === "failed") return [];
+  const asked: Write = ["meta.set", { key: askedKey(agentId), value: standing }];
+  return status.startsWith("ok") ? [asked, ["meta.set", { key: stateKey(agentId), value: standing }]] : [asked];
+}
+
 /** Waits for the end of a beat, and reports it. */
 async function follow({ runs, config, clock, store, emit }: BeatDeps, request: RunRequest, { agentId, startedAt, standing }: Begun): Promise<void> {
   const outcome = await runs.outcome(request.runId);
@@ -103,7 +114,7 @@ async function follow({ runs, config, clock, store, emit }: BeatDeps, request: R
   const event = eventOf(outcome, request, config.current, { ts, durationMs: Math.max(0, ts - startedAt) });
   await store.commit([
     ["meta.set", { key: LAST, value: event }],
-    ...(standing !== undefined && event.status.startsWith("ok") ? [["meta.set", { key: stateKey(agentId), value: standing }] satisfies Write] : []),
+    ...standingWrites(agentId, standing, event),
     ["idempotency.complete", { scope: OPEN_BEATS, key: request.runId, result: { status: event.status } }],
   ]);
   failpoint("heartbeat.reported");
@@ -118,27 +129,30 @@ export async function resumeBeat(deps: BeatDeps, runId: string, about: unknown):
   else await deps.store.write("idempotency.abandon", { scope: OPEN_BEATS, key: runId });
 }
 
-/** Resolves when the beat is over; false when it has to be tried again. */
-export async function runBeat(deps: BeatDeps, beat: Beat): Promise<boolean> {
+/** When a beat that did not run is tried again: soon, when the agent may be woken again, or not at all. */
+export type Tried = "over" | "soon" | "active-hours";
+
+/** Resolves when the beat is over, or has to be tried again. */
+export async function runBeat(deps: BeatDeps, beat: Beat): Promise<Tried> {
   const { clock } = deps;
   const facts = await factsOf(deps, beat);
   const why = skipOf(beat, facts) ?? (await unready(deps, beat, facts));
-  if (why === "requests-in-flight") return false;
+  if (why === "requests-in-flight") return "soon";
   if (why === "nothing-pending") deps.done(facts.refs);
   // Nobody waits for what is off, or was dealt with by another turn.
-  if (why === "disabled" || why === "nothing-pending") return true;
+  if (why === "disabled" || why === "nothing-pending") return "over";
   if (why !== undefined) {
     await report(deps, { ts: facts.now, status: "skipped", reason: why, durationMs: Math.max(0, clock.now() - facts.now) });
-    return true;
+    return why === "quiet-hours" && !isTimed(beat) && facts.pending.length > 0 ? "active-hours" : "over";
   }
   // Beats of several sessions may come in the same millisecond.
   const isOwn = beat.sessionKey === beatSession(deps.config.current, beat.agentId);
   const request = requestOf(beat, isOwn ? String(facts.now) : `${facts.now}:${beat.sessionKey}`, facts);
   const begun: Begun = { agentId: beat.agentId, startedAt: facts.now, standing: facts.standing };
   failpoint("heartbeat.due");
-  if (!(await accept(deps, request, begun))) return false;
+  if (!(await accept(deps, request, begun))) return "soon";
   failpoint("heartbeat.accepted");
   deps.done(facts.refs);
   await follow(deps, request, begun);
-  return true;
+  return "over";
 }

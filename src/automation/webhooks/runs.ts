@@ -13,6 +13,7 @@ import type { Store } from "../../store/index.ts";
 import { withoutMarkers, type MarkUntrusted } from "../../tools/index.ts";
 import { recordOf, SUMMARY_NOTE, targetOf } from "../cron/run.ts";
 import { timeLine } from "../time-line.ts";
+import { retryWhileFull } from "../retry-while-full.ts";
 import type { AgentAction, WakeAction, WakeMode } from "./action.ts";
 
 export interface HookRunsDeps {
@@ -113,7 +114,12 @@ async function requestOf({ clock, config, store }: HookRunsDeps, mark: MarkUntru
 }
 
 /** Waits for the end of a run and reports it to the main session. */
-async function report({ runs, notify, store }: HookRunsDeps, id: string, { name, wakeMode, isSent }: About, isClosed: () => boolean): Promise<void> {
+async function report(
+  { runs, notify, store, clock, log }: HookRunsDeps,
+  id: string,
+  { name, wakeMode, isSent }: About,
+  isClosed: () => boolean,
+): Promise<void> {
   const outcome = await runs.outcome(id);
   const isLeft = outcome === undefined ? isClosed() : outcome.status === "error" && outcome.failure?.kind === "restarting";
   if (isLeft) return;
@@ -125,7 +131,9 @@ async function report({ runs, notify, store }: HookRunsDeps, id: string, { name,
     const said = (status === "ok" ? summary : (error ?? summary)) ?? status;
     const text = `Hook ${name}${status === "ok" ? "" : ` (${status})`}: ${withoutMarkers(said)}`;
     // What the user was sent is only for the record.
-    await notify({ text, idempotencyKey: `${id}:summary`, ...(isSent ? {} : { wake: wakeMode, reason: `hook:${id}` }) });
+    const line = { text, idempotencyKey: `${id}:summary`, ...(isSent ? {} : { wake: wakeMode, reason: `hook:${id}` }) };
+    const waits = (): void => log.warn(`the report of the webhook run "${name}" waits: the main session has too many lines to read first`, { runId: id });
+    await retryWhileFull({ clock, isClosed, waits }, () => notify(line));
     failpoint("webhook.reported");
   }
   await store.write("idempotency.complete", { scope: HOOK_RUNS, key: id, result: { status } });

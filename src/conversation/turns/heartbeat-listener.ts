@@ -48,7 +48,8 @@ async function judge(item: Item, entry: SessionEntry | undefined, end: TurnEnd, 
     return { result: { status: isEmpty ? "ok-empty" : "ok-token", isShown: ack }, payloads: ack ? [{ text: ACK }] : [], isForgotten: true };
   }
   const about = { preview: clip(payload.text ?? "", PREVIEW_CHARS), ...(hasMedia(payload) ? { hasMedia: true } : {}) };
-  if (isRepeated(payload, entry, deps.clock.now())) return { result: { status: "skipped", reason: "duplicate", ...about }, payloads: [], isForgotten: true };
+  const isOldNews = request?.heartbeat?.hasNews !== true && isRepeated(payload, entry, deps.clock.now());
+  if (isOldNews) return { result: { status: "skipped", reason: "duplicate", ...about }, payloads: [], isForgotten: true };
   const why = request?.heartbeat?.isSilent === true ? "no-target" : shows.showAlerts ? undefined : "alerts-disabled";
   if (why !== undefined) return { result: { status: "skipped", reason: why, ...about }, payloads: [], isForgotten: false };
   return { result: { status: "sent", ...about }, payloads: [...all.filter(isThought), payload], isForgotten: false };

@@ -18,7 +18,10 @@ const idOf = (params: { readonly id: string } | { readonly jobId: string }): str
 export function cronHandlers(cron: CronPort, clock: Pick<Clock, "now">): HandlersOf<"cron"> {
   return {
     "cron.upcoming": ({ untilMs = clock.now() + DAY_MS, limit = UPCOMING }) => cron.upcoming({ untilMs, limit }),
-    "cron.next": async ({ schedule, count = NEXT, id }) => ({ times: [...(await cron.next(schedule, count, id))] }),
+    "cron.next": async ({ schedule, count = NEXT, id }) => {
+      const { times, ...about } = await cron.next(schedule, count, id);
+      return { times: [...times], ...about };
+    },
     "cron.list": async (params) => ({ jobs: [...(await cron.list(params))] }),
     "cron.status": async () => ({ ...(await cron.status()), storePath: cron.path() }),
     "cron.add": ({ idempotencyKey: _key, ...job }) => cron.add(job),

@@ -20,6 +20,6 @@ export { loadWebDevice, storedTokens, type KeyStore, type TextStorage } from "./
 export type { EventName, EventPayload, MethodName, MethodParams, MethodResult } from "../catalog.ts";
 export type { ClientInfo, HelloOk } from "../connect.ts";
 export type { EventFrame } from "../frames.ts";
-export { isMainKey, readableKey, sessionName, type Nameable } from "../../base/session-name.ts";
+export { automationOf, isMainKey, readableKey, sessionName, type Nameable } from "../../base/session-name.ts";
 export { heartbeatText } from "../heartbeat-text.ts";
 export { flatBranch, subagentTree, waitsFor, type SubagentBranch, type SubagentRoot } from "../subagent-tree.ts";

@@ -68,7 +68,9 @@ const State = closed({
 /** Our own: what happens to runs that were missed while the gateway was not running, and when failures are reported. */
 const ownFields = {
   missed: maybe(
-    choice(["skip", "last", "all"], { description: "Which of the missed runs are made up for. Default last; a job with a fixed time always runs." }),
+    choice(["skip", "last", "all"], {
+      description: "Which of the runs that were missed by more than a minute are made up for. Default last; a job with a fixed time always runs.",
+    }),
   ),
   missedMaxAgeMs: maybe(amount({ description: "Missed runs that are older are not made up for. Default 6 hours." })),
   alertAfter: maybe(amount({ description: "Failures in a row after which the main session is notified; 0 never. Default 3." })),
@@ -165,7 +167,13 @@ export const cronMethods = {
       count: maybe(count({ maximum: 100 })),
       id: maybe(filled({ description: "A job that is to have this schedule: its times are exact, also where jobs are spread over some minutes." })),
     }),
-    result: closed({ times: list(moment()) }),
+    result: closed({
+      times: list(moment()),
+      tz: filled({ description: "The time zone of the schedule: its own, or the gateway's." }),
+      spreadMs: maybe(
+        count({ description: "A new job runs by up to this many milliseconds later, always by the same delay. Absent when the times are exact." }),
+      ),
+    }),
     effect: false,
     module: "automation",
     summary: "When a schedule would run next (5 times unless count says otherwise). One that cannot be used is refused with the reason.",

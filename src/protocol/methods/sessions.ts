@@ -37,6 +37,7 @@ export const sessionsMethods = {
       includeUnknown: maybe(flag()),
       includeDerivedTitles: maybe(flag()),
       includeLastMessage: maybe(flag()),
+      automation: maybe(flag({ description: "True: only sessions of jobs, webhooks, sub-agents and heartbeats. False: only the others." })),
       label: maybe(label),
       spawnedBy: maybe(filled()),
       agentId: maybe(filled()),

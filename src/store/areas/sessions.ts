@@ -19,6 +19,8 @@ export interface SessionFilter {
   /** Part of the key, session id, label, display name or subject, in any case. */
   readonly search?: string | undefined;
   readonly keyPrefix?: string | undefined;
+  /** Only sessions of jobs, webhooks, sub-agents and heartbeats, or only the others. */
+  readonly automation?: boolean | undefined;
   /** Keys to exclude; only the first two are used. */
   readonly except?: readonly string[] | undefined;
   /** Default: newest change first. */

@@ -79,6 +79,19 @@ export function sessions(world: World): void {
     expect(await world.store().read("sessions.byLabel", { label: "Home", agentId: "work" })).toEqual([]);
   });
 
+  test("sessions of automation are listed and counted apart from chats", async () => {
+    const chats = ["agent:main:main", "agent:cron:main", "agent:main:telegram:direct:cron:1", "global"];
+    const others = ["agent:main:cron:1", "agent:work:hook:gmail:1", "agent:main:subagent:1", "agent:main:heartbeat"];
+    for (const [at, key] of [...chats, ...others].entries()) await put(key, { updatedAt: 100 - at });
+    const list = async (automation: boolean, more = {}) => {
+      const { rows, total } = await world.store().read("sessions.list", { automation, ...more });
+      return [rows.map(({ key }) => key), total];
+    };
+    expect(await list(false)).toEqual([chats, 4]);
+    expect(await list(true, { limit: 2 })).toEqual([others.slice(0, 2), 4]);
+    expect(await list(false, { limit: 2, offset: 1, except: ["global"] })).toEqual([chats.slice(1, 3), 3]);
+  });
+
   test("a key is renamed with what hangs on it, unless the new one is taken", async () => {
     const store = world.store();
     await put("old");

@@ -106,7 +106,7 @@ export class Palette extends LitElement {
     const mine = (this.asked += 1);
     const search = this.words.trim();
     const answer = await this.context.link
-      .request("sessions.list", { limit: MOST, includeDerivedTitles: true, includeGlobal: true, ...(search === "" ? {} : { search }) })
+      .request("sessions.list", { limit: MOST, includeDerivedTitles: true, includeGlobal: true, ...(search === "" ? { automation: false } : { search }) })
       .catch(() => undefined);
     if (mine !== this.asked) return;
     this.foundFor = search;

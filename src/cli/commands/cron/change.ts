@@ -5,7 +5,7 @@ import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { defineCommand, type Values } from "../../command.ts";
 import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
-import { scheduleText } from "./show.ts";
+import { scheduleText } from "./schedule-text.ts";
 
 type Job = MethodResult<"cron.add">;
 type NewJob = MethodParams<"cron.add">;
@@ -35,7 +35,7 @@ const JOB_OPTIONS = {
   to: { type: "string", value: "target", help: "chat of the answer" },
   "best-effort-deliver": { type: "boolean", help: "an answer that cannot be sent is no failure" },
   webhook: { type: "string", value: "url", help: "post each finished run there as JSON" },
-  missed: { type: "string", value: "skip|last|all", help: "runs missed while the gateway was down (default last)" },
+  missed: { type: "string", value: "skip|last|all", help: "which runs that were missed by more than a minute are made up for (default last)" },
   "missed-max-age": { type: "string", value: "duration", help: "older missed runs are not made up for (default 6h)" },
   "alert-after": { type: "string", value: "n", help: "failures in a row that the main session is notified of (default 3, 0 never)" },
   "delete-after-run": { type: "boolean", help: "remove the job after it succeeded (default with --at)" },

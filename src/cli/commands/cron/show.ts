@@ -2,23 +2,16 @@ import { AppError } from "../../../base/errors.ts";
 import { clip, formatDuration } from "../../../base/text.ts";
 import { loadCron } from "../../../automation/index.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
-import { defineCommand, JSON_OPTION } from "../../command.ts";
-import { callGateway, GATEWAY_OPTIONS } from "../../gateway-call.ts";
+import { defineCommand } from "../../command.ts";
+import { callGateway, GATEWAY_OPTIONS, type GatewayFlags } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
+import { scheduleText } from "./schedule-text.ts";
 
-type Job = MethodResult<"cron.add">;
 type Run = MethodResult<"cron.runs">["entries"][number];
 
 const SUMMARY_CHARS = 80;
-
-/** A schedule in one line. */
-export function scheduleText({ schedule }: Pick<Job, "schedule">): string {
-  if (schedule.kind === "at") return `at ${schedule.at.replace(/\.000Z$/, "Z")}`;
-  if (schedule.kind === "every") return `every ${formatDuration(schedule.everyMs)}`;
-  return `${schedule.expr}${schedule.tz === undefined ? "" : ` (${schedule.tz})`}`;
-}
 
 /** A time from now on, or ago. */
 function when(io: Io, at: number | undefined): string {
@@ -99,37 +92,67 @@ export const runs = defineCommand({
   },
 });
 
+/** The full time in a zone, which is named. */
+const momentIn = (timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat("en-GB", {
+    weekday: "short",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZone,
+    timeZoneName: "short",
+  });
+
+/** The coming times of a job of the gateway. */
+async function timesOfJob(io: Io, id: string, count: number, flags: GatewayFlags): Promise<MethodResult<"cron.next">> {
+  const { jobs } = await callGateway(io, "cron.list", { includeDisabled: true }, flags);
+  const job = jobs.find((one) => one.id === id);
+  if (!job) throw new AppError("INVALID_INPUT", `there is no job ${id}; openclaw cron list --all shows the ids`);
+  return callGateway(io, "cron.next", { schedule: job.schedule, id, count: Math.min(count, 100) }, flags);
+}
+
+async function timesOfExpression(
+  io: Io,
+  expr: string,
+  count: number,
+  { tz, exact }: { readonly tz?: string | undefined; readonly exact?: boolean | undefined },
+) {
+  const { previewTimes } = await loadCron();
+  return previewTimes({ kind: "cron", expr, ...(tz?.trim() ? { tz: tz.trim() } : {}), ...(exact ? { staggerMs: 0 } : {}) }, io.now(), count);
+}
+
 export const next = defineCommand({
-  positionals: "<expression>",
+  positionals: "[expression]",
   options: {
     tz: { type: "string", value: "zone", help: "IANA time zone (default: this machine's)" },
+    exact: { type: "boolean", help: "as for a job that is not spread over some minutes" },
+    id: { type: "string", value: "id", help: "the times of this job instead" },
     count: { type: "string", value: "n", help: "how many times (default 5)" },
-    json: JSON_OPTION,
+    ...GATEWAY_OPTIONS,
   },
-  examples: [{ line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "the next five times" }],
+  examples: [
+    { line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "the next five times, without a gateway" },
+    { line: "openclaw cron next --id JOB_ID", does: "when a job runs, with its delay" },
+  ],
   async run({ io, values, positionals: [expr, extra] }) {
+    const { id } = values;
     const count = Number(values.count ?? 5);
-    if (expr === undefined || extra !== undefined)
-      throw new AppError("INVALID_INPUT", 'expected one expression in quotes, such as openclaw cron next "0 9 * * 1-5"');
+    if ((expr === undefined) === (id === undefined) || extra !== undefined)
+      throw new AppError("INVALID_INPUT", 'expected one expression in quotes, such as openclaw cron next "0 9 * * 1-5", or --id with the id of a job');
     if (!Number.isInteger(count) || count < 1 || count > 1000)
       throw new AppError("INVALID_INPUT", `--count takes a number from 1 to 1000, not "${values.count}"`);
-    const { nextTimes } = await loadCron();
-    const tz = values.tz?.trim() || Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const times = nextTimes({ kind: "cron", expr, tz }, io.now(), count);
-    if (times.length === 0) throw new AppError("INVALID_INPUT", `${JSON.stringify(expr)} matches no time after now`);
-    if (values.json) return printJson(io, { expr, tz, times: times.map((at) => new Date(at).toISOString()) });
-    const format = new Intl.DateTimeFormat("en-GB", {
-      weekday: "short",
-      dateStyle: undefined,
-      year: "numeric",
-      month: "2-digit",
-      day: "2-digit",
-      hour: "2-digit",
-      minute: "2-digit",
-      second: "2-digit",
-      timeZone: tz,
-      timeZoneName: "short",
-    });
-    for (const at of times) io.out(`${format.format(at)}  (${when(io, at)})\n`);
+    const found = id === undefined ? await timesOfExpression(io, expr ?? "", count, values) : await timesOfJob(io, id, count, values);
+    const { tz, times, spreadMs } = found;
+    if (times.length === 0) throw new AppError("INVALID_INPUT", `${id === undefined ? JSON.stringify(expr) : `the job ${id}`} matches no time after now`);
+    if (values.json) return printJson(io, { ...(id === undefined ? { expr } : { id }), ...found, times: times.map((at) => new Date(at).toISOString()) });
+    const format = momentIn(tz);
+    io.out(`Times in ${tz}:\n${times.map((at) => `${format.format(at)}  (${when(io, at)})\n`).join("")}`);
+    if (spreadMs !== undefined)
+      io.out(
+        `A job runs by up to ${formatDuration(spreadMs)} later, always by the same delay: jobs at the full hour are spread (cron add --exact turns that off).\n`,
+      );
   },
 });

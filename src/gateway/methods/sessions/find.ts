@@ -25,10 +25,11 @@ export function storePath({ config }: Pick<MethodDeps, "config">): string {
 export async function listSessions(params: MethodParams<"sessions.list">, deps: Deps): Promise<MethodResult<"sessions.list">> {
   const { config, store, clock } = deps;
   const now = clock.now();
-  const { activeMinutes, label, agentId, search, offset = 0 } = params;
+  const { activeMinutes, automation, label, agentId, search, offset = 0 } = params;
   const limit = Math.min(params.limit ?? PAGE, MAX_PAGE);
   const spawnedBy = params.spawnedBy === undefined ? undefined : canonicalKey(params.spawnedBy, config.current);
   const filter = {
+    automation,
     label,
     spawnedBy,
     agentId: agentId?.toLowerCase(),

@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import { AUTOMATION } from "../../../base/session-name.ts";
 import type { SessionEntry } from "../../../protocol/index.ts";
 import { patchedEntry, type SessionFilter, type SessionRow, type SessionsReads, type SessionsWrites } from "../../areas/sessions.ts";
 import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
@@ -131,6 +132,10 @@ export const sessionsWrites = {
   },
 } satisfies WriteHandlers<SessionsWrites>;
 
+/** The key after `agent:<id>:`. */
+const REST = "substr(key, CASE WHEN key GLOB 'agent:*' THEN 7 + instr(substr(key, 7), ':') ELSE 1 END)";
+const IS_AUTOMATION = `(substr(${REST}, 1, instr(${REST} || ':', ':') - 1) IN (${AUTOMATION.map((kind) => `'${kind}'`).join(", ")}))`;
+
 function conditions(filter: SessionFilter & { readonly keyPart?: string | undefined }): ReturnType<typeof where> {
   const search = filter.search === undefined || filter.search === "" ? undefined : filter.search.toLowerCase();
   return where([
@@ -141,6 +146,7 @@ function conditions(filter: SessionFilter & { readonly keyPart?: string | undefi
     ["label = ?", filter.label],
     ["spawned_by = ?", filter.spawnedBy],
     ["instr(key, ?) > 0", filter.keyPart],
+    [`${IS_AUTOMATION} = ?`, filter.automation === undefined ? undefined : Number(filter.automation)],
     ["key <> ?", filter.except?.[0]],
     ["key <> ?", filter.except?.[1]],
     ["key LIKE ? ESCAPE '\\'", filter.keyPrefix === undefined ? undefined : likePrefix(filter.keyPrefix)],
@@ -172,9 +178,9 @@ const isListed = ({ sql }: Pick<WriteContext, "sql">): boolean => sql(UNLISTED).
 
 /** Conditions on columns of the session list; undefined when there are others. */
 function listConditions(filter: SessionFilter): Query | undefined {
-  const { agentId: _agent, activeSince, except, after, order = "newest", limit, offset: _offset, ...others } = filter;
+  const { agentId: _agent, activeSince, except, after, automation, order = "newest", limit, offset: _offset, ...others } = filter;
   if (order === "key" || limit === undefined || Object.values(others).some((value) => value !== undefined)) return undefined;
-  const { text, values } = conditions({ activeSince, except });
+  const { text, values } = conditions({ activeSince, except, automation });
   if (after === undefined) return { text, values };
   return { text: `${text} AND updated_at <= ? AND (updated_at < ? OR key > ?)`, values: [...values, after.updatedAt, after.updatedAt, after.key] };
 }

@@ -294,6 +294,7 @@ export class ChatPage extends Page {
       @left=${() => (this.drawer = false)}
       @search=${({ detail }: CustomEvent<{ words: string }>) => this.sessions.search(detail.words)}
       @more=${() => this.sessions.more()}
+      @automation=${({ detail }: CustomEvent<boolean>) => this.sessions.openAutomation(detail)}
       @retry=${() => void this.sessions.load()}
     ></oc-chat-sidebar>`;
   }

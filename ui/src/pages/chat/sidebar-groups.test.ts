@@ -1,5 +1,18 @@
 import { expect, test } from "vitest";
-import { grouped, isUnread, listed, matches, newSessionKey, titleOf, whereOf, withSeen, type Seen, type SessionRow } from "./sidebar-groups.ts";
+import {
+  grouped,
+  groupedByKind,
+  isAutomation,
+  isUnread,
+  listed,
+  matches,
+  newSessionKey,
+  titleOf,
+  whereOf,
+  withSeen,
+  type Seen,
+  type SessionRow,
+} from "./sidebar-groups.ts";
 
 const row = (fields: Partial<SessionRow> & { key: string }): SessionRow => ({ kind: "direct", updatedAt: 0, ...fields });
 const NOW = new Date(2026, 4, 20, 12).getTime();
@@ -38,6 +51,19 @@ test("sessions stand under their day, newest first", () => {
     ["b", "2"],
     ["a", "3", "1", "4"],
   ]);
+});
+
+test("sessions of jobs, webhooks, sub-agents and heartbeats stand apart, under what they belong to", () => {
+  const keys = ["agent:a:cron:1", "agent:a:subagent:2", "agent:b:hook:gmail:3", "agent:a:heartbeat", "agent:b:cron:5"];
+  const sessions = keys.map((key, at) => listed(row({ key, updatedAt: at + 1 }), "a"));
+  expect(sessions.every(isAutomation)).toBe(true);
+  expect(groupedByKind(sessions).map(({ name, sessions: all }) => [name, ...all.map(({ key }) => key)])).toEqual([
+    ["Jobs", "agent:b:cron:5", "agent:a:cron:1"],
+    ["Webhooks", "agent:b:hook:gmail:3"],
+    ["Sub-agents", "agent:a:subagent:2"],
+    ["Heartbeats", "agent:a:heartbeat"],
+  ]);
+  for (const key of ["agent:a:main", "global", "agent:cron:main", "agent:a:telegram:direct:cron:1"]) expect(isAutomation({ key })).toBe(false);
 });
 
 test("every word that is looked for must be in a session's title, key or last message", () => {

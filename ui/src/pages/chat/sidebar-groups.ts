@@ -1,4 +1,4 @@
-import { isMainKey, sessionName, type MethodResult } from "openclaw/client";
+import { automationOf, isMainKey, sessionName, type MethodResult } from "openclaw/client";
 import { plain } from "../../base/plain.ts";
 
 /** A session as the gateway lists it. */
@@ -78,6 +78,21 @@ export function grouped(sessions: readonly ListedSession[], by: Grouping, now: n
   const sorted = sessions.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
   const groups = Map.groupBy(sorted, (session) => (by === "agent" ? session.agentId : dayName(session.updatedAt, now)));
   return [...groups].map(([name, members]) => ({ name, sessions: members }));
+}
+
+const KINDS = { cron: "Jobs", hook: "Webhooks", subagent: "Sub-agents", heartbeat: "Heartbeats" } as const;
+
+/** Whether nobody writes in a session: it belongs to a job, a webhook, a sub-agent or heartbeats. */
+export const isAutomation = ({ key }: Pick<ListedSession, "key">): boolean => automationOf(key) !== undefined;
+
+/** Sessions of automation under what they belong to, newest first in each. */
+export function groupedByKind(sessions: readonly ListedSession[]): readonly SessionGroup[] {
+  const sorted = sessions.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
+  const groups = Map.groupBy(sorted, ({ key }) => automationOf(key));
+  return Object.entries(KINDS).flatMap(([kind, name]) => {
+    const members = groups.get(kind as keyof typeof KINDS);
+    return members ? [{ name, sessions: members }] : [];
+  });
 }
 
 /** When this browser last showed each session. `since`: when it first kept that; what is older was seen. */

@@ -1,4 +1,4 @@
-import type { MethodResult } from "openclaw/client";
+import type { MethodParams, MethodResult } from "openclaw/client";
 import { keep } from "../../base/keep.ts";
 import { createSignal, type Signal } from "../../base/signal.ts";
 import { failureText } from "../../link/failure.ts";
@@ -13,8 +13,18 @@ export interface Search {
   readonly error?: string;
 }
 
-export interface SessionsState {
+/** Sessions of jobs, webhooks, sub-agents and heartbeats: they are folded, so that they do not bury the conversations. */
+export interface AutomationState {
+  /** The newest ones, while they are shown. */
   readonly rows: readonly SessionRow[];
+  readonly total: number;
+  readonly isOpen: boolean;
+}
+
+export interface SessionsState {
+  /** Conversations. */
+  readonly rows: readonly SessionRow[];
+  readonly automation: AutomationState;
   /** Found on the gateway by what is searched for; undefined when nothing is. */
   readonly found: readonly SessionRow[] | undefined;
   readonly search?: Search;
@@ -40,6 +50,8 @@ export interface Sessions extends Disposable {
   more(): void;
   search(words: string): void;
   markSeen(key: string): void;
+  /** Shows the sessions of automation, or folds them. */
+  openAutomation(isOpen: boolean): void;
 }
 
 const FIRST = 60;
@@ -51,14 +63,15 @@ const withoutRun = (running: ReadonlyMap<string, string>, runId: string): Readon
   running.has(runId) ? new Map([...running].filter(([other]) => other !== runId)) : running;
 
 type Change = (part: Partial<SessionsState>) => void;
-type List = (limit: number, search?: string) => Promise<MethodResult<"sessions.list">>;
+type Filter = Pick<MethodParams<"sessions.list">, "search" | "automation">;
+type List = (limit: number, filter: Filter) => Promise<MethodResult<"sessions.list">>;
 
 /** A page of the gateway's list holds no more than this. */
 const PAGE = 500;
 
 /** As many sessions as are wanted, page by page. */
-async function listAll(link: Link, most: number, search: string | undefined): Promise<MethodResult<"sessions.list">> {
-  const seen = { includeDerivedTitles: true, includeLastMessage: true, includeGlobal: true, ...(search ? { search } : {}) };
+async function listAll(link: Link, most: number, filter: Filter): Promise<MethodResult<"sessions.list">> {
+  const seen = { includeDerivedTitles: true, includeLastMessage: true, includeGlobal: true, ...filter };
   let answer = await link.request("sessions.list", { limit: Math.min(most, PAGE), ...seen });
   while (answer.nextOffset !== undefined && answer.sessions.length < most) {
     const offset = answer.nextOffset;
@@ -89,7 +102,7 @@ function createFinder(list: List, change: Change): Finder {
   let limit = FIRST;
 
   async function look(mine: number): Promise<void> {
-    const part = await list(limit, words).then(
+    const part = await list(limit, { search: words }).then(
       (answer) => ({ found: answer.sessions, search: { words, more: beyond(answer, limit) } }),
       (error: unknown) => ({ found: [], search: { words, more: 0, error: failureText(error) } }),
     );
@@ -135,7 +148,8 @@ function unknown(): SessionsState {
   const seen = keep.json<Seen>("seen") ?? { since: Date.now(), at: {} };
   keep.setJson("seen", seen);
   const defaults = { modelProvider: null, model: null, contextTokens: null };
-  return { rows: [], found: undefined, defaults, more: 0, running: new Map(), seen, loaded: false };
+  const automation = { rows: [], total: 0, isOpen: keep.text("sessions.automation") === "open" };
+  return { rows: [], automation, found: undefined, defaults, more: 0, running: new Map(), seen, loaded: false };
 }
 
 export function createSessions(link: Link): Sessions {
@@ -143,12 +157,18 @@ export function createSessions(link: Link): Sessions {
   let limit = FIRST;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const change: Change = (part) => state.update((now) => ({ ...now, ...part }));
-  const list: List = (most, search) => listAll(link, most, search);
+  const list: List = (most, filter) => listAll(link, most, filter);
   const searching = createFinder(list, change);
+
+  /** Folded, only how many there are. */
+  async function loadAutomation(): Promise<void> {
+    const { sessions, total } = await list(state.value.automation.isOpen ? FIRST : 1, { automation: true });
+    state.update((now) => ({ ...now, automation: { ...now.automation, rows: now.automation.isOpen ? sessions : [], total: total ?? sessions.length } }));
+  }
 
   async function load(): Promise<void> {
     try {
-      const answer = await list(limit);
+      const [answer] = await Promise.all([list(limit, { automation: false }), loadAutomation()]);
       const { sessions, defaults } = answer;
       state.update(({ error: _gone, ...now }) => ({ ...now, rows: sessions, defaults, more: beyond(answer, limit), loaded: true }));
     } catch (error) {
@@ -184,6 +204,11 @@ export function createSessions(link: Link): Sessions {
     },
     search: searching.search,
     markSeen: (key) => markSeen(key, state.value, change),
+    openAutomation(isOpen) {
+      change({ automation: { ...state.value.automation, isOpen } });
+      keep.setText("sessions.automation", isOpen ? "open" : undefined);
+      void load();
+    },
     [Symbol.dispose]() {
       clearTimeout(timer);
       searching.stop();

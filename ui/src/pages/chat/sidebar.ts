@@ -5,10 +5,21 @@ import { keep } from "../../base/keep.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { place } from "../../shell/router.ts";
-import { grouped, isMain, isUnread, listed, matches, type Grouping, type ListedSession } from "./sidebar-groups.ts";
+import {
+  grouped,
+  groupedByKind,
+  isAutomation,
+  isMain,
+  isUnread,
+  listed,
+  matches,
+  type Grouping,
+  type ListedSession,
+  type SessionGroup,
+} from "./sidebar-groups.ts";
 import type { Search, SessionsState } from "./sidebar-sessions.ts";
 
-/** The conversations that there are. Says `new-chat`, `search` {words}, `more`, `retry` and `left` (one was chosen, or the drawer closed). */
+/** The conversations that there are. Says `new-chat`, `search` {words}, `more`, `automation` (whether its sessions are shown), `retry` and `left` (one was chosen, or the drawer closed). */
 export class Sidebar extends LitElement {
   static override styles = [
     sheet,
@@ -134,7 +145,8 @@ export class Sidebar extends LitElement {
   }
 
   private get shown(): readonly ListedSession[] {
-    const { rows, found } = this.sessions;
+    const { found, automation } = this.sessions;
+    const rows = [...this.sessions.rows, ...automation.rows];
     const known = rows.map((row) => listed(row, this.defaultAgentId));
     if (this.words.trim() === "") return known;
     // Until the gateway has looked through all of them, those at hand.
@@ -190,22 +202,41 @@ export class Sidebar extends LitElement {
     }
     if (!loaded) return html`<p class="empty soft" role="status">Loading …</p>`;
     if (this.ended?.error !== undefined) return html`<p class="note bad" role="status">The search failed: ${this.ended.error}</p>`;
-    if (shown.length === 0) {
+    if (shown.length === 0 && (this.words.trim() !== "" || this.sessions.automation.total === 0)) {
       if (this.words.trim() !== "" && !this.ended) return html`<p class="empty soft" role="status">Searching …</p>`;
       return html`<p class="empty soft" role="status">
         ${this.words.trim() === "" ? "Conversations appear here once something was said." : "Nothing has these words in its name or last message."}
       </p>`;
     }
-    return html`${grouped(shown, this.by, Date.now()).map(
-      ({ name, sessions }) =>
-        html`<section aria-label=${name}>
-          <h2>${name}</h2>
-          <ul>
-            ${sessions.map((session) => this.session(session))}
-          </ul>
-        </section>`,
-    )}
-    ${this.rest(shown.length)}`;
+    const chats = shown.filter((session) => !isAutomation(session));
+    return html`${grouped(chats, this.by, Date.now()).map((group) => this.group(group))}
+    ${this.rest(this.words.trim() === "" ? chats.length : shown.length)}${this.automation(shown.filter(isAutomation))}`;
+  }
+
+  private group({ name, sessions }: SessionGroup): TemplateResult {
+    return html`<section aria-label=${name}>
+      <h2>${name}</h2>
+      <ul>
+        ${sessions.map((session) => this.session(session))}
+      </ul>
+    </section>`;
+  }
+
+  /** Sessions that nobody writes in: folded, unless they were searched for. */
+  private automation(shown: readonly ListedSession[]): TemplateResult | typeof nothing {
+    const { total, isOpen } = this.sessions.automation;
+    if (this.words.trim() !== "") return html`${groupedByKind(shown).map((group) => this.group(group))}`;
+    if (total === 0) return nothing;
+    return html`<button
+        class="plain small more"
+        aria-expanded=${isOpen ? "true" : "false"}
+        title="Sessions of jobs, webhooks, sub-agents and heartbeats"
+        @click=${() => this.tell("automation", !isOpen)}
+      >
+        ${isOpen ? "Hide" : "Show"} automation (${total.toLocaleString()})
+      </button>
+      ${isOpen ? groupedByKind(shown).map((group) => this.group(group)) : nothing}
+      ${isOpen && total > shown.length ? html`<p class="count faint">The newest ${shown.length}. <a href="sessions">All sessions</a></p>` : nothing}`;
   }
 
   private regroup(event: Event): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { draftOf, fieldOf, jobOf, localTime, newDraft, patchOf, problemsOf, scheduleOf, type Draft } from "./job-draft.ts";
+import { draftOf, fieldOf, jobOf, localTime, newDraft, patchOf, problemsOf, scheduleOf, unsavedText, withUnsaved, type Draft } from "./job-draft.ts";
 import type { Job } from "./job-facts.ts";
 
 const NOW = new Date(2026, 0, 15, 9, 20).getTime();
@@ -73,9 +73,9 @@ test("what is missing is said at its field", () => {
   expect(problemsOf(draft())).toEqual({});
   expect(problemsOf(draft({ name: " ", text: "" }))).toEqual({ name: "Enter a name", text: "Enter what to be reminded of" });
   expect(problemsOf(draft({ repeat: "once", at: "" }))).toEqual({ at: "Enter a date and a time" });
-  expect(problemsOf(draft({ repeat: "interval", amount: "0" }))).toEqual({ amount: "Enter a whole number of 1 or more" });
+  expect(problemsOf(draft({ repeat: "interval", amount: "0" }))).toEqual({ amount: "Enter a number above 0" });
   expect(problemsOf(draft({ repeat: "monthly", day: "32", time: "" }))).toEqual({ time: "Enter a time", day: "Enter a day from 1 to 31" });
-  expect(problemsOf(draft({ kind: "work", result: "chat" }))).toEqual({ channel: "Enter a channel", to: "Enter the chat" });
+  expect(problemsOf(draft({ kind: "work", result: "chat" }))).toEqual({ channel: "Enter a channel" });
   expect(problemsOf(draft({ kind: "work", result: "webhook", to: "ftp://x" }))).toEqual({ to: "Enter a web address" });
   expect(scheduleOf(draft({ time: "25:00" }))).toBeUndefined();
   expect(problemsOf(draft({ zone: "Mars/Base" }))).toEqual({ zone: "There is no such time zone" });
@@ -112,6 +112,25 @@ test("a change has only what was changed", () => {
   expect(patchOf(work, { ...seen, text: "look again" }, NOW)).toEqual({ payload: { kind: "agentTurn", message: "look again", model: "a/b" } });
   expect(patchOf(work, { ...seen, model: "" }, NOW)).toEqual({ payload: { kind: "agentTurn", message: "look", model: "" } });
   expect(patchOf(work, { ...seen, result: "last" }, NOW)).toEqual({ delivery: { mode: "announce", channel: "last", to: "" } });
+});
+
+test.each<Partial<Job>>([
+  { schedule: { kind: "every", everyMs: 1500, anchorMs: 5 } },
+  { schedule: { kind: "every", everyMs: 1 } },
+  { sessionTarget: "isolated", payload: { kind: "agentTurn", message: "look" }, delivery: { mode: "announce", channel: "telegram" } },
+])("a job can be renamed whatever else it has: %j", (more) => {
+  const stored = job(more);
+  const renamed = { ...draftOf(stored, NOW), name: "Coffee" };
+  expect(problemsOf(renamed)).toEqual({});
+  expect(patchOf(stored, renamed, NOW)).toEqual({ name: "Coffee" });
+});
+
+test("what was typed and not saved comes back, and nothing else", () => {
+  const before = draft();
+  expect(unsavedText(before, before)).toBe("");
+  const typed = { ...before, name: "Coffee", repeat: "interval" as const, enabled: false };
+  expect(withUnsaved({ ...before, text: "changed by another" }, unsavedText(before, typed))).toEqual({ ...typed, text: "changed by another" });
+  for (const text of ["", "{", "null", '"x"', JSON.stringify({ name: 5, repeat: "yearly", unknown: "x" })]) expect(withUnsaved(before, text)).toEqual(before);
 });
 
 test("a refusal is shown at the field it is about", () => {

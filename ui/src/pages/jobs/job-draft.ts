@@ -108,7 +108,10 @@ export function draftOf(job: Job, now: number): Draft {
 }
 
 const isTime = (text: string): boolean => /^([01]\d|2[0-3]):[0-5]\d$/.test(text);
-const isAmount = (text: string): boolean => /^\d{1,9}$/.test(text.trim()) && Number(text) > 0;
+const isDay = (text: string): boolean => /^\d{1,2}$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= 31;
+/** An interval in milliseconds: parts of a unit are fine, as in 1.5 seconds. NaN when it is none. */
+const intervalOf = ({ amount, unit }: Pick<Draft, "amount" | "unit">): number =>
+  /^\d{1,9}(\.\d+)?$/.test(amount.trim()) ? Math.round(Number(amount) * UNITS[unit]) : NaN;
 
 function isZone(name: string): boolean {
   try {
@@ -119,15 +122,15 @@ function isZone(name: string): boolean {
 }
 
 function problemsOfTime(draft: Draft): Problems {
-  const { repeat, at, amount, time, day, expr } = draft;
+  const { repeat, at, time, day, expr } = draft;
   const zone = draft.zone.trim();
   if (repeat !== "once" && repeat !== "interval" && zone !== "" && !isZone(zone)) return { zone: "There is no such time zone" };
   if (repeat === "once") return Number.isNaN(Date.parse(at)) ? { at: "Enter a date and a time" } : {};
-  if (repeat === "interval") return isAmount(amount) ? {} : { amount: "Enter a whole number of 1 or more" };
+  if (repeat === "interval") return intervalOf(draft) >= 1 ? {} : { amount: "Enter a number above 0" };
   if (repeat === "custom") return expr.trim() === "" ? { expr: "Enter an expression" } : {};
   return {
     ...(isTime(time) ? {} : { time: "Enter a time" }),
-    ...(repeat === "monthly" && !(isAmount(day) && Number(day) <= 31) ? { day: "Enter a day from 1 to 31" } : {}),
+    ...(repeat === "monthly" && !isDay(day) ? { day: "Enter a day from 1 to 31" } : {}),
   };
 }
 
@@ -139,7 +142,6 @@ export function problemsOf(draft: Draft): Problems {
     ...(text.trim() === "" ? { text: kind === "reminder" ? "Enter what to be reminded of" : "Enter what is to be done" } : {}),
     ...problemsOfTime(draft),
     ...(kind === "work" && result === "chat" && channel.trim() === "" ? { channel: "Enter a channel" } : {}),
-    ...(kind === "work" && result === "chat" && to.trim() === "" ? { to: "Enter the chat" } : {}),
     ...(kind === "work" && result === "webhook" && !/^https?:\/\/\S+$/.test(to.trim()) ? { to: "Enter a web address" } : {}),
   };
 }
@@ -147,9 +149,9 @@ export function problemsOf(draft: Draft): Problems {
 /** The schedule that is written; undefined while something is missing in it. */
 export function scheduleOf(draft: Draft): Schedule | undefined {
   if (Object.keys(problemsOfTime(draft)).length > 0) return undefined;
-  const { repeat, at, amount, unit, time, weekday, day, expr, zone } = draft;
+  const { repeat, at, time, weekday, day, expr, zone } = draft;
   if (repeat === "once") return { kind: "at", at: new Date(at).toISOString() };
-  if (repeat === "interval") return { kind: "every", everyMs: Number(amount) * UNITS[unit] };
+  if (repeat === "interval") return { kind: "every", everyMs: intervalOf(draft) };
   const [hour, minute] = time.split(":").map(Number);
   const days = { daily: "* * *", weekdays: "* * 1-5", weekly: `* * ${weekday}`, monthly: `${Number(day)} * *` };
   const whole = repeat === "custom" ? expr.trim() : `${minute} ${hour} ${days[repeat]}`;
@@ -194,6 +196,32 @@ export function patchOf(job: Job, draft: Draft, now: number): Patch {
     ...(isOfKind && isSame("text") && !hasModel ? {} : { payload: { ...next.payload, ...(hasModel ? { model: draft.model.trim() } : {}) } }),
     ...(next.delivery && !(isOfKind && isSame("result", "channel", "to")) ? { delivery: next.delivery } : {}),
   };
+}
+
+const CHOICES: Readonly<Partial<Record<Field, readonly string[]>>> = {
+  kind: ["reminder", "work"],
+  repeat: REPEATS,
+  unit: Object.keys(UNITS),
+  result: ["last", "chat", "webchat", "none", "webhook"],
+};
+
+/** What was typed and not saved, as a text to store; empty when nothing was. */
+export function unsavedText(before: Draft, draft: Draft): string {
+  const changed = Object.entries(draft).filter(([field, value]) => before[field as Field] !== value);
+  return changed.length === 0 ? "" : JSON.stringify(Object.fromEntries(changed));
+}
+
+/** The form with what was typed and not saved. What cannot be read, as that of another version, is left out. */
+export function withUnsaved(before: Draft, text: string): Draft {
+  try {
+    const stored: unknown = JSON.parse(text);
+    const entries = Object.entries(stored ?? {}).filter(
+      ([field, value]) => typeof value === typeof before[field as Field] && (CHOICES[field as Field]?.includes(value) ?? true),
+    );
+    return { ...before, ...(Object.fromEntries(entries) as Partial<Draft>) };
+  } catch {
+    return before;
+  }
 }
 
 /** The field that a refusal of the gateway is about; undefined when it says nothing about one. */

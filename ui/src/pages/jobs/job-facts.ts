@@ -13,11 +13,17 @@ const UNITS: readonly (readonly [ms: number, one: string, many: string])[] = [
   [1000, "second", "seconds"],
 ];
 
+const unitOf = (ms: number): (typeof UNITS)[number] | undefined => UNITS.find(([size]) => ms % size === 0);
+
+/** A length of time, in whole units where they fit: `5 minutes`. */
+export function lengthText(ms: number): string {
+  const unit = unitOf(ms);
+  return unit ? plural(ms / unit[0], unit[1], unit[2]) : duration(ms);
+}
+
 function everyText(ms: number): string {
-  const unit = UNITS.find(([size]) => ms % size === 0);
-  if (!unit) return `every ${duration(ms)}`;
-  const count = ms / unit[0];
-  return count === 1 ? `every ${unit[1]}` : `every ${count} ${unit[2]}`;
+  const unit = unitOf(ms);
+  return unit?.[0] === ms ? `every ${unit[1]}` : `every ${lengthText(ms)}`;
 }
 
 const DAYS: Readonly<Record<string, string>> = { "*": "every day", "1-5": "weekdays", "MON-FRI": "weekdays", "0,6": "weekends", "6,0": "weekends" };

@@ -1,11 +1,27 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import type { MethodResult } from "openclaw/client";
 import { exactly } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import type { Link } from "../../link/link.ts";
 import { sheet } from "../../look/sheet.ts";
-import { draftOf, fieldOf, jobOf, newDraft, patchOf, problemsOf, scheduleOf, type Draft, type Field, type Problems, type Repeat } from "./job-draft.ts";
-import { scheduleText, type Job } from "./job-facts.ts";
+import { createDrafts } from "../chat/composer-drafts.ts";
+import {
+  draftOf,
+  fieldOf,
+  jobOf,
+  newDraft,
+  patchOf,
+  problemsOf,
+  scheduleOf,
+  unsavedText,
+  withUnsaved,
+  type Draft,
+  type Field,
+  type Problems,
+  type Repeat,
+} from "./job-draft.ts";
+import { lengthText, scheduleText, type Job } from "./job-facts.ts";
 
 const PREVIEWED = 5;
 /** So long nothing is typed before the gateway is asked. */
@@ -29,9 +45,9 @@ const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 type Options = readonly (readonly [value: string, name: string])[];
 /** What the gateway says about the schedule. */
-type Preview = { readonly times: readonly number[] } | { readonly problem: string };
+type Preview = MethodResult<"cron.next"> | { readonly problem: string };
 
-/** Makes a job, or changes one. Says `saved` with the job's id, or `left`. */
+/** Makes a job, or changes one. Says `saved` with the job's id, or `left`. What is typed stays until then, also when the page is loaded again. */
 export class JobForm extends LitElement {
   static override styles = [
     sheet,
@@ -93,6 +109,11 @@ export class JobForm extends LitElement {
   @state() private refusal: string | undefined;
   @state() private preview: Preview | undefined;
   @state() private isSaving = false;
+  /** What is shown was typed before the page was loaded again. */
+  @state() private isRestored = false;
+  private readonly drafts = createDrafts();
+  /** As the form is when nothing is typed. */
+  private untouched = this.draft;
   /** What was wrong when it was to be saved is looked at again with every change. */
   private wasTried = false;
   /** The job as it was when the form was opened: what others change meanwhile stays as they have it. */
@@ -103,7 +124,9 @@ export class JobForm extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.original = this.job;
-    if (this.job) this.draft = draftOf(this.job, Date.now());
+    this.untouched = this.job ? draftOf(this.job, Date.now()) : newDraft(Date.now(), ownZone());
+    this.draft = withUnsaved(this.untouched, this.drafts.load(this.place));
+    this.isRestored = unsavedText(this.untouched, this.draft) !== "";
     void this.look();
   }
 
@@ -112,8 +135,26 @@ export class JobForm extends LitElement {
     clearTimeout(this.timer);
   }
 
+  private get place(): string {
+    return `draft.job.${this.original?.id ?? "new"}`;
+  }
+
+  private discard(): void {
+    this.drafts.save(this.place, "");
+    this.draft = this.untouched;
+    this.isRestored = false;
+    this.problems = {};
+    void this.look();
+  }
+
+  private leave(): void {
+    this.drafts.save(this.place, "");
+    this.dispatchEvent(new CustomEvent("left"));
+  }
+
   private change(patch: Partial<Draft>): void {
     this.draft = { ...this.draft, ...patch };
+    this.drafts.save(this.place, unsavedText(this.untouched, this.draft));
     if (this.wasTried) this.problems = problemsOf(this.draft);
     if (this.preview && "problem" in this.preview) this.preview = undefined;
     clearTimeout(this.timer);
@@ -147,6 +188,7 @@ export class JobForm extends LitElement {
       const { id } = job
         ? await link.request("cron.update", { id: job.id, patch: patchOf(job, draft, Date.now()) })
         : await link.request("cron.add", jobOf(draft));
+      this.drafts.save(this.place, "");
       this.dispatchEvent(new CustomEvent("saved", { detail: { id, name: draft.name.trim() } }));
     } catch (error) {
       const text = failureText(error);
@@ -269,16 +311,23 @@ export class JobForm extends LitElement {
       ${this.select("repeat", "Repeat", Object.entries(REPEAT_NAMES))} ${this.timeFields()}
       <datalist id="zones">${Intl.supportedValuesOf("timeZone").map((zone) => html`<option value=${zone}></option>`)}</datalist>
       <div role="status" aria-label="Next runs">
-        ${schedule ? html`<strong>Runs ${scheduleText({ schedule })}</strong>` : nothing}
-        ${
-          preview && "times" in preview
-            ? html`<ol>
-                ${preview.times.map((at) => html`<li>${exactly(at)}</li>`)}
-              </ol>`
-            : nothing
-        }
+        ${schedule ? html`<strong>Runs ${scheduleText({ schedule })}</strong>` : nothing} ${preview && "times" in preview ? this.times(preview) : nothing}
       </div>
     </fieldset>`;
+  }
+
+  /** The next runs, in the zone of the schedule; fixed times and intervals in the browser's. */
+  private times({ times, tz, spreadMs }: MethodResult<"cron.next">): TemplateResult {
+    const zone = scheduleOf(this.draft)?.kind === "cron" ? tz : ownZone();
+    return html`<div class="faint">Times in ${zone}</div>
+      <ol>
+        ${times.map((at) => html`<li>${exactly(at, zone)}</li>`)}
+      </ol>
+      ${
+        spreadMs === undefined
+          ? nothing
+          : html`<div class="faint">It runs up to ${lengthText(spreadMs)} later, always by the same delay: jobs at the full hour are spread.</div>`
+      }`;
   }
 
   private where(): TemplateResult | typeof nothing {
@@ -293,7 +342,7 @@ export class JobForm extends LitElement {
         ["webhook", "A webhook"],
         ["none", "Nobody: keep it in the job’s session"],
       ])}
-      ${result === "chat" ? html`<div class="pair">${this.input("channel", "Channel", { hint: "Such as telegram" })} ${this.input("to", "Chat")}</div>` : nothing}
+      ${result === "chat" ? html`<div class="pair">${this.input("channel", "Channel", { hint: "Such as telegram" })} ${this.input("to", "Chat", { hint: "Empty: the one used last there" })}</div>` : nothing}
       ${result === "webhook" ? this.input("to", "Address") : nothing}
     </fieldset>`;
   }
@@ -301,12 +350,19 @@ export class JobForm extends LitElement {
   protected override render(): TemplateResult {
     const toggled = (event: Event): void => this.change({ enabled: (event.target as HTMLInputElement).checked });
     return html`<form novalidate @submit=${(event: SubmitEvent) => void this.save(event)}>
+      ${
+        this.isRestored
+          ? html`<div class="note" role="status">
+              Restored what you typed before. <button type="button" class="small" @click=${() => this.discard()}>Discard</button>
+            </div>`
+          : nothing
+      }
       ${this.what()} ${this.when()} ${this.where()}
       <label class="choice"><input type="checkbox" .checked=${this.draft.enabled} @change=${toggled} />Enabled</label>
       <div role="alert">${this.refusal === undefined ? nothing : html`<div class="note bad">${this.refusal}</div>`}</div>
       <div class="row">
         <button class="primary" type="submit" ?disabled=${this.isSaving || this.offline}>${this.job ? "Save" : "Add job"}</button>
-        <button type="button" @click=${() => this.dispatchEvent(new CustomEvent("left"))}>Cancel</button>
+        <button type="button" @click=${() => this.leave()}>Cancel</button>
       </div>
     </form>`;
   }

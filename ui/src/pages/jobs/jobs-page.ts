@@ -1,5 +1,6 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { keyed } from "lit/directives/keyed.js";
 import type { MethodResult } from "openclaw/client";
 import { ago, exactly, money, plural } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
@@ -36,6 +37,13 @@ interface Loaded {
 
 const when = (at: number | undefined, otherwise: string): TemplateResult | string =>
   at === undefined ? otherwise : html`<span title=${exactly(at)}>${ago(at)}</span>`;
+
+/** When a job runs next: how soon, and the time in the zone of its schedule. */
+function nextText({ enabled, schedule, state: { nextRunAtMs: at } }: Job): TemplateResult | string {
+  if (!enabled) return "none: it is disabled";
+  if (at === undefined) return "none";
+  return html`${ago(at)} <span class="faint">(${exactly(at, schedule.kind === "cron" ? schedule.tz : undefined)})</span>`;
+}
 
 /** Work that runs at set times: what comes, how it went, and what to do about it. */
 export class JobsPage extends Page {
@@ -260,6 +268,7 @@ export class JobsPage extends Page {
           : html`<section>
               <h2>Coming 24 hours</h2>
               <p class="soft">${comingText(coming)}</p>
+              ${coming.runs === 0 ? nothing : html`<p class="faint">Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}</p>`}
               ${coming.runs === 0 ? nothing : html`<oc-day-strip .cells=${cells} .bands=${often}></oc-day-strip>`}
             </section>`
       }
@@ -299,7 +308,7 @@ export class JobsPage extends Page {
       <section class="card">
         ${facts([
           ["Runs", scheduleText(job)],
-          ["Next run", job.enabled ? when(facted.nextRunAtMs, "none") : "none: it is disabled"],
+          ["Next run", nextText(job)],
           ["Does", payload.kind === "agentTurn" ? payload.message : payload.text],
           ["Result", deliveryText(job)],
           ["Agent", job.agentId],
@@ -321,13 +330,16 @@ export class JobsPage extends Page {
     };
     return html`<a class="back" href=${job ? place("jobs", [job.id]) : "jobs"}>${job ? job.name : "All jobs"}</a>
       <header class="head"><h1>${job ? `Edit ${job.name}` : "New job"}</h1></header>
-      <oc-job-form
-        .link=${link}
-        .job=${job}
-        ?offline=${!this.isOnline}
-        @saved=${saved}
-        @left=${() => router.go(job ? place("jobs", [job.id]) : "jobs")}
-      ></oc-job-form>`;
+      ${keyed(
+        job?.id ?? NEW,
+        html`<oc-job-form
+          .link=${link}
+          .job=${job}
+          ?offline=${!this.isOnline}
+          @saved=${saved}
+          @left=${() => router.go(job ? place("jobs", [job.id]) : "jobs")}
+        ></oc-job-form>`,
+      )}`;
   }
 
   private shown(loaded: Loaded): TemplateResult {

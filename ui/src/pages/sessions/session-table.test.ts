@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ALL, arrange, costsOf, lineOf, merged, type SessionLine, type SessionRow } from "./session-table.ts";
+import { ALL, arrange, CHATS, costsOf, hiddenCount, lineOf, merged, type SessionLine, type SessionRow } from "./session-table.ts";
 
 const NOW = 1_000_000_000;
 const row = (key: string, over: Partial<SessionRow> = {}): SessionRow => ({ key, kind: "direct", updatedAt: NOW, ...over });
@@ -29,6 +29,16 @@ describe("the table", () => {
     expect(keys(arrange(some, { ...ALL, where: "telegram" }, newest, NOW))).toEqual(["c"]);
     expect(keys(arrange(some, { ...ALL, minutes: 30 }, newest, NOW))).toEqual(["b", "c"]);
   });
+});
+
+test("sessions of automation are counted and not shown, until they are asked for, searched for or chosen by their kind", () => {
+  const all = [...some, ...lines(row("agent:main:cron:nightly", { label: "Cron: Nightly" }))];
+  expect([keys(arrange(all, CHATS, newest, NOW)), hiddenCount(all, CHATS)]).toEqual([["b", "c", "a"], 1]);
+  for (const more of [{ automation: true }, { text: "nightly" }, { where: "cron" }]) {
+    const filter = { ...CHATS, ...more };
+    expect(keys(arrange(all, filter, newest, NOW))).toContain("nightly");
+    expect(hiddenCount(all, filter)).toBe(0);
+  }
 });
 
 test("newer rows replace older ones, so that a setting that was cleared is gone", () => {

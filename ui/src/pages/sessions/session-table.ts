@@ -1,6 +1,6 @@
 import type { MethodResult } from "openclaw/client";
 import { plain } from "../../base/plain.ts";
-import { agentOf, titleOf, whereOf, type SessionRow } from "../chat/sidebar-groups.ts";
+import { agentOf, isAutomation, titleOf, whereOf, type SessionRow } from "../chat/sidebar-groups.ts";
 
 export type { SessionRow };
 
@@ -61,9 +61,15 @@ export interface SessionFilter {
   readonly where: string;
   /** Minutes since the last activity; 0 shows all. */
   readonly minutes: number;
+  /** Those of jobs, webhooks, sub-agents and heartbeats, too. One that is searched for, or whose kind is chosen, is shown without it. */
+  readonly automation: boolean;
 }
 
-export const ALL: SessionFilter = { text: "", agent: "", where: "", minutes: 0 };
+export const ALL: SessionFilter = { text: "", agent: "", where: "", minutes: 0, automation: true };
+/** What is shown at first. */
+export const CHATS: SessionFilter = { ...ALL, automation: false };
+
+const hides = ({ automation, text, where }: SessionFilter): boolean => !automation && text.trim() === "" && where === "";
 
 export type SortColumn = "title" | "agentId" | "where" | "tokens" | "cost" | "updatedAt";
 
@@ -87,11 +93,15 @@ export function arrange(lines: readonly SessionLine[], filter: SessionFilter, { 
       (line) =>
         (filter.agent === "" || line.agentId === filter.agent) &&
         (filter.where === "" || line.where === filter.where) &&
+        !(hides(filter) && isAutomation(line)) &&
         line.updatedAt >= since &&
         wanted.every((word) => line.words.includes(word)),
     )
     .toSorted(order);
 }
+
+/** How many sessions of automation a filter leaves out. */
+export const hiddenCount = (lines: readonly SessionLine[], filter: SessionFilter): number => (hides(filter) ? lines.filter(isAutomation).length : 0);
 
 /** Rows in place of older ones of the same key: a setting that was cleared is gone. */
 export function merged(known: readonly SessionRow[], newer: readonly SessionRow[]): readonly SessionRow[] {

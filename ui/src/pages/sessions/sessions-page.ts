@@ -12,9 +12,10 @@ import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import "./session-detail.ts";
 import {
-  ALL,
   arrange,
+  CHATS,
   costsOf,
+  hiddenCount,
   lineOf,
   merged,
   type Costs,
@@ -85,7 +86,7 @@ export class SessionsPage extends Page {
   @state() private total = 0;
   @state() private costs: Costs = new Map();
   @state() private models: MethodResult<"models.list">["models"] = [];
-  @state() private filter: SessionFilter = ALL;
+  @state() private filter: SessionFilter = CHATS;
   @state() private sorting: Sorting = { by: "updatedAt", down: true };
   @state() private leaf = 0;
   @state() private failure: string | undefined;
@@ -210,6 +211,7 @@ export class SessionsPage extends Page {
 
   private all(lines: readonly SessionLine[]): TemplateResult {
     const { filter } = this;
+    const hidden = hiddenCount(lines, filter);
     const words = (of: (line: SessionLine) => string): readonly string[] => [...new Set(lines.map(of))].toSorted();
     return html`<header class="head">
         <h1>Sessions</h1>
@@ -238,6 +240,13 @@ export class SessionsPage extends Page {
       </header>
       <p class="faint" role="status">
         ${this.total > MOST ? `Showing the newest ${lines.length.toLocaleString("en")} of ${this.total.toLocaleString("en")} sessions` : `${plural(lines.length, "session")} kept`}
+        ${
+          hidden === 0
+            ? nothing
+            : html` · ${plural(hidden, "session")} of jobs, webhooks and sub-agents not shown
+                <button class="small plain" @click=${() => this.narrow({ automation: true })}>Show all</button>`
+        }
+        ${filter.automation ? html`<button class="small plain" @click=${() => this.narrow({ automation: false })}>Show chats only</button>` : nothing}
       </p>
       ${this.table(lines)}`;
   }

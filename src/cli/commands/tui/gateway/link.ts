@@ -40,6 +40,7 @@ function listen(client: GatewayClient, dispatch: LinkDeps["dispatch"]): void {
     if (payload.stream === "lifecycle" && payload.sessionKey?.includes(":subagent:")) dispatch({ type: "subagents" });
   });
   client.on("subagent", () => dispatch({ type: "subagents" }));
+  client.on("cron", () => dispatch({ type: "jobs" }));
   client.on("chat.changed", ({ sessionKey }) => dispatch({ type: "changed", sessionKey }));
   client.on("exec.approval.requested", (payload) => dispatch({ type: "asked", approval: approvalOf(payload) }));
   client.on("exec.approval.resolved", ({ id, decision, resolvedBy }) => dispatch({ type: "decided", id, decision, by: resolvedBy ?? undefined }));

@@ -6,6 +6,7 @@ import type { TuiEvent } from "../state/event.ts";
 import { GATEWAY_COMMANDS } from "../state/own-commands.ts";
 import type { Effect, Preferences, Sent } from "../state/state.ts";
 import { agentItems, approvalOf, commandInfos, factsOf, lastBeatText, modelItems, sessionItems, subagentItems } from "./answers.ts";
+import { actOnJob, jobItems } from "./jobs.ts";
 
 type Dispatch = (event: TuiEvent) => void;
 type Of<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
@@ -74,6 +75,10 @@ async function pick(client: GatewayClient, { what, search, limit = 200 }: Of<"pi
   if (what === "models") return dispatch({ type: "items", kind: what, items: modelItems(await client.request("models.list", {})) });
   if (what === "agents") return dispatch({ type: "items", kind: what, items: agentItems(await client.request("agents.list", {})) });
   if (what === "subagents") return dispatch({ type: "items", kind: what, items: subagentItems(await client.request("subagents.list", {})) });
+  if (what === "jobs") {
+    const { jobs } = await client.request("cron.list", { includeDisabled: true });
+    return dispatch({ type: "items", kind: what, items: jobItems(jobs, systemClock.now()) });
+  }
   const words = search ? { search } : {};
   const rows = await sessionsUpTo(client, limit, { agentId, ...words });
   // A gateway that does not count them may have more, too: then what came is all that is looked through.
@@ -146,6 +151,8 @@ async function ask(client: GatewayClient, effect: GatewayEffect, agentId: string
       return pick(client, effect, agentId, dispatch);
     case "heartbeat":
       return dispatch({ type: "answered", text: lastBeatText(await client.request("last-heartbeat", {}), systemClock.now()) });
+    case "job":
+      return dispatch({ type: "answered", text: await actOnJob(client, effect) });
     case "stop-subagent":
       return stopSubagent(client, effect, dispatch);
     case "steer-subagent":

@@ -37,6 +37,8 @@ export type TuiEvent =
   | { readonly type: "answered"; readonly text: string }
   /** Something happened to a sub-agent. */
   | { readonly type: "subagents" }
+  /** Something happened to a scheduled job. */
+  | { readonly type: "jobs" }
   | { readonly type: "undecided"; readonly id: string; readonly error: string }
   | { readonly type: "failed"; readonly error: string }
   | { readonly type: "shell-ended"; readonly command: string; readonly output: string; readonly failure: string | undefined }

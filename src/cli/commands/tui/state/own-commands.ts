@@ -25,6 +25,7 @@ export const OWN_COMMANDS: readonly CommandInfo[] = [
   own("reset", "reset this conversation"),
   own("abort", "stop the run"),
   own("subagents", "sub-agents: look at them, open, steer or stop one"),
+  own("jobs", "scheduled jobs: next runs, history, run or disable one"),
   own("heartbeat", "how the last heartbeat went, and why it did nothing"),
   own("settings", "what is shown, and how"),
   own("exit", "leave"),
@@ -62,4 +63,4 @@ PgUp and PgDn scroll, Ctrl+End goes to the newest · Tab on an empty input answe
 
 Commands
 /agent /agents /session /sessions /model /models /think /verbose /reasoning /usage /elevated /activation /deliver
-/new /reset /abort /subagents /heartbeat /settings /exit — every other /command goes to the gateway (/commands lists them)`;
+/new /reset /abort /subagents /jobs /heartbeat /settings /exit — every other /command goes to the gateway (/commands lists them)`;

@@ -5,15 +5,17 @@ export interface PickerItem {
   /** How deep it hangs below the one before it. */
   readonly level?: number;
   /** What can be done with it, where that is asked next. */
-  readonly actions?: readonly SubagentAction[];
+  readonly actions?: readonly (SubagentAction | JobAction)[];
 }
 
 /** What can be done with a sub-agent. */
 export type SubagentAction = "open" | "steer" | "stop";
+/** What can be done with a scheduled job. */
+export type JobAction = "run" | "history" | "enable" | "disable";
 
 /** A list to choose from. */
 export interface Picker {
-  readonly kind: "models" | "agents" | "sessions" | "subagents" | "subagent" | "settings" | "shell";
+  readonly kind: "models" | "agents" | "sessions" | "subagents" | "subagent" | "jobs" | "job" | "settings" | "shell";
   readonly title: string;
   /** Undefined until they came. */
   readonly items: readonly PickerItem[] | undefined;
@@ -35,7 +37,7 @@ export interface Picker {
   readonly current?: string | undefined;
   /** The command that the question is about. */
   readonly command?: string | undefined;
-  /** The session of the sub-agent that the question is about. */
+  /** The session of the sub-agent, or the id of the job, that the question is about. */
   readonly subject?: string | undefined;
 }
 
@@ -64,7 +66,7 @@ export interface Found {
 export function withItems(picker: Picker, { items, total, search }: Found): Picker {
   const next: Picker = { ...picker, items, total, found: search, asking: false, outdated: false };
   if (picker.items === undefined) return withSelection(next);
-  const before = picker.kind === "subagents" ? shownItems(picker)[picker.selected]?.value : undefined;
+  const before = picker.kind === "subagents" || picker.kind === "jobs" ? shownItems(picker)[picker.selected]?.value : undefined;
   const same = shownItems(next).findIndex(({ value }) => value === before);
   if (same >= 0) return { ...next, selected: same };
   const last = Math.max(0, shownItems(next).length - 1);

@@ -1,6 +1,6 @@
 import { HELP } from "./own-commands.ts";
 import { editorWith } from "./editor.ts";
-import { openPicker, type PickerItem, type SubagentAction } from "./picker.ts";
+import { openPicker, type JobAction, type Picker, type PickerItem, type SubagentAction } from "./picker.ts";
 import { sendMessage, runShell } from "./sending.ts";
 import { agentOf, entered, keyFor, noted, shortKey } from "./session.ts";
 import { and, only, type Context, type Next, type State } from "./state.ts";
@@ -30,13 +30,14 @@ function settingsItems({ show, preferences, mouse }: State): readonly PickerItem
 }
 
 /** Opens a list whose items have to be asked for. */
-export function opened(state: State, kind: "models" | "agents" | "sessions" | "subagents"): Next {
+export function opened(state: State, kind: "models" | "agents" | "sessions" | "subagents" | "jobs"): Next {
   const { provider, model } = state.facts;
   const current = {
     models: provider && model ? `${provider}/${model}` : undefined,
     agents: agentOf(state),
     sessions: state.sessionKey,
     subagents: state.sessionKey,
+    jobs: undefined,
   }[kind];
   const title = kind === "subagents" ? "sub-agents" : kind;
   return and({ ...state, picker: openPicker(kind, title, { current }), completion: undefined }, { kind: "pick", what: kind });
@@ -79,16 +80,33 @@ function subagents(state: State, argument: string, context: Context): Next {
   return sendMessage(state, `/subagents ${argument}`.trim(), context);
 }
 
-const ACTIONS: Readonly<Record<SubagentAction, Omit<PickerItem, "value">>> = {
+const ACTIONS: Readonly<Record<SubagentAction | JobAction, Omit<PickerItem, "value">>> = {
+  run: { label: "run now", detail: "and say how it went" },
+  history: { label: "history", detail: "how its last runs went" },
+  enable: { label: "enable", detail: "let it run by itself" },
+  disable: { label: "disable", detail: "it does not run by itself any more" },
   open: { label: "open", detail: "go to its session" },
   steer: { label: "steer", detail: "it stops what it does and goes on with a message" },
   stop: { label: "stop", detail: "with everything that it started; nothing is reported" },
 };
 
-/** Asks what to do with a sub-agent. */
-function aboutSubagent(state: State, { value, label, actions = [] }: PickerItem): Next {
+/** Asks what to do with a sub-agent or a job. */
+function aboutItem(state: State, kind: "subagent" | "job", { value, label, actions = [] }: PickerItem): Next {
   const items = actions.map((action): PickerItem => ({ value: action, ...ACTIONS[action] }));
-  return only({ ...state, picker: openPicker("subagent", label, { items, subject: value }) });
+  return only({ ...state, picker: openPicker(kind, label, { items, subject: value }) });
+}
+
+const JOB_ACTIONS: readonly JobAction[] = ["run", "history", "enable", "disable"];
+
+function actOnJob(state: State, { subject: id, title: name }: Picker, chosen: string, context: Context): Next {
+  const action = JOB_ACTIONS.find((one) => one === chosen);
+  if (action === undefined || id === undefined) return only(state);
+  const next = action === "run" ? noted(state, context.now, `${name} was started`) : state;
+  return and(next, { kind: "job", action, id, name, key: context.newId() });
+}
+
+function jobs(state: State, _argument: string, { now }: Context): Next {
+  return state.methods.has("cron.list") ? opened(state, "jobs") : only(noted(state, now, "this gateway does not list jobs", "error"));
 }
 
 function actOn(state: State, sessionKey: string, action: string, context: Context): Next {
@@ -107,6 +125,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   sessions: (state) => opened(state, "sessions"),
   models: (state) => opened(state, "models"),
   subagents,
+  jobs,
   heartbeat: (state) => and(state, { kind: "heartbeat" }),
   deliver: delivered,
   abort: (state) => and({ ...state, aborting: true }, { kind: "abort", sessionKey: state.sessionKey }),
@@ -146,8 +165,10 @@ export function chosen(state: State, item: PickerItem, context: Context): Next {
   const { picker } = state;
   if (!picker) return only(state);
   if (picker.kind === "settings") return setting(state, item.value);
-  if (picker.kind === "subagents") return aboutSubagent(state, item);
+  if (picker.kind === "subagents") return aboutItem(state, "subagent", item);
+  if (picker.kind === "jobs") return aboutItem(state, "job", item);
   const closed: State = { ...state, picker: undefined };
+  if (picker.kind === "job") return actOnJob(closed, picker, item.value, context);
   if (picker.kind === "subagent") return actOn(closed, picker.subject ?? "", item.value, context);
   if (picker.kind === "agents") return toAgent(closed, item.value);
   if (picker.kind === "sessions") return entered(closed, item.value);

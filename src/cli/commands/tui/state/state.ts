@@ -1,7 +1,7 @@
 import type { SessionNaming } from "../../../../protocol/index.ts";
 import { type Editor, EMPTY } from "./editor.ts";
 import type { Entry } from "./entry.ts";
-import type { Picker } from "./picker.ts";
+import type { JobAction, Picker } from "./picker.ts";
 import { GATEWAY_COMMANDS, mergeCommands } from "./own-commands.ts";
 
 /** The connection, as it is shown. */
@@ -165,8 +165,9 @@ export type Effect =
   | { readonly kind: "commands"; readonly agentId: string }
   | { readonly kind: "approvals" }
   | { readonly kind: "watch"; readonly sessionKey: string }
-  | { readonly kind: "pick"; readonly what: "models" | "agents" | "sessions" | "subagents"; readonly search?: string; readonly limit?: number }
+  | { readonly kind: "pick"; readonly what: "models" | "agents" | "sessions" | "subagents" | "jobs"; readonly search?: string; readonly limit?: number }
   | { readonly kind: "heartbeat" }
+  | { readonly kind: "job"; readonly action: JobAction; readonly id: string; readonly name: string; readonly key: string }
   | { readonly kind: "stop-subagent"; readonly sessionKey: string; readonly key: string }
   | { readonly kind: "steer-subagent"; readonly sessionKey: string; readonly message: string; readonly key: string }
   | { readonly kind: "patch"; readonly sessionKey: string; readonly field: string; readonly value: string | null }

@@ -58,22 +58,23 @@ function ticked(state: State, context: Context): Next {
   const next = known.armedAt !== undefined && now - known.armedAt > 2000 ? { ...known, armedAt: undefined } : known;
   const { picker } = next;
   // Times and costs of those that run go on.
-  return picker?.items && !picker.asking && now - (picker.askedAt ?? 0) >= LIST_MS ? subagentsChanged(next, context) : only(next);
+  return picker?.items && !picker.asking && now - (picker.askedAt ?? 0) >= LIST_MS ? listChanged(next, "subagents", context) : only(next);
 }
 
 function itemsCame(state: State, event: Of<"items">, context: Context): Next {
   const { picker } = state;
   if (picker?.kind !== event.kind) return only(state);
   const next = looking({ ...state, picker: withItems(picker, event) });
-  return picker.outdated ? subagentsChanged(next.state, context) : next;
+  const isFollowed = event.kind === "subagents" || event.kind === "jobs";
+  return picker.outdated && isFollowed ? listChanged(next.state, event.kind, context) : next;
 }
 
-/** The list of sub-agents is asked for again while it is open: one question at a time, however much changes. */
-function subagentsChanged(state: State, { now }: Context): Next {
+/** The list of sub-agents, or of jobs, is asked for again while it is open: one question at a time, however much changes. */
+function listChanged(state: State, what: "subagents" | "jobs", { now }: Context): Next {
   const { picker } = state;
-  if (picker?.kind !== "subagents" || state.link.kind !== "open") return only(state);
+  if (picker?.kind !== what || state.link.kind !== "open") return only(state);
   if (picker.asking) return only({ ...state, picker: { ...picker, outdated: true } });
-  return and({ ...state, picker: { ...picker, asking: true, askedAt: now } }, { kind: "pick", what: "subagents" });
+  return and({ ...state, picker: { ...picker, asking: true, askedAt: now } }, { kind: "pick", what });
 }
 
 /** What failed may have been the question for a list: it may be asked again. */
@@ -100,7 +101,8 @@ const HANDLERS: Handlers = {
   agents: (state, { agents }) => only({ ...state, agents }),
   commands: (state, { commands }) => only({ ...state, commands: mergeCommands(commands) }),
   items: itemsCame,
-  subagents: (state, _event, context) => subagentsChanged(state, context),
+  subagents: (state, _event, context) => listChanged(state, "subagents", context),
+  jobs: (state, _event, context) => listChanged(state, "jobs", context),
   answered: (state, { text }, { now }) => only(noted(state, now, text)),
   asked: (state, { approval }) => only(asked(state, approval)),
   decided: (state, { id, decision, by }, { now }) => only(decided(state, id, decision, by, now)),

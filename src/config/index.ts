@@ -22,7 +22,16 @@ export {
   pluginsSection,
   validate,
 } from "./validate/index.ts";
-export { CHANNEL_IDS, channelKey, CHANNELS_LISTED_FIRST, DEFAULT_CHANNEL, knownChannel, KNOWN_CHANNELS, type KnownChannel } from "./known-channels.ts";
+export {
+  CHANNEL_IDS,
+  channelKey,
+  CHANNELS_LISTED_FIRST,
+  DEFAULT_CHANNEL,
+  knownChannel,
+  KNOWN_CHANNELS,
+  takesVoiceNotes,
+  type KnownChannel,
+} from "./known-channels.ts";
 export { describeSchema, type DescribedSections, type SchemaDescription, type SectionText } from "./describe-schema.ts";
 export { dottedPath, formatPath, parsePath } from "./path.ts";
 export { hasPath, isObject, mergePatch, sameValue, valueAt, withoutPath, withValue } from "./value.ts";

@@ -165,6 +165,9 @@ export const DEFAULT_CHANNEL = "whatsapp";
 const BY_ID: ReadonlyMap<string, KnownChannel> = new Map(KNOWN_CHANNELS.map((channel) => [channel.id, channel]));
 const ALIASES: ReadonlyMap<string, string> = new Map(KNOWN_CHANNELS.flatMap(({ id, aliases = [] }) => aliases.map((alias) => [alias, id] as const)));
 
+/** Whether a channel shows spoken answers as voice notes. */
+export const takesVoiceNotes = (channel: string): boolean => BY_ID.get(channel.trim().toLowerCase())?.voiceNotes === true;
+
 export const CHANNEL_IDS: readonly string[] = KNOWN_CHANNELS.map(({ id }) => id);
 export const CHANNELS_LISTED_FIRST: readonly string[] = KNOWN_CHANNELS.filter(({ listedFirst }) => listedFirst === true).map(({ id }) => id);
 

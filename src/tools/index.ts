@@ -61,7 +61,6 @@ export { createSandboxes, type Sandbox, type Sandboxes, type SandboxesDeps, type
 export { isSessionSandboxed, sandboxSettings, type SandboxSettings } from "./sandbox/settings.ts";
 export type { WebServices, WebToolsDeps } from "./builtin/web/deps.ts";
 export { createMarkUntrusted, oneLine, withoutMarkers, type MarkUntrusted, type UntrustedOptions, type UntrustedSource } from "./untrusted/mark.ts";
-export { takesVoiceNotes } from "./builtin/voice/tts.ts";
 export { memoryGetTool } from "./builtin/memory/memory-get.ts";
 export { memorySearchTool } from "./builtin/memory/memory-search.ts";
 export { createRecall, type Recall } from "./builtin/memory/recall.ts";

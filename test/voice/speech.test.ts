@@ -62,19 +62,20 @@ test("the tool of an agent gives the line that sends the audio, and the answer c
 });
 
 test("/tts says who speaks and what is missing, chooses, and refuses what it does not know", async () => {
-  const say = async (text: string): Promise<string> => {
-    const key = `say ${text}`;
-    await call("chat.send", { sessionKey: "agent:main:voice", message: text, idempotencyKey: key });
-    await call("agent.wait", { runId: key, timeoutMs: 60_000 });
+  const last = async (): Promise<string> => {
     const { messages } = (await call("chat.history", { sessionKey: "agent:main:voice", limit: 1 })) as { messages: { content: unknown }[] };
-    return textOf(messages[0]!.content);
+    return textOf(messages[0]?.content);
   };
-  expect(await say("/tts")).toMatch(/^local speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
-  expect(await say("/tts provider robot")).toMatch(/"robot" is no provider\. Known are openai, elevenlabs, edge, local\./);
-  expect(await say("/tts limit 9")).toMatch(/from 100 to 4096/);
-  expect(await say("/tts limit 800")).toBe("The limit is 800 characters now.");
+  const isAnswered = async (text: string, answer: RegExp): Promise<void> => {
+    await call("chat.send", { sessionKey: "agent:main:voice", message: text, idempotencyKey: `say ${text}` });
+    await expect.poll(last).toMatch(answer);
+  };
+  await isAnswered("/tts", /^local speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
+  await isAnswered("/tts provider robot", /"robot" is no provider\. Known are openai, elevenlabs, edge, local\./);
+  await isAnswered("/tts limit 9", /from 100 to 4096/);
+  await isAnswered("/tts limit 800", /^The limit is 800 characters now\.$/);
   expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({ tts: { maxLength: 800 } });
-  expect(await say("/tts on")).toMatch(/is not there yet/);
+  await isAnswered("/tts on", /is not there yet/);
 });
 
 test("methods: status, providers, the choice, and refusals that say what is wrong", async () => {

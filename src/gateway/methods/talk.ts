@@ -6,8 +6,7 @@ import { ensureFolder, writeAtomic } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
-import type { Config } from "../../config/index.ts";
-import { takesVoiceNotes } from "../../tools/index.ts";
+import { takesVoiceNotes, type Config } from "../../config/index.ts";
 import { SPEAKERS, type Voice } from "../../voice/index.ts";
 import type { Broadcast } from "./deps.ts";
 import type { HandlersOf } from "./handler.ts";
@@ -53,13 +52,20 @@ function wakeWords({ config, clock, ids }: TalkDeps) {
 async function talkConfig({ config }: TalkDeps, withKey: boolean) {
   const { talk, session, ui } = config.current;
   const env = config.env();
-  const { apiKey: written, ...plain } = talk ?? {};
-  const voiceId = plain.voiceId ?? (env["ELEVENLABS_VOICE_ID"] || env["SAG_VOICE_ID"]);
+  const { apiKey: written, voiceAliases, modelId, outputFormat, interruptOnSpeech } = talk ?? {};
+  const voiceId = talk?.voiceId ?? (env["ELEVENLABS_VOICE_ID"] || env["SAG_VOICE_ID"]);
   const key = !withKey ? undefined : written === undefined ? env["ELEVENLABS_API_KEY"] : await config.resolveSecret(written, "talk.apiKey");
   const seamColor = ui?.seamColor;
   return {
     config: {
-      talk: { ...plain, ...(voiceId ? { voiceId } : {}), ...(key ? { apiKey: key } : {}) },
+      talk: {
+        ...(voiceId ? { voiceId } : {}),
+        ...(voiceAliases ? { voiceAliases } : {}),
+        ...(modelId ? { modelId } : {}),
+        ...(outputFormat ? { outputFormat } : {}),
+        ...(key ? { apiKey: key } : {}),
+        ...(interruptOnSpeech === undefined ? {} : { interruptOnSpeech }),
+      },
       ...(session?.mainKey === undefined ? {} : { session: { mainKey: session.mainKey } }),
       ...(seamColor === undefined ? {} : { ui: { seamColor } }),
     },
@@ -140,7 +146,7 @@ export function speechHandlers({ voice }: SpeechDeps) {
       return { provider };
     },
     async "tts.convert"({ text, channel = "" }, { signal }) {
-      return (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel.trim().toLowerCase()), signal });
+      return (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel), signal });
     },
   } satisfies HandlersOf<"tts.status" | "tts.providers" | "tts.enable" | "tts.disable" | "tts.setProvider" | "tts.convert">;
 }

@@ -1,6 +1,6 @@
 /** `/tts`: who speaks, and a text as audio. What is chosen is kept in the settings file of speech. */
+import { takesVoiceNotes } from "../../../config/index.ts";
 import { SPEAKERS, type Voice } from "../../../voice/index.ts";
-import { takesVoiceNotes } from "../../../tools/index.ts";
 import { notThere, wordsOf, type Answer, type Handler, type Handling } from "../handling.ts";
 
 const USAGE = [

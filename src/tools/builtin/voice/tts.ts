@@ -1,5 +1,5 @@
 import { messageOf } from "../../../base/errors.ts";
-import { KNOWN_CHANNELS } from "../../../config/index.ts";
+import { takesVoiceNotes } from "../../../config/index.ts";
 import type { Voice } from "../../../voice/index.ts";
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome, textOutcome } from "../../tool.ts";
@@ -9,9 +9,6 @@ export interface TtsDeps {
 }
 
 const MAX_CHARS = 4096;
-
-/** Whether a channel shows spoken answers as voice notes. */
-export const takesVoiceNotes = (channel: string): boolean => KNOWN_CHANNELS.some(({ id, voiceNotes }) => id === channel && voiceNotes === true);
 
 /** Speaks a text; the answer with the path in it sends the audio. */
 export const ttsTool = defineTool<TtsDeps>({
@@ -31,14 +28,13 @@ export const ttsTool = defineTool<TtsDeps>({
     required: ["text"],
   },
   idempotent: true,
-  executionMode: "parallel",
   run:
     ({ voice }) =>
     async ({ params, context, signal }) => {
       const text = typeof params["text"] === "string" ? params["text"] : "";
       const channel = typeof params["channel"] === "string" ? params["channel"] : (context.channel ?? "");
       try {
-        const speech = await (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel.trim().toLowerCase()), signal });
+        const speech = await (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel), signal });
         const { audioPath, provider, voiceCompatible } = speech;
         const lines = [...(voiceCompatible ? ["[[audio_as_voice]]"] : []), `MEDIA:${audioPath}`];
         return textOutcome(lines.join("\n"), { audioPath, provider });

@@ -85,7 +85,7 @@ export const outboxWrites = {
       .map((row) => Number(row["id"]));
   },
   "outbox.expire"({ sql, now }) {
-    const text = `UPDATE outbox SET state = 'failed', why = 'expired', next_attempt_at = NULL, settled_at = ?
+    const text = `UPDATE outbox SET state = 'failed', why = 'expired' || coalesce(': ' || why, '') || iif(state = 'unknown', '; it may have arrived', ''), next_attempt_at = NULL, settled_at = ?
       WHERE settled_at IS NULL AND state IN ('pending', 'unknown') AND expires_at <= ? RETURNING id`;
     return sql(text)
       .all(now, now)

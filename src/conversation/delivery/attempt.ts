@@ -1,4 +1,5 @@
 /** One attempt: the content of a row is handed to its channel, or to the plugin that waits for it. */
+import { withAccountKeys } from "../../base/account-keys.ts";
 import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
@@ -248,7 +249,8 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
       if (edit && (answer === undefined || answer === null)) return { ok: "no-preview" };
       return { ok: true, receipt: receiptOf(answer) };
     } catch (error) {
-      return { ok: false, failure: classifyFailure(error) };
+      const failure = classifyFailure(error);
+      return { ok: false, failure: { ...failure, why: withAccountKeys(failure.why, { channel: row.channel, accountId: row.account }) } };
     } finally {
       over.catch(() => undefined);
       stopping.removeEventListener("abort", stop);

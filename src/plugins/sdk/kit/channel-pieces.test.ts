@@ -144,3 +144,14 @@ test("the directory of the configuration lists what can be written to", async ()
   expect((await directory.listPeers(params)).map(({ id }) => id)).toEqual(["user:u1"]);
   expect((await directory.listGroups({ ...params, query: "#G" })).map(({ id }) => id)).toEqual(["channel:g1"]);
 });
+
+test("what is missing from a named account is named by that account's key", () => {
+  const reader = createAccountReader<ChannelAccount>({
+    channel: "paper",
+    credentials: [{ key: "token", label: "Token", isOwn: true }],
+    read: (account) => ({ ...account, problems: [...account.problems, "channels.paper.region is no country"] }),
+  });
+  const cfg = { channels: { paper: { token: "t", accounts: { work: {} } } } };
+  expect(reader.read(cfg, "work").problems).toEqual(["no token: set channels.paper.accounts.work.token", "channels.paper.accounts.work.region is no country"]);
+  expect(reader.read(cfg, "default").problems).toEqual(["channels.paper.region is no country"]);
+});

@@ -64,6 +64,8 @@ interface Deps {
 }
 
 const TYPING_REFRESH_MS = 4500;
+/** The server remembers for 30 s; requests take their time. */
+const NONCE_WINDOW_MS = 25_000;
 
 const TARGETS = createTargets({
   normalize(raw) {
@@ -94,8 +96,7 @@ function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]
     chunkerMode: "markdown",
     textChunkLimit: 4000,
     captionLimit: 4000,
-    // The server remembers for 30 s; requests take their time.
-    nonceWindowMs: 25_000,
+    nonceWindowMs: NONCE_WINDOW_MS,
     resolveTarget: TARGETS.resolveTarget,
     sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
@@ -165,7 +166,8 @@ function aroundMessages({ sender, options }: Deps): Pick<MattermostChannel, "med
           now,
           signal,
           previewId,
-          post: async (text) => (await send(from, { cfg, accountId, to, text, threadId, replyToId, signal })).messageId,
+          nonceWindowMs: NONCE_WINDOW_MS,
+          post: async (text, nonce) => (await send(from, { cfg, accountId, to, text, threadId, replyToId, nonce, signal })).messageId,
           edit: async (id, text) => patch(from, id, { message: messageText({ cfg, accountId, text }) }, signal),
           remove: (id) => removeQuietly(from, id),
         });

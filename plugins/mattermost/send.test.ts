@@ -23,6 +23,19 @@ test("a message whose answer was lost is there once when it is sent again with t
   expect(bench.channel.outbound!.nonceWindowMs).toBeLessThan(30_000);
 });
 
+test("the first post of a preview has a key: one whose answer was lost is found again, and becomes the answer", async () => {
+  const { chat, channel, anna, direct } = bench;
+  chat.server.faults.add({ on: "POST /api/v4/posts", reset: true, applied: true });
+  const { signal } = new AbortController();
+  const preview = channel.preview!.open({ cfg: bench.cfg(), accountId: "default", to: `user:${anna.id}`, chatType: "direct", signal })!;
+  await preview.update("the beginning of a longer answer");
+  expect(await preview.seal()).toBe(chat.posts(direct)[0]!.id);
+  const asked = chat.server.asked.filter(({ path, method }) => method === "POST" && path.endsWith("/posts"));
+  const keys = asked.map(({ fields }) => (fields as { pending_post_id?: string }).pending_post_id);
+  expect([keys.length, new Set(keys).size, posted().length]).toEqual([2, 1, 1]);
+  expect(keys[0]).toMatch(new RegExp(`^${chat.bot.id}:.+`));
+});
+
 test("refusals say whether trying again makes sense, and never name the token", async () => {
   const { chat, group } = bench;
   chat.server.faults.add({ on: "/posts", status: 429, body: "limit exceeded", headers: { "retry-after": "90" } });

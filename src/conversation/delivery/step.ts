@@ -42,6 +42,8 @@ function retryDelay(policy: RetryPolicy, made: number, random: number): number {
 }
 
 const FULL_MS = 1000;
+/** Stands in `why` from then on: a process after this one knows that an attempt was no edit. */
+const SENT_AS_NEW = "it is sent as a new message";
 const UNREADABLE = "the content of this delivery cannot be read: expected an object with a text";
 
 /** Writes marks, waiting for a disk that is full: what has happened must not be forgotten while the process lives. */
@@ -88,7 +90,7 @@ export interface OpenRow {
   wasLive?: boolean;
   /** Its preview cannot become the answer, so it is a message of its own. `unsure`: an edit may have worked all the same. */
   noPreview?: "refused" | "unsure";
-  /** An attempt of an earlier process may have posted it. */
+  /** An attempt of an earlier process may have posted it: that one did not edit its preview any more. */
   mayBePosted?: boolean;
 }
 
@@ -197,7 +199,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     if (isToBlame(open, failure, before, standing)) {
       if (!standing.isEdit) return fail(`${why}; given up after ${row.attempts} attempts`);
       open.noPreview = "unsure";
-      return later(open, "pending", `${why}; it is sent as a new message`, 0);
+      return later(open, "pending", `${why}; ${SENT_AS_NEW}`, 0);
     }
     return later(open, "pending", why, retryDelay(standing.policy(), Math.max(row.attempts - asked, 1), deps.random.float()));
   }
@@ -226,7 +228,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     if (failure.isAccountLost && !standing.isLive) return afterRefusedAccount(open, failure);
     if (failure.state === "failed" && standing.isEdit) {
       open.noPreview = "refused";
-      return later(open, "pending", failure.why, 0);
+      return later(open, "pending", `${failure.why}; ${SENT_AS_NEW}`, 0);
     }
     if (failure.state === "failed") return end(open, { id: row.id, state: "failed", why: failure.why }, payload);
     const before = open.failure;
@@ -247,9 +249,9 @@ function createHold(deps: DeliveryDeps, limits: DeliveryLimits, recovery: Recove
   /** The one repeat of what may have arrived waits until the account is known to work; where it cannot be known, for its time. */
   function beforeRepeat(open: OpenRow, left: number): number {
     const failure = open.failure ?? EARLIER_FAILURE;
-    const earliest = open.failure && open.failure.at + limits.repeatMs - clock.now();
     const check = recovery.check(open.row, failure);
-    if (check.isOver) return Math.max(0, Math.min(left, earliest ?? 0));
+    const { attemptedAt, createdAt } = open.row;
+    if (check.isOver) return Math.max(0, (open.failure?.at ?? attemptedAt ?? createdAt) + limits.repeatMs - clock.now());
     const isAway = table.receiving?.(open.row.channel, open.row.account) === false;
     if (!check.canAsk && !isAway) return left;
     return Math.max(1, Math.min(check.ms, LOOK_MS));
@@ -288,7 +290,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     const { row } = open;
     const { id } = row;
     const { isEdit } = standing;
-    if (isEdit && row.state === "unknown") open.mayBePosted = true;
+    if (isEdit && row.state === "unknown") open.mayBePosted = row.why?.includes(SENT_AS_NEW) === true;
     // One that certainly did not arrive when it was sent again is pending, and still a repeat.
     const isRepeat = !isEdit && (row.state === "unknown" || row.repeats > 0 || open.noPreview === "unsure" || open.mayBePosted === true);
     const repeat = isRepeat ? repeatable(open, standing, clock.now()) : undefined;
@@ -311,7 +313,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     if (done.ok !== true && stopping.aborted) return { kind: "wait", ms: 0 };
     if (done.ok === "no-preview") {
       open.noPreview = "refused";
-      return later(open, "pending", "the message that showed it cannot be edited any more; it is sent as a new one", 0);
+      return later(open, "pending", `the message that showed it cannot be edited any more; ${SENT_AS_NEW}`, 0);
     }
     if (!done.ok) {
       // It certainly did not arrive, so a window that a platform counts has not begun.

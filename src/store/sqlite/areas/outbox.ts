@@ -79,7 +79,8 @@ export const outboxWrites = {
     return { attempts, repeats };
   },
   "outbox.recover"({ sql, now }, { why }) {
-    const text = "UPDATE outbox SET state = 'unknown', why = ?, next_attempt_at = ? WHERE settled_at IS NULL AND state = 'attempting' RETURNING id";
+    const text =
+      "UPDATE outbox SET state = 'unknown', why = ? || coalesce('; before that: ' || why, ''), next_attempt_at = ? WHERE settled_at IS NULL AND state = 'attempting' RETURNING id";
     return sql(text)
       .all(why, now)
       .map((row) => Number(row["id"]));

@@ -123,20 +123,20 @@ test("the marked repeat of what a process was sending when it ended waits for 5 
 });
 
 test.each([
-  ["in the edit of a preview that somebody deleted then: the answer is a new message", false, "hello"],
+  ["in the edit of a preview that was deleted afterwards: the answer is a new message", false, "hello"],
   ["while the answer was sent as a new message: it is marked as a repeat", true, "(repeat?) hello"],
-])("a crash %s", async (_, isSentAnew, text) => {
+])("a crash %s", async (_, isNewMessage, text) => {
   const hang = () => new Promise<never>(() => {});
   let edits = 0;
   const first = fakeChannel([hang], {
     editPreview() {
       edits += 1;
-      return isSentAnew ? Promise.resolve(undefined as never) : hang();
+      return isNewMessage ? Promise.resolve(undefined as never) : hang();
     },
   });
   await using own = await openWorld(first);
   void own.delivery.send(ADDRESS, [{ text: "hello" }], { kind: "final", previewId: "p1" }, 0);
-  await own.drain(() => (isSentAnew ? first.sent.length : edits) === 1);
+  await own.drain(() => (isNewMessage ? first.sent.length : edits) === 1);
   await own.restart();
   const next = fakeChannel([], { editPreview: () => Promise.resolve(undefined as never) });
   own.channels.set("chat", next);

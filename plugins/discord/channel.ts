@@ -200,7 +200,7 @@ function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<DiscordChann
 }
 
 /** Names, targets and hints. */
-function conventions(accounts: Accounts): Pick<DiscordChannel, "mentions" | "threading" | "messaging" | "agentPrompt" | "elevated"> {
+function conventions(accounts: Accounts): Pick<DiscordChannel, "mentions" | "threading" | "messaging" | "agentPrompt"> {
   return {
     mentions: {
       stripPatterns: ({ ctx }) => [`<@!?${accounts.of(ctx.AccountId ?? "default").botId ?? "\\d+"}>`],
@@ -219,9 +219,6 @@ function conventions(accounts: Accounts): Pick<DiscordChannel, "mentions" | "thr
         "On Discord write user:<id> or channel:<id> as target; a thread is a channel with an id of its own. <@id> in a text mentions a person; @everyone and roles are never notified.",
         "Discord shows Markdown except tables; buttons are rows of { text, callback_data }, and a row { options: [...] } is a menu.",
       ],
-    },
-    elevated: {
-      allowFromFallback: ({ cfg, accountId }) => [...accounts.account(cfg, accountId).allowFrom],
     },
   };
 }

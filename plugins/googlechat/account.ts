@@ -189,7 +189,7 @@ export const spaceEntry = (entry: string): string =>
     .replace(PREFIX, "")
     .replace(/^(?:space:|spaces\/)+/i, "")}`;
 
-export const layersOf = ({ groups }: GoogleChatAccount, space: string) => groupLayers(groups, space, (key) => spaceEntry(key).toLowerCase());
+export const layersOf = ({ groups }: GoogleChatAccount, space: string) => groupLayers(groups, space, spaceEntry);
 
 export function requiresMention(account: GoogleChatAccount, space: string): boolean {
   return rulesOf(layersOf(account, space)).requireMention ?? flagOf(account.config["requireMention"]) ?? true;

@@ -4,10 +4,12 @@ import {
   type AccountRun,
   type Cursor,
   type CursorStore,
+  createRecent,
   type Fields,
   keepConnected,
   openCursor,
   realWaiting,
+  type Recent,
   textOf,
   type Waiting,
 } from "openclaw/plugin-sdk/channel-kit";
@@ -39,28 +41,14 @@ export interface RunDeps {
 }
 
 /** Texts by guid, of both sides. */
-function createRecent() {
-  const known = new Map<string, { readonly text: string; readonly sender: string }>();
-  return {
-    get: (guid: string) => known.get(guid),
-    add({ guid, text, sender, isFromMe }: Pick<Row, "guid" | "text" | "sender" | "isFromMe">): void {
-      known.set(guid, { text: text.slice(0, QUOTED_CHARS), sender: isFromMe ? "me" : sender });
-      for (const oldest of known.keys()) {
-        if (known.size <= RECENT) break;
-        known.delete(oldest);
-      }
-    },
-  };
-}
-
-type Recent = ReturnType<typeof createRecent>;
+type Quotable = Recent<{ readonly text: string; readonly sender: string }>;
 
 interface SessionDeps {
   readonly ctx: ChannelGatewayContext<IMessageAccount>;
   readonly run: AccountRun;
   readonly cursor: Cursor<number>;
   readonly echoes: Echoes;
-  readonly recent: Recent;
+  readonly recent: Quotable;
   imsg(): Imsg | undefined;
 }
 
@@ -99,7 +87,7 @@ function createSession({ ctx, run, cursor, echoes, recent, imsg }: SessionDeps) 
       // One that comes again does not lead back.
       at = Math.max(at, row.id);
       const done = cursor.began(at);
-      if (row.fields["is_reaction"] !== true) recent.add(row);
+      if (row.fields["is_reaction"] !== true) recent.set(row.guid, { text: row.text.slice(0, QUOTED_CHARS), sender: row.isFromMe ? "me" : row.sender });
       void handOver(row, done);
     },
   };
@@ -122,7 +110,7 @@ async function watchSilence(imsg: Imsg, run: AccountRun, ms: number, isOver: Abo
 export async function runAccount(ctx: ChannelGatewayContext<IMessageAccount>, deps: RunDeps): Promise<void> {
   const { account } = ctx;
   const { store, echoes, waiting = realWaiting, env, sendTimeoutMs, timeoutMs, checkMs = CHECK_MS, live } = deps;
-  const recent = createRecent();
+  const recent: Quotable = createRecent(RECENT);
   const cursor = await openCursor<number>({
     store,
     now: waiting.now,

@@ -1,17 +1,10 @@
 /** The channel, put together. */
-import {
-  type ChannelMessageActionContext,
-  type ChannelPlugin,
-  type ChannelResolveResult,
-  PAIRING_APPROVED_MESSAGE,
-  readReactionParams,
-} from "openclaw/plugin-sdk";
+import { type ChannelPlugin, type ChannelResolveResult, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
 import {
   type AccountReader,
   type ChannelProbe,
   type Clients,
   configuredDirectory,
-  createActions,
   createChannelParts,
   createClients,
   createEditedPreview,
@@ -19,20 +12,18 @@ import {
   createTargets,
   createThreading,
   createWebhooks,
-  emojiName,
   fieldsOf,
   keyedCursorStore,
   listOf,
   matching,
-  messageParam,
   realWaiting,
-  recordsOf,
   runProbe,
   silentLog,
   textOf,
   unfit,
   type Waiting,
 } from "openclaw/plugin-sdk/channel-kit";
+import { createMattermostActions, react } from "./actions.ts";
 import { bareEntry, createAccounts, CREDENTIALS, ID, type MattermostAccount, requiresMention } from "./account.ts";
 import { createApi, ifThere, type MattermostApi, parseTarget, type Person } from "./api.ts";
 import { pressedIn, verifyPress } from "./buttons.ts";
@@ -64,6 +55,8 @@ interface Deps {
 }
 
 const TYPING_REFRESH_MS = 4500;
+/** The server remembers for 30 s; requests take their time. */
+const NONCE_WINDOW_MS = 25_000;
 
 const TARGETS = createTargets({
   normalize(raw) {
@@ -74,18 +67,6 @@ const TARGETS = createTargets({
   hint: "<channelId>, channel:<id>, user:<id> or @name",
 });
 
-/** Ours are taken away where the emoji is empty. */
-async function react({ api }: Sender, postId: string, emoji: string, remove = false): Promise<void> {
-  if (!ID.test(postId)) return;
-  const me = await api.me();
-  const name = emojiName(emoji);
-  if (emoji !== "" && name === undefined) throw unfit("react", `Mattermost knows emoji by name: give one such as thumbsup instead of "${emoji}"`);
-  if (emoji !== "" && !remove) return void (await api.call("POST", "/reactions", { json: { user_id: me.id, post_id: postId, emoji_name: name } }));
-  const all = recordsOf(await api.call("GET", `/posts/${postId}/reactions`));
-  const ours = all.filter((entry) => entry["user_id"] === me.id && (name === undefined || entry["emoji_name"] === name));
-  for (const { emoji_name: one } of ours) await api.call("DELETE", `/users/me/posts/${postId}/reactions/${encodeURIComponent(String(one))}`);
-}
-
 function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]> {
   return {
     deliveryMode: "direct",
@@ -94,8 +75,7 @@ function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]
     chunkerMode: "markdown",
     textChunkLimit: 4000,
     captionLimit: 4000,
-    // The server remembers for 30 s; requests take their time.
-    nonceWindowMs: 25_000,
+    nonceWindowMs: NONCE_WINDOW_MS,
     resolveTarget: TARGETS.resolveTarget,
     sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
@@ -165,7 +145,8 @@ function aroundMessages({ sender, options }: Deps): Pick<MattermostChannel, "med
           now,
           signal,
           previewId,
-          post: async (text) => (await send(from, { cfg, accountId, to, text, threadId, replyToId, signal })).messageId,
+          nonceWindowMs: NONCE_WINDOW_MS,
+          post: async (text, nonce) => (await send(from, { cfg, accountId, to, text, threadId, replyToId, nonce, signal })).messageId,
           edit: async (id, text) => patch(from, id, { message: messageText({ cfg, accountId, text }) }, signal),
           remove: (id) => removeQuietly(from, id),
         });
@@ -277,13 +258,6 @@ export function createMattermostPlugin(options: MattermostPluginOptions = {}): M
   }
   const deps: Deps = { accounts, clients, options, sender, names: new Map() };
   const parts = partsOf(deps);
-  const reactAction = async (account: MattermostAccount, ctx: ChannelMessageActionContext) => {
-    const { emoji, remove, isEmpty } = readReactionParams(ctx.params, {
-      removeErrorMessage: "name the emoji to take away, or give an empty one to take away all of ours",
-    });
-    await react({ account, api: clients.of(account) }, messageParam(ctx), emoji, remove);
-    return remove || isEmpty ? { removed: true } : { added: emoji };
-  };
   return {
     id: "mattermost",
     meta: {
@@ -296,19 +270,13 @@ export function createMattermostPlugin(options: MattermostPluginOptions = {}): M
       systemImage: "bubble.left.and.text.bubble.right",
       order: 65,
     },
-    capabilities: { chatTypes: ["direct", "channel", "group", "thread"], reactions: true, reply: true, threads: true, media: true },
+    capabilities: { chatTypes: ["direct", "channel", "group", "thread"], reactions: true, edit: true, unsend: true, reply: true, threads: true, media: true },
     reload: { configPrefixes: ["channels.mattermost"] },
     ...parts,
     groups: { ...parts.groups, resolveRequireMention: ({ cfg, accountId, groupId }) => requiresMention(accounts.read(cfg, accountId), groupId ?? "") },
     outbound: outboundOf(deps),
     gateway: gatewayOf(deps),
-    actions: createActions({
-      channel: "mattermost",
-      label: "Mattermost",
-      accounts,
-      actions: { react: { gate: "reactions", run: reactAction } },
-      supportsButtons: ({ callbackUrl }) => callbackUrl !== undefined,
-    }),
+    actions: createMattermostActions(accounts, (account) => ({ account, api: clients.of(account) })),
     ...aroundMessages(deps),
     ...directoryOf(deps),
     mentions: { stripPatterns: ({ ctx }) => (deps.names.has(ctx.AccountId ?? "default") ? [mentionPattern(deps.names.get(ctx.AccountId ?? "default")!)] : []) },

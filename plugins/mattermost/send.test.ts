@@ -23,6 +23,19 @@ test("a message whose answer was lost is there once when it is sent again with t
   expect(bench.channel.outbound!.nonceWindowMs).toBeLessThan(30_000);
 });
 
+test("the first post of a preview has a key: one whose answer was lost is found again, and becomes the answer", async () => {
+  const { chat, channel, anna, direct } = bench;
+  chat.server.faults.add({ on: "POST /api/v4/posts", reset: true, applied: true });
+  const { signal } = new AbortController();
+  const preview = channel.preview!.open({ cfg: bench.cfg(), accountId: "default", to: `user:${anna.id}`, chatType: "direct", signal })!;
+  await preview.update("the beginning of a longer answer");
+  expect(await preview.seal()).toBe(chat.posts(direct)[0]!.id);
+  const asked = chat.server.asked.filter(({ path, method }) => method === "POST" && path.endsWith("/posts"));
+  const keys = asked.map(({ fields }) => (fields as { pending_post_id?: string }).pending_post_id);
+  expect([keys.length, new Set(keys).size, posted().length]).toEqual([2, 1, 1]);
+  expect(keys[0]).toMatch(new RegExp(`^${chat.bot.id}:.+`));
+});
+
 test("refusals say whether trying again makes sense, and never name the token", async () => {
   const { chat, group } = bench;
   chat.server.faults.add({ on: "/posts", status: 429, body: "limit exceeded", headers: { "retry-after": "90" } });
@@ -127,10 +140,7 @@ test("the message tool reacts by emoji or name, takes reactions away, and can be
   expect(chat.reactions(post)).toEqual([]);
   await expect(act({ emoji: "🦄" })).rejects.toThrow("knows emoji by name");
   await expect(act({ emoji: "x" }, { actions: { reactions: false } })).rejects.toThrow("channels.mattermost.actions.reactions");
-  expect([channel.actions!.listActions!({ cfg: bench.cfg() }), channel.actions!.listActions!({ cfg: bench.cfg({ actions: { reactions: false } }) })]).toEqual([
-    ["react"],
-    [],
-  ]);
+  expect(channel.actions!.listActions!({ cfg: bench.cfg({ actions: { reactions: false } }) })).toEqual(["edit", "delete"]);
 });
 
 test("people and channels are found by name", async () => {
@@ -149,4 +159,22 @@ test("people and channels are found by name", async () => {
   expect(await directory!.listGroups!(base)).toEqual([{ kind: "group", id: `channel:${group.id}` }]);
   await channel.outbound!.sendText!({ cfg: base.cfg, to: "@anna", text: "by name" });
   expect(posted().at(-1)!.message).toBe("by name");
+});
+
+test("the message tool edits and deletes our own messages in the chat that is meant, and nobody else's", async () => {
+  const { chat, channel, anna, direct, group } = bench;
+  const { messageId } = await send("first");
+  const act = (action: "edit" | "delete", params: object, config = {}) =>
+    channel.actions!.handleAction!({ channel: "mattermost", action, cfg: bench.cfg(config), params: { to: `user:${anna.id}`, messageId, ...params } });
+  await act("edit", { message: "@all second" });
+  expect(posted().map(({ message }) => message)).toEqual(["@\u200Ball second"]);
+  const theirs = chat.say(anna, direct, "hers");
+  await expect(act("edit", { message: "x", messageId: theirs.id })).rejects.toThrow("is not ours");
+  await expect(act("delete", { messageId: theirs.id })).rejects.toThrow("is not ours");
+  await expect(act("delete", { to: `channel:${group.id}` })).rejects.toThrow("in this chat");
+  await expect(act("edit", { message: " " })).rejects.toThrow("needs a text");
+  await expect(act("delete", {}, { actions: { messages: false } })).rejects.toThrow("channels.mattermost.actions.messages");
+  await act("delete", {});
+  await expect(act("delete", {})).rejects.toThrow("there is no message");
+  expect(channel.actions!.listActions!({ cfg: bench.cfg() })).toEqual(["react", "edit", "delete"]);
 });

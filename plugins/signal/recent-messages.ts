@@ -1,4 +1,5 @@
 /** Who wrote which message, as far as this process saw it: reactions and quotations name the author. */
+import { createRecent } from "openclaw/plugin-sdk/channel-kit";
 import { bareId } from "./target.ts";
 
 export interface MessageRef {
@@ -27,13 +28,11 @@ const MAX_MESSAGES = 2000;
 const MAX_TEXT = 500;
 
 export function createRecentMessages(): RecentMessages {
-  const known = new Map<string, Known>();
+  const known = createRecent<Known>(MAX_MESSAGES);
   const key = (accountId: string, to: string, timestamp: number): string => `${accountId} ${bareId(to)} ${timestamp}`;
   return {
     note(accountId, to, timestamp, { author, text }) {
       known.set(key(accountId, to, timestamp), { author, text: text.slice(0, MAX_TEXT) });
-      const [oldest] = known.keys();
-      if (known.size > MAX_MESSAGES && oldest !== undefined) known.delete(oldest);
     },
     find: (accountId, to, timestamp) => known.get(key(accountId, to, timestamp)),
   };

@@ -1,6 +1,6 @@
 /** State of the accounts while the plugin is loaded: connections, our own id, names of people and conversations, answers to commands. */
 
-import { asChannelError, type Fields, fieldsOf, textOf, type Waiting } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, createRecent, type Fields, fieldsOf, type Recent, textOf, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type * as RichTextLibrary from "openclaw/plugin-sdk/rich-text";
 import { accounts, type SlackAccount } from "./account.ts";
 import type { HostConfig, RichText } from "./types.ts";
@@ -67,27 +67,6 @@ export interface Workspace {
   commands: ReadonlySet<string>;
   /** Called with the first error that says the token is gone. */
   lost: ((error: Error) => void) | undefined;
-}
-
-/** The newest entries of a map. */
-export interface Recent<T> {
-  get(key: string): T | undefined;
-  set(key: string, value: T): void;
-  delete(key: string): void;
-}
-
-export function createRecent<T>(most: number): Recent<T> {
-  const entries = new Map<string, T>();
-  return {
-    get: (key) => entries.get(key),
-    set(key, value) {
-      entries.delete(key);
-      entries.set(key, value);
-      const [oldest] = entries.keys();
-      if (entries.size > most && oldest !== undefined) entries.delete(oldest);
-    },
-    delete: (key) => void entries.delete(key),
-  };
 }
 
 const MOST_NAMES = 5000;

@@ -1,6 +1,7 @@
 /** What we sent, by message id: for recipients that ask for a message again, and to know our own messages. */
 import type { proto } from "baileys";
 import type { PluginRuntime } from "openclaw/plugin-sdk";
+import { createRecent } from "openclaw/plugin-sdk/channel-kit";
 import type { Library } from "./session/library.ts";
 
 /** Recipients ask again for a message for a few days at most. */
@@ -18,15 +19,10 @@ type State = Pick<PluginRuntime["state"], "openKeyedStore">;
 export function createSentMessages(accountId: string, library: Library, state: State | undefined): SentMessages {
   const { proto } = library;
   const store = state?.openKeyedStore?.<string>({ namespace: `sent-${accountId}`, maxEntries: MAX_SENT, defaultTtlMs: KEPT_MS });
-  const recent = new Map<string, proto.IMessage>();
+  const recent = createRecent<proto.IMessage>(MAX_SENT);
   return {
     async put(id, message) {
-      if (!store) {
-        recent.set(id, message);
-        const [oldest] = recent.keys();
-        if (recent.size > MAX_SENT && oldest !== undefined) recent.delete(oldest);
-        return;
-      }
+      if (!store) return recent.set(id, message);
       await store.register(id, Buffer.from(proto.Message.encode(message).finish()).toString("base64"));
     },
     async get(id) {

@@ -212,11 +212,12 @@ export function pairingPort({ pairing, channels }: OpenConversation, { config, l
 }
 
 /** Sending on request. */
-export function messagesPort({ messages }: OpenConversation): MessagesPort {
+export function messagesPort({ messages, delivery }: Pick<OpenConversation, "messages" | "delivery">): MessagesPort {
   return {
     send: async (request) => (await messages()).send(request),
     poll: async (request) => (await messages()).poll(request),
     action: async (request) => (await messages()).action(request),
+    resend: (rowId) => delivery.resend(rowId),
   };
 }
 

@@ -29,6 +29,8 @@ export interface KnownChannel {
     /** Group chats are messages with several people, not channels: `dm.groupEnabled` and `dm.groupChannels` let them in. */
     readonly people?: boolean;
   };
+  /** Ids of chats that differ only in case are different chats. */
+  readonly casedChats?: boolean;
   /** Senders approved by pairing may write in groups, too. */
   readonly pairedInGroups?: boolean;
   /** `allowFrom` is for direct messages only. */
@@ -108,6 +110,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   {
     id: "googlechat",
     bundled: true,
+    casedChats: true,
     listedFirst: true,
     label: "Google Chat",
     buttonBytes: 2000,
@@ -128,6 +131,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
   {
     id: "signal",
     bundled: true,
+    casedChats: true,
     listedFirst: true,
     pairedInGroups: true,
     tablesAsBullets: true,
@@ -144,7 +148,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     mediaMaxMb: 16,
   },
   { id: "msteams", label: "Microsoft Teams" },
-  { id: "matrix", setupFlags: ["homeserver", "user-id", "access-token", "password", "device-name", "initial-sync-limit", "use-env"] },
+  { id: "matrix", casedChats: true, setupFlags: ["homeserver", "user-id", "access-token", "password", "device-name", "initial-sync-limit", "use-env"] },
   {
     id: "mattermost",
     bundled: true,
@@ -154,7 +158,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     variables: [["MATTERMOST_BOT_TOKEN", "MATTERMOST_URL"]],
   },
   { id: "bluebubbles", setupFlags: ["http-url", "password", "webhook-path"] },
-  { id: "line", pairedInGroups: true },
+  { id: "line", casedChats: true, pairedInGroups: true },
   { id: "tlon", setupFlags: ["ship", "url", "code", "group-channels", "dm-allowlist", "auto-discover-channels", "no-auto-discover-channels"] },
   ..."feishu nextcloud-talk nostr twitch zalo zalouser synology-chat qqbot wecom dingtalk webchat echo".split(" ").map((id) => ({ id })),
 ];

@@ -25,7 +25,7 @@ export interface Conversation
   extends Responder, Pick<Intake, "inbound" | "acceptJudged">, Pick<OpenItems, "chatOf" | "addressOf" | "isForClient">, AsyncDisposable {
   /** `acceptJudged` for a caller that takes the replies by itself; resolves when it was handed them. */
   dispatch(asked: Judged[0], verdict: Judged[1], context: Judged[2], reply: LiveReply): Promise<LiveEnd>;
-  /** Resumes what was unfinished when the previous process exited. Call it when listeners are in place. */
+  /** Resumes what was unfinished when the previous process exited; until then messages wait. Call it when listeners are in place. */
   resume(): Promise<number>;
   /** Messages that are being accepted, wait or are answered. */
   running(): number;

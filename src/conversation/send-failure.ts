@@ -7,6 +7,8 @@ export interface FailedAttempt extends SendFailure {
   readonly why: string;
   /** It concerns the account, not this message: others would fail as well. */
   readonly ofAccount: boolean;
+  /** The account's credential is refused or gone: nothing can be sent until it is mended. */
+  readonly isAccountLost: boolean;
   /** No connection came about: no message is to blame for that. */
   readonly isUnconnected: boolean;
 }
@@ -95,15 +97,23 @@ function judge(error: unknown): SendFailure {
   return { state: "unknown" };
 }
 
+/** The channel's own mark; without one, the status that means the credential and nothing else. */
+function isAccountLost(causes: readonly Fields[]): boolean {
+  if (causes.some(({ permanent }) => permanent === true)) return true;
+  return !causes.some(({ delivery }) => delivery !== undefined) && causes.map(statusOf).find((status) => status !== undefined) === 401;
+}
+
 /** Whether a message may have arrived, and whether it is of use to try again. */
 export function classifyFailure(error: unknown): FailedAttempt {
-  const codes = chain(error).flatMap(({ code }) => (typeof code === "string" || typeof code === "number" ? [String(code)] : []));
+  const causes = chain(error);
+  const codes = causes.flatMap(({ code }) => (typeof code === "string" || typeof code === "number" ? [String(code)] : []));
   const text = messageOf(error) || "no reason was given";
   const code = codes.find((one) => !text.includes(one));
   const judged = judge(error);
   // What has to wait because too much was sent says nothing about the account.
   const limited = judged.state === "retry" && judged.retryAfterMs !== undefined;
-  const ofAccount = judged.state === "failed" ? chain(error).some(({ permanent }) => permanent === true) : !limited;
-  const isUnconnected = judged.state === "retry" && chain(error).some(connectFailed);
-  return { ...judged, ofAccount, isUnconnected, why: clip(code === undefined ? text : `${text} (${code})`, MAX_WHY) };
+  const isLost = judged.state !== "unknown" && isAccountLost(causes);
+  const ofAccount = isLost || (judged.state !== "failed" && !limited);
+  const isUnconnected = judged.state === "retry" && causes.some(connectFailed);
+  return { ...judged, ofAccount, isAccountLost: isLost, isUnconnected, why: clip(code === undefined ? text : `${text} (${code})`, MAX_WHY) };
 }

@@ -140,6 +140,7 @@ export async function openTestTalk(deps: TestTalkDeps, stack: AsyncDisposableSta
   const model = createScriptedModel(clock);
   const { agent, talk } = await openAnswering(deps, { redactor, plugins, models: model.models }, stack);
   await talk.allowLists.load();
+  await talk.conversation.resume();
   const manager = createChannels({
     config: () => config.current,
     table: talk.channels,

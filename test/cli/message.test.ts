@@ -2,10 +2,13 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { message } from "../../src/cli/commands/message/index.ts";
 import { dispatch } from "../../src/cli/dispatch.ts";
 import { showFailure } from "../../src/cli/failure.ts";
 import type { Io } from "../../src/cli/io.ts";
+import { createWhy } from "../../src/conversation/why/index.ts";
+import { openStore } from "../../src/store/index.ts";
 import { startScripted } from "../harness/scripted-gateway.ts";
 
 /** A home of its own; commands see nothing else. */
@@ -64,7 +67,25 @@ async function ask(answer: unknown, ...args: string[]) {
   return { asked, ...(await running) };
 }
 
+/** The commands in what `why` says to do about a delivery that was given up. */
+async function advised(): Promise<string> {
+  const stateDir = mkdtempSync(join(tmpdir(), "message-cli-"));
+  await using store = await openStore({ stateDir, clock: systemClock });
+  const row = { nonce: "n", channel: "chat", account: "default", target: "5", payload: { kind: "final", text: "hi" }, expiresAt: Number.MAX_SAFE_INTEGER };
+  const { ids } = await store.write("outbox.add", { rows: [row] });
+  await store.write("outbox.mark", { id: ids[0]!, state: "failed", why: "chat not found" });
+  const [story] = await createWhy({ store, now: systemClock.now }).tell(`out:${ids[0]}`);
+  return story!.verdict.todo ?? "";
+}
+
 describe("the gateway is asked", () => {
+  test("to send again what was given up, by the command that `why` prints", async () => {
+    const printed = /openclaw message (resend .+)$/.exec(await advised());
+    const { asked, code, out } = await ask({ runId: "r", messageId: "m2", channel: "chat" }, ...printed![1]!.split(" "));
+    expect([asked.method, asked.params["id"]]).toEqual(["message.resend", "out:1"]);
+    expect([code, out]).toEqual([0, "sent to chat as message m2\n"]);
+  });
+
   test("to send, with a key of its own", async () => {
     const args = ["send", "--channel", "Telegram", "-t", "5", "-m", "hi", "--reply-to", "3", "--silent", "--buttons", `[["a"]]`, "--account", "work"];
     const { asked, code, out } = await ask({ action: "send", channel: "telegram", to: "5", messageIds: ["m1"], state: "sent" }, ...args);

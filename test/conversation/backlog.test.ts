@@ -79,18 +79,19 @@ test("a new message waits behind those of its session on disk, one of another se
   using left = await leftRuns(60, 1);
   const turns = gatedTurns();
   await using place = await openPlace(OPEN, { folder: left.folder, wrap: turns.wrap });
+  await accept(place, 0, "first", "came before the others were looked for");
   const resumed = place.conversation.resume();
   await accept(place, 0, "early", "came while the others were found");
   await resumed;
   await accept(place, 0, "late", "came afterwards");
   await accept(place, 1, "other", "elsewhere");
   expect(await accept(place, 0, "r59", "m59")).toEqual({ runId: "r59", duplicate: true });
-  const answers = Promise.all(["r59", "early", "late", "other"].map((runId) => place.conversation.outcome(runId)));
+  const answers = Promise.all(["r59", "first", "early", "late", "other"].map((runId) => place.conversation.outcome(runId)));
   await expect.poll(() => turns.of(1).length, PATIENCE).toBe(1);
   expect(turns.of(0)).toHaveLength(1);
   turns.open();
-  expect((await answers).map((outcome) => outcome?.status)).toEqual(["ok", "ok", "ok", "ok"]);
-  expect(runs(turns.of(0))).toEqual([...Array.from({ length: 60 }, (_, n) => `r${n}`), "early", "late"]);
+  expect((await answers).map((outcome) => outcome?.status)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
+  expect(runs(turns.of(0))).toEqual([...Array.from({ length: 60 }, (_, n) => `r${n}`), "first", "early", "late"]);
 });
 
 test("a stop ends what waits on disk, too, one run can be aborted, and what comes later is answered", async () => {

@@ -63,6 +63,21 @@ test("a group's messages that were not for us are shown with the next one that i
   expect(second).not.toContain("I think it is blue");
 });
 
+test("groups of Signal whose ids differ only in case have sessions of their own, under lower-cased keys", async () => {
+  const config = { channels: { signal: { groupPolicy: "open", groups: { "*": { requireMention: false } } } } };
+  await using place = await openPlace(config, { channel: { id: "signal" } });
+  const inbound = place.conversation.inbound("signal", "default");
+  for (const [at, id] of ["AbC=", "aBc=", "AbC=", "aBc="].entries()) {
+    await inbound.accept(event(`hello ${at}`, { id: `m${at}`, chat: { type: "group", id }, to: `group:${id}` }));
+    await place.out(at + 1);
+    await place.quiet();
+  }
+  const keys = (await place.store.read("inbox.recent", {})).map(({ sessionKey }) => sessionKey).toReversed();
+  expect(keys).toEqual([keys[0], keys[1], keys[0], keys[1]]);
+  expect([keys[0], keys[1]]).toEqual(["agent:main:signal:group:abc=", expect.stringMatching(/^agent:main:signal:group:abc=%~[0-9a-f]{16}$/)]);
+  expect(place.sent.map(({ to }) => to)).toEqual(["group:AbC=", "group:aBc=", "group:AbC=", "group:aBc="]);
+});
+
 test("what happens besides messages starts no turn and is passed to the next one", async () => {
   await using place = await openPlace(OPEN);
   for (const kind of ["edit", "reaction", "member", "notice"] as const) {

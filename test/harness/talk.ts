@@ -97,6 +97,9 @@ export async function openTalk(options: TalkOptions): Promise<Talk> {
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
     ...(options.keepMedia ? { keepMedia: options.keepMedia } : {}),
   });
+  // Where a process before left something, the test says when it goes on.
+  const [left, begun] = await Promise.all([store.read("inbox.open", { limit: 1 }), store.read("turns.unfinished", {})]);
+  if (left.length + begun.length === 0) await conversation.resume();
   return {
     conversation,
     delivery,

@@ -157,3 +157,12 @@ test("slack: messages with several people are answered where dm.groupEnabled is 
   ]);
   expect(together({ groupPolicy: "disabled", dm: { groupEnabled: true } })).toBe("no group-disabled");
 });
+
+test("groups of Signal whose ids differ only in case do not share a policy; ids of other channels are compared whatever their case", () => {
+  const groups = { "AbC=": {} };
+  const allowed = (channel: string, id: string) => {
+    const event = inboundEvent({ mention: MENTIONED, chat: { type: "group", id } });
+    return brief(decideAccess(accessRequest({ [channel]: { groupPolicy: "open", groups } }, event, { channel, plugin: undefined })));
+  };
+  expect([allowed("signal", "AbC="), allowed("signal", "aBc="), allowed("irc", "aBc=")]).toEqual(["yes group-open", "no group-unknown", "yes group-open"]);
+});

@@ -50,10 +50,11 @@ function mapOf(layers: readonly Layer[], key: string): Layer | undefined {
   return undefined;
 }
 
-/** The key of a chat: its id as written, else in another case. */
-function keyOf(map: Section, id: string): string | undefined {
+/** The key of a chat: its id as written, else in another case where that is the same chat. */
+function keyOf(map: Section, id: string, isCased: boolean): string | undefined {
   if (id === "" || id === "*") return undefined;
   if (Object.hasOwn(map, id)) return id;
+  if (isCased) return undefined;
   const lower = id.toLowerCase();
   return Object.keys(map).find((key) => key.toLowerCase() === lower);
 }
@@ -67,8 +68,8 @@ interface Looked {
   readonly missing: boolean;
 }
 
-function lookUp({ path, section: map }: Layer, ids: readonly string[]): Looked {
-  const key = ids.map((id) => keyOf(map, id)).find((found) => found !== undefined);
+function lookUp({ path, section: map }: Layer, ids: readonly string[], isCased = false): Looked {
+  const key = ids.map((id) => keyOf(map, id, isCased)).find((found) => found !== undefined);
   const layer = (name: string): Layer | undefined => {
     const section = sectionOf(own(map, name));
     return section && { path: `${path}[${JSON.stringify(name)}]`, section };
@@ -125,7 +126,7 @@ export function groupEntryOf(facts: Facts): GroupEntry {
   if ((map.spaces !== undefined && idText(chat.guildId) === "") || (map.people === true && chat.type === "group")) return outsideOf(facts, mapPath);
   const space = map.spaces === undefined ? undefined : lookUp(outer, [idText(chat.guildId)]);
   const inner = space ? { path: `${space.path}.${map.chats}`, section: sectionOf(own(space.own?.section, map.chats)) ?? {} } : outer;
-  const found = lookUp(inner, chatKeys(facts, map));
+  const found = lookUp(inner, chatKeys(facts, map), knownChannel(channel).casedChats === true);
   const thread = idText(chat.threadId);
   const topicSection = thread === "" ? undefined : sectionOf(own(sectionOf(own(found.own?.section, "topics")), thread));
   const topic = topicSection && { path: `${found.path}.topics[${JSON.stringify(thread)}]`, section: topicSection };

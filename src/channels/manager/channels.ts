@@ -1,3 +1,4 @@
+import { withAccountKeys } from "../../base/account-keys.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRedactor, type Redactor } from "../../base/redaction.ts";
 import type { ChannelGatewayAdapter, ChannelPlugin, HostConfig } from "../../protocol/index.ts";
@@ -333,7 +334,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
     health: () =>
       connections.all().flatMap(({ channel, accountId, connection }) => {
         const health = connection.health();
-        return health ? [{ channel, accountId, state: health.state, why: state.redactor.text(health.why) }] : [];
+        return health ? [{ channel, accountId, state: health.state, why: withAccountKeys(state.redactor.text(health.why), { channel, accountId }) }] : [];
       }),
     canSend(channel, accountId) {
       const connection = connections.get(channel, accountId);

@@ -1,3 +1,4 @@
+import { withAccountKeys } from "../../base/account-keys.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
@@ -167,7 +168,8 @@ function giveUp(account: AccountState, why: string): void {
 }
 
 /** A connection, or reading its settings, failed. */
-function fail(account: AccountState, error: unknown, why: string): void {
+function fail(account: AccountState, error: unknown, reason: string): void {
+  const why = withAccountKeys(reason, account);
   const { clock, name } = account;
   note(account, { running: false, connected: false, lastStopAt: clock.now(), lastError: why });
   const { lastDisconnect } = account.snapshot;

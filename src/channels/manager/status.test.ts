@@ -26,3 +26,28 @@ test("who may write to an account is shown as the channel's plugin resolves it, 
   );
   expect(answer.channelAccounts).toMatchObject({ paper: [{ dmPolicy: "allowlist", allowFrom: ["7"] }], stone: [{ dmPolicy: "open" }] });
 });
+
+test("what a named account's probe and connection say is shown with that account's keys", async () => {
+  const plugin = {
+    id: "paper",
+    meta: { id: "paper", label: "Paper" },
+    config: { listAccountIds: () => ["default", "work"], resolveAccount: () => ({}) },
+    status: { probeAccount: () => Promise.resolve({ ok: false, error: "401; check channels.paper.token" }) },
+  } as unknown as ChannelPlugin;
+  const { channelAccounts } = await readStatus(
+    {
+      cfg: { channels: { paper: {} } },
+      clock: manualClock(),
+      redactor: createRedactor(),
+      plugins: [plugin],
+      runtime: (_channel, accountId) => ({ accountId, lastError: "set channels.paper.token" }),
+      health: () => undefined,
+      directions: () => ({}),
+    },
+    { probe: true, timeoutMs: 1000 },
+  );
+  expect(channelAccounts["paper"]).toMatchObject([
+    { lastError: "set channels.paper.token", probe: { error: "401; check channels.paper.token" } },
+    { lastError: "set channels.paper.accounts.work.token", probe: { error: "401; check channels.paper.accounts.work.token" } },
+  ]);
+});

@@ -1,4 +1,5 @@
 /** The result of `channels.status`. A failing channel is reported, and does not affect the others. */
+import { withAccountKeys } from "../../base/account-keys.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isSecretKey, type Redactor } from "../../base/redaction.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -200,7 +201,8 @@ async function summaryOf(plugin: ChannelPlugin, accounts: readonly ChannelAccoun
   }
 }
 
-function row(snapshot: Shown, { redactor }: StatusDeps): Row {
+function row(channel: string, snapshot: Shown, deps: StatusDeps): Row {
+  const redactor = { text: (text: string): string => withAccountKeys(deps.redactor.text(text), { channel, accountId: snapshot.accountId }) };
   try {
     return shown(snapshot, redactor) as Row;
   } catch (error) {
@@ -226,7 +228,7 @@ async function partOf(plugin: ChannelPlugin, deps: StatusDeps, options: StatusOp
     const wrong = deps.misconfigured?.(id) ?? [];
     const rows = accounts.map((account) => {
       const own = [...settingIssues(id, account.accountId, wrong), ...issues.filter(({ accountId }) => accountId === account.accountId)];
-      return row(own.length > 0 ? { ...account, issues: own } : account, deps);
+      return row(id, own.length > 0 ? { ...account, issues: own } : account, deps);
     });
     const marked = wrong.length === 0 ? {} : { misconfigured: wrong.map(({ path, message }) => `${path}: ${message}`).join("; ") };
     const summary = shown({ ...(await summaryOf(plugin, accounts, defaultId, deps)), ...marked }, deps.redactor);

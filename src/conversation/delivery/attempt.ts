@@ -1,4 +1,5 @@
 /** One attempt: the content of a row is handed to its channel, or to the plugin that waits for it. */
+import { withAccountKeys } from "../../base/account-keys.ts";
 import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
@@ -28,6 +29,8 @@ export interface RowPayload {
   readonly senderId?: string;
   /** Of the message that is answered. */
   readonly messageId?: string;
+  /** The failed row whose content this one sends again on request. */
+  readonly resends?: number;
   /** The trace that it belongs to. */
   readonly traceId?: string;
   /** The key of the plugin that waits for it in the process that wrote it. */
@@ -47,16 +50,27 @@ export const isRowPayload = (value: unknown): value is RowPayload => isRecord(va
 /** Before a message that may have been seen already. */
 const REPEAT_MARK = "(repeat?) ";
 
+/** Before a message that waited for the credential of its account. */
+const LATE_MARK = "(late) ";
+
+/** How many characters a text may grow by when it is marked. */
+export const MARK_CHARS = Math.max(REPEAT_MARK.length, LATE_MARK.length);
+
 /** The same with a sign that it may have been seen before. */
-export function markedAsRepeat(payload: RowPayload): RowPayload {
+export const markedAsRepeat = (payload: RowPayload): RowPayload => marked(payload, REPEAT_MARK);
+
+/** The same with a sign that it was written a while ago. */
+export const markedAsLate = (payload: RowPayload): RowPayload => marked(payload, LATE_MARK);
+
+function marked(payload: RowPayload, mark: string): RowPayload {
   const { rich, poll } = payload;
-  if (poll) return { ...payload, poll: { ...poll, question: REPEAT_MARK + poll.question } };
-  const by = REPEAT_MARK.length;
+  if (poll) return { ...payload, poll: { ...poll, question: mark + poll.question } };
+  const by = mark.length;
   const moved = <T extends { start: number; end: number }>(range: T): T => ({ ...range, start: range.start + by, end: range.end + by });
   return {
     ...payload,
-    text: REPEAT_MARK + payload.text,
-    ...(rich ? { rich: { text: REPEAT_MARK + rich.text, styles: rich.styles.map(moved), links: rich.links.map(moved) } } : {}),
+    text: mark + payload.text,
+    ...(rich ? { rich: { text: mark + rich.text, styles: rich.styles.map(moved), links: rich.links.map(moved) } } : {}),
   };
 }
 
@@ -235,7 +249,8 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
       if (edit && (answer === undefined || answer === null)) return { ok: "no-preview" };
       return { ok: true, receipt: receiptOf(answer) };
     } catch (error) {
-      return { ok: false, failure: classifyFailure(error) };
+      const failure = classifyFailure(error);
+      return { ok: false, failure: { ...failure, why: withAccountKeys(failure.why, { channel: row.channel, accountId: row.account }) } };
     } finally {
       over.catch(() => undefined);
       stopping.removeEventListener("abort", stop);

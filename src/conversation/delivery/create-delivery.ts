@@ -10,10 +10,12 @@ import type { ReplyAddress } from "../address.ts";
 import { createLiveTargets } from "./attempt.ts";
 import { type SendReport, type Delivery, type OutgoingFacts, type PreparedReply, type DeliveryDeps, DEFAULT_LIMITS } from "./delivery.ts";
 import { createPrepare, AnsweredTurns } from "./prepare.ts";
+import { createResend } from "./resend.ts";
 import { OutboxWorker } from "./worker.ts";
 
 /** Waits for the ends of rows. */
 interface Reports {
+  /** A row is at its end, or nothing but its account's user can bring it there. */
   settled(row: OutboxRow): void;
   /** Resolves when all of them have an end, or after `waitMs` with how they stand then. */
   of(ids: readonly number[], waitMs: number, standing: (id: number) => OutboxRow | undefined): Promise<SendReport>;
@@ -167,17 +169,31 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const reports = createReports(deps.clock);
   const listeners = new Set([reports.settled]);
   const live = createLiveTargets();
-  const worker = new OutboxWorker(deps, limits, listeners, live);
+  const worker = new OutboxWorker(deps, limits, listeners, { live, onWaiting: reports.settled });
   const prepare = createPrepare({ ...deps, richText: lazy(deps.richText ?? loadRichText) }, limits, new AnsweredTurns());
   const send = createSends(deps, { prepare, reports, worker });
+  const resend = createResend(deps, limits, {
+    report({ id }) {
+      const report = reports.of([id], WAIT_MS, (one) => worker.standing(one));
+      worker.kick();
+      return report;
+    },
+  });
   let closed = false;
+  function assertOpen(): void {
+    if (closed) throw new AppError("UNAVAILABLE", "nothing is sent any more: the process stops");
+  }
   return {
     prepare,
     kick: worker.kick,
     isBusy: ({ channel, accountId, to }) => worker.isBusy({ channel, account: accountId, target: to }),
     async send(address, payloads, facts, waitMs = WAIT_MS) {
-      if (closed) throw new AppError("UNAVAILABLE", "nothing is sent any more: the process stops");
+      assertOpen();
       return send({ address, payloads, facts, waitMs });
+    },
+    async resend(rowId) {
+      assertOpen();
+      return resend(rowId);
     },
     attach: live.attach,
     onSettled(listener) {

@@ -64,6 +64,13 @@ export interface SendReport {
   readonly receipt?: Readonly<Record<string, unknown>>;
 }
 
+/** What became of a `resend`, and where it went. */
+export interface ResendReport extends SendReport {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly to: string;
+}
+
 /** The only way out for a message. */
 export interface Delivery extends AsyncDisposable {
   /** Normalised payloads → hooks → pieces → outbox rows. Nothing is sent before the writes are committed. */
@@ -72,6 +79,11 @@ export interface Delivery extends AsyncDisposable {
   kick(): void;
   /** Prepares, commits and sends; resolves when all pieces have an end, or after `waitMs`. */
   send(address: ReplyAddress, payloads: readonly ReplyPayload[], facts: OutgoingFacts, waitMs?: number): Promise<SendReport>;
+  /**
+   * Sends the content of a failed row again, as a row of its own, and waits like `send`. The latest resend counts: one that is under way is waited
+   * for, one that failed is sent again in turn. Rejects with `NOT_FOUND`, or `CONFLICT` for a row that was sent or held back.
+   */
+  resend(rowId: number): Promise<ResendReport>;
   /** Messages with this `live` are handed to `deliver` instead of their channel, each once: what fails there goes out over the channel. */
   attach(live: string, deliver: LiveDeliver): Disposable;
   /** Called with each row that reached an end. */
@@ -163,17 +175,19 @@ export function lazyDelivery(load: () => Promise<Delivery>): Delivery {
     });
     return loaded;
   });
+  async function counted<T>(send: () => Promise<T>): Promise<T> {
+    sending += 1;
+    try {
+      return await send();
+    } finally {
+      sending -= 1;
+    }
+  }
   return {
     prepare: async (...args) => (await open()).prepare(...args),
     kick: () => void open().then((delivery) => delivery.kick()),
-    async send(...args) {
-      sending += 1;
-      try {
-        return await (await open()).send(...args);
-      } finally {
-        sending -= 1;
-      }
-    },
+    send: (...args) => counted(async () => (await open()).send(...args)),
+    resend: (rowId) => counted(async () => (await open()).resend(rowId)),
     attach(live, deliver) {
       const held = new DisposableStack();
       open().then(

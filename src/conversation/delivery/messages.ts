@@ -1,4 +1,5 @@
 /** Sending on request: what clients, the command line and the `message` tool ask for. */
+import { withAccountKeys } from "../../base/account-keys.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type {
   ChannelMessageActionName,
@@ -158,7 +159,7 @@ async function act(
   const target = named && resolveAddress({ channel: plugin.id, to: named.to, ...(from === undefined ? {} : { accountId: from }) }, channels, cfg);
   const account = target?.accountId ?? accountId;
   if (dryRun) return { ok: true, dryRun: true, channel: plugin.id, action, ...(target ? { to: target.to } : {}) };
-  const done = await adapter.handleAction({
+  const work = adapter.handleAction({
     channel: plugin.id,
     action: name,
     cfg,
@@ -167,6 +168,10 @@ async function act(
     ...(requesterSenderId === undefined ? {} : { requesterSenderId }),
     ...(mediaLocalRoots === undefined ? {} : { mediaLocalRoots }),
     ...(current?.channel === plugin.id ? { toolContext: toolContextOf(plugin, current, cfg) } : {}),
+  });
+  const done = await work.catch((error: unknown) => {
+    if (error instanceof Error && account !== undefined) error.message = withAccountKeys(error.message, { channel: plugin.id, accountId: account });
+    throw error;
   });
   return done.details ?? { ok: true, content: done.content };
 }

@@ -99,6 +99,52 @@ test.each(CASES)("$name", async ({ reactions, outbound, state, sends, marked = [
   expect(world.ended.map((row) => row.state)).toEqual([state]);
 });
 
+test("the mark of a repeat does not make a message longer than its channel takes", async () => {
+  const channel = channelThat([reset], { textChunkLimit: 200 });
+  await world.settle(world.delivery.send(address, [{ text: "x".repeat(200) }], { kind: "send" }, 86_000_000));
+  expect(channel.sent.map(({ text }) => text.length)).toEqual([190, 200, 10]);
+});
+
+test("the marked repeat of what a process was sending when it ended waits for 5 s after that attempt, also where the account works at once", async () => {
+  const probed = { status: { probeAccount: () => Promise.resolve({ ok: true }) } };
+  const first = fakeChannel([() => new Promise<never>(() => {})], {}, probed);
+  await using own = await openWorld(first);
+  void own.delivery.send(ADDRESS, [{ text: "hello" }], { kind: "send" }, 0);
+  await own.drain(() => first.sent.length === 1);
+  const { attemptedAt } = (await own.rows())[0]!;
+  await own.restart();
+  const next = fakeChannel([() => void times.push(own.clock.now())], {}, probed);
+  const times: number[] = [];
+  own.channels.set("chat", next);
+  own.delivery.kick();
+  await own.drain(() => own.ended.length === 1);
+  expect(next.sent.map(({ text }) => text)).toEqual(["(repeat?) hello"]);
+  expect(times[0]! - attemptedAt!).toBeGreaterThanOrEqual(5000);
+});
+
+test.each([
+  ["in the edit of a preview that was deleted afterwards: the answer is a new message", false, "hello"],
+  ["while the answer was sent as a new message: it is marked as a repeat", true, "(repeat?) hello"],
+])("a crash %s", async (_, isNewMessage, text) => {
+  const hang = () => new Promise<never>(() => {});
+  let edits = 0;
+  const first = fakeChannel([hang], {
+    editPreview() {
+      edits += 1;
+      return isNewMessage ? Promise.resolve(undefined as never) : hang();
+    },
+  });
+  await using own = await openWorld(first);
+  void own.delivery.send(ADDRESS, [{ text: "hello" }], { kind: "final", previewId: "p1" }, 0);
+  await own.drain(() => (isNewMessage ? first.sent.length : edits) === 1);
+  await own.restart();
+  const next = fakeChannel([], { editPreview: () => Promise.resolve(undefined as never) });
+  own.channels.set("chat", next);
+  own.delivery.kick();
+  await own.drain(() => own.ended.length === 1);
+  expect(next.sent.map((sent) => sent.text)).toEqual([text]);
+});
+
 test("an attempt that never ends is given up after its time and counts as one that may have arrived", async () => {
   const signals: AbortSignal[] = [];
   const channel = channelThat([

@@ -13,7 +13,7 @@ import {
 import type { ChannelOutboundAdapter, ChunkMode, RichText, ChannelPlugin, HostConfig, ReplyPayload } from "../../protocol/index.ts";
 import type { OutboxInput } from "../../store/index.ts";
 import { replyModeOf, type ReplyAddress } from "../address.ts";
-import type { RowPayload } from "./attempt.ts";
+import { MARK_CHARS, type RowPayload } from "./attempt.ts";
 import type { DeliveryDeps, OutgoingFacts, PreparedReply, DeliveryLimits } from "./delivery.ts";
 import { repeatPauseMs } from "./recovery.ts";
 import { asksBeforeSending, mediaOf, runSendingHooks, type Cancelled, type HookedPayload, type PayloadFacts } from "./message-hooks.ts";
@@ -51,12 +51,18 @@ function chunked(text: string, limit: number, mode: ChunkMode, { outbound, chann
   return ours();
 }
 
+/** Below this there would be more mark than text. */
+const SHORT_LIMIT = 100;
+
+/** A piece that is sent late or again has a mark before it, and still fits. */
+const withoutMark = (limit: number): number => (limit < SHORT_LIMIT ? limit : limit - MARK_CHARS);
+
 /** Pieces of a text as its channel takes them. */
 async function piecesOf(text: string, target: PieceTarget, deps: PieceDeps): Promise<readonly Piece[]> {
   if (text.trim() === "") return [];
   const { channel, accountId, outbound } = target;
   const cfg = deps.config();
-  const limit = resolveTextChunkLimit(cfg, channel, accountId, { fallbackLimit: outbound?.textChunkLimit });
+  const limit = withoutMark(resolveTextChunkLimit(cfg, channel, accountId, { fallbackLimit: outbound?.textChunkLimit }));
   const mode = resolveChunkMode(cfg, channel, accountId);
   if (outbound?.chunkerMode !== "rich") return chunked(text, limit, mode, target, deps).map((piece) => ({ text: piece }));
   try {

@@ -4,10 +4,11 @@ import { failpoint } from "../../base/failpoints.ts";
 import { valueAt } from "../../config/index.ts";
 import type { ChannelOutboundAdapter, HostConfig } from "../../protocol/index.ts";
 import type { OutboxMark, OutboxRow } from "../../store/index.ts";
-import { createAttempt, editsPreview, type Receipt, type LiveTargets, markedAsRepeat, isRowPayload, type RowPayload } from "./attempt.ts";
+import { createAttempt, editsPreview, type Receipt, type LiveTargets, markedAsLate, markedAsRepeat, isRowPayload, type RowPayload } from "./attempt.ts";
 import type { DeliveryDeps, DeliveryLimits } from "./delivery.ts";
 import { notifySentRow } from "./message-hooks.ts";
 import { EARLIER_FAILURE, repeatPauseMs, type Recovery, type KnownFailure } from "./recovery.ts";
+import { MAY_HAVE_ARRIVED, WAITS_FOR_ACCOUNT, waitsForAccount } from "./row-facts.ts";
 import type { FailedAttempt } from "../send-failure.ts";
 
 interface RetryPolicy {
@@ -41,6 +42,8 @@ function retryDelay(policy: RetryPolicy, made: number, random: number): number {
 }
 
 const FULL_MS = 1000;
+/** Stands in `why` from then on: a process after this one knows that an attempt was no edit. */
+const SENT_AS_NEW = "it is sent as a new message";
 const UNREADABLE = "the content of this delivery cannot be read: expected an object with a text";
 
 /** Writes marks, waiting for a disk that is full: what has happened must not be forgotten while the process lives. */
@@ -77,6 +80,8 @@ export interface OpenRow {
   dueAt?: number;
   /** It was put off while its account did not receive: it is tried as soon as that changes. */
   isAway?: boolean;
+  /** How often its account's credential was refused: it is tried less and less often until the account is known to work. */
+  refusals?: number;
   /** Its last failure. */
   failure?: KnownFailure;
   /** Monotonic time of its first failure. */
@@ -85,7 +90,7 @@ export interface OpenRow {
   wasLive?: boolean;
   /** Its preview cannot become the answer, so it is a message of its own. `unsure`: an edit may have worked all the same. */
   noPreview?: "refused" | "unsure";
-  /** An attempt of an earlier process may have posted it. */
+  /** An attempt of an earlier process may have posted it: that one did not edit its preview any more. */
   mayBePosted?: boolean;
 }
 
@@ -135,7 +140,7 @@ function repeatable(open: OpenRow, { outbound, isEdit, isPreviewLost }: Standing
 }
 
 /** Whether something else than time lets the row go on. */
-const isAway = (open: OpenRow): boolean => open.isAway === true || open.row.state === "unknown";
+const isAway = (open: OpenRow): boolean => open.isAway === true || open.row.state === "unknown" || waitsForAccount(open.row);
 
 type Ending = { readonly id: number; readonly state: "sent"; readonly receipt: Receipt } | Extract<OutboxMark, { readonly state: "failed" }>;
 
@@ -194,7 +199,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     if (isToBlame(open, failure, before, standing)) {
       if (!standing.isEdit) return fail(`${why}; given up after ${row.attempts} attempts`);
       open.noPreview = "unsure";
-      return later(open, "pending", `${why}; it is sent as a new message`, 0);
+      return later(open, "pending", `${why}; ${SENT_AS_NEW}`, 0);
     }
     return later(open, "pending", why, retryDelay(standing.policy(), Math.max(row.attempts - asked, 1), deps.random.float()));
   }
@@ -203,7 +208,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
   function afterUnknown(open: OpenRow, { why, retryAfterMs = 0 }: FailedAttempt, standing: Standing, payload: RowPayload): Promise<StepResult> {
     const { row, asked } = open;
     const { again, honoured } = repeatable(open, standing, clock.now());
-    if (!again) return end(open, { id: row.id, state: "failed", why: `${why}; it may have arrived, and was sent again already` }, payload);
+    if (!again) return end(open, { id: row.id, state: "failed", why: `${why}; ${MAY_HAVE_ARRIVED}, and was sent again already` }, payload);
     if (honoured)
       return later(open, "unknown", why, Math.max(retryAfterMs, retryDelay(standing.policy(), Math.max(row.attempts - asked, 1), deps.random.float())));
     open.wasLive = standing.isLive;
@@ -211,11 +216,19 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     return later(open, "unknown", why, Math.max(retryAfterMs, pauseMs));
   }
 
+  /** It did not arrive, and no other message would: it waits until the account works again or its own time is over. */
+  function afterRefusedAccount(open: OpenRow, { why }: FailedAttempt): Promise<StepResult> {
+    open.refusals = (open.refusals ?? 0) + 1;
+    open.failure = recovery.failed(open.row);
+    return later(open, "pending", `${WAITS_FOR_ACCOUNT}${why}`, Math.min(limits.blindMs, limits.repeatMs * 2 ** Math.min(open.refusals - 1, 20)));
+  }
+
   return async function afterFailure(open: OpenRow, failure: FailedAttempt, standing: Standing, payload: RowPayload): Promise<StepResult> {
     const { row } = open;
+    if (failure.isAccountLost && !standing.isLive) return afterRefusedAccount(open, failure);
     if (failure.state === "failed" && standing.isEdit) {
       open.noPreview = "refused";
-      return later(open, "pending", failure.why, 0);
+      return later(open, "pending", `${failure.why}; ${SENT_AS_NEW}`, 0);
     }
     if (failure.state === "failed") return end(open, { id: row.id, state: "failed", why: failure.why }, payload);
     const before = open.failure;
@@ -236,17 +249,24 @@ function createHold(deps: DeliveryDeps, limits: DeliveryLimits, recovery: Recove
   /** The one repeat of what may have arrived waits until the account is known to work; where it cannot be known, for its time. */
   function beforeRepeat(open: OpenRow, left: number): number {
     const failure = open.failure ?? EARLIER_FAILURE;
-    const earliest = open.failure && open.failure.at + limits.repeatMs - clock.now();
     const check = recovery.check(open.row, failure);
-    if (check.isOver) return Math.max(0, Math.min(left, earliest ?? 0));
+    const { attemptedAt, createdAt } = open.row;
+    if (check.isOver) return Math.max(0, (open.failure?.at ?? attemptedAt ?? createdAt) + limits.repeatMs - clock.now());
     const isAway = table.receiving?.(open.row.channel, open.row.account) === false;
     if (!check.canAsk && !isAway) return left;
     return Math.max(1, Math.min(check.ms, LOOK_MS));
   }
 
+  /** Refused again and again, it is not tried more often than its pauses say, whatever the account's probe says. */
+  function beforeAccount({ row, failure }: OpenRow, left: number): number {
+    const check = recovery.check(row, failure ?? EARLIER_FAILURE);
+    return check.isOver || !check.canAsk ? left : Math.max(1, Math.min(check.ms, LOOK_MS));
+  }
+
   return function hold(open: OpenRow, standing: Standing): number {
     const { row } = open;
     const left = Math.max(0, (open.dueAt ?? 0) - clock.monotonic());
+    if (waitsForAccount(row)) return beforeAccount(open, left);
     // What failed was no attempt of the row.
     if (row.state === "unknown" && row.attempts === 0) open.failure ??= recovery.failed(row);
     if (row.state === "unknown" && !repeatable(open, standing, clock.now()).honoured && !open.wasLive) return beforeRepeat(open, left);
@@ -270,12 +290,12 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     const { row } = open;
     const { id } = row;
     const { isEdit } = standing;
-    if (isEdit && row.state === "unknown") open.mayBePosted = true;
+    if (isEdit && row.state === "unknown") open.mayBePosted = row.why?.includes(SENT_AS_NEW) === true;
     // One that certainly did not arrive when it was sent again is pending, and still a repeat.
     const isRepeat = !isEdit && (row.state === "unknown" || row.repeats > 0 || open.noPreview === "unsure" || open.mayBePosted === true);
     const repeat = isRepeat ? repeatable(open, standing, clock.now()) : undefined;
     if (repeat && row.state === "unknown" && !repeat.again)
-      return end(open, { id, state: "failed", why: `${row.why ?? "no answer came"}; it may have arrived, and was sent again already` }, payload);
+      return end(open, { id, state: "failed", why: `${row.why ?? "no answer came"}; ${MAY_HAVE_ARRIVED}, and was sent again already` }, payload);
     const { attempts, repeats } = await mark({
       id,
       state: "attempting",
@@ -286,17 +306,18 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     open.row = { ...row, state: "attempting", attempts, repeats, attemptedAt: now };
     open.firstAttemptAt ??= isRepeat && row.attempts > 0 ? arrivedSince({ ...open, row }) : now;
     failpoint("send.attempted");
-    const marked = standing.isPreviewLost || (isRepeat && !repeat?.honoured) ? markedAsRepeat(payload) : payload;
+    const isMarkedRepeat = standing.isPreviewLost || (isRepeat && !repeat?.honoured);
+    const marked = isMarkedRepeat ? markedAsRepeat(payload) : waitsForAccount(row) && !isEdit ? markedAsLate(payload) : payload;
     const done = await attempt(open.row, marked, standing.outbound, { isRepeat, previewId: isEdit ? payload.previewId : undefined, stopping });
     // The row stays as it is: the next start finds that it was being sent.
     if (done.ok !== true && stopping.aborted) return { kind: "wait", ms: 0 };
     if (done.ok === "no-preview") {
       open.noPreview = "refused";
-      return later(open, "pending", "the message that showed it cannot be edited any more; it is sent as a new one", 0);
+      return later(open, "pending", `the message that showed it cannot be edited any more; ${SENT_AS_NEW}`, 0);
     }
     if (!done.ok) {
       // It certainly did not arrive, so a window that a platform counts has not begun.
-      if (done.failure.state === "retry" && !isRepeat) delete open.firstAttemptAt;
+      if ((done.failure.state === "retry" || done.failure.isAccountLost) && !isRepeat) delete open.firstAttemptAt;
       if (done.failure.ofAccount) deps.activity?.sendFailed?.({ channel: row.channel, accountId: row.account, why: done.failure.why });
       return afterFailure(open, done.failure, standing, payload);
     }

@@ -7,6 +7,7 @@ import type { DeliveryDeps, DeliveryLimits } from "./delivery.ts";
 import { createRecovery } from "./recovery.ts";
 import { notifySentRow } from "./message-hooks.ts";
 import { type OpenRow, createStep, type StepResult } from "./step.ts";
+import { waitsForAccount } from "./row-facts.ts";
 
 /** The rows of one target, oldest first. */
 interface Lane {
@@ -125,11 +126,18 @@ interface Worker {
   stop(): Promise<void>;
 }
 
+interface WorkerParts {
+  readonly live?: Pick<LiveTargets, "adapterFor">;
+  /** Called with a row that waits for the credential of its account. */
+  readonly onWaiting?: (row: OutboxRow) => void;
+}
+
 /** See {@link Worker}. */
 export class OutboxWorker implements Worker {
   private readonly deps: DeliveryDeps;
   private readonly limits: DeliveryLimits;
   private readonly listeners: ReadonlySet<(row: OutboxRow) => void>;
+  private readonly onWaiting: WorkerParts["onWaiting"];
   private readonly lanes: Lanes;
   private readonly known = new Map<number, LaneEntry>();
   private readonly stopping = new AbortController();
@@ -143,10 +151,11 @@ export class OutboxWorker implements Worker {
   private expiring: Promise<void> | undefined;
   private idle: (() => void) | undefined;
 
-  constructor(deps: DeliveryDeps, limits: DeliveryLimits, listeners: ReadonlySet<(row: OutboxRow) => void>, live?: Pick<LiveTargets, "adapterFor">) {
+  constructor(deps: DeliveryDeps, limits: DeliveryLimits, listeners: ReadonlySet<(row: OutboxRow) => void>, { live, onWaiting }: WorkerParts = {}) {
     this.deps = deps;
     this.limits = limits;
     this.listeners = listeners;
+    this.onWaiting = onWaiting;
     const recovery = createRecovery(deps, limits, (account, target) => this.wake(account, target));
     this.lanes = new Lanes(limits, recovery.isInTrouble);
     this.step = createStep(deps, limits, { stopping: this.stopping.signal, recovery, live });
@@ -270,6 +279,7 @@ export class OutboxWorker implements Worker {
 
   /** `undefined`: the row ended elsewhere. */
   private finish(lane: Lane, entry: LaneEntry, result: StepResult | undefined): void {
+    if (result?.kind === "wait" && entry.open && waitsForAccount(entry.open.row)) this.onWaiting?.(entry.open.row);
     if (result?.kind === "wait" && result.absent && lane.wasWoken) {
       this.lanes.rest(lane, "absent");
       this.lanes.ready(lane);

@@ -1,11 +1,20 @@
 /** From a channel's event to the inbox: who may write, which agent answers, how much one sender may write. */
+import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf, AppError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { pairingReply, isStopMessage, decideAccess, type AccessGranted } from "../../channels/index.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
-import { type ChannelInboundResult, agentOfKey, canonicalSessionKey, type ChannelInbound, type ChannelInboundEvent } from "../../protocol/index.ts";
+import { knownChannel, type OpenClawConfig } from "../../config/index.ts";
+import {
+  type ChannelInboundResult,
+  agentOfKey,
+  canonicalSessionKey,
+  type ChannelInbound,
+  type ChannelInboundEvent,
+  type SessionEntry,
+} from "../../protocol/index.ts";
 import type { Route, RouteLocation } from "../../routing/index.ts";
+import { deliveryOf } from "../../sessions/index.ts";
 import { addressOf, boundedEvent, channelMessage, isLate, rowOf, withoutContent, type Inbound, type InboundRecord, type Offered } from "../inbound.ts";
 import type { ConversationDeps } from "../ports.ts";
 
@@ -183,9 +192,13 @@ interface IntakePorts {
   open(): number;
 }
 
-/** An event that was let in, on its way to the disk. */
-interface Admitted extends Offered {
+/** An event and who answers it. */
+interface Routed extends Offered {
   readonly route: Route;
+}
+
+/** An event that was let in, on its way to the disk. */
+interface Admitted extends Routed {
   readonly verdict: AccessGranted;
   readonly context?: InboundRecord["context"];
   readonly live?: Inbound["live"];
@@ -244,21 +257,25 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
   let closed = false;
 
   /** Refuses before anything is taken; else gives the event inside its bounds, and who answers it. */
-  function begin(channel: string, accountId: string, raw: ChannelInboundEvent): Offered & { readonly route: Route } {
+  function begin(channel: string, accountId: string, raw: ChannelInboundEvent): Routed {
     if (closed) throw new AppError("UNAVAILABLE", "the gateway is stopping; offer it again after the restart");
     if (open() >= MAX_OPEN) throw new AppError("OVERLOADED", `${open()} messages wait; offer it again in a second`, { details: { retryAfterMs: 1000 } });
     const event = boundedEvent(raw);
     return { channel, accountId, event, route: deps.routing.resolveRoute({ config: config.current, ...routeLocation(channel, accountId, event) }) };
   }
 
-  /** What a group's members chose with `/activation`. */
-  async function activationOf(route: Route): Promise<{ readonly activation?: "mention" | "always" }> {
-    const activation = (await store.read("sessions.get", { key: route.sessionKey }))?.entry["groupActivation"];
-    return activation === "mention" || activation === "always" ? { activation } : {};
+  /** The event in its session, with what a group's members chose with `/activation`. */
+  async function inSession(offered: Routed): Promise<{ readonly offered: Routed; readonly activation?: "mention" | "always" }> {
+    if (offered.event.chat.type === "direct") return { offered };
+    const found = await store.read("sessions.get", { key: offered.route.sessionKey });
+    const own = apart(offered, found?.entry);
+    const session = own === offered ? found : await store.read("sessions.get", { key: own.route.sessionKey });
+    const activation = session?.entry["groupActivation"];
+    return { offered: own, ...(activation === "mention" || activation === "always" ? { activation } : {}) };
   }
 
   /** Only what would start a turn counts: not what is said in a group to others, not a back-log, which is merged, and never a stop. */
-  function limited(offered: Offered & { readonly route: Route }, { trigger }: AccessGranted): Promise<ChannelInboundResult> | undefined {
+  function limited(offered: Routed, { trigger }: AccessGranted): Promise<ChannelInboundResult> | undefined {
     const { event, route } = offered;
     const counts = trigger && !isLate(event, deps.clock.now()) && !isStopMessage(event.text);
     return counts ? tooMuch(offered, route) : undefined;
@@ -267,11 +284,10 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
   return {
     inbound: (channel, accountId) => ({
       async accept(raw) {
-        const offered = begin(channel, accountId, raw);
+        const { offered, ...activation } = await inSession(begin(channel, accountId, raw));
         const { route, event } = offered;
         const plugin = deps.channels.get(channel);
         const approved = deps.allowLists.get(channel, accountId);
-        const activation = event.chat.type === "direct" ? {} : await activationOf(route);
         const verdict = decideAccess({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
         if (!verdict.allow) return refuse(offered, route, verdict);
         if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
@@ -292,8 +308,16 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
   };
 }
 
+/** Session keys are lower-cased: of two chats whose ids differ in nothing but case, the one that came later has its own mark in its key. */
+function apart(offered: Routed, entry: SessionEntry | undefined): Routed {
+  const { channel, event, route } = offered;
+  const to = knownChannel(channel).casedChats === true ? deliveryOf(entry)?.to : undefined;
+  if (to === undefined || to === event.to || to.toLowerCase() !== event.to.toLowerCase()) return offered;
+  return { ...offered, route: { ...route, sessionKey: `${route.sessionKey}%~${createHash("sha256").update(event.chat.id).digest("hex").slice(0, 16)}` } };
+}
+
 /** An event may have a session of its own, such as a command whose answer only one person sees. Commands act on that of its chat all the same. */
-function inOwnSession<T extends Offered & { readonly route: Route }>(offered: T, config: OpenClawConfig): T {
+function inOwnSession<T extends Routed>(offered: T, config: OpenClawConfig): T {
   const { context } = offered.event;
   if (context?.SessionKey === undefined) return offered;
   const route = chosenRoute(offered.route, context.SessionKey, config);

@@ -15,7 +15,7 @@ export interface Backlog {
   add(messages: Group, isNew: boolean): void;
   /** Whether a new message of the session has to wait for others here, or for those that are still being found. */
   has(sessionKey: string): boolean;
-  /** While what a previous process left is being found, nothing is read: older messages may be found after newer ones came. */
+  /** Nothing is read before this is disposed: until what a previous process left is found, newer messages could be answered before older ones. */
   hold(): Disposable;
   /** Messages of a session that wait here. */
   depth(sessionKey: string): number;
@@ -123,7 +123,7 @@ function createReading({ store, clock, log, open, begin }: BacklogDeps, { sessio
   /** Sessions that may read more, by turns. */
   const queue: string[] = [];
   let reading = 0;
-  const reader = { isHeld: false, isClosed: false, advance, messagesOf };
+  const reader = { isHeld: true, isClosed: false, advance, messagesOf };
 
   async function messagesOf({ ids, live }: Left): Promise<readonly Inbound[]> {
     const rows = await Promise.all(ids.map((id) => store.read("inbox.get", { id })));

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { createRedactor } from "../../base/redaction.ts";
 import type { InboxRow, OutboxRow, TurnRow, Store } from "../../store/index.ts";
+import { turnOfResends, withResends } from "../delivery/row-facts.ts";
 import { deliveriesOfMessage, deliverySteps } from "./delivery-steps.ts";
 import { find } from "./find.ts";
 import { messageSteps, recordOf } from "./message-steps.ts";
@@ -157,10 +158,11 @@ export function createWhy({ store, now, redactor = createRedactor(), runnable = 
       const story = await ofTurn(turn, closely);
       return { ...story, about: { ...story.about, outboxId: row.id } };
     }
+    const rows = withResends(row, await store.read("outbox.ofTurn", { turnId: turnOfResends(row) }));
     return {
       about: given({ outboxId: row.id, channel: row.channel, account: row.account, conversation: row.target, sessionKey: row.sessionKey }),
-      verdict: typed(deliveryVerdict(row)),
-      steps: placed(deliverySteps([row])),
+      verdict: typed(deliveryVerdict(rows)),
+      steps: placed(deliverySteps(rows)),
       others: [],
     };
   }

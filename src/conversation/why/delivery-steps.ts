@@ -16,7 +16,7 @@ export async function deliveriesOfMessage(store: StoryStore, row: InboxRow, mess
   ]);
   const rows = new Map([...ofSession, ...all].map((one) => [one.id, one]));
   const own = (one: OutboxRow): boolean =>
-    one.turnId === null &&
+    (one.turnId === null || payloadOf(one).resends !== undefined) &&
     one.channel === row.channel &&
     one.account === row.account &&
     one.createdAt >= row.receivedAt &&
@@ -47,7 +47,7 @@ export function stateText(row: OutboxRow): string {
 /** Rows of the outbox, in the order in which they were to be sent. */
 export function deliverySteps(rows: readonly OutboxRow[]): StoryStep[] {
   return rows.flatMap((row, index) => {
-    const { hookLog = [], hooks, kind, text = "", mediaUrl } = payloadOf(row);
+    const { hookLog = [], hooks, kind, text = "", mediaUrl, resends } = payloadOf(row);
     const piece = rows.length === 1 ? "" : ` ${index + 1} of ${rows.length}`;
     const what = kind === "final" || kind === undefined ? "reply" : kind;
     const details = given({
@@ -73,7 +73,7 @@ export function deliverySteps(rows: readonly OutboxRow[]): StoryStep[] {
       at: row.createdAt,
       ...took,
       kind: "delivery",
-      text: `${what}${piece} to ${row.channel} ${row.target}: ${stateText(row)}`,
+      text: `${what}${piece}${resends === undefined ? "" : `, sent again in place of out:${resends},`} to ${row.channel} ${row.target}: ${stateText(row)}`,
       details,
     };
     return [...hookSteps(hookLog), step];

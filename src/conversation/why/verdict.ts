@@ -2,20 +2,22 @@ import { isRecord } from "../../base/records.ts";
 import { formatDuration } from "../../base/text.ts";
 import { EXAMINED_TOO_OFTEN } from "../intake/attempts.ts";
 import type { InboxRow, OutboxRow } from "../../store/index.ts";
+import { waitsForAccount, withoutResent } from "../delivery/row-facts.ts";
 import { payloadOf, stateText } from "./delivery-steps.ts";
 import { recordOf, withPath } from "./message-steps.ts";
 import type { Verdict } from "./story.ts";
 import { lastAttempt, type TurnFacts } from "./turn-steps.ts";
 
 /** How a delivery, or what is left of one, stands. Undefined: all of it arrived. */
-function undelivered(rows: readonly OutboxRow[]): Pick<Verdict, "level" | "text" | "todo"> | undefined {
+function undelivered(all: readonly OutboxRow[]): Pick<Verdict, "level" | "text" | "todo"> | undefined {
+  const rows = withoutResent(all);
   const at = (state: OutboxRow["state"]): OutboxRow | undefined => rows.find((row) => row.state === state);
   const failed = at("failed");
   if (failed)
     return {
       level: "bad",
       text: `not delivered: ${failed.why ?? "no reason was given"}`,
-      todo: `look at the channel: openclaw channels status; then send it again (out:${failed.id})`,
+      todo: `see what is wrong: openclaw channels status; then send it again: openclaw message resend out:${failed.id}`,
     };
   const unknown = at("unknown");
   if (unknown)
@@ -26,7 +28,9 @@ function undelivered(rows: readonly OutboxRow[]): Pick<Verdict, "level" | "text"
     return {
       level: "wait",
       text: `${open.length} of ${rows.length} not sent yet${first.why === null ? "" : `: ${first.why}`}`,
-      todo: "it goes out as soon as the channel takes it: openclaw channels status",
+      todo: waitsForAccount(first)
+        ? "it goes out when the account works again: openclaw channels status --probe"
+        : "it goes out as soon as the channel takes it: openclaw channels status",
     };
   const kept = at("suppressed");
   if (kept && rows.every(({ state }) => state === "suppressed"))
@@ -146,13 +150,14 @@ export function turnVerdict(facts: TurnFacts, deliveries: readonly OutboxRow[], 
 }
 
 /** How a delivery stands that belongs to no message. */
-export function deliveryVerdict(row: OutboxRow): Verdict {
-  const left = undelivered([row]);
+export function deliveryVerdict(rows: readonly [OutboxRow, ...OutboxRow[]]): Verdict {
+  const [row] = rows;
+  const left = undelivered(rows);
   const { kind = "message" } = payloadOf(row);
   return {
     outcome: "delivery",
     level: left?.level ?? "ok",
-    text: `${kind} to ${row.channel} ${row.target}: ${stateText(row)}`,
+    text: `${kind} to ${row.channel} ${row.target}: ${stateText(rows.at(-1) ?? row)}`,
     ...(left?.todo === undefined ? {} : { todo: left.todo }),
   };
 }

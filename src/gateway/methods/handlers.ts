@@ -101,7 +101,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
     ...(approvals && board ? approvalHandlers({ approvals, board, clock }) : unavailable("exec.approval")),
     ...(execRules ? execRulesHandlers(execRules) : unavailable("exec.approvals")),
     ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : unavailable("channels.pairing")),
-    ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action")),
+    ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action", "message.resend")),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : unavailable("tools")),
     ...(agent ? agentFilesHandlers({ config, ids, agent }) : unavailable("agents.files")),
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),

@@ -24,8 +24,13 @@ function setup(sent: SentMessage = SENT, known: readonly string[] = ["chat"]) {
     asked.push(request);
     return Promise.resolve({ ...sent, ...(request.dryRun ? { dryRun: true } : {}) });
   };
-  const handlers = sendHandlers({ send: take, poll: take, action: (request) => Promise.resolve({ did: request.action }) });
-  async function call<M extends "send" | "poll" | "message.action">(method: M, params: MethodParams<M>): Promise<unknown> {
+  const handlers = sendHandlers({
+    send: take,
+    poll: take,
+    action: (request) => Promise.resolve({ did: request.action }),
+    resend: (rowId) => Promise.resolve({ ...sent, rowIds: [rowId] }),
+  });
+  async function call<M extends "send" | "poll" | "message.action" | "message.resend">(method: M, params: MethodParams<M>): Promise<unknown> {
     expect((await loadValidators()).params(method as MethodName, params) ?? []).toEqual([]);
     const handler = handlers[method] as unknown as (params: unknown, context: CallContext) => Promise<unknown>;
     const answer = await handler(params, {} as CallContext);
@@ -40,6 +45,12 @@ test("send answers with the receipt of the last message, under the caller's key"
   const answer = await call("send", { to: "5", message: "hi", mediaUrl: "https://x.test/a", mediaUrls: ["https://x.test/b"], idempotencyKey: "k1" });
   expect(answer).toEqual({ runId: "k1", messageId: "m2", channel: "chat", chatId: "5", pollId: "p1" });
   expect(asked).toEqual([{ to: "5", text: "hi", mediaUrls: ["https://x.test/a", "https://x.test/b"] }]);
+});
+
+test("resend takes a row as `why` names it, and nothing else", async () => {
+  const { call } = setup();
+  expect(await call("message.resend", { id: "out:17", idempotencyKey: "k1" })).toMatchObject({ runId: "k1", messageId: "m2", channel: "chat" });
+  await expect(call("message.resend", { id: "in:17", idempotencyKey: "k2" })).rejects.toThrow("expected a delivery such as out:17");
 });
 
 test.each([

@@ -1,12 +1,12 @@
-/** Sending on request: `send`, `poll` and `message.action`. */
+/** Sending on request: `send`, `poll`, `message.action` and `message.resend`. */
 import { AppError } from "../../base/errors.ts";
 import { DEFAULT_CHANNEL } from "../../config/index.ts";
-import type { Messages, SentMessage } from "../../conversation/index.ts";
+import type { Delivery, Messages, SentMessage } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { HandlersOf } from "./handler.ts";
 
 /** What the methods need of the conversation module. */
-export type MessagesPort = Pick<Messages, "send" | "poll" | "action">;
+export type MessagesPort = Pick<Messages, "send" | "poll" | "action"> & Pick<Delivery, "resend">;
 
 /** The answer for a message that went out. Everything else is an error that says how it stands. */
 function delivered(sent: SentMessage, runId: string): MethodResult<"send"> {
@@ -107,10 +107,18 @@ async function act(params: MethodParams<"message.action">, port: MessagesPort): 
   return answer;
 }
 
-export function sendHandlers(port: MessagesPort): HandlersOf<"send" | "poll" | "message.action"> {
+async function resend(id: string, runId: string, port: MessagesPort): Promise<MethodResult<"message.resend">> {
+  const rowId = /^(?:out:)?(\d{1,15})$/.exec(id.trim())?.[1];
+  if (rowId === undefined)
+    throw new AppError("INVALID_INPUT", `expected a delivery such as out:17, found ${JSON.stringify(id.slice(0, 80))}; openclaw why names it`);
+  return delivered(await port.resend(Number(rowId)), runId);
+}
+
+export function sendHandlers(port: MessagesPort): HandlersOf<"send" | "poll" | "message.action" | "message.resend"> {
   return {
     send: (params) => send(params, port),
     poll: (params) => poll(params, port),
     "message.action": (params) => act(params, port),
+    "message.resend": ({ id, idempotencyKey }) => resend(id, idempotencyKey ?? id, port),
   };
 }

@@ -18,4 +18,12 @@ export const messagesMethods = {
     module: "channels",
     summary: "Sends, reacts, edits, deletes, pins, reads and whatever else a channel offers; `dryRun` only says what would happen.",
   }),
+  "message.resend": method({
+    access: "operator.write",
+    params: effect({ id: filled({ maxLength: 40 }) }),
+    result: open({ runId: filled(), messageId: filled(), channel: text() }),
+    effect: true,
+    module: "channels",
+    summary: "Sends the content of a delivery that failed again; `id` is its row, such as `out:17`.",
+  }),
 };

@@ -60,6 +60,7 @@ const ADDED = [
   "tools.catalog",
   "tools.explain",
   "message.action",
+  "message.resend",
   "memory.forget",
   "memory.index",
   "memory.notes.delete",

@@ -80,9 +80,9 @@ export interface OutboxWrites {
   /** Adds rows; they are sent in this order. */
   "outbox.add": { input: { readonly rows: readonly OutboxInput[] }; result: { readonly ids: readonly number[] } };
   "outbox.mark": { input: OutboxMark; result: { readonly attempts: number; readonly repeats: number } };
-  /** After a restart: rows that were being sent may or may not have arrived, so they become `unknown`, due at once. Returns their ids. */
+  /** After a restart: rows that were being sent may or may not have arrived, so they become `unknown`, due at once; the reason before stays behind the new one. Returns their ids. */
   "outbox.recover": { input: { readonly why: string }; result: readonly number[] };
-  /** Marks expired pending rows as `failed: expired`. Returns their ids. */
+  /** Marks expired rows as `failed: expired`, with what they waited for. Returns their ids. */
   "outbox.expire": { input: NoInput; result: readonly number[] };
 }
 

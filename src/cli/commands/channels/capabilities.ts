@@ -9,6 +9,7 @@ import { createStyle } from "../../output/style.ts";
 import { formatFacts } from "../../output/table.ts";
 import { busy } from "./busy.ts";
 import { probeText, stateText, type Account, type Status } from "./rendering.ts";
+import { askGateway } from "./status.ts";
 import { ACCOUNT_OPTION, accountOf, CHANNEL_OPTION, openChannels, type ChannelsView } from "./source.ts";
 
 export interface Report {
@@ -114,7 +115,7 @@ export const capabilities = defineCommand({
     if (values.account !== undefined && values.channel === undefined) throw new AppError("INVALID_INPUT", "expected --channel beside --account");
     await using view = await openChannels(io, { channel: values.channel });
     if (values.channel !== undefined) view.find(values.channel);
-    const status = await look(io, view, timeoutOf(values));
+    const status = await look(io, view, Math.round(timeoutOf(values)));
     const found = chosen(view, status, values);
     if (found.length === 0) throw new AppError("NOT_FOUND", "no channel is configured; set one up with: openclaw channels add");
     const reports = found.map(([plugin, account]) => ({
@@ -127,7 +128,10 @@ export const capabilities = defineCommand({
   },
 });
 
-async function look(io: Io, { channels }: ChannelsView, timeoutMs: number): Promise<Status> {
+/** From the gateway, whose accounts run; else from the platforms. */
+async function look(io: Io, { channels, plugins }: ChannelsView, timeoutMs: number): Promise<Status> {
   using _ = busy(io, "asking the channels");
-  return await channels.status({ probe: true, timeoutMs });
+  const { value } = await askGateway(io, { probe: true, timeoutMs });
+  const isKnown = value !== undefined && plugins.some(({ id }) => (value.channelAccounts[id] ?? []).length > 0);
+  return isKnown ? value : await channels.status({ probe: true, timeoutMs });
 }

@@ -20,14 +20,24 @@ interface Found {
   readonly unreachable?: string;
 }
 
-/** Asks the gateway; where there is none, the configuration and, with `probe`, the platforms. */
-async function look(io: Io, { probe, timeoutMs }: { readonly probe: boolean; readonly timeoutMs: number }): Promise<Found> {
-  using _ = busy(io, probe ? "asking the channels" : "asking the gateway");
+interface Asked {
+  readonly probe: boolean;
+  readonly timeoutMs: number;
+}
+
+/** What the running gateway says of its accounts. */
+export async function askGateway(io: Io, { probe, timeoutMs }: Asked): Promise<Answered<Status>> {
   const patience = timeoutMs + (probe ? SLACK_MS : 0);
-  const asked: Answered<Status> = await findTarget(io, {}).then(
+  return findTarget(io, {}).then(
     (target) => tryGateway(io, target, patience, (client) => client.request("channels.status", { probe, timeoutMs })),
     (error: unknown) => ({ ok: false, error: messageOf(error) }),
   );
+}
+
+/** Asks the gateway; where there is none, the configuration and, with `probe`, the platforms. */
+async function look(io: Io, { probe, timeoutMs }: Asked): Promise<Found> {
+  using _ = busy(io, probe ? "asking the channels" : "asking the gateway");
+  const asked = await askGateway(io, { probe, timeoutMs });
   if (asked.value) return { status: asked.value };
   await using view = await openChannels(io);
   return { status: await view.channels.status({ probe, timeoutMs }), unreachable: asked.error?.split("\n", 1)[0] ?? "no answer" };

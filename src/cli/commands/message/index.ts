@@ -17,6 +17,7 @@ export const message: Group = {
   entries: [
     entry("send", "send a text or a file"),
     { name: "broadcast", summary: "send the same to many", load: async () => (await import("./action.ts")).broadcast },
+    { name: "resend", summary: "send again what could not be delivered", load: async () => (await import("./resend.ts")).resend },
     entry("poll", "ask with options"),
     entry("react", "react to a message"),
     entry("reactions", "who reacted to a message, and how"),

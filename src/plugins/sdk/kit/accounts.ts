@@ -1,4 +1,5 @@
 /** Accounts of a channel, read from its configuration, from files and from the environment. */
+import { withAccountKeys } from "../../../base/account-keys.ts";
 import type { ChannelSetupInput, HostConfig } from "../../../protocol/index.ts";
 import { accountSection, channelSection, DEFAULT_ACCOUNT_ID, normalizeAccountId } from "../account-ids.ts";
 import { createAccountListHelpers } from "../config/account-lists.ts";
@@ -165,8 +166,9 @@ export function createAccountReader<A extends ChannelAccount>(spec: AccountReade
       groups: fieldsOf(config["groups"]) ?? {},
       problems: found.flatMap((one) => problemOf(one.credential, one, config)),
     });
+    const problems = account.problems.map((problem) => withAccountKeys(problem, { channel, accountId }));
     // A file may change at any time.
-    return { account, mayChange: found.some(({ source, problem }) => source === "file" || problem !== undefined) };
+    return { account: { ...account, problems }, mayChange: found.some(({ source, problem }) => source === "file" || problem !== undefined) };
   }
 
   return {

@@ -63,6 +63,43 @@ const CREDENTIALS = [{ key: "token", label: "Token" }];
 const accounts = createAccountReader<ChannelAccount>({ channel: "paper", credentials: CREDENTIALS, read: (account) => account, env: () => undefined });
 const cfg = (more = {}) => ({ channels: { paper: { token: "t", ...more } } });
 
+test("where a post under the same nonce is the same message, a preview whose answer got lost is found again, in its window", async () => {
+  const nonces: string[] = [];
+  const posts: string[] = [];
+  let now = 0;
+  const open = (failures: number) =>
+    createEditedPreview({
+      signal,
+      now: () => now,
+      nonceWindowMs: 5000,
+      async post(text, nonce) {
+        nonces.push(nonce);
+        posts.push(text);
+        if (nonces.length <= failures) throw unsure("send", "no answer");
+        return "m1";
+      },
+      edit: async (_id, text) => void posts.push(`edit ${text}`),
+      remove: async () => undefined,
+    });
+  const found = open(1);
+  await found.update(LONG);
+  expect(found.id?.()).toBeNull();
+  expect(await found.seal()).toBe("m1");
+  expect([new Set(nonces).size, posts]).toEqual([1, [LONG, LONG]]);
+  nonces.length = posts.length = 0;
+  const late = open(1);
+  await late.update(LONG);
+  now += 1000;
+  await late.update(`${LONG}, and more`);
+  expect([new Set(nonces).size, posts]).toEqual([1, [LONG, LONG, `edit ${LONG}, and more`]]);
+  nonces.length = posts.length = 0;
+  const lost = open(9);
+  await lost.update(LONG);
+  now += 5000;
+  await lost.update(`${LONG}, and more`);
+  expect([await lost.seal(), lost.id?.(), posts]).toEqual([undefined, null, [LONG]]);
+});
+
 test("actions are offered and done where their switch is on, and refused with the switch to set", async () => {
   const run = async () => ({ done: true });
   const actions = createActions({
@@ -143,4 +180,15 @@ test("the directory of the configuration lists what can be written to", async ()
   };
   expect((await directory.listPeers(params)).map(({ id }) => id)).toEqual(["user:u1"]);
   expect((await directory.listGroups({ ...params, query: "#G" })).map(({ id }) => id)).toEqual(["channel:g1"]);
+});
+
+test("what is missing from a named account is named by that account's key", () => {
+  const reader = createAccountReader<ChannelAccount>({
+    channel: "paper",
+    credentials: [{ key: "token", label: "Token", isOwn: true }],
+    read: (account) => ({ ...account, problems: [...account.problems, "channels.paper.region is no country"] }),
+  });
+  const cfg = { channels: { paper: { token: "t", accounts: { work: {} } } } };
+  expect(reader.read(cfg, "work").problems).toEqual(["no token: set channels.paper.accounts.work.token", "channels.paper.accounts.work.region is no country"]);
+  expect(reader.read(cfg, "default").problems).toEqual(["channels.paper.region is no country"]);
 });

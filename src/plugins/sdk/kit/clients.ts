@@ -32,6 +32,28 @@ export function createClients<A extends ChannelAccount, C>({ key, open, close }:
   };
 }
 
+/** A map of its newest entries. */
+export interface Recent<T> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): void;
+  delete(key: string): void;
+}
+
+/** At most so many entries: the oldest go first. */
+export function createRecent<T>(most: number): Recent<T> {
+  const entries = new Map<string, T>();
+  return {
+    get: (key) => entries.get(key),
+    set(key, value) {
+      entries.delete(key);
+      entries.set(key, value);
+      const [oldest] = entries.keys();
+      if (entries.size > most && oldest !== undefined) entries.delete(oldest);
+    },
+    delete: (key) => void entries.delete(key),
+  };
+}
+
 export interface Cache<T> {
   get(key: string): Promise<T>;
   /** What is known without asking. */
@@ -42,16 +64,7 @@ export interface Cache<T> {
 
 /** Asks once for each key; a failure is not remembered. The oldest entries go first. */
 export function createCache<T>(load: (key: string) => Promise<T>, most = 1000): Cache<T> {
-  const known = new Map<string, Promise<T>>();
-  function put(key: string, value: Promise<T>): Promise<T> {
-    known.delete(key);
-    known.set(key, value);
-    for (const oldest of known.keys()) {
-      if (known.size <= most) break;
-      known.delete(oldest);
-    }
-    return value;
-  }
+  const known = createRecent<Promise<T>>(most);
   return {
     get(key) {
       const before = known.get(key);
@@ -60,10 +73,11 @@ export function createCache<T>(load: (key: string) => Promise<T>, most = 1000): 
       asked.catch(() => {
         if (known.get(key) === asked) known.delete(key);
       });
-      return put(key, asked);
+      known.set(key, asked);
+      return asked;
     },
     peek: (key) => known.get(key),
-    set: (key, value) => void put(key, Promise.resolve(value)),
-    delete: (key) => void known.delete(key),
+    set: (key, value) => known.set(key, Promise.resolve(value)),
+    delete: known.delete,
   };
 }

@@ -15,7 +15,7 @@ export {
 } from "../kit/accounts.ts";
 export { type ActionSpec, type ActionsSpec, chatParam, createActions, messageParam } from "../kit/actions.ts";
 export { type ChannelDescription, defineChannel } from "../kit/channel.ts";
-export { type Cache, type Clients, type ClientsSpec, createCache, createClients } from "../kit/clients.ts";
+export { type Cache, type Clients, type ClientsSpec, createCache, createClients, createRecent, type Recent } from "../kit/clients.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
 export { buttonRows, createTargets, createThreading, type ReplyButton, type TargetsSpec } from "../kit/conventions.ts";
 export { type Cursor, type CursorStore, keyedCursorStore, openCursor } from "../kit/cursor.ts";

@@ -79,13 +79,14 @@ export const outboxWrites = {
     return { attempts, repeats };
   },
   "outbox.recover"({ sql, now }, { why }) {
-    const text = "UPDATE outbox SET state = 'unknown', why = ?, next_attempt_at = ? WHERE settled_at IS NULL AND state = 'attempting' RETURNING id";
+    const text =
+      "UPDATE outbox SET state = 'unknown', why = ? || coalesce('; before that: ' || why, ''), next_attempt_at = ? WHERE settled_at IS NULL AND state = 'attempting' RETURNING id";
     return sql(text)
       .all(why, now)
       .map((row) => Number(row["id"]));
   },
   "outbox.expire"({ sql, now }) {
-    const text = `UPDATE outbox SET state = 'failed', why = 'expired', next_attempt_at = NULL, settled_at = ?
+    const text = `UPDATE outbox SET state = 'failed', why = 'expired' || coalesce(': ' || why, '') || iif(state = 'unknown', '; it may have arrived', ''), next_attempt_at = NULL, settled_at = ?
       WHERE settled_at IS NULL AND state IN ('pending', 'unknown') AND expires_at <= ? RETURNING id`;
     return sql(text)
       .all(now, now)

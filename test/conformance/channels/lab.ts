@@ -80,8 +80,6 @@ export interface LabSettings {
   readonly channel?: Readonly<Record<string, unknown>>;
   /** The account begins with credentials that the platform refuses. */
   readonly credentials?: "wrong";
-  /** The channel gives up on answers soon, where it has a setting for that. */
-  readonly impatient?: true;
 }
 
 /**

@@ -34,7 +34,7 @@ async function prepare(): Promise<Ground> {
 function sectionOf(
   { owner, group, forum }: Ground,
   botToken: string,
-  { access = "allowlist", channel = {}, impatient }: LabSettings,
+  { access = "allowlist", channel = {} }: LabSettings,
 ): Readonly<Record<string, unknown>> {
   return {
     enabled: true,
@@ -46,7 +46,6 @@ function sectionOf(
     groups: { [String(group)]: { requireMention: true }, [String(forum)]: { requireMention: false } },
     // A reaction of ours to every message would be traffic that no test asks about.
     ackReaction: "",
-    ...(impatient ? { timeoutSeconds: 1 } : {}),
     ...channel,
   };
 }

@@ -60,6 +60,11 @@ function install(timers, promises) {
   Object.assign(timers, replaced);
   promises.setTimeout = sleep;
   syncBuiltinESMExports();
+  AbortSignal.timeout = (ms) => {
+    const limit = new AbortController();
+    later(() => limit.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError")), ms).unref();
+    return limit.signal;
+  };
   performance.now = () => real.monotonic() + ahead;
 
   return (ms) => {

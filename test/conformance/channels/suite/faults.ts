@@ -105,6 +105,10 @@ export function faultTests(scene: Scene, faults: readonly FaultName[]): void {
     await hearsAtLast(lab, "w-plum", LONG_STEP_MS);
     await exchange(lab, "w-pear");
     expect(textsIn(lab)).toEqual(["Heard w-apple.", "Heard w-plum.", "Heard w-pear."]);
+    if (lab.connections() <= 1) return;
+    // The platform notices the dead one as well.
+    await lab.dropConnection!();
+    await isUp(lab);
   });
 
   check("killed", "fault: a message that was not acknowledged when the process was killed is answered after it starts again", async (lab) => {

@@ -3,7 +3,7 @@ import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/i
 import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { type Channel, type FakeDiscord, type Guild, type Message, startDiscord, type User } from "../../fakes/discord/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/discord", import.meta.url));
@@ -124,6 +124,43 @@ function createPerson({
   };
 }
 
+const VOICE = { name: "voice-message.ogg", type: "audio/ogg", data: Buffer.from("OggS w-deed") };
+
+function createDeeds({ discord, owner, stranger, group, thread }: Ground): Readonly<Record<string, Deed>> {
+  const { world } = discord;
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const channelOf = (spot: Required<Spot>): Channel => ({ direct: world.direct(whoIs(spot)), group, thread })[spot.where];
+  const lastIn = (spot: Required<Spot>): Message =>
+    discord.messages(channelOf(spot)).at(-1) ?? discord.say("", { from: whoIs(spot), channel: channelOf(spot), type: 7 });
+  const vote = (spot: Required<Spot>): void => {
+    const { id, guild_id: guildId } = channelOf(spot);
+    const event = {
+      user_id: whoIs(spot).id,
+      channel_id: id,
+      message_id: lastIn(spot).id,
+      answer_id: 1,
+      ...(guildId === undefined ? {} : { guild_id: guildId }),
+    };
+    discord.gateway.dispatch("MESSAGE_POLL_VOTE_ADD", event);
+  };
+  return {
+    "a slash command": { owner: "nothing", act: (spot) => discord.slash("status", { from: whoIs(spot), channel: channelOf(spot) }) },
+    "a typed part of a command": { owner: "nothing", act: (spot) => discord.autocomplete("model", "w-deed", { from: whoIs(spot), channel: channelOf(spot) }) },
+    "a voice message": {
+      owner: "turn",
+      where: "direct",
+      act: (spot) => discord.say("", { from: whoIs(spot), channel: channelOf(spot), files: [VOICE], more: { flags: 1 << 13 } }),
+    },
+    "a vote": { owner: "nothing", act: vote },
+    "a pin": { owner: "nothing", act: (spot) => discord.say("", { from: whoIs(spot), channel: channelOf(spot), type: 6 }) },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => discord.react(lastIn(spot), "👎", whoIs(spot), false) },
+    "a deletion": {
+      owner: "nothing",
+      act: (spot) => discord.gateway.dispatch("MESSAGE_DELETE", { id: lastIn(spot).id, channel_id: channelOf(spot).id }),
+    },
+  };
+}
+
 /** What the API and the gateway can suffer. */
 export const DISCORD_FAULTS: readonly FaultName[] = [
   "lostAnswer",
@@ -224,6 +261,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       return Promise.resolve();
     },
     faults: createFaults(ground),
+    deeds: createDeeds(ground),
     loseReceipt: () => discord.server.faults.add({ on: SEND, reset: true, applied: true }),
     floodLimit: (pauseMs) => discord.limits.messages(pauseMs === undefined ? undefined : { limit: 1, perMs: pauseMs }),
     async [Symbol.asyncDispose]() {

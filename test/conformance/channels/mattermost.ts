@@ -1,6 +1,6 @@
 import { startMattermost, type Channel, type FakeMattermost, type Post, type User } from "../../fakes/mattermost/index.ts";
 import { labsOf, type LabGround } from "./http-lab.ts";
-import type { ChannelLab, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
 import type { LabGateway, startLabGateway } from "./lab-gateway.ts";
 
 const WRONG = "wrongtokenofatest000000000";
@@ -111,6 +111,28 @@ function createPerson(
   };
 }
 
+const VOICE = { name: "voice.ogg", mime: "audio/ogg", data: Buffer.from("OggS w-deed") };
+
+function createDeeds({ chat, owner, stranger, group, forum }: Ground): Readonly<Record<string, Deed>> {
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const channelOf = (spot: Required<Spot>): Channel => ({ direct: chat.direct(whoIs(spot)), group, thread: forum })[spot.where];
+  const write = (spot: Required<Spot>, type: string): Post => chat.say(whoIs(spot), channelOf(spot), "w-deed", { type });
+  return {
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => chat.say(whoIs(spot), channelOf(spot), "", { files: [VOICE] }) },
+    "a notice of the server": { owner: "nothing", act: (spot) => write(spot, "system_header_change") },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => chat.react(whoIs(spot), write(spot, "system_purpose_change"), "-1", false) },
+    "a deletion": { owner: "nothing", act: (spot) => chat.remove(whoIs(spot), write(spot, "system_displayname_change")) },
+    "a member who leaves": {
+      owner: "nothing",
+      where: "group",
+      act(spot) {
+        chat.leave(whoIs(spot), channelOf(spot));
+        chat.join(whoIs(spot), channelOf(spot));
+      },
+    },
+  };
+}
+
 /** What the API and the socket can suffer. */
 export const MATTERMOST_FAULTS: readonly FaultName[] = [
   "lostAnswer",
@@ -191,6 +213,7 @@ export function mattermostLabs(startGateway?: typeof startLabGateway): MakeLab {
       conflicts: () => ground.chat.conflicts,
       loseReceipt: () => ground.server.faults.add({ on: SEND, reset: true, applied: true }),
       faults: createFaults(ground),
+      deeds: createDeeds(ground),
       mendCredentials() {
         ground.chat.grant(ground.chat.token);
         gateway.configure({ channels: { mattermost: { ...sectionOf(ground, {}), name: "mended" } } });

@@ -3,7 +3,7 @@ import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/i
 import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { startSlack, type FakeSlack, type Message, type User } from "../../fakes/slack/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, FaultName, LabFaults, LabSettings, MakeLab, Received, Said, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, MakeLab, Received, Said, Spot } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/slack", import.meta.url));
@@ -122,6 +122,38 @@ function createPerson({ slack, owner, stranger, group, plans, thread }: Ground):
   };
 }
 
+const VOICE = { name: "voice.m4a", mime: "audio/mp4", data: Buffer.from("w-deed") };
+
+function createDeeds({ slack, owner, stranger, group, plans }: Ground): Readonly<Record<string, Deed>> {
+  const { world, people } = slack;
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const channelOf = (spot: Required<Spot>): string => ({ direct: world.direct(whoIs(spot).id).id, group, thread: plans })[spot.where];
+  const lastIn = (spot: Required<Spot>): string =>
+    (world.messages(channelOf(spot)).at(-1) ?? world.post({ channel: channelOf(spot), text: "hello", user: whoIs(spot).id })).ts;
+  return {
+    "a slash command": { owner: "nothing", act: (spot) => people.slash("/openclaw", "/status", whoIs(spot), channelOf(spot)) },
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => people.say("", { by: whoIs(spot), channel: channelOf(spot), file: VOICE }) },
+    "a form": { owner: "nothing", act: (spot) => people.submit(whoIs(spot), { block: { input: { type: "plain_text_input", value: "w-deed" } } }) },
+    "a pin": { owner: "nothing", act: (spot) => people.pin(channelOf(spot), lastIn(spot), whoIs(spot)) },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => people.react(channelOf(spot), lastIn(spot), "eyes", whoIs(spot), "removed") },
+    "a deletion": {
+      owner: "nothing",
+      act(spot) {
+        const channel = channelOf(spot);
+        people.remove(channel, world.post({ channel, text: "w-deed", user: whoIs(spot).id }).ts);
+      },
+    },
+    "a member who leaves": {
+      owner: "nothing",
+      where: "group",
+      act(spot) {
+        people.leave(channelOf(spot), whoIs(spot));
+        people.join(channelOf(spot), whoIs(spot));
+      },
+    },
+  };
+}
+
 /** What the Web API and Socket Mode can suffer. */
 export const SLACK_FAULTS: readonly FaultName[] = [
   "lostAnswer",
@@ -218,6 +250,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       return Promise.resolve();
     },
     faults: createFaults(ground),
+    deeds: createDeeds(ground),
     loseReceipt: () => slack.server.faults.add({ on: SEND, reset: true, applied: true }),
     floodLimit: (pauseMs) => slack.limitRate(pauseMs === undefined ? undefined : { messages: 1, perMs: pauseMs }),
     async [Symbol.asyncDispose]() {

@@ -7,7 +7,7 @@ import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/i
 import { type FakeWhatsApp, type Group, type Person, type Seen, startWhatsApp } from "../../fakes/whatsapp/index.ts";
 import { textOf } from "../../fakes/whatsapp/mail.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, FaultName, LabFaults, Lacks, LabFile, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, Lacks, LabFile, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/whatsapp", import.meta.url));
@@ -144,6 +144,29 @@ function createPerson(ground: Ground): Pick<ChannelLab, "say" | "received" | "ed
   };
 }
 
+function createDeeds({ whatsapp, owner, stranger, group }: Ground): Readonly<Record<string, Deed>> {
+  const { Type } = proto.Message.ProtocolMessage;
+  const send = (spot: Required<Spot>, message: proto.IMessage): Promise<string> =>
+    whatsapp.deliver({ from: spot.by === "owner" ? owner : stranger, message, ...(spot.where === "group" ? { group } : {}) });
+  const key = { id: "3EB0000000000000000000", fromMe: true, remoteJid: whatsapp.me.pn };
+  const voice = Buffer.from("OggS w-deed");
+  return {
+    "a voice message": {
+      owner: "turn",
+      where: "direct",
+      act: (spot) => send(spot, { audioMessage: { ...whatsapp.media.put("Audio", voice), mimetype: "audio/ogg; codecs=opus", ptt: true, seconds: 1 } }),
+    },
+    "a place": {
+      owner: "turn",
+      where: "direct",
+      act: (spot) => send(spot, { locationMessage: { degreesLatitude: 48.1, degreesLongitude: 11.5, name: "w-deed" } }),
+    },
+    "a deletion": { owner: "nothing", act: (spot) => send(spot, { protocolMessage: { type: Type.REVOKE, key } }) },
+    "a pin": { owner: "nothing", act: (spot) => send(spot, { pinInChatMessage: { key, type: 1, senderTimestampMs: Date.now() } }) },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => send(spot, { reactionMessage: { key, text: "", senderTimestampMs: Date.now() } }) },
+  };
+}
+
 /**
  * What the connection can suffer. An answer is a stanza that names its message or is none, WhatsApp asks for no pauses, and baileys notices a dead connection
  * by the time of day.
@@ -209,6 +232,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       return Promise.resolve();
     },
     faults: createFaults(ground),
+    deeds: createDeeds(ground),
     loseReceipt: () => whatsapp.loseReceipt(),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();

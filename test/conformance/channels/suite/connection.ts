@@ -57,25 +57,29 @@ export function connectionTests({ checkWith, checkAmongOthers }: Scene): void {
     { credentials: "wrong" },
   );
 
-  checkAmongOthers(["account"], "an account that is switched off asks nothing more of the platform, and has one connection when it is on again", async (lab) => {
-    await exchange(lab, "w-apple");
-    switchTo(lab, false);
-    await isDown(lab);
-    await until(
-      () => lab.connections() === 0,
-      () => `${lab.connections()} connections are left`,
-    );
-    const before = lab.traffic();
-    await lab.say("into the w-void");
-    await lab.gateway.aside();
-    expect(lab.traffic()).toBe(before);
-    expect(textsIn(lab)).toEqual(["Heard w-apple."]);
-    switchTo(lab, true);
-    await isUp(lab);
-    await exchange(lab, "w-plum");
-    expect(textsIn(lab).filter((text) => text.includes("w-plum"))).toHaveLength(1);
-    expect(lab.conflicts()).toBe(0);
-  });
+  checkAmongOthers(
+    ["account"],
+    "an account that is switched off asks nothing more of the platform, and has one connection when it is on again",
+    async (lab) => {
+      await exchange(lab, "w-apple");
+      switchTo(lab, false);
+      await isDown(lab);
+      await until(
+        () => lab.connections() === 0,
+        () => `${lab.connections()} connections are left`,
+      );
+      const before = lab.traffic();
+      await lab.say("into the w-void");
+      await lab.gateway.aside();
+      expect(lab.traffic()).toBe(before);
+      expect(textsIn(lab)).toEqual(["Heard w-apple."]);
+      switchTo(lab, true);
+      await isUp(lab);
+      await exchange(lab, "w-plum");
+      expect(textsIn(lab).filter((text) => text.includes("w-plum"))).toHaveLength(1);
+      expect(lab.conflicts()).toBe(0);
+    },
+  );
 
   checkAmongOthers([], "a gateway that is stopped ends, and leaves no connection", async (lab) => {
     await exchange(lab, "w-apple");

@@ -38,9 +38,7 @@ export function faultTests(scene: Scene, faults: readonly FaultName[]): void {
     survives(lab, 2, ({ serverError }) => serverError!(true)),
   );
   check("garbageAnswer", "fault: an answer whose receipt makes no sense is repeated once at most", (lab) => survives(lab, 2, (of) => of.garbageAnswer!()));
-  check("noAnswer", "fault: an answer that the platform is silent about comes once", (lab) =>
-    survives(lab, 1, ({ noAnswer }) => noAnswer!(), LONG_STEP_MS),
-  );
+  check("noAnswer", "fault: an answer that the platform is silent about comes once", (lab) => survives(lab, 1, ({ noAnswer }) => noAnswer!(), LONG_STEP_MS));
 
   check("tooMany", "fault: an answer that comes too early waits as long as the platform asks, and comes once", async (lab) => {
     await exchangeToEnd(lab, "w-before");

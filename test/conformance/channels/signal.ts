@@ -138,7 +138,7 @@ function createDeeds({ signal, owner, stranger, group }: Ground): Readonly<Recor
       act: (spot) => world.react(whoIs(spot), "👎", { author: world.me, timestamp: world.now() }, place(spot).group, true),
     },
     "a change of the group": { owner: "nothing", where: "group", act: (spot) => world.groupChanged(whoIs(spot), group) },
-    "that somebody types": {
+    "that someone types": {
       owner: "nothing",
       act: (spot) => world.emit(world.envelope(whoIs(spot), world.now(), { typingMessage: { action: "STARTED", timestamp: world.now() } })),
     },

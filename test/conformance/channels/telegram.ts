@@ -135,7 +135,7 @@ function createPerson({
 
 function createDeeds({ telegram, owner, stranger, group, forum }: Ground): Readonly<Record<string, Deed>> {
   const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
-  const placeOf = (spot: Required<Spot>): { readonly from: User; readonly chat: number } => ({
+  const chatRef = (spot: Required<Spot>): { readonly from: User; readonly chat: number } => ({
     from: whoIs(spot),
     chat: { direct: whoIs(spot).id, group, thread: forum }[spot.where],
   });
@@ -143,18 +143,18 @@ function createDeeds({ telegram, owner, stranger, group, forum }: Ground): Reado
   const lastIn = (chatId: number): number => telegram.messages(chatId).at(-1)?.id ?? 1;
   const poll = { id: "7", question: "w-deed", options: [{ text: "w-deed", voter_count: 1 }], total_voter_count: 1, is_closed: false, type: "regular" };
   return {
-    "a voice message": { owner: "turn", where: "direct", act: (spot) => telegram.say("", { ...placeOf(spot), file: voice }) },
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => telegram.say("", { ...chatRef(spot), file: voice }) },
     "a place": {
       owner: "turn",
       where: "direct",
-      act: (spot) => telegram.say("", { ...placeOf(spot), fields: { location: { latitude: 48.1, longitude: 11.5 } } }),
+      act: (spot) => telegram.say("", { ...chatRef(spot), fields: { location: { latitude: 48.1, longitude: 11.5 } } }),
     },
     "a vote": { owner: "nothing", act: (spot) => telegram.raw({ poll_answer: { poll_id: "7", user: whoIs(spot), option_ids: [0] } }) },
-    "a poll": { owner: "nothing", where: "group", act: (spot) => telegram.say("", { ...placeOf(spot), fields: { poll } }) },
+    "a poll": { owner: "nothing", where: "group", act: (spot) => telegram.say("", { ...chatRef(spot), fields: { poll } }) },
     "a pin": {
       owner: "nothing",
       where: "group",
-      act: (spot) => telegram.say("", { ...placeOf(spot), fields: { pinned_message: { message_id: 1, date: 0, chat: { id: group }, text: "w-deed" } } }),
+      act: (spot) => telegram.say("", { ...chatRef(spot), fields: { pinned_message: { message_id: 1, date: 0, chat: { id: group }, text: "w-deed" } } }),
     },
     "a reaction that is withdrawn": {
       owner: "nothing",
@@ -164,7 +164,7 @@ function createDeeds({ telegram, owner, stranger, group, forum }: Ground): Reado
     "a member who leaves": {
       owner: "nothing",
       where: "group",
-      act: (spot) => telegram.say("", { ...placeOf(spot), fields: { left_chat_member: whoIs(spot) } }),
+      act: (spot) => telegram.say("", { ...chatRef(spot), fields: { left_chat_member: whoIs(spot) } }),
     },
   };
 }

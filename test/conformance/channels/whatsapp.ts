@@ -162,7 +162,10 @@ function createDeeds({ whatsapp, owner, stranger, group }: Ground): Readonly<Rec
       act: (spot) => send(spot, { locationMessage: { degreesLatitude: 48.1, degreesLongitude: 11.5, name: "w-deed" } }),
     },
     "a deletion": { owner: "nothing", act: (spot) => send(spot, { protocolMessage: { type: Type.REVOKE, key } }) },
-    "a pin": { owner: "nothing", act: (spot) => send(spot, { pinInChatMessage: { key, type: 1, senderTimestampMs: Date.now() } }) },
+    "a pin": {
+      owner: "nothing",
+      act: (spot) => send(spot, { pinInChatMessage: { key, type: proto.Message.PinInChatMessage.Type.PIN_FOR_ALL, senderTimestampMs: Date.now() } }),
+    },
     "a reaction that is withdrawn": { owner: "nothing", act: (spot) => send(spot, { reactionMessage: { key, text: "", senderTimestampMs: Date.now() } }) },
   };
 }

@@ -30,7 +30,7 @@ export interface FakeGateway {
   connect(socket: FakeSocket, asked: Asked): void;
   /** Sends an event to everybody whose intents cover it. */
   dispatch(t: string, d: Record<string, unknown>, need?: Need): void;
-  /** What is dispatched meanwhile goes out at its end, the last first. */
+  /** What is dispatched by it goes out at its end, the last first. */
   lastFirst(act: () => void): void;
   /** The latest event of a message, once more, under a sequence number of its own. */
   again(messageId: string): void;
@@ -116,7 +116,7 @@ export function createGateway({ world, token, applicationId, url }: GatewayOptio
   }
 
   function attach(line: Line, session: Session, socket: FakeSocket): void {
-    // Whoever resumes may come before the old connection is known to be dead.
+    // A client that resumes may come before the old connection is known to be dead.
     if (liveSessions().some((other) => other !== session)) counts.conflicts += 1;
     line.session = session;
     session.socket = socket;

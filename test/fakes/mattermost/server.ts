@@ -32,7 +32,7 @@ export interface FakeMattermost extends AsyncDisposable {
   revoke(token: string): void;
   /** Makes a token one of the bot's. */
   grant(token: string): void;
-  /** The events of what is done meanwhile go out at its end, the last first. */
+  /** The events of what is done by it go out at its end, the last first. */
   lastFirst(act: () => void): void;
   direct(user: User): Channel;
   channel(facts: { readonly name: string; readonly type?: "O" | "P" | "G"; readonly members: readonly User[] }): Channel;

@@ -23,7 +23,7 @@ interface Connection {
 export interface Sockets {
   open(socket: FakeSocket, asked: Asked): void;
   send(userId: string, event: string, data: Readonly<Record<string, unknown>>, broadcast: { readonly channelId?: string; readonly userId?: string }): void;
-  /** What is sent meanwhile goes out at its end, the last first. */
+  /** What is sent by it goes out at its end, the last first. */
   lastFirst(act: () => void): void;
   /** Sockets that are open and signed in. */
   count(userId: string): number;

@@ -24,7 +24,7 @@ export interface Delivery {
   deliver(type: EnvelopeType, payload: Readonly<Record<string, unknown>>): Delivered;
   /** Brings something again, although it was acknowledged. */
   again(delivered: Delivered): void;
-  /** What is delivered meanwhile goes out at its end, the last first. */
+  /** What is delivered by it goes out at its end, the last first. */
   lastFirst(act: () => void): void;
   disconnect(reason: string): void;
   /** The sockets stay open, and nothing goes over them any more. */

@@ -13,12 +13,16 @@ export interface Scene {
   check(title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings, timeoutMs?: number): void;
   /** Only where the platform has all of it. */
   checkWith(features: Feature | readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>, settings?: LabSettings): void;
-  /** Like `checkWith`, in one lab with all tests that are defined so. Each sees only what is said and asked from its beginning on; the process stays. */
-  checkAmongOthers(features: readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>): void;
+  /**
+   * Like `checkWith`, in one lab with all tests that are defined so. Each sees only what is said and asked from its beginning on, and leaves the account
+   * connected.
+   */
+  checkAmongOthers(features: readonly Feature[], title: string, body: (lab: ChannelLab) => Promise<void>, timeoutMs?: number): void;
 }
 
-/** A person may write thirty messages at once: before that, the tests that share a lab get another one. */
-const MOST_ASKED = 20;
+/** A person may write thirty messages at once, and one more each second. No channel takes this pause for a dead connection. */
+const MOST_WRITTEN = 10;
+const PAUSE_MS = 12_000;
 
 /** Which methods of a lab stand for a feature. */
 const METHODS: Partial<Readonly<Record<Feature, readonly (keyof ChannelLab)[]>>> = {
@@ -40,7 +44,7 @@ const METHODS: Partial<Readonly<Record<Feature, readonly (keyof ChannelLab)[]>>>
  * that the lab can bring about.
  */
 export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {}, faults: readonly FaultName[] = []): void {
-  let shared: Promise<ChannelLab> | undefined;
+  const shared = createSharedLab(make);
   const scene: Scene = {
     check(title, body, settings = {}, timeoutMs = 60_000) {
       // The rule reads parameters as anything but texts.
@@ -53,27 +57,15 @@ export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {
     checkWith(features, title, body, settings) {
       if ([features].flat().every((feature) => lacks[feature] === undefined)) scene.check(title, body, settings);
     },
-    checkAmongOthers(features, title, body) {
+    checkAmongOthers(features, title, body, timeoutMs = 60_000) {
       if (features.some((feature) => lacks[feature] !== undefined)) return;
       // oxlint-disable-next-line vitest/valid-title
-      test(title, async () => {
-        const lab = await (shared ??= make({}));
-        let isGood = false;
-        try {
-          await body(freshView(lab));
-          tidy(lab);
-          isGood = lab.gateway.model.requests.length < MOST_ASKED;
-        } finally {
-          // What a failed one left behind is not for the others to see.
-          if (!isGood) shared = undefined;
-          if (!isGood) await lab[Symbol.asyncDispose]();
-        }
-      });
+      test(title, { timeout: timeoutMs }, () => shared.use(body));
     },
   };
   describe(`the channel ${name}`, () => {
-    afterAll(async () => (await shared)?.[Symbol.asyncDispose]());
-    exceptions(make, lacks, faults);
+    afterAll(() => shared.close());
+    exceptions(scene, lacks, faults);
     conversationTests(scene);
     mediaTests(scene);
     deliveryTests(scene);
@@ -83,9 +75,37 @@ export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {
   });
 }
 
-function exceptions(make: MakeLab, lacks: Lacks, faults: readonly FaultName[]): void {
-  test("what it lacks is what it does not claim, and the lab offers the rest", async () => {
-    await using lab = await make({});
+/** One lab for many tests, made when it is first used and after each test that failed. */
+function createSharedLab(make: MakeLab) {
+  let open: ChannelLab | undefined;
+  let written = 0;
+  async function close(): Promise<void> {
+    const closing = open;
+    open = undefined;
+    await closing?.[Symbol.asyncDispose]();
+  }
+  return {
+    close,
+    async use(body: (lab: ChannelLab) => Promise<void>): Promise<void> {
+      const lab = (open ??= await make({}));
+      try {
+        if (written >= MOST_WRITTEN) {
+          written = 0;
+          await lab.gateway.skip(PAUSE_MS);
+        }
+        await body(freshView(lab, () => (written += 1)));
+        tidy(lab);
+      } catch (error) {
+        // What a failed one left behind is not for the others to see.
+        await close();
+        throw error;
+      }
+    },
+  };
+}
+
+function exceptions({ checkAmongOthers }: Scene, lacks: Lacks, faults: readonly FaultName[]): void {
+  checkAmongOthers([], "what it lacks is what it does not claim, and the lab offers the rest", (lab) => {
     for (const feature of FEATURES) {
       const why = lacks[feature];
       expect(
@@ -95,6 +115,7 @@ function exceptions(make: MakeLab, lacks: Lacks, faults: readonly FaultName[]): 
       for (const method of METHODS[feature] ?? []) expect(lab[method] !== undefined, `${String(method)} of the lab, for ${feature}`).toBe(why === undefined);
     }
     expect(Object.keys(lab.faults ?? {}).toSorted(), "faults of the lab").toEqual(faults.filter((fault) => fault !== "killed").toSorted());
+    return Promise.resolve();
   });
   test.each(Object.entries(lacks))("has no %s: %s", (_feature, why) => {
     expect(why.length, "a reason").toBeGreaterThan(10);

@@ -81,6 +81,7 @@ function sectionOf({ url }: FakeCourier, token: string, { access = "allowlist", 
 /** What a person of the lab does and sees. */
 function createPeople(courier: FakeCourier): Pick<ChannelLab, "say" | "received" | "redeliver"> & { write(text: string, options?: SayOptions): Written } {
   const written = new Map<string, Written>();
+  let lastPost = Promise.resolve();
   const nameOf = ({ by = "owner" }: Spot): string => (by === "owner" ? "olga" : "mallory");
   function write(text: string, options: SayOptions = {}): Written {
     const name = nameOf(options);
@@ -93,8 +94,8 @@ function createPeople(courier: FakeCourier): Pick<ChannelLab, "say" | "received"
     write,
     say(text, options = {}) {
       const message = write(text, options);
-      // The platform posts it until it is taken, however long that takes.
-      void courier.deliver(message);
+      // The platform posts it until it is taken, however long that takes, and then the next.
+      lastPost = lastPost.then(() => courier.deliver(message));
       return Promise.resolve({ id: message.id, ...options });
     },
     async redeliver({ id }) {

@@ -1,4 +1,4 @@
 import { channelConformance } from "./conformance.ts";
-import { discordLabs } from "./discord.ts";
+import { DISCORD_FAULTS, discordLabs } from "./discord.ts";
 
-channelConformance("discord", discordLabs());
+channelConformance("discord", discordLabs(), {}, DISCORD_FAULTS);

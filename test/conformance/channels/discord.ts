@@ -3,7 +3,7 @@ import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/i
 import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { type Channel, type FakeDiscord, type Guild, type Message, startDiscord, type User } from "../../fakes/discord/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/discord", import.meta.url));
@@ -124,6 +124,115 @@ function createPerson({
   };
 }
 
+const VOICE = { name: "voice-message.ogg", type: "audio/ogg", data: Buffer.from("OggS w-deed") };
+
+function createDeeds({ discord, owner, stranger, group, thread }: Ground): Readonly<Record<string, Deed>> {
+  const { world } = discord;
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const channelOf = (spot: Required<Spot>): Channel => ({ direct: world.direct(whoIs(spot)), group, thread })[spot.where];
+  const lastIn = (spot: Required<Spot>): Message =>
+    discord.messages(channelOf(spot)).at(-1) ?? discord.say("", { from: whoIs(spot), channel: channelOf(spot), type: 7 });
+  const vote = (spot: Required<Spot>): void => {
+    const { id, guild_id: guildId } = channelOf(spot);
+    const event = {
+      user_id: whoIs(spot).id,
+      channel_id: id,
+      message_id: lastIn(spot).id,
+      answer_id: 1,
+      ...(guildId === undefined ? {} : { guild_id: guildId }),
+    };
+    discord.gateway.dispatch("MESSAGE_POLL_VOTE_ADD", event);
+  };
+  return {
+    "a slash command": { owner: "nothing", act: (spot) => discord.slash("status", { from: whoIs(spot), channel: channelOf(spot) }) },
+    "a typed part of a command": { owner: "nothing", act: (spot) => discord.autocomplete("model", "w-deed", { from: whoIs(spot), channel: channelOf(spot) }) },
+    "a voice message": {
+      owner: "turn",
+      where: "direct",
+      act: (spot) => discord.say("", { from: whoIs(spot), channel: channelOf(spot), files: [VOICE], more: { flags: 1 << 13 } }),
+    },
+    "a vote": { owner: "nothing", act: vote },
+    "a pin": { owner: "nothing", act: (spot) => discord.say("", { from: whoIs(spot), channel: channelOf(spot), type: 6 }) },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => discord.react(lastIn(spot), "👎", whoIs(spot), false) },
+    "a deletion": {
+      owner: "nothing",
+      act: (spot) => discord.gateway.dispatch("MESSAGE_DELETE", { id: lastIn(spot).id, channel_id: channelOf(spot).id }),
+    },
+  };
+}
+
+/** What the API and the gateway can suffer. */
+export const DISCORD_FAULTS: readonly FaultName[] = [
+  "lostAnswer",
+  "serverError",
+  "tooMany",
+  "noAnswer",
+  "garbageAnswer",
+  "slow",
+  "garbageEvents",
+  "reorder",
+  "revoke",
+  "halfOpen",
+  "killed",
+];
+
+const SEND = /^POST .*\/channels\/\d+\/messages$/;
+
+function createFaults({ discord, owner }: Ground): LabFaults {
+  const { server, world, gateway } = discord;
+  const { faults } = server;
+  return {
+    lostAnswer: () => faults.add({ on: SEND, reset: true, applied: true }),
+    serverError: (hadEffect) => faults.add({ on: SEND, status: 502, applied: hadEffect }),
+    tooMany: (waitMs, times) =>
+      faults.add({
+        on: SEND,
+        status: 429,
+        headers: { "retry-after": String(waitMs / 1000), "x-ratelimit-scope": "shared" },
+        body: { message: "You are being rate limited.", retry_after: waitMs / 1000, global: false },
+        times,
+      }),
+    noAnswer: () => faults.add({ on: SEND, silent: true }),
+    garbageAnswer: () => faults.add({ on: SEND, garbage: true, applied: true }),
+    slow: (ms) => (ms === undefined ? faults.clear() : faults.add({ delayMs: ms, times: Number.POSITIVE_INFINITY })),
+    garbageEvents() {
+      const channel = world.direct(owner).id;
+      const create = (d: unknown): object => ({ op: 0, t: "MESSAGE_CREATE", s: 1, d });
+      const frames = [
+        "{broken",
+        "5",
+        "null",
+        {},
+        { op: "x" },
+        { op: 0 },
+        { op: 0, t: 5, s: "x", d: null },
+        { op: 0, t: "NEW_KIND", s: 1, d: { content: "w-bad" } },
+        create(5),
+        create({ content: "w-bad" }),
+        create({ id: 7, channel_id: channel, content: "w-bad", author: { id: owner.id } }),
+        create({ id: "x", channel_id: channel, content: 5, author: "w-bad" }),
+      ];
+      for (const frame of frames) gateway.sendRaw(frame);
+      return Promise.resolve();
+    },
+    reorder(texts) {
+      gateway.lastFirst(() => {
+        for (const text of texts) discord.say(text);
+      });
+      return Promise.resolve();
+    },
+    revoke() {
+      discord.token = discord.token.replace("fake-secret", "next-secret");
+      gateway.closeAll(4004);
+      return Promise.resolve();
+    },
+    halfOpen() {
+      for (const socket of server.sockets) socket.freeze();
+      return Promise.resolve();
+    },
+  };
+}
+
 function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, capabilities: ChannelCapabilities): ChannelLab {
   const { discord, stranger } = ground;
   return {
@@ -151,7 +260,9 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       gateway.configure({ channels: { discord: sectionOf(ground, discord.token, settings) } });
       return Promise.resolve();
     },
-    loseReceipt: () => discord.server.faults.add({ on: /^POST .*\/channels\/\d+\/messages$/, reset: true, applied: true }),
+    faults: createFaults(ground),
+    deeds: createDeeds(ground),
+    loseReceipt: () => discord.server.faults.add({ on: SEND, reset: true, applied: true }),
     floodLimit: (pauseMs) => discord.limits.messages(pauseMs === undefined ? undefined : { limit: 1, perMs: pauseMs }),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();

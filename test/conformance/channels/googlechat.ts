@@ -2,7 +2,7 @@
 import { startGoogleChat, type FakeGoogleChat, type Message, type Space, type User } from "../../fakes/googlechat/index.ts";
 import { labsOf, type LabGround } from "./http-lab.ts";
 import type { LabGateway, startLabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, FaultName, LabFaults, LabSettings, Lacks, MakeLab, Received, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, Lacks, MakeLab, Received, Spot } from "./lab.ts";
 
 const PROJECT = "123456789012";
 
@@ -116,6 +116,22 @@ function createPerson({ chat, owner, stranger, group, plans, root }: Ground, gat
   return { person, write };
 }
 
+function createDeeds({ chat, owner, stranger, group }: Ground): Readonly<Record<string, Deed>> {
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const voice = { name: "voice.ogg", mime: "audio/ogg", data: Buffer.from("OggS w-deed") };
+  return {
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => chat.say(whoIs(spot), chat.direct(whoIs(spot)), "", { file: voice }) },
+    "that the app is taken out and added": {
+      owner: "nothing",
+      where: "group",
+      async act(spot) {
+        await chat.removeApp(whoIs(spot), group);
+        await chat.addApp(whoIs(spot), group);
+      },
+    },
+  };
+}
+
 function createFaults({ chat, server, owner }: Ground): LabFaults {
   const on = /^POST \/v1\/spaces\/[^/]+\/messages$/;
   return {
@@ -174,6 +190,7 @@ export function googlechatLabs(startGateway?: typeof startLabGateway): MakeLab {
         loseReceipt: () => server.faults.add({ on: /^POST \/v1\/spaces\/[^/]+\/messages$/, reset: true, applied: true }),
         floodLimit: (pauseMs) => chat.limitRate(pauseMs),
         faults: createFaults(ground),
+        deeds: createDeeds(ground),
         async [Symbol.asyncDispose]() {
           await gateway[Symbol.asyncDispose]();
           await chat[Symbol.asyncDispose]();

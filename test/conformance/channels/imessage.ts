@@ -4,7 +4,7 @@ import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/index.ts";
 import { type Chat, type FakeMessages, internal, type Row, startMessages } from "../../fakes/imessage/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/imessage", import.meta.url));
@@ -85,6 +85,22 @@ function createPeople({ mac, direct, group }: Ground): Pick<ChannelLab, "say" | 
   };
 }
 
+function createDeeds({ mac, direct, group }: Ground): Readonly<Record<string, Deed>> {
+  const voice = { name: "Audio Message.caf", mime: "audio/x-caf", data: Buffer.from("caff w-deed") };
+  const handleOf = ({ by }: Required<Spot>): string => (by === "owner" ? OWNER : STRANGER);
+  const chatOf = ({ by, where }: Required<Spot>): Chat => (where === "direct" ? direct[by] : group);
+  return {
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => mac.say(handleOf(spot), chatOf(spot), "", { file: voice }) },
+    "a tapback": {
+      owner: "nothing",
+      act(spot) {
+        const last = mac.rows.findLast(({ chat, isFromMe }) => isFromMe && chat === chatOf(spot));
+        if (last) mac.react(handleOf(spot), last, "👎");
+      },
+    },
+  };
+}
+
 const GARBAGE = [
   "",
   "{",
@@ -141,6 +157,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
     connections: () => mac.running(),
     conflicts: () => 0,
     faults: createFaults(ground),
+    deeds: createDeeds(ground),
     dropConnection() {
       mac.drop();
       return Promise.resolve();

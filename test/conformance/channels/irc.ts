@@ -5,7 +5,7 @@ import { startPerson, type Heard, type Person } from "../../fakes/irc/person.ts"
 import { startRelay, type Relay } from "../../fakes/irc/relay.ts";
 import { startNgircd, type Ngircd } from "../../fakes/ngircd.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/irc", import.meta.url));
@@ -113,6 +113,22 @@ function createPeople({ owner, stranger }: Ground): Pick<ChannelLab, "say" | "re
   };
 }
 
+function createDeeds({ owner, stranger }: Ground): Readonly<Record<string, Deed>> {
+  const write = async ({ by }: Required<Spot>, ...lines: readonly string[]): Promise<void> => {
+    const person = by === "owner" ? owner : stranger;
+    for (const line of lines) person.write(line);
+    await person.settled();
+  };
+  const targetOf = ({ where }: Required<Spot>): string => (where === "direct" ? BOT : GROUP);
+  return {
+    "a notice": { owner: "nothing", act: (spot) => write(spot, `NOTICE ${targetOf(spot)} :w-deed`) },
+    "a question of a client": { owner: "nothing", act: (spot) => write(spot, `PRIVMSG ${targetOf(spot)} :\u0001VERSION w-deed\u0001`) },
+    "an invitation": { owner: "nothing", where: "group", act: (spot) => write(spot, `JOIN #w-deed-${spot.by}`, `INVITE ${BOT} #w-deed-${spot.by}`) },
+    "a member who leaves and comes": { owner: "nothing", where: "group", act: (spot) => write(spot, `PART ${GROUP} :w-deed`, `JOIN ${GROUP}`) },
+    "a topic": { owner: "nothing", where: "group", act: (spot) => write(spot, `TOPIC ${GROUP} :w-deed`) },
+  };
+}
+
 /** What a server and the line to it can suffer. A connection that went silent is noticed after two minutes: plugins/irc/ngircd.test.ts has its own times. */
 export const IRC_FAULTS: readonly FaultName[] = ["lostAnswer", "slow", "garbageEvents", "revoke"];
 
@@ -161,6 +177,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       );
     },
     faults: createFaults(ground),
+    deeds: createDeeds(ground),
     mendCredentials() {
       relay.refuse(undefined);
       gateway.configure({ channels: { irc: { ...sectionOf(ground, PASSWORD, settings), realname: "mended" } } });

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import type { ChannelAccountSnapshot } from "../../../src/protocol/index.ts";
 import { enter, type DeviceClient } from "../../harness/device-client.ts";
@@ -52,10 +53,15 @@ export interface LabGateway extends AsyncDisposable {
   ended(): Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** After `stop` or `ended`, with more variables for this life of the process. */
   start(env?: Record<string, string>): Promise<void>;
+  /** What the process was to do within this time it does now. The time of day stays. In tests only. */
+  skip(ms: number): Promise<void>;
 }
 
 /** Another build than `dist`, for work on what is in it. */
 const BUILD = process.env["OPENCLAW_TEST_BUILD"] as Build | undefined;
+/** Benches and campaigns have gateways with nothing in them. */
+const IS_TEST = process.env["VITEST"] !== undefined;
+const CLOCK_URL = new URL("../../harness/skipping-clock.mjs", import.meta.url).href;
 const TOKEN = "token-of-the-lab-0123456789abcdef";
 const SCOPES = ["operator.admin", "operator.read", "operator.write", "operator.approvals", "operator.pairing"];
 
@@ -87,6 +93,22 @@ async function runCli(place: Place, args: readonly string[]): Promise<{ readonly
   return { code, output };
 }
 
+/** The time of a gateway's process, which tests may move forward. */
+function createClock(folder: string) {
+  const socketPath = join(folder, "clock.sock");
+  return {
+    env({ NODE_OPTIONS = "" }: Record<string, string>): Record<string, string> {
+      if (!IS_TEST) return {};
+      return { NODE_OPTIONS: `${NODE_OPTIONS} --import=${CLOCK_URL}`, OPENCLAW_TEST_CLOCK: socketPath };
+    },
+    async skip(ms: number): Promise<void> {
+      const socket = connect(socketPath);
+      socket.write(String(ms));
+      await once(socket.resume(), "close");
+    },
+  };
+}
+
 /** `env` reaches the gateway only; `sections` are laid over a configuration with a model and a token. */
 export async function startLabGateway(
   options: { readonly sections?: Sections; readonly env?: Record<string, string>; readonly build?: Build } = {},
@@ -95,6 +117,7 @@ export async function startLabGateway(
   const workspace = join(place.home, "workspace");
   mkdirSync(workspace);
   const model = await startLabModel();
+  const clock = createClock(place.home);
   let sections = { ...baseConfig(model.url, workspace), ...options.sections };
   let asides = 0;
   let running: { readonly process: GatewayProcess; readonly operator: DeviceClient } | undefined;
@@ -107,7 +130,8 @@ export async function startLabGateway(
 
   async function start(env: Record<string, string> = {}): Promise<void> {
     const build = options.build ?? BUILD;
-    const process = await place.gateway({ ...(build === undefined ? {} : { build }), env: { ...options.env, ...env } });
+    const variables = { ...options.env, ...env };
+    const process = await place.gateway({ ...(build === undefined ? {} : { build }), env: { ...variables, ...clock.env(variables) } });
     if (process.url === undefined) throw new Error(`the gateway did not start:\n${process.output()}`);
     running = { process, operator: await enter(process.url, { token: TOKEN, scopes: SCOPES }) };
   }
@@ -169,6 +193,7 @@ export async function startLabGateway(
     kill: () => end("SIGKILL"),
     ended: () => end(),
     start,
+    skip: clock.skip,
     async [Symbol.asyncDispose]() {
       if (running) await end("SIGKILL");
       await model[Symbol.asyncDispose]();

@@ -73,6 +73,17 @@ export const CLAIMS: Partial<Readonly<Record<Feature, (claims: ChannelCapabiliti
   mediaOut: ({ media }) => media === true,
 };
 
+/**
+ * Something else that people can do on a platform, beside what a lab has methods for. Its text, where it has one, is `w-deed`. The owner gets an answer of the
+ * model, an answer of a command, or none.
+ */
+export interface Deed {
+  readonly owner: "turn" | "command" | "nothing";
+  /** Default: directly and in the group. */
+  readonly where?: Where;
+  act(spot: Required<Spot>): unknown;
+}
+
 export interface LabSettings {
   /** Who may write directly. Default `allowlist`, with the owner on it. */
   readonly access?: "allowlist" | "pairing";
@@ -80,8 +91,6 @@ export interface LabSettings {
   readonly channel?: Readonly<Record<string, unknown>>;
   /** The account begins with credentials that the platform refuses. */
   readonly credentials?: "wrong";
-  /** The channel gives up on answers soon, where it has a setting for that. */
-  readonly impatient?: true;
 }
 
 /**
@@ -158,6 +167,8 @@ export interface ChannelLab extends AsyncDisposable {
   /** The platform takes the next message and its answer to that is lost. */
   loseReceipt?(): void;
   readonly faults?: LabFaults;
+  /** By name. */
+  readonly deeds?: Readonly<Record<string, Deed>>;
 }
 
 export type MakeLab = (settings: LabSettings) => Promise<ChannelLab>;

@@ -1,4 +1,4 @@
 import { channelConformance } from "./conformance.ts";
-import { mattermostLabs } from "./mattermost.ts";
+import { MATTERMOST_FAULTS, mattermostLabs } from "./mattermost.ts";
 
-channelConformance("mattermost", mattermostLabs());
+channelConformance("mattermost", mattermostLabs(), {}, MATTERMOST_FAULTS);

@@ -1,6 +1,6 @@
 import { startMattermost, type Channel, type FakeMattermost, type Post, type User } from "../../fakes/mattermost/index.ts";
 import { labsOf, type LabGround } from "./http-lab.ts";
-import type { ChannelLab, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot } from "./lab.ts";
 import type { LabGateway, startLabGateway } from "./lab-gateway.ts";
 
 const WRONG = "wrongtokenofatest000000000";
@@ -111,6 +111,91 @@ function createPerson(
   };
 }
 
+const VOICE = { name: "voice.ogg", mime: "audio/ogg", data: Buffer.from("OggS w-deed") };
+
+function createDeeds({ chat, owner, stranger, group, forum }: Ground): Readonly<Record<string, Deed>> {
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const channelOf = (spot: Required<Spot>): Channel => ({ direct: chat.direct(whoIs(spot)), group, thread: forum })[spot.where];
+  const write = (spot: Required<Spot>, type: string): Post => chat.say(whoIs(spot), channelOf(spot), "w-deed", { type });
+  return {
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => chat.say(whoIs(spot), channelOf(spot), "", { files: [VOICE] }) },
+    "a notice of the server": { owner: "nothing", act: (spot) => write(spot, "system_header_change") },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => chat.react(whoIs(spot), write(spot, "system_purpose_change"), "-1", false) },
+    "a deletion": { owner: "nothing", act: (spot) => chat.remove(whoIs(spot), write(spot, "system_displayname_change")) },
+    "a member who leaves": {
+      owner: "nothing",
+      where: "group",
+      act(spot) {
+        chat.leave(whoIs(spot), channelOf(spot));
+        chat.join(whoIs(spot), channelOf(spot));
+      },
+    },
+  };
+}
+
+/** What the API and the socket can suffer. */
+export const MATTERMOST_FAULTS: readonly FaultName[] = [
+  "lostAnswer",
+  "serverError",
+  "tooMany",
+  "noAnswer",
+  "garbageAnswer",
+  "slow",
+  "garbageEvents",
+  "reorder",
+  "revoke",
+  "halfOpen",
+  "killed",
+];
+
+const SEND = /^POST \/api\/v4\/posts$/;
+
+function createFaults({ chat, server, owner }: Ground): LabFaults {
+  const { faults } = server;
+  return {
+    lostAnswer: () => faults.add({ on: SEND, reset: true, applied: true }),
+    serverError: (hadEffect) => faults.add({ on: SEND, status: 502, applied: hadEffect }),
+    tooMany: (waitMs, times) => faults.add({ on: SEND, status: 429, headers: { "retry-after": String(waitMs / 1000) }, body: "limit exceeded", times }),
+    noAnswer: () => faults.add({ on: SEND, silent: true }),
+    garbageAnswer: () => faults.add({ on: SEND, garbage: true, applied: true }),
+    slow: (ms) => (ms === undefined ? faults.clear() : faults.add({ delayMs: ms, times: Number.POSITIVE_INFINITY })),
+    garbageEvents() {
+      const post = { id: "x", user_id: owner.id, channel_id: chat.direct(owner).id, message: "w-bad" };
+      const posted = (data: unknown): object => ({ event: "posted", data, broadcast: {} });
+      const frames = [
+        "{broken",
+        "5",
+        "null",
+        {},
+        { event: 5 },
+        { event: "new_kind", data: { message: "w-bad" } },
+        posted(5),
+        posted({ post: "{broken" }),
+        posted({ post }),
+        posted({ post: JSON.stringify({ ...post, id: 5 }) }),
+        posted({ post: JSON.stringify({ ...post, channel_id: null, message: 7 }) }),
+      ];
+      for (const frame of frames) for (const socket of server.sockets) socket.send(frame);
+      return Promise.resolve();
+    },
+    reorder(texts) {
+      chat.lastFirst(() => {
+        for (const text of texts) chat.say(owner, chat.direct(owner), text);
+      });
+      return Promise.resolve();
+    },
+    revoke() {
+      chat.revoke(chat.token);
+      server.drop();
+      return Promise.resolve();
+    },
+    halfOpen() {
+      for (const socket of server.sockets) socket.freeze();
+      return Promise.resolve();
+    },
+  };
+}
+
 /** Mattermost, with gateways of the caller's where some are given. */
 export function mattermostLabs(startGateway?: typeof startLabGateway): MakeLab {
   return labsOf<Ground>({
@@ -126,7 +211,14 @@ export function mattermostLabs(startGateway?: typeof startLabGateway): MakeLab {
       secrets: [ground.chat.token, WRONG],
       connections: () => ground.chat.sockets(),
       conflicts: () => ground.chat.conflicts,
-      loseReceipt: () => ground.server.faults.add({ on: "POST /api/v4/posts", reset: true, applied: true }),
+      loseReceipt: () => ground.server.faults.add({ on: SEND, reset: true, applied: true }),
+      faults: createFaults(ground),
+      deeds: createDeeds(ground),
+      mendCredentials() {
+        ground.chat.grant(ground.chat.token);
+        gateway.configure({ channels: { mattermost: { ...sectionOf(ground, {}), name: "mended" } } });
+        return Promise.resolve();
+      },
       floodLimit: (pauseMs) => ground.chat.limitRate(pauseMs === undefined ? undefined : { posts: 1, perMs: pauseMs }),
     }),
   });

@@ -1,6 +1,6 @@
 import { type FakeSignal, type Group, type Person, type SayMore, startSignal } from "../../fakes/signal/index.ts";
 import { labsOf, type LabGround } from "./http-lab.ts";
-import type { ChannelLab, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, Lacks, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
 import type { LabGateway, startLabGateway } from "./lab-gateway.ts";
 import { until } from "./suite/heard.ts";
 
@@ -125,6 +125,34 @@ function createPerson({ signal, owner, stranger, group }: Ground): Pick<ChannelL
   };
 }
 
+function createDeeds({ signal, owner, stranger, group }: Ground): Readonly<Record<string, Deed>> {
+  const { world } = signal;
+  const whoIs = ({ by }: Required<Spot>): Person => (by === "owner" ? owner : stranger);
+  const place = ({ where }: Required<Spot>): { readonly group?: Group } => (where === "group" ? { group } : {});
+  const voice = { name: "voice.aac", mime: "audio/aac", data: Buffer.from("w-deed") };
+  return {
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => world.say(whoIs(spot), "", { ...place(spot), files: [voice] }) },
+    "a deletion": { owner: "nothing", act: (spot) => world.unsend(whoIs(spot), world.now(), place(spot).group) },
+    "a reaction that is withdrawn": {
+      owner: "nothing",
+      act: (spot) => world.react(whoIs(spot), "👎", { author: world.me, timestamp: world.now() }, place(spot).group, true),
+    },
+    "a change of the group": { owner: "nothing", where: "group", act: (spot) => world.groupChanged(whoIs(spot), group) },
+    "that someone types": {
+      owner: "nothing",
+      act: (spot) => world.emit(world.envelope(whoIs(spot), world.now(), { typingMessage: { action: "STARTED", timestamp: world.now() } })),
+    },
+    "a call": {
+      owner: "nothing",
+      act: (spot) => world.emit(world.envelope(whoIs(spot), world.now(), { callMessage: { offerMessage: { id: 1, type: "w-deed" } } })),
+    },
+    "a story": {
+      owner: "nothing",
+      act: (spot) => world.emit(world.envelope(whoIs(spot), world.now(), { storyMessage: { allowsReplies: true, textAttachment: { text: "w-deed" } } })),
+    },
+  };
+}
+
 /** Of either form; `sendTyping` has the same beginning. */
 const SEND = /^POST (?:\/api\/v1\/rpc|\/v2\/)\s?send$/;
 
@@ -205,6 +233,7 @@ function labsWith(form: Form, startGateway: typeof startLabGateway | undefined):
       loseReceipt: () => ground.signal.faults.add({ on: SEND, reset: true, applied: true }),
       floodLimit: (pauseMs) => ground.signal.outcomes.limit(pauseMs === undefined ? undefined : { messages: 1, perMs: pauseMs }),
       faults: createFaults(ground),
+      deeds: createDeeds(ground),
     }),
   });
 }

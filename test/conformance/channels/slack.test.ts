@@ -1,4 +1,4 @@
 import { channelConformance } from "./conformance.ts";
-import { slackLabs } from "./slack.ts";
+import { SLACK_FAULTS, slackLabs } from "./slack.ts";
 
-channelConformance("slack", slackLabs());
+channelConformance("slack", slackLabs(), {}, SLACK_FAULTS);

@@ -3,7 +3,7 @@ import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/i
 import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { startSlack, type FakeSlack, type Message, type User } from "../../fakes/slack/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, LabSettings, MakeLab, Received, Said, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, MakeLab, Received, Said, Spot } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/slack", import.meta.url));
@@ -122,6 +122,105 @@ function createPerson({ slack, owner, stranger, group, plans, thread }: Ground):
   };
 }
 
+const VOICE = { name: "voice.m4a", mime: "audio/mp4", data: Buffer.from("w-deed") };
+
+function createDeeds({ slack, owner, stranger, group, plans }: Ground): Readonly<Record<string, Deed>> {
+  const { world, people } = slack;
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const channelOf = (spot: Required<Spot>): string => ({ direct: world.direct(whoIs(spot).id).id, group, thread: plans })[spot.where];
+  const lastIn = (spot: Required<Spot>): string =>
+    (world.messages(channelOf(spot)).at(-1) ?? world.post({ channel: channelOf(spot), text: "hello", user: whoIs(spot).id })).ts;
+  return {
+    "a slash command": { owner: "nothing", act: (spot) => people.slash("/openclaw", "/status", whoIs(spot), channelOf(spot)) },
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => people.say("", { by: whoIs(spot), channel: channelOf(spot), file: VOICE }) },
+    "a form": { owner: "nothing", act: (spot) => people.submit(whoIs(spot), { block: { input: { type: "plain_text_input", value: "w-deed" } } }) },
+    "a pin": { owner: "nothing", act: (spot) => people.pin(channelOf(spot), lastIn(spot), whoIs(spot)) },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => people.react(channelOf(spot), lastIn(spot), "eyes", whoIs(spot), "removed") },
+    "a deletion": {
+      owner: "nothing",
+      act(spot) {
+        const channel = channelOf(spot);
+        people.remove(channel, world.post({ channel, text: "w-deed", user: whoIs(spot).id }).ts);
+      },
+    },
+    "a member who leaves": {
+      owner: "nothing",
+      where: "group",
+      act(spot) {
+        people.leave(channelOf(spot), whoIs(spot));
+        people.join(channelOf(spot), whoIs(spot));
+      },
+    },
+  };
+}
+
+/** What the Web API and Socket Mode can suffer. */
+export const SLACK_FAULTS: readonly FaultName[] = [
+  "lostAnswer",
+  "serverError",
+  "tooMany",
+  "noAnswer",
+  "garbageAnswer",
+  "slow",
+  "garbageEvents",
+  "reorder",
+  "revoke",
+  "halfOpen",
+  "killed",
+];
+
+const SEND = "chat.postMessage";
+
+function createFaults({ slack, owner }: Ground): LabFaults {
+  const { server, delivery, people, world } = slack;
+  const { faults } = server;
+  return {
+    lostAnswer: () => faults.add({ on: SEND, reset: true, applied: true }),
+    serverError: (hadEffect) => faults.add({ on: SEND, status: 503, applied: hadEffect }),
+    tooMany: (waitMs, times) =>
+      faults.add({ on: SEND, status: 429, headers: { "retry-after": String(waitMs / 1000) }, body: { ok: false, error: "ratelimited" }, times }),
+    noAnswer: () => faults.add({ on: SEND, silent: true }),
+    garbageAnswer: () => faults.add({ on: SEND, garbage: true, applied: true }),
+    slow: (ms) => (ms === undefined ? faults.clear() : faults.add({ delayMs: ms, times: Number.POSITIVE_INFINITY })),
+    garbageEvents() {
+      const message = { type: "message", user: owner.id, channel: world.direct(owner.id).id, text: "w-bad" };
+      const event = (inner: unknown): object => ({ envelope_id: "garbage", type: "events_api", payload: { type: "event_callback", event: inner } });
+      const frames = [
+        "{broken",
+        "5",
+        "null",
+        {},
+        { type: 5 },
+        { type: "new_kind", envelope_id: "x", payload: { text: "w-bad" } },
+        { type: "events_api", payload: { event: message } },
+        { type: "events_api", envelope_id: 5, payload: "w-bad" },
+        event(5),
+        event({ ...message, channel: 7, ts: "1.0" }),
+        event({ ...message, ts: 5 }),
+        { type: "slash_commands", envelope_id: "x", payload: { command: 5, text: "w-bad" } },
+        { type: "interactive", envelope_id: "x", payload: { type: "block_actions", actions: "w-bad" } },
+      ];
+      for (const frame of frames) for (const socket of server.sockets) socket.send(frame);
+      return Promise.resolve();
+    },
+    reorder(texts) {
+      delivery.lastFirst(() => {
+        for (const text of texts) people.say(text, { by: owner, channel: world.direct(owner.id).id });
+      });
+      return Promise.resolve();
+    },
+    revoke() {
+      slack.refuseTokens("token_revoked");
+      for (const socket of server.sockets) socket.reset();
+      return Promise.resolve();
+    },
+    halfOpen() {
+      delivery.freeze();
+      return Promise.resolve();
+    },
+  };
+}
+
 function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, capabilities: ChannelCapabilities): ChannelLab {
   const { slack, stranger } = ground;
   return {
@@ -146,10 +245,13 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       await slack.server.open();
     },
     mendCredentials() {
-      gateway.configure({ channels: { slack: sectionOf(ground, slack.botToken, settings) } });
+      slack.refuseTokens(undefined);
+      gateway.configure({ channels: { slack: { ...sectionOf(ground, slack.botToken, settings), name: "mended" } } });
       return Promise.resolve();
     },
-    loseReceipt: () => slack.server.faults.add({ on: "chat.postMessage", reset: true, applied: true }),
+    faults: createFaults(ground),
+    deeds: createDeeds(ground),
+    loseReceipt: () => slack.server.faults.add({ on: SEND, reset: true, applied: true }),
     floodLimit: (pauseMs) => slack.limitRate(pauseMs === undefined ? undefined : { messages: 1, perMs: pauseMs }),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();

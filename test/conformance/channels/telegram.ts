@@ -3,7 +3,7 @@ import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/i
 import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import { startTelegram, type FakeTelegram, type User } from "../../fakes/telegram/index.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, MakeLab, Received, Spot, Where } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/telegram", import.meta.url));
@@ -31,11 +31,7 @@ async function prepare(): Promise<Ground> {
   return { telegram, owner, stranger, group: telegram.group({ title: "Workshop" }).id, forum, topic };
 }
 
-function sectionOf(
-  { owner, group, forum }: Ground,
-  botToken: string,
-  { access = "allowlist", channel = {}, impatient }: LabSettings,
-): Readonly<Record<string, unknown>> {
+function sectionOf({ owner, group, forum }: Ground, botToken: string, { access = "allowlist", channel = {} }: LabSettings): Readonly<Record<string, unknown>> {
   return {
     enabled: true,
     botToken,
@@ -46,7 +42,6 @@ function sectionOf(
     groups: { [String(group)]: { requireMention: true }, [String(forum)]: { requireMention: false } },
     // A reaction of ours to every message would be traffic that no test asks about.
     ackReaction: "",
-    ...(impatient ? { timeoutSeconds: 1 } : {}),
     ...channel,
   };
 }
@@ -138,6 +133,42 @@ function createPerson({
   };
 }
 
+function createDeeds({ telegram, owner, stranger, group, forum }: Ground): Readonly<Record<string, Deed>> {
+  const whoIs = ({ by }: Required<Spot>): User => (by === "owner" ? owner : stranger);
+  const chatRef = (spot: Required<Spot>): { readonly from: User; readonly chat: number } => ({
+    from: whoIs(spot),
+    chat: { direct: whoIs(spot).id, group, thread: forum }[spot.where],
+  });
+  const voice = { kind: "voice" as const, mime: "audio/ogg", data: Buffer.from("OggS w-deed") };
+  const lastIn = (chatId: number): number => telegram.messages(chatId).at(-1)?.id ?? 1;
+  const poll = { id: "7", question: "w-deed", options: [{ text: "w-deed", voter_count: 1 }], total_voter_count: 1, is_closed: false, type: "regular" };
+  return {
+    "a voice message": { owner: "turn", where: "direct", act: (spot) => telegram.say("", { ...chatRef(spot), file: voice }) },
+    "a place": {
+      owner: "turn",
+      where: "direct",
+      act: (spot) => telegram.say("", { ...chatRef(spot), fields: { location: { latitude: 48.1, longitude: 11.5 } } }),
+    },
+    "a vote": { owner: "nothing", act: (spot) => telegram.raw({ poll_answer: { poll_id: "7", user: whoIs(spot), option_ids: [0] } }) },
+    "a poll": { owner: "nothing", where: "group", act: (spot) => telegram.say("", { ...chatRef(spot), fields: { poll } }) },
+    "a pin": {
+      owner: "nothing",
+      where: "group",
+      act: (spot) => telegram.say("", { ...chatRef(spot), fields: { pinned_message: { message_id: 1, date: 0, chat: { id: group }, text: "w-deed" } } }),
+    },
+    "a reaction that is withdrawn": {
+      owner: "nothing",
+      where: "group",
+      act: (spot) => telegram.react({ chatId: group, messageId: lastIn(group) }, undefined, { from: whoIs(spot) }),
+    },
+    "a member who leaves": {
+      owner: "nothing",
+      where: "group",
+      act: (spot) => telegram.say("", { ...chatRef(spot), fields: { left_chat_member: whoIs(spot) } }),
+    },
+  };
+}
+
 /** What the Bot API can suffer. Updates of a chat always come in the order of their numbers. */
 export const TELEGRAM_FAULTS: readonly FaultName[] = [
   "lostAnswer",
@@ -213,6 +244,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       return Promise.resolve();
     },
     faults: createFaults(ground),
+    deeds: createDeeds(ground),
     loseReceipt: () => telegram.fault("sendMessage", { drop: "after" }),
     floodLimit: (pauseMs) => telegram.limitRate(pauseMs === undefined ? undefined : { messages: 1, perMs: pauseMs }),
     async [Symbol.asyncDispose]() {

@@ -14,8 +14,8 @@ function withMembers<T extends object>(target: T, members: Partial<T>): T {
   return new Proxy(target, { get: (real, key) => Reflect.get(key in members ? members : real, key) as unknown });
 }
 
-/** A lab as if it had just been made: what was said, asked and stored before is not seen. */
-export function freshView(lab: ChannelLab): ChannelLab {
+/** A lab as if it had just been made: what was said, asked and stored before is not seen. `onWritten` is called for each message and pressed button. */
+export function freshView(lab: ChannelLab, onWritten: () => void): ChannelLab {
   const { model } = lab.gateway;
   const asked = model.requests.length;
   const before = new Set(SPOTS.flatMap((spot) => lab.received(spot).map(({ id }) => nameOf(spot, id))));
@@ -29,7 +29,20 @@ export function freshView(lab: ChannelLab): ChannelLab {
     model: freshModel,
     storedMedia: () => lab.gateway.storedMedia().filter(({ path }) => !stored.has(path)),
   });
-  return withMembers<ChannelLab>(lab, { gateway, received: (spot = {}) => lab.received(spot).filter(({ id }) => !before.has(nameOf(spot, id))) });
+  return withMembers<ChannelLab>(lab, {
+    gateway,
+    received: (spot = {}) => lab.received(spot).filter(({ id }) => !before.has(nameOf(spot, id))),
+    say(text, options) {
+      onWritten();
+      return lab.say(text, options);
+    },
+    ...(lab.press && {
+      press(value, spot) {
+        onWritten();
+        return lab.press!(value, spot);
+      },
+    }),
+  });
 }
 
 /** The model and the platform as they were in the beginning. */

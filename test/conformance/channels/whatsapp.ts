@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { proto } from "baileys";
+import { proto, type BinaryNode } from "baileys";
 import { createTestHost } from "../../../src/plugin-testing/index.ts";
 import type { ChannelCapabilities, ChannelPlugin } from "../../../src/protocol/index.ts";
 import { type FakeWhatsApp, type Group, type Person, type Seen, startWhatsApp } from "../../fakes/whatsapp/index.ts";
 import { textOf } from "../../fakes/whatsapp/mail.ts";
 import { startLabGateway, type LabGateway } from "./lab-gateway.ts";
-import type { ChannelLab, Lacks, LabFile, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
+import type { ChannelLab, Deed, FaultName, LabFaults, Lacks, LabFile, LabSettings, MakeLab, Received, SayOptions, Spot } from "./lab.ts";
 import { until } from "./suite/heard.ts";
 
 const PLUGIN = fileURLToPath(new URL("../../../plugins/whatsapp", import.meta.url));
@@ -144,6 +144,67 @@ function createPerson(ground: Ground): Pick<ChannelLab, "say" | "received" | "ed
   };
 }
 
+function createDeeds({ whatsapp, owner, stranger, group }: Ground): Readonly<Record<string, Deed>> {
+  const { Type } = proto.Message.ProtocolMessage;
+  const send = (spot: Required<Spot>, message: proto.IMessage): Promise<string> =>
+    whatsapp.deliver({ from: spot.by === "owner" ? owner : stranger, message, ...(spot.where === "group" ? { group } : {}) });
+  const key = { id: "3EB0000000000000000000", fromMe: true, remoteJid: whatsapp.me.pn };
+  const voice = Buffer.from("OggS w-deed");
+  return {
+    "a voice message": {
+      owner: "turn",
+      where: "direct",
+      act: (spot) => send(spot, { audioMessage: { ...whatsapp.media.put("Audio", voice), mimetype: "audio/ogg; codecs=opus", ptt: true, seconds: 1 } }),
+    },
+    "a place": {
+      owner: "turn",
+      where: "direct",
+      act: (spot) => send(spot, { locationMessage: { degreesLatitude: 48.1, degreesLongitude: 11.5, name: "w-deed" } }),
+    },
+    "a deletion": { owner: "nothing", act: (spot) => send(spot, { protocolMessage: { type: Type.REVOKE, key } }) },
+    "a pin": {
+      owner: "nothing",
+      act: (spot) => send(spot, { pinInChatMessage: { key, type: proto.Message.PinInChatMessage.Type.PIN_FOR_ALL, senderTimestampMs: Date.now() } }),
+    },
+    "a reaction that is withdrawn": { owner: "nothing", act: (spot) => send(spot, { reactionMessage: { key, text: "", senderTimestampMs: Date.now() } }) },
+  };
+}
+
+/**
+ * What the connection can suffer. An answer is a stanza that names its message or is none, WhatsApp asks for no pauses, and baileys notices a dead connection
+ * by the time of day.
+ */
+export const WHATSAPP_FAULTS: readonly FaultName[] = ["lostAnswer", "noAnswer", "slow", "garbageEvents", "reorder", "revoke", "killed"];
+
+function createFaults({ whatsapp, owner }: Ground): LabFaults {
+  return {
+    lostAnswer: () => whatsapp.loseReceipt(),
+    noAnswer: () => whatsapp.ignoreNext(),
+    slow: (ms) => whatsapp.slow(ms ?? 0),
+    garbageEvents() {
+      const attrs = { from: owner.pn, id: "3A00000000000000000001", t: "1", type: "text", notify: "w-bad" };
+      const stanzas: readonly BinaryNode[] = [
+        { tag: "w-bad", attrs: {} },
+        { tag: "message", attrs: {} },
+        { tag: "message", attrs },
+        { tag: "message", attrs: { ...attrs, t: "x" }, content: Buffer.from("w-bad") },
+        { tag: "message", attrs, content: [{ tag: "enc", attrs: { v: "2", type: "msg" }, content: Buffer.from("w-bad") }] },
+        { tag: "message", attrs: { ...attrs, from: "w-bad" }, content: [{ tag: "enc", attrs: { v: "9", type: "x" }, content: Buffer.from("w-bad") }] },
+        { tag: "notification", attrs: { from: owner.pn, type: "w:gp2", id: "w-bad" } },
+        { tag: "receipt", attrs: {} },
+        { tag: "ack", attrs: { class: "message" } },
+      ];
+      for (const stanza of stanzas) whatsapp.push(stanza);
+      return Promise.resolve();
+    },
+    reorder: (texts) => whatsapp.deliverLastFirst(texts.map((text) => ({ from: owner, message: { conversation: text } }))),
+    revoke() {
+      whatsapp.unlink();
+      return Promise.resolve();
+    },
+  };
+}
+
 function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, capabilities: ChannelCapabilities): ChannelLab {
   const { whatsapp, stranger, right } = ground;
   return {
@@ -168,9 +229,13 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
       await whatsapp.up();
     },
     mendCredentials() {
-      gateway.configure({ channels: { whatsapp: sectionOf(ground, right, settings) } });
+      const authDir = whatsapp.world.devices.length > 0 ? right : `${right}-again`;
+      if (authDir !== right) writeFiles(authDir, whatsapp.linkedFiles());
+      gateway.configure({ channels: { whatsapp: sectionOf(ground, authDir, settings) } });
       return Promise.resolve();
     },
+    faults: createFaults(ground),
+    deeds: createDeeds(ground),
     loseReceipt: () => whatsapp.loseReceipt(),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();

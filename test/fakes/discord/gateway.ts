@@ -30,6 +30,8 @@ export interface FakeGateway {
   connect(socket: FakeSocket, asked: Asked): void;
   /** Sends an event to everybody whose intents cover it. */
   dispatch(t: string, d: Record<string, unknown>, need?: Need): void;
+  /** What is dispatched by it goes out at its end, the last first. */
+  lastFirst(act: () => void): void;
   /** The latest event of a message, once more, under a sequence number of its own. */
   again(messageId: string): void;
   /** All sessions are forgotten: nobody can resume. */
@@ -87,6 +89,7 @@ export function createGateway({ world, token, applicationId, url }: GatewayOptio
   const counts = { resumed: 0, heartbeats: 0, conflicts: 0 };
   const settings = { heartbeatMs: 41_250, acknowledges: true, allowed: PRIVILEGED };
   let made = 0;
+  let held: (() => void)[] | undefined;
 
   const liveSessions = (): Session[] => [...sessions.values()].filter(({ socket }) => socket?.isOpen === true);
 
@@ -113,7 +116,8 @@ export function createGateway({ world, token, applicationId, url }: GatewayOptio
   }
 
   function attach(line: Line, session: Session, socket: FakeSocket): void {
-    if (liveSessions().length > 0) counts.conflicts += 1;
+    // A client that resumes may come before the old connection is known to be dead.
+    if (liveSessions().some((other) => other !== session)) counts.conflicts += 1;
     line.session = session;
     session.socket = socket;
   }
@@ -155,6 +159,12 @@ export function createGateway({ world, token, applicationId, url }: GatewayOptio
     emit(session, "RESUMED", {});
   }
 
+  function dispatch(t: string, d: Record<string, unknown>, need: Need): void {
+    for (const session of sessions.values()) {
+      if (!session.isOver && (need === "always" || (session.intents & BITS[need]) !== 0)) emit(session, t, visible(d, session, world.bot.id));
+    }
+  }
+
   function receive(line: Line, socket: FakeSocket, message: unknown): void {
     const size = Buffer.byteLength(JSON.stringify(message));
     if (size > MAX_FRAME) return socket.close(4002, "Error while decoding payload.");
@@ -194,9 +204,14 @@ export function createGateway({ world, token, applicationId, url }: GatewayOptio
       socket.send({ op: 10, d: { heartbeat_interval: settings.heartbeatMs } });
     },
     dispatch(t, d, need = "always") {
-      for (const session of sessions.values()) {
-        if (!session.isOver && (need === "always" || (session.intents & BITS[need]) !== 0)) emit(session, t, visible(d, session, world.bot.id));
-      }
+      if (held) held.push(() => dispatch(t, d, need));
+      else dispatch(t, d, need);
+    },
+    lastFirst(act) {
+      const events: (() => void)[] = (held = []);
+      act();
+      held = undefined;
+      for (const send of events.toReversed()) send();
     },
     again(messageId) {
       for (const session of sessions.values()) {

@@ -30,6 +30,10 @@ export interface FakeMattermost extends AsyncDisposable {
   /** A token of a user. */
   tokenOf(user: User): string;
   revoke(token: string): void;
+  /** Makes a token one of the bot's. */
+  grant(token: string): void;
+  /** The events of what is done by it go out at its end, the last first. */
+  lastFirst(act: () => void): void;
   direct(user: User): Channel;
   channel(facts: { readonly name: string; readonly type?: "O" | "P" | "G"; readonly members: readonly User[] }): Channel;
   say(user: User, channel: Channel, message: string, more?: SayMore): Post;
@@ -185,6 +189,8 @@ export async function startMattermost(): Promise<FakeMattermost> {
     tokenOf,
     press,
     revoke: (revoked) => void tokens.delete(revoked),
+    grant: (granted) => void tokens.set(granted, bot.id),
+    lastFirst: (act) => sockets.lastFirst(act),
     direct: ({ id }) => world.direct(bot.id, id),
     channel: ({ name, type = "O", members }) => world.addChannel({ type, name, display_name: name }, [bot.id, ...members.map(({ id }) => id)]),
     say(user, channel, message, { rootId = "", files = [], props = {}, type = "" } = {}) {

@@ -23,6 +23,8 @@ interface Connection {
 export interface Sockets {
   open(socket: FakeSocket, asked: Asked): void;
   send(userId: string, event: string, data: Readonly<Record<string, unknown>>, broadcast: { readonly channelId?: string; readonly userId?: string }): void;
+  /** What is sent by it goes out at its end, the last first. */
+  lastFirst(act: () => void): void;
   /** Sockets that are open and signed in. */
   count(userId: string): number;
   /** How often a second one was opened beside another. */
@@ -40,6 +42,7 @@ export function createSockets(userOf: (token: string) => string | undefined): So
   let connections: Connection[] = [];
   let [conflicts, resumed, begun] = [0, 0, 0];
   let readsHeaders = true;
+  let held: (() => void)[] | undefined;
   const isOpen = ({ socket }: Connection): boolean => socket?.isOpen === true;
   const count = (userId: string): number => connections.filter((one) => one.userId === userId && isOpen(one)).length;
 
@@ -90,7 +93,17 @@ export function createSockets(userOf: (token: string) => string | undefined): So
       connections = [];
     },
     send(userId, event, data, broadcast) {
-      for (const connection of connections.filter((one) => one.userId === userId)) push(connection, event, data, broadcast);
+      const go = (): void => {
+        for (const connection of connections.filter((one) => one.userId === userId)) push(connection, event, data, broadcast);
+      };
+      if (held) held.push(go);
+      else go();
+    },
+    lastFirst(act) {
+      const events: (() => void)[] = (held = []);
+      act();
+      held = undefined;
+      for (const send of events.toReversed()) send();
     },
     open(socket, { headers, query }) {
       const [, bearer = ""] = /^bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];

@@ -24,7 +24,11 @@ export interface Delivery {
   deliver(type: EnvelopeType, payload: Readonly<Record<string, unknown>>): Delivered;
   /** Brings something again, although it was acknowledged. */
   again(delivered: Delivered): void;
+  /** What is delivered by it goes out at its end, the last first. */
+  lastFirst(act: () => void): void;
   disconnect(reason: string): void;
+  /** The sockets stay open, and nothing goes over them any more. */
+  freeze(): void;
   /** Events go to this address from now on; undefined: to sockets. */
   useHttp(mode: HttpMode | undefined): void;
   /** What was not acknowledged is not brought again: Slack gives up some time. */
@@ -77,6 +81,7 @@ export function createDelivery(options: { readonly appId: string; readonly ackMs
   let sockets: FakeSocket[] = [];
   let leaving = new Set<FakeSocket>();
   let http: HttpMode | undefined;
+  let held: Delivered[] | undefined;
 
   function later(ms: number, act: () => void): void {
     const timer = setTimeout(() => {
@@ -152,8 +157,19 @@ export function createDelivery(options: { readonly appId: string; readonly ackMs
     deliver(type, payload) {
       const delivered: Delivered = { type, payload, attempts: 0, isAcked: false };
       all.push(delivered);
-      send(delivered);
+      if (held) held.push(delivered);
+      else send(delivered);
       return delivered;
+    },
+    lastFirst(act) {
+      const events: Delivered[] = (held = []);
+      act();
+      held = undefined;
+      for (const delivered of events.toReversed()) send(delivered);
+    },
+    freeze() {
+      for (const socket of sockets) socket.freeze();
+      sockets = [];
     },
     again(delivered) {
       delivered.isAcked = false;

@@ -1,5 +1,6 @@
 /** One WebSocket of a client, from its handshake to its end. */
 import { decodeBinaryNode, encodeBinaryNode, getBinaryNodeChild, type BinaryNode, type proto } from "baileys";
+import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import { createNoiseServer, type NoiseRoot } from "./noise.ts";
 import { answerQuery } from "./queries.ts";
@@ -24,6 +25,8 @@ export interface ConnectionOptions {
   readonly events: ConnectionEvents;
   /** Answers no question until it is lifted, as a server does that hangs. */
   isHanging(): boolean;
+  /** Before anything is taken. */
+  delayMs(): number;
 }
 
 export interface Connection {
@@ -40,7 +43,7 @@ export interface Connection {
 
 const seconds = (): string => String(Math.floor(Date.now() / 1000));
 
-export function openConnection(socket: WebSocket, { root, world, mediaHost, events, isHanging }: ConnectionOptions): Connection {
+export function openConnection(socket: WebSocket, { root, world, mediaHost, events, isHanging, delayMs }: ConnectionOptions): Connection {
   let device: LinkedDevice | undefined;
   let isOnline = false;
   let order: Promise<void> = Promise.resolve();
@@ -82,6 +85,7 @@ export function openConnection(socket: WebSocket, { root, world, mediaHost, even
 
   async function take(stanza: BinaryNode): Promise<void> {
     if (isHanging()) return;
+    if (delayMs() > 0) await delay(delayMs());
     if (stanza.tag === "iq" && device && (stanza.attrs["type"] === "get" || stanza.attrs["type"] === "set")) {
       const known = device;
       let wantsActive = false;

@@ -38,6 +38,8 @@ export interface FakeWhatsApp extends AsyncDisposable {
   linkedFiles(): Readonly<Record<string, string>>;
   /** Brings a message to the linked devices; later, where none is connected. */
   deliver(letter: Omit<Letter, "id"> & { readonly id?: string }): Promise<string>;
+  /** They were written in this order, and arrive the last first. */
+  deliverLastFirst(letters: readonly Omit<Letter, "id">[]): Promise<void>;
   /** The very bytes again. */
   replay(id: string): void;
   /** Sends any stanza to the devices that are connected. */
@@ -55,6 +57,10 @@ export interface FakeWhatsApp extends AsyncDisposable {
   up(): Promise<void>;
   /** The next message is taken, and the connection breaks before it is acknowledged. */
   loseReceipt(): void;
+  /** The next message is neither taken nor acknowledged. */
+  ignoreNext(): void;
+  /** What clients send is taken so much later. */
+  slow(ms: number): void;
   /** The next messages are refused with this error. */
   refuse(error: string | undefined): void;
   /** Nothing is answered any more. */
@@ -70,9 +76,8 @@ function streamError(code: number): BinaryNode {
 }
 
 /** Credentials as a client keeps them after it was linked. */
-function makeLinked(world: World, owner: Person): { readonly device: LinkedDevice; readonly files: Record<string, string> } {
+function makeLinked(owner: Person, number: number): { readonly device: LinkedDevice; readonly files: Record<string, string> } {
   const creds = initAuthCreds();
-  const number = 10 + world.devices.length;
   const pairs = Array.from({ length: PRE_KEYS }, (_, at) => ({ id: at + 1, pair: Curve.generateKeyPair() }));
   const { signedIdentityKey, signedPreKey } = creds;
   const device: LinkedDevice = {
@@ -118,9 +123,13 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
   let applicants: Applicant[] = [];
   let server: Server | undefined;
   let port = 0;
+  /** Numbers are not given twice: phones know devices by them. */
+  let lastDevice = 9;
   let conflicts = 0;
   let hellos = 0;
   let isLosing = false;
+  let isIgnoring = false;
+  let delayMs = 0;
   let isHanging = false;
   let refusal: string | undefined;
 
@@ -134,6 +143,10 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
 
   async function takeFromClient(connection: Connection, stanza: BinaryNode): Promise<void> {
     const { id = "", to = "" } = stanza.attrs;
+    if (isIgnoring) {
+      isIgnoring = false;
+      return;
+    }
     const error = refusal ?? (await takeMessage(world, connection, stanza));
     if (isLosing && error === undefined) {
       isLosing = false;
@@ -162,6 +175,13 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
     }
   }
 
+  async function compose(device: LinkedDevice, letter: Letter): Promise<BinaryNode> {
+    const stanza = await stanzaFor(device, letter);
+    sent.set(letter.id, stanza);
+    device.pending.push(stanza);
+    return stanza;
+  }
+
   async function open(): Promise<void> {
     const sockets = new WebSocketServer({ noServer: true });
     server = createServer((_request, response) => response.writeHead(404).end());
@@ -173,6 +193,7 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
           world,
           mediaHost: media.host,
           isHanging: () => isHanging,
+          delayMs: () => delayMs,
           events: {
             greeted: () => (hellos += 1),
             registering: (one, payload, noiseKey) => void applicants.push(greetApplicant(one, noiseKey, payload)),
@@ -246,19 +267,24 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
       return world.devices.flatMap(({ pending }) => pending);
     },
     linkedFiles() {
-      const { device, files } = makeLinked(world, me);
+      const { device, files } = makeLinked(me, (lastDevice += 1));
       world.devices.push(device);
       return files;
     },
     async deliver(letter) {
       const whole: Letter = { ...letter, id: letter.id ?? newId() };
       for (const device of world.devices) {
-        const stanza = await stanzaFor(device, whole);
-        sent.set(whole.id, stanza);
-        device.pending.push(stanza);
+        const stanza = await compose(device, whole);
         online(device)?.send(stanza);
       }
       return whole.id;
+    },
+    async deliverLastFirst(letters) {
+      for (const device of world.devices) {
+        const stanzasOf: BinaryNode[] = [];
+        for (const letter of letters) stanzasOf.push(await compose(device, { ...letter, id: newId() }));
+        for (const stanza of stanzasOf.toReversed()) online(device)?.send(stanza);
+      }
     },
     replay(id) {
       for (const one of live) one.send(sent.get(id)!);
@@ -281,6 +307,12 @@ export async function startWhatsApp(): Promise<FakeWhatsApp> {
     up: open,
     loseReceipt() {
       isLosing = true;
+    },
+    ignoreNext() {
+      isIgnoring = true;
+    },
+    slow(ms) {
+      delayMs = ms;
     },
     refuse(error) {
       refusal = error;

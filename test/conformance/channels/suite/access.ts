@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ChannelLab, Feature, Where } from "../lab.ts";
+import type { ChannelLab, Deed, Feature, Spot, Where } from "../lab.ts";
 import type { Scene } from "../conformance.ts";
 import { exchange, hears, textsIn, until } from "./heard.ts";
 
@@ -45,6 +45,25 @@ const DEEDS: readonly {
 ];
 const PLACE_NEEDS: Readonly<Record<Where, readonly Feature[]>> = { direct: [], group: ["group"], thread: ["thread"] };
 
+/** Each of a lab's deeds with the chats that it is done in. */
+function deedsOf(lab: ChannelLab): readonly (readonly [string, Deed, Where])[] {
+  const places: readonly Where[] = lab.capabilities.chatTypes.some((type) => type !== "direct") ? ["direct", "group"] : ["direct"];
+  return Object.entries(lab.deeds ?? {}).flatMap(([name, deed]) => (deed.where ? [deed.where] : places).map((where) => [name, deed, where] as const));
+}
+
+const mentioned = (where: Where): Spot & { readonly mention: boolean } => ({ where, mention: where !== "direct" });
+
+/** Done by the owner, each has what it is documented to have: the same deeds of a stranger have nothing because of who they are. */
+async function ownerGets(lab: ChannelLab, name: string, { owner, act }: Deed, where: Where, after: string): Promise<void> {
+  const asked = (): number => lab.gateway.model.requests.length;
+  const [before, seen] = [asked(), lab.received({ where }).length];
+  await act({ by: "owner", where });
+  if (owner === "turn") await expect.poll(asked, { message: `${name} (${where}) starts a turn` }).toBe(before + 1);
+  if (owner === "command") await expect.poll(() => lab.received({ where }).length, { message: `${name} (${where}) is answered` }).toBe(seen + 1);
+  await exchange(lab, after, mentioned(where));
+  expect([name, where, asked() - before]).toEqual([name, where, owner === "turn" ? 2 : 1]);
+}
+
 /** Who is let in, and what becomes of the rest. */
 export function accessTests({ checkWith, checkAmongOthers }: Scene): void {
   for (const { kind, needs, places, act } of DEEDS) {
@@ -64,6 +83,24 @@ export function accessTests({ checkWith, checkAmongOthers }: Scene): void {
     }
   }
 
+  checkAmongOthers(["stranger"], "whatever else can happen there reaches no model from a stranger, and is handled from the owner", async (lab) => {
+    for (const [, { act }, where] of deedsOf(lab)) await act({ by: "stranger", where });
+    const words = [...new Set<Where>(["direct", ...deedsOf(lab).map(([, , where]) => where)])];
+    for (const where of words) await exchange(lab, `w-${where}after`, mentioned(where));
+    expect(lab.gateway.model.requests).toHaveLength(words.length);
+    for (const { body } of lab.gateway.model.requests) expect(body).not.toContain("w-deed");
+    knowsNothing(lab);
+    expect(lab.gateway.storedMedia()).toEqual([]);
+    expect(textsIn(lab, { by: "stranger" })).toEqual([]);
+    for (const [at, [name, deed, where]] of deedsOf(lab).entries()) await ownerGets(lab, name, deed, where, `w-after${10 + at}`);
+  });
+
+  checkAmongOthers([], "a command of the owner is answered without a model", async (lab) => {
+    await lab.say("/status");
+    await expect.poll(() => lab.received().length).toBeGreaterThan(0);
+    expect(lab.gateway.model.requests).toEqual([]);
+  });
+
   checkWith(
     ["stranger", "pairing"],
     "a stranger gets a code once, and is let in when it is approved, once",
@@ -75,7 +112,9 @@ export function accessTests({ checkWith, checkAmongOthers }: Scene): void {
         () => `no code came\n${lab.gateway.output().slice(-2000)}`,
       );
       await lab.say("hello?", stranger);
+      for (const [, { act }, where] of deedsOf(lab)) await act({ by: "stranger", where });
       await exchange(lab, "w-owner");
+      expect(lab.gateway.model.requests).toHaveLength(1);
       const texts = textsIn(lab, stranger);
       expect(texts).toHaveLength(1);
       const code = /\b[A-HJ-NP-Z2-9]{8}\b/.exec(texts[0]!)?.[0];

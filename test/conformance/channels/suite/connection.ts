@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { ChannelLab } from "../lab.ts";
 import type { Scene } from "../conformance.ts";
-import { exchange, hears, isDown, isSent, isUp, textsIn, until } from "./heard.ts";
+import { exchange, exchangeToEnd, hears, hearsAtLast, isDown, isUp, textsIn, until } from "./heard.ts";
 
 /** No secret stands in what the gateway printed or says of an account. */
 async function keepsSecrets(lab: ChannelLab): Promise<void> {
@@ -16,10 +16,9 @@ function switchTo(lab: ChannelLab, enabled: boolean): void {
 }
 
 /** Connections that break, are refused, and end. */
-export function connectionTests({ check, checkWith }: Scene): void {
-  checkWith("reconnect", "a connection that breaks is made again", async (lab) => {
-    await exchange(lab, "w-apple");
-    await isSent(lab);
+export function connectionTests({ checkWith, checkAmongOthers }: Scene): void {
+  checkAmongOthers(["reconnect"], "a connection that breaks is made again", async (lab) => {
+    await exchangeToEnd(lab, "w-apple");
     await lab.dropConnection!();
     await isUp(lab);
     await exchange(lab, "w-plum");
@@ -27,13 +26,12 @@ export function connectionTests({ check, checkWith }: Scene): void {
     expect(lab.conflicts()).toBe(0);
   });
 
-  checkWith("missed", "what was said while the platform could not be reached is answered, once", async (lab) => {
-    await exchange(lab, "w-apple");
-    await isSent(lab);
+  checkAmongOthers(["missed"], "what was said while the platform could not be reached is answered, once", async (lab) => {
+    await exchangeToEnd(lab, "w-apple");
     await lab.away!(async () => {
       await lab.say("meanwhile w-pear");
     });
-    await hears(lab, "w-pear");
+    await hearsAtLast(lab, "w-pear");
     await exchange(lab, "w-plum");
     expect(textsIn(lab)).toEqual(["Heard w-apple.", "Heard w-pear.", "Heard w-plum."]);
   });
@@ -59,27 +57,31 @@ export function connectionTests({ check, checkWith }: Scene): void {
     { credentials: "wrong" },
   );
 
-  checkWith("account", "an account that is switched off asks nothing more of the platform, and has one connection when it is on again", async (lab) => {
-    await exchange(lab, "w-apple");
-    switchTo(lab, false);
-    await isDown(lab);
-    await until(
-      () => lab.connections() === 0,
-      () => `${lab.connections()} connections are left`,
-    );
-    const before = lab.traffic();
-    await lab.say("into the w-void");
-    await lab.gateway.aside();
-    expect(lab.traffic()).toBe(before);
-    expect(textsIn(lab)).toEqual(["Heard w-apple."]);
-    switchTo(lab, true);
-    await isUp(lab);
-    await exchange(lab, "w-plum");
-    expect(textsIn(lab).filter((text) => text.includes("w-plum"))).toHaveLength(1);
-    expect(lab.conflicts()).toBe(0);
-  });
+  checkAmongOthers(
+    ["account"],
+    "an account that is switched off asks nothing more of the platform, and has one connection when it is on again",
+    async (lab) => {
+      await exchange(lab, "w-apple");
+      switchTo(lab, false);
+      await isDown(lab);
+      await until(
+        () => lab.connections() === 0,
+        () => `${lab.connections()} connections are left`,
+      );
+      const before = lab.traffic();
+      await lab.say("into the w-void");
+      await lab.gateway.aside();
+      expect(lab.traffic()).toBe(before);
+      expect(textsIn(lab)).toEqual(["Heard w-apple."]);
+      switchTo(lab, true);
+      await isUp(lab);
+      await exchange(lab, "w-plum");
+      expect(textsIn(lab).filter((text) => text.includes("w-plum"))).toHaveLength(1);
+      expect(lab.conflicts()).toBe(0);
+    },
+  );
 
-  check("a gateway that is stopped ends, and leaves no connection", async (lab) => {
+  checkAmongOthers([], "a gateway that is stopped ends, and leaves no connection", async (lab) => {
     await exchange(lab, "w-apple");
     expect(await lab.gateway.stop()).toEqual({ code: 0, signal: null });
     await until(
@@ -94,7 +96,7 @@ export function connectionTests({ check, checkWith }: Scene): void {
     expect(lab.conflicts()).toBe(0);
   });
 
-  checkWith("missed", "what was said while the gateway was stopped is answered when it starts, once", async (lab) => {
+  checkAmongOthers(["missed"], "what was said while the gateway was stopped is answered when it starts, once", async (lab) => {
     await exchange(lab, "w-apple");
     await lab.gateway.stop();
     await lab.say("meanwhile w-pear");

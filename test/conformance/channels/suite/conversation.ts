@@ -3,7 +3,7 @@ import type { Scene } from "../conformance.ts";
 import { askedOf, exchange, hears, isUp, textsIn } from "./heard.ts";
 
 /** Messages and their answers. */
-export function conversationTests({ checkWith, checkAmongOthers }: Scene): void {
+export function conversationTests({ checkAmongOthers }: Scene): void {
   checkAmongOthers([], "a message is answered, once", async (lab) => {
     await exchange(lab, "w-apple");
     await exchange(lab, "w-plum");
@@ -33,7 +33,7 @@ export function conversationTests({ checkWith, checkAmongOthers }: Scene): void 
     expect(askedOf(lab, "w-apple")).toBe(1);
   });
 
-  checkWith("redelivery", "a message that comes again after a restart is the same message", async (lab) => {
+  checkAmongOthers(["redelivery"], "a message that comes again after a restart is the same message", async (lab) => {
     const said = await lab.say("a w-apple");
     await hears(lab, "w-apple");
     await lab.gateway.stop();

@@ -20,24 +20,44 @@ export async function exchange(lab: ChannelLab, word: string, spot: Spot & { rea
   return hears(lab, word, spot);
 }
 
-/** Waits until the gateway knows that the first answer went out: a connection that breaks before leaves it to be sent again, marked. Clients have no account. */
-export async function isSent(lab: ChannelLab): Promise<void> {
+/**
+ * Like `exchange`, and waits until the gateway knows that the answer went out: a connection that breaks before leaves it to be sent again, marked.
+ * Clients have no account.
+ */
+export async function exchangeToEnd(lab: ChannelLab, word: string): Promise<void> {
+  const lastSent = async (): Promise<unknown> => (await lab.gateway.account(lab.channel))?.lastOutboundAt;
+  const before = await lastSent();
+  await exchange(lab, word);
+  await until(
+    async () => (await lab.gateway.account(lab.channel)) === undefined || (await lastSent()) !== before,
+    () => `${lab.channel} sent nothing\n${lab.gateway.output().slice(-2000)}`,
+  );
+}
+
+/** Like `hears`, for what comes after a pause of the gateway: its time passes quickly, by `stepMs` for each look. Requests still have most of a second. */
+export async function hearsAtLast(lab: ChannelLab, word: string, stepMs = 250): Promise<void> {
+  const isHeard = (): boolean => lab.received().some(({ text }) => text.includes(word));
   await until(
     async () => {
-      const account = await lab.gateway.account(lab.channel);
-      return account === undefined || typeof account.lastOutboundAt === "number";
+      if (!isHeard()) await lab.gateway.skip(stepMs);
+      return isHeard();
     },
-    () => `${lab.channel} sent nothing\n${lab.gateway.output().slice(-2000)}`,
+    () => `${word} was not heard; seen: ${JSON.stringify(textsIn(lab)).slice(0, 500)}; log:\n${lab.gateway.output().slice(-2000)}`,
+    40_000,
   );
 }
 
 /** Requests to the model that carry a word. */
 export const askedOf = (lab: ChannelLab, word: string): number => lab.gateway.model.requests.filter(({ user }) => user.includes(word)).length;
 
-/** Waits until the account is connected. */
+/** Waits until the account is connected. The pauses between attempts pass quickly. */
 export async function isUp(lab: ChannelLab): Promise<void> {
   await until(
-    () => lab.isUp(),
+    async () => {
+      const isSo = await lab.isUp();
+      if (!isSo) await lab.gateway.skip(100);
+      return isSo;
+    },
     () => `${lab.channel} did not come up\n${lab.gateway.output().slice(-2000)}`,
   );
 }

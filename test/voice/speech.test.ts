@@ -70,6 +70,9 @@ test("/tts says who speaks and what is missing, chooses, and refuses what it doe
     await call("chat.send", { sessionKey: "agent:main:voice", message: text, idempotencyKey: `say ${text}` });
     await expect.poll(last).toMatch(answer);
   };
+  // The answer to a command is kept in a chat that has begun.
+  await call("chat.send", { sessionKey: "agent:main:voice", message: "hello", idempotencyKey: "begin" });
+  await call("agent.wait", { runId: "begin", timeoutMs: 60_000 });
   await isAnswered("/tts", /^local speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
   await isAnswered("/tts provider robot", /"robot" is no provider\. Known are openai, elevenlabs, edge, local\./);
   await isAnswered("/tts limit 9", /from 100 to 4096/);

@@ -1,5 +1,4 @@
-import type { IndexDatabase } from "../storage/database.ts";
-import { documentOf, positionOf } from "../storage/database.ts";
+import { documentOf, positionOf, RANK, type IndexDatabase } from "../storage/database.ts";
 import { IN_ALLOWED, type Passages, type StoredPassage } from "../storage/passages.ts";
 import type { Question, QuestionTerm } from "./question.ts";
 import type { Span } from "./when.ts";
@@ -123,7 +122,8 @@ function affordable(terms: readonly { readonly stems: readonly string[]; readonl
 function match(index: IndexDatabase, terms: readonly string[], allowed: Allowed, limit: number): readonly { readonly id: number; readonly score: number }[] {
   if (terms.length === 0) return [];
   const where = allowed ? ` AND ${IN_ALLOWED("rowid")}` : "";
-  const text = `SELECT rowid AS id, -rank AS score FROM words WHERE words MATCH ?${where} ORDER BY rank LIMIT ?`;
+  // `ORDER BY rank` sorts every match with its positions; the same function by name keeps only the best while it goes.
+  const text = `SELECT rowid AS id, -${RANK} AS score FROM words WHERE words MATCH ?${where} ORDER BY score DESC LIMIT ?`;
   return index.sql(text).all(terms.map(quoted).join(" OR "), limit) as unknown as { id: number; score: number }[];
 }
 

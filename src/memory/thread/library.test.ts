@@ -232,6 +232,7 @@ test("messages are found with their entry, speaker and neighbours; prompts and t
     before: { text: "And what is the dog called?" },
   });
   expect(find("samosas")[0]).toMatchObject({ speaker: "Ravi", snippet: "I will bring the samosas" });
+  expect(find("Ravi")[0]).toMatchObject({ speaker: "Ravi", snippet: "I will bring the samosas" });
 });
 
 test("a transcript that grew is followed from where it was, without anything twice", async () => {

@@ -8,6 +8,7 @@ import { openStore } from "../../src/store/index.ts";
 import { startEmbeddingServer, type EmbeddingServer } from "../fakes/embedding-server/index.ts";
 import { openCommandLine } from "../harness/command-line.ts";
 import { line, said, seedSession } from "../harness/seeded-session.ts";
+import { ODD_QUERIES } from "../memory/odd-queries.ts";
 
 function open(config: object = {}, env: Readonly<Record<string, string>> = {}) {
   const at = openCommandLine<Record<string, unknown>>("memory", memory, { config: JSON.stringify(config), env });
@@ -49,8 +50,26 @@ describe("with nothing there", () => {
   });
 });
 
+test("questions of every kind are answered, never with an error", async () => {
+  const at = open();
+  at.note("MEMORY.md", "The plumber is called Werner Hopp.\n");
+  for (const query of ODD_QUERIES) {
+    const { code, err } = await at.run("search", "--json", "--", query);
+    expect([query, code, err]).toEqual([query, 0, ""]);
+  }
+  expect((await at.run("search", "who is our plumber", "--min-score", "0")).out).toContain("Werner");
+});
+
 describe("asked wrongly", () => {
-  test.each([
+  test.each<readonly [readonly string[], RegExp]>([
+    [["search"], /expected what to search for, such as: .* memory search/],
+    [["search", "  "], /expected what to search for/],
+    [["search", "x", "--max-results", "0"], /--max-results takes a whole number from 1 to 200, not "0"/],
+    [["search", "x", "--min-score", "2"], /--min-score takes a number from 0 to 1, not "2"/],
+    [["why"], /expected what to search for/],
+    [["eval"], /expected one file of questions/],
+    [["forget"], /expected what to forget/],
+    [["forget", "a", "--yes"], /at least 3 letters; "a" would match nearly everything/],
     [["status", "main"], /unexpected "main"; an agent is named with --agent/],
     [["index", "notes"], /unexpected "notes"/],
     [["export", "file.jsonl"], /unexpected "file\.jsonl"; name a file with --out/],

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
 import type { ModelRequest } from "../conformance/channels/lab-model.ts";
 import { labChat } from "../harness/lab-chat.ts";
-import { ODD_QUERIES } from "../memory/odd-queries.ts";
 
 const SESSION = "agent:main:main";
 
@@ -151,7 +150,18 @@ test("export gives every passage with where it is from", () =>
   }));
 
 test("questions of every kind are answered, never with an error", async () => {
-  for (const query of ODD_QUERIES) {
+  for (const query of [
+    'plumber AND (NOT "x OR NEAR(',
+    "'; DROP TABLE passages; --",
+    "🦆🔧",
+    "מי השרברב שלנו؟",
+    '"',
+    "*",
+    "a:b^c",
+    "%_",
+    "\u202Eplumber\u202C",
+    "--",
+  ]) {
     const { ok, error } = await gateway.operator.ask("memory.search", { query });
     expect([query, ok, error]).toEqual([query, true, undefined]);
   }

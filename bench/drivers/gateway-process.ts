@@ -31,6 +31,8 @@ export interface BenchSetup {
   readonly built?: string;
   /** Beside what every gateway gets. */
   readonly env?: Readonly<Record<string, string>>;
+  /** How often a start is asked whether it is ready: a start is known no better than that. */
+  readonly pollMs?: number;
 }
 
 /** As `bin/openclaw` does it, for another build: with the compiled code of the last run kept beside it. */
@@ -46,7 +48,11 @@ require(${JSON.stringify(join(root, entry))}).main(process.argv.slice(2));
   return file;
 }
 
-export async function makeBenchPlace(context: BenchContext, name: string, { config = {}, built, env: more = {} }: BenchSetup = {}): Promise<BenchPlace> {
+export async function makeBenchPlace(
+  context: BenchContext,
+  name: string,
+  { config = {}, built, env: more = {}, pollMs = 20 }: BenchSetup = {},
+): Promise<BenchPlace> {
   const folder = join(context.folder, name);
   const configPath = join(folder, "openclaw.json");
   mkdirSync(folder, { recursive: true });
@@ -85,7 +91,7 @@ export async function makeBenchPlace(context: BenchContext, name: string, { conf
         stdio: ["ignore", "ignore", "inherit"],
       });
       try {
-        const ready = await untilReady(to, child, started, { pollMs: 20, timeoutMs: 30_000 });
+        const ready = await untilReady(to, child, started, { pollMs, timeoutMs: 30_000 });
         return { child, pid: child.pid!, ready, [Symbol.asyncDispose]: async () => void (await endProcess(child)) };
       } catch (error) {
         child.kill("SIGKILL");

@@ -49,8 +49,23 @@ describe("with nothing there", () => {
   });
 });
 
+test("a question may look like an option", async () => {
+  const at = open();
+  at.note("MEMORY.md", "The plumber is called Werner Hopp.\n");
+  const ran = await at.run("search", "--json", "--min-score", "0", "--", "--plumber");
+  expect([ran.code, ran.err, ran.json()]).toEqual([0, "", expect.objectContaining({ results: [expect.objectContaining({ path: "MEMORY.md" })] })]);
+});
+
 describe("asked wrongly", () => {
-  test.each([
+  test.each<readonly [readonly string[], RegExp]>([
+    [["search"], /expected what to search for, such as: .* memory search/],
+    [["search", "  "], /expected what to search for/],
+    [["search", "x", "--max-results", "0"], /--max-results takes a whole number from 1 to 200, not "0"/],
+    [["search", "x", "--min-score", "2"], /--min-score takes a number from 0 to 1, not "2"/],
+    [["why"], /expected what to search for/],
+    [["eval"], /expected one file of questions/],
+    [["forget"], /expected what to forget/],
+    [["forget", "a", "--yes"], /at least 3 letters; "a" would match nearly everything/],
     [["status", "main"], /unexpected "main"; an agent is named with --agent/],
     [["index", "notes"], /unexpected "notes"/],
     [["export", "file.jsonl"], /unexpected "file\.jsonl"; name a file with --out/],

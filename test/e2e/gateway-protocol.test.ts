@@ -134,7 +134,28 @@ test("an agent that is made over the gateway answers at once, without a restart,
   expect(existsSync(join(place.home, "ada", "AGENTS.md"))).toBe(true);
   await say(client, "ada-1", "hello ada @chunks=1", "agent:ada:main");
   expect(textOf(await client.next(isFinal("ada-1")))).toBe("hello ada");
-  expect((await client.ask("agents.delete", { agentId: "ada" })).payload).toEqual({ ok: true, agentId: "ada", removedBindings: 0 });
+  const schedule = { kind: "every", everyMs: 86_400_000 };
+  const job = {
+    name: "ada's news",
+    agentId: "ada",
+    enabled: true,
+    schedule,
+    sessionTarget: "isolated",
+    wakeMode: "now",
+    payload: { kind: "agentTurn", message: "news" },
+  };
+  const { id } = (await client.ask("cron.add", job)).payload as { readonly id: string };
+  const other = (await client.ask("cron.add", { ...job, name: "other", agentId: "main" })).payload as { readonly id: string };
+  const disabledJobs = [{ id, name: "ada's news" }];
+  expect((await client.ask("agents.delete", { agentId: "ada" })).payload).toEqual({ ok: true, agentId: "ada", removedBindings: 0, disabledJobs });
+  const { jobs } = (await client.ask("cron.list", { includeDisabled: true })).payload as { readonly jobs: readonly { id: string; enabled: boolean }[] };
+  expect(jobs.map((listed) => [listed.id, listed.enabled])).toEqual(
+    expect.arrayContaining([
+      [id, false],
+      [other.id, true],
+    ]),
+  );
+  for (const made of [id, other.id]) await client.ask("cron.remove", { id: made });
   expect(existsSync(join(place.home, "ada"))).toBe(false);
   expect((await say(client, "ada-2", "hello again", "agent:ada:other")).error?.message).toBe('unknown agent id "ada"');
   expect(client.faults()).toEqual([]);

@@ -1,5 +1,4 @@
-import type { IndexDatabase } from "../storage/database.ts";
-import { documentOf, positionOf } from "../storage/database.ts";
+import { documentOf, positionOf, RANK, type IndexDatabase } from "../storage/database.ts";
 import { IN_ALLOWED, type Passages, type StoredPassage } from "../storage/passages.ts";
 import type { Question, QuestionTerm } from "./question.ts";
 import type { Span } from "./when.ts";
@@ -22,6 +21,8 @@ export interface WeightedTerm extends QuestionTerm {
   readonly idf: number;
   /** Passages that have one of its stems. */
   readonly found: number;
+  /** Its stems that occur in texts; without any, all of them. */
+  readonly sought: readonly string[];
 }
 
 export interface Candidate {
@@ -102,28 +103,31 @@ function weigh(index: IndexDatabase, passages: Passages, question: Question): { 
   const terms = question.terms.map((term) => {
     const found = term.stems.reduce((sum, stem) => sum + (counts.get(stem) ?? 0), 0);
     const related = found >= RARE ? term.related : [...new Set([...term.related, ...variants(index, term.stems[0] ?? term.word)])];
-    return { ...term, related, found, idf: Math.log(1 + (total - found + 0.5) / (found + 0.5)) };
+    const indexed = term.stems.filter((stem) => (counts.get(stem) ?? 0) > 0);
+    return { ...term, related, found, sought: indexed.length > 0 ? indexed : term.stems, idf: Math.log(1 + (total - found + 0.5) / (found + 0.5)) };
   });
   return { terms, total };
 }
 
 /** The terms to search with: the rarest, as many as stay below a number of matches. */
-function affordable(terms: readonly { readonly stems: readonly string[]; readonly found: number }[], most: number): readonly string[] {
+function affordable(terms: readonly Pick<WeightedTerm, "sought" | "found">[], most: number): readonly string[] {
   const chosen: string[] = [];
   let matches = 0;
-  for (const { stems, found } of terms.toSorted((a, b) => a.found - b.found)) {
+  for (const { sought, found } of terms.toSorted((a, b) => a.found - b.found)) {
     if (found === 0) continue;
-    if (chosen.length > 0 && matches + found > most) break;
-    chosen.push(...stems);
+    if (matches > 0 && matches + found > most) break;
+    chosen.push(...sought);
     matches += found;
   }
-  return [...new Set(chosen)];
+  // What no text has may be in headings, or the name of a speaker.
+  return [...new Set(chosen.length > 0 ? chosen : terms.flatMap(({ sought }) => sought))];
 }
 
 function match(index: IndexDatabase, terms: readonly string[], allowed: Allowed, limit: number): readonly { readonly id: number; readonly score: number }[] {
   if (terms.length === 0) return [];
   const where = allowed ? ` AND ${IN_ALLOWED("rowid")}` : "";
-  const text = `SELECT rowid AS id, -rank AS score FROM words WHERE words MATCH ?${where} ORDER BY rank LIMIT ?`;
+  // `ORDER BY rank` sorts every match with its positions; the same function by name keeps only the best while it goes.
+  const text = `SELECT rowid AS id, -${RANK} AS score FROM words WHERE words MATCH ?${where} ORDER BY score DESC LIMIT ?`;
   return index.sql(text).all(terms.map(quoted).join(" OR "), limit) as unknown as { id: number; score: number }[];
 }
 
@@ -168,7 +172,7 @@ export function gather(gathering: Gathering): Pool {
   const { terms, total } = weigh(index, passages, question);
   setAllowed(index, allowed);
   const counts = passages.frequencies([...new Set(terms.flatMap(({ related }) => related))]);
-  const related = terms.flatMap((term) => term.related.map((stem) => ({ stems: [stem], found: counts.get(stem) ?? 0 })));
+  const related = terms.flatMap((term) => term.related.map((stem) => ({ sought: [stem], found: counts.get(stem) ?? 0 })).filter(({ found }) => found > 0));
   const scores = new Map<number, { words: number; related: number }>();
   const at = (id: number) => scores.get(id) ?? scores.set(id, { words: 0, related: 0 }).get(id) ?? { words: 0, related: 0 };
 

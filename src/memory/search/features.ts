@@ -1,8 +1,9 @@
-import { folded, isPlain, wordsOf, type Analyser } from "../text/analyser.ts";
+import { wordsOf, type Analyser } from "../text/analyser.ts";
 import { documentOf, positionOf } from "../storage/database.ts";
 import type { StoredPassage } from "../storage/passages.ts";
 import type { Candidate, Pool, WeightedTerm } from "./candidates.ts";
 import type { Question } from "./question.ts";
+import { createReader, type Occurrence, type Read } from "./reading.ts";
 import { namesTime, type Span } from "./when.ts";
 
 /** What the ranker looks at, in its order. Adding or moving one means training again (`scripts/memory/train.ts`). */
@@ -60,14 +61,6 @@ export const FEATURES = [
 export type Feature = (typeof FEATURES)[number];
 export type Features = Readonly<Record<Feature, number>>;
 
-interface Read {
-  readonly stems: ReadonlySet<string>;
-  readonly order: readonly string[];
-  readonly about: ReadonlySet<string>;
-  /** In lower case, without diacritics. */
-  readonly plain: () => string;
-}
-
 /** How much of the question a text has, weighted by how rare the words are. */
 interface Coverage {
   readonly own: number;
@@ -87,20 +80,6 @@ const DAY = 86_400;
 
 const inSpan = (at: number | null, spans: readonly Span[]): boolean => at !== null && spans.some(({ from, to }) => at >= from && at <= to);
 const clamp = (value: number): number => Math.max(0, Math.min(1, value));
-
-/** Reads passages once per search. */
-function createReader(analyser: Analyser): (passage: StoredPassage) => Read {
-  const read = new Map<number, Read>();
-  return (passage) => {
-    const known = read.get(passage.id);
-    if (known) return known;
-    const { terms: order } = analyser.analyse(passage.text.slice(0, 4000), { known: passage.language });
-    const about = new Set(passage.about === null ? [] : analyser.analyse(passage.about, { known: passage.language }).terms);
-    const made = { stems: new Set(order), order, about, plain: () => folded(passage.text.slice(0, 4000)) };
-    read.set(passage.id, made);
-    return made;
-  };
-}
 
 export interface FeatureDeps {
   readonly analyser: Analyser;
@@ -133,7 +112,7 @@ interface Measuring {
 function measuring(question: Question, pool: Pool, { analyser, now, neighbour }: FeatureDeps): Measuring {
   const { terms, candidates } = pool;
   const list = [...candidates.values()];
-  const read = createReader(analyser);
+  const read = createReader(analyser, new Set([...terms.flatMap(({ stems, related }) => [...stems, ...related]), ...question.exact]));
   const all = terms.reduce((sum, { idf }) => sum + idf, 0) || 1;
   const covers = createCoverage(terms, all, read);
   const mostWords = list.reduce((most, { words }) => Math.max(most, words), 0) || 1;
@@ -157,26 +136,12 @@ function measuring(question: Question, pool: Pool, { analyser, now, neighbour }:
   };
 }
 
-const NOTHING: Coverage = { own: 0, related: 0, about: 0, matched: [], mask: 0 };
-/** Stems keep at least this much of the beginning of their words; the last letter may be another one ("buys" is "bui"). */
-const headOf = (stem: string): string => stem.slice(0, stem.length > 3 ? 3 : 2);
-
-/** False where a text certainly has no term of the question, which is true of most neighbours, at a fraction of the cost of reading it. */
-function createGlance(terms: readonly WeightedTerm[]): (passage: StoredPassage) => boolean {
-  const heads = [...new Set(terms.flatMap(({ stems, related }) => [...stems, ...related]).map(headOf))];
-  if (heads.length === 0 || !heads.every((head) => /^[a-z0-9]+$/.test(head))) return () => true;
-  const pattern = new RegExp(`(?<![a-z0-9])(?:${heads.join("|")})`, "i");
-  return ({ text, about }) => about !== null || !isPlain(text) || pattern.test(text);
-}
-
 /** How much of the question each passage has, computed once. */
 function createCoverage(terms: readonly WeightedTerm[], all: number, read: Measuring["read"]): Measuring["covers"] {
   const found = new Map<number, Coverage>();
-  const mayHave = createGlance(terms);
   return (passage) => {
     const known = found.get(passage.id);
     if (known) return known;
-    if (!mayHave(passage)) return NOTHING;
     const text = read(passage);
     let [own, related, about, mask] = [0, 0, 0, 0];
     const matched: WeightedTerm[] = [];
@@ -199,7 +164,7 @@ function byWords(on: Measuring, candidate: Candidate, text: Read, own: Coverage,
   const { pool, question, words } = on;
   const { id } = candidate.passage;
   const exact = question.exact.filter((term) => text.stems.has(term)).length;
-  const shared = text.order.filter((stem) => words.has(stem)).length;
+  const shared = text.occurrences.filter(({ stem }) => words.has(stem));
   return {
     words: candidate.words / on.mostWords,
     wordsRank: candidate.words > 0 ? 1 / (1 + (on.ranks.get(id) ?? 0) / 5) : 0,
@@ -209,11 +174,11 @@ function byWords(on: Measuring, candidate: Candidate, text: Read, own: Coverage,
     coverageAbout: clamp(own.own + own.about),
     rarest: on.rarest && own.matched.includes(on.rarest) ? 1 : 0,
     matched: Math.min(own.matched.length, 4) / 4,
-    closeness: closeness(text.order, words),
-    pairs: pairs(pool.terms, text.order),
+    closeness: closeness(shared),
+    pairs: pairs(pool.terms, shared),
     exact: question.exact.length === 0 ? 0 : exact / question.exact.length,
     exactMissing: question.exact.length > 0 && exact === 0 ? 1 : 0,
-    echo: pool.terms.length >= 3 ? clamp((shared / Math.max(text.order.length, 1)) * own.own * (isQuestion ? 1.5 : 0.5)) : 0,
+    echo: pool.terms.length >= 3 ? clamp((shared.length / Math.max(text.length, 1)) * own.own * (isQuestion ? 1.5 : 0.5)) : 0,
     vector: candidate.nearness ?? 0,
     vectorRank: candidate.vector === undefined ? 0 : 1 / (1 + (on.vectorRanks.get(id) ?? 0) / 5),
   };
@@ -349,24 +314,27 @@ function agesOfMatches(list: readonly Candidate[], covers: (passage: StoredPassa
 }
 
 /** 1 when the words of the question stand side by side, less the further they are apart. */
-function closeness(order: readonly string[], words: ReadonlySet<string>): number {
-  let [last, lastStem, best] = [-1, "", Number.POSITIVE_INFINITY];
-  for (const [index, stem] of order.entries()) {
-    if (!words.has(stem)) continue;
-    if (last >= 0 && stem !== lastStem) best = Math.min(best, index - last);
-    [last, lastStem] = [index, stem];
+function closeness(shared: readonly Occurrence[]): number {
+  let best = Number.POSITIVE_INFINITY;
+  let last: Occurrence | undefined;
+  for (const occurrence of shared) {
+    if (last && last.stem !== occurrence.stem) best = Math.min(best, occurrence.at - last.at);
+    last = occurrence;
   }
-  return Number.isFinite(best) ? 1 / best : 0;
+  return 1 / best;
 }
 
+/** Words that stand so near to each other are a pair. */
+const PAIR_REACH = 2;
+
 /** The share of neighbouring words of the question that are neighbours in the text too. */
-function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number {
+function pairs(terms: readonly WeightedTerm[], shared: readonly Occurrence[]): number {
   if (terms.length < 2) return 0;
   let found = 0;
-  for (let at = 0; at + 1 < terms.length; at += 1) {
-    const [one, two] = [terms[at], terms[at + 1]];
-    const isPair = order.some(
-      (stem, index) => one?.stems.includes(stem) === true && order.slice(index + 1, index + 3).some((next) => two?.stems.includes(next) === true),
+  for (const [at, { stems: first }] of terms.entries()) {
+    const second = terms[at + 1]?.stems;
+    const isPair = shared.some(
+      (one) => first.includes(one.stem) && shared.some((two) => two.at > one.at && two.at <= one.at + PAIR_REACH && second?.includes(two.stem) === true),
     );
     if (isPair) found += 1;
   }
@@ -374,14 +342,23 @@ function pairs(terms: readonly WeightedTerm[], order: readonly string[]): number
 }
 
 /** Whether two texts speak of the same thing, roughly: the share of stems they have in common. Numbers are left out: they are what changes. */
-export function similarity(analyser: Analyser, one: StoredPassage, other: StoredPassage): number {
-  const stems = (passage: StoredPassage): Set<string> =>
-    new Set(
-      wordsOf(passage.text).flatMap(({ word }) =>
-        /\d/.test(word) || analyser.isCommon(word, passage.language) ? [] : [analyser.stem(word, passage.language)],
-      ),
-    );
-  const [a, b] = [stems(one), stems(other)];
-  const common = a.intersection(b).size;
-  return common / (a.size + b.size - common || 1);
+export type Similarity = (one: Pick<StoredPassage, "text" | "language">, other: Pick<StoredPassage, "text" | "language">) => number;
+
+/** Reads each text once. */
+export function createSimilarity(analyser: Analyser): Similarity {
+  const read = new Map<string, ReadonlySet<string>>();
+  const stemsOf = ({ text, language }: Parameters<Similarity>[0]): ReadonlySet<string> => {
+    const known = read.get(text);
+    if (known) return known;
+    const words = wordsOf(text).filter(({ word }) => !/\d/.test(word) && !analyser.isCommon(word, language));
+    const stems = new Set(words.map(({ word }) => analyser.stem(word, language)));
+    read.set(text, stems);
+    return stems;
+  };
+  return (one, other) => {
+    const [a, b] = [stemsOf(one), stemsOf(other)];
+    let common = 0;
+    for (const stem of a) if (b.has(stem)) common += 1;
+    return common / (a.size + b.size - common || 1);
+  };
 }

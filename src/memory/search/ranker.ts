@@ -29,16 +29,18 @@ export function learnedRanker(weights: RankerWeights): Ranker | undefined {
   const { mean, scale, hidden, output, calibration } = weights;
   const fits = weights.features.length === FEATURES.length && FEATURES.every((name, index) => weights.features[index] === name);
   if (!fits) return undefined;
-  const input = new Float64Array(FEATURES.length);
-  const bias = FEATURES.length;
+  const width = FEATURES.length;
+  const input = new Float64Array(width);
+  const rows = hidden.map((row) => Float64Array.from(row));
 
   function logit(features: Features): number {
-    for (const [index, name] of FEATURES.entries()) input[index] = (features[name] - (mean[index] ?? 0)) / (scale[index] ?? 1);
-    let sum = (output[hidden.length] ?? 0) + fixedLogit(features);
-    for (const [unit, row] of hidden.entries()) {
-      let value = row[bias] ?? 0;
-      for (let index = 0; index < bias; index += 1) value += (row[index] ?? 0) * (input[index] ?? 0);
-      sum += Math.tanh(value) * (output[unit] ?? 0);
+    for (let index = 0; index < width; index += 1) input[index] = (features[FEATURES[index]!] - mean[index]!) / scale[index]!;
+    let sum = output[rows.length]! + fixedLogit(features);
+    for (let unit = 0; unit < rows.length; unit += 1) {
+      const row = rows[unit]!;
+      let value = row[width]!;
+      for (let index = 0; index < width; index += 1) value += row[index]! * input[index]!;
+      sum += Math.tanh(value) * output[unit]!;
     }
     return sum;
   }

@@ -4,7 +4,7 @@ import { documentOf, MAX_POSITIONS, passageId, type IndexDatabase } from "../sto
 import { ROLES, type Passages, type StoredPassage } from "../storage/passages.ts";
 import { citationOf, type Explanation, type RankingSettings, type SearchAnswer, type SearchHit, type SearchRequest, type Understood } from "../types.ts";
 import { gather, type Allowed, type Near, type Pool, type WeightedTerm } from "./candidates.ts";
-import { measure, similarity, type Features } from "./features.ts";
+import { createSimilarity, measure, type Features, type Similarity } from "./features.ts";
 import { factsOf, present, type DocumentFacts } from "./present.ts";
 import { readQuestion, type Question } from "./question.ts";
 import type { Ranker } from "./ranker.ts";
@@ -77,11 +77,11 @@ function decay(ranked: readonly Ranked[], { ranking, now }: SearchRequest): void
 }
 
 /** Documented: relevance against likeness to what is already chosen. */
-function diversify(ranked: readonly Ranked[], lambda: number, count: number, analyser: Analyser): readonly Ranked[] {
+function diversify(ranked: readonly Ranked[], lambda: number, count: number, similarity: Similarity): readonly Ranked[] {
   const left = ranked.slice(0, count * 4);
   const chosen: Ranked[] = [];
   const value = (entry: Ranked): number =>
-    lambda * entry.score - (1 - lambda) * Math.max(0, ...chosen.map((other) => similarity(analyser, entry.passage, other.passage)));
+    lambda * entry.score - (1 - lambda) * Math.max(0, ...chosen.map((other) => similarity(entry.passage, other.passage)));
   while (left.length > 0 && chosen.length < count) {
     const next = left.reduce((best, entry) => (value(entry) > value(best) ? entry : best));
     left.splice(left.indexOf(next), 1);
@@ -169,9 +169,17 @@ function relevantPart(passage: StoredPassage, { terms }: Pool, analyser: Analyse
   return lines.length === 0 ? passage : { ...passage, text: lines.join("\n") };
 }
 
+interface Comparing {
+  readonly question: Question;
+  readonly pool: Pool;
+  readonly analyser: Analyser;
+  readonly similarity: Similarity;
+}
+
 /** A newer statement about the same thing stands before the one it replaces, and both say so. */
-function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], question: Question, pool: Pool, analyser: Analyser): void {
+function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], { question, pool, analyser, similarity }: Comparing): void {
   const isStatement = ({ passage, features }: Ranked): boolean => passage.at !== null && passage.role !== "assistant" && features.isQuestion === 0;
+  const parts = new Map(entries.map(({ ranked: { passage } }) => [passage.id, relevantPart(passage, pool, analyser)]));
   for (const newer of entries) {
     for (const older of entries) {
       const [a, b] = [newer.ranked.passage, older.ranked.passage];
@@ -179,8 +187,8 @@ function markReplaced(entries: { readonly ranked: Ranked; hit: SearchHit }[], qu
       if (newer.hit.supersedes !== undefined || older.hit.supersededBy !== undefined) continue;
       // In a group everyone speaks for themselves.
       if (a.role !== "note" && b.role !== "note" && a.about !== b.about) continue;
-      const [now, before] = [relevantPart(a, pool, analyser), relevantPart(b, pool, analyser)];
-      if (now.text === before.text || similarity(analyser, now, before) < SAME_THING) continue;
+      const [now, before] = [parts.get(a.id) ?? a, parts.get(b.id) ?? b];
+      if (now.text === before.text || similarity(now, before) < SAME_THING) continue;
       newer.hit = { ...newer.hit, supersedes: citationOf(older.hit) };
       older.hit = { ...older.hit, supersededBy: citationOf(newer.hit) };
       const [at, first] = [entries.indexOf(newer), entries.indexOf(older)];
@@ -255,7 +263,8 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
   const ranked = scoreAll(pool, features, ranker, rankingOf(request, near));
   decay(ranked, request);
   const sorted = withoutOverlaps(ranked.toSorted((a, b) => b.score - a.score).slice(0, Math.max(60, request.maxResults * 2)));
-  const chosen = request.ranking.mmrLambda === undefined ? sorted : diversify(sorted, request.ranking.mmrLambda, request.maxResults, analyser);
+  const similarity = createSimilarity(analyser);
+  const chosen = request.ranking.mmrLambda === undefined ? sorted : diversify(sorted, request.ranking.mmrLambda, request.maxResults, similarity);
   const shown = shownScores(chosen);
   const at = (id: number): StoredPassage | undefined => pool.candidates.get(id)?.passage ?? pool.beside.get(id) ?? neighbour(id);
   const entries: { readonly ranked: Ranked; hit: SearchHit }[] = [];
@@ -270,6 +279,6 @@ export function search(deps: SearchDeps, request: SearchRequest): Omit<SearchAns
     const hit = present(entry.passage, document, Math.round(score * 1000) / 1000, { analyser, terms: pool.terms, at });
     entries.push({ ranked: entry, hit: request.explain ? { ...hit, why: explanationOf(entry, score, explaining) } : hit });
   }
-  markReplaced(entries, question, pool, analyser);
+  markReplaced(entries, { question, pool, analyser, similarity });
   return { ...base, hits: entries.map(({ hit }) => hit) };
 }

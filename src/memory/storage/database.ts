@@ -43,7 +43,6 @@ CREATE TABLE passages (
 CREATE INDEX passages_at ON passages (at);
 CREATE VIRTUAL TABLE words USING fts5(body, about, content = '', tokenize = 'ascii');
 INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 0.5)');
 CREATE TABLE terms (term TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE vectors (passage INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 CREATE TABLE embedding_cache (
@@ -53,6 +52,9 @@ CREATE TABLE embedding_cache (
 );
 CREATE INDEX embedding_cache_updated ON embedding_cache (updated_at);
 `;
+
+/** How well a row of `words` matches, lower is better: what it is about counts half. */
+export const RANK = "bm25(words, 1.0, 0.5)";
 
 const META = "openclaw_memory_index";
 const LAYOUT = 1;

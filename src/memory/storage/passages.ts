@@ -120,11 +120,12 @@ export function createPassages(index: IndexDatabase, analyser: Analyser, removed
     for (const term of new Set(body)) changes.set(term, (changes.get(term) ?? 0) + by);
   }
 
-  /** The form of its rows belongs to a statement, and equal texts are one statement: this is the only place that has this one. */
-  function between(from: number, to: number): readonly StoredPassage[] {
-    const find = index.sql(`SELECT ${COLUMNS} FROM passages WHERE id BETWEEN ? AND ?`);
+  /** The passages of some runs, in one query: for a hundred runs that takes two thirds of the time of one query each. */
+  function inRuns(runs: readonly (readonly [from: number, to: number])[]): readonly StoredPassage[] {
+    const columns = COLUMNS.replaceAll(/\w+/g, "passages.$&");
+    const find = index.sql(`SELECT ${columns} FROM json_each(?) AS run CROSS JOIN passages WHERE passages.id BETWEEN run.value ->> 0 AND run.value ->> 1`);
     find.setReturnArrays(true);
-    const rows: unknown[] = find.all(from, to);
+    const rows: unknown[] = find.all(JSON.stringify(runs));
     return (rows as RowArray[]).map(fromArray);
   }
 
@@ -149,7 +150,7 @@ export function createPassages(index: IndexDatabase, analyser: Analyser, removed
       return { language, passages };
     },
     remove(document, from = 0) {
-      const rows = between(passageId(document, from), passageId(document, MAX_POSITIONS - 1));
+      const rows = inRuns([[passageId(document, from), passageId(document, MAX_POSITIONS - 1)]]);
       const unpost = index.sql("INSERT INTO words (words, rowid, body, about) VALUES ('delete', ?, ?, ?)");
       const remove = index.sql("DELETE FROM passages WHERE id = ?");
       const removeVector = index.sql("DELETE FROM vectors WHERE passage = ?");
@@ -164,11 +165,7 @@ export function createPassages(index: IndexDatabase, analyser: Analyser, removed
       if (total !== undefined) total -= rows.length;
       return rows.length;
     },
-    get(ids, margin = 0) {
-      const found = new Map<number, StoredPassage>();
-      for (const [from, to] of runsOf(ids, margin)) for (const passage of between(from, to)) found.set(passage.id, passage);
-      return found;
-    },
+    get: (ids, margin = 0) => new Map(inRuns([...runsOf(ids, margin)]).map((passage) => [passage.id, passage])),
     between: (from, to, limit) => index.sql(`SELECT ${COLUMNS} FROM passages WHERE at BETWEEN ? AND ? ORDER BY at LIMIT ?`).all(from, to, limit).map(fromRow),
     frequencies(terms) {
       const find = index.sql("SELECT n FROM terms WHERE term = ?");

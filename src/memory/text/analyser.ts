@@ -22,6 +22,8 @@ const COMPOUND = /[\p{L}\p{N}]+(?:[-_.@:/#+][\p{L}\p{N}]+)+/gu;
 const ASCII = /^[\x00-\x7f]*$/;
 const MARKS = /[\u0300-\u036f\u064b-\u0652]/g;
 const MAX_TERM = 64;
+/** The bit that makes a letter of ASCII a small one; digits have it too. */
+const SMALL = 32;
 
 /** Lower case, without diacritics. May be longer or shorter than the text. */
 export function folded(text: string): string {
@@ -87,6 +89,37 @@ export function wordsOf(text: string): readonly Word[] {
   return words;
 }
 
+/** Whether a word may be wanted that begins with these characters in lower case; 0 stands for those that a shorter word does not have. */
+export type Beginning = (first: number, second: number, third: number) => boolean;
+
+export interface PlacedWord {
+  readonly word: string;
+  /** Words of the text before it. */
+  readonly at: number;
+}
+
+/** The words of a text that begin as wanted, and how many it has in all. The others are only counted, which is far cheaper than making them. */
+export function wordsBeginning(text: string, isWanted: Beginning): { readonly words: readonly PlacedWord[]; readonly count: number } {
+  const words: PlacedWord[] = [];
+  if (!isPlain(text)) {
+    const all = wordsOf(text);
+    for (const [at, { word }] of all.entries()) {
+      if (isWanted(word.charCodeAt(0), word.charCodeAt(1) || 0, word.charCodeAt(2) || 0)) words.push({ word, at });
+    }
+    return { words, count: all.length };
+  }
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (!isLetterOrDigit(text.charCodeAt(at))) continue;
+    const start = at;
+    while (at < text.length && isLetterOrDigit(text.charCodeAt(at))) at += 1;
+    const small = (offset: number): number => (start + offset < at ? text.charCodeAt(start + offset) | SMALL : 0);
+    if (isWanted(small(0), small(1), small(2))) words.push({ word: text.slice(start, Math.min(at, start + MAX_TERM)).toLowerCase(), at: count });
+    count += 1;
+  }
+  return { words, count };
+}
+
 /** Ids and the like as one word each. */
 export function compoundsOf(text: string): readonly string[] {
   if (!/[\d@_]/.test(text)) return [];
@@ -140,7 +173,7 @@ export function createAnalyser(): Analyser {
     stems: (word, language) => [...new Set([stem(word, language), ...LANGUAGES.map((other) => stem(word, other))])],
     isCommon(word, language) {
       if (STOP_WORDS[language].has(word)) return true;
-      return HAS_UNSPACED.test(word) && Array.from(word).every((sign) => PARTICLES.has(sign));
+      return !isPlain(word) && HAS_UNSPACED.test(word) && Array.from(word).every((sign) => PARTICLES.has(sign));
     },
     analyse(text, wish) {
       const words = wordsOf(text);

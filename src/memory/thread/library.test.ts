@@ -151,6 +151,23 @@ test("what a note no longer says is never answered, also when no change was noti
   expect(find("nothing longer before")).toEqual([]);
 });
 
+test.each([
+  ["text in windows-1252", Buffer.from("Jetzt Tür und Öl und Straße\n", "latin1"), "Straße", 1],
+  ["text in UTF-16", Buffer.from("\uFEFFJetzt eine Straße\n", "utf16le"), "Straße", 1],
+  ["no text", Buffer.from([0, 1, 2, 0xff, 0xfe, 0]), "Straße", 0],
+])("what a note said is gone from search and index when it turned into %s", (_what, bytes, query, found) => {
+  const file = join(folder, "workspace", "memory", "a.md");
+  note("memory/a.md", "the code is swordfish\n");
+  open();
+  run(library!.sync());
+  writeFileSync(file, bytes);
+  expect(find("code swordfish")).toEqual([]);
+  expect(run(library!.sync()).issues).toHaveLength(1 - found);
+  expect(find("code swordfish")).toEqual([]);
+  expect(find(query)).toHaveLength(found);
+  expect(library!.counts().chunks).toBe(found);
+});
+
 test("files that are no notes are named with the reason and left out: binary, too large, links, pipes, sockets, missing and bad paths", async () => {
   const memory = join(folder, "workspace", "memory");
   note("memory/binary.md", "a\0b");
@@ -215,6 +232,7 @@ test("messages are found with their entry, speaker and neighbours; prompts and t
     before: { text: "And what is the dog called?" },
   });
   expect(find("samosas")[0]).toMatchObject({ speaker: "Ravi", snippet: "I will bring the samosas" });
+  expect(find("Ravi")[0]).toMatchObject({ speaker: "Ravi", snippet: "I will bring the samosas" });
 });
 
 test("a transcript that grew is followed from where it was, without anything twice", async () => {

@@ -64,11 +64,11 @@ export const agentsMethods = {
   "agents.delete": method({
     access: "operator.admin",
     params: effect({ agentId: filled(), deleteFiles: maybe(flag({ default: true })) }),
-    result: done({ agentId: filled(), removedBindings: amount() }),
+    result: done({ agentId: filled(), removedBindings: amount(), disabledJobs: maybe(list(closed({ id: filled(), name: text() }))) }),
     effect: true,
     module: "agent",
     summary:
-      "Removes an agent and what routes to it, and stops its turns. Its files are not erased: they go to `trash` in the state folder, unless other agents need them.",
+      "Removes an agent and what routes to it, stops its turns, and switches off its scheduled jobs. Its files are not erased: they go to `trash` in the state folder, unless other agents need them.",
   }),
   "agents.files.list": method({
     access: "operator.read",

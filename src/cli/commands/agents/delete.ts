@@ -18,17 +18,7 @@ const PATIENCE_MS = "60000";
 interface Removed {
   readonly removedBindings: number;
   readonly removedAllow: number;
-}
-
-const count = (many: number, one: string): string => `${many} ${one}${many === 1 ? "" : "s"}`;
-
-/** By the gateway where one runs, since it has to stop the agent's turns; else in the file. */
-async function takeOut(io: Io, view: AgentsView, agentId: string): Promise<Removed> {
-  if (lockHolder(stateLockPath(view.stateDir)) === undefined) return view.roster.remove(agentId, "cli agents delete");
-  const allowed = view.config.tools?.agentToAgent?.allow ?? [];
-  const { removedBindings } = await callGateway(io, "agents.delete", { agentId, deleteFiles: false }, { timeout: PATIENCE_MS });
-  view.reload();
-  return { removedBindings, removedAllow: allowed.filter((one) => agentKey(one) === agentId).length };
+  readonly disabledJobs: readonly Job[];
 }
 
 interface Job {
@@ -36,14 +26,22 @@ interface Job {
   readonly name: string;
 }
 
-/** Switches off the scheduled jobs of an agent that is gone: they would fail at each of their times. Gives those that were on. */
-async function disableJobs(io: Io, { stateDir }: AgentsView, agentId: string): Promise<readonly Job[]> {
-  if (lockHolder(stateLockPath(stateDir)) !== undefined) {
-    const { jobs } = await callGateway(io, "cron.list", {}, { timeout: PATIENCE_MS });
-    const own = jobs.filter((job) => job.enabled && job.agentId !== undefined && agentKey(job.agentId) === agentId);
-    for (const { id } of own) await callGateway(io, "cron.update", { id, patch: { enabled: false } }, { timeout: PATIENCE_MS });
-    return own.map(({ id, name }) => ({ id, name }));
+const count = (many: number, one: string): string => `${many} ${one}${many === 1 ? "" : "s"}`;
+
+/** By the gateway where one runs, since it has to stop the agent's turns; else in the file. */
+async function takeOut(io: Io, view: AgentsView, agentId: string): Promise<Removed> {
+  if (lockHolder(stateLockPath(view.stateDir)) === undefined) {
+    const removed = await view.roster.remove(agentId, "cli agents delete");
+    return { ...removed, disabledJobs: await disableJobs(view.stateDir, agentId) };
   }
+  const allowed = view.config.tools?.agentToAgent?.allow ?? [];
+  const { removedBindings, disabledJobs = [] } = await callGateway(io, "agents.delete", { agentId, deleteFiles: false }, { timeout: PATIENCE_MS });
+  view.reload();
+  return { removedBindings, removedAllow: allowed.filter((one) => agentKey(one) === agentId).length, disabledJobs };
+}
+
+/** Switches off the scheduled jobs of an agent that is gone, as the gateway does where one runs. Gives those that were on. */
+async function disableJobs(stateDir: string, agentId: string): Promise<readonly Job[]> {
   if (!existsSync(join(stateDir, "openclaw.db"))) return [];
   const { openStore } = await import("../../../store/index.ts");
   await using store = await openStore({ stateDir, clock: systemClock });
@@ -80,8 +78,7 @@ export const remove = defineCommand({
     const places = placesOf(agent, view);
     const folders = view.roster.foldersOf(agentId);
     if (!(await confirmed(io, agentId, places, values.force ?? false))) return io.err("nothing was changed\n");
-    const { removedBindings, removedAllow } = await takeOut(io, view, agentId);
-    const disabledJobs = await disableJobs(io, view, agentId);
+    const { removedBindings, removedAllow, disabledJobs } = await takeOut(io, view, agentId);
     const files = await view.roster.putAway(agentId, folders);
     if (values.json) return printJson(io, { agentId, ...places, removedBindings, removedAllow, disabledJobs, files });
     const style = createStyle(io.color);

@@ -3,11 +3,13 @@ import { printableName } from "../../../base/printable.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import type { AgentPort } from "../../ports.ts";
 import { shownIssues } from "../config/change.ts";
+import type { CronPort } from "../cron.ts";
 import type { CallContext } from "../handler.ts";
 import { settle, type EndingDeps } from "../sessions/endings.ts";
 
 export interface RosterChangesDeps extends Pick<EndingDeps, "clock" | "log" | "relay" | "responder" | "store"> {
   readonly roster: NonNullable<AgentPort["roster"]>;
+  readonly cron?: Pick<CronPort, "list" | "update"> | undefined;
 }
 
 /** What the file must not say becomes the caller's mistake, in the words of the check. */
@@ -63,7 +65,22 @@ async function stopTurns(agentId: string, deps: RosterChangesDeps): Promise<void
   }
 }
 
-/** Removes an agent and what routes to it, stops its turns, then puts its files away. What was said to it stays in its sessions. */
+/** Switches off the scheduled jobs of an agent that is gone: they would fail at each of their times. */
+async function disableJobs(agentId: string, { cron, log }: RosterChangesDeps): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  const disabled: { readonly id: string; readonly name: string }[] = [];
+  for (const { id, name, agentId: owner } of (await cron?.list({})) ?? []) {
+    if (owner?.trim().toLowerCase() !== agentId) continue;
+    try {
+      await cron?.update(id, { enabled: false });
+      disabled.push({ id, name });
+    } catch (error) {
+      log.warn("a scheduled job of a deleted agent stays on", { job: id, error });
+    }
+  }
+  return disabled;
+}
+
+/** Removes an agent and what routes to it, switches off its jobs, stops its turns, then puts its files away. What was said to it stays in its sessions. */
 export async function deleteAgent(
   params: MethodParams<"agents.delete">,
   deps: RosterChangesDeps,
@@ -71,7 +88,8 @@ export async function deleteAgent(
 ): Promise<MethodResult<"agents.delete">> {
   const roster = await deps.roster();
   const { agentId, removedBindings, folders } = await checked(roster.remove(params.agentId, writer("agents.delete", context)));
+  const disabledJobs = await disableJobs(agentId, deps);
   await stopTurns(agentId, deps);
   if (params.deleteFiles ?? true) await roster.putAway(agentId, folders);
-  return { ok: true, agentId, removedBindings };
+  return { ok: true, agentId, removedBindings, ...(disabledJobs.length === 0 ? {} : { disabledJobs: [...disabledJobs] }) };
 }

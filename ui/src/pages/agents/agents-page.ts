@@ -84,7 +84,7 @@ export class AgentsPage extends Page {
 
   private async discard({ id, name }: AgentLine): Promise<void> {
     const { dialogs, link, router } = this.context;
-    const body = "Its settings and the bindings to it are removed. The files of its workspace stay.";
+    const body = "Its settings and the bindings to it are removed, and its scheduled jobs are switched off. The files of its workspace stay.";
     if (!(await dialogs.confirm({ title: `Delete ${name}?`, body, yes: "Delete", danger: true }))) return;
     const gone = await this.attempt(() => link.request("agents.delete", { agentId: id, deleteFiles: false }), `${name} was deleted.`);
     if (!gone) return;

@@ -90,21 +90,21 @@ test("methods: status, providers, the choice, and refusals that say what is wron
   await expect(call("tts.setProvider", { provider: "robot", idempotencyKey: "robot" })).rejects.toThrow("INVALID_REQUEST");
 });
 
-test("words that wake the gateway are kept, cleaned, told to every client, and brought back by an empty list", async () => {
+test("words that wake the gateway are kept, cleaned, sent to every client, and brought back by an empty list", async () => {
   expect(await call("voicewake.get")).toEqual({ triggers: ["openclaw", "claude", "computer"] });
-  const told = owner.next(({ event }) => event === "voicewake.changed");
+  const notified = owner.next(({ event }) => event === "voicewake.changed");
   expect(await call("voicewake.set", { triggers: ["  hey you ", "", "x".repeat(80)], idempotencyKey: "wake" })).toEqual({
     triggers: ["hey you", "x".repeat(64)],
   });
-  expect((await told).payload).toEqual({ triggers: ["hey you", "x".repeat(64)] });
+  expect((await notified).payload).toEqual({ triggers: ["hey you", "x".repeat(64)] });
   expect(await call("voicewake.get")).toEqual({ triggers: ["hey you", "x".repeat(64)] });
   expect(await call("voicewake.set", { triggers: [], idempotencyKey: "none" })).toEqual({ triggers: ["openclaw", "claude", "computer"] });
 });
 
 test("talking is turned on for every client; its key is shown only to those who may see it", async () => {
-  const told = owner.next(({ event }) => event === "talk.mode");
+  const notified = owner.next(({ event }) => event === "talk.mode");
   expect(await call("talk.mode", { enabled: true, idempotencyKey: "talk" })).toMatchObject({ enabled: true, phase: null });
-  expect((await told).payload).toMatchObject({ enabled: true });
+  expect((await notified).payload).toMatchObject({ enabled: true });
   expect(await call("talk.config", { includeSecrets: true })).toMatchObject({ config: { talk: {} } });
   await using reader = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.read"] });
   expect(await reader.request("talk.config", {})).toMatchObject({ ok: true });

@@ -140,7 +140,7 @@ async function connect({ now, url = URL_OF_SERVICE }: EdgeDeps, { timeoutMs, sig
   const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
   signal.addEventListener("abort", () => socket.terminate(), { once: true });
   socket.once("open", () => resolve(socket));
-  // A failed connection is closed too; what happens later is told by that.
+  // A failed connection is closed too; what happens later shows there.
   socket.on("error", (error) => reject(new AppError("UNAVAILABLE", `Edge could not be reached: ${messageOf(error)}`)));
   return promise;
 }

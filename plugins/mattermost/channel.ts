@@ -98,6 +98,7 @@ function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]
     nonceWindowMs: 25_000,
     resolveTarget: TARGETS.resolveTarget,
     sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
+    albums: { most: 10, mixed: true },
     sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     sendPayload: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx, ctx.payload),
     editPreview: async (ctx) => editPreview(sender(ctx.cfg, ctx.accountId), ctx),

@@ -19,12 +19,13 @@ export {
   getFileExtension,
   mediaKindFromMime,
   mediaTypeOf,
+  mimeForExtension,
   normalizeMimeType,
   type MediaKind,
 } from "./mime.ts";
 export { opusSeconds } from "./voice.ts";
 export type { ImageFitter } from "./fit-images.ts";
-export type { FitOptions, KindRule, MediaRules, OutgoingFile } from "./outgoing.ts";
+export type { FitOptions, KindRule, MediaRules, OutgoingFile, SourceFile } from "./outgoing.ts";
 export type { MediaFile, SavedMedia } from "./saved.ts";
 
 /** Default size limit of stored files. */

@@ -70,7 +70,8 @@ export function extensionForMime(mime?: string | null): string | undefined {
   return TYPES.find(([type]) => type === wanted)?.[1];
 }
 
-function mimeForExtension(extension: string | undefined): string | undefined {
+/** `.png` → `image/png`. */
+export function mimeForExtension(extension: string | undefined): string | undefined {
   return extension === undefined ? undefined : TYPES.find(([, ...extensions]) => extensions.includes(extension))?.[0];
 }
 

@@ -24,6 +24,8 @@ export interface MediaRules {
   /** Recordings that are shown as spoken messages. `waveform`: the platform wants to be told how loud it is when. */
   readonly voice?: (KindRule & { readonly waveform?: boolean | undefined }) | undefined;
   readonly document: KindRule;
+  /** Holds for all kinds unless a setting says otherwise. */
+  readonly defaultMb?: number | undefined;
 }
 
 export interface OutgoingFile {

@@ -2,7 +2,7 @@
 
 /** Whether an Ogg file holds Opus. */
 export function isOggOpus(data: Uint8Array): boolean {
-  const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, 64));
+  const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, 128));
   return head.toString("latin1", 0, 4) === "OggS" && head.includes("OpusHead");
 }
 

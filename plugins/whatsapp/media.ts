@@ -38,7 +38,7 @@ function contentOf({ kind, data, mimeType, fileName, durationSeconds }: Outgoing
       };
     case "audio":
       return { audio: buffer, ptt: false, mimetype: mimeType };
-    case "document":
+    default:
       return { document: buffer, mimetype: mimeType, fileName, ...text };
   }
 }
@@ -67,8 +67,7 @@ export async function sendMedia(
   const caption = await render(words);
   const [first, ...more] = files;
   const album = await openAlbum(live, ctx, files);
-  const content = (file: OutgoingFile, text: string): AnyMessageContent =>
-    ({ ...contentOf(file, text, ctx.gifPlayback === true), ...album }) as AnyMessageContent;
+  const content = (file: OutgoingFile, text: string): AnyMessageContent => ({ ...contentOf(file, text, ctx.gifPlayback === true), ...album });
   const sent = await transmit(live, ctx.to, content(first, caption), ctx);
   for (const [index, file] of more.entries()) await transmit(live, ctx.to, content(file, ""), numbered(ctx, String(index + 2)));
   const isSilent = first.kind === "audio" || first.kind === "voice";

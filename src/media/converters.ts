@@ -70,18 +70,15 @@ const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   "image/bmp": "bmp",
 };
 
-const MAGICK_LIMITS = ["-limit", "memory", "512MiB", "-limit", "map", "1GiB", "-limit", "disk", "1GiB", "-limit", "time", "40"];
+const TO_JPEG = "-auto-orient -strip -background white -flatten -resize 2048x2048> -quality 80".split(" ");
+const TO_MP4 = "-c:v libx264 -preset veryfast -crf 28 -pix_fmt yuv420p -vf scale=trunc(iw/2)*2:trunc(ih/2)*2 -c:a aac -movflags +faststart -f mp4".split(" ");
+const MAGICK_LIMITS = "-limit memory 512MiB -limit map 1GiB -limit disk 1GiB -limit time 40".split(" ");
 
 /** Programs that make a JPEG of at most 2048 pixels a side, in the order in which they are tried. */
 const IMAGE_PROGRAMS: readonly { readonly command: string; args(format: string, from: string, to: string): readonly string[] }[] = [
   ...["magick", "convert"].map((command) => ({
     command,
-    args: (format: string, from: string, to: string) => [
-      ...MAGICK_LIMITS,
-      `${format}:${from}[0]`,
-      ...["-auto-orient", "-strip", "-background", "white", "-flatten", "-resize", "2048x2048>", "-quality", "80"],
-      `jpeg:${to}`,
-    ],
+    args: (format: string, from: string, to: string) => [...MAGICK_LIMITS, `${format}:${from}[0]`, ...TO_JPEG, `jpeg:${to}`],
   })),
   { command: "sips", args: (_format, from, to) => ["-s", "format", "jpeg", "-Z", "2048", from, "--out", to] },
   { command: "heif-convert", args: (_format, from, to) => ["-q", "80", from, to] },
@@ -175,11 +172,7 @@ export function createConverters({ env, warn, signal, load = loadSharp }: Conver
       return made && { data: made, mimeType: "audio/ogg" };
     },
     async toMp4(data, mimeType) {
-      const args = [
-        ...["-c:v", "libx264", "-preset", "veryfast", "-crf", "28", "-pix_fmt", "yuv420p", "-vf", "scale=trunc(iw/2)*2:trunc(ih/2)*2"],
-        ...["-c:a", "aac", "-movflags", "+faststart", "-f", "mp4"],
-      ];
-      const made = await ffmpeg(data, mimeType, ".mp4", args, `videos of type ${mimeType} are sent as documents`);
+      const made = await ffmpeg(data, mimeType, ".mp4", TO_MP4, `videos of type ${mimeType} are sent as documents`);
       return made && { data: made, mimeType: "video/mp4" };
     },
     async waveform(data) {

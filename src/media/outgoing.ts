@@ -21,7 +21,7 @@ export interface MediaRules {
   readonly image?: KindRule | undefined;
   readonly video?: KindRule | undefined;
   readonly audio?: KindRule | undefined;
-  /** Recordings that are shown as spoken messages. `waveform`: the platform wants to be told how loud it is when. */
+  /** Recordings that are shown as spoken messages. `waveform`: the platform shows how loud it is when. */
   readonly voice?: (KindRule & { readonly waveform?: boolean | undefined }) | undefined;
   readonly document: KindRule;
   /** Holds for all kinds unless a setting says otherwise. */

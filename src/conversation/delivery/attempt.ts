@@ -193,7 +193,7 @@ async function sendReadable({ mediaReadable }: DeliveryDeps, payload: RowPayload
   return sending();
 }
 
-/** A text does not get lost with its files: it goes with a line for each of them. A caller who sent files alone is told instead. */
+/** A text does not get lost with its files: it goes with a line for each of them. A caller who sent files alone gets the failure instead. */
 async function withoutFilesIfNeeded(
   sending: () => Promise<unknown>,
   outbound: ChannelOutboundAdapter,

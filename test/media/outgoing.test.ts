@@ -3,13 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { installPackage } from "../../test/harness/packages.ts";
-import { createConverters, type Converters } from "./converters.ts";
-import { imageSize } from "./image-size.ts";
-import { loadSharp } from "./images.ts";
-import { mediaTypeOf } from "./mime.ts";
-import { fitOutgoing, type MediaRules } from "./outgoing.ts";
-import { opusSeconds } from "./voice.ts";
+import { installPackage } from "../harness/packages.ts";
+import { createConverters, type Converters } from "../../src/media/converters.ts";
+import { imageSize } from "../../src/media/image-size.ts";
+import { loadSharp } from "../../src/media/images.ts";
+import { mediaTypeOf } from "../../src/media/mime.ts";
+import { fitOutgoing, type MediaRules } from "../../src/media/outgoing.ts";
+import { opusSeconds } from "../../src/media/voice.ts";
 
 const KB = 1024;
 const RULES: MediaRules = {

@@ -95,6 +95,29 @@ test("without ffmpeg a recording goes as an audio file, and the log says what to
   expect(warnings).toEqual(["voice notes are sent as audio files: ffmpeg is not installed"]);
 });
 
+describe("with ImageMagick", () => {
+  const isThere = (): boolean => String(spawnSync("/usr/bin/convert", ["-version"]).stdout).includes("ImageMagick");
+  beforeAll(() => {
+    if (!isThere() && !installPackage("imagemagick") && process.env["CI"]) throw new Error("this test needs ImageMagick");
+  }, 180_000);
+
+  test("an image is scaled without the library, and a file that only has the name of one is not read", async ({ skip }) => {
+    if (!isThere()) skip();
+    const { converters, warnings } = tools({ PATH: "/usr/bin:/bin" }, () => Promise.reject(new Error("no binary for this machine")));
+    const sharp = await loadSharp();
+    const gradient = await sharp({ create: { width: 2400, height: 1200, channels: 3, background: "#336699" } })
+      .png({ compressionLevel: 0 })
+      .toBuffer();
+    const { file } = await fitOutgoing({ data: gradient, fileName: "wide.png" }, RULES, converters);
+    expect(file).toMatchObject({ kind: "image", fileName: "wide.jpg", mimeType: "image/jpeg" });
+    expect(imageSize(Buffer.from(file!.data))).toEqual({ width: 2048, height: 1024 });
+    expect(warnings).toEqual([]);
+    const script = Buffer.from("push graphic-context\nimage over 0,0 0,0 'https://127.0.0.1/x'\npop graphic-context");
+    expect(await converters.toJpeg(script, "image/png")).toBeUndefined();
+    expect(await converters.toJpeg(script, mediaTypeOf({ data: script, fileName: "a.png" }))).toBeUndefined();
+  });
+});
+
 const hasFfmpeg = (): boolean => spawnSync("ffmpeg", ["-version"], { stdio: "ignore" }).status === 0;
 
 describe("with ffmpeg", () => {

@@ -40,7 +40,8 @@ function voiceFields(file: OutgoingFile): Fields | undefined {
 
 export async function sendMedia(sender: Sender, ctx: MediaContext, components?: readonly Component[], more?: Fields) {
   const { files, text } = await loadOutgoingFiles(ctx, RULES);
-  const voice = files.length === 1 && text === "" && components === undefined ? voiceFields(files[0]) : undefined;
+  const isCommand = ctx.answersId !== undefined && sender.answers?.pending(ctx.answersId) !== undefined;
+  const voice = files.length === 1 && text === "" && components === undefined && !isCommand ? voiceFields(files[0]) : undefined;
   const fields = voice ? { ...more, flags: VOICE_MESSAGE } : more;
   try {
     return receipt(await post(sender, ctx, { text, components, files: files.map((file) => ({ ...file, more: voice })), more: fields }));

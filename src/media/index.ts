@@ -21,6 +21,7 @@ export {
   mediaTypeOf,
   mimeForExtension,
   normalizeMimeType,
+  sniffMediaType,
   type MediaKind,
 } from "./mime.ts";
 export { opusSeconds } from "./voice.ts";

@@ -114,7 +114,8 @@ const BRANDS: readonly (readonly [brand: RegExp, mime: string])[] = [
 
 const EBML = "1a45dfa3";
 
-function sniffed(buffer: Uint8Array): string | undefined {
+/** By the first bytes alone. Undefined: they are those of no known type. */
+export function sniffMediaType(buffer: Uint8Array): string | undefined {
   const head = Buffer.from(buffer.buffer, buffer.byteOffset, Math.min(buffer.length, 64));
   const hex = head.toString("hex", 0, 16);
   if (hex.slice(8, 16) === "66747970") return BRANDS.find(([brand]) => brand.test(head.toString("latin1", 8, 12)))?.[1];
@@ -129,7 +130,7 @@ export async function detectMime(params: {
   headerMime?: string | null | undefined;
   filePath?: string | undefined;
 }): Promise<string | undefined> {
-  const bytes = params.buffer ? sniffed(params.buffer) : undefined;
+  const bytes = params.buffer ? sniffMediaType(params.buffer) : undefined;
   const name = mimeForExtension(getFileExtension(params.filePath));
   const header = normalizeMimeType(params.headerMime);
   const found = [bytes, name, header].filter((mime) => mime !== undefined);
@@ -157,7 +158,7 @@ function isText(data: Uint8Array): boolean {
 
 /** What a file is. Its content says so; its name and its sender's claim count only for types that have no signature. */
 export function mediaTypeOf(file: { readonly data: Uint8Array; readonly fileName?: string | undefined; readonly claim?: string | null | undefined }): string {
-  const content = sniffed(file.data);
+  const content = sniffMediaType(file.data);
   const named = [mimeForExtension(getFileExtension(file.fileName)), normalizeMimeType(file.claim)].filter((mime) => mime !== undefined);
   // Containers look alike: the same bytes are a recording or a film, an archive or an office file.
   if (content !== undefined) return named.find((mime) => isRefined(content, mime)) ?? content;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Recording } from "../../src/conversation/index.ts";
 import { createHooks } from "../../src/hooks/index.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import type { ChannelInboundMedia, ChannelPlugin } from "../../src/protocol/index.ts";
 import { event, openPlace, OPEN } from "./place.ts";
@@ -89,10 +89,12 @@ test("what is too large is not fetched; what is missing or larger than it was sa
 
 test("an album that comes as several messages is one message with all its files", async () => {
   const { channel } = platform({ "a.png": PNG, "b.png": PNG });
-  await using place = await openPlace(OPEN, { channel, storesMedia: true });
-  const joins = { key: "album:1", waitMs: 30 };
+  const clock = manualClock(Date.UTC(2026, 0, 1));
+  await using place = await openPlace(OPEN, { channel, clock, storesMedia: true });
+  const joins = { key: "album:1", waitMs: 500 };
   await place.inbound.accept(event("holiday", { media: [file("image", "a.png")], joins }));
   await place.inbound.accept(event("", { media: [file("image", "b.png")], joins }));
+  clock.advance(500);
   const [text] = await place.out(1);
   await place.quiet();
   expect(place.sent).toHaveLength(1);

@@ -77,6 +77,7 @@ function outboundOf(accounts: Accounts): NonNullable<DiscordChannel["outbound"]>
         return { ok: false, error: error as Error };
       }
     },
+    albums: { most: 10, mixed: true },
     sendText: async (ctx) => sendText(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => sendMedia(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     async sendPayload(ctx) {

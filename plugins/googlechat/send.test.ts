@@ -183,15 +183,10 @@ describe("files", () => {
     expect(await failure(sendFile({ mediaUrl: "/etc/passwd" }))).toMatchObject({ delivery: { state: "failed" } });
   });
 
-  test("that Google does not take from apps are named below their text, or are a typed failure", async () => {
-    await sendFile();
-    expect(seen().map(({ text }) => text)).toEqual(["see\n\n[file not sent: openclaw.plugin.json]"]);
-    expect(await failure(sendFile({ text: " " }))).toMatchObject({
-      code: "NOT_PERMITTED",
-      delivery: { state: "failed" },
-      message: expect.stringContaining("authorization of a user") as string,
-    });
-    expect(seen()).toHaveLength(1);
+  test("that Google does not take from apps are a failure that says so; those with an address go as it", async () => {
+    const note = expect.stringMatching(/^openclaw\.plugin\.json: .*authorization of a user/) as string;
+    expect(await failure(sendFile())).toMatchObject({ code: "FILES_NOT_SENT", delivery: { state: "failed", filesNotSent: [note] } });
+    expect(seen()).toHaveLength(0);
   });
 });
 

@@ -1,6 +1,16 @@
 /** Messages on their way out. */
 import type { ChannelOutboundContext, ReplyPayload } from "openclaw/plugin-sdk";
-import { asChannelError, defined, type Fields, fieldsOf, loadOutgoingFile, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
+import {
+  asChannelError,
+  defined,
+  type Fields,
+  fieldsOf,
+  filesNotSent,
+  loadOutgoingFiles,
+  type MediaRules,
+  textOf,
+  unfit,
+} from "openclaw/plugin-sdk/channel-kit";
 import { GOOGLE_CHAT_MARKERS, loadRichText, type RichTextTools, toMarkers } from "openclaw/plugin-sdk/rich-text";
 import type { GoogleChatAccount } from "./account.ts";
 import { type GoogleChatApi, isMessage, ifThere, type MessageDraft, parseTarget } from "./api.ts";
@@ -52,22 +62,26 @@ const receipt = (space: string, message: Fields) => {
   return defined({ channel: "googlechat", messageId, chatId: space, channelId: space, timestamp: Number.isNaN(at) ? undefined : at });
 };
 
+const MB = 1024 * 1024;
+const RULES: MediaRules = { channel: "googlechat", platform: "Google Chat", image: { maxBytes: 200 * MB }, document: { maxBytes: 200 * MB }, defaultMb: 20 };
+
 interface Attached {
   readonly attachment?: MessageDraft["attachment"];
-  /** Stands below the text in place of a file that Google does not take. */
+  /** Stands below the text in place of a file that Google does not take: the address that it is from. */
   readonly note?: string;
 }
 
-/** A text is sent without its file where Google does not take files of apps; a file alone is a failure. */
-async function attach({ api, account }: Sender, space: string, ctx: SendContext, mediaUrl: string): Promise<Attached> {
-  const file = await loadOutgoingFile({ ...ctx, mediaUrl }, account.maxBytes);
+/** Where Google does not take files of apps, their address goes with the text; one that has none is not sent. */
+async function attach({ api }: Sender, space: string, ctx: SendContext, mediaUrl: string): Promise<Attached> {
+  const {
+    files: [file],
+  } = await loadOutgoingFiles({ ...ctx, mediaUrl }, RULES);
   try {
     return { attachment: [{ contentName: file.fileName, attachmentDataRef: { attachmentUploadToken: await api.upload(space, file, ctx.signal) } }] };
   } catch (error) {
     if (asChannelError(error)?.status !== 403) throw error;
     if (/^https?:\/\//i.test(mediaUrl)) return { note: mediaUrl };
-    if (ctx.text.trim() === "") throw unfit("upload", `${file.fileName} was not sent: ${USER_ONLY}`, "NOT_PERMITTED");
-    return { note: `[file not sent: ${file.fileName}]` };
+    throw filesNotSent([`${file.fileName}: ${USER_ONLY}`], "upload");
   }
 }
 

@@ -1,6 +1,6 @@
 /** Messages on their way out. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
-import { asChannelError, type Fields, loadOutgoingFile, textOf, textsOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, type Fields, loadOutgoingFiles, type MediaRules, textOf, textsOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
 import { convertMarkdownTables, resolveMarkdownTableMode } from "openclaw/plugin-sdk/markdown-table-runtime";
 import type { IMessageAccount } from "./account.ts";
 import { type RunCommand, withOutgoing } from "./attachments.ts";
@@ -19,7 +19,8 @@ export interface Sender {
 
 export type SendContext = Pick<ChannelOutboundContext, "cfg" | "to" | "text"> & Partial<ChannelOutboundContext>;
 
-const MAX_FILE_BYTES = 100 * 1024 * 1024;
+const MB = 1024 * 1024;
+const RULES: MediaRules = { channel: "imessage", platform: "iMessage", image: { maxBytes: 100 * MB }, document: { maxBytes: 100 * MB } };
 /** Chats and messages that are looked through for one that was sent. */
 const LOOK_BACK = 50;
 
@@ -101,6 +102,8 @@ async function deliver(sender: Sender, ctx: SendContext, target: Target, file: s
 export async function send(sender: Sender, ctx: SendContext) {
   const target = parseTarget(ctx.to);
   if (ctx.mediaUrl === undefined) return deliver(sender, ctx, target, undefined);
-  const file = await loadOutgoingFile(ctx, MAX_FILE_BYTES);
+  const {
+    files: [file],
+  } = await loadOutgoingFiles(ctx, RULES);
   return withOutgoing(sender.account, file, sender.run, (path) => deliver(sender, ctx, target, path));
 }

@@ -1,7 +1,7 @@
 /** The channel, put together. */
 import { type ChannelPlugin, getChatChannelMeta, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
 import { listDirectoryEntriesFromSources, toDirectoryEntries } from "openclaw/plugin-sdk/directory-runtime";
-import { type AccountReader, createChannelParts, createOnboarding, realWaiting, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
+import { type AccountReader, createChannelParts, createOnboarding, filesNotSent, realWaiting, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import { createAccounts, type Environment, type IrcAccount, TEXT_LIMIT } from "./account.ts";
 import { type SessionTimes, TIMES } from "./connection/session.ts";
 import { addressPattern } from "./inbound/message.ts";
@@ -45,7 +45,7 @@ async function send(
 function withLink(text: string, mediaUrl: string | undefined): string {
   if (mediaUrl === undefined) return text;
   if (!/^https?:\/\//i.test(mediaUrl))
-    throw unfit("send", "IRC carries text only: a file can be sent as a link that starts with http, not from a folder", "UNSUPPORTED");
+    throw filesNotSent([`${mediaUrl.split(/[/\\]/).at(-1)}: IRC carries text only, so a file has to be a link that starts with http`]);
   return text.trim() === "" ? mediaUrl : `${text}\n${mediaUrl}`;
 }
 

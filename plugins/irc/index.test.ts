@@ -223,7 +223,9 @@ describe("texts", () => {
   test("a file goes as a link, or not at all", async () => {
     const { outbound } = createIrcPlugin();
     const context = { cfg: { channels: { irc: SERVER } }, to: "#x", text: "look" };
-    await expect(outbound!.sendMedia!({ ...context, mediaUrl: "/etc/passwd" })).rejects.toMatchObject({ delivery: { state: "failed" } });
+    await expect(outbound!.sendMedia!({ ...context, mediaUrl: "/etc/passwd" })).rejects.toMatchObject({
+      delivery: { state: "failed", filesNotSent: [expect.stringContaining("passwd: IRC carries text only")] },
+    });
     await expect(outbound!.sendMedia!({ ...context, mediaUrl: "https://example.org/x.png" })).rejects.toMatchObject({ delivery: { state: "retry" } });
   });
 });

@@ -78,6 +78,7 @@ function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]
     nonceWindowMs: NONCE_WINDOW_MS,
     resolveTarget: TARGETS.resolveTarget,
     sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
+    albums: { most: 10, mixed: true },
     sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     sendPayload: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx, ctx.payload),
     editPreview: async (ctx) => editPreview(sender(ctx.cfg, ctx.accountId), ctx),

@@ -92,6 +92,8 @@ test("an upload that fails is tried again without a doubt", async () => {
   await expect(file()).rejects.toMatchObject({ delivery: { state: "retry" } });
   await file();
   expect(posted().map(({ message, file_ids: files }) => [message, files.length])).toEqual([["see", 1]]);
+  await file({ mediaUrls: [media.mediaUrl, new URL("package.json", import.meta.url).pathname] });
+  expect(posted().at(-1)).toMatchObject({ message: "see", file_ids: [expect.any(String), expect.any(String)] });
   await expect(file({ mediaUrl: "/etc/passwd" })).rejects.toMatchObject({ delivery: { state: "failed" } });
 });
 

@@ -1,6 +1,6 @@
 /** Messages on their way out. */
 import type { ChannelOutboundContext, ReplyPayload } from "openclaw/plugin-sdk";
-import { asChannelError, type Fields, fieldsOf, loadOutgoingFile, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, type Fields, fieldsOf, loadOutgoingFiles, type MediaRules, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
 import { convertMarkdownTables, resolveMarkdownTableMode } from "openclaw/plugin-sdk/markdown-table-runtime";
 import { ID, type MattermostAccount } from "./account.ts";
 import { ifThere, type MattermostApi, type PostDraft } from "./api.ts";
@@ -13,7 +13,9 @@ export interface Sender {
 
 export type SendContext = Pick<ChannelOutboundContext, "cfg" | "to" | "text"> & Partial<ChannelOutboundContext>;
 
-const MAX_FILE_BYTES = 100 * 1024 * 1024;
+const MB = 1024 * 1024;
+/** As servers are set up at first. */
+const RULES: MediaRules = { channel: "mattermost", platform: "Mattermost", image: { maxBytes: 100 * MB }, document: { maxBytes: 100 * MB } };
 const ROOT_REFUSED = /^api\.post\.create_post\.(?:channel_)?root_id\./;
 
 /** Nobody's text notifies everybody: an invisible space takes `@all`, `@channel` and `@here` their meaning. */
@@ -49,19 +51,27 @@ const receipt = (post: Fields) => ({
 
 const idIn = (value: unknown): string | undefined => (typeof value === "string" && ID.test(value) ? value : undefined);
 
-/** One message, with a file where there is one and buttons where the account has them. */
+/** Uploads the files of a message. */
+async function uploaded({ api }: Sender, channelId: string, ctx: SendContext): Promise<{ readonly fileIds: string[]; readonly text: string }> {
+  const { files, text } = await loadOutgoingFiles(ctx, RULES);
+  const fileIds: string[] = [];
+  for (const file of files) fileIds.push(await api.upload(channelId, file, ctx.signal));
+  return { fileIds, text };
+}
+
+/** One message, with files where there are some and buttons where the account has them. */
 export async function send(sender: Sender, ctx: SendContext, payload?: ReplyPayload) {
   const { api, account } = sender;
   const channelId = await api.channelFor(ctx.to);
   const mediaUrl = ctx.mediaUrl ?? payload?.mediaUrl;
-  const fileIds = mediaUrl === undefined ? undefined : [await api.upload(channelId, await loadOutgoingFile({ ...ctx, mediaUrl }, MAX_FILE_BYTES), ctx.signal)];
+  const { fileIds, text } = mediaUrl === undefined ? { text: ctx.text } : await uploaded(sender, channelId, { ...ctx, mediaUrl });
   const props = attachmentsOf(account, channelId, payload);
   const nonce = ctx.nonce === undefined ? undefined : `${(await api.me()).id}:${ctx.nonce}`;
   const post = await createPost(
     sender,
     {
       channel_id: channelId,
-      message: messageText(ctx),
+      message: messageText({ ...ctx, text }),
       root_id: idIn(ctx.threadId) ?? idIn(ctx.replyToId),
       file_ids: fileIds,
       props,

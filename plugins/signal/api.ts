@@ -21,7 +21,7 @@ export interface Outgoing {
   /** Without links: their addresses are in the text. */
   readonly rich: RichText;
   readonly mentions: readonly Mention[];
-  readonly file?: FilePart | undefined;
+  readonly files?: readonly FilePart[] | undefined;
   readonly quote?: { readonly timestamp: number; readonly author: string; readonly message: string } | undefined;
   /** The message that this one takes the place of. */
   readonly editOf?: number | undefined;

@@ -88,6 +88,7 @@ function outboundOf({ sender }: Deps): NonNullable<SignalChannel["outbound"]> {
     captionLimit: 4000,
     resolveTarget: TARGETS.resolveTarget,
     sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
+    albums: { most: 10, mixed: true },
     sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     async checkSend({ cfg, accountId, signal }) {
       const { client } = sender(cfg, accountId);

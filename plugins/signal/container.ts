@@ -38,12 +38,12 @@ function refusalOf(status: number, json: unknown): Refusal | undefined {
   return { description };
 }
 
-function sendFields({ target, rich, mentions, file, quote, editOf }: Outgoing): Fields {
+function sendFields({ target, rich, mentions, files = [], quote, editOf }: Outgoing): Fields {
   return {
     recipients: [recipientOf(target)],
     ...textFields(rich),
     ...(mentions.length > 0 ? { mentions: mentions.map(({ start, length, author }) => ({ start, length, author: bareId(author) })) } : {}),
-    ...(file === undefined ? {} : { base64_attachments: [dataUri(file)] }),
+    ...(files.length === 0 ? {} : { base64_attachments: files.map(dataUri) }),
     ...(quote === undefined ? {} : { quote_timestamp: quote.timestamp, quote_author: bareId(quote.author), quote_message: quote.message }),
     ...(editOf === undefined ? {} : { edit_timestamp: editOf }),
   };

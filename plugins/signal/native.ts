@@ -41,14 +41,14 @@ function refusalOf({ status, json }: HttpAnswer): Refusal | undefined {
 
 const place = ({ kind, id }: Target): Fields => (kind === "group" ? { groupId: id } : { [kind === "person" ? "recipient" : "username"]: [bareId(id)] });
 
-function sendParams({ target, rich, mentions, file, quote, editOf }: Outgoing): Fields {
+function sendParams({ target, rich, mentions, files = [], quote, editOf }: Outgoing): Fields {
   const { text, ranges } = toStyleRanges(rich);
   return {
     ...place(target),
     message: text,
     ...(ranges.length > 0 ? { "text-style": ranges } : {}),
     ...(mentions.length > 0 ? { mention: mentions.map(({ start, length, author }) => `${start}:${length}:${bareId(author)}`) } : {}),
-    ...(file === undefined ? {} : { attachments: [dataUri(file)] }),
+    ...(files.length === 0 ? {} : { attachments: files.map(dataUri) }),
     ...(quote === undefined ? {} : { quoteTimestamp: quote.timestamp, quoteAuthor: bareId(quote.author), quoteMessage: quote.message }),
     ...(editOf === undefined ? {} : { editTimestamp: editOf }),
   };

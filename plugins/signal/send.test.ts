@@ -162,8 +162,13 @@ test.each(["native", "container"] as const)("files go along, up to mediaMaxMb an
   await file();
   const [{ text, files }] = sent(other) as [ReturnType<typeof sent>[number]];
   expect([text, files.map(({ name, data }) => [name, JSON.parse(data.toString("utf8")).id])]).toEqual(["see", [["openclaw.plugin.json", "signal"]]]);
+  await file({ mediaUrls: [mediaUrl, new URL("package.json", import.meta.url).pathname, "/etc/passwd"] });
+  const album = sent(other).at(-1)!;
+  expect([album.text, album.files.map(({ name }) => name)]).toEqual(["see\n\n[not sent: passwd could not be read]", ["openclaw.plugin.json", "package.json"]]);
   await expect(file({ mediaUrl: "/etc/passwd" })).rejects.toMatchObject({ delivery: { state: "failed" } });
-  await expect(file({}, { mediaMaxMb: 0.0001 })).rejects.toMatchObject({ delivery: { state: "failed" } });
+  await expect(file({}, { mediaMaxMb: 0.0001 })).rejects.toMatchObject({
+    delivery: { filesNotSent: [expect.stringMatching(/^openclaw\.plugin\.json is .* KB; channels\.signal\.mediaMaxMb allows /)] },
+  });
 });
 
 test.each(["native", "container"] as const)("the message tool reacts, edits and takes back (%s)", async (form) => {

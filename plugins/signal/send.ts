@@ -1,6 +1,6 @@
 /** Messages on their way out. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
-import { asChannelError, loadOutgoingFile, unfit } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, loadOutgoingFiles, type MediaRules, unfit } from "openclaw/plugin-sdk/channel-kit";
 import { resolveMarkdownTableMode } from "openclaw/plugin-sdk/markdown-table-runtime";
 import { expandLinks, type RichText, type RichTextTools } from "openclaw/plugin-sdk/rich-text";
 import type { SignalAccount } from "./account.ts";
@@ -52,14 +52,17 @@ async function withoutQuoteIfNeeded(message: Outgoing, send: (message: Outgoing)
   }
 }
 
-/** One message, with a file where there is one. */
+const MB = 1024 * 1024;
+const RULES: MediaRules = { channel: "signal", platform: "Signal", image: { maxBytes: 100 * MB }, document: { maxBytes: 100 * MB }, defaultMb: 8 };
+
+/** One message, with files where there are some. */
 export async function send(sender: Sender, ctx: SendContext) {
   const { account, client, recent } = sender;
   const target = parseTarget(ctx.to);
-  const rich = await richOf(sender, ctx);
-  const file = ctx.mediaUrl === undefined ? undefined : await loadOutgoingFile(ctx, account.maxFileBytes);
+  const { files, ...words } = ctx.mediaUrl === undefined ? { files: [], text: ctx.text, rich: ctx.rich } : await loadOutgoingFiles(ctx, RULES);
+  const rich = await richOf(sender, { ...ctx, ...words });
   const api = await client.get(ctx.signal);
-  const message: Outgoing = { target, rich, mentions: mentionsIn(rich.text, target), file, quote: quoteOf(sender, target, ctx.replyToId), signal: ctx.signal };
+  const message: Outgoing = { target, rich, mentions: mentionsIn(rich.text, target), files, quote: quoteOf(sender, target, ctx.replyToId), signal: ctx.signal };
   const timestamp = await withoutQuoteIfNeeded(message, (one) => api.send(one));
   recent.note(account.accountId, targetText(target), timestamp, { author: account.number, text: rich.text });
   return { channel: "signal", messageId: String(timestamp), chatId: targetText(target), timestamp };

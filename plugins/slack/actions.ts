@@ -70,10 +70,19 @@ function shown(raw: unknown): object {
 const send: Handler = async (workspace, action, ctx) => {
   const to = textOf(action["to"]) ?? "";
   const blocks = action["blocks"];
-  const common = { to, text: textOf(action["content"]) ?? "", threadId: textOf(action["threadTs"]) ?? ctx.toolContext?.currentThreadTs ?? null };
+  const common = {
+    cfg: ctx.cfg,
+    accountId: ctx.accountId,
+    to,
+    text: textOf(action["content"]) ?? "",
+    threadId: textOf(action["threadTs"]) ?? ctx.toolContext?.currentThreadTs ?? null,
+  };
   const blocksFor = (mrkdwn: string): readonly unknown[] | undefined => (Array.isArray(blocks) ? blocks : buttonBlocks(ctx.params["buttons"], mrkdwn));
   const mediaUrl = textOf(action["mediaUrl"]);
-  const sent = mediaUrl === undefined ? await sendText(workspace, common, blocksFor) : await sendMedia(workspace, { ...common, mediaUrl }, blocksFor);
+  const sent =
+    mediaUrl === undefined
+      ? await sendText(workspace, common, blocksFor)
+      : await sendMedia(workspace, { ...common, mediaUrl, mediaLocalRoots: ctx.mediaLocalRoots }, blocksFor);
   return { ok: true, messageId: sent.messageId, channelId: sent.channelId };
 };
 

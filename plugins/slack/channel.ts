@@ -75,6 +75,7 @@ function outboundOf(workspaces: Workspaces): NonNullable<SlackChannel["outbound"
         return { ok: false, error: error as Error };
       }
     },
+    albums: { most: 10, mixed: true },
     sendText: async (ctx) => sendText(workspaces.of(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => sendMedia(workspaces.of(ctx.cfg, ctx.accountId), ctx),
     async sendPayload(ctx) {

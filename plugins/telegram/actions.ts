@@ -72,6 +72,8 @@ const send: Handler = async (sender, ctx) => {
     "";
   if (text === "" && mediaUrl === undefined) throw unfit("message", "there is nothing to send: give message or media");
   const options = {
+    cfg: ctx.cfg,
+    accountId: ctx.accountId,
     to,
     text,
     replyToId: readStringParam(params, "replyTo") ?? readStringParam(params, "replyToId") ?? String(readNumberParam(params, "replyTo") ?? ""),
@@ -81,7 +83,10 @@ const send: Handler = async (sender, ctx) => {
     gifPlayback: params["gifPlayback"] === true,
   };
   const keyboard = keyboardOf(params["buttons"], sender.account.buttons, isDirect(parseTarget(to)));
-  const sent = mediaUrl === undefined ? await sendText(sender, options, keyboard) : await sendMedia(sender, { ...options, mediaUrl }, keyboard);
+  const sent =
+    mediaUrl === undefined
+      ? await sendText(sender, options, keyboard)
+      : await sendMedia(sender, { ...options, mediaUrl, mediaLocalRoots: ctx.mediaLocalRoots }, keyboard);
   return { ok: true, messageId: sent.messageId, chatId: sent.chatId };
 };
 

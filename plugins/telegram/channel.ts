@@ -95,6 +95,7 @@ function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]
         return { ok: false, error: error as Error };
       }
     },
+    albums: { most: 10 },
     sendText: async (ctx) => sendText(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => sendMedia(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     async sendPayload(ctx) {

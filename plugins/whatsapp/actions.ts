@@ -12,7 +12,8 @@ import {
 import { unfit } from "openclaw/plugin-sdk/channel-kit";
 import type { WhatsAppAccount, WhatsAppAccounts } from "./account.ts";
 import type { Live, LiveAccounts } from "./live.ts";
-import { mediaContent, pollContent, sendReaction, textContent, transmit } from "./send.ts";
+import { sendMedia } from "./media.ts";
+import { pollContent, sendReaction, textContent, transmit } from "./send.ts";
 
 type Handler = (live: Live, ctx: ChannelMessageActionContext) => Promise<Record<string, unknown>>;
 
@@ -36,11 +37,13 @@ const send: Handler = async (live, ctx) => {
   const mediaUrl = ["media", "mediaUrl", "path", "filePath"].map((key) => readStringParam(params, key, { trim: false })).find(Boolean);
   const text = ["message", "text", "caption"].map((key) => readStringParam(params, key, { allowEmpty: true })).find((one) => one !== undefined) ?? "";
   if (text === "" && mediaUrl === undefined) throw unfit("message", "there is nothing to send: give message or media");
-  const content =
+  const [to, replyToId] = [chatIn(ctx), readStringParam(params, "replyTo")];
+  const { cfg, accountId, mediaLocalRoots } = ctx;
+  const media = { cfg, accountId, to, text, mediaLocalRoots, replyToId, gifPlayback: params["gifPlayback"] === true, audioAsVoice: params["asVoice"] === true };
+  const sent =
     mediaUrl === undefined
-      ? textContent(text)
-      : await mediaContent({ mediaUrl, gifPlayback: params["gifPlayback"] === true, audioAsVoice: params["asVoice"] === true }, text);
-  const sent = await transmit(live, chatIn(ctx), content, { replyToId: readStringParam(params, "replyTo") });
+      ? await transmit(live, to, textContent(text), { replyToId })
+      : await sendMedia(live, { ...media, mediaUrl }, async (words) => words.text);
   return { ok: true, messageId: sent.messageId, toJid: sent.toJid };
 };
 

@@ -1,5 +1,6 @@
 /** The channel, put together. */
 import {
+  type ChannelOutboundContext,
   type ChannelPlugin,
   collectWhatsAppStatusIssues,
   getChatChannelMeta,
@@ -19,8 +20,9 @@ import { createDirectory, createResolver } from "./directory.ts";
 import type { MediaRef } from "./inbound/content.ts";
 import { createLiveAccounts, type LiveAccounts } from "./live.ts";
 import { createLogins, type LoginDeps, logout, type Logins } from "./login.ts";
+import { sendMedia } from "./media.ts";
 import { createOnboardingFor, signIn } from "./onboarding.ts";
-import { MAX_POLL_OPTIONS, mediaContent, pollContent, sendReaction, textContent, transmit } from "./send.ts";
+import { MAX_POLL_OPTIONS, pollContent, sendReaction, textContent, transmit } from "./send.ts";
 import { type Library, loadLibrary } from "./session/library.ts";
 import { notLinked, runAccount } from "./session/run.ts";
 import { BUNDLED_VERSION, createVersions } from "./session/version.ts";
@@ -79,7 +81,7 @@ async function ping(
 function outboundOf(parts: Parts): Outbound {
   const { accounts, live } = parts;
   let tools: ReturnType<typeof loadRichText> | undefined;
-  async function rendered(ctx: Parameters<NonNullable<Outbound["sendText"]>>[0]): Promise<string> {
+  async function rendered(ctx: Pick<ChannelOutboundContext, "text" | "rich">): Promise<string> {
     const { parseMarkdown, toMarkers } = await (tools ??= loadRichText());
     return toMarkers(ctx.rich ?? parseMarkdown(ctx.text, {}), WHATSAPP_MARKERS);
   }
@@ -99,7 +101,8 @@ function outboundOf(parts: Parts): Outbound {
       return resolveWhatsAppOutboundTarget({ to: address ?? to, allowFrom, mode });
     },
     sendText: async (ctx) => transmit(connected(ctx), ctx.to, textContent(await rendered(ctx)), ctx),
-    sendMedia: async (ctx) => transmit(connected(ctx), ctx.to, await mediaContent(ctx, await rendered(ctx)), ctx),
+    albums: { most: 10 },
+    sendMedia: async (ctx) => sendMedia(connected(ctx), ctx, rendered),
     async sendPoll(ctx) {
       const { messageId, toJid } = await transmit(connected(ctx), ctx.to, pollContent(ctx.poll));
       return { messageId, toJid };

@@ -171,6 +171,29 @@ test("polls, reactions, answers and voice notes go out as such", async () => {
   expect(whatsapp.media.get("Audio", note!.audioMessage!).subarray(0, 4).toString()).toBe("OggS");
 });
 
+test("pictures go out as an album with the text under the first, the same for every attempt; the text of a recording follows it", async () => {
+  await using lab = await openLab();
+  lab.start();
+  await isUp(lab);
+  const { whatsapp, bob, channel, cfg, folder } = lab;
+  const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==", "base64");
+  const mediaUrls = ["a.png", "b.png"].map((name) => join(folder, name));
+  for (const path of mediaUrls) writeFileSync(path, png);
+  const context = { cfg, accountId: "default", to: `+${bob.number}`, mediaLocalRoots: [folder] };
+  const album = { ...context, text: "both", mediaUrl: mediaUrls[0]!, mediaUrls, nonce: "n1" };
+  const { messageId } = await channel.outbound!.sendMedia!(album);
+  await channel.outbound!.sendMedia!(album);
+  const [parent, first, second] = whatsapp.world.seen.map(({ id, message, copies }) => ({ id, message, copies }));
+  expect(parent!.message.albumMessage).toMatchObject({ expectedImageCount: 2, expectedVideoCount: 0 });
+  expect([first!.id, first!.message.imageMessage!.caption, second!.message.imageMessage!.caption || ""]).toEqual([messageId, "both", ""]);
+  for (const { message } of [first!, second!]) expect(message.messageContextInfo!.messageAssociation!.parentMessageKey!.id).toBe(parent!.id);
+  expect(whatsapp.world.seen.map(({ copies }) => copies)).toEqual([2, 2, 2]);
+  const song = join(folder, "song.mp3");
+  writeFileSync(song, Buffer.concat([Buffer.from("ID3"), Buffer.alloc(100)]));
+  await channel.outbound!.sendMedia!({ ...context, text: "listen", mediaUrl: song, nonce: "n2" });
+  expect(whatsapp.world.seen.slice(3).map(({ message }) => (message.audioMessage ? "audio" : textOf(message)))).toEqual(["audio", "listen"]);
+});
+
 test("a phone that lost its session asks again, and gets the message that was sent", async () => {
   await using lab = await openLab();
   lab.start();

@@ -1,7 +1,7 @@
 /** Messages to WhatsApp: each has an id of our own choice, is stored before it leaves, and counts as sent when the server has acknowledged it. */
 import { createHash, randomBytes } from "node:crypto";
 import type { AnyMessageContent, BinaryNode, WAMessage, WAMessageKey } from "baileys";
-import type { ChannelOutboundContext, OutboundDeliveryResult, PollInput } from "openclaw/plugin-sdk";
+import type { OutboundDeliveryResult, PollInput } from "openclaw/plugin-sdk";
 import { asChannelError, ChannelError, messageOf, notSent, unfit, unsure } from "openclaw/plugin-sdk/channel-kit";
 import { isGroup, jidOf, normalAddress } from "./address.ts";
 import type { Live } from "./live.ts";
@@ -9,10 +9,6 @@ import { quietLogger } from "./session/library.ts";
 
 const ACK_MS = 20_000;
 export const MAX_POLL_OPTIONS = 12;
-const MB = 1024 * 1024;
-/** Of a document, by WhatsApp; photos and videos are smaller. */
-const MAX_FILE_BYTES = 100 * MB;
-const MAX_MEDIA_BYTES = 16 * MB;
 
 export interface SendOptions {
   /** The same for all attempts of one message. */
@@ -122,32 +118,6 @@ export async function transmit(live: Live, to: string, content: AnyMessageConten
 
 /** The text as WhatsApp formats it. A link is never looked up: that would tell its server who reads here. */
 export const textContent = (text: string): AnyMessageContent => ({ text, linkPreview: null });
-
-type MediaContext = Pick<ChannelOutboundContext, "mediaUrl" | "mediaLocalRoots" | "gifPlayback" | "audioAsVoice">;
-
-const VOICE = /^audio\/(?:ogg|opus|webm)/;
-
-/** How WhatsApp shows a file best; anything else goes as a document. */
-export async function mediaContent(ctx: MediaContext, caption: string): Promise<AnyMessageContent> {
-  const { loadWebMedia } = await import("openclaw/plugin-sdk/web-media");
-  let file: Awaited<ReturnType<typeof loadWebMedia>>;
-  try {
-    file = await loadWebMedia(ctx.mediaUrl!, { maxBytes: MAX_FILE_BYTES, ...(ctx.mediaLocalRoots ? { localRoots: ctx.mediaLocalRoots } : {}) });
-  } catch (error) {
-    throw unfit("send", `the file to send could not be read: ${messageOf(error)}`);
-  }
-  const { buffer, fileName } = file;
-  const type = (file.contentType ?? "application/octet-stream").split(";", 1)[0]!.trim().toLowerCase();
-  const text = caption.trim() === "" ? {} : { caption };
-  const fits = buffer.length <= MAX_MEDIA_BYTES;
-  if (/^image\/(?:jpe?g|png|webp)$/.test(type) && fits) return { image: buffer, mimetype: type, ...text };
-  if (/^video\/(?:mp4|3gpp|quicktime)$/.test(type) && fits) return { video: buffer, mimetype: type, gifPlayback: ctx.gifPlayback === true, ...text };
-  if (type.startsWith("audio/") && fits) {
-    const isVoice = ctx.audioAsVoice === true && VOICE.test(type);
-    return { audio: buffer, ptt: isVoice, mimetype: isVoice ? "audio/ogg; codecs=opus" : type };
-  }
-  return { document: buffer, mimetype: type, fileName: fileName ?? "file", ...text };
-}
 
 export function pollContent({ question, options, maxSelections = 1 }: PollInput): AnyMessageContent {
   const values = options.map((option) => option.trim()).filter(Boolean);

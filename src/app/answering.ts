@@ -17,6 +17,7 @@ import {
   type RunningCommands,
 } from "../conversation/index.ts";
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
+import { loadSaving } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
@@ -98,8 +99,11 @@ async function gatewayToolFor({ config, clock, leaveSentinel, requestRestart }: 
   });
 }
 
+/** Bytes of a file that a call of the tool carries itself. */
+const MAX_ATTACHED = 16 * 1024 * 1024;
+
 /** The tool with which an agent writes over channels. */
-async function messageToolFor({ config }: Core, { conversation, messages, mediaRoots, mediaReadable }: OpenConversation): Promise<Tool> {
+async function messageToolFor({ config, ids }: Core, { conversation, messages, mediaRoots, mediaReadable }: OpenConversation): Promise<Tool> {
   const { messageTool } = await loadDelivery();
   return messageTool({
     messages: await messages(),
@@ -112,6 +116,10 @@ async function messageToolFor({ config }: Core, { conversation, messages, mediaR
     },
     mediaRoots,
     readable: ({ agentId }, path) => mediaReadable(agentId, path),
+    async saveFile({ data, fileName, mimeType }) {
+      const file = { buffer: data, contentType: mimeType, originalFilename: fileName, subdir: "outbound", maxBytes: MAX_ATTACHED };
+      return (await (await loadSaving()).saveMedia(file, { stateDir: config.paths.state, ids })).path;
+    },
   });
 }
 

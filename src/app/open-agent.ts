@@ -228,10 +228,10 @@ function killAll(processes: ReturnType<Processes["list"]>): number {
 
 export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
   await using stack = new AsyncDisposableStack();
-  const { currentConfig, workspaceOf } = deps.core;
+  const { currentConfig, workspaceOf, env } = deps.core;
   const log: Logger = deps.core.log.subsystem("agent");
   const home = homedir();
-  const parts: Parts = { ...openToolParts(deps, { home, log }, stack), home, log, fitImages: lazyImageFitter(currentConfig, log) };
+  const parts: Parts = { ...openToolParts(deps, { home, log }, stack), home, log, fitImages: lazyImageFitter(currentConfig, log, env) };
   const tools = openTools(deps, parts);
   const broker = openBroker(deps, tools, parts);
   const agents = openAgents(deps, broker, parts);

@@ -54,6 +54,7 @@ export const DEFAULTS_IN_EFFECT: Readonly<Record<string, string | number | boole
   "store.retention.inboxDays": 14,
   "store.retention.journalDays": 14,
   "store.retention.mediaDays": 7,
+  "store.retention.mediaMb": 2048,
   "store.retention.outboxDays": 14,
   "store.retention.usageDays": 400,
   "tools.exec.ask": "on-miss",

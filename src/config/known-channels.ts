@@ -97,6 +97,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     buttonBytes: 100,
     setupFlags: ["token", "use-env"],
     variables: [["DISCORD_BOT_TOKEN"]],
+    mediaMaxMb: 8,
   },
   {
     id: "irc",
@@ -116,6 +117,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     buttonBytes: 2000,
     aliases: ["google-chat", "gchat"],
     setupFlags: ["token", "token-file", "use-env", "webhook-path", "webhook-url", "audience-type", "audience"],
+    mediaMaxMb: 20,
   },
   {
     id: "slack",
@@ -127,6 +129,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     buttonBytes: 2000,
     setupFlags: ["bot-token", "app-token", "use-env"],
     variables: [["SLACK_BOT_TOKEN"], ["SLACK_APP_TOKEN"], ["SLACK_USER_TOKEN"]],
+    mediaMaxMb: 20,
   },
   {
     id: "signal",

@@ -3,10 +3,11 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
+import { formatBytes } from "../base/text.ts";
 import { effectiveChannelConfig } from "../channels/index.ts";
 import { type Config, knownChannel } from "../config/index.ts";
 import type { KeepMedia, KeptMedia } from "./ports.ts";
-import { detectMime, loadSaving } from "../media/index.ts";
+import { loadSaving } from "../media/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
 
 interface Deps {
@@ -19,13 +20,28 @@ const MB = 1024 * 1024;
 const DEFAULT_MB = 5;
 const FETCH_MS = 60_000;
 /** Larger pictures are stored as files; the model sees where. */
-const MAX_IMAGE = 5 * MB;
+const MAX_IMAGE = 20 * MB;
 
-function limitOf({ config }: Deps, channel: string, accountId: string): number {
+interface Limit {
+  readonly maxBytes: number;
+  /** Where it is set. */
+  readonly setting: string;
+}
+
+const isAmount = (value: unknown): value is number => typeof value === "number" && value > 0;
+
+function limitOf({ config }: Deps, channel: string, accountId: string): Limit {
   const own = effectiveChannelConfig(config.current, channel, accountId)["mediaMaxMb"];
   const general = config.current.agents?.defaults?.mediaMaxMb;
-  const mb = [own, general, knownChannel(channel).mediaMaxMb].find((value): value is number => typeof value === "number" && value > 0) ?? DEFAULT_MB;
-  return mb * MB;
+  const mb = [own, general, knownChannel(channel).mediaMaxMb].find(isAmount) ?? DEFAULT_MB;
+  return { maxBytes: mb * MB, setting: !isAmount(own) && isAmount(general) ? "agents.defaults.mediaMaxMb" : `channels.${channel}.mediaMaxMb` };
+}
+
+/** Why a file is not there, for the model. */
+class LeftOut extends AppError {
+  constructor(name: string, bytes: number, { maxBytes, setting }: Limit) {
+    super("INVALID_INPUT", `${name} is ${formatBytes(bytes)}; ${setting} allows ${formatBytes(maxBytes)}`);
+  }
 }
 
 /** Fetches files of messages through their channel and keeps them below the state folder. */
@@ -35,22 +51,28 @@ export function mediaKeeper(deps: Deps): KeepMedia {
     if (saved.length > 0) return { kept: await Promise.all(saved.map((file) => shown(deps, file))), problems: [] };
     const fetch = deps.channels.get(channel)?.media?.fetch;
     if (!fetch) return { kept: [], problems: [`${channel} cannot fetch files here`] };
-    const maxBytes = limitOf(deps, channel, accountId);
+    const limit = limitOf(deps, channel, accountId);
     const kept: KeptMedia[] = [];
     const problems: string[] = [];
-    for (const { ref, fileName, mimeType, kind } of media) {
+    for (const asked of media) {
+      const name = asked.fileName ?? `the ${asked.kind}`;
       try {
-        const limit = AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]);
-        const file = await fetch({ cfg: structuredClone(deps.config.current), accountId, ref, maxBytes, signal: limit });
-        if (file.data.byteLength > maxBytes) throw new AppError("INVALID_INPUT", `it has ${file.data.byteLength} bytes, more than the limit of ${maxBytes}`);
-        kept.push(await store(deps, { ...file, fileName: file.fileName ?? fileName, mimeType: file.mimeType ?? mimeType }, maxBytes));
+        if ((asked.bytes ?? 0) > limit.maxBytes) throw new LeftOut(name, asked.bytes ?? 0, limit);
+        const within = AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]);
+        const file = await fetch({ cfg: structuredClone(deps.config.current), accountId, ref: asked.ref, maxBytes: limit.maxBytes, signal: within });
+        if (file.data.byteLength > limit.maxBytes) throw new LeftOut(name, file.data.byteLength, limit);
+        const fileName = file.fileName ?? asked.fileName;
+        kept.push({ ...(await store(deps, { ...file, fileName, mimeType: file.mimeType ?? asked.mimeType }, limit.maxBytes)), ...spokenFacts(asked) });
       } catch (error) {
-        problems.push(`a file (${kind}) could not be had: ${messageOf(error)}`);
+        problems.push(error instanceof LeftOut ? error.message : `${name} could not be fetched: ${messageOf(error)}`);
       }
     }
     return { kept, problems };
   };
 }
+
+const spokenFacts = ({ durationSeconds }: { readonly durationSeconds?: number | undefined }): Pick<KeptMedia, "durationSeconds"> =>
+  durationSeconds === undefined ? {} : { durationSeconds };
 
 /** A file that the plugin which received the message has stored itself. */
 export interface SavedRef {
@@ -75,7 +97,8 @@ async function shown({ config }: Deps, file: KeptMedia): Promise<KeptMedia> {
   }
 }
 
-const isPicture = (mimeType: string): boolean => /^image\/(?:png|jpeg|gif|webp)$/.test(mimeType);
+/** What a model can be shown, some of it after conversion. */
+const isPicture = (mimeType: string): boolean => /^image\/(?:png|jpeg|gif|webp|heic|heif|avif|tiff|bmp)$/.test(mimeType);
 
 async function store(
   { config, ids }: Deps,
@@ -88,9 +111,7 @@ async function store(
     { buffer, contentType: file.mimeType, originalFilename: file.fileName, keepsName: config.current.media?.preserveFilenames !== false, maxBytes },
     { stateDir: config.paths.state, ids },
   );
-  const claimed = saved.contentType ?? "application/octet-stream";
-  // A picture is what its bytes say: providers refuse a whole request for one that is none.
-  const mimeType = isPicture(claimed) && (await detectMime({ buffer })) !== claimed ? "application/octet-stream" : claimed;
+  const mimeType = saved.contentType ?? "application/octet-stream";
   const isShown = isPicture(mimeType) && buffer.length <= MAX_IMAGE;
   return { path: saved.path, mimeType, ...(isShown ? { image: { type: "image", data: buffer.toString("base64"), mimeType } } : {}) };
 }

@@ -8,7 +8,7 @@ import type { Random } from "../base/random.ts";
 import type { AllowLists, Pairing } from "../channels/index.ts";
 import type { Config } from "../config/index.ts";
 import type { InternalHooks } from "../hooks/index.ts";
-import type { ChannelPlugin, ImageContent } from "../protocol/index.ts";
+import type { ChannelInboundMedia, ChannelPlugin, ImageContent } from "../protocol/index.ts";
 import type { Routing } from "../routing/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Commands } from "./commands/commands.ts";
@@ -22,14 +22,26 @@ export interface KeptMedia {
   readonly mimeType: string;
   /** For models that see. */
   readonly image?: ImageContent;
+  readonly durationSeconds?: number;
 }
+
+/** A recording that came with a message, stored. */
+export interface Recording extends Pick<KeptMedia, "path" | "mimeType" | "durationSeconds"> {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly sessionKey: string;
+}
+
+/** Speech to text. Undefined: this recording is not transcribed. */
+export type Transcribe = (recording: Recording, signal: AbortSignal) => Promise<string | undefined>;
 
 /** Fetches and stores the files of a message. What cannot be fetched is reported in `problems`, one line each. */
 export type KeepMedia = (
   asked: {
     readonly channel: string;
     readonly accountId: string;
-    readonly media: readonly { readonly kind: string; readonly ref: unknown; readonly fileName?: string | undefined; readonly mimeType?: string | undefined }[];
+    readonly media: readonly Omit<ChannelInboundMedia, "isVoice">[];
   },
   signal: AbortSignal,
 ) => Promise<{ readonly kept: readonly KeptMedia[]; readonly problems: readonly string[] }>;
@@ -57,6 +69,8 @@ export interface ConversationDeps {
   readonly delivery: Delivery;
   readonly commands: Commands;
   readonly keepMedia?: KeepMedia;
+  /** Without it recordings are files that the model sees the path of. */
+  readonly transcribe?: Transcribe;
   /** Folders that an agent's files may be sent from; relative paths begin at the first. */
   readonly mediaRoots?: (agentId: string) => readonly string[];
   /** Takes secrets out of what is shown. */

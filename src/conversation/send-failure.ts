@@ -83,8 +83,10 @@ function byStatus(status: number, fields: Fields): SendFailure {
 function judge(error: unknown): SendFailure {
   const causes = chain(error);
   for (const fields of causes) {
-    const { state, retryAfterMs } = fieldsOf(fields["delivery"]) ?? {};
-    if (state === "failed" || state === "retry" || state === "unknown") return { state, retryAfterMs: asMs(retryAfterMs, 1) };
+    const { state, retryAfterMs, filesNotSent } = fieldsOf(fields["delivery"]) ?? {};
+    const notes = Array.isArray(filesNotSent) ? filesNotSent.filter((note) => typeof note === "string").map((note) => clip(note, MAX_WHY)) : [];
+    if (state === "failed" || state === "retry" || state === "unknown")
+      return { state, retryAfterMs: asMs(retryAfterMs, 1), ...(state === "failed" && notes.length > 0 ? { filesNotSent: notes } : {}) };
   }
   if (causes.some(connectFailed)) return { state: "retry" };
   for (const fields of causes) {

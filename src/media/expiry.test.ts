@@ -53,6 +53,25 @@ test("store.retention.mediaDays says how long", async () => {
   expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
 });
 
+test("above store.retention.mediaMb the oldest go, unless a message is open that came before them", async () => {
+  const { deps, store, file, message } = await open({ store: { retention: { mediaMb: 2 } } });
+  const heavy = (name: string, days: number): string => {
+    const path = file(name, days);
+    writeFileSync(path, Buffer.alloc(1024 * 1024));
+    utimesSync(path, new Date(NOW - days * DAY), new Date(NOW - days * DAY));
+    return path;
+  };
+  const paths = [heavy("inbound/c.png", 3), heavy("inbound/b.png", 2), heavy("outbound/a.png", 1), heavy("inbound/now.png", 0)];
+  const exist = (): boolean[] => paths.map((path) => existsSync(path));
+  expect(await expireMedia(deps)).toEqual({ removed: 2, kept: 0 });
+  expect(exist()).toEqual([false, false, true, true]);
+  paths.push(heavy("inbound/d.png", -1), heavy("inbound/e.png", -1));
+  await store.commit([message("m1", { event: {} })]);
+  deps.clock.advance(2 * DAY);
+  expect(await expireMedia(deps)).toEqual({ removed: 1, kept: 0 });
+  expect(exist()).toEqual([false, false, false, true, true, true]);
+});
+
 test("a file that a message without an end or an unsent answer names stays until they have their end", async () => {
   const { deps, store, file, message, answer } = await open();
   const [asked, sent, address, nobody] = [

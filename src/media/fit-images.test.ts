@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { silentLogger } from "../base/log/logger.ts";
 import type { ImageContent } from "../protocol/index.ts";
 import { createImageFitter } from "./fit-images.ts";
-import { imageSize } from "./fit-images.ts";
+import { imageSize } from "./image-size.ts";
 
 type Format = "png" | "jpeg" | "webp" | "gif";
 

@@ -1,4 +1,3 @@
-import type sharpLibrary from "sharp";
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
 import { messageOf, systemCode } from "../base/errors.ts";
@@ -7,61 +6,14 @@ import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { formatBytes } from "../base/text.ts";
 import type { ImageContent, TextContent } from "../protocol/index.ts";
-
-/** Size of an image in pixels. */
-interface ImageSize {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** The size in an image's header (png, jpeg, gif, webp); undefined when it cannot be read. */
-export function imageSize(bytes: Buffer): ImageSize | undefined {
-  try {
-    if (bytes.toString("latin1", 1, 4) === "PNG") return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
-    if (bytes.toString("latin1", 0, 4) === "GIF8") return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
-    if (bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP") return webpSize(bytes);
-    return bytes[0] === 0xff && bytes[1] === 0xd8 ? jpegSize(bytes) : undefined;
-  } catch {
-    // The header is truncated.
-    return undefined;
-  }
-}
-
-function webpSize(bytes: Buffer): ImageSize | undefined {
-  switch (bytes.toString("latin1", 12, 16)) {
-    case "VP8X":
-      return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 };
-    case "VP8L": {
-      const bits = bytes.readUInt32LE(21);
-      return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
-    }
-    case "VP8 ":
-      return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
-    default:
-      return undefined;
-  }
-}
-
-/** Frame headers are C0 to CF, without the tables C4, C8 and CC. */
-function jpegSize(bytes: Buffer): ImageSize | undefined {
-  let at = 2;
-  while (at < bytes.length) {
-    const marker = bytes.readUInt16BE(at);
-    if (marker >> 8 !== 0xff) return undefined;
-    const kind = marker & 0xff;
-    if (kind >= 0xc0 && kind <= 0xcf && kind !== 0xc4 && kind !== 0xc8 && kind !== 0xcc) {
-      return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
-    }
-    at += kind === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
-  }
-  return undefined;
-}
+import { createConverters } from "./converters.ts";
+import { imageSize, type ImageSize } from "./image-size.ts";
+import { loadSharp, MAX_PIXELS, resizeToJpeg, type Sharp } from "./images.ts";
+import { mediaTypeOf } from "./mime.ts";
 
 const DEFAULT_IMAGE_SIDE = 1200;
 /** Largest image that models accept. */
 const MAX_BYTES = 5 * 1024 * 1024;
-/** Larger ones are not decoded: an image of a few bytes can claim any size. */
-const MAX_PIXELS = 100_000_000;
 const DATA_URL = /^data:[^,]{0,100};base64,/;
 /** Tried in this order until the image is small enough. */
 const STEPS: readonly { readonly share: number; readonly quality: number }[] = [
@@ -78,6 +30,8 @@ export interface ImageFitterDeps {
   readonly log: Pick<Logger, "warn">;
   /** The image library; loaded with the first image that is too large. */
   readonly load?: () => Promise<Sharp>;
+  /** Where programs are looked for that convert what the library cannot read. Default: none are. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Makes images ready to be sent to a model: complete, of a supported type, and small enough. Every inbound image passes through it. */
@@ -86,19 +40,19 @@ export interface ImageFitter {
   <P extends ImageContent | TextContent>(parts: readonly P[]): Promise<readonly (P | ImageContent | TextContent)[]>;
 }
 
-type Sharp = typeof sharpLibrary;
-
-export function createImageFitter({ maxSide, log, load = async () => (await import("sharp")).default }: ImageFitterDeps): ImageFitter {
-  const library = lazy(async () => {
-    const found = await load();
-    found.cache(false);
-    return found;
-  });
+export function createImageFitter({ maxSide, log, load = loadSharp, env = {} }: ImageFitterDeps): ImageFitter {
+  const library = lazy(load);
   const sharp = (): Promise<Sharp | undefined> =>
     library().catch((error: unknown) => {
       log.warn(`images are not scaled: the library that does it cannot be loaded here (${messageOf(error)})`);
       return undefined;
     });
+
+  /** Photos of phones may need a program to be read. */
+  async function converted(sharp: Sharp, bytes: Buffer): Promise<Buffer> {
+    const converters = createConverters({ env, warn: (text) => log.warn(text), load: () => Promise.resolve(sharp) });
+    return (await converters.toJpeg(bytes, mediaTypeOf({ data: bytes })))?.data ?? bytes;
+  }
 
   async function fitted(image: ImageContent): Promise<ImageContent | TextContent> {
     const bytes = Buffer.from(image.data.replace(DATA_URL, ""), "base64");
@@ -115,7 +69,8 @@ export function createImageFitter({ maxSide, log, load = async () => (await impo
     if (!found && type !== undefined && isLight) return asSent(image, bytes, type);
     if (!found) return omitted(problem ?? `it has ${formatBytes(bytes.length)}, at most ${formatBytes(MAX_BYTES)} can be sent`);
     try {
-      return (await scaled(found, bytes, Math.min(side, longest || side))) ?? omitted("it could not be made small enough");
+      const readable = type === undefined ? await converted(found, bytes) : bytes;
+      return (await scaled(found, readable, Math.min(side, longest || side))) ?? omitted("it could not be made small enough");
     } catch (error) {
       log.warn(`an image could not be scaled: ${messageOf(error)}`);
       return omitted(problem ?? DAMAGED);
@@ -134,12 +89,7 @@ export function createImageFitter({ maxSide, log, load = async () => (await impo
 async function scaled(sharp: Sharp, bytes: Buffer, side: number): Promise<ImageContent | undefined> {
   for (const { share, quality } of STEPS) {
     const most = Math.max(1, Math.round(side * share));
-    const data = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "truncated" })
-      .autoOrient()
-      .resize({ width: most, height: most, fit: "inside", withoutEnlargement: true })
-      .flatten({ background: "#ffffff" })
-      .jpeg({ quality })
-      .toBuffer();
+    const data = await resizeToJpeg(sharp, bytes, { maxSide: most, quality });
     if (data.length <= MAX_BYTES) return { type: "image", data: data.toString("base64"), mimeType: "image/jpeg" };
   }
   return undefined;
@@ -175,10 +125,9 @@ function asSent(image: ImageContent, bytes: Buffer, mimeType: string): ImageCont
   return image.mimeType === mimeType && image.data === data ? image : { type: "image", data, mimeType };
 }
 
-/** Phone photos (HEIC, AVIF) and TIFF: no provider accepts them, the library converts them to JPEG where it can. */
-function isConvertible(bytes: Buffer): boolean {
-  const head = bytes.toString("latin1", 0, 12);
-  return /^.{4}ftyp(?:avif|avis|heic|heix|mif1|msf1)/s.test(head) || head.startsWith("II*\0") || head.startsWith("MM\0*");
-}
+/** Photos of phones and scanners: no provider accepts them, the library or a program converts them to JPEG where it can. */
+const CONVERTIBLE: ReadonlySet<string> = new Set(["image/heic", "image/heif", "image/avif", "image/tiff", "image/bmp"]);
+
+const isConvertible = (bytes: Buffer): boolean => CONVERTIBLE.has(mediaTypeOf({ data: bytes }));
 
 const omitted = (why: string): TextContent => ({ type: "text", text: `[image] omitted: ${why}.` });

@@ -5,12 +5,28 @@
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { OpenClawConfig } from "../config/index.ts";
+import type * as converters from "./converters.ts";
 import type * as expiry from "./expiry.ts";
 import type * as fitting from "./fit-images.ts";
+import type * as images from "./images.ts";
+import type * as outgoing from "./outgoing.ts";
 import type * as saved from "./saved.ts";
 
-export { detectMime, extensionForMime, extractOriginalFilename, getFileExtension, mediaKindFromMime, normalizeMimeType, type MediaKind } from "./mime.ts";
+export {
+  detectMime,
+  extensionForMime,
+  extractOriginalFilename,
+  getFileExtension,
+  mediaKindFromMime,
+  mediaTypeOf,
+  mimeForExtension,
+  normalizeMimeType,
+  sniffMediaType,
+  type MediaKind,
+} from "./mime.ts";
+export { opusSeconds } from "./voice.ts";
 export type { ImageFitter } from "./fit-images.ts";
+export type { FitOptions, KindRule, MediaRules, OutgoingFile, SourceFile } from "./outgoing.ts";
 export type { MediaFile, SavedMedia } from "./saved.ts";
 
 /** Default size limit of stored files. */
@@ -26,13 +42,25 @@ export async function loadImageFitting(): Promise<typeof fitting> {
   return import("./fit-images.ts");
 }
 
+/** Sizes of images and their conversion, loaded on first use. */
+export async function loadImages(): Promise<typeof images> {
+  return import("./images.ts");
+}
+
+/** Making files fit what a platform takes, loaded on first use. */
+export async function loadOutgoing(): Promise<typeof outgoing & Pick<typeof converters, "createConverters">> {
+  const [fitting, { createConverters }] = await Promise.all([import("./outgoing.ts"), import("./converters.ts")]);
+  return { ...fitting, createConverters };
+}
+
 /** Removing expired files, loaded on first use. */
 export async function loadExpiry(): Promise<typeof expiry> {
   return import("./expiry.ts");
 }
 
 /** Makes images small enough for models. The code is loaded with the first image. */
-export function lazyImageFitter(config: () => OpenClawConfig, log: Logger): fitting.ImageFitter {
-  const open = lazy(async () => (await import("./fit-images.ts")).createImageFitter({ maxSide: () => config().agents?.defaults?.imageMaxDimensionPx, log }));
+export function lazyImageFitter(config: () => OpenClawConfig, log: Logger, env: Readonly<Record<string, string | undefined>>): fitting.ImageFitter {
+  const maxSide = (): number | undefined => config().agents?.defaults?.imageMaxDimensionPx;
+  const open = lazy(async () => (await import("./fit-images.ts")).createImageFitter({ maxSide, log, env }));
   return async (parts) => (parts.some(({ type }) => type === "image") ? (await open())(parts) : parts);
 }

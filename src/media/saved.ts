@@ -1,11 +1,11 @@
 /** Stores received files below `<state>/media`. */
-import { writeFile } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { AppError, fileError } from "../base/errors.ts";
 import { ensureFolder, isInside } from "../base/files.ts";
 import type { Ids } from "../base/ids.ts";
 import { formatBytes } from "../base/text.ts";
-import { detectMime, extensionForMime, getFileExtension } from "./mime.ts";
+import { extensionForMime, getFileExtension, mediaTypeOf } from "./mime.ts";
 
 /** As in the entry point; not imported from there, since that imports this. */
 const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
@@ -48,17 +48,30 @@ export async function saveMedia(file: MediaFile, { stateDir, ids }: { readonly s
   const root = join(stateDir, "media");
   const folder = join(root, subdir);
   if (!isInside(root, folder)) throw new AppError("INVALID_INPUT", `media folder "${subdir}" would lie outside of ${root}; name a folder below it`);
-  const contentType = await detectMime({ buffer, headerMime: file.contentType, filePath: originalFilename });
+  const contentType = mediaTypeOf({ data: buffer, fileName: originalFilename, claim: file.contentType });
   const name = file.keepsName === false ? "" : readable(originalFilename);
   const id = `${name ? `${name}---` : ""}${ids.uuid()}${extensionForMime(contentType) ?? safeExtension(originalFilename)}`;
   const path = join(folder, id);
   ensureFolder(folder);
+  await writeWhole(path, buffer);
+  return { id, path, size: buffer.length, contentType };
+}
+
+/** Ends the names of files that are being written. One that is left over expires like any other. */
+const PARTIAL = ".part";
+
+/** All of it or nothing stands under its name, also after a crash. */
+async function writeWhole(path: string, buffer: Buffer): Promise<void> {
+  const temporary = `${path}${PARTIAL}`;
   try {
-    await writeFile(path, buffer, { mode: 0o600, flag: "wx" });
+    await using file = await open(temporary, "wx", 0o600);
+    await file.writeFile(buffer);
+    await file.sync();
+    await rename(temporary, path);
   } catch (error) {
+    await rm(temporary, { force: true });
     throw fileError(path, "could not save media", error);
   }
-  return { id, path, size: buffer.length, ...(contentType === undefined ? {} : { contentType }) };
 }
 
 function safeExtension(name: string | undefined): string {

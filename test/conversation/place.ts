@@ -5,7 +5,8 @@ import type { Agents } from "../../src/agent/index.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import type { OpenClawConfig } from "../../src/config/index.ts";
+import type { Config, OpenClawConfig } from "../../src/config/index.ts";
+import { loadKeepMedia } from "../../src/conversation/index.ts";
 import type { ChannelInbound, ChannelInboundEvent, ChannelOutboundContext, ChannelPlugin } from "../../src/protocol/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { echoAgents, type EchoDeps } from "../harness/echo-agents.ts";
@@ -47,10 +48,12 @@ type TurnOf = Agents["turn"];
 /** One life of the process, in a folder of its own or a given one. */
 export async function openPlace(
   config: OpenClawConfig,
-  over: Partial<Pick<TalkOptions, "hooks" | "commands" | "agents" | "limits">> & {
+  over: Partial<Pick<TalkOptions, "hooks" | "commands" | "agents" | "limits" | "transcribe">> & {
     readonly folder?: string;
     readonly clock?: Clock;
     readonly channel?: Partial<ChannelPlugin>;
+    /** Files of messages are fetched through the channel and stored. */
+    readonly storesMedia?: boolean;
     /** Called with each request to the model. */
     readonly heard?: EchoDeps["heard"];
     /** Stands before the agents. */
@@ -66,7 +69,9 @@ export async function openPlace(
   let wake = (): void => {};
   const channel = keepingChannel(sent, () => wake(), over.channel);
   const agents = over.agents ?? echoAgents({ store, clock, ids, folder, ...(over.heard ? { heard: over.heard } : {}) });
+  const media = { config: { current: config, paths: { state: folder } } as unknown as Config, ids, channels: { get: () => channel } };
   const talk = await openTalk({
+    ...(over.storesMedia ? { keepMedia: async (...args) => (await loadKeepMedia()).mediaKeeper(media)(...args) } : {}),
     store,
     clock,
     ids,

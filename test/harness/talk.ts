@@ -13,6 +13,7 @@ import {
   type Delivery,
   type DeliveryDeps,
   type KeepMedia,
+  type Transcribe,
 } from "../../src/conversation/index.ts";
 import type { ChannelPlugin } from "../../src/protocol/index.ts";
 import { createRouting } from "../../src/routing/index.ts";
@@ -31,6 +32,7 @@ export interface TalkOptions {
   readonly log?: Logger;
   readonly limits?: DeliveryDeps["limits"];
   readonly keepMedia?: KeepMedia;
+  readonly transcribe?: Transcribe;
   /** Whether an account can send at the moment. */
   readonly running?: (channel: string, accountId: string) => boolean;
   /** Whether an account receives at the moment. */
@@ -96,6 +98,7 @@ export async function openTalk(options: TalkOptions): Promise<Talk> {
     defaultAgentId: () => "main",
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
     ...(options.keepMedia ? { keepMedia: options.keepMedia } : {}),
+    ...(options.transcribe ? { transcribe: options.transcribe } : {}),
   });
   // Where a process before left something, the test says when it goes on.
   const [left, begun] = await Promise.all([store.read("inbox.open", { limit: 1 }), store.read("turns.unfinished", {})]);

@@ -56,7 +56,7 @@ function eventOf(kind: ChannelInboundKind, type: "direct" | "group", id: string,
       isBot: false,
     },
     mention: { mentioned: true, implicit: false, others: false, canDetect: true, botUsername: says("botUsername") },
-    media: [{ kind: "document", ref: says("ref"), mimeType: says("mimeType"), fileName: says("fileName"), bytes: 1 }],
+    media: [{ kind: "document", ref: says("ref"), mimeType: says("mimeType"), fileName: says("fileName"), bytes: 1, durationSeconds: 1, isVoice: true }],
     location: {
       latitude: 1,
       longitude: 2,

@@ -1,6 +1,5 @@
 /** What can be done in a server: people, roles, emoji, channels, events, and keeping order. */
-import { fieldsOf, numberOf, unfit } from "openclaw/plugin-sdk/channel-kit";
-import { loadFile } from "../send/media.ts";
+import { fieldsOf, loadOutgoingFiles, numberOf, type OutgoingFile, unfit } from "openclaw/plugin-sdk/channel-kit";
 import type { Sender } from "../send/sender.ts";
 import { channelIn, type Context, guildIn, type Handler, idIn, need, number, rows, text } from "./params.ts";
 
@@ -43,22 +42,25 @@ const emojiList: Handler = async (sender, ctx) => {
 const EMOJI_BYTES = 256 * 1024;
 const STICKER_BYTES = 512 * 1024;
 
-function fileOf(ctx: Context): string {
-  return need(ctx, "the picture, a path or an address", "media", "path", "filePath");
+/** A picture that is scaled until it is small enough. */
+async function pictureIn(ctx: Context, maxBytes: number): Promise<OutgoingFile> {
+  const mediaUrl = need(ctx, "the picture, a path or an address", "media", "path", "filePath");
+  const rules = { channel: "discord", platform: "Discord", image: { maxBytes }, document: { maxBytes } };
+  const { files } = await loadOutgoingFiles({ cfg: ctx.cfg, accountId: ctx.accountId, text: "", mediaUrl, mediaLocalRoots: ctx.mediaLocalRoots }, rules);
+  return files[0];
 }
 
 const emojiUpload: Handler = async (sender, ctx) => {
   const name = need(ctx, "what it is called", "emojiName", "name");
-  const file = await loadFile({ mediaUrl: fileOf(ctx), mediaLocalRoots: ctx.mediaLocalRoots }, EMOJI_BYTES);
-  if (!/^image\/(?:png|jpeg|gif|webp)$/.test(file.mimeType ?? ""))
-    throw unfit("emoji-upload", `an emoji is a PNG, JPEG, GIF or WebP, not ${file.mimeType ?? "this"}`);
+  const file = await pictureIn(ctx, EMOJI_BYTES);
+  if (!/^image\/(?:png|jpeg|gif|webp)$/.test(file.mimeType)) throw unfit("emoji-upload", `an emoji is a PNG, JPEG, GIF or WebP, not ${file.mimeType}`);
   const image = `data:${file.mimeType};base64,${Buffer.from(file.data).toString("base64")}`;
   const emoji = await sender.rest.fields("POST", `/guilds/${await guildIn(sender, ctx)}/emojis`, { json: { name, image, roles: [] }, isPatient: true });
   return { ok: true, emoji: { id: emoji["id"], name: emoji["name"] } };
 };
 
 const stickerUpload: Handler = async (sender, ctx) => {
-  const file = await loadFile({ mediaUrl: fileOf(ctx), mediaLocalRoots: ctx.mediaLocalRoots }, STICKER_BYTES);
+  const file = await pictureIn(ctx, STICKER_BYTES);
   const parts = {
     name: need(ctx, "what it is called", "stickerName", "name"),
     description: text(ctx, "stickerDesc", "desc") ?? "",

@@ -156,7 +156,15 @@ const send: Handler = async (sender, ctx) => {
   const words = text(ctx, "message", "text", "caption") ?? "";
   if (words === "" && mediaUrl === undefined) throw unfit(ctx.action, "there is nothing to send: give message or media");
   if (words.length > MAX_TEXT) throw unfit(ctx.action, `a message on Discord has up to ${MAX_TEXT} characters, not ${words.length}`);
-  const options = { to, text: words, threadId: text(ctx, "threadId"), replyToId: text(ctx, "replyTo"), silent: ctx.params["silent"] === true };
+  const options = {
+    cfg: ctx.cfg,
+    accountId: ctx.accountId,
+    to,
+    text: words,
+    threadId: text(ctx, "threadId"),
+    replyToId: text(ctx, "replyTo"),
+    silent: ctx.params["silent"] === true,
+  };
   const components = componentsOf({ buttons: ctx.params["buttons"], components: ctx.params["components"] });
   const sent =
     mediaUrl === undefined

@@ -66,7 +66,10 @@ function filesOf(message: Fields): ChannelInboundMedia[] {
     const mimeType = textOf(file["content_type"])?.split(";", 1)[0];
     const fileName = textOf(file["filename"]);
     const ref: FileRef = defined({ url, channelId, messageId, attachmentId: textOf(file["id"]), fileName, mimeType });
-    return [defined({ kind: kindOf(mimeType), ref, mimeType, fileName, bytes: numberOf(file["size"]) })];
+    const spoken = file["waveform"] === undefined ? {} : { isVoice: true };
+    return [
+      defined({ kind: kindOf(mimeType), ref, mimeType, fileName, bytes: numberOf(file["size"]), durationSeconds: numberOf(file["duration_secs"]), ...spoken }),
+    ];
   });
 }
 

@@ -1,6 +1,17 @@
 /** Files: those to send, and those that came with messages. */
-import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
-import { asChannelError, type Fields, type FilePart, fieldsOf, listOf, safeFileName, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
+import {
+  asChannelError,
+  type Fields,
+  fieldsOf,
+  filesNotSent,
+  listOf,
+  loadOutgoingFiles,
+  type MediaRules,
+  type OutgoingContext,
+  type OutgoingFile,
+  textOf,
+  unfit,
+} from "openclaw/plugin-sdk/channel-kit";
 import type { FileRef } from "../inbound/message.ts";
 import type { Component } from "./components.ts";
 import { post, type PostContext, receipt, type Sender } from "./sender.ts";
@@ -8,27 +19,40 @@ import { post, type PostContext, receipt, type Sender } from "./sender.ts";
 const MB = 1024 * 1024;
 /** What every server takes. Boosted ones take more: Discord says so itself. */
 const UPLOAD_BYTES = 10 * MB;
-const MOST_BYTES = 100 * MB;
+const VOICE_MESSAGE = 8192;
 
-type MediaContext = PostContext & Pick<ChannelOutboundContext, "text" | "mediaUrl" | "mediaLocalRoots">;
+const RULES: MediaRules = {
+  channel: "discord",
+  platform: "Discord",
+  image: { maxBytes: UPLOAD_BYTES },
+  voice: { maxBytes: UPLOAD_BYTES, waveform: true },
+  document: { maxBytes: 100 * MB },
+};
 
-export async function loadFile({ mediaUrl, mediaLocalRoots }: Pick<MediaContext, "mediaUrl" | "mediaLocalRoots">, maxBytes = MOST_BYTES): Promise<FilePart> {
-  const { loadWebMedia } = await import("openclaw/plugin-sdk/web-media");
-  try {
-    const file = await loadWebMedia(mediaUrl!, { maxBytes, ...(mediaLocalRoots ? { localRoots: mediaLocalRoots } : {}) });
-    return { data: file.buffer, fileName: safeFileName(file.fileName), ...(file.contentType === undefined ? {} : { mimeType: file.contentType }) };
-  } catch (error) {
-    throw unfit("send", `the file to send could not be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
+export type MediaContext = PostContext & OutgoingContext;
+
+/** Discord shows how loud a voice message is when, and takes no text with it. */
+function voiceFields(file: OutgoingFile): Fields | undefined {
+  const { durationSeconds, waveform = new Uint8Array(64) } = file;
+  if (file.kind !== "voice" || durationSeconds === undefined) return undefined;
+  return { duration_secs: Math.round(durationSeconds * 100) / 100, waveform: Buffer.from(waveform).toString("base64") };
 }
 
 export async function sendMedia(sender: Sender, ctx: MediaContext, components?: readonly Component[], more?: Fields) {
-  const file = await loadFile(ctx);
+  const { files, text } = await loadOutgoingFiles(ctx, RULES);
+  const isCommand = ctx.answersId !== undefined && sender.answers?.pending(ctx.answersId) !== undefined;
+  const voice = files.length === 1 && text === "" && components === undefined && !isCommand ? voiceFields(files[0]) : undefined;
+  const fields = voice ? { ...more, flags: VOICE_MESSAGE } : more;
   try {
-    return receipt(await post(sender, ctx, { text: ctx.text, components, files: [file], more }));
+    return receipt(await post(sender, ctx, { text, components, files: files.map((file) => ({ ...file, more: voice })), more: fields }));
   } catch (error) {
     if (asChannelError(error)?.status !== 413) throw error;
-    throw unfit("send", `the file has ${Math.ceil(file.data.length / MB)} MB; Discord takes up to ${UPLOAD_BYTES / MB} MB here, more in boosted servers`);
+    const large = files.filter(({ data }) => data.length > UPLOAD_BYTES);
+    throw filesNotSent(
+      (large.length > 0 ? large : files).map(
+        ({ fileName, data }) => `${fileName} is ${Math.ceil(data.length / MB)} MB; Discord takes ${UPLOAD_BYTES / MB} MB here, more in boosted servers`,
+      ),
+    );
   }
 }
 

@@ -144,6 +144,29 @@ describe("besides text", () => {
       delivery: { state: "failed" },
       message: expect.stringContaining("10 MB") as string,
     });
+    writeFileSync(join(folder, "b.txt"), "words");
+    await plugin.outbound!.sendMedia!({ ...context, nonce: "oc-two", mediaUrls: [join(folder, "a.pdf"), join(folder, "b.txt")] });
+    expect(last()).toMatchObject({ content: "see", attachments: [{ filename: "a.pdf" }, { filename: "b.txt" }] });
+  });
+
+  test("a recording is a voice message with its length and loudness", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "discord-"));
+    const page = (granule: number, body: Buffer): Buffer => {
+      const head = Buffer.alloc(28);
+      head.write("OggS", "latin1");
+      head.writeBigInt64LE(BigInt(granule), 6);
+      return Buffer.concat([head, body]);
+    };
+    const ogg = Buffer.concat([page(0, Buffer.from("OpusHead\x01\x01\0\0\0\0\0\0\0\0", "latin1")), page(72_000, Buffer.from("sound"))]);
+    writeFileSync(join(folder, "memo.ogg"), ogg);
+    const context = { cfg: cfg(), to: to(), text: "", mediaUrl: join(folder, "memo.ogg"), mediaLocalRoots: [folder], audioAsVoice: true, nonce: "oc-voice" };
+    await plugin.outbound!.sendMedia!(context);
+    const { body } = discord.server.asked.findLast(({ path }) => path.endsWith("/messages"))!;
+    const [, json = ""] = /name="payload_json"\r\n\r\n(.*)\r\n/.exec(body.toString("latin1")) ?? [];
+    expect(JSON.parse(json)).toMatchObject({
+      flags: 8192,
+      attachments: [{ filename: "memo.ogg", duration_secs: 1.5, waveform: Buffer.alloc(64).toString("base64") }],
+    });
   });
 
   test("polls have Discord's bounds", async () => {

@@ -45,9 +45,12 @@ export type PostContext = Pick<ChannelOutboundContext, "to"> &
 export interface Content {
   readonly text?: string | undefined;
   readonly components?: readonly Component[] | undefined;
-  readonly files?: readonly FilePart[] | undefined;
+  readonly files?: readonly AttachedFile[] | undefined;
   readonly more?: Fields | undefined;
 }
+
+/** `more`: further fields of the attachment. */
+type AttachedFile = FilePart & { readonly more?: Fields | undefined };
 
 /** Everybody at once is never called, and nobody is pinged by a reply. */
 export const ALLOWED_MENTIONS = { parse: ["users"], replied_user: false } as const;
@@ -80,9 +83,9 @@ function bodyOf(sender: Sender, { text = "", components, files = [], more = {} }
 }
 
 /** JSON, or a form where files go along. */
-function requestOf(body: Record<string, unknown>, files: readonly FilePart[] = []) {
+function requestOf(body: Record<string, unknown>, files: readonly AttachedFile[] = []) {
   if (files.length === 0) return { json: body };
-  const attachments = files.map(({ fileName }, id) => ({ id, filename: fileName }));
+  const attachments = files.map(({ fileName, more }, id) => ({ id, filename: fileName, ...more }));
   const parts = Object.fromEntries(files.map((file, index) => [`files[${index}]`, file]));
   return { parts: { payload_json: JSON.stringify({ ...body, attachments }), ...parts } };
 }

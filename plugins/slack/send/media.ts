@@ -1,29 +1,41 @@
 /** Files: those to send, in Slack's three steps, and those that came with messages. */
-import type { ChannelOutboundContext, OutboundDeliveryResult } from "openclaw/plugin-sdk";
-import { asChannelError, ChannelError, fieldsOf, listOf, messageOf, safeFileName, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
+import type { OutboundDeliveryResult } from "openclaw/plugin-sdk";
+import {
+  fieldsOf,
+  listOf,
+  loadOutgoingFiles,
+  type MediaRules,
+  type OutgoingContext,
+  type OutgoingFile,
+  safeFileName,
+  textOf,
+  unfit,
+  unseen,
+} from "openclaw/plugin-sdk/channel-kit";
 import type { Workspace } from "../workspace.ts";
 import { channelOf } from "./target.ts";
 import { receipt, sendText, type TextContext, threadOf } from "./text.ts";
 
-export type MediaContext = TextContext & Pick<ChannelOutboundContext, "mediaUrl" | "mediaLocalRoots">;
+export type MediaContext = TextContext & OutgoingContext;
 
-/** Until the last step nobody sees anything: what broke before may be done again. */
-async function unseen<T>(step: Promise<T>): Promise<T> {
-  return step.catch((error: unknown) => {
-    const failure = asChannelError(error);
-    if (failure?.delivery.state !== "unknown") throw error;
-    const { action, status, description, code, message, reason } = failure;
-    throw new ChannelError(message, { action, status, description, code, reason, delivery: { state: "retry" } });
-  });
-}
+const MB = 1024 * 1024;
 
-async function load({ mediaUrl, mediaLocalRoots }: MediaContext, maxBytes: number) {
-  const { loadWebMedia } = await import("openclaw/plugin-sdk/web-media");
-  try {
-    return await loadWebMedia(mediaUrl!, { maxBytes, ...(mediaLocalRoots ? { localRoots: mediaLocalRoots } : {}) });
-  } catch (error) {
-    throw unfit("send", `the file to send could not be read: ${messageOf(error)}`);
-  }
+const RULES: MediaRules = {
+  channel: "slack",
+  platform: "Slack",
+  image: { maxBytes: 1024 * MB },
+  document: { maxBytes: 1024 * MB },
+  defaultMb: 20,
+};
+
+/** Gives Slack the bytes of a file, which nobody sees until it is shared. */
+async function upload({ api }: Workspace, { data, fileName }: OutgoingFile, signal: AbortSignal | undefined): Promise<{ id: string; title: string }> {
+  const title = safeFileName(fileName);
+  const announced = await unseen(api.call("files.getUploadURLExternal", { filename: title, length: data.length }, { signal }));
+  const [url, id] = [textOf(announced["upload_url"]), textOf(announced["file_id"])];
+  if (url === undefined || id === undefined) throw unfit("files.getUploadURLExternal", "Slack named no address to upload to");
+  await unseen(api.post(url, { body: Buffer.from(data.buffer, data.byteOffset, data.length) }, "the upload of a file", signal));
+  return { id, title };
 }
 
 export async function sendMedia(
@@ -31,29 +43,26 @@ export async function sendMedia(
   ctx: MediaContext,
   blocksFor?: (mrkdwn: string) => readonly unknown[] | undefined,
 ): Promise<OutboundDeliveryResult> {
-  const { api, account } = workspace;
+  const { api } = workspace;
   const { signal } = ctx;
-  const file = await load(ctx, account.maxBytes);
+  const { files, text, rich } = await loadOutgoingFiles(ctx, RULES);
   const channel = await channelOf(workspace, ctx.to, signal);
-  const name = safeFileName(file.fileName);
-  const announced = await unseen(api.call("files.getUploadURLExternal", { filename: name, length: file.buffer.length }, { signal }));
-  const [url, id] = [textOf(announced["upload_url"]), textOf(announced["file_id"])];
-  if (url === undefined || id === undefined) throw unfit("files.getUploadURLExternal", "Slack named no address to upload to");
-  await unseen(api.post(url, { body: file.buffer }, "the upload of a file", signal));
+  const uploaded = [];
+  for (const file of files) uploaded.push(await upload(workspace, file, signal));
   // With buttons the text is a message of its own: a file's comment has none.
   const isSplit = blocksFor?.("") !== undefined;
-  const comment = ctx.text.trim() === "" || isSplit ? undefined : await workspace.render(ctx.text, ctx.rich);
+  const comment = text.trim() === "" || isSplit ? undefined : await workspace.render(text, rich);
   const done = await api.call(
     "files.completeUploadExternal",
-    { files: [{ id, title: name }], channel_id: channel, initial_comment: comment, thread_ts: threadOf(ctx) },
+    { files: uploaded, channel_id: channel, initial_comment: comment, thread_ts: threadOf(ctx) },
     { signal, lane: channel },
   );
-  if (isSplit) return sendText(workspace, ctx, blocksFor);
+  if (isSplit) return sendText(workspace, { ...ctx, text, rich }, blocksFor);
   const shares = fieldsOf(fieldsOf(listOf(done["files"])[0])?.["shares"]);
   const share = ["public", "private"].map((kind) => fieldsOf(listOf(fieldsOf(shares?.[kind])?.[channel])[0])).find(Boolean);
   // Where it is shown is known later: until then the file's id names it.
   const ts = textOf(share?.["ts"]);
-  return ts === undefined ? { channel: "slack", messageId: id, channelId: channel, chatId: channel } : receipt(channel, ts);
+  return ts === undefined ? { channel: "slack", messageId: uploaded[0]?.id ?? "", channelId: channel, chatId: channel } : receipt(channel, ts);
 }
 
 /** Downloads a file of a message. */

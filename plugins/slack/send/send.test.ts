@@ -122,6 +122,14 @@ describe("a file", () => {
     expect(lab.slack.files.asked.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
 
+  test("among several is shared with them in one message", async () => {
+    const mediaUrls = [file("notes.txt", "words"), file("more.txt", "more")];
+    await sendFile({ mediaUrl: mediaUrls[0], mediaUrls });
+    const { text, files } = seen().at(-1)!;
+    expect([text, files.map(({ name }) => name)]).toEqual(["*look*", ["notes.txt", "more.txt"]]);
+    expect(seen()).toHaveLength(1);
+  });
+
   test("that breaks on the way up may be sent again; after the last step nobody knows", async () => {
     lab.slack.files.faults.add({ reset: true });
     expect(await failed(sendFile())).toMatchObject({ delivery: { state: "retry" } });

@@ -56,7 +56,16 @@ const TIMEOUT_MS = 60_000;
 /** Uploads take as long as the line is slow. */
 const UPLOAD_TIMEOUT_MS = 300_000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-const UPLOADS: ReadonlySet<string> = new Set(["sendPhoto", "sendVideo", "sendAnimation", "sendAudio", "sendVoice", "sendDocument", "sendVideoNote"]);
+const UPLOADS: ReadonlySet<string> = new Set([
+  "sendPhoto",
+  "sendVideo",
+  "sendAnimation",
+  "sendAudio",
+  "sendVoice",
+  "sendDocument",
+  "sendVideoNote",
+  "sendMediaGroup",
+]);
 
 /** `file_path` is the server's word: nothing in it leaves the bot's folder. */
 function filePath(path: string): string {

@@ -50,7 +50,8 @@ function mediaOf(message: Fields): ChannelInboundMedia[] {
     const mimeType = textOf(raw["mime_type"]) ?? (key === "sticker" ? stickerType(raw) : otherwise);
     const facts = defined({ mimeType, fileName: textOf(raw["file_name"]) });
     const ref: FileRef = { fileId, ...facts };
-    found.push(defined({ kind, ref, ...facts, bytes: numberOf(raw["file_size"]) }));
+    const spoken = key === "voice" ? { isVoice: true } : {};
+    found.push(defined({ kind, ref, ...facts, bytes: numberOf(raw["file_size"]), durationSeconds: numberOf(raw["duration"]), ...spoken }));
   }
   return found;
 }

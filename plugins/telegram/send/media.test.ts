@@ -38,19 +38,15 @@ describe("a file", () => {
     expect(lab.seen()[0]!.media!.data.equals(Buffer.from(bytes))).toBe(true);
   });
 
-  test.each<[string, Parameters<typeof uploadKind>[0], string]>([
-    ["a picture", { mimeType: "image/jpeg", bytes: 1 }, "photo"],
-    ["a picture that is too large for one", { mimeType: "image/png", bytes: 11_000_000 }, "document"],
-    ["a drawing", { mimeType: "image/svg+xml", bytes: 1 }, "document"],
-    ["a video", { mimeType: "video/mp4", bytes: 1 }, "video"],
-    ["a video that plays like a GIF", { mimeType: "video/mp4", bytes: 1, gifPlayback: true }, "animation"],
-    ["a video that Telegram does not play", { mimeType: "video/x-matroska", bytes: 1 }, "document"],
-    ["a song", { mimeType: "audio/mpeg", bytes: 1 }, "audio"],
-    ["a voice message", { mimeType: "audio/ogg; codecs=opus", bytes: 1, audioAsVoice: true }, "voice"],
-    ["a recording", { mimeType: "audio/ogg", bytes: 1 }, "document"],
-    ["sound that is no voice message", { mimeType: "audio/flac", bytes: 1, audioAsVoice: true }, "document"],
-    ["something", { mimeType: undefined, bytes: 1 }, "document"],
-  ])("%s", (_, facts, kind) => expect(uploadKind(facts)).toBe(kind));
+  test.each<[string, Parameters<typeof uploadKind>, string]>([
+    ["a picture", [{ kind: "image", mimeType: "image/jpeg" }], "photo"],
+    ["a picture that is no photo", [{ kind: "document", mimeType: "image/svg+xml" }], "document"],
+    ["a video", [{ kind: "video", mimeType: "video/mp4" }], "video"],
+    ["a video that plays like a GIF", [{ kind: "video", mimeType: "video/mp4" }, true], "animation"],
+    ["a song", [{ kind: "audio", mimeType: "audio/mpeg" }], "audio"],
+    ["a voice message", [{ kind: "voice", mimeType: "audio/ogg" }], "voice"],
+    ["a recording", [{ kind: "document", mimeType: "audio/ogg" }], "document"],
+  ])("%s", (_, facts, kind) => expect(uploadKind(...facts)).toBe(kind));
 
   test.each([
     ['a"; filename="x.exe', "a__ filename__x.exe"],
@@ -85,6 +81,27 @@ describe("a file", () => {
         .map(({ method }) => method)
         .filter((method) => method.startsWith("send")),
     ).toEqual(["sendVoice", "sendAudio"]);
+  });
+
+  test("that is too large is noted below the text, and the others are sent", async () => {
+    const [small, large] = [file("a.png", PNG), file("b.bin", Buffer.alloc(2 * 1024 * 1024))];
+    const cfg = { ...lab.contextOf({}).cfg, agents: { defaults: { mediaMaxMb: 1 } } };
+    await sendFile({ cfg, text: "look", mediaUrl: small, mediaUrls: [small, large] });
+    expect(lab.seen()).toMatchObject([{ text: "look\n\n[not sent: b.bin is 2 MB; agents.defaults.mediaMaxMb allows 1 MB]", media: { kind: "photo" } }]);
+    expect(await failed(sendFile({ cfg, text: "look", mediaUrl: large }))).toMatchObject({
+      delivery: { state: "failed", filesNotSent: ["b.bin is 2 MB; agents.defaults.mediaMaxMb allows 1 MB"] },
+    });
+  });
+
+  test.each([
+    ["pictures", ["a.png", "b.png"], ["photo", "photo"]],
+    ["a picture and a text", ["a.png", "notes.txt"], ["document", "document"]],
+  ])("among several: %s are one album with the text under the first", async (_, names, kinds) => {
+    const paths = names.map((name) => file(name, name.endsWith(".png") ? PNG : "words"));
+    const result = await sendFile({ text: "**all**", mediaUrl: paths[0], mediaUrls: paths });
+    expect(lab.seen()).toMatchObject([{ text: "all", entities: [{ type: "bold" }], media: { kind: kinds[0] } }, { media: { kind: kinds[1] } }]);
+    expect(lab.telegram.calls().filter(({ method }) => method.startsWith("send"))).toMatchObject([{ method: "sendMediaGroup" }]);
+    expect(result.messageId).toBe(String(lab.seen()[0]!.id));
   });
 
   test("outside of the folders that may be read goes nowhere", async () => {

@@ -1,40 +1,43 @@
 /** Files: those to send, and those that came with messages. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
-import { asChannelError, fieldsOf, messageOf, safeFileName, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
+import {
+  asChannelError,
+  fieldsOf,
+  loadOutgoingFiles,
+  type MediaRules,
+  type OutgoingFile,
+  type OutgoingFiles,
+  safeFileName,
+  textOf,
+  unfit,
+} from "openclaw/plugin-sdk/channel-kit";
 import type { TelegramClient } from "../api/client.ts";
 import type { Keyboard } from "./buttons.ts";
-import { type Detour, post, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
+import { type Detour, post, type Posted, type PostFields, postFields, receipt, type Sender } from "./sender.ts";
 import { cannotParse, removeStale, sendText, type TextContext } from "./text.ts";
 
-export type MediaContext = TextContext & Pick<ChannelOutboundContext, "mediaUrl" | "mediaLocalRoots" | "gifPlayback" | "audioAsVoice">;
+export type MediaContext = TextContext &
+  Pick<ChannelOutboundContext, "cfg" | "accountId" | "mediaUrl" | "mediaUrls" | "mediaLocalRoots" | "gifPlayback" | "audioAsVoice">;
 
 export type UploadKind = "photo" | "video" | "animation" | "audio" | "voice" | "document";
 
 const MB = 1024 * 1024;
-const MAX_PHOTO_BYTES = 10 * MB;
-const MAX_FILE_BYTES = 50 * MB;
 const MAX_CAPTION = 1024;
 
-const PHOTOS = /^image\/(?:jpe?g|png|webp)$/;
-const VIDEOS = /^video\/(?:mp4|quicktime)$/;
-const SONGS = /^audio\/(?:mpeg|mp3|mp4|x-m4a|m4a|aac)$/;
-const VOICES = /^audio\/(?:ogg|opus|mpeg|mp3|mp4|x-m4a|m4a)$/;
+const RULES: MediaRules = {
+  channel: "telegram",
+  platform: "Telegram",
+  image: { maxBytes: 10 * MB, types: ["image/jpeg", "image/png", "image/webp"] },
+  video: { maxBytes: 50 * MB, types: ["video/mp4", "video/quicktime"] },
+  audio: { maxBytes: 50 * MB, types: ["audio/mpeg", "audio/mp4", "audio/x-m4a", "audio/aac"] },
+  voice: { maxBytes: 50 * MB, types: ["audio/mpeg", "audio/mp4", "audio/x-m4a"] },
+  document: { maxBytes: 50 * MB },
+};
 
-interface FileFacts {
-  readonly mimeType: string | undefined;
-  readonly bytes: number;
-  readonly gifPlayback?: boolean | undefined;
-  readonly audioAsVoice?: boolean | undefined;
-}
-
-/** How Telegram shows a file best. What it would refuse in that form goes as a document. */
-export function uploadKind({ mimeType = "", bytes, gifPlayback, audioAsVoice }: FileFacts): UploadKind {
-  const type = mimeType.split(";", 1)[0]!.trim().toLowerCase();
-  if (type === "image/gif" || (gifPlayback === true && VIDEOS.test(type))) return "animation";
-  if (PHOTOS.test(type)) return bytes <= MAX_PHOTO_BYTES ? "photo" : "document";
-  if (VIDEOS.test(type)) return "video";
-  if (audioAsVoice === true && VOICES.test(type)) return "voice";
-  return SONGS.test(type) ? "audio" : "document";
+/** How Telegram shows a file best. */
+export function uploadKind({ kind, mimeType }: Pick<OutgoingFile, "kind" | "mimeType">, gifPlayback?: boolean): UploadKind {
+  if (mimeType === "image/gif" || (gifPlayback === true && kind === "video")) return "animation";
+  return kind === "image" ? "photo" : kind;
 }
 
 /** A name that cannot leave its header. */
@@ -76,15 +79,6 @@ const plainCaption =
     return { ...rest, caption: plain };
   };
 
-async function load(ctx: MediaContext) {
-  const { loadWebMedia } = await import("openclaw/plugin-sdk/web-media");
-  try {
-    return await loadWebMedia(ctx.mediaUrl!, { maxBytes: MAX_FILE_BYTES, ...(ctx.mediaLocalRoots ? { localRoots: ctx.mediaLocalRoots } : {}) });
-  } catch (error) {
-    throw unfit("sendMedia", `the file to send could not be read: ${messageOf(error)}`);
-  }
-}
-
 /** The file is out, its text is not: trying all of it again would show the file twice. */
 function afterFile(error: unknown): unknown {
   const failure = asChannelError(error);
@@ -92,36 +86,74 @@ function afterFile(error: unknown): unknown {
   return failure.withDelivery({ state: "unknown" }, `the file was sent, but its text was not: ${failure.message}`);
 }
 
-/** One message with the file and its text; two where the text is longer than a caption may be. */
-export async function sendMedia(sender: Sender, ctx: MediaContext, keyboard?: Keyboard) {
-  const file = await load(ctx);
-  const kind = uploadKind({ mimeType: file.contentType, bytes: file.buffer.length, gifPlayback: ctx.gifPlayback, audioAsVoice: ctx.audioAsVoice });
-  const rendered = ctx.text.trim() === "" ? undefined : await sender.render(ctx.text, ctx.rich, sender.account.tables);
-  const caption = rendered !== undefined && rendered.plain.length <= MAX_CAPTION ? rendered : undefined;
-  const isSplit = rendered !== undefined && caption === undefined;
-  const fields: MediaFields = {
-    ...postFields(sender, ctx),
-    kind,
-    ...(caption ? { caption: caption.html, parse_mode: "HTML" } : {}),
-    ...(keyboard && !isSplit ? { reply_markup: keyboard } : {}),
-  };
-  const posted = await post(
+interface MediaPost {
+  readonly files: OutgoingFiles["files"];
+  readonly fields: MediaFields;
+  readonly plain: string;
+}
+
+function postFile(sender: Sender, ctx: MediaContext, { files: [file], fields, plain }: MediaPost): Promise<Posted> {
+  return post(
     sender,
     fields,
     ({ kind: as, ...rest }) => {
-      const upload = sender.client.upload(file.buffer, uploadName(file.fileName, as));
+      const upload = sender.client.upload(file.data, uploadName(file.fileName, as));
       return sender.client.call(METHODS[as], { ...rest, [as]: upload } as never, { signal: ctx.signal });
     },
-    [asDocument, plainCaption(caption?.plain ?? "")],
+    [asDocument, plainCaption(plain)],
   );
+}
+
+/** Albums hold photos and videos, or only recordings, or only documents. */
+function albumKind(files: OutgoingFiles["files"], gifPlayback: boolean | undefined): (file: OutgoingFile) => UploadKind {
+  const kinds = files.map((file) => uploadKind(file, gifPlayback));
+  const isVisual = kinds.every((kind) => kind === "photo" || kind === "video");
+  const isMusic = kinds.every((kind) => kind === "audio");
+  return (file) => (isVisual || isMusic ? uploadKind(file, gifPlayback) : "document");
+}
+
+/** Several files in one request: all of them are shown, or none. */
+function postAlbum(sender: Sender, ctx: MediaContext, { files, fields, plain }: MediaPost): Promise<Posted> {
+  const kindOf = albumKind(files, ctx.gifPlayback);
+  return post(
+    sender,
+    fields,
+    async ({ kind: as, caption, parse_mode, ...rest }) => {
+      const media = files.map((file, index) => {
+        const kind = as === "document" ? "document" : kindOf(file);
+        const text = index === 0 && caption !== undefined ? { caption, ...(parse_mode === undefined ? {} : { parse_mode }) } : {};
+        return { type: kind, media: sender.client.upload(file.data, uploadName(file.fileName, kind)), ...text };
+      });
+      const posted = await sender.client.call("sendMediaGroup", { ...rest, media } as never, { signal: ctx.signal });
+      for (const { chat, message_id } of posted.slice(1)) sender.sent(String(chat.id), message_id);
+      return posted[0]!;
+    },
+    [asDocument, plainCaption(plain)],
+  );
+}
+
+/** One message with the files and their text; two where the text is longer than a caption may be, or stands over buttons that an album cannot have. */
+export async function sendMedia(sender: Sender, ctx: MediaContext, keyboard?: Keyboard) {
+  const { files, text, rich } = await loadOutgoingFiles(ctx, RULES);
+  const rendered = text.trim() === "" ? undefined : await sender.render(text, rich, sender.account.tables);
+  const isAlbum = files.length > 1;
+  const caption = rendered !== undefined && rendered.plain.length <= MAX_CAPTION && !(isAlbum && keyboard) ? rendered : undefined;
+  const isSplit = rendered !== undefined && caption === undefined;
+  const fields: MediaFields = {
+    ...postFields(sender, ctx),
+    kind: uploadKind(files[0], ctx.gifPlayback),
+    ...(caption ? { caption: caption.html, parse_mode: "HTML" } : {}),
+    ...(keyboard && !isSplit && !isAlbum ? { reply_markup: keyboard } : {}),
+  };
+  const posted = await (isAlbum ? postAlbum : postFile)(sender, ctx, { files, fields, plain: caption?.plain ?? "" });
   if (!isSplit) {
     if (ctx.stalePreviewId) await removeStale(sender, ctx, fields.chat_id);
     return receipt(posted, fields.chat_id);
   }
   const { replyToId: _reply, ...rest } = ctx;
   try {
-    const text = await sendText(sender, rest, keyboard);
-    return { ...text, meta: { mediaMessageId: String(posted.message_id) } };
+    const after = await sendText(sender, { ...rest, text, rich }, keyboard);
+    return { ...after, meta: { mediaMessageId: String(posted.message_id) } };
   } catch (error) {
     throw afterFile(error);
   }

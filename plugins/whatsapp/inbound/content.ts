@@ -22,6 +22,8 @@ interface FileMessage {
   readonly mimetype?: string | null;
   readonly fileLength?: unknown;
   readonly fileName?: string | null;
+  readonly seconds?: number | null;
+  readonly ptt?: boolean | null;
 }
 
 function mediaOf(type: MediaRef["type"], file: FileMessage | null | undefined): Media | undefined {
@@ -37,7 +39,16 @@ function mediaOf(type: MediaRef["type"], file: FileMessage | null | undefined): 
     mimeType,
     fileName,
   });
-  return defined({ kind: type, ref, mimeType, fileName, bytes: Number.isFinite(bytes) ? bytes : undefined });
+  const spoken = file.ptt ? { isVoice: true } : {};
+  return defined({
+    kind: type,
+    ref,
+    mimeType,
+    fileName,
+    bytes: Number.isFinite(bytes) ? bytes : undefined,
+    durationSeconds: file.seconds || undefined,
+    ...spoken,
+  });
 }
 
 export function mediaIn(content: proto.IMessage): Media[] {

@@ -202,6 +202,7 @@ export const store = group("Where durable state is kept.", {
     journalDays: count("Steps of finished turns."),
     usageDays: count("Token and cost records."),
     mediaDays: count("Files that came with messages."),
+    mediaMb: count("Megabytes that stored files may take; the oldest are removed first."),
     archiveDays: whole("Transcripts of sessions that were not used for so many days are compressed. They stay readable. Off when absent.", { minimum: 7 }),
   }),
 });

@@ -1,6 +1,7 @@
 /** One attempt: the content of a row is handed to its channel, or to the plugin that waits for it. */
+import { basename } from "node:path";
 import { withAccountKeys } from "../../base/account-keys.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { PollInput, RichText, ChannelOutboundAdapter, ReplyKind, ReplyPayload, ChannelOutboundContext } from "../../protocol/index.ts";
@@ -14,6 +15,8 @@ export interface RowPayload {
   readonly text: string;
   readonly rich?: RichText;
   readonly mediaUrl?: string;
+  /** All files of an album, the first of which is `mediaUrl`. */
+  readonly mediaUrls?: readonly string[];
   readonly replyToId?: string;
   readonly threadId?: string | number;
   readonly previewId?: string;
@@ -111,10 +114,10 @@ export function createLiveTargets(): LiveTargets {
   };
 }
 
-function payloadOf({ mediaUrl, replyToId, audioAsVoice, isError, channelData }: RowPayload, text: string): ReplyPayload {
+function payloadOf({ mediaUrl, mediaUrls, replyToId, audioAsVoice, isError, channelData }: RowPayload, text: string): ReplyPayload {
   return {
     ...(text === "" ? {} : { text }),
-    ...(mediaUrl === undefined ? {} : { mediaUrl, mediaUrls: [mediaUrl] }),
+    ...(mediaUrl === undefined ? {} : { mediaUrl, mediaUrls: [...(mediaUrls ?? [mediaUrl])] }),
     ...(replyToId === undefined ? {} : { replyToId }),
     ...(audioAsVoice ? { audioAsVoice } : {}),
     ...(isError ? { isError } : {}),
@@ -189,6 +192,40 @@ function send(outbound: ChannelOutboundAdapter, payload: RowPayload, context: Ch
   return outbound.sendText(text === context.text ? plain : { ...plain, text, rich: undefined });
 }
 
+const filesOf = ({ mediaUrl, mediaUrls }: RowPayload): readonly string[] => mediaUrls ?? (mediaUrl === undefined ? [] : [mediaUrl]);
+
+/** Sends after each file may leave this machine. */
+async function sendReadable({ mediaReadable }: DeliveryDeps, payload: RowPayload, sending: () => Promise<unknown>): Promise<unknown> {
+  for (const url of mediaReadable ? filesOf(payload) : []) {
+    try {
+      await mediaReadable?.(payload.agentId, url);
+    } catch (error) {
+      const delivery = { state: "failed", filesNotSent: [`${basename(url)} may not be sent`] };
+      throw Object.assign(new AppError("PERMISSION_DENIED", messageOf(error), { cause: error }), { delivery });
+    }
+  }
+  return sending();
+}
+
+/** A text does not get lost with its files: it goes with a line for each of them. A caller who sent files alone gets the failure instead. */
+async function withoutFilesIfNeeded(
+  sending: () => Promise<unknown>,
+  outbound: ChannelOutboundAdapter,
+  { kind, text, rich, mediaUrl }: RowPayload,
+  context: ChannelOutboundContext,
+): Promise<unknown> {
+  try {
+    return await sending();
+  } catch (error) {
+    const { filesNotSent } = classifyFailure(error);
+    if (mediaUrl === undefined || !filesNotSent?.length || !outbound.sendText || (kind === "send" && text === "")) throw error;
+    const withNotes = (words: string): string => [words, ...filesNotSent.map((note) => `[not sent: ${note}]`)].filter(Boolean).join("\n\n");
+    const { mediaUrl: _url, mediaUrls: _urls, mediaLocalRoots: _roots, ...plain } = context;
+    const sent = await outbound.sendText({ ...plain, text: withNotes(text), ...(rich ? { rich: { ...rich, text: withNotes(rich.text) } } : {}) });
+    return { ...sent, filesNotSent: filesNotSent.join("; ") };
+  }
+}
+
 interface AttemptOptions {
   /** An earlier attempt may have arrived. */
   readonly isRepeat: boolean;
@@ -217,13 +254,13 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
     const stop = (): void => end(new AppError("CANCELLED", "the process stopped while this was being sent"));
     stopping.addEventListener("abort", stop, { once: true });
     try {
-      if (payload.mediaUrl !== undefined) await Promise.race([deps.mediaReadable?.(payload.agentId, payload.mediaUrl), over]);
       const context: ChannelOutboundContext = {
         cfg: deps.config(),
         to: row.target,
         text: payload.text,
         accountId: row.account,
         mediaUrl: payload.mediaUrl,
+        mediaUrls: payload.mediaUrls,
         mediaLocalRoots: payload.mediaUrl === undefined ? undefined : deps.mediaRoots?.(payload.agentId),
         gifPlayback: payload.gifPlayback,
         replyToId: payload.replyToId,
@@ -241,7 +278,7 @@ export function createAttempt(deps: DeliveryDeps, { attemptMs }: DeliveryLimits)
       const sending = Promise.resolve(
         previewId !== undefined && edit
           ? edit.call(outbound, { ...context, previewId, payload: wholeOf(payload) })
-          : send(outbound, payload, context, row.channel),
+          : withoutFilesIfNeeded(() => sendReadable(deps, payload, () => send(outbound, payload, context, row.channel)), outbound, payload, context),
       );
       // What comes after the time limit is ignored.
       sending.catch(() => undefined);

@@ -37,7 +37,8 @@ function reportOf(ids: readonly number[], ended: ReadonlyMap<number, OutboxRow>,
           ? "unknown"
           : "pending";
   const waiting = state === "pending" ? rows.find((row) => row?.why) : undefined;
-  const why = bad?.why ?? waiting?.why ?? undefined;
+  const left = receipts.flatMap(({ filesNotSent }) => (typeof filesNotSent === "string" ? [`not sent: ${filesNotSent}`] : []));
+  const why = bad?.why ?? waiting?.why ?? left[0];
   const receipt = receipts.at(-1);
   return { state, messageIds, rowIds: ids, ...(why === undefined ? {} : { why }), ...(receipt ? { receipt } : {}) };
 }

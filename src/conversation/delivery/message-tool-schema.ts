@@ -9,6 +9,7 @@ const number = (description: string): Schema => ({ type: "number", description }
 const texts = (description: string): Schema => ({ type: "array", items: { type: "string" }, description });
 
 const PLAIN = [
+  "buffer",
   "filename",
   "contentType",
   "mimeType",

@@ -72,8 +72,16 @@ export interface MessageToolDeps {
   readonly mediaRoots?: (agentId: string) => readonly string[];
   /** Rejects when a path may not be handed to a channel. Addresses are let through. */
   readonly readable?: (context: ToolContext, path: string) => Promise<void>;
+  /** Stores a file that a call carries as text; gives its path. */
+  readonly saveFile?: (file: AttachedFile) => Promise<string>;
   /** The channel whose actions are offered; all of them when there is none. */
   readonly channel?: string;
+}
+
+interface AttachedFile {
+  readonly data: Buffer;
+  readonly fileName: string | undefined;
+  readonly mimeType: string | undefined;
 }
 
 type Params = Readonly<Record<string, unknown>>;
@@ -183,6 +191,15 @@ function channelDataOf(params: Params, channel: string | undefined): { readonly 
   return Object.keys(own).length === 0 || channel === undefined ? {} : { channelData: { [channel]: own } };
 }
 
+/** The file that a call carries itself, stored. */
+async function attachedPath({ saveFile }: MessageToolDeps, params: Params): Promise<string | undefined> {
+  const written = textOf(params, "buffer")?.replace(/^data:[^,]{0,200};base64,/i, "");
+  if (written === undefined) return undefined;
+  const data = Buffer.from(written, "base64");
+  if (!saveFile || data.length === 0 || /[^\w+/=\s-]/.test(written)) throw invalid("buffer must be the base64 text of a file, with filename");
+  return saveFile({ data, fileName: textOf(params, "filename"), mimeType: textOf(params, "contentType", "mimeType") });
+}
+
 /** A message, with the directives in its text. */
 async function send(
   deps: MessageToolDeps,
@@ -197,10 +214,11 @@ async function send(
   const media = textOf(params, "media", "path", "filePath");
   if (media?.trim().toLowerCase().startsWith("data:")) throw invalid("data: addresses cannot be sent; write the file to the workspace and give its path");
   const replyToId = textOf(params, "replyTo") ?? shaped?.replyToId;
+  const attached = params["dryRun"] === true ? undefined : await attachedPath(deps, params);
   return deps.messages.send({
     ...target,
     text: shaped?.text ?? "",
-    mediaUrls: [...(media === undefined ? [] : [media]), ...(shaped?.mediaUrls ?? [])],
+    mediaUrls: [...[media, attached].filter((url) => url !== undefined), ...(shaped?.mediaUrls ?? [])],
     ...(replyToId === undefined ? {} : { replyToId }),
     ...(params["asVoice"] === true || shaped?.audioAsVoice ? { asVoice: true } : {}),
     ...(params["silent"] === true ? { silent: true } : {}),

@@ -122,7 +122,8 @@ const CONTEXT = {
 const HERE: CurrentChat = { channel: "chat", accountId: "work", to: "5", threadId: 7, messageId: "99" };
 
 function toolIn(parts: ReturnType<typeof setup>, current: CurrentChat | undefined = HERE) {
-  const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => current });
+  const saveFile: Parameters<typeof messageTool>[0]["saveFile"] = async ({ data, fileName }) => `/state/media/outbound/${data.toString()}-${fileName}`;
+  const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => current, saveFile });
   return async (params: Record<string, unknown>, context: Partial<ToolContext> = {}) => {
     const call = { id: "c", params, signal: new AbortController().signal, update: () => {}, context: { ...CONTEXT, ...context } } satisfies ToolCall;
     const outcome = await tool.run(call);
@@ -141,6 +142,15 @@ test("the tool answers in the conversation it runs in, reads directives, and tel
     payloads: [{ text: expect.stringMatching(/^one\ntwo/) }],
     facts: { runId: "r1", agentId: "main" },
   });
+});
+
+test("a file that a call carries as text is stored and sent; what is no base64 is refused", async () => {
+  const parts = setup();
+  const run = toolIn(parts);
+  await run({ action: "send", message: "see", buffer: `data:text/plain;base64,${Buffer.from("words").toString("base64")}`, filename: "notes.txt" });
+  expect(parts.sent[0]!.payloads).toMatchObject([{ text: "see", mediaUrls: ["/state/media/outbound/words-notes.txt"] }]);
+  expect(await run({ action: "send", message: "see", buffer: "%%%" })).toMatchObject({ isError: true, text: expect.stringContaining("base64") as string });
+  expect(parts.sent).toHaveLength(1);
 });
 
 test("what could not be sent is a failure to the model, and a repeat is not asked for where it may have arrived", async () => {

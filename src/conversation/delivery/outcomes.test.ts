@@ -256,3 +256,34 @@ test("a preview may be there that nobody can find: the answer waits for its time
   await own.drain(() => own.ended.length === 3);
   expect(channel.sent.map(({ text }) => text)).toEqual(["", "(repeat?) one", "two"]);
 });
+
+const tooLarge = failing("clip.mp4 is 60 MB; Chat takes 50 MB", { delivery: { state: "failed", filesNotSent: ["clip.mp4 is 60 MB; Chat takes 50 MB"] } });
+const NOTE = "[not sent: clip.mp4 is 60 MB; Chat takes 50 MB]";
+const clip = { mediaUrl: "https://x.test/clip.mp4" };
+
+test.each([
+  ["the text of an answer", "final", { text: "see", ...clip }, `see\n\n${NOTE}`],
+  ["an answer without a text", "final", clip, NOTE],
+  ["the text of a call", "send", { text: "see", ...clip }, `see\n\n${NOTE}`],
+] as const)("%s whose file is not taken goes with a note", async (_name, kind, payload, text) => {
+  const channel = channelThat([tooLarge]);
+  const report = await world.delivery.send(address, [payload], { kind });
+  expect(report).toMatchObject({ state: "sent", messageIds: ["m2"], why: "not sent: clip.mp4 is 60 MB; Chat takes 50 MB" });
+  expect(channel.sent.map(({ text: words, mediaUrl, nonce }) => [words, mediaUrl, nonce === channel.sent[0]!.nonce])).toEqual([
+    ["text" in payload ? payload.text : "", clip.mediaUrl, true],
+    [text, undefined, true],
+  ]);
+});
+
+test("a call that only sends a file which is not taken fails, so that it can be corrected", async () => {
+  const channel = channelThat([tooLarge]);
+  expect(await world.delivery.send(address, [clip], { kind: "send" })).toMatchObject({ state: "failed", why: expect.stringContaining("60 MB") as string });
+  expect(channel.sent).toHaveLength(1);
+});
+
+test("an album is one message for the channel, with one nonce", async () => {
+  const channel = channelThat([], { albums: { most: 10 } });
+  const mediaUrls = ["https://x.test/a.png", "https://x.test/b.png"];
+  await world.delivery.send(address, [{ text: "both", mediaUrls }], { kind: "final" });
+  expect(channel.sent).toMatchObject([{ text: "both", mediaUrl: mediaUrls[0], mediaUrls }]);
+});

@@ -110,6 +110,32 @@ test("files come first, the text under the first one where it fits", async () =>
   ]);
 });
 
+test.each([
+  [{ most: 3 }, [["a.png", "b.mp4", "c.jpg"], ["d.png"], ["e.gif"], ["f.mp3"], ["g.pdf", "h.txt"]]],
+  [
+    { most: 5, mixed: true },
+    [
+      ["a.png", "b.mp4", "c.jpg", "d.png", "e.gif"],
+      ["f.mp3", "g.pdf", "h.txt"],
+    ],
+  ],
+])("with albums %j the files of an answer share messages", async (albums, expected) => {
+  channelWith({ albums });
+  const names = ["a.png", "b.mp4", "c.jpg", "d.png", "e.gif", "f.mp3", "g.pdf", "h.txt"];
+  const mediaUrls = names.map((name) => `https://x.test/${name}`);
+  const rows = await rowsOf([{ text: "all", mediaUrls }]);
+  const short = (url: unknown): string => String(url).replace("https://x.test/", "");
+  expect(rows.map(({ payload }) => ((payload["mediaUrls"] ?? [payload["mediaUrl"]]) as string[]).map(short))).toEqual(expected);
+  expect(rows.map(({ payload }) => payload["text"])).toEqual(["all", ...expected.slice(1).map(() => "")]);
+  expect(rows.map(({ payload }) => short(payload["mediaUrl"]))).toEqual(expected.map(([first]) => first));
+  const voices = await rowsOf([{ text: "spoken", mediaUrls: mediaUrls.slice(5, 7), audioAsVoice: true }]);
+  expect(voices.map(({ payload: { text, mediaUrl } }) => [text, mediaUrl && short(mediaUrl)])).toEqual([
+    ["", "f.mp3"],
+    ["", "g.pdf"],
+    ["spoken", undefined],
+  ]);
+});
+
 test("a channel without files gets addresses, and says so when it has none to give", async () => {
   channelWith({ sendMedia: undefined } as object);
   expect((await rowsOf([{ text: "see", mediaUrl: "https://x.test/a.png" }]))[0]!.payload).toMatchObject({ text: "see\n\nhttps://x.test/a.png" });

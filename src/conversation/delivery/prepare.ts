@@ -10,6 +10,7 @@ import {
   resolveTextChunkLimit,
   splitRich,
 } from "../../channels/index.ts";
+import { getFileExtension, mediaKindFromMime, mimeForExtension } from "../../media/index.ts";
 import type { ChannelOutboundAdapter, ChunkMode, RichText, ChannelPlugin, HostConfig, ReplyPayload } from "../../protocol/index.ts";
 import type { OutboxInput } from "../../store/index.ts";
 import { replyModeOf, type ReplyAddress } from "../address.ts";
@@ -135,12 +136,32 @@ function replyReference(
 }
 
 type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids" | "redact"> & PieceDeps;
-type Draft = Pick<RowPayload, "text" | "rich" | "mediaUrl">;
+type Draft = Pick<RowPayload, "text" | "rich" | "mediaUrl" | "mediaUrls">;
 
 const MOST_LOGGED = 20;
 const LOST_PREVIEW = "nobody knows whether the message that showed its first words was posted; the answer is sent once, marked, when the chat is known to work";
 
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url.trim());
+
+/** What may stand beside each other in an album that is not mixed. Animations stand alone. */
+function albumFamily(url: string): string {
+  const extension = getFileExtension(url) ?? "";
+  const kind = mediaKindFromMime(mimeForExtension(extension));
+  return extension === ".gif" ? "" : kind === "image" || kind === "video" ? "visual" : kind === "audio" ? kind : "document";
+}
+
+/** Files that are sent together, in their order. */
+function albumsOf(media: readonly string[], albums: ChannelOutboundAdapter["albums"]): readonly [string, ...string[]][] {
+  const groups: [string, ...string[]][] = [];
+  for (const url of media) {
+    const last = groups.at(-1);
+    const family = albumFamily(url);
+    const isAlike = last !== undefined && (albums?.mixed === true || (family !== "" && family === albumFamily(last[0])));
+    if (last && isAlike && last.length < (albums?.most ?? 1)) last.push(url);
+    else groups.push([url]);
+  }
+  return groups;
+}
 
 /** Files first, the text under the first one where it fits; a channel without files gets their addresses. */
 async function drafts(
@@ -156,8 +177,14 @@ async function drafts(
   const text = asText ? [payload.text?.trim(), ...media.filter(isWeb)].filter(Boolean).join("\n\n") : (payload.text ?? "");
   const pieces = await piecesOf(text, { channel: address.channel, accountId: address.accountId, outbound }, deps);
   if (media.length === 0 || asText) return pieces;
-  const caption = captionOf(pieces, outbound);
-  const files = media.map((mediaUrl, index): Draft => ({ ...(index === 0 && caption ? caption : { text: "" }), mediaUrl }));
+  // A spoken message has no text under it on most platforms, and stands alone.
+  const isVoice = payload.audioAsVoice === true;
+  const caption = isVoice ? undefined : captionOf(pieces, outbound);
+  const files = albumsOf(media, isVoice || isLive ? undefined : outbound?.albums).map((urls, index): Draft => ({
+    ...(index === 0 && caption ? caption : { text: "" }),
+    mediaUrl: urls[0],
+    ...(urls.length > 1 ? { mediaUrls: urls } : {}),
+  }));
   return caption ? files : [...files, ...pieces];
 }
 

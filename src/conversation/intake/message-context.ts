@@ -201,7 +201,7 @@ function claimEvent({ channel, accountId, address, access, event, text }: Inboun
     commandAuthorized: access.commandAuthorized,
     senderIsOwner: access.owner,
     wasMentioned: access.wasMentioned,
-    media: (event.media ?? []).map(({ kind, mimeType, fileName, bytes }) => ({ kind, mimeType, fileName, bytes })),
+    media: (event.media ?? []).map(({ ref: _ref, ...facts }) => facts),
     ...present({
       body: ctx.Body,
       bodyForAgent: ctx.BodyForAgent,

@@ -208,8 +208,26 @@ interface Files {
   readonly lines: readonly string[];
 }
 
+/** What is spoken in a recording: other people's words. */
+async function transcriptOf(
+  { transcribe, log }: ConversationDeps,
+  { agentId, sessionKey, abort: { signal } }: Item,
+  { path, mimeType, durationSeconds }: KeptMedia,
+  facts: { readonly channel: string; readonly accountId: string },
+): Promise<readonly string[]> {
+  if (!transcribe || !mimeType.startsWith("audio/")) return [];
+  try {
+    const text = await transcribe({ path, mimeType, ...(durationSeconds === undefined ? {} : { durationSeconds }), ...facts, agentId, sessionKey }, signal);
+    return text === undefined ? [] : [block("Transcript of the recording", text)];
+  } catch (error) {
+    log.warn(`a recording could not be transcribed: ${messageOf(error)}`, facts);
+    return ["[media: the recording could not be transcribed]"];
+  }
+}
+
 /** Fetches the files of the messages. One that cannot be fetched does not keep the message from being answered: the model gets a note. */
-async function filesOf({ keepMedia, log }: ConversationDeps, { items, main }: Turn): Promise<Files> {
+async function filesOf(deps: ConversationDeps, { items, main }: Turn): Promise<Files> {
+  const { keepMedia, log } = deps;
   const kept: KeptMedia[] = [];
   const lines: string[] = [];
   for (const { channel, accountId, event } of items.flatMap(({ messages }) => messages)) {
@@ -219,7 +237,8 @@ async function filesOf({ keepMedia, log }: ConversationDeps, { items, main }: Tu
       try {
         const found = await keepMedia({ channel, accountId, media: event.media }, main.abort.signal);
         kept.push(...found.kept);
-        lines.push(...found.kept.map(mediaLine), ...found.problems.map((problem) => `[media: ${problem}]`));
+        for (const file of found.kept) lines.push(mediaLine(file), ...(await transcriptOf(deps, main, file, { channel, accountId })));
+        lines.push(...found.problems.map((problem) => `[media: ${problem}]`));
       } catch (error) {
         log.warn(`files of a message could not be fetched: ${messageOf(error)}`, { channel, accountId });
         lines.push("[media: the files of this message could not be fetched]");

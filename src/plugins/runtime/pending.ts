@@ -40,14 +40,7 @@ export const PENDING = {
   "channels (outbound)": { later: ["channel.outbound.loadAdapter"] },
   memory: { now: ["tools.createMemoryGetTool", "tools.createMemorySearchTool", "tools.registerMemoryCli"] },
   media: {
-    later: [
-      "tts.textToSpeechTelephony",
-      "tts.textToSpeech",
-      "tts.textToSpeechStream",
-      "tts.prepareTtsRequest",
-      "mediaUnderstanding.transcribeAudioFile",
-      "media.resizeToJpeg",
-    ],
+    later: ["tts.textToSpeechTelephony", "tts.textToSpeech", "tts.textToSpeechStream", "tts.prepareTtsRequest", "mediaUnderstanding.transcribeAudioFile"],
   },
   models: { later: ["llm.complete"] },
   agent: {

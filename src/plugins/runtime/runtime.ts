@@ -161,7 +161,7 @@ export function createPluginRuntime(ports: RuntimePorts, owner: RuntimeOwner): P
     version: () => ports.version,
     config: () => createConfig(ports, owner),
     system: () => createSystem(ports, owner),
-    media: () => createMedia(pending),
+    media: () => createMedia(),
     tts: () => ({
       textToSpeechTelephony: pending("tts.textToSpeechTelephony"),
       textToSpeech: pending("tts.textToSpeech"),

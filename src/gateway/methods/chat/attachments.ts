@@ -1,5 +1,6 @@
 import { AppError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/records.ts";
+import { sniffMediaType } from "../../../media/index.ts";
 import type { ImageContent } from "../../../protocol/index.ts";
 
 /** Bytes of one attachment. */
@@ -15,23 +16,11 @@ export function isBase64(data: string): boolean {
 /** Bytes of a base64 text. */
 export const sizeOf = (data: string): number => (data.length / 4) * 3 - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
 
-/** How files of a kind begin. Only those a model can look at are images to us; the others are listed so that nothing passes for an image. */
-const STARTS: readonly (readonly [type: string, at: number, bytes: string])[] = [
-  ["image/png", 0, "\x89PNG\r\n\x1a\n"],
-  ["image/jpeg", 0, "\xff\xd8\xff"],
-  ["image/gif", 0, "GIF87a"],
-  ["image/gif", 0, "GIF89a"],
-  ["image/webp", 8, "WEBP"],
-  ["audio/wav", 8, "WAVE"],
-  ["application/pdf", 0, "%PDF-"],
-  ["application/zip", 0, "PK\x03\x04"],
-];
+/** Enough to tell a type: 96 bytes. */
+const HEAD_CHARS = 128;
 
 /** The type of a base64 text by its first bytes, whatever its sender says. Undefined when they are not known. */
-export function sniffedType(data: string): string | undefined {
-  const head = Buffer.from(data.slice(0, 32), "base64").toString("latin1");
-  return STARTS.find(([, at, bytes]) => head.startsWith(bytes, at))?.[0];
-}
+export const sniffedType = (data: string): string | undefined => sniffMediaType(Buffer.from(data.slice(0, HEAD_CHARS), "base64"));
 
 /** A file that is no image, as it was attached. */
 export interface AttachedFile {

@@ -1,10 +1,8 @@
 /** `runtime.media` and `runtime.channel.media`. What reads files or the network is loaded when it is called. */
 import { AppError } from "../../../base/errors.ts";
-import { detectMime, getFileExtension, loadSaving, mediaKindFromMime, normalizeMimeType, type MediaFile } from "../../../media/index.ts";
+import { detectMime, getFileExtension, loadImages, loadSaving, mediaKindFromMime, normalizeMimeType, type MediaFile } from "../../../media/index.ts";
 import type { RuntimeChannelMedia, RuntimeMedia, SavedMedia } from "../../sdk/types/index.ts";
-import type { PendingMember } from "../pending.ts";
 import type { RuntimePorts } from "../ports.ts";
-import { imageSize } from "./image-size.ts";
 
 /** Audio that platforms show as a voice message. */
 
@@ -18,14 +16,17 @@ function isVoiceCompatibleAudio(params: { readonly contentType?: string | null |
   return EXTENSIONS.has(getFileExtension(params.fileName) ?? "");
 }
 
-export function createMedia(pending: PendingMember): RuntimeMedia {
+export function createMedia(): RuntimeMedia {
   return {
     loadWebMedia: async (...args) => (await import("../../sdk/media/web-media.ts")).loadWebMedia(...args),
     detectMime,
     mediaKindFromMime,
     isVoiceCompatibleAudio,
-    getImageMetadata: async (buffer) => imageSize(buffer),
-    resizeToJpeg: pending("media.resizeToJpeg"),
+    getImageMetadata: async (buffer) => (await loadImages()).imageSize(buffer) ?? null,
+    async resizeToJpeg({ buffer, ...options }) {
+      const { loadSharp, resizeToJpeg } = await loadImages();
+      return resizeToJpeg(await loadSharp(), buffer, options);
+    },
   };
 }
 

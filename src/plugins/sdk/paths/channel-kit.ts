@@ -51,7 +51,17 @@ export {
 export { createIntake, type Intake, type IntakeDeps, type KitLog, silentLog } from "../kit/intake.ts";
 export { type FilePart, safeFileName } from "../kit/multipart.ts";
 export { type ChannelOnboardingSpec, createOnboarding } from "../kit/onboarding.ts";
-export { configuredDirectory, loadOutgoingFile, matching, mediaKindOf, unseen } from "../kit/outgoing.ts";
+export type { KindRule, MediaRules, OutgoingFile } from "../../../media/index.ts";
+export {
+  configuredDirectory,
+  filesNotSent,
+  loadOutgoingFiles,
+  matching,
+  mediaKindOf,
+  type OutgoingContext,
+  type OutgoingFiles,
+  unseen,
+} from "../kit/outgoing.ts";
 export { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, createChannelParts, runProbe } from "../kit/parts.ts";
 export { createEditedPreview, type EditedPreviewDeps } from "../kit/preview.ts";
 export { endLeftover, type Program, type ProgramExit, type ProgramOptions, startProgram } from "../kit/program.ts";

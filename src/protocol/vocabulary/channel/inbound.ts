@@ -61,7 +61,12 @@ export interface ChannelInboundMedia {
   ref: unknown;
   mimeType?: string | undefined;
   fileName?: string | undefined;
+  /** As the platform states it. A file that is too large by that is not fetched. */
   bytes?: number | undefined;
+  /** Of audio and video. */
+  durationSeconds?: number | undefined;
+  /** Spoken into the chat, not an audio file. */
+  isVoice?: boolean | undefined;
 }
 
 export interface ChannelInboundEvent {

@@ -9,7 +9,10 @@ export interface ChannelOutboundContext {
   cfg: HostConfig;
   to: string;
   text: string;
+  /** The file, or the first of several. */
   mediaUrl?: string | undefined;
+  /** All files of an album, where `albums` is declared and there is more than one. */
+  mediaUrls?: readonly string[] | undefined;
   /** Folders that local media may be read from. */
   mediaLocalRoots?: readonly string[] | undefined;
   gifPlayback?: boolean | undefined;
@@ -58,6 +61,8 @@ export interface SendFailure {
   /** `failed`: trying again is useless. `retry`: it certainly did not arrive. `unknown`: it may have. */
   state: "failed" | "retry" | "unknown";
   retryAfterMs?: number | undefined;
+  /** With `failed`: nothing left, because of the files and nothing else. Why each is not sent, for people: the text is sent with these lines instead. */
+  filesNotSent?: readonly string[] | undefined;
 }
 
 export interface ChannelOutboundPayloadContext extends ChannelOutboundContext {
@@ -120,6 +125,8 @@ export interface ChannelOutboundAdapter {
   textChunkLimit?: number | undefined;
   /** Characters of text that go with a file; a longer text is a message of its own. Default 1024. */
   captionLimit?: number | undefined;
+  /** Files that one message may hold. `mixed`: of different kinds; otherwise images and videos, recordings, and documents stay apart. Default: one. */
+  albums?: { most: number; mixed?: boolean | undefined } | undefined;
   pollMaxOptions?: number | undefined;
   resolveTarget?(params: {
     cfg?: HostConfig | undefined;

@@ -50,11 +50,11 @@ function jpeg(bytes: Buffer): ImageSize | undefined {
   return undefined;
 }
 
-/** Of PNG, JPEG, GIF and WebP. Null where the bytes are none of these, or are cut off. */
-export function imageSize(bytes: Buffer): ImageSize | null {
+/** Of PNG, JPEG, GIF and WebP. Undefined where the bytes are none of these, or are cut off. */
+export function imageSize(bytes: Buffer): ImageSize | undefined {
   for (const read of [png, jpeg, gif, webp]) {
     const size = read(bytes);
     if (size && size.width > 0 && size.height > 0) return size;
   }
-  return null;
+  return undefined;
 }

@@ -44,8 +44,8 @@ export function proofOf(nowMs: number): string {
 
 const escaped = (text: string): string =>
   text
-    // What XML cannot hold.
-    .replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, " ")
+    // XML cannot hold most of these.
+    .replaceAll(/[\p{Cc}\uFFFE\uFFFF]/gu, " ")
     .toWellFormed()
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
@@ -72,7 +72,7 @@ export function pieces(text: string, most = MAX_PIECE_BYTES): readonly string[] 
 
 /** A sentence that is too long: its words, and a word that is too long in characters. */
 function parts(sentence: string, most: number): readonly string[] {
-  return sentence.split(/(?<=\s)/).flatMap((word) => (Buffer.byteLength(escaped(word)) <= most ? [word] : [...word]));
+  return sentence.split(/(?<=\s)/).flatMap((word) => (Buffer.byteLength(escaped(word)) <= most ? [word] : Array.from(word)));
 }
 
 function ssmlOf(text: string, { voice, lang, pitch, rate, volume }: EdgeConfig): string {
@@ -136,7 +136,11 @@ async function connect({ now, url = URL_OF_SERVICE }: EdgeDeps, { timeoutMs, sig
     "Sec-MS-GEC-Version": `1-${VERSION}`,
     ConnectionId: randomUUID().replaceAll("-", ""),
   });
-  const socket = new Client(`${url}?${query}`, { headers: { Origin: ORIGIN, "User-Agent": AGENT }, handshakeTimeout: timeoutMs, maxPayload: MAX_AUDIO_BYTES });
+  const socket = new Client(`${url}?${query.toString()}`, {
+    headers: { Origin: ORIGIN, "User-Agent": AGENT },
+    handshakeTimeout: timeoutMs,
+    maxPayload: MAX_AUDIO_BYTES,
+  });
   const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
   signal.addEventListener("abort", () => socket.terminate(), { once: true });
   socket.once("open", () => resolve(socket));

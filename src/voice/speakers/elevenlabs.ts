@@ -58,7 +58,7 @@ export function elevenLabsSpeaker({ key, settings }: ElevenLabsDeps): Speaker {
             timeoutMs,
             signal,
           });
-          return { bytes, format: format!, contentType: asVoiceNote ? "audio/ogg" : "audio/mpeg", voiceCompatible: asVoiceNote };
+          return { bytes, format, contentType: asVoiceNote ? "audio/ogg" : "audio/mpeg", voiceCompatible: asVoiceNote };
         },
       };
     },

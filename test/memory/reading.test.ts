@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { readConversations } from "../../../scripts/memory/pool.ts";
-import { createAnalyser } from "../text/analyser.ts";
-import { languageOf } from "../text/languages.ts";
-import { createReader } from "./reading.ts";
+import { readConversations } from "../../scripts/memory/pool.ts";
+import { createAnalyser } from "../../src/memory/text/analyser.ts";
+import { languageOf } from "../../src/memory/text/languages.ts";
+import { createReader } from "../../src/memory/search/reading.ts";
 
-const FIXTURES = fileURLToPath(new URL("../../../test/fixtures/memory/heldout/", import.meta.url));
+const FIXTURES = fileURLToPath(new URL("../fixtures/memory/heldout/", import.meta.url));
 const passage = { id: 1, first: 1, last: 1, at: null, role: "user", entry: null } as const;
 
 test("a passage is read with every occurrence of the terms, as if all of its words were analysed", () => {

@@ -1,5 +1,6 @@
 /**
- * Devices with the role node: registry, invoke, canvas host.
- * The entry point of the module. Nothing is built here yet, so nothing is exported.
+ * Devices with the role node: registry, invokes, events, and the node host.
+ * The entry point. A gateway without nodes loads the registry alone.
  */
-export {};
+export { createNodes, type Nodes, type NodesDeps } from "./create-nodes.ts";
+export type { NodeEntry, NodeLink, PairedNodeDevice } from "./registry.ts";

@@ -28,6 +28,7 @@ export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type Polic
 export type { AskedCommand, CommandEnd, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
 export { createWithheldHints } from "./exec/withheld.ts";
 export { outcomeText } from "./exec/outcome-text.ts";
+export { commandText, environmentText } from "./exec/node-command.ts";
 export { shellName } from "./exec/plan.ts";
 export { SHOWN_CHARS as SHOWN_OUTPUT_CHARS } from "./process/shown-output.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";

@@ -17,14 +17,15 @@ export interface ApprovalDeps {
 /** Asks the operators and waits. A caller that leaves does not take its question back: it may come again and wait for the decision. */
 async function request(
   params: MethodParams<"exec.approval.request">,
-  { accepted }: CallContext,
+  { accepted, caller }: CallContext,
   { approvals }: ApprovalDeps,
 ): Promise<MethodResult<"exec.approval.request">> {
   const { id, timeoutMs, twoPhase, idempotencyKey: _, ...shown } = params;
   const { agentId, sessionKey } = shown;
   const pending = await approvals.request({
     kind: "exec",
-    request: shown,
+    // An approval that a client takes to a node is good for the device that asked.
+    request: { ...shown, askedBy: caller.deviceId ?? null },
     ...(id === undefined ? {} : { id }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(agentId == null ? {} : { agentId }),

@@ -162,6 +162,7 @@ function openTools({ core, models, memory, plugins, ...deps }: AgentDeps, parts:
     gatewayTools: deps.gatewayTools,
     sessionPost: deps.sessionPost,
     announce: deps.announce,
+    nodes: deps.nodes,
     asked: deps.asked,
   });
 }

@@ -116,8 +116,9 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     },
     stack,
   );
-  const opened = (answering = openAnswering({ core, models, memory, plugins, askable, handlers: () => handlers, automation }, stack));
-  const nodes = openNodes({ core, auth, conversation: () => conversation, automation: () => automation });
+  const nodes = openNodes({ core, auth, conversation: () => opened.talk.conversation, automation: () => automation });
+  const tools = { automation, nodes, nodePairing: auth.nodes };
+  const opened = (answering = openAnswering({ core, models, memory, plugins, askable, handlers: () => handlers, ...tools }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const { health, runnable, defaultAgentId } = core;

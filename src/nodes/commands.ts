@@ -26,7 +26,7 @@ const BY_PLATFORM: readonly (readonly [name: RegExp, commands: readonly string[]
 ];
 const UNKNOWN = [...CANVAS, "camera.list", "location.get", ...HOST];
 
-/** Commands that a node on this platform may be asked for. What is denied is denied, whoever allows it. */
+/** Commands that a node on this platform may be asked for. What is denied stays denied, also when `allowCommands` names it. */
 export function allowedCommands(platform: string | undefined, config: OpenClawConfig): ReadonlySet<string> {
   const { allowCommands = [], denyCommands = [] } = config.gateway?.nodes ?? {};
   const name = platform?.trim().toLowerCase() ?? "";

@@ -11,6 +11,8 @@ import { createNodeRegistry, type NodeEntry, type NodeLink, type PairedNodeDevic
 export interface Nodes {
   connected(nodeId: string, params: ConnectParams, remoteIp: string | undefined, link: NodeLink): void;
   disconnected(connId: string): void;
+  /** True once a node has connected. */
+  wereSeen(): boolean;
   list(): Promise<readonly NodeEntry[]>;
   /** Throws `INVALID_INPUT` `unknown nodeId`. */
   describe(nodeId: string): Promise<NodeEntry>;
@@ -48,10 +50,15 @@ export function createNodes(deps: NodesDeps): Nodes {
   const registry = createNodeRegistry({ ...deps, paired });
   const invokes = lazy(async () => (await import("./invokes.ts")).createInvokes({ ...deps, registry }));
   const events = lazy(async () => (await import("./events.ts")).createNodeEvents(deps));
+  let seen = false;
   const unknown = (): AppError => new AppError("INVALID_INPUT", "unknown nodeId");
 
   return {
-    connected: registry.connected,
+    connected(...args) {
+      seen = true;
+      registry.connected(...args);
+    },
+    wereSeen: () => seen,
     disconnected: registry.disconnected,
     list: registry.list,
     async describe(nodeId) {

@@ -10,7 +10,7 @@ export interface ApprovalCheckDeps {
   readonly clock: Clock;
 }
 
-/** What a node is told about a command, and nothing else. */
+/** Parameters of a command that reach the node; all others are dropped. */
 const FORWARDED = ["command", "rawCommand", "cwd", "env", "timeoutMs", "needsScreenRecording", "agentId", "sessionKey", "runId"] as const;
 const MOST_ARGUMENTS = 1000;
 

@@ -101,7 +101,7 @@ test("a failure of the node is the caller's, with the node's code", async () => 
   });
 });
 
-test("a node that is silent is given up and told so; its late answer is ignored", async () => {
+test("a node that is silent is given up and notified; its late answer is ignored", async () => {
   await using node = await connectNode(gateway);
   const key = newKey();
   const { error } = await operator.request("node.invoke", which(node, key, { timeoutMs: 20 }));

@@ -4,7 +4,7 @@ import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { shownRequest, type ListedRule } from "../../tools/index.ts";
 import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
 import type { ApprovalBoard } from "./approvals/board.ts";
-import { unavailable, type CallContext, type Caller, type HandlersOf } from "./handler.ts";
+import type { CallContext, Caller, HandlersOf } from "./handler.ts";
 
 const DECISIONS: readonly string[] = ["allow-once", "allow-always", "deny"];
 
@@ -80,9 +80,8 @@ const toWire = ({ createdAt, lastUsedAt, ...rest }: ListedRule): MethodResult<"e
 });
 
 /** Which commands may run without asking. */
-export function execRulesHandlers(rules: ExecRulesPort): HandlersOf<"exec.approvals"> {
+export function execRulesHandlers(rules: ExecRulesPort): Omit<HandlersOf<"exec.approvals">, keyof HandlersOf<"exec.approvals.node">> {
   return {
-    ...unavailable("exec.approvals.node"),
     "exec.approvals.get": () => rules.snapshot(),
     "exec.approvals.set": ({ file, baseHash }) => rules.replace(file, baseHash),
     "exec.approvals.remembered": async ({ agentId }) => ({ commands: (await rules.remembered(agentId)).map(toWire) }),

@@ -100,7 +100,9 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
   return {
     ...(models ? modelsHandlers({ config, models }) : unavailable("models")),
     ...(approvals && board ? approvalHandlers({ approvals, board, clock }) : unavailable("exec.approval")),
-    ...(execRules ? execRulesHandlers(execRules) : unavailable("exec.approvals")),
+    ...(execRules
+      ? execRulesHandlers(execRules)
+      : unavailable("exec.approvals.get", "exec.approvals.set", "exec.approvals.remembered", "exec.approvals.forget")),
     ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : unavailable("channels.pairing")),
     ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action")),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : unavailable("tools")),

@@ -10,7 +10,10 @@ export interface NodesHandlersDeps {
   readonly clock: Pick<Clock, "now">;
 }
 
-type Own = Pick<HandlersOf<"node">, "node.list" | "node.describe" | "node.invoke" | "node.invoke.result" | "node.event" | "node.rename">;
+type Own = Pick<HandlersOf<"node">, "node.list" | "node.describe" | "node.invoke" | "node.invoke.result" | "node.event" | "node.rename"> &
+  HandlersOf<"exec.approvals.node">;
+
+const RULES_MS = 10_000;
 
 /** A node speaks for itself alone. */
 function nodeIdOf({ deviceId }: Caller): string {
@@ -26,11 +29,17 @@ async function rename(nodeId: string, displayName: string, { nodes, auth }: Node
   return nodes.rename(nodeId, displayName);
 }
 
+/** A node's own rules for commands. Administrators read and replace them; no other way leads there. */
+async function onNode(nodes: Nodes, nodeId: string, what: "get" | "set", params: unknown, signal: AbortSignal): Promise<unknown> {
+  const request = { nodeId, command: `system.execApprovals.${what}`, params, timeoutMs: RULES_MS, idempotencyKey: `rules:${crypto.randomUUID()}` };
+  return (await nodes.invoke(request, { signal }, { internal: true })).payload;
+}
+
 /** Nodes that are there, and what they do. */
 export function nodesHandlers(deps: NodesHandlersDeps): Own {
   const { nodes, auth, clock } = deps;
   const named = { "node.rename": auth || nodes ? ({ nodeId, displayName }) => rename(nodeId, displayName, deps) : undefined } satisfies Partial<Own>;
-  if (!nodes) return { ...unavailable("node.list", "node.describe", "node.invoke", "node.event"), ...named };
+  if (!nodes) return { ...unavailable("node.list", "node.describe", "node.invoke", "node.event", "exec.approvals.node"), ...named };
   return {
     ...named,
     "node.list": async () => ({ ts: clock.now(), nodes: [...(await nodes.list())] }),
@@ -40,6 +49,8 @@ export function nodesHandlers(deps: NodesHandlersDeps): Own {
       if (nodeIdOf(caller) !== params.nodeId) throw new AppError("INVALID_INPUT", "nodeId mismatch");
       return (await nodes.answer(params, caller.connId)) ? { ok: true } : { ok: true, ignored: true };
     },
+    "exec.approvals.node.get": ({ nodeId }, { signal }) => onNode(nodes, nodeId, "get", {}, signal),
+    "exec.approvals.node.set": ({ nodeId, file, baseHash }, { signal }) => onNode(nodes, nodeId, "set", { file, baseHash }, signal),
     async "node.event"(params, { caller }) {
       await nodes.event(params, nodeIdOf(caller));
       return { ok: true };

@@ -25,12 +25,13 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name|thinking|erase-text)\\.ts",
+      "src/base/(?:errors|text|files|records|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|session-name|thinking|erase-text|when-aborted)\\.ts",
       "src/store/(?:areas/(?:usage|sessions)|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
       "src/(?:plugins|tools)/lazy\\.ts",
       "src/automation/(?:index|lazy-cron|lazy-subagents|lazy-webhooks|cron/jobs-file|lazy-heartbeat)\\.ts",
+      "src/nodes/index\\.ts",
       "rolldown/runtime",
     ),
   },
@@ -97,8 +98,9 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-internal-hooks|open-subagents|open-webhooks|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
+      "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-nodes|open-internal-hooks|open-subagents|open-webhooks|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/automation/lazy-[a-z-]*\\.ts",
+      "src/nodes/(?:create-nodes|registry|commands|lazy-runner)\\.ts",
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|internal-hooks)",
@@ -112,7 +114,7 @@ export const CHUNK_GROUPS = [
       "src/overview/(?:index|runs)\\.ts",
       "src/config/(?:agent-workspace|describe-schema|heartbeat)",
       "src/protocol/(?!client|answers|schemas|check)",
-      "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",
+      "src/base/(?:canonical-json|rooted-files|equal-secrets|deadlines|log/read)",
       // What asks the memory's thread; the rest of the memory is that thread's own.
       "src/memory/(?:[a-z-]*\\.ts|notes/|forget/|thread/(?:client|start-thread|note-files)\\.ts|embeddings/choice\\.ts)",
     ),

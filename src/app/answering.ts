@@ -18,10 +18,10 @@ import {
 } from "../conversation/index.ts";
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
 import type { Memory } from "../memory/index.ts";
-import { createNodeRunner, loadNodesTool, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
+import { createLazyNodeRunner, loadNodesTool, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
-import { createMarkUntrusted, type ApprovalNotice, type SessionPost, type Tool, type ToolContext } from "../tools/index.ts";
+import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 import { createLazyAgent, type LazyAgent } from "./lazy-agent.ts";
 import type { Automation } from "./open-automation.ts";
@@ -106,7 +106,7 @@ async function nodesToolFor(
   ports: Pick<NodesToolDeps, "runner" | "approvals">,
 ): Promise<Tool> {
   const { nodesTool } = await loadNodesTool();
-  return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, mark: createMarkUntrusted(ids) });
+  return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, ids });
 }
 
 /** The tool with which an agent writes over channels. */
@@ -176,7 +176,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   // Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over.
   const gatewayTool = lazy(() => gatewayToolFor(core, handlers));
   const messageTool = lazy(() => messageToolFor(core, talk));
-  const runner = createNodeRunner(deps.nodes);
+  const runner = createLazyNodeRunner(deps.nodes);
   const nodesTool = lazy(() => nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals }));
   const agent: LazyAgent = stack.use(
     createLazyAgent({

@@ -9,7 +9,7 @@ export { createNodes, type Nodes, type NodesDeps } from "./create-nodes.ts";
 export type { NodeEntry, NodeLink, PairedNodeDevice } from "./registry.ts";
 export type { NodePairingPort, NodesToolDeps } from "./tool/deps.ts";
 export { findNode, nodeName } from "./find-node.ts";
-export { createNodeRunner } from "./runner.ts";
+export { createLazyNodeRunner } from "./lazy-runner.ts";
 
 /** The tool with which the owner's agent uses nodes. Loaded when the first message is answered. */
 export const loadNodesTool = async (): Promise<typeof nodesTool> => import("./tool/nodes-tool.ts");

@@ -4,7 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { failpoint } from "../base/failpoints.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
-import { canonicalJson } from "../base/records.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
 import { clip } from "../base/text.ts";
 import type { Config } from "../config/index.ts";
 import type { MethodParams, MethodResult } from "../protocol/index.ts";

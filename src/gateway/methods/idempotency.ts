@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../../base/errors.ts";
-import { canonicalJson, isRecord } from "../../base/records.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import { isRecord } from "../../base/records.ts";
 import type { Store } from "../../store/index.ts";
 import { invalidRequest, type Answer } from "./protocol-error.ts";
 

@@ -1,9 +1,19 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
-import { failedOutcome, jsonOutcome, NODES, textOutcome, defineTool, type Tool, type ToolCall, type ToolOutcome } from "../../tools/index.ts";
+import {
+  createMarkUntrusted,
+  failedOutcome,
+  jsonOutcome,
+  NODES,
+  textOutcome,
+  defineTool,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from "../../tools/index.ts";
 import { findNode, nodeName } from "../find-node.ts";
 import type { NodeEntry } from "../registry.ts";
-import type { NodesToolDeps } from "./deps.ts";
+import type { NodeActionDeps, NodesToolDeps } from "./deps.ts";
 import { clipOf, pictureOf } from "./media.ts";
 import { runOnNamedNode } from "./run.ts";
 
@@ -52,7 +62,7 @@ function durationIn(params: Params, fallback: number): number {
 }
 
 interface Use {
-  readonly deps: NodesToolDeps;
+  readonly deps: NodeActionDeps;
   readonly call: ToolCall;
   readonly params: Params;
 }
@@ -174,7 +184,7 @@ const number = { type: "number" } as const;
 
 /** The tool with which the owner's agent uses nodes. */
 export function nodesTool(deps: NodesToolDeps): Tool {
-  return defineTool<NodesToolDeps>({
+  return defineTool<NodeActionDeps>({
     ...NODES,
     label: "Nodes",
     description: DESCRIPTION,
@@ -228,5 +238,5 @@ export function nodesTool(deps: NodesToolDeps): Tool {
         return failedOutcome(`${prefix}: ${messageOf(error)}`, { status: "error", error: messageOf(error), ...details });
       }
     },
-  }).create(deps);
+  }).create({ ...deps, mark: createMarkUntrusted(deps.ids) });
 }

@@ -15,13 +15,13 @@ import {
   type ToolOutcome,
 } from "../../tools/index.ts";
 import type { NodeEntry } from "../registry.ts";
-import type { NodesToolDeps } from "./deps.ts";
+import type { NodeActionDeps } from "./deps.ts";
 
 const ASK_MS = 120_000;
 const DEFAULT_MS = 30_000;
 
 /** The rules for this session: what it chose may only make them stricter. */
-function rulesFor({ agentId, choice }: ToolContext, { config }: NodesToolDeps) {
+function rulesFor({ agentId, choice }: ToolContext, { config }: NodeActionDeps) {
   const { security, ask } = execSettings(config.current, agentId, { host: "node" });
   const chosen = { security: SECURITY_LEVELS.find((level) => level === choice?.execSecurity), ask: ASK_LEVELS.find((level) => level === choice?.execAsk) };
   return { security: stricterSecurity(security, chosen.security ?? security), ask: stricterAsk(ask, chosen.ask ?? ask) };
@@ -47,7 +47,7 @@ function envOf(pairs: unknown): Readonly<Record<string, string>> {
 }
 
 /** Runs a command on a node and waits, also for the operator where the node's rules want one asked. */
-export async function runOnNamedNode(deps: NodesToolDeps, call: ToolCall, { nodeId }: NodeEntry): Promise<ToolOutcome> {
+export async function runOnNamedNode(deps: NodeActionDeps, call: ToolCall, { nodeId }: NodeEntry): Promise<ToolOutcome> {
   const { params, context, signal } = call;
   const { agentId, sessionKey, runId } = context;
   const rules = rulesFor(context, deps);

@@ -95,6 +95,7 @@ test("exec runs on the node: listed commands at once, others when the operator h
   const { payload } = questions().find((frame) => JSON.stringify(frame.payload).includes("touched it"))!;
   expect(payload!["request"]).toMatchObject({ host: "node", command: `touch ${file} && echo touched it`, nodeId: expect.any(String) });
   expect(existsSync(file)).toBe(false);
+  await expect.poll(() => texts(telegram.me), PATIENCE).toContain("Approval required");
   gateway.model.answers(() => "went on");
   await gateway.operator.ask("exec.approval.resolve", { id: payload!["id"], decision: "allow-once" });
   await expect.poll(() => existsSync(file), PATIENCE).toBe(true);
@@ -110,10 +111,13 @@ test("what a guest says reaches no node command that the owner did not allow", a
     JSON.parse(gateway.model.requests.find(({ user }) => user.includes("g-nodes"))!.body) as { tools: readonly { function: { name: string } }[] }
   ).tools;
   expect(offered.map((tool) => tool.function.name)).not.toContain("nodes");
+  await expect.poll(() => telegram.messages(guest.id).length, PATIENCE).toBeGreaterThan(1);
   calling("exec", { command: `touch ${file}`, security: "full", ask: "off" });
   telegram.say("g-exec", { from: guest });
   await expect.poll(() => questions().some(({ payload }) => JSON.stringify(payload).includes("by-guest")), PATIENCE).toBe(true);
   const { payload } = questions().find((frame) => JSON.stringify(frame.payload).includes("by-guest"))!;
+  await expect.poll(() => texts(guest), PATIENCE).toContain("Approval required");
+  gateway.model.answers(() => "understood");
   await gateway.operator.ask("exec.approval.resolve", { id: payload!["id"], decision: "deny" });
   await expect.poll(() => gateway.model.requests.some(({ body }) => body.includes("user-denied")), PATIENCE).toBe(true);
   expect(existsSync(file)).toBe(false);

@@ -68,6 +68,8 @@ interface NodeCall {
   readonly node: { readonly nodeId: string; readonly name: string };
   readonly command: Omit<NodeCommand, "key">;
   readonly warnings: readonly string[];
+  /** The variables as the operator sees them. Values of plugins may be secrets: their names are shown. */
+  readonly environment: string | null;
 }
 
 /** Runs a command on a node, by the node's rules and these settings. */
@@ -81,13 +83,15 @@ export async function runOnNode(deps: ExecToolDeps, call: ToolCall, settings: Ex
   if (settings.pathPrepend.length > 0) warnings.push("Warning: tools.exec.pathPrepend does not apply to nodes.");
   if (params["pty"] === true) warnings.push("Warning: there is no terminal on a node; running without one.");
   if (params["background"] === true) warnings.push("Warning: commands on a node run in the foreground.");
+  const own = callEnvironment((params["env"] ?? {}) as Readonly<Record<string, string>>, "node");
+  const added = (await deps.pluginEnvironment?.(context, "node")) ?? {};
   const seconds = params["timeout"];
   const timeoutMs = typeof seconds === "number" ? seconds * 1000 : settings.timeoutMs;
   const command = {
     nodeId: node.nodeId,
     command: String(params["command"]).toWellFormed(),
     cwd: textOf(params["workdir"]),
-    env: callEnvironment((params["env"] ?? {}) as Readonly<Record<string, string>>, "node"),
+    env: callEnvironment({ ...added, ...own }, "node"),
     timeoutMs: timeoutMs > 0 ? timeoutMs : undefined,
     agentId: context.agentId,
     sessionKey: context.sessionKey,
@@ -95,7 +99,9 @@ export async function runOnNode(deps: ExecToolDeps, call: ToolCall, settings: Ex
     ask: settings.ask,
   };
   if (command.command.trim() === "" || command.command.includes("\0")) throw new AppError("INVALID_INPUT", "command is empty or has a null character");
-  const asked: NodeCall = { deps, runner, call, settings, node, command, warnings };
+  const ofPlugins = Object.keys(added).filter((name) => !Object.hasOwn(own, name));
+  const environment = [environmentText(own), ...ofPlugins.sort().map((name) => `${name} (set by plugins)`)].filter(Boolean).join(" ") || null;
+  const asked: NodeCall = { deps, runner, call, settings, node, command, warnings, environment };
   if (settings.ask === "always") return await ask(asked);
   const startedAt = deps.clock.now();
   const ran = await runner.run({ ...command, key: `exec:${context.runId}:${call.id}` }, call.signal);
@@ -134,7 +140,7 @@ async function ask(asked: NodeCall): Promise<ToolOutcome> {
     request: {
       command: shown,
       cwd: command.cwd ?? null,
-      environment: environmentText(command.env),
+      environment: asked.environment,
       host: "node",
       nodeId: node.nodeId,
       security: settings.security,

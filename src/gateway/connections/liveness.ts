@@ -27,7 +27,7 @@ export function createLiveness({ clock }: { readonly clock: Pick<Clock, "after">
 
   function look(): void {
     timer = undefined;
-    for (const [node, count] of [...missed]) {
+    for (const [node, count] of missed) {
       if (count >= MOST_MISSED) node.cutOff();
       else {
         missed.set(node, count + 1);

@@ -10,7 +10,7 @@ withStore();
 const ENDED: NodeRun = { kind: "ended", exitCode: 0, timedOut: false, stdout: "done\n", stderr: "", error: null };
 const NODES: Readonly<Record<string, string>> = { shed: "node-1", attic: "node-2", "node-1": "node-1", "node-2": "node-2" };
 
-/** Nodes that answer as they are told; every command is written down. */
+/** Nodes with scripted answers; every command is recorded. */
 function nodesAnswering(answer: (command: NodeCommand) => NodeRun | Error = () => ENDED): NodeRunner & { readonly ran: NodeCommand[] } {
   const ran: NodeCommand[] = [];
   return {
@@ -42,10 +42,10 @@ test("a command goes to the node with its folder, variables and time, and its ou
   ]);
 });
 
-test("failures of the command and refusals of the node are told apart", async () => {
+test("failures of the command and refusals of the node differ", async () => {
   const answers: (NodeRun | Error)[] = [
-    { ...ENDED, exitCode: 2, stdout: "", stderr: "no rule\n" } as NodeRun,
-    { ...ENDED, exitCode: null, timedOut: true, stdout: "half\n" } as NodeRun,
+    { ...ENDED, exitCode: 2, stdout: "", stderr: "no rule\n" },
+    { ...ENDED, exitCode: null, timedOut: true, stdout: "half\n" },
     { kind: "refused", text: "SYSTEM_RUN_DISABLED: security=deny" },
     new AppError("UNAVAILABLE", "Error: node disconnected (system.run)"),
   ];

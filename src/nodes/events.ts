@@ -79,8 +79,18 @@ function settingsOf(fields: Fields): Pick<RunRequest, "thinking" | "timeoutMs"> 
   return { ...(level === undefined ? {} : { thinking: level }), ...(seconds === 0 ? {} : { timeoutMs: Math.min(seconds, MOST_TIMEOUT_S) * 1000 }) };
 }
 
+/** Stores where notifications for a phone are sent. */
+async function registerPush({ store, clock }: NodeEventsDeps, fields: Fields, nodeId: string): Promise<void> {
+  const environment = textIn(fields, "environment") ?? "production";
+  if (environment !== "sandbox" && environment !== "production") throw bad("environment must be sandbox or production");
+  const registration = { token: required(fields, "token", 512), topic: required(fields, "topic", 255), environment, updatedAtMs: clock.now() };
+  const stored = await store.read("meta.get", { key: APNS });
+  const others = Object.entries(isRecord(stored) ? stored : {}).filter(([id]) => id !== nodeId);
+  await store.write("meta.set", { key: APNS, value: Object.fromEntries([...others.slice(-MOST_REGISTERED + 1), [nodeId, registration]]) });
+}
+
 export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
-  const { config, store, clock, ids, runs, notify } = deps;
+  const { config, clock, ids, runs, notify } = deps;
   const mark = createMarkUntrusted(ids);
   const budgets = createBudgets(clock);
 
@@ -150,14 +160,7 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
       if (output === "" && end === "code 0") return;
       await line(node, fields, `Exec finished (${about(node, fields)}, ${end})${output === "" ? "" : `\n${mark(output, { source: "nodes" })}`}`, key);
     },
-    async "push.apns.register"(fields, { nodeId }) {
-      const environment = textIn(fields, "environment") ?? "production";
-      if (environment !== "sandbox" && environment !== "production") throw bad("environment must be sandbox or production");
-      const registration = { token: required(fields, "token", 512), topic: required(fields, "topic", 255), environment, updatedAtMs: clock.now() };
-      const stored = await store.read("meta.get", { key: APNS });
-      const others = Object.entries(isRecord(stored) ? stored : {}).filter(([id]) => id !== nodeId);
-      await store.write("meta.set", { key: APNS, value: Object.fromEntries([...others.slice(-MOST_REGISTERED + 1), [nodeId, registration]]) });
-    },
+    "push.apns.register": (fields, { nodeId }) => registerPush(deps, fields, nodeId),
   };
 
   return {

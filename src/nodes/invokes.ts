@@ -131,89 +131,112 @@ function checkedNode({ nodeId, command }: InvokeRequest, { registry, config }: I
   return node;
 }
 
-export function createInvokes(deps: InvokesDeps): Invokes {
-  const { registry, store, clock, ids, log } = deps;
+/** Requests that are on their way to nodes. */
+interface OpenInvokes {
+  /** Throws `OVERLOADED` when the node, or all of them, have too many. */
+  checkCapacity(nodeId: string): void;
+  /** Sends the request and waits for the first of answer, time-out, disconnect and cancel. */
+  send(node: NodeSession, request: InvokeRequest, params: unknown, cancel: AbortSignal): Promise<Outcome>;
+  readonly answer: Invokes["answer"];
+}
+
+function createOpenInvokes({ registry, clock, ids }: Pick<InvokesDeps, "registry" | "clock" | "ids">): OpenInvokes {
   const open = new Map<string, Open>();
-  const byKey = new Map<string, Waited>();
   registry.onGone(({ link: { connId } }) => {
     for (const one of open.values())
       if (one.connId === connId) one.end(failed(`Error: node disconnected (${one.command})`, { code: "DISCONNECTED", outcome: "unknown" }));
   });
+
+  return {
+    checkCapacity(nodeId) {
+      const own = [...open.values()].filter((one) => one.nodeId === nodeId).length;
+      if (own < MOST_OPEN_PER_NODE && open.size < MOST_OPEN) return;
+      const whose = own < MOST_OPEN_PER_NODE ? "all nodes" : "this node";
+      throw new AppError("OVERLOADED", `too many commands are open on ${whose}; wait for one of them`, { details: { retryAfterMs: 1000 } });
+    },
+    send(node, request, params, cancel) {
+      const { command, idempotencyKey } = request;
+      const { nodeId, link } = node;
+      const id = ids.uuid();
+      const timeoutMs = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS);
+      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      const end: Open["end"] = (outcome, cancelled) => {
+        if (!open.delete(id)) return;
+        timer[Symbol.dispose]();
+        cancel.removeEventListener("abort", onCancel);
+        if (cancelled !== undefined) link.send("node.invoke.cancel", { id, nodeId, reason: cancelled });
+        resolve(outcome);
+      };
+      const timer = clock.after(timeoutMs, () => end(withCode("TIMEOUT", "node invoke timed out"), "timeout"));
+      const onCancel = (): void => end(failed("the command was cancelled: its caller went away", { code: "CANCELLED", outcome: "unknown" }), "caller-gone");
+      open.set(id, { id, nodeId, command, connId: link.connId, end });
+      cancel.addEventListener("abort", onCancel, { once: true });
+      const paramsJSON = params === undefined ? null : JSON.stringify(params);
+      const isSent = registry.get(nodeId) === node && link.send("node.invoke.request", { id, nodeId, command, paramsJSON, timeoutMs, idempotencyKey });
+      if (!isSent) end(failed(`Error: node disconnected (${command})`, { code: "DISCONNECTED" }));
+      else if (cancel.aborted) onCancel();
+      return promise;
+    },
+    answer(answer, connId) {
+      const one = open.get(answer.id);
+      if (!one || one.connId !== connId || one.nodeId !== answer.nodeId) return false;
+      one.end(outcomeOf(answer));
+      return true;
+    },
+  };
+}
+
+/** Those with the same key wait for the same outcome; when all have left, it is cancelled. */
+async function waitFor(one: Waited, signal: AbortSignal): Promise<Outcome> {
+  const leave = (): void => {
+    one.waiting -= 1;
+    if (one.waiting === 0) one.everyoneLeft.abort();
+  };
+  one.waiting += 1;
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await one.outcome;
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+export function createInvokes(deps: InvokesDeps): Invokes {
+  const { store, log } = deps;
+  const open = createOpenInvokes(deps);
+  const byKey = new Map<string, Waited>();
   /** What a killed gateway left open has one outcome from here on. */
   const former = endFormer(deps);
 
-  function checkCapacity(nodeId: string): void {
-    const own = [...open.values()].filter((one) => one.nodeId === nodeId).length;
-    if (own < MOST_OPEN_PER_NODE && open.size < MOST_OPEN) return;
-    const whose = own < MOST_OPEN_PER_NODE ? "all nodes" : "this node";
-    throw new AppError("OVERLOADED", `too many commands are open on ${whose}; wait for one of them`, { details: { retryAfterMs: 1000 } });
-  }
-
-  /** Sends the request and waits for the first of answer, time-out, disconnect and cancel. */
-  function send(node: NodeSession, request: InvokeRequest, params: unknown, cancel: AbortSignal): Promise<Outcome> {
-    const { command, idempotencyKey } = request;
-    const { nodeId, link } = node;
-    const id = ids.uuid();
-    const timeoutMs = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS);
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const end: Open["end"] = (outcome, cancelled) => {
-      if (!open.delete(id)) return;
-      timer[Symbol.dispose]();
-      cancel.removeEventListener("abort", onCancel);
-      if (cancelled !== undefined) link.send("node.invoke.cancel", { id, nodeId, reason: cancelled });
-      resolve(outcome);
-    };
-    const timer = clock.after(timeoutMs, () => end(withCode("TIMEOUT", "node invoke timed out"), "timeout"));
-    const onCancel = (): void => end(failed("the command was cancelled: its caller went away", { code: "CANCELLED", outcome: "unknown" }), "caller-gone");
-    open.set(id, { id, nodeId, command, connId: link.connId, end });
-    cancel.addEventListener("abort", onCancel, { once: true });
-    const paramsJSON = params === undefined ? null : JSON.stringify(params);
-    const isSent = registry.get(nodeId) === node && link.send("node.invoke.request", { id, nodeId, command, paramsJSON, timeoutMs, idempotencyKey });
-    if (!isSent) end(failed(`Error: node disconnected (${command})`, { code: "DISCONNECTED" }));
-    else if (cancel.aborted) onCancel();
-    return promise;
+  /** The node and what is sent to it; throws when it may not be sent. */
+  async function prepare(request: InvokeRequest, invoker: Invoker, internal: boolean): Promise<{ readonly node: NodeSession; readonly params: unknown }> {
+    const node = checkedNode(request, deps, internal);
+    open.checkCapacity(request.nodeId);
+    return { node, params: request.command === "system.run" && !internal ? await checkSystemRun(request, invoker, deps) : request.params };
   }
 
   async function run(request: InvokeRequest, invoker: Invoker, hash: string, cancel: AbortSignal, internal: boolean): Promise<Outcome> {
-    const { idempotencyKey: key, nodeId } = request;
+    const { idempotencyKey: key, nodeId, command } = request;
     await former;
-    let node: NodeSession;
-    let params: unknown;
+    let ready: Awaited<ReturnType<typeof prepare>>;
     try {
-      node = checkedNode(request, deps, internal);
-      checkCapacity(nodeId);
-      params = request.command === "system.run" && !internal ? await checkSystemRun(request, invoker, deps) : request.params;
+      ready = await prepare(request, invoker, internal);
     } catch (error) {
       // Refused, unless it ran before: then its outcome stands.
       const before = await store.read("idempotency.get", { scope: SCOPE, key });
       if (before?.state === "done" && before.payloadHash === hash) return before.result as Outcome;
       throw error;
     }
-    const begun = await store.write("idempotency.begin", { scope: SCOPE, key, payloadHash: hash, about: { nodeId, command: request.command } });
+    const begun = await store.write("idempotency.begin", { scope: SCOPE, key, payloadHash: hash, about: { nodeId, command } });
     if (begun.status === "mismatch") throw mismatch(key);
     if (begun.status === "replay") return begun.result as Outcome;
     if (begun.status === "running") return UNKNOWN;
     failpoint("node.invoke.begun");
-    const outcome = await send(node, request, params, cancel);
+    const outcome = await open.send(ready.node, request, ready.params, cancel);
     failpoint("node.invoke.answered");
     await store.write("idempotency.complete", { scope: SCOPE, key, result: storedOutcome(outcome) });
     return outcome;
-  }
-
-  /** Those with the same key wait for the same outcome; when all have left, it is cancelled. */
-  async function wait(one: Waited, signal: AbortSignal): Promise<Outcome> {
-    const leave = (): void => {
-      one.waiting -= 1;
-      if (one.waiting === 0) one.everyoneLeft.abort();
-    };
-    one.waiting += 1;
-    if (signal.aborted) leave();
-    else signal.addEventListener("abort", leave, { once: true });
-    try {
-      return await one.outcome;
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
   }
 
   return {
@@ -228,14 +251,9 @@ export function createInvokes(deps: InvokesDeps): Invokes {
         outcome.catch(() => log.debug("a node command was refused", { command: request.command, nodeId: request.nodeId }));
         byKey.set(key, (one = { hash, outcome, everyoneLeft, waiting: 0 }));
       }
-      return resultOf(request, await wait(one, invoker.signal));
+      return resultOf(request, await waitFor(one, invoker.signal));
     },
-    answer(answer, connId) {
-      const one = open.get(answer.id);
-      if (!one || one.connId !== connId || one.nodeId !== answer.nodeId) return false;
-      one.end(outcomeOf(answer));
-      return true;
-    },
+    answer: open.answer,
   };
 }
 

@@ -100,6 +100,7 @@ test("exec runs on the node: listed commands at once, others when the operator h
   await gateway.operator.ask("exec.approval.resolve", { id: payload!["id"], decision: "allow-once" });
   await expect.poll(() => existsSync(file), PATIENCE).toBe(true);
   await expect.poll(() => gateway.model.requests.some(({ body }) => body.includes("touched it") && body.includes("Shed")), PATIENCE).toBe(true);
+  await expect.poll(() => texts(telegram.me), PATIENCE).toContain("went on");
 });
 
 test("what a guest says reaches no node command that the owner did not allow", async () => {
@@ -120,5 +121,6 @@ test("what a guest says reaches no node command that the owner did not allow", a
   gateway.model.answers(() => "understood");
   await gateway.operator.ask("exec.approval.resolve", { id: payload!["id"], decision: "deny" });
   await expect.poll(() => gateway.model.requests.some(({ body }) => body.includes("user-denied")), PATIENCE).toBe(true);
+  await expect.poll(() => texts(guest), PATIENCE).toContain("understood");
   expect(existsSync(file)).toBe(false);
 });

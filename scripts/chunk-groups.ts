@@ -32,6 +32,7 @@ export const CHUNK_GROUPS = [
       "src/(?:plugins|tools)/lazy\\.ts",
       "src/voice/(?:index|types)\\.ts",
       "src/automation/(?:index|lazy-cron|lazy-subagents|lazy-webhooks|cron/jobs-file|lazy-heartbeat)\\.ts",
+      "src/nodes/index\\.ts",
       "rolldown/runtime",
     ),
   },
@@ -99,8 +100,9 @@ export const CHUNK_GROUPS = [
   {
     name: "hub",
     test: files(
-      "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-internal-hooks|open-subagents|open-webhooks|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
+      "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-nodes|open-internal-hooks|open-subagents|open-webhooks|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/automation/lazy-[a-z-]*\\.ts",
+      "src/nodes/(?:create-nodes|registry|commands|lazy-runner)\\.ts",
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|internal-hooks)",
@@ -114,7 +116,7 @@ export const CHUNK_GROUPS = [
       "src/overview/(?:index|runs)\\.ts",
       "src/config/(?:agent-workspace|describe-schema|heartbeat)",
       "src/protocol/(?!client|answers|schemas|check)",
-      "src/base/(?:rooted-files|equal-secrets|deadlines|log/read)",
+      "src/base/(?:canonical-json|rooted-files|equal-secrets|deadlines|log/read)",
       // What asks the memory's thread; the rest of the memory is that thread's own.
       "src/memory/(?:[a-z-]*\\.ts|notes/|forget/|thread/(?:client|start-thread|note-files)\\.ts|embeddings/choice\\.ts)",
     ),

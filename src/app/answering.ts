@@ -19,6 +19,7 @@ import {
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
 import { loadSaving } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
+import { createLazyNodeRunner, loadNodesTool, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
@@ -44,6 +45,9 @@ export interface AnsweringDeps {
   readonly handlers: () => Handlers | undefined;
   /** Work that starts by itself, the tools for it, and lines for a session's next turn. */
   readonly automation: Pick<Automation, "tools" | "subagents" | "notify">;
+  readonly nodes: Nodes;
+  /** Requests to pair nodes. */
+  readonly nodePairing: NodePairingPort;
 }
 
 /** What answers messages: the conversations with the agent behind them. */
@@ -97,6 +101,15 @@ async function gatewayToolFor({ config, clock, leaveSentinel, requestRestart }: 
       configPatch: (change) => call("config.patch", change as never),
     },
   });
+}
+
+/** The tool with which the owner's agent uses nodes. */
+async function nodesToolFor(
+  { core: { config, clock, ids }, nodes, nodePairing }: AnsweringDeps,
+  ports: Pick<NodesToolDeps, "runner" | "approvals">,
+): Promise<Tool> {
+  const { nodesTool } = await loadNodesTool();
+  return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, ids });
 }
 
 /** Bytes of a file that a call of the tool carries itself. */
@@ -173,7 +186,9 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   // Tools that drive modules above the agent: the gateway itself, and messages where there is a channel to send them over.
   const gatewayTool = lazy(() => gatewayToolFor(core, handlers));
   const messageTool = lazy(() => messageToolFor(core, talk));
-  const agent = stack.use(
+  const runner = createLazyNodeRunner(deps.nodes);
+  const nodesTool = lazy(() => nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals }));
+  const agent: LazyAgent = stack.use(
     createLazyAgent({
       core,
       models,
@@ -188,9 +203,12 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       channelOf: (id) => talk.channels.get(id),
       gatewayTools: async () => [
         ...(await deps.automation.tools()),
+        // A gateway that never saw a node spends no words on them.
+        ...(deps.nodes.wereSeen() ? [await nodesTool()] : []),
         ...(await Promise.all([gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])])),
       ],
       sessionPost,
+      nodes: runner,
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
         goOn: async (asked, outcome) => (await followUps()).goOn(asked, outcome),

@@ -5,7 +5,7 @@ import type { Memory } from "../memory/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
-import type { ApprovalNotice, CommandEnd, ExecToolDeps, SessionPost, Tool } from "../tools/index.ts";
+import type { ApprovalNotice, CommandEnd, ExecToolDeps, NodeRunner, SessionPost, Tool } from "../tools/index.ts";
 import type { Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
@@ -32,6 +32,8 @@ export interface AgentDeps {
   readonly isOwner: IsOwner;
   /** The plugin of a channel that runs. */
   readonly channelOf?: (id: string) => ChannelPlugin | undefined;
+  /** Runs commands on nodes. */
+  readonly nodes?: NodeRunner;
   /** What happens with commands that wait for approval. */
   readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show">;
 }

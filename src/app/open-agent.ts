@@ -163,6 +163,7 @@ function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps,
     gatewayTools: deps.gatewayTools,
     sessionPost: deps.sessionPost,
     announce: deps.announce,
+    nodes: deps.nodes,
     asked: deps.asked,
   });
 }

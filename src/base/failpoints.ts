@@ -62,6 +62,8 @@ export const FAILPOINTS = [
   "subagent.announced",
   "subagent.killed",
   "subagent.steered",
+  "node.invoke.begun",
+  "node.invoke.answered",
   "exchange.accepted",
   "exchange.asked",
   "exchange.answered",

@@ -25,6 +25,8 @@ export const PROGRAM_COMMANDS = [
   "memory",
   "message",
   "models",
+  "node",
+  "nodes",
   "onboard",
   "pairing",
   "plugins",

@@ -19,6 +19,8 @@ test.each([
   ["plugins.entries.audit.enabled", [{ kind: "process" }]],
   ["plugins.entries.audit", [{ kind: "process" }]],
   ["gateway.auth.mode", [{ kind: "process" }]],
+  ["gateway.nodes.denyCommands", [{ kind: "none" }]],
+  ["gateway.nodes.browser.mode", [{ kind: "process" }]],
   ["gateway.auth.token", [{ kind: "hot", module: "auth" }]],
   ["gateway.auth.password.source", [{ kind: "hot", module: "auth" }]],
   [

@@ -40,6 +40,9 @@ const NEEDS_PROCESS = "plugins gateway discovery canvasHost".split(" ");
 const RULES: readonly (Rule | "channels")[] = [
   { prefix: "gateway.remote", actions: [NONE] },
   { prefix: "gateway.reload", actions: [NONE] },
+  // Asked with each command for a node.
+  { prefix: "gateway.nodes.allowCommands", actions: [NONE] },
+  { prefix: "gateway.nodes.denyCommands", actions: [NONE] },
   // A new secret closes what stands on the old one, and nothing else.
   { prefix: "gateway.auth.token", actions: [hot("auth")] },
   { prefix: "gateway.auth.password", actions: [hot("auth")] },

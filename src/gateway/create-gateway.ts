@@ -17,6 +17,7 @@ import { createHealthFeed, startTicking, type HealthFeed } from "./health-feed.t
 import type { HealthReport } from "./health.ts";
 import { createHttpSurface, type HttpSurface, type HttpSurfaceDeps, type PluginRoute } from "./http/index.ts";
 import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
+import type { NodeLink, Nodes } from "../nodes/index.ts";
 import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { refuseUpgrade, type GatewayServer } from "./server.ts";
@@ -69,6 +70,8 @@ export interface GatewayDeps {
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Methods that plugins bring. */
   readonly extraMethods?: ExtraMethods;
+  /** Learns which nodes come and go. */
+  readonly nodes?: Pick<Nodes, "connected" | "disconnected"> | undefined;
   /** A client connected: memory may be in use that can be released. */
   readonly touched?: () => void;
   /** Makes the commands in a text run as they are printed. */
@@ -237,6 +240,14 @@ function createEnd({ dispatcher, ticking, surface, fanout, stop, connections, se
   return { drain, disconnect, stop: (reason) => (stopped ??= shutDown(reason)) };
 }
 
+/** The way to a node, as the nodes module uses it. */
+const nodeLink = (client: Client, { send }: Pick<Fanout, "send">): NodeLink => ({
+  connId: client.connId,
+  send: (event, payload) => send(client.connId, event, payload),
+  close: (reason) => client.close(1008, reason),
+  followed: () => (client.followed ??= new Set()),
+});
+
 /** Wires connections, methods and events to a server that already listens. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { auth, clock, ids, log, server, version, platform } = deps;
@@ -277,12 +288,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
     onOpening(client, params) {
       const { connId, deviceId, role, scopes, remoteIp } = client.caller;
       client.presenceKey = presence.connected({ connId, client: params.client, deviceId, role, scopes, remoteIp });
+      if (role === "node" && deviceId !== undefined) deps.nodes?.connected(deviceId, params, remoteIp, nodeLink(client, fanout));
     },
     onOpen() {
       deps.touched?.();
       health.refresh();
     },
-    onLeave: (client) => client.presenceKey !== undefined && presence.disconnected(client.presenceKey),
+    onLeave(client) {
+      if (client.role === "node") deps.nodes?.disconnected(client.connId);
+      if (client.presenceKey !== undefined) presence.disconnected(client.presenceKey);
+    },
   });
   const surface = createHttpSurface(deps);
   const ticking = startTicking({ clock, fanout, onMinute: () => fanout.size > 0 && health.refresh() });

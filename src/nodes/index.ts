@@ -1,5 +1,20 @@
 /**
- * Devices with the role node: registry, invoke, canvas host.
- * The entry point of the module. Nothing is built here yet, so nothing is exported.
+ * Devices with the role node: registry, invokes, events, and the node host.
+ * The entry point. A gateway without nodes loads the registry alone.
  */
-export {};
+import type * as nodeHost from "./host/node-host.ts";
+import type * as nodesTool from "./tool/nodes-tool.ts";
+
+export { createNodes, type Nodes, type NodesDeps } from "./create-nodes.ts";
+export type { NodeEntry, NodeLink, PairedNodeDevice } from "./registry.ts";
+export type { NodePairingPort, NodesToolDeps } from "./tool/deps.ts";
+export { findNode, nodeName } from "./find-node.ts";
+export { createLazyNodeRunner } from "./lazy-runner.ts";
+
+/** The tool with which the owner's agent uses nodes. Loaded when the first message is answered. */
+export const loadNodesTool = async (): Promise<typeof nodesTool> => import("./tool/nodes-tool.ts");
+
+export type { NodeHostDeps } from "./host/node-host.ts";
+
+/** The client side: this machine as a node. */
+export const loadNodeHost = async (): Promise<typeof nodeHost> => import("./host/node-host.ts");

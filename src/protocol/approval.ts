@@ -9,6 +9,7 @@ export const commandFields = <Fact extends TSchema>(fact: () => Fact) => ({
   cwd: fact(),
   environment: fact(),
   host: fact(),
+  nodeId: fact(),
   security: fact(),
   ask: fact(),
   agentId: fact(),

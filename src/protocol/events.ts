@@ -4,7 +4,7 @@ import type { Audience, Droppable, EventFacts } from "./audience.ts";
 import { HealthSchema } from "./health.ts";
 import type { Frozen } from "./method.ts";
 import { DevicePairRequestSchema, DevicePairResolvedSchema, NodePairRequestSchema, NodePairResolvedSchema } from "./pairing.ts";
-import { amount, closed, either, filled, flag, list, maybe, moment, orNull, text, texts } from "./pieces.ts";
+import { amount, choice, closed, either, filled, flag, list, maybe, moment, orNull, text, texts } from "./pieces.ts";
 import { PresenceSchema, UpdateAvailableSchema } from "./presence.ts";
 import { AgentDeltaSchema, AgentEventSchema, ChatEventSchema, cronEventFields, HeartbeatEventSchema, SubagentEventSchema } from "./run-events.ts";
 
@@ -80,6 +80,12 @@ export const DECLARED_EVENTS = {
     "node",
     "never",
     "A node is asked to run a command.",
+  ),
+  "node.invoke.cancel": event(
+    closed({ id: filled(), nodeId: filled(), reason: choice(["timeout", "caller-gone"]) }),
+    "node",
+    "never",
+    "Nobody waits for the answer to a command any more: the node may end it.",
   ),
   "talk.mode": event(closed({ enabled: flag(), phase: orNull(text()), ts: moment() }), "all", "always", "Talking was turned on or off."),
   "voicewake.changed": event(closed({ triggers: texts() }), "all", "always", "The words that wake the gateway changed."),

@@ -22,18 +22,34 @@ export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type Choice
 export { boundedDetails } from "./broker/bounds.ts";
 export { BUILTIN_TOOLS, PROMPT_ORDER, toolFacts, toolName, type BuiltinDeps } from "./catalog.ts";
 export { createTools, defineTool, type ToolFacts, type ToolReach } from "./declaration.ts";
-export { CRON, GATEWAY, MESSAGE, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
+export { CRON, GATEWAY, MESSAGE, NODES, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
 export { webFetchTool } from "./builtin/web/fetch.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, CommandEnd, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";
 export { createWithheldHints } from "./exec/withheld.ts";
 export { outcomeText } from "./exec/outcome-text.ts";
-export { shellName } from "./exec/plan.ts";
+export { commandText, environmentText } from "./exec/node-command.ts";
+export { judgePlan } from "./exec/judge.ts";
+export { pinPlan, planCommand, shellName, type ExecPlan } from "./exec/plan.ts";
+export { pinnedFiles } from "./exec/remember/pins.ts";
+export { approvedStart } from "./exec/run.ts";
+export { resolveExecutable } from "./executables.ts";
 export { SHOWN_CHARS as SHOWN_OUTPUT_CHARS } from "./process/shown-output.ts";
 export { createExecRules, type ExecRules, type ExecRulesSnapshot } from "./exec/rules-file.ts";
 export { createRemembered, type ListedRule, type RememberedCommands } from "./exec/remember/remembered.ts";
 export { riskyAllowlistEntries, type RiskyEntry } from "./exec/remember/risky.ts";
-export { execSettings, type ExecOverride, type ExecSettings } from "./exec/settings.ts";
+export type { NodeCommand, NodeRun, NodeRunner } from "./exec/on-node.ts";
+export {
+  ASK_LEVELS,
+  execSettings,
+  SECURITY_LEVELS,
+  stricterAsk,
+  stricterSecurity,
+  type ExecAsk,
+  type ExecOverride,
+  type ExecSecurity,
+  type ExecSettings,
+} from "./exec/settings.ts";
 export type { SessionModel, SessionModels, SessionToolsDeps } from "./builtin/session/deps.ts";
 export type { SessionPost, SessionReply } from "./builtin/session/sessions-send.ts";
 export { findTarget, refusal as sessionRefusal } from "./builtin/session/visibility.ts";

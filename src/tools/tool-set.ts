@@ -24,6 +24,7 @@ import type { SessionPost } from "./builtin/session/sessions-send.ts";
 import { BUILTIN_TOOLS, type BuiltinDeps } from "./catalog.ts";
 import { createTools } from "./declaration.ts";
 import type { CommandEnd, ExecToolDeps } from "./exec/deps.ts";
+import type { NodeRunner } from "./exec/on-node.ts";
 import type { RememberedCommands } from "./exec/remember/remembered.ts";
 import type { ExecRules } from "./exec/rules-file.ts";
 import { execSettings } from "./exec/settings.ts";
@@ -72,6 +73,8 @@ export interface ToolSetDeps {
   readonly sessionPost?: SessionPost | undefined;
   /** Queues a text for a session's next turn. */
   readonly announce: (sessionKey: string, text: string, end?: CommandEnd) => void;
+  /** Runs commands on nodes. */
+  readonly nodes?: NodeRunner | undefined;
   /** What happens with commands that wait for approval. */
   readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show"> | undefined;
 }
@@ -243,6 +246,7 @@ function builtinDeps(deps: ToolSetDeps): BuiltinDeps {
     elevation: (context) => elevationFor(context, chosenBy(context)),
     announce: (context, text, end) => deps.announce(context.sessionKey, text, end),
     ...deps.asked,
+    nodes: deps.nodes,
     store,
     stateDir: config.paths.state,
     version,

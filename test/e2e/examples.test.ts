@@ -26,11 +26,11 @@ const examples = [...new Set((await examplesOf(COMMANDS)).map(({ line }) => line
 const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
 /** These need a terminal: `test/tui` runs them in one. */
 const IN_TERMINAL = /^openclaw tui\b/;
-/** These need a channel that runs: `channels-run.test.ts` has one. */
-const WITH_CHANNEL = /^openclaw channels (?:start|stop|restart)\b/;
+/** These need a channel that runs, or a message that it could not deliver: `channels-run.test.ts` and `test/cli/message.test.ts` have them. */
+const WITH_CHANNEL = /^openclaw (?:channels (?:start|stop|restart)|message resend)\b/;
 /** These ask a gateway that runs. */
 const ASKING =
-  /^openclaw (?:agent|cron (?!next)|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|system|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
+  /^openclaw (?:agent|cron (?!next (?!--id))|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|system|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
 /** These end it, or change what others ask for. */
 const ENDING = /^openclaw (?:gateway (?:restart|stop)|devices|plugins reload|approvals)\b/;
 const TOKEN = "a-token-of-this-test-0123456789";

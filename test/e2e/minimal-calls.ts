@@ -60,6 +60,9 @@ export const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unkno
   "device.pair.remove": () => ({ deviceId: "none" }),
   "device.token.rotate": () => ({ deviceId: "none", role: "operator" }),
   "device.token.revoke": () => ({ deviceId: "none", role: "operator" }),
+  "node.invoke": () => ({ nodeId: "n1", command: "system.which", idempotencyKey: "all-invoke" }),
+  "exec.approvals.node.get": () => ({ nodeId: "n1" }),
+  "exec.approvals.node.set": () => ({ nodeId: "n1", file: { version: 1 }, idempotencyKey: "all-rules" }),
   "node.pair.request": () => ({ nodeId: "n1" }),
   "node.pair.verify": () => ({ nodeId: "n1", token: "none" }),
   "node.rename": () => ({ nodeId: "n1", displayName: "x" }),
@@ -97,6 +100,11 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
   "device.token.rotate": /^unknown deviceId\/role$/,
   "device.token.revoke": /^unknown deviceId\/role$/,
   "node.rename": /^unknown nodeId$/,
+  "node.invoke": /^node not connected$/,
+  "node.invoke.result": /^unauthorized role: operator$/,
+  "node.event": /^unauthorized role: operator$/,
+  "exec.approvals.node.get": /^node not connected$/,
+  "exec.approvals.node.set": /^node not connected$/,
   "node.describe": /^unknown nodeId$/,
   "agents.create": /^"main" is reserved$/,
   "agents.update": /^agent "nobody" not found$/,
@@ -147,4 +155,5 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
   "subagents.steer": /^there is no sub-agent with the session "none"/,
 };
 /** Documented with another code than `INVALID_REQUEST`. */
-export const refusalCode = (method: MethodName): string => (method.startsWith("cron.") ? "UNAVAILABLE" : "INVALID_REQUEST");
+export const refusalCode = (method: MethodName): string =>
+  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || method === "node.invoke" ? "UNAVAILABLE" : "INVALID_REQUEST";

@@ -220,3 +220,26 @@ test("stopping does not wait for a client that never answers", async () => {
   mute.ws.terminate();
   await gone;
 });
+
+test("a node that answers no ping is gone within 30 seconds; one that only answers pings stays", async () => {
+  const clock = manualClock();
+  const left: string[] = [];
+  const nodes = { connected: () => {}, disconnected: (connId: string) => void left.push(connId) };
+  await using started = await startGateway({ clock, over: { nodes } });
+  const asNode = { role: "node", scopes: [] };
+  await using dead = await openClient(started.gateway.url, { autoPong: false });
+  const { connId } = (await dead.connect(asNode)).payload!["server"] as { connId: string };
+  await using alive = await openClient(started.gateway.url);
+  await alive.connect(asNode);
+  for (let count = 1; count <= 2; count += 1) {
+    const pinged = Promise.all([once(dead.ws, "ping"), once(alive.ws, "ping")]);
+    clock.advance(10_000);
+    await pinged;
+    // Its pong came before the answer to what it asks now.
+    await alive.request("nothing");
+  }
+  clock.advance(10_000);
+  expect(await dead.closed).toMatchObject({ code: 1006 });
+  await expect.poll(() => left).toEqual([connId]);
+  expect(started.gateway.hub.clients.size).toBe(1);
+});

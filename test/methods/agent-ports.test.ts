@@ -122,6 +122,7 @@ test("a question about a command is sent to those who may answer, without the pl
       cwd: "/w",
       environment: null,
       host: "gateway",
+      nodeId: null,
       security: "allowlist",
       ask: null,
       agentId: "main",

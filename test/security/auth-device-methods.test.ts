@@ -3,6 +3,7 @@ import { createAuthBench, createDevice, remote, type AuthBench } from "../harnes
 import { loadAnswerChecks, type MethodName, type MethodParams, type MethodResult } from "../../src/protocol/index.ts";
 import { isRevoked } from "../../src/gateway/auth/index.ts";
 import { devicesHandlers } from "../../src/gateway/methods/devices.ts";
+import { nodesHandlers } from "../../src/gateway/methods/nodes.ts";
 import type { CallContext, Handlers } from "../../src/gateway/methods/handler.ts";
 
 let bench: AuthBench;
@@ -12,7 +13,8 @@ let events: [string, unknown][];
 beforeAll(async () => {
   bench = await createAuthBench();
   events = [];
-  handlers = devicesHandlers({ auth: bench.auth, broadcast: (event, payload) => void events.push([event, payload]) });
+  const devices = devicesHandlers({ auth: bench.auth, broadcast: (event, payload) => void events.push([event, payload]) });
+  handlers = { ...devices, ...nodesHandlers({ auth: bench.auth, clock: bench.clock }) };
 });
 beforeEach(async () => {
   await bench.clear();

@@ -27,6 +27,57 @@ export const devices: Group = {
   examples: [{ line: "openclaw devices list", does: "who waits and who is in" }],
 };
 
+const camera: Group = {
+  entries: [
+    { name: "list", summary: "the cameras of a node", load: async () => (await import("./nodes/invoke.ts")).cameraList },
+    { name: "snap", summary: "take a picture", load: async () => (await import("./nodes/invoke.ts")).cameraSnap },
+    { name: "clip", summary: "record a short video", load: async () => (await import("./nodes/invoke.ts")).cameraClip },
+  ],
+  examples: [],
+};
+
+const screen: Group = {
+  entries: [{ name: "record", summary: "record the screen", load: async () => (await import("./nodes/invoke.ts")).screenRecord }],
+  examples: [],
+};
+
+const location: Group = {
+  entries: [{ name: "get", summary: "where a node is", load: async () => (await import("./nodes/invoke.ts")).locationGet }],
+  examples: [],
+};
+
+export const nodes: Group = {
+  entries: [
+    { name: "status", summary: "nodes and whether they are connected", load: async () => (await import("./nodes/list.ts")).status },
+    { name: "list", summary: "pending requests and paired nodes", load: async () => (await import("./nodes/list.ts")).list },
+    { name: "pending", summary: "nodes that wait for approval", load: async () => (await import("./nodes/list.ts")).pending },
+    { name: "approve", summary: "approve a waiting node", load: async () => (await import("./nodes/list.ts")).approve },
+    { name: "reject", summary: "reject a waiting node", load: async () => (await import("./nodes/list.ts")).reject },
+    { name: "describe", summary: "what a node is and can do", load: async () => (await import("./nodes/list.ts")).describe },
+    { name: "rename", summary: "give a node another name", load: async () => (await import("./nodes/list.ts")).rename },
+    { name: "invoke", summary: "call a command of a node", load: async () => (await import("./nodes/invoke.ts")).invoke },
+    { name: "run", summary: "run a program on a node", load: async () => (await import("./nodes/run.ts")).run },
+    { name: "notify", summary: "show a notification on a node", load: async () => (await import("./nodes/invoke.ts")).notify },
+    { name: "camera", summary: "pictures and videos of a node's cameras", load: () => Promise.resolve(camera) },
+    { name: "screen", summary: "a node's screen", load: () => Promise.resolve(screen) },
+    { name: "location", summary: "a node's location", load: () => Promise.resolve(location) },
+  ],
+  fallback: "status",
+  examples: [{ line: "openclaw nodes status", does: "nodes and whether they are connected" }],
+};
+
+export const node: Group = {
+  entries: [
+    { name: "run", summary: "run this machine as a node in the foreground", load: async () => (await import("./node/run.ts")).run },
+    { name: "status", summary: "whether this machine runs as a node", load: async () => (await import("./node/status.ts")).status },
+    { name: "stop", summary: "stop the node on this machine", load: async () => (await import("./node/status.ts")).stop },
+    { name: "install", summary: "let the node start with the machine, as a service", load: async () => (await import("./node/install.ts")).install },
+    { name: "uninstall", summary: "remove the service", load: async () => (await import("./node/install.ts")).uninstall },
+    { name: "restart", summary: "restart the service", load: async () => (await import("./node/install.ts")).restart },
+  ],
+  examples: [{ line: "openclaw node status", does: "whether this machine runs as a node" }],
+};
+
 export const pairing: Group = {
   entries: [
     { name: "list", summary: "senders that wait to be let in", load: async () => (await import("./pairing/requests.ts")).list },

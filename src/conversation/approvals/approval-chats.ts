@@ -33,6 +33,7 @@ interface Question {
   readonly cwd?: string;
   readonly environment?: string | null;
   readonly host?: string;
+  readonly nodeId?: string | null;
   readonly security?: string;
   readonly ask?: string;
   readonly agentId?: string;
@@ -85,7 +86,7 @@ const chatKey = ({ channel, accountId = "", to, threadId = "" }: Chat): string =
 
 function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Shown {
   const question = questionOf(request);
-  const { cwd, environment, host, agentId, security, ask } = question;
+  const { cwd, environment, host, nodeId, agentId, security, ask } = question;
   const { command: subject, always } = shownRequest(request);
   const slug = approvalSlug(id);
   const head = `Approval needed (id ${slug})`;
@@ -94,7 +95,17 @@ function askedText({ id, request, expiresAt, allowed }: Requested, now: number):
       text: `${head}: what is asked has ${subject.length} characters, too many for a chat. It can be read and decided in the Control UI (openclaw dashboard).`,
     };
   }
-  const facts = { Folder: cwd, Environment: environment ?? undefined, Host: host, Agent: agentId, Security: security, Ask: ask, "allow-always": always };
+  const node = typeof nodeId === "string" ? nodeId.slice(0, 12) : undefined;
+  const facts = {
+    Folder: cwd,
+    Environment: environment ?? undefined,
+    Host: host,
+    Node: node,
+    Agent: agentId,
+    Security: security,
+    Ask: ask,
+    "allow-always": always,
+  };
   const lines = Object.entries(facts).flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [`${name}: ${inline(value)}`] : []));
   const seconds = Math.max(0, Math.round((expiresAt - now) / 1000));
   const text = [`${head}:`, fenced(subject), ...lines, `Expires in ${seconds} s.`, `Reply with: /approve ${slug} ${allowed.join("|")}`].join("\n");

@@ -72,6 +72,14 @@ export class Client implements Recipient {
   resume(): void {
     this.#connection.ws.resume();
   }
+  /** Asks for a sign of life. */
+  ping(): void {
+    if (!this.#connection.closed) this.#connection.ws.ping();
+  }
+  /** Ends the connection without waiting for the other side. */
+  cutOff(): void {
+    this.#connection.ws.terminate();
+  }
   close(code: number, reason: string): void {
     this.#end(this.#connection, code, reason);
   }

@@ -9,6 +9,7 @@ import type { Auth, Revocation } from "../auth/index.ts";
 import { isRevoked } from "../auth/revocation.ts";
 import type { Fanout } from "../fanout.ts";
 import type { Dispatcher } from "../methods/index.ts";
+import { createLiveness } from "./liveness.ts";
 import { createRoster, type Client, type Connection, type Roster } from "./connection.ts";
 import { createHandshakes, type Handshakes, type HandshakesDeps } from "./handshake.ts";
 import { challengeFor, challengeText, createOpenings, type Challenge, type Openings } from "./openings.ts";
@@ -60,7 +61,12 @@ const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
 const STOP_MS = 2000;
 
 /** What `ws` calls. The functions are shared by all sockets: closures of their own would stay as long as the connection. */
-function createListeners({ connections, leave }: Roster, { log }: ConnectionsDeps, state: { readonly loaded: Loaded | undefined }, onGone: () => void) {
+function createListeners(
+  { connections, leave }: Roster,
+  { log }: ConnectionsDeps,
+  state: { readonly loaded: Loaded | undefined },
+  { onGone, heard }: { readonly onGone: () => void; readonly heard: (client: Client) => void },
+) {
   return {
     message(this: WebSocket, data: RawData, isBinary: boolean): void {
       const connection = connections.get(this);
@@ -68,12 +74,17 @@ function createListeners({ connections, leave }: Roster, { log }: ConnectionsDep
       if (!connection || connection.closed || !loaded) return;
       // One buffer unless `binaryType` is changed.
       const text = isBinary || !Buffer.isBuffer(data) ? undefined : data.toString("utf8");
+      if (connection.client?.role === "node") heard(connection.client);
       if (connection.client) loaded.requests.take(connection.client, text);
       else if (connection.opening) loaded.handshakes.take(connection, connection.opening, text);
     },
     ping(this: WebSocket, data: Buffer): void {
       const connection = connections.get(this);
       if (connection && !connection.closed && connection.socket.writableLength < PONG_BACKLOG) this.pong(data);
+    },
+    pong(this: WebSocket): void {
+      const client = connections.get(this)?.client;
+      if (client) heard(client);
     },
     close(this: WebSocket): void {
       const connection = connections.get(this);
@@ -111,7 +122,7 @@ function createOpener({ connections }: Roster, openings: Openings, ids: Ids, on:
     const connection: Connection = { connId: ids.uuid(), socket, ws, opening: undefined, client: undefined, closed: false };
     connections.set(ws, connection);
     openings.begin(connection, challenge);
-    ws.on("message", on.message).on("ping", on.ping).on("close", on.close).on("error", on.error);
+    ws.on("message", on.message).on("ping", on.ping).on("pong", on.pong).on("close", on.close).on("error", on.error);
     return connection;
   };
 }
@@ -129,6 +140,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     onClientLeave(client) {
       fanout.remove(client);
       state.loaded?.requests.forget(client);
+      if (client.role === "node") liveness.forget(client);
       deps.onLeave(client);
     },
   });
@@ -137,13 +149,18 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const settle = (): void => {
     if (connections.size === 0) emptied?.();
   };
-  const listeners = createListeners(roster, deps, state, settle);
+  const liveness = createLiveness({ clock });
+  const listeners = createListeners(roster, deps, state, { onGone: settle, heard: liveness.heard });
   const open = createOpener(roster, openings, ids, listeners);
 
   const ready = lazy(async (): Promise<Loaded> => {
     const [ws, validators] = await Promise.all([import("ws"), deps.loadValidators()]);
     const requests = createRequests({ ...deps, validators, clients });
-    const handshakes = createHandshakes(deps, roster, validators, openings.stop);
+    const onOpen = (client: Client): void => {
+      if (client.role === "node") liveness.watch(client);
+      deps.onOpen(client);
+    };
+    const handshakes = createHandshakes({ ...deps, onOpen }, roster, validators, openings.stop);
     return (state.loaded = { server: new ws.WebSocketServer(SOCKET_OPTIONS), requests, handshakes });
   });
 
@@ -175,6 +192,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       });
       await gone.promise;
       openings[Symbol.dispose]();
+      liveness[Symbol.dispose]();
     },
   };
 }

@@ -8,7 +8,7 @@ const KNOWN =
 
 test("tools that reach further than their caller are refused over HTTP by default", () => {
   const refused = KNOWN.filter((tool) => !isToolAllowed(tool, {}));
-  expect(refused.join(" ")).toBe("apply_patch edit exec gateway process read sessions_send sessions_spawn whatsapp_login write");
+  expect(refused.join(" ")).toBe("apply_patch edit exec gateway nodes process read sessions_send sessions_spawn whatsapp_login write");
 });
 
 test("the configuration opens what is refused by default, but never programs and files; its own deny list wins", () => {

@@ -4,7 +4,7 @@ import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import { shownRequest, type ListedRule } from "../../tools/index.ts";
 import type { ApprovalsPort, ExecRulesPort } from "../ports.ts";
 import type { ApprovalBoard } from "./approvals/board.ts";
-import { unavailable, type CallContext, type Caller, type HandlersOf } from "./handler.ts";
+import type { CallContext, Caller, HandlersOf } from "./handler.ts";
 
 const DECISIONS: readonly string[] = ["allow-once", "allow-always", "deny"];
 
@@ -17,14 +17,15 @@ export interface ApprovalDeps {
 /** Asks the operators and waits. A caller that leaves does not take its question back: it may come again and wait for the decision. */
 async function request(
   params: MethodParams<"exec.approval.request">,
-  { accepted }: CallContext,
+  { accepted, caller }: CallContext,
   { approvals }: ApprovalDeps,
 ): Promise<MethodResult<"exec.approval.request">> {
   const { id, timeoutMs, twoPhase, idempotencyKey: _, ...shown } = params;
   const { agentId, sessionKey } = shown;
   const pending = await approvals.request({
     kind: "exec",
-    request: shown,
+    // An approval that a client takes to a node is good for the device that asked.
+    request: { ...shown, askedBy: caller.deviceId ?? null },
     ...(id === undefined ? {} : { id }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(agentId == null ? {} : { agentId }),
@@ -79,9 +80,8 @@ const toWire = ({ createdAt, lastUsedAt, ...rest }: ListedRule): MethodResult<"e
 });
 
 /** Which commands may run without asking. */
-export function execRulesHandlers(rules: ExecRulesPort): HandlersOf<"exec.approvals"> {
+export function execRulesHandlers(rules: ExecRulesPort): Omit<HandlersOf<"exec.approvals">, keyof HandlersOf<"exec.approvals.node">> {
   return {
-    ...unavailable("exec.approvals.node"),
     "exec.approvals.get": () => rules.snapshot(),
     "exec.approvals.set": ({ file, baseHash }) => rules.replace(file, baseHash),
     "exec.approvals.remembered": async ({ agentId }) => ({ commands: (await rules.remembered(agentId)).map(toWire) }),

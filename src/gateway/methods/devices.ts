@@ -1,14 +1,17 @@
 import type { Auth } from "../auth/index.ts";
 import type { Broadcast } from "./deps.ts";
-import { unavailable, type CallContext, type HandlersOf } from "./handler.ts";
+import type { CallContext, HandlersOf } from "./handler.ts";
 
 export interface DevicesDeps {
   readonly auth: Pick<Auth, "pairing" | "nodes">;
   readonly broadcast: Broadcast;
 }
 
+/** Methods of nodes that are about who is paired. */
+type NodePairing = Pick<HandlersOf<"node">, "node.pair.request" | "node.pair.list" | "node.pair.approve" | "node.pair.reject" | "node.pair.verify">;
+
 /** Handlers of `device.*` and `node.pair.*`. Operators are notified about all requests and decisions, also those of other callers. */
-export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: DevicesDeps): HandlersOf<"device" | "node"> {
+export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: DevicesDeps): HandlersOf<"device"> & NodePairing {
   pairing.onEvent(({ event, payload }) => broadcast(event, payload));
   nodes.onEvent(({ event, payload }) => broadcast(event, payload));
   const by = ({ caller }: CallContext) => ({ scopes: caller.scopes, connId: caller.connId });
@@ -24,7 +27,5 @@ export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: Devices
     "node.pair.approve": ({ requestId }) => nodes.approve(requestId),
     "node.pair.reject": ({ requestId }) => nodes.reject(requestId),
     "node.pair.verify": ({ nodeId, token }) => nodes.verify(nodeId, token),
-    ...unavailable("node.list", "node.describe", "node.invoke", "node.event"),
-    "node.rename": ({ nodeId, displayName }) => nodes.rename(nodeId, displayName),
   };
 }

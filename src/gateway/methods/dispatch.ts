@@ -61,8 +61,8 @@ export interface DispatcherDeps {
   readonly runnable?: ((text: string) => string) | undefined;
 }
 
-/** They check their keys themselves: the key names the run, or is passed on. */
-const OWN_KEYS: ReadonlySet<string> = new Set(["chat.send", "agent", "node.invoke"]);
+/** They check their keys themselves: the key names the run or the command, or counts for one node only. */
+const OWN_KEYS: ReadonlySet<string> = new Set(["chat.send", "agent", "node.invoke", "node.event"]);
 /** Their answers hold secrets, which are not written to disk. A repeated call makes a new one. */
 const SECRET_ANSWERS: ReadonlySet<string> = new Set(["device.token.rotate", "node.pair.approve", "login.code"]);
 

@@ -1,4 +1,5 @@
 import type { OpenClawConfig } from "../../config/index.ts";
+import type { Nodes } from "../../nodes/index.ts";
 import type { HelloOk } from "../../protocol/index.ts";
 import type { GatewayHub } from "../create-gateway.ts";
 import type { AgentPort, ApprovalsPort, ExecRulesPort, Responder, ToolFactsPort } from "../ports.ts";
@@ -22,6 +23,7 @@ import { unavailable, type AllHandlers, type Handlers } from "./handler.ts";
 import { loginHandlers, type LoginDeps } from "./login.ts";
 import { logsHandlers, type LogsDeps } from "./logs.ts";
 import { memoryHandlers, type MemoryPort } from "./memory.ts";
+import { nodesHandlers } from "./nodes.ts";
 import { modelsHandlers, type ModelsPort } from "./models.ts";
 import { overviewHandlers, type OverviewPort } from "./overview.ts";
 import { pluginsHandlers, type PluginsDeps } from "./plugins.ts";
@@ -80,6 +82,8 @@ export interface HandlersDeps
   readonly plugins?: Omit<PluginsDeps, "config"> | undefined;
   /** Without it `device.*`, `node.pair.*`, `node.rename` and `login.code` are not answered. */
   readonly auth?: (DevicesDeps["auth"] & LoginDeps["auth"]) | undefined;
+  /** Without it `node.list`, `.describe`, `.invoke` and `.event` are not answered. */
+  readonly nodes?: Nodes | undefined;
   /** Without it `channels.*` and `web.login.*` are not answered, and health knows of no channels. */
   readonly channels?: ChannelsPort | undefined;
 }
@@ -99,7 +103,9 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
   return {
     ...(models ? modelsHandlers({ config, models }) : unavailable("models")),
     ...(approvals && board ? approvalHandlers({ approvals, board, clock }) : unavailable("exec.approval")),
-    ...(execRules ? execRulesHandlers(execRules) : unavailable("exec.approvals")),
+    ...(execRules
+      ? execRulesHandlers(execRules)
+      : unavailable("exec.approvals.get", "exec.approvals.set", "exec.approvals.remembered", "exec.approvals.forget")),
     ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : unavailable("channels.pairing")),
     ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action", "message.resend")),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : unavailable("tools")),
@@ -113,7 +119,8 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
     ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills }, send }) : unavailable("skills")),
-    ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node")),
+    ...nodesHandlers(deps),
+    ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node.pair")),
     ...(auth ? loginHandlers({ auth, config }) : unavailable("login")),
   } satisfies Handlers;
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../../base/errors.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
 import { isRecord } from "../../base/records.ts";
 import type { Store } from "../../store/index.ts";
 import { invalidRequest, type Answer } from "./protocol-error.ts";
@@ -13,16 +14,6 @@ export interface Idempotency {
 interface Running {
   readonly hash: string;
   readonly answer: Promise<Answer>;
-}
-
-/** Text of a value that does not depend on the order of keys. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item === undefined ? null : item)).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const fields = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
 }
 
 function hashOf(params: unknown): string {

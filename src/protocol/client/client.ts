@@ -133,6 +133,7 @@ async function openWith(options: ConnectOptions, deps: Omit<Parameters<typeof op
 function createSession(options: ConnectOptions, clock: ClientClock) {
   const requests = createRequests({ clock, timeoutMs: options.requestTimeoutMs ?? 30_000 });
   const events = createEvents();
+  for (const [event, listener] of Object.entries(options.listeners ?? {})) events.on(event, listener as (payload: unknown) => void);
   const missed = (gap: { readonly expected: number; readonly received: number }): void => {
     options.onGap?.(gap);
     options.onStale?.({ kind: "gap", ...gap });

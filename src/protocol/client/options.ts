@@ -1,3 +1,4 @@
+import type { EventName, EventPayload } from "../catalog.ts";
 import type { ClientInfo, HelloOk } from "../connect.ts";
 import type { Role } from "../scopes.ts";
 import type { ClientClock, DeviceIdentity, DeviceTokens, OpenSocket } from "./ports.ts";
@@ -38,6 +39,8 @@ export interface ConnectOptions {
   readonly pathEnv?: string;
   readonly locale?: string;
   readonly userAgent?: string;
+  /** Called with events from the first frame after hello on: `on` of a client that is just there may be too late for one. */
+  readonly listeners?: { readonly [E in EventName]?: (payload: EventPayload<E>) => void };
   /** Opens sockets. Default: the platform's `WebSocket`. */
   readonly openSocket?: OpenSocket;
   /** From the start of a connection to `hello-ok`. Default 10000. */

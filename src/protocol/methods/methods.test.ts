@@ -95,9 +95,17 @@ test("the methods that are handled but not advertised are the documented ones", 
   ]);
 });
 
-test("the events are the 19 documented ones, one for those who watch a session, one about sub-agents, one about installs for skills, and two for questions of plugins", () => {
+test("the events are the 19 documented ones, one for those who watch a session, one about sub-agents, one about installs for skills, one that cancels a command of a node, and two for questions of plugins", () => {
   expect(Object.keys(DECLARED_EVENTS).sort()).toEqual(
-    [...names("events"), "chat.changed", "plugin.approval.requested", "plugin.approval.resolved", "skills.install.progress", "subagent"].sort(),
+    [
+      ...names("events"),
+      "chat.changed",
+      "node.invoke.cancel",
+      "plugin.approval.requested",
+      "plugin.approval.resolved",
+      "skills.install.progress",
+      "subagent",
+    ].sort(),
   );
 });
 

@@ -20,6 +20,7 @@ export function shownRequest(asked: unknown): ShownRequest {
     cwd: fact("cwd"),
     environment: fact("environment"),
     host: fact("host"),
+    nodeId: fact("nodeId"),
     security: fact("security"),
     ask: fact("ask"),
     agentId: fact("agentId"),

@@ -47,7 +47,7 @@ export const CRON = {
   subagents: "never",
 } satisfies ToolFacts;
 
-/** What a node or a browser would be needed for. */
+/** What a browser or a canvas would be needed for. */
 export const DEVICES: readonly ToolFacts[] = [
   {
     ...notInThisVersion("browser"),
@@ -65,15 +65,20 @@ export const DEVICES: readonly ToolFacts[] = [
     icon: "🖼️",
     inSandbox: "denied",
   },
-  {
-    ...notInThisVersion("nodes"),
-    groups: ["nodes", "openclaw"],
-    reach: { reads: "private", outbound: true },
-    promptLine: "paired devices: list, notify, camera, screen",
-    icon: "📱",
-    inSandbox: "denied",
-  },
 ];
+
+/** Its code is in `nodes/tool`. It is there once a node has connected. */
+export const NODES = {
+  name: "nodes",
+  groups: ["nodes", "openclaw"],
+  reach: { reads: "both", outbound: true },
+  promptLine: "paired devices: list, notify, run commands, camera, screen, location",
+  icon: "📱",
+  ownerOnly: true,
+  inSandbox: "denied",
+  subagents: "never",
+  overHttp: "if-named",
+} satisfies ToolFacts;
 
 /** Its code is in `automation/subagents`. */
 export const SESSIONS_SPAWN = {

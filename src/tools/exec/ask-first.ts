@@ -13,10 +13,10 @@ import type { EffectiveRules } from "./rules-file.ts";
 import { startPlan, type PlanRun } from "./run.ts";
 import type { ExecSettings } from "./settings.ts";
 
-const TIMEOUT_MS = 120_000;
-const OUTPUT_CHARS = 8000;
+export const TIMEOUT_MS = 120_000;
+export const OUTPUT_CHARS = 8000;
 /** Nobody can say yes to what they are not shown whole. */
-const MOST_SHOWN_CHARS = 100_000;
+export const MOST_SHOWN_CHARS = 100_000;
 
 interface Question {
   readonly plan: ExecPlan;
@@ -28,6 +28,13 @@ interface Question {
   readonly context: ToolContext;
   /** Where the session goes on. */
   readonly origin: Readonly<Record<string, unknown>>;
+}
+
+/** What is known about a command when its outcome is recorded. */
+export interface Concluded extends Pick<Question, "context" | "origin"> {
+  readonly plan: Pick<ExecPlan, "command">;
+  /** Where it ran, if not on the gateway. */
+  readonly node?: string;
 }
 
 /** Asks the operator about a plan and answers at once; what comes of it is announced to the session. */
@@ -100,9 +107,15 @@ async function carryOn(deps: ExecToolDeps, question: Question, id: string, decis
 const foldersOf = ({ home }: ExecToolDeps, { workspaceDir }: ToolContext): Folders => ({ workspace: workspaceDir, home });
 
 /** Records the outcome, then lets the session continue. `quietly`: the command was ended on purpose, so only the next turn is notified. */
-async function conclude(deps: ExecToolDeps, { plan, context, origin }: Question, id: string, outcome: CommandOutcome, quietly = false): Promise<void> {
+export async function conclude(
+  deps: ExecToolDeps,
+  { plan, context, origin, node }: Concluded,
+  id: string,
+  outcome: CommandOutcome,
+  quietly = false,
+): Promise<void> {
   const { sessionKey } = context;
-  const asked = { id, sessionKey, command: plan.command, origin };
+  const asked = { id, sessionKey, command: plan.command, origin, ...(node === undefined ? {} : { node }) };
   const announced = quietly || deps.goOn === undefined;
   await deps.approvals.recordOutcome(id, sessionKey, announced ? { ...outcome, reported: true } : outcome);
   failpoint("command.outcome.committed");
@@ -110,8 +123,13 @@ async function conclude(deps: ExecToolDeps, { plan, context, origin }: Question,
   else await deps.goOn?.(asked, outcome);
 }
 
+interface RefusalRules {
+  readonly rules: Pick<EffectiveRules, "askFallback">;
+  readonly satisfied: boolean;
+}
+
 /** Why it does not run; undefined when it does. */
-function refusal({ rules, satisfied }: Question, decision: ApprovalDecision): string | undefined {
+export function refusal({ rules, satisfied }: RefusalRules, decision: ApprovalDecision): string | undefined {
   if (decision === "allow-once" || decision === "allow-always") return undefined;
   if (decision === "deny") return "user-denied";
   if (decision === "cancelled") return "approval-request-failed";

@@ -11,6 +11,7 @@ import type { RememberedCommands } from "./remember/remembered.ts";
 import type { ExecRules } from "./rules-file.ts";
 import type { ExecSettings } from "./settings.ts";
 import type { WithheldHints } from "./withheld.ts";
+import type { NodeRunner } from "./on-node.ts";
 
 /** Whether commands may leave the sandbox at this sender's word, and how; the reason when they may not. */
 export type Elevation = { readonly permitted: true; readonly level: "off" | "on" | "ask" | "full" } | { readonly permitted: false; readonly reason: string };
@@ -20,6 +21,8 @@ export interface AskedCommand {
   readonly id: string;
   readonly sessionKey: string;
   readonly command: string;
+  /** Where it ran, if not on the gateway. */
+  readonly node?: string;
   /** What `origin` gave when it was asked. */
   readonly origin: Readonly<Record<string, unknown>>;
 }
@@ -71,5 +74,7 @@ export interface ExecToolDeps {
   readonly origin?: ((context: ToolContext) => Readonly<Record<string, unknown>>) | undefined;
   /** Has a session go on with what became of a command: it is accepted, as a message is, when this resolves. Without it only the next turn is notified. */
   readonly goOn?: ((asked: AskedCommand, outcome: CommandOutcome) => Promise<void>) | undefined;
+  /** Runs commands on nodes. Without it there are none. */
+  readonly nodes?: NodeRunner | undefined;
   readonly show?: ((id: string, sessionKey: string, tail: () => string) => ShownOutput) | undefined;
 }

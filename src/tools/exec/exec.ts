@@ -10,6 +10,7 @@ import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "../executables.ts";
 import { judgePlan } from "./judge.ts";
+import { runOnNode } from "./on-node.ts";
 import { pinPlan, planCommand, type ExecPlan } from "./plan.ts";
 import { pinnedFiles } from "./remember/pins.ts";
 import { runPlan, type PlanRun } from "./run.ts";
@@ -106,6 +107,7 @@ export const execTool = defineTool<ExecToolDeps>({
 async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall): Promise<ToolOutcome> {
   const { params, context } = call;
   const chosen = place(deps, call);
+  if (chosen.settings.host === "node") return await runOnNode(deps, call, chosen.settings);
   const { sandbox } = chosen;
   await sandbox?.ready();
   const terminal = params["pty"] === true ? await terminals.for(sandbox) : undefined;
@@ -179,7 +181,7 @@ function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
   if (host !== settings.host) {
     throw new AppError("PERMISSION_DENIED", `exec host not allowed (requested ${host}; configure tools.exec.host=${settings.host} to allow).`);
   }
-  if (host === "node") throw new AppError("UNAVAILABLE", "exec host=node needs a paired node that runs commands; there is none");
+  if (host === "node" && !deps.nodes) throw new AppError("UNAVAILABLE", "exec host=node needs a paired node that runs commands; there is none");
   if (host !== "sandbox") return { settings };
   // Without a sandbox it runs on this machine, and by the rules for that: nothing runs here unasked that nobody allowed.
   if (!deps.sandboxed(context)) return { settings: { ...settings, host: "gateway", security: settings.hostSecurity } };

@@ -49,8 +49,10 @@ export interface PlanRun {
   readonly onBackgroundEnd?: (text: string, empty: boolean, end: CommandEnd) => void;
 }
 
-/** Runs the plan that was approved, and no other. */
-export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanRun, onOutput?: () => void): Promise<CommandProcess> {
+type Place = Pick<PlanRun, "sandbox" | "env" | "passEnv" | "skillEnv" | "terminal">;
+
+/** What is started for the plan that was approved, and for no other. */
+export function approvedStart(plan: ExecPlan, approvedHash: string, run: Place): Started {
   assertPlan(plan);
   if (plan.hash !== approvedHash)
     throw new AppError("CONFLICT", "this is not the plan that was approved; ask again", { details: { hash: plan.hash, approvedHash } });
@@ -63,8 +65,13 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
   const changed = changedFile(plan.files ?? []);
   if (changed !== undefined)
     throw new AppError("CONFLICT", `${changed} was changed after the command was planned; nothing was run, ask again`, { details: { path: changed } });
+  return outside(plan, run);
+}
+
+/** Runs the plan that was approved, and no other. */
+export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanRun, onOutput?: () => void): Promise<CommandProcess> {
   return await run.processes.start({
-    ...outside(plan, run),
+    ...approvedStart(plan, approvedHash, run),
     shownCwd: plan.cwd,
     command: plan.command,
     scope: run.scope,
@@ -78,7 +85,7 @@ export async function startPlan(plan: ExecPlan, approvedHash: string, run: PlanR
 type Started = Pick<StartInput, "program" | "args" | "cwd" | "env" | "attend" | "killInside" | "terminal">;
 
 /** What is started on this machine for the plan. The one place where a terminal is put around it. */
-function outside(plan: ExecPlan, { sandbox, env, passEnv, skillEnv, terminal }: PlanRun): Started {
+function outside(plan: ExecPlan, { sandbox, env, passEnv, skillEnv, terminal }: Place): Started {
   const [first, ...rest] = [...plan.shell, plan.script];
   const whole = sandbox ? plan.env : { ...inheritedEnvironment(env, passEnv), ...skillEnv, ...plan.env };
   const held = plan.pty === true ? terminal?.around({ argv: [first, ...rest], env: whole }) : undefined;

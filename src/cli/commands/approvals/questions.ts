@@ -19,7 +19,7 @@ function printPending(io: Io, approvals: Open): void {
   if (approvals.length === 0) return io.out("nothing waits for an answer\n");
   const rows = approvals.map(({ id, kind, request, expiresAtMs }) => [
     id,
-    kind,
+    request.nodeId ? `${kind} on node ${escapeLine(request.nodeId.slice(0, 12))}` : kind,
     request.sessionKey ?? "-",
     formatDuration(Math.max(0, expiresAtMs - io.now())),
     escapeLine(request.cwd ?? "-"),

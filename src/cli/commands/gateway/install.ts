@@ -27,7 +27,17 @@ const INSTALL_OPTIONS = {
 /** Writes the service's file and lets the platform start it. Gives the exit code. */
 export async function installGateway(io: Io, values: Values<typeof INSTALL_OPTIONS>): Promise<number> {
   if (values.runtime !== undefined && values.runtime !== "node") throw new AppError("INVALID_INPUT", `--runtime takes node, not "${values.runtime}"`);
-  const service = requireService(io, { port: parsePort(values.port, 1), token: values.token });
+  return installService(io, requireService(io, { port: parsePort(values.port, 1), token: values.token }), values);
+}
+
+interface InstallFlags {
+  readonly print?: boolean | undefined;
+  readonly force?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Writes a service's file and lets the platform start it. Gives the exit code. */
+export async function installService(io: Io, service: ServiceDefinition, values: InstallFlags): Promise<number> {
   const { kind, label, file, content, load, hint } = service;
   if (values.print) {
     if (values.json) printJson(io, { kind, label, file, content });
@@ -61,25 +71,27 @@ export const install = defineCommand({
 export const uninstall = defineCommand({
   options: { print: { type: "boolean", help: "show what would be done; change nothing" }, json: JSON_OPTION },
   examples: [{ line: "openclaw gateway uninstall --print", does: "what would be removed" }],
-  async run({ io, values }) {
-    const service = requireService(io);
-    const { label, file, unload, forget } = service;
-    const installed = isInstalled(service);
-    if (values.print) {
-      if (values.json) printJson(io, { label, file, installed, run: [...unload, ...forget].map((line) => line.join(" ")) });
-      else io.out(`${installed ? "" : "not installed; otherwise "}removes ${file} and runs:\n${asText([...unload, ...forget])}`);
-      return;
-    }
-    const problem = installed ? await control(io, unload) : undefined;
-    rmSync(file, { force: true });
-    if (installed) await control(io, forget);
-    if (values.json) printJson(io, { ok: true, label, file, removed: installed, ...(problem === undefined ? {} : { problem }) });
-    else {
-      io.out(installed ? `removed ${file}\n` : `${label} is not installed\n`);
-      if (problem !== undefined) io.err(`it may still run (${problem}); stop it with: openclaw gateway stop\n`);
-    }
-  },
+  run: ({ io, values }) => uninstallService(io, requireService(io), values, "openclaw gateway stop"),
 });
+
+/** Removes a service's file; `stop` is the command that stops it. */
+export async function uninstallService(io: Io, service: ServiceDefinition, values: Omit<InstallFlags, "force">, stop: string): Promise<void> {
+  const { label, file, unload, forget } = service;
+  const installed = isInstalled(service);
+  if (values.print) {
+    if (values.json) printJson(io, { label, file, installed, run: [...unload, ...forget].map((line) => line.join(" ")) });
+    else io.out(`${installed ? "" : "not installed; otherwise "}removes ${file} and runs:\n${asText([...unload, ...forget])}`);
+    return;
+  }
+  const problem = installed ? await control(io, unload) : undefined;
+  rmSync(file, { force: true });
+  if (installed) await control(io, forget);
+  if (values.json) printJson(io, { ok: true, label, file, removed: installed, ...(problem === undefined ? {} : { problem }) });
+  else {
+    io.out(installed ? `removed ${file}\n` : `${label} is not installed\n`);
+    if (problem !== undefined) io.err(`it may still run (${problem}); stop it with: ${stop}\n`);
+  }
+}
 
 export const start = defineCommand({
   options: { json: JSON_OPTION },

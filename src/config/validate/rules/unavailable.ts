@@ -28,7 +28,7 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "understanding of audio and video", paths: ["tools.media", "audio"] },
   { name: "session maintenance", paths: ["session.maintenance"], instead: "store.retention says how long data is kept" },
   { name: "discovery on the network", paths: ["discovery"] },
-  { name: "the node host", paths: ["nodeHost", "gateway.nodes"] },
+  { name: "browsers of nodes", paths: ["nodeHost", "gateway.nodes.browser"] },
   { name: "a mark on messages to other chats", paths: ["tools.message.crossContext.marker"] },
   { name: "running other programs as models", paths: ["agents.defaults.cliBackends"] },
   { name: "emitting diagnostic events", paths: ["diagnostics"] },

@@ -10,6 +10,7 @@ const approval = (id: string, lasts = 5000): Approval => ({
     cwd: null,
     environment: null,
     host: null,
+    nodeId: null,
     security: null,
     ask: null,
     agentId: null,

@@ -87,6 +87,7 @@ export class ApprovalCards extends LitElement {
     const facts: readonly (readonly [string, string | null | undefined])[] = [
       ["In", request.cwd],
       ["On", inWords(request.host, HOSTS)],
+      ["Node", request.nodeId?.slice(0, 12)],
       ["Program", request.resolvedPath],
       ["Agent", request.agentId],
       ["Rule", inWords(request.security, RULES)],

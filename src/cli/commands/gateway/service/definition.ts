@@ -16,6 +16,8 @@ export interface ServiceFacts {
   readonly program: { readonly node: string; readonly entry: string };
   readonly temporary: string;
   readonly uid: number;
+  /** It is a node of a gateway: what follows `openclaw` on its command line. Without it, it is a gateway. */
+  readonly node?: readonly string[] | undefined;
 }
 
 type Line = readonly [command: string, ...args: string[]];
@@ -46,6 +48,9 @@ export type ServiceCommand = Line;
 
 const nameOf = ({ profile }: ServiceFacts): string | undefined => (profile && profile.toLowerCase() !== "default" ? profile : undefined);
 
+const kindOf = ({ node }: ServiceFacts): "gateway" | "node" => (node ? "node" : "gateway");
+const titleOf = (facts: ServiceFacts): string => (facts.node ? "OpenClaw Node" : "OpenClaw Gateway");
+
 /** The service's own environment: small, and independent of who starts it. */
 function environment(facts: ServiceFacts, label: string): readonly (readonly [string, string])[] {
   const bin = join(facts.program.node, "..");
@@ -58,16 +63,20 @@ function environment(facts: ServiceFacts, label: string): readonly (readonly [st
     ...(profile === undefined ? [] : ([["OPENCLAW_PROFILE", profile]] as const)),
     ["OPENCLAW_STATE_DIR", facts.stateDir],
     ["OPENCLAW_CONFIG_PATH", facts.configPath],
-    ["OPENCLAW_GATEWAY_PORT", String(facts.port)],
+    ...(facts.node ? [] : ([["OPENCLAW_GATEWAY_PORT", String(facts.port)]] as const)),
     ...(facts.token === undefined ? [] : ([["OPENCLAW_GATEWAY_TOKEN", facts.token]] as const)),
     [facts.platform === "darwin" ? "OPENCLAW_LAUNCHD_LABEL" : "OPENCLAW_SYSTEMD_UNIT", label],
     ["OPENCLAW_SERVICE_MARKER", "openclaw"],
-    ["OPENCLAW_SERVICE_KIND", "gateway"],
+    ["OPENCLAW_SERVICE_KIND", kindOf(facts)],
     ["OPENCLAW_SERVICE_VERSION", facts.version],
   ];
 }
 
-const commandLine = ({ program, port }: ServiceFacts): readonly string[] => [program.node, program.entry, "gateway", "--port", String(port)];
+const commandLine = ({ program, port, node }: ServiceFacts): readonly string[] => [
+  program.node,
+  program.entry,
+  ...(node ?? ["gateway", "--port", String(port)]),
+];
 
 /** A word as systemd reads it: quoted, and without its specifiers. */
 const unitWord = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
@@ -78,7 +87,7 @@ function systemdUnit(facts: ServiceFacts, label: string): string {
   const profile = nameOf(facts);
   return [
     "[Unit]",
-    `Description=OpenClaw Gateway (${profile === undefined ? "" : `profile ${profile}, `}v${facts.version})`,
+    `Description=${titleOf(facts)} (${profile === undefined ? "" : `profile ${profile}, `}v${facts.version})`,
     "After=network-online.target",
     "Wants=network-online.target",
     "",
@@ -110,13 +119,13 @@ function launchdPlist(facts: ServiceFacts, label: string): string {
     '<plist version="1.0">',
     "  <dict>",
     key("Label", text(label)),
-    key("Comment", text(`OpenClaw Gateway (v${facts.version})`)),
+    key("Comment", text(`${titleOf(facts)} (v${facts.version})`)),
     key("RunAtLoad", "<true/>"),
     key("KeepAlive", "<true/>"),
     key("ProgramArguments", block("array", commandLine(facts).map(text))),
     key("WorkingDirectory", text(facts.home)),
-    key("StandardOutPath", log("gateway.log")),
-    key("StandardErrorPath", log("gateway.err.log")),
+    key("StandardOutPath", log(`${kindOf(facts)}.log`)),
+    key("StandardErrorPath", log(`${kindOf(facts)}.err.log`)),
     key("EnvironmentVariables", block("dict", variables)),
     "  </dict>",
     "</plist>",
@@ -126,7 +135,7 @@ function launchdPlist(facts: ServiceFacts, label: string): string {
 
 function systemd(facts: ServiceFacts): ServiceDefinition {
   const profile = nameOf(facts);
-  const label = `openclaw-gateway${profile === undefined ? "" : `-${profile}`}.service`;
+  const label = `openclaw-${kindOf(facts)}${profile === undefined ? "" : `-${profile}`}.service`;
   const control = (...args: string[]): Line => ["systemctl", "--user", ...args];
   return {
     kind: "systemd",
@@ -147,7 +156,8 @@ function systemd(facts: ServiceFacts): ServiceDefinition {
 }
 
 function launchd(facts: ServiceFacts): ServiceDefinition {
-  const label = `ai.openclaw.${nameOf(facts) ?? "gateway"}`;
+  const own = nameOf(facts);
+  const label = facts.node ? `ai.openclaw.node${own === undefined ? "" : `.${own}`}` : `ai.openclaw.${own ?? "gateway"}`;
   const domain = `gui/${facts.uid}`;
   const file = join(facts.home, "Library", "LaunchAgents", `${label}.plist`);
   const bootstrap: Line = ["launchctl", "bootstrap", domain, file];

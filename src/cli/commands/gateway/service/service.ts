@@ -25,6 +25,8 @@ function serviceProgram(): { readonly node: string; readonly entry: string } {
 interface ServiceFlags {
   readonly port?: number | undefined;
   readonly token?: string | undefined;
+  /** See `ServiceFacts`. */
+  readonly node?: readonly string[] | undefined;
 }
 
 /** This user's gateway service, installed or not; undefined on platforms without one. */
@@ -42,6 +44,7 @@ export function findService(io: Io, flags: ServiceFlags = {}): ServiceDefinition
     program: serviceProgram(),
     temporary: tmpdir(),
     uid: process.getuid?.() ?? 0,
+    node: flags.node,
   });
 }
 

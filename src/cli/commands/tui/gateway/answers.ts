@@ -7,12 +7,12 @@ import type { Approval, CommandInfo, Facts } from "../state/state.ts";
 /** What the gateway answers, in the words of the state. */
 
 export function approvalOf({ id, request, expiresAtMs }: Pick<EventPayload<"exec.approval.requested">, "id" | "request" | "expiresAtMs">): Approval {
-  const { command, cwd, host, resolvedPath, agentId, sessionKey, always, environment } = request;
+  const { command, cwd, host, nodeId, resolvedPath, agentId, sessionKey, always, environment } = request;
   return {
     id,
     command,
     cwd: cwd ?? undefined,
-    host: host ?? undefined,
+    host: nodeId ? `node ${nodeId.slice(0, 12)}` : (host ?? undefined),
     resolvedPath: resolvedPath ?? undefined,
     environment: environment ?? undefined,
     always: always ?? undefined,

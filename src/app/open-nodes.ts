@@ -1,0 +1,54 @@
+import { loadCron } from "../automation/index.ts";
+import type { Conversation } from "../conversation/index.ts";
+import type { Auth } from "../gateway/index.ts";
+import { createNodes, type Nodes, type PairedNodeDevice } from "../nodes/index.ts";
+import type { Core } from "./core.ts";
+import type { Automation } from "./open-automation.ts";
+
+export interface OpenNodesDeps {
+  readonly core: Core;
+  readonly auth: Pick<Auth, "pairing" | "nodes">;
+  readonly conversation: () => Pick<Conversation, "accept">;
+  readonly automation: () => Pick<Automation, "notify">;
+}
+
+/** A node reports the end of a command once: nobody has seen it before. */
+const NOT_SEEN = { isSeen: () => false };
+
+/** Devices that were approved as nodes; a name of the pairing that is kept apart wins. */
+async function pairedNodes({ pairing, nodes }: OpenNodesDeps["auth"]): Promise<readonly PairedNodeDevice[]> {
+  const [devices, paired] = await Promise.all([pairing.list(), nodes.list()]);
+  const found = new Map<string, PairedNodeDevice>();
+  for (const { deviceId, roles = [], displayName, platform, remoteIp } of devices.paired) {
+    if (roles.includes("node")) found.set(deviceId, { nodeId: deviceId, displayName, platform, remoteIp });
+  }
+  for (const { nodeId, displayName, platform, remoteIp } of paired.paired) {
+    const device = found.get(nodeId);
+    found.set(nodeId, {
+      nodeId,
+      displayName: displayName ?? device?.displayName,
+      platform: device?.platform ?? platform,
+      remoteIp: device?.remoteIp ?? remoteIp,
+    });
+  }
+  return [...found.values()];
+}
+
+/** Nodes: what is connected and paired. Their code is loaded when one is asked for something. */
+export function openNodes({ core, auth, conversation, automation }: OpenNodesDeps): Nodes {
+  const { config, store, clock, ids, log } = core;
+  return createNodes({
+    config,
+    store,
+    clock,
+    ids,
+    log: log.subsystem("nodes"),
+    paired: () => pairedNodes(auth),
+    runs: { accept: (...args) => conversation().accept(...args) },
+    notify: (event) => automation().notify({ ...event, end: NOT_SEEN }),
+    async chatOf({ agentId, channel, to }) {
+      const { targetOf } = await loadCron();
+      return targetOf({ agentId, delivery: { mode: "announce", channel, ...(to === undefined ? {} : { to }) } }, config.current, store);
+    },
+  });
+}

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { AppError } from "../../base/errors.ts";
+import { house, SOON, text, withStore } from "./house.fixture.ts";
+import { commandText, environmentText } from "./node-command.ts";
+import type { NodeCommand, NodeRun, NodeRunner } from "./on-node.ts";
+
+withStore();
+
+const ENDED: NodeRun = { kind: "ended", exitCode: 0, timedOut: false, stdout: "done\n", stderr: "", error: null };
+const NODES: Readonly<Record<string, string>> = { shed: "node-1", attic: "node-2", "node-1": "node-1", "node-2": "node-2" };
+
+/** Nodes with scripted answers; every command is recorded. */
+function nodesAnswering(answer: (command: NodeCommand) => NodeRun | Error = () => ENDED): NodeRunner & { readonly ran: NodeCommand[] } {
+  const ran: NodeCommand[] = [];
+  return {
+    ran,
+    async find(wanted = "shed") {
+      const nodeId = NODES[wanted];
+      if (nodeId === undefined) throw new AppError("NOT_FOUND", `unknown node "${wanted}"`);
+      return { nodeId, name: wanted };
+    },
+    async run(command) {
+      ran.push(command);
+      const given = answer(command);
+      if (given instanceof Error) throw given;
+      return given;
+    },
+  };
+}
+
+const onNode = (exec: object = {}): OpenClawConfig => ({ tools: { exec: { host: "node", ...exec } } });
+
+test("a command goes to the node with its folder, variables and time, and its output comes back", async () => {
+  const nodes = nodesAnswering();
+  await using place = house(onNode({ security: "full", ask: "off" }), { nodes });
+  const outcome = await place.exec({ command: "make all", workdir: "/srv", env: { CI: "1" }, timeout: 5 });
+  expect(text(outcome)).toBe("done");
+  expect(outcome.details).toMatchObject({ status: "completed", exitCode: 0, aggregated: "done", cwd: "/srv", nodeId: "node-1" });
+  expect(nodes.ran).toMatchObject([
+    { nodeId: "node-1", command: "make all", cwd: "/srv", env: { CI: "1" }, timeoutMs: 5000, agentId: "main", security: "full", ask: "off" },
+  ]);
+});
+
+test("failures of the command and refusals of the node differ", async () => {
+  const answers: (NodeRun | Error)[] = [
+    { ...ENDED, exitCode: 2, stdout: "", stderr: "no rule\n" },
+    { ...ENDED, exitCode: null, timedOut: true, stdout: "half\n" },
+    { kind: "refused", text: "SYSTEM_RUN_DISABLED: security=deny" },
+    new AppError("UNAVAILABLE", "Error: node disconnected (system.run)"),
+  ];
+  const nodes = nodesAnswering(() => answers.shift()!);
+  await using place = house(onNode(), { nodes });
+  const run = async () => {
+    const outcome = await place.exec({ command: "make" });
+    return [text(outcome), outcome.isError];
+  };
+  expect(await run()).toEqual(["no rule\n\n(Command exited with code 2)", false]);
+  expect(await run()).toEqual(["half\n\nCommand timed out", true]);
+  expect(await run()).toEqual(["exec denied: SYSTEM_RUN_DISABLED: security=deny", true]);
+  expect(await run()).toEqual(["Error: node disconnected (system.run)", true]);
+});
+
+test("the configured node cannot be left, and unknown ones are errors", async () => {
+  const nodes = nodesAnswering();
+  await using place = house(onNode({ node: "shed" }), { nodes });
+  expect(text(await place.exec({ command: "ls", node: "attic" }))).toBe("exec node not allowed (bound to shed)");
+  expect(text(await place.exec({ command: "ls", node: "nowhere" }))).toBe("exec node not allowed (bound to shed)");
+  expect(text(await place.exec({ command: "ls", node: "node-1" }))).toBe("done");
+  expect(nodes.ran.map(({ nodeId }) => nodeId)).toEqual(["node-1"]);
+  await using open = house(onNode(), { nodes });
+  expect(text(await open.exec({ command: "ls", node: "nowhere" }))).toBe('unknown node "nowhere"');
+});
+
+test("nothing is sent where the rules or the variables forbid it", async () => {
+  const nodes = nodesAnswering();
+  await using denied = house(onNode({ security: "deny" }), { nodes });
+  expect(text(await denied.exec({ command: "ls" }))).toBe("exec denied: host=node security=deny");
+  await using place = house(onNode(), { nodes });
+  expect(text(await place.exec({ command: "ls", env: { PATH: "/evil" } }))).toContain("Security Violation");
+  expect(text(await place.exec({ command: "ls", env: { LD_PRELOAD: "/evil" } }))).toContain("Security Violation");
+  expect(text(await place.exec({ command: " " }))).toContain("command is empty");
+  await using elsewhere = house({ tools: { exec: { host: "gateway" } } }, { nodes });
+  expect(text(await elsewhere.exec({ command: "ls", host: "node" }))).toContain("exec host not allowed");
+  await using none = house(onNode());
+  expect(text(await none.exec({ command: "ls" }))).toContain("there is none");
+  expect(nodes.ran).toEqual([]);
+});
+
+test("what the node asks about runs once, after the operator allowed it, under the approval's id", async () => {
+  const nodes = nodesAnswering(({ approvalId }) => (approvalId === undefined ? { kind: "asks" } : ENDED));
+  const secrets = async () => ({ API_KEY: "hidden" });
+  await using place = house(onNode(), { nodes, pluginEnvironment: secrets });
+  const asked = await place.exec({ command: "deploy", env: { CI: "1" } });
+  expect(asked.details).toMatchObject({ status: "approval-pending", host: "node", nodeId: "node-1", command: "deploy" });
+  const [question] = await place.approvals.list("exec");
+  expect(question!.request).toMatchObject({ command: "deploy", host: "node", nodeId: "node-1", environment: "CI='1' API_KEY (set by plugins)" });
+  expect(JSON.stringify(question)).not.toContain("hidden");
+  await expect(place.approvals.resolve(question!.id, "allow-always")).rejects.toThrow("expected allow-once, deny");
+  await place.approvals.resolve(question!.id, "allow-once");
+  await expect.poll(() => place.announced, SOON).toEqual([`Exec finished (node=shed id=${question!.id}, code 0)\ndone`]);
+  expect(nodes.ran.map(({ approvalId, env }) => [approvalId, env])).toEqual([
+    [undefined, { API_KEY: "hidden", CI: "1" }],
+    [question!.id, { API_KEY: "hidden", CI: "1" }],
+  ]);
+  expect(new Set(nodes.ran.map(({ key }) => key)).size).toBe(2);
+});
+
+test("ask=always asks before anything is sent, and no answer or a denial sends nothing", async () => {
+  const nodes = nodesAnswering();
+  await using place = house(onNode({ ask: "always", security: "full" }), { nodes });
+  await place.exec({ command: "one" });
+  await place.exec({ command: "two" });
+  const [first] = await place.approvals.list("exec");
+  await place.approvals.resolve(first!.id, "deny");
+  await expect.poll(() => place.announced.length, SOON).toBe(1);
+  place.clock.advance(120_000);
+  await expect.poll(() => place.announced.length, SOON).toBe(2);
+  expect(place.announced.join("\n")).toMatch(/user-denied[^]*approval-timeout/);
+  expect(nodes.ran).toEqual([]);
+});
+
+test("two argument vectors have the same text only when they do the same", () => {
+  expect(commandText(["ls", "-l", "a b", "$HOME", ""])).toBe("ls -l 'a b' '$HOME' ''");
+  expect(commandText(["/bin/sh", "-lc", "ls -l | wc"])).toBe("ls -l | wc");
+  expect(commandText(["/tmp/sh", "-lc", "ls"])).toBe("/tmp/sh -lc ls");
+  expect(commandText(["A=1", "ls"])).toBe("'A=1' ls");
+  expect(environmentText({ B: "2 C=3", A: "it's" })).toBe("A='it'\\''s' B='2 C=3'");
+  expect(environmentText({})).toBeNull();
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDevice } from "../harness/auth.ts";
+import { enter, visit, type DeviceClient } from "../harness/device-client.ts";
+import { start, TOKEN, type Started } from "../security/start.ts";
+import { connectNode, connectOperator } from "./lab.ts";
+
+let gateway: Started;
+let operator: DeviceClient;
+beforeAll(async () => {
+  gateway = await start({
+    gateway: { nodes: { allowCommands: ["camera.snap"], denyCommands: ["system.notify"] }, auth: { token: TOKEN, rateLimit: { maxAttempts: 10_000 } } },
+  });
+  operator = await connectOperator(gateway);
+});
+afterAll(async () => {
+  await operator[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+});
+
+type Entry = Readonly<Record<string, unknown>> & { readonly nodeId: string };
+const nodesNow = async (): Promise<readonly Entry[]> => (await operator.ask("node.list", {})).payload!["nodes"] as readonly Entry[];
+const entryOf = async (nodeId: string): Promise<Entry | undefined> => (await nodesNow()).find((entry) => entry.nodeId === nodeId);
+
+test("a node that connects is listed under its device id with what it declared and what is allowed there", async () => {
+  const commands = ["system.run", "system.which", "system.notify", "camera.snap", "sms.send", "canvas.present"];
+  await using node = await connectNode(gateway, { commands, displayName: "Attic\u202e", caps: ["system", "browser"], pathEnv: "/usr/bin" });
+  expect(await entryOf(node.nodeId)).toMatchObject({
+    nodeId: node.nodeId,
+    displayName: "Attic",
+    platform: "linux",
+    version: "1.2.3",
+    caps: ["browser", "system"],
+    commands: ["camera.snap", "system.run", "system.which"],
+    pathEnv: "/usr/bin",
+    connectedAtMs: expect.any(Number),
+    paired: true,
+    connected: true,
+  });
+  expect((await operator.ask("node.describe", { nodeId: node.nodeId })).payload).toMatchObject({
+    ts: expect.any(Number),
+    nodeId: node.nodeId,
+    connected: true,
+  });
+});
+
+test.each([
+  ["macOS 15.1", ["canvas.eval", "system.run"]],
+  ["ios", ["canvas.eval", "location.get"]],
+  ["android", ["canvas.eval", "location.get"]],
+  ["win32", ["browser.proxy", "system.run"]],
+  ["toaster", ["canvas.eval", "location.get", "system.run"]],
+])("on %s a node may be asked for the commands of its platform", async (platform, expected) => {
+  const commands = ["system.run", "system.notify", "canvas.eval", "location.get", "browser.proxy", "contacts.add", "sms.send"];
+  await using node = await connectNode(gateway, { platform, commands });
+  const { commands: allowed } = (await entryOf(node.nodeId))!;
+  expect(allowed).toEqual(expect.arrayContaining(expected));
+  for (const never of ["contacts.add", "sms.send", "system.notify"]) expect(allowed).not.toContain(never);
+});
+
+test("a node that left stays listed as paired, and an unknown one is an error", async () => {
+  const node = await connectNode(gateway, { displayName: "Shed" });
+  await node[Symbol.asyncDispose]();
+  await expect.poll(() => entryOf(node.nodeId)).toMatchObject({ displayName: "Shed", connected: false, paired: true, commands: [] });
+  expect((await operator.request("node.describe", { nodeId: "nobody" })).error).toMatchObject({ code: "INVALID_REQUEST", message: "unknown nodeId" });
+});
+
+test("a second connection of a node replaces the first, which is closed with the reason", async () => {
+  const device = createDevice();
+  await using first = await connectNode(gateway, { device, displayName: "Old" });
+  await using second = await connectNode(gateway, { device, displayName: "New" });
+  expect(await first.closed).toEqual({ code: 1008, reason: "replaced: this node connected again" });
+  expect((await nodesNow()).filter(({ nodeId }) => nodeId === device.id)).toMatchObject([{ displayName: "New", connected: true }]);
+  expect((await second.ask("node.event", { event: "chat.subscribe", payload: { sessionKey: "main" } })).ok).toBe(true);
+});
+
+test("a paired node can be renamed, and keeps the name when it connects again", async () => {
+  const device = createDevice();
+  await using node = await connectNode(gateway, { device, displayName: "Before" });
+  const renamed = await operator.ask("node.rename", { nodeId: node.nodeId, displayName: "Kitchen" });
+  expect(renamed.payload).toEqual({ nodeId: device.id, displayName: "Kitchen" });
+  await using again = await connectNode(gateway, { device, displayName: "Before" });
+  expect(await entryOf(again.nodeId)).toMatchObject({ displayName: "Kitchen", connected: true });
+  expect((await operator.request("node.rename", { nodeId: "nobody", displayName: "x" })).error?.message).toBe("unknown nodeId");
+});
+
+test("a node is present while it is connected", async () => {
+  await using node = await connectNode(gateway, { displayName: "Present" });
+  const presence = (await operator.ask("system-presence", {})).payload as unknown as readonly Readonly<Record<string, unknown>>[];
+  expect(presence).toContainEqual(expect.objectContaining({ deviceId: node.nodeId, host: "Present", mode: "node", roles: ["node"] }));
+});
+
+test("a node from another machine waits until it is approved as a node", async () => {
+  const device = createDevice();
+  const client = { id: "node-host", mode: "node", version: "1", platform: "linux" } as const;
+  const how = { device, token: TOKEN, role: "node", scopes: [], from: "203.0.113.9", params: { client, commands: ["system.run"] } };
+  await using refused = await visit(gateway.url, how);
+  expect(refused.answer.error).toMatchObject({ code: "NOT_PAIRED", message: "pairing required" });
+  expect(await entryOf(device.id)).toBeUndefined();
+  const { requestId } = refused.answer.error!.details as { requestId: string };
+  expect((await operator.ask("device.pair.approve", { requestId })).ok).toBe(true);
+  await using node = await enter(gateway.url, how);
+  expect(node.answer.payload!["auth"]).toMatchObject({ role: "node" });
+  expect(await entryOf(device.id)).toMatchObject({ connected: true, paired: true });
+});
+
+test("a node that is removed from the devices is disconnected and forgotten", async () => {
+  await using node = await connectNode(gateway);
+  await operator.ask("device.pair.remove", { deviceId: node.nodeId });
+  expect(await node.closed).toMatchObject({ code: 1008 });
+  await expect.poll(() => entryOf(node.nodeId)).toBeUndefined();
+});

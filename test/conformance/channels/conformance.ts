@@ -23,6 +23,8 @@ export interface Scene {
 /** A person may write thirty messages at once, and one more each second. No channel takes this pause for a dead connection. */
 const MOST_WRITTEN = 10;
 const PAUSE_MS = 12_000;
+const SETTLE_ROUNDS = 40;
+const SETTLE_STEP_MS = 250;
 
 /** Which methods of a lab stand for a feature. */
 const METHODS: Partial<Readonly<Record<Feature, readonly (keyof ChannelLab)[]>>> = {
@@ -75,6 +77,12 @@ export function channelConformance(name: string, make: MakeLab, lacks: Lacks = {
   });
 }
 
+/** Whether everything that the test before caused has come: it would be seen in the next one. */
+async function isSettled({ gateway }: ChannelLab): Promise<boolean> {
+  for (let round = 0; round < SETTLE_ROUNDS && !gateway.isDelivered(); round += 1) await gateway.skip(SETTLE_STEP_MS);
+  return gateway.isDelivered();
+}
+
 /** One lab for many tests, made when it is first used and after each test that failed. */
 function createSharedLab(make: MakeLab) {
   let open: ChannelLab | undefined;
@@ -87,6 +95,7 @@ function createSharedLab(make: MakeLab) {
   return {
     close,
     async use(body: (lab: ChannelLab) => Promise<void>): Promise<void> {
+      if (open && !(await isSettled(open))) await close();
       const lab = (open ??= await make({}));
       try {
         if (written >= MOST_WRITTEN) {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { ChannelAccountSnapshot } from "../../../src/protocol/index.ts";
 import { enter, type DeviceClient } from "../../harness/device-client.ts";
 import { makePlace, type GatewayProcess, type Place } from "../../harness/gateway-process.ts";
@@ -39,6 +40,8 @@ export interface LabGateway extends AsyncDisposable {
   cli(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>;
   /** Files that came with messages, as they are on disk. */
   storedMedia(): readonly StoredFile[];
+  /** True when nothing is on its way to a chat: what was to be sent is known to be there, or was given up. */
+  isDelivered(): boolean;
   output(): string;
   /** False after `stop`, `kill` or `ended`. */
   isRunning(): boolean;
@@ -183,6 +186,10 @@ export async function startLabGateway(
     configure,
     cli: (...args) => runCli(place, args),
     storedMedia: () => filesBelow(join(place.stateDir, "media", "inbound")),
+    isDelivered() {
+      using db = new DatabaseSync(join(place.stateDir, "openclaw.db"), { readOnly: true, timeout: 5000 });
+      return db.prepare("SELECT 1 FROM outbox WHERE state IN ('pending', 'attempting', 'unknown') LIMIT 1").get() === undefined;
+    },
     isRunning: () => running !== undefined,
     isAlive: () => running !== undefined && running.process.child.exitCode === null && running.process.child.signalCode === null,
     get pid() {

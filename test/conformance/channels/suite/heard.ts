@@ -20,17 +20,12 @@ export async function exchange(lab: ChannelLab, word: string, spot: Spot & { rea
   return hears(lab, word, spot);
 }
 
-/**
- * Like `exchange`, and waits until the gateway knows that the answer went out: a connection that breaks before leaves it to be sent again, marked.
- * Clients have no account.
- */
+/** Like `exchange`, and waits until the gateway knows that the answer went out: a connection that breaks before leaves it to be sent again, marked. */
 export async function exchangeToEnd(lab: ChannelLab, word: string): Promise<void> {
-  const lastSent = async (): Promise<unknown> => (await lab.gateway.account(lab.channel))?.lastOutboundAt;
-  const before = await lastSent();
   await exchange(lab, word);
   await until(
-    async () => (await lab.gateway.account(lab.channel)) === undefined || (await lastSent()) !== before,
-    () => `${lab.channel} sent nothing\n${lab.gateway.output().slice(-2000)}`,
+    () => lab.gateway.isDelivered(),
+    () => `${lab.channel} does not know what became of ${word}\n${lab.gateway.output().slice(-2000)}`,
   );
 }
 

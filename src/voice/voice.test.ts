@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { systemClock } from "../base/clock.ts";
+import { manualClock, systemClock, type Clock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { silentLogger } from "../base/log/logger.ts";
 import { startLoopbackServer, type LoopbackHandler, type LoopbackServer } from "../base/loopback-server.fixture.ts";
@@ -26,7 +26,10 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 type Tts = NonNullable<NonNullable<OpenClawConfig["messages"]>["tts"]>;
 
-function open(tts: Tts, { env = {}, openaiUrl, keys = [] }: { env?: Record<string, string>; openaiUrl?: string; keys?: string[] } = {}): Voice {
+function open(
+  tts: Tts,
+  { env = {}, openaiUrl, keys = [], clock = systemClock }: { env?: Record<string, string>; openaiUrl?: string; keys?: string[]; clock?: Clock } = {},
+): Voice {
   const current = { messages: { tts }, models: { providers: { openai: { baseUrl: openaiUrl } } } } as unknown as OpenClawConfig;
   const config = {
     current,
@@ -36,7 +39,7 @@ function open(tts: Tts, { env = {}, openaiUrl, keys = [] }: { env?: Record<strin
   } as unknown as Config;
   const candidate = { type: "api_key" };
   const auth = { candidates: async () => keys.map(() => candidate), credential: async () => ({ apiKey: keys[0] }) } as never;
-  return createVoice({ config, clock: systemClock, ids, log: silentLogger, auth: async () => auth });
+  return createVoice({ config, clock, ids, log: silentLogger, auth: async () => auth });
 }
 
 const speech: LoopbackHandler = (request, response) => response.end(request.url?.includes("mp3") || !request.url?.includes("opus") ? MP3 : OGG);
@@ -111,9 +114,10 @@ describe("OpenAI and ElevenLabs", () => {
   });
 
   test("one that hangs gives way after its time", async () => {
-    server = await startLoopbackServer(() => {});
+    const clock = manualClock();
+    server = await startLoopbackServer(() => clock.advance(20_000));
     const local = { command: program('cat > "$1"'), args: ["{file}"] };
-    const voice = open({ timeoutMs: 150, edge: { enabled: false }, local }, { openaiUrl: server.url, keys: ["sk-x"] });
+    const voice = open({ timeoutMs: 20_000, edge: { enabled: false }, local }, { openaiUrl: server.url, keys: ["sk-x"], clock });
     expect(await voice.convert({ text: "Hello", asVoiceNote: false })).toMatchObject({ provider: "local" });
   });
 });

@@ -10,6 +10,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/index.ts";
 import { makePlace, ROOT, type Place } from "../harness/gateway-process.ts";
 import { createStranger } from "../harness/stranger.ts";
+import { enter } from "../harness/device-client.ts";
+import { startHost } from "../nodes/host-process.ts";
 
 async function examplesOf(entries: readonly Entry[]): Promise<Example[]> {
   const lists = await Promise.all(
@@ -28,6 +30,8 @@ const ENDLESS = /^openclaw gateway(?: run)?(?: --[a-z].*)?$|--follow/;
 const IN_TERMINAL = /^openclaw tui\b/;
 /** These need a channel that runs, or a message that it could not deliver: `channels-run.test.ts` and `test/cli/message.test.ts` have them. */
 const WITH_CHANNEL = /^openclaw (?:channels (?:start|stop|restart)|message resend)\b/;
+/** These ask a gateway about nodes. */
+const ABOUT_NODES = /^openclaw nodes\b/;
 /** These ask a gateway that runs. */
 const ASKING =
   /^openclaw (?:agent|cron (?!next (?!--id))|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|system|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
@@ -141,16 +145,17 @@ describe("every example of the help texts works as it stands there", () => {
   function run(real: string): void {
     const { status, stderr } = spawnSync("sh", ["-c", real], { env, cwd: place.home, encoding: "utf8", timeout: 20_000 });
     expect(stderr).not.toContain("error:");
-    expect(status).toBe(0);
+    expect(status, real).toBe(0);
   }
 
-  test.each(examples.filter((line) => !ENDLESS.test(line) && !ASKING.test(line) && !IN_TERMINAL.test(line) && !WITH_CHANNEL.test(line)).sort())(
-    "%s",
-    async (line) => {
-      await prepare(line);
-      run(runnable(line));
-    },
-  );
+  test.each(
+    examples
+      .filter((line) => !ENDLESS.test(line) && !ASKING.test(line) && !IN_TERMINAL.test(line) && !WITH_CHANNEL.test(line) && !ABOUT_NODES.test(line))
+      .sort(),
+  )("%s", async (line) => {
+    await prepare(line);
+    run(runnable(line));
+  });
 
   test.each(examples.filter((line) => ASKING.test(line) && ENDING.test(line)).sort())("%s (of a gateway of its own)", async (line) => {
     await prepare(line);
@@ -163,6 +168,29 @@ describe("every example of the help texts works as it stands there", () => {
     await using gateway = await place.gateway();
     for (const line of examples.filter((one) => ASKING.test(one) && !ENDING.test(one)).sort())
       run(withJob(await withQuestion(await withDevices(line, gateway.url!))));
+  });
+
+  test("those about nodes, with one in the kitchen", { timeout: 120_000 }, async () => {
+    await prepare("");
+    await using gateway = await place.gateway();
+    const programs = join(place.home, "programs of the node");
+    mkdirSync(programs);
+    writeFileSync(join(programs, "notify-send"), "#!/bin/sh\n", { mode: 0o755 });
+    const rules = { agents: { main: { allowlist: ["/bin/uname", "/usr/bin/uname"].map((pattern) => ({ pattern })) } } };
+    await using host = startHost(gateway.url!, {
+      name: "kitchen",
+      token: TOKEN,
+      rules,
+      env: { DISPLAY: ":0", PATH: `${programs}${delimiter}${process.env["PATH"]}` },
+    });
+    await host.waitFor("connected");
+    await using owner = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.admin", "operator.pairing"] });
+    // The one that gives it another name comes last.
+    const lines = examples.filter((one) => ABOUT_NODES.test(one)).sort((a, b) => Number(a.includes("rename")) - Number(b.includes("rename")));
+    for (const line of lines) {
+      const asked = line.includes("REQUEST_ID") && (await owner.request("node.pair.request", { nodeId: "garden", idempotencyKey: line })).payload;
+      run(asked ? line.replace("REQUEST_ID", (asked["request"] as { readonly requestId: string }).requestId) : line);
+    }
   });
 
   test.each(examples.filter((line) => ENDLESS.test(line)).sort())("%s (until Ctrl-C)", async (line) => {

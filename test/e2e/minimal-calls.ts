@@ -90,6 +90,10 @@ export const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unkno
   poll: () => ({ to: "nobody", question: "well?", options: ["yes", "no"], channel: "nobody", idempotencyKey: "all-poll" }),
   "message.resend": () => ({ id: "out:1", idempotencyKey: "all-resend" }),
   "message.action": () => ({ action: "react", channel: "nobody", params: {}, idempotencyKey: "all-action" }),
+  "talk.mode": () => ({ enabled: false }),
+  "voicewake.set": () => ({ triggers: [] }),
+  "tts.setProvider": () => ({ provider: "local" }),
+  "tts.convert": () => ({ text: "x".repeat(5000) }),
   why: () => ({ what: "nothing-like-it" }),
   "sessions.pluginPatch": () => ({ key: "agent:main:all", pluginId: "nobody", namespace: "n", value: 1 }),
 };
@@ -137,6 +141,7 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
   send: /nobody/,
   poll: /nobody/,
   "message.action": /nobody/,
+  "tts.convert": /5000 characters; 4096 can be spoken/,
   "message.resend": /there is no delivery out:1/,
   why: /^nothing is kept under/,
   "web.login.start": /web login provider is not available|no channel/i,

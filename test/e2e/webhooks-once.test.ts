@@ -120,9 +120,10 @@ test("a signed request under a used delivery id is refused, and can be sent unde
 });
 
 test("a report for which the main session has no space waits, and is there as soon as some lines were read", async () => {
-  const lines = Array.from({ length: 200 }, (_, n) => ({ text: `w-waits ${n}`, mode: "next-heartbeat" }));
-  expect(new Set((await Promise.all(lines.map((line) => postHook(gateway, "/wake", line)))).map(({ status }) => status))).toEqual(new Set([200]));
-  expect((await postHook(gateway, "/wake", { text: "w-toomany" })).status).toBe(429);
+  // A turn of the test before may still read some of them.
+  let status = 200;
+  for (let n = 0; n < 500 && status === 200; n += 1) ({ status } = await postHook(gateway, "/wake", { text: `w-waits ${n}`, mode: "next-heartbeat" }));
+  expect(status).toBe(429);
   expect((await postHook(gateway, "/agent", { message: "say w-full", name: "Full" })).status).toBe(202);
   await expect.poll(() => gateway.output(), PATIENCE).toContain('the report of the webhook run "Full" waits');
   expect(asked("Hook Full: ")).toBe(0);

@@ -3,6 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { AppError } from "../../base/errors.ts";
+import { inheritedEnvironment } from "../../base/inherited-environment.ts";
 import { run } from "../../base/spawn.ts";
 import { clip } from "../../base/text.ts";
 import type { Speaker } from "../types.ts";
@@ -66,7 +67,10 @@ export function localSpeaker({ command, args, voice = "en", env, temporary }: Lo
                 .replaceAll("{text}", () => text),
             );
             const input = given.some((arg) => arg.includes("{text}")) ? {} : { input: text };
-            const { code, stderr } = await run(program, { args: filled, cwd: folder, env, timeoutMs, maxOutputBytes: MAX_OUTPUT, signal, ...input });
+            // Sound libraries leave files in the home folder, and espeak-ng needs nothing from there.
+            const inherited = inheritedEnvironment(env);
+            const own = command === undefined ? { ...inherited, HOME: folder, XDG_CONFIG_HOME: folder, TMPDIR: folder, PULSE_RUNTIME_PATH: folder } : inherited;
+            const { code, stderr } = await run(program, { args: filled, cwd: folder, env: own, timeoutMs, maxOutputBytes: MAX_OUTPUT, signal, ...input });
             if (code !== 0) throw new AppError("UNAVAILABLE", `${program} ended with code ${code}: ${clip(stderr.trim(), 200)}`);
             const bytes = await readFile(file).catch(() => Buffer.alloc(0));
             if (bytes.length === 0) throw new AppError("UNAVAILABLE", `${program} wrote no audio; its arguments have to name {file}`);

@@ -41,8 +41,6 @@ export interface VoiceStatus {
   readonly auto: AutoMode;
   /** Who speaks, and who does when that one cannot. */
   readonly order: readonly SpeakerId[];
-  readonly maxLength: number;
-  readonly summarize: boolean;
   readonly prefsPath: string;
   readonly speakers: readonly (Pick<Speaker, "id" | "name" | "models" | "voices"> & { readonly missing?: string })[];
   readonly last?: LastAttempt;
@@ -56,7 +54,6 @@ export interface Voice {
   convert(request: SpeechRequest): Promise<Speech>;
 }
 
-const USUAL_LENGTH = 1500;
 const USUAL_TIMEOUT_MS = 30_000;
 const MAX_TEXT = 4096;
 const MAX_AUDIO_BYTES = 50 * 1024 * 1024;
@@ -164,13 +161,11 @@ export function createVoice(deps: VoiceDeps): Voice {
 
   return {
     async status() {
-      const { auto, provider, maxLength, summarize } = preferences.read();
+      const { auto, provider } = preferences.read();
       const judged = await Promise.all(speakersOf(deps).map(judge));
       return {
         auto: auto ?? written().auto ?? (written().enabled === true ? "always" : "off"),
         order: orderOf(judged, provider ?? written().provider).map(({ speaker }) => speaker.id),
-        maxLength: maxLength ?? USUAL_LENGTH,
-        summarize: summarize ?? true,
         prefsPath: preferences.path(),
         speakers: judged.map(({ speaker: { id, name, models, voices }, found }) => ({
           id,

@@ -11,9 +11,6 @@ import { AUTO_MODES, SPEAKERS, type AutoMode, type SpeakerId } from "./types.ts"
 export interface Preferences {
   readonly auto?: AutoMode | undefined;
   readonly provider?: SpeakerId | undefined;
-  /** Longer texts are shortened before they are spoken. */
-  readonly maxLength?: number | undefined;
-  readonly summarize?: boolean | undefined;
 }
 
 export interface PreferencesFile {
@@ -29,12 +26,9 @@ function oneOf<T extends string>(known: readonly T[], value: unknown): T | undef
 
 function preferencesIn(content: unknown): Preferences {
   const tts = isRecord(content) && isRecord(content["tts"]) ? content["tts"] : {};
-  const { maxLength, summarize } = tts;
   return {
     auto: oneOf(AUTO_MODES, tts["auto"]) ?? (typeof tts["enabled"] === "boolean" ? (tts["enabled"] ? "always" : "off") : undefined),
     provider: oneOf(SPEAKERS, tts["provider"]),
-    maxLength: typeof maxLength === "number" && Number.isInteger(maxLength) && maxLength > 0 ? maxLength : undefined,
-    summarize: typeof summarize === "boolean" ? summarize : undefined,
   };
 }
 

@@ -141,6 +141,7 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
   send: /nobody/,
   poll: /nobody/,
   "message.action": /nobody/,
+  "tts.enable": /not spoken by themselves/,
   "tts.convert": /5000 characters; 4096 can be spoken/,
   "message.resend": /there is no delivery out:1/,
   why: /^nothing is kept under/,
@@ -161,4 +162,4 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
 };
 /** Documented with another code than `INVALID_REQUEST`. */
 export const refusalCode = (method: MethodName): string =>
-  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || method === "node.invoke" ? "UNAVAILABLE" : "INVALID_REQUEST";
+  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || ["node.invoke", "tts.enable"].includes(method) ? "UNAVAILABLE" : "INVALID_REQUEST";

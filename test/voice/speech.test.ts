@@ -75,10 +75,9 @@ test("/tts says who speaks and what is missing, chooses, and refuses what it doe
   await call("agent.wait", { runId: "begin", timeoutMs: 60_000 });
   await isAnswered("/tts", /^local speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
   await isAnswered("/tts provider robot", /"robot" is no provider\. Known are openai, elevenlabs, edge, local\./);
-  await isAnswered("/tts limit 9", /from 100 to 4096/);
-  await isAnswered("/tts limit 800", /^The limit is 800 characters now\.$/);
-  expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({ tts: { maxLength: 800 } });
-  await isAnswered("/tts on", /is not there yet/);
+  await isAnswered("/tts provider local", /^local speaks from now on\.$/);
+  expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({ tts: { provider: "local" } });
+  for (const word of ["on", "limit 800", "summary off"]) await isAnswered(`/tts ${word}`, /is not there yet/);
 });
 
 test("methods: status, providers, the choice, and refusals that say what is wrong", async () => {

@@ -150,7 +150,7 @@ export const COMMANDS: readonly CommandFacts[] = [
     description: "Remove something from notes and conversations for good",
   },
   { names: ["restart"], args: false, ...management, description: "Restart the gateway" },
-  { names: ["tts"], args: true, usage: "status|provider [name]|limit [characters]|summary [on|off]|audio <text>", group: "media", description: "Speak texts" },
+  { names: ["tts"], args: true, usage: "status|provider [name]|audio <text>", group: "media", description: "Speak texts" },
   { names: ["skill"], args: true, usage: "<name> [input]", lines: true, group: "tools", description: "Use a skill" },
   { names: ["bash"], args: true, usage: "<command>", gate: "bash", textOnly: true, group: "tools", description: "Run a command on the host" },
 ];

@@ -6,20 +6,16 @@ import { notThere, wordsOf, type Answer, type Handler, type Handling } from "../
 const USAGE = [
   "/tts status: who speaks, and how the last text fared",
   `/tts provider [${SPEAKERS.join("|")}]: who speaks`,
-  "/tts limit [100-4096]: longer texts are shortened before they are spoken",
-  "/tts summary [on|off]: shorten them by a summary, or cut them",
   "/tts audio <text>: speak a text",
 ].join("\n");
-const [SHORTEST, LONGEST] = [100, 4096];
 
 async function status(voice: Voice, now: number): Promise<string> {
-  const { order, speakers, maxLength, summarize, last } = await voice.status();
+  const { order, speakers, last } = await voice.status();
   const [first, ...others] = order;
   const missing = speakers.filter((speaker) => speaker.missing !== undefined).map(({ id, missing: what }) => `- ${id}: ${what}`);
   return [
     first === undefined ? "Nobody can speak." : `${first} speaks${others.length === 0 ? "" : `; if it cannot, ${others.join(", then ")}`}.`,
     ...(missing.length === 0 ? [] : ["Not set up:", ...missing]),
-    `Limit: ${maxLength} characters, longer texts are ${summarize ? "summarised" : "cut"}.`,
     ...(last === undefined
       ? []
       : [
@@ -35,22 +31,6 @@ async function provider(voice: Voice, wanted: string | undefined): Promise<strin
   voice.change({ provider: chosen });
   const missing = (await voice.status()).speakers.find(({ id }) => id === chosen)?.missing;
   return missing === undefined ? `${chosen} speaks from now on.` : `${chosen} is chosen, but cannot speak yet: ${missing}.`;
-}
-
-async function limit(voice: Voice, wanted: string | undefined): Promise<string> {
-  if (wanted === undefined) return `The limit is ${(await voice.status()).maxLength} characters.`;
-  const maxLength = Number(wanted);
-  if (!Number.isInteger(maxLength) || maxLength < SHORTEST || maxLength > LONGEST)
-    return `The limit is a number from ${SHORTEST} to ${LONGEST}, not "${wanted}".`;
-  voice.change({ maxLength });
-  return `The limit is ${maxLength} characters now.`;
-}
-
-async function summary(voice: Voice, wanted: string | undefined): Promise<string> {
-  if (wanted === undefined) return `Long texts are ${(await voice.status()).summarize ? "summarised" : "cut"}.`;
-  if (wanted !== "on" && wanted !== "off") return `Say /tts summary on or /tts summary off, not "${wanted}".`;
-  voice.change({ summarize: wanted === "on" });
-  return `Long texts are ${wanted === "on" ? "summarised" : "cut"} from now on.`;
 }
 
 async function audio(voice: Voice, { call }: Handling, text: string): Promise<Answer> {
@@ -69,14 +49,12 @@ export const tts: Handler = async (handling) => {
       return status(voice, ports.clock.now());
     case "provider":
       return provider(voice, value);
-    case "limit":
-      return limit(voice, value);
-    case "summary":
-      return summary(voice, value?.toLowerCase());
     case "audio":
       return audio(voice, handling, args.trim().slice(action.length).trim());
     case "on":
     case "off":
+    case "limit":
+    case "summary":
       return notThere(`tts ${action}`, "answers are not spoken by themselves; /tts audio <text> speaks a text");
     default:
       return USAGE;

@@ -211,8 +211,9 @@ export function gather(gathering: Gathering): Pool {
   }
   const candidates = new Map<number, Candidate>();
   for (const [id, passage] of found) {
-    // What was said later than the question is no answer to it.
-    if (!isAllowed(id) || (passage.at !== null && passage.at > gathering.now)) continue;
+    // What was said later than the question is no answer to it. Notes have only a day: they stand in the middle of it, and one may be about a day to come.
+    const isLater = passage.role !== "note" && passage.at !== null && passage.at > gathering.now;
+    if (isLater || !isAllowed(id)) continue;
     const cosine = near?.cosine(id);
     const nearness = near && cosine !== undefined ? { vector: cosine, nearness: near.scale(cosine) } : {};
     candidates.set(id, { passage, ...(scores.get(id) ?? { words: 0, related: 0 }), ...nearness });

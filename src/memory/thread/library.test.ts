@@ -115,6 +115,14 @@ test("notes in all places are found, with the lines that hold the answer", () =>
   expect(find("sourdough")[0]!.path).toBe(join(folder, "extra", "recipes.md"));
 });
 
+test("the note of today is found from midnight on, and so is one about a day to come", () => {
+  note("memory/2026-11-17.md", "- 00:10 The rowing club meets at the old lock.\n");
+  note("memory/2026-11-30.md", "The rowing club closes its boathouse.\n");
+  run(open().sync());
+  const paths = find("rowing club", { now: Date.UTC(2026, 10, 17, 0, 20) }).map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(["memory/2026-11-17.md", "memory/2026-11-30.md"]));
+});
+
 test("an unchanged file is not indexed again, a changed one is, a removed one is gone", () => {
   note("memory/a.md", "alpha\n");
   note("memory/b.md", "beta\n");

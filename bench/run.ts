@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--only <part of a name>] [--json <file>] [--build <folder>]`: every bar in one run, each beside its calibration.
+ * `npm run bench [-- --quick] [--only <parts of names, with commas>] [--json <file>] [--build <folder>]`: every bar in one run, each beside its calibration.
  * Exits 1 when a bar is missed, unless `--quick`.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -27,6 +27,7 @@ import { isMet, type Row } from "./row.ts";
 import { storeLoader } from "./store-bundle.ts";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" }, json: { type: "string" }, build: { type: "string" } } });
+const only = values.only?.split(",");
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "openclaw-bench-"));
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -53,7 +54,7 @@ try {
     page,
     ...growth,
   ]) {
-    if (values.only && !measure.name.includes(values.only)) continue;
+    if (only && !only.some((part) => measure.name.includes(part))) continue;
     say(`measuring: ${measure.name} …`);
     rows.push(...(await measure.run({ ...context, loadStore })));
   }

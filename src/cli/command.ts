@@ -44,6 +44,8 @@ export interface Example {
 export interface Entry {
   readonly name: string;
   readonly summary: string;
+  /** Another name of a command, for habits of older versions: it works and is not listed. */
+  readonly isAlias?: boolean;
   readonly load: () => Promise<Command | Group>;
 }
 

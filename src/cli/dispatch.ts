@@ -18,7 +18,7 @@ const NO_PLUGINS: PluginCommands = { listed: async () => [], run: async () => un
 function find(entries: readonly Entry[], name: string, path: string, others: readonly string[] = []): Entry {
   const found = entries.find((entry) => entry.name === name);
   if (found) return found;
-  const names = [...entries.map((entry) => entry.name), ...others];
+  const names = [...entries.filter(({ isAlias }) => !isAlias).map((entry) => entry.name), ...others];
   const close = nearest(name, names);
   throw new AppError(
     "INVALID_INPUT",

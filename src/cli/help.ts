@@ -2,7 +2,7 @@ import { isGroup, type Command, type Entry, type Example, type Group, type Optio
 import type { Io } from "./io.ts";
 import { createStyle, type Style } from "./output/style.ts";
 
-const GLOBAL_OPTIONS: OptionSpecs = {
+export const GLOBAL_OPTIONS: OptionSpecs = {
   profile: { type: "string", value: "name", help: "use the state and configuration of ~/.openclaw-<name>" },
   dev: { type: "boolean", help: "the profile dev, with its own port 19001" },
   "no-color": { type: "boolean", help: "no colours (also NO_COLOR)" },
@@ -34,7 +34,7 @@ export function rootHelp(
   plugins: readonly Pick<Entry, "name" | "summary">[] = [],
 ): string {
   const style = createStyle(color);
-  const list = columns(entries.map(({ name, summary }) => [name, summary]));
+  const list = columns(entries.filter(({ isAlias }) => !isAlias).map(({ name, summary }) => [name, summary]));
   const brought = plugins.filter(({ name }) => !entries.some((entry) => entry.name === name));
   return [
     `${style.bold("openclaw")} ${version}\n\n`,

@@ -2,6 +2,7 @@
  * The hub that clients, devices and web pages talk to: one port for HTTP and WebSocket.
  * The entry point.
  */
+export { networkAddress, resolveBinding } from "./bind.ts";
 export { createGateway, type Gateway, type GatewayDeps, type GatewayHub } from "./create-gateway.ts";
 export { FAILED, RESTARTING, STOPPING, type StopReason } from "./stop-reason.ts";
 export { answerEarly, listen, openServer, type GatewayServer, type ServerDeps, type ServerSettings } from "./server.ts";

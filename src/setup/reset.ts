@@ -1,5 +1,5 @@
 import { existsSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { AppError, fileError } from "../base/errors.ts";
 import { agentWorkspace, defaultAgentId, oauthFolder, type PathContext } from "../config/index.ts";
 import type { Committed } from "./draft.ts";
@@ -7,7 +7,7 @@ import type { ResetScope } from "./answers.ts";
 import type { SetupHost } from "./host.ts";
 
 /** What of the state folder goes with credentials and conversations. */
-const STATE_PARTS = ["agents", "sessions", "devices", "identity", "openclaw.db", "openclaw.db-wal", "openclaw.db-shm", ".env"];
+export const STATE_PARTS = ["agents", "sessions", "devices", "identity", "openclaw.db", "openclaw.db-wal", "openclaw.db-shm", ".env"];
 
 export const pathsOf = ({ env, osHome, cwd }: Pick<SetupHost, "env" | "osHome" | "cwd">): PathContext => ({ env, osHome, cwd, exists: existsSync });
 
@@ -19,7 +19,7 @@ export async function putAway(host: SetupHost, scope: ResetScope): Promise<Commi
     throw new AppError("CONFLICT", "a gateway runs on this state folder, which cannot be reset under it; stop it first with: openclaw gateway stop");
   }
   const { file, state } = host.config.paths;
-  const stamp = new Date(host.clock.now()).toISOString().replaceAll(/[:.]/g, "-");
+  const stamp = stampOf(host.clock.now());
   const parts = STATE_PARTS.map((name) => join(state, name));
   // Without the last good one too, the next start would go on with the configuration that was put away.
   const wanted = [
@@ -28,6 +28,11 @@ export async function putAway(host: SetupHost, scope: ResetScope): Promise<Commi
     ...(scope === "config" ? [] : [oauthFolder(pathsOf(host)), ...parts]),
     ...(scope === "full" ? [workspaceOf(host)] : []),
   ];
+  return putAside(wanted, stamp);
+}
+
+/** Moves files and folders beside where they are: all that are there, or none. `stamp` ends their new names. */
+export function putAside(wanted: readonly string[], stamp: string): Committed["removed"] {
   const removed: { readonly from: string; readonly to: string }[] = [];
   try {
     for (const from of wanted) if (existsSync(from)) removed.push(moved(from, stamp));
@@ -38,6 +43,9 @@ export async function putAway(host: SetupHost, scope: ResetScope): Promise<Commi
   }
 }
 
+/** The time as part of a file's name. */
+export const stampOf = (now: number): string => new Date(now).toISOString().replaceAll(/[:.]/g, "-");
+
 function moved(from: string, stamp: string): { readonly from: string; readonly to: string } {
   const to = `${from}.removed-${stamp}`;
   try {
@@ -45,5 +53,16 @@ function moved(from: string, stamp: string): { readonly from: string; readonly t
     return { from, to };
   } catch (error) {
     throw fileError(from, "could not put away", error);
+  }
+}
+
+/** Moves a folder out of one that is about to be deleted, next to it. */
+export function moveOut(folder: string, from: string, stamp: string): { readonly from: string; readonly to: string } {
+  const to = `${from}-${basename(folder)}.kept-${stamp}`;
+  try {
+    renameSync(folder, to);
+    return { from: folder, to };
+  } catch (error) {
+    throw fileError(folder, "could not move away", error);
   }
 }

@@ -6,7 +6,6 @@ const gateway: Group = {
     { name: "status", summary: "the service, the process and whether it answers", load: async () => (await import("./gateway/status.ts")).status },
     { name: "health", summary: "how it is, in one line", load: async () => (await import("./gateway/calls.ts")).health },
     { name: "probe", summary: "which gateways answer: the local one and the remote one", load: async () => (await import("./gateway/calls.ts")).probe },
-    { name: "agents", summary: "several agents: add, bind, delete; templates", load: async () => (await import("./groups.ts")).agents },
     { name: "call", summary: "call any method", load: async () => (await import("./gateway/calls.ts")).call },
     { name: "install", summary: "let it start with the machine, as a service", load: async () => (await import("./gateway/install.ts")).install },
     { name: "uninstall", summary: "remove the service", load: async () => (await import("./gateway/install.ts")).uninstall },
@@ -22,6 +21,10 @@ const gateway: Group = {
     { line: "openclaw gateway status", does: "is it there, does it answer" },
   ],
 };
+
+const SERVICE_COMMANDS = new Set(["status", "install", "uninstall", "start", "stop", "restart"]);
+
+const service: Group = { entries: gateway.entries.filter(({ name }) => SERVICE_COMMANDS.has(name)), fallback: "status", examples: [] };
 
 /** Every command, in the order the help shows them. Each is loaded only when it is called. */
 export const COMMANDS: readonly Entry[] = [
@@ -62,4 +65,12 @@ export const COMMANDS: readonly Entry[] = [
   { name: "memory", summary: "what agents know: search, measure, forget", load: async () => (await import("./groups.ts")).memory },
   { name: "logs", summary: "show and follow the log", load: async () => (await import("./logs.ts")).logs },
   { name: "backup", summary: "create, verify and restore backups of the state", load: async () => (await import("./groups.ts")).backup },
+  { name: "qr", summary: "a code that a phone scans to connect", load: async () => (await import("./qr.ts")).qr },
+  { name: "docs", summary: "search the documents of this version", load: async () => (await import("./docs.ts")).docs },
+  { name: "completion", summary: "complete commands with Tab in your shell", load: async () => (await import("./completion/index.ts")).completion },
+  { name: "reset", summary: "begin again: put settings and data away", load: async () => (await import("./removal/reset.ts")).reset },
+  { name: "uninstall", summary: "remove the service and the data", load: async () => (await import("./removal/uninstall.ts")).uninstall },
+  { name: "daemon", summary: "the gateway's service: see openclaw gateway", isAlias: true, load: async () => service },
+  { name: "exec-approvals", summary: "see openclaw approvals", isAlias: true, load: async () => (await import("./groups.ts")).approvals },
+  { name: "clawbot", summary: "see openclaw qr", isAlias: true, load: async () => (await import("./groups.ts")).clawbot },
 ];

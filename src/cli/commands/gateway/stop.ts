@@ -50,22 +50,31 @@ async function stopService(io: Io): Promise<{ readonly label: string; readonly p
   return { label: service.label, ...(state.pid === undefined ? {} : { pid: state.pid }) };
 }
 
+/** Stops the gateway of this state folder and its service, and waits until it has ended. */
+export async function stopGateway(io: Io, stateDir: string): Promise<{ readonly pid?: number; readonly service?: string }> {
+  const lock = stateLockPath(stateDir);
+  const holder = lockHolder(lock);
+  const service = await stopService(io);
+  if (holder && service?.pid !== holder.pid) signalProcess(holder.pid, "SIGTERM", "stopped");
+  if (holder) await waitForEnd(lock, holder.pid);
+  return { ...(holder ? { pid: holder.pid } : {}), ...(service ? { service: service.label } : {}) };
+}
+
 export const stop = defineCommand({
   options: { json: JSON_OPTION },
   examples: [{ line: "openclaw gateway stop", does: "stop it and wait until it has ended" }],
   async run({ io, values }) {
     const stateDir = loadFor(io).paths.state;
-    const lock = stateLockPath(stateDir);
-    const holder = lockHolder(lock);
-    const service = await stopService(io);
-    if (holder && service?.pid !== holder.pid) signalProcess(holder.pid, "SIGTERM", "stopped");
-    if (holder) await waitForEnd(lock, holder.pid);
+    const { pid, service } = await stopGateway(io, stateDir);
     if (values.json) {
-      const what = { ...(holder ? { pid: holder.pid } : {}), ...(service ? { service: service.label } : {}) };
-      return printJson(io, { ok: true, stopped: holder !== undefined || service !== undefined, ...what });
+      return printJson(io, {
+        ok: true,
+        stopped: pid !== undefined || service !== undefined,
+        ...(pid === undefined ? {} : { pid }),
+        ...(service ? { service } : {}),
+      });
     }
-    const label = service ? ` (${service.label})` : "";
-    if (holder) io.out(`stopped process ${holder.pid}${label}\n`);
-    else io.out(service ? `stopped ${service.label}: it had no process on ${stateDir} and would have started one\n` : `no gateway runs on ${stateDir}\n`);
+    if (pid !== undefined) io.out(`stopped process ${pid}${service ? ` (${service})` : ""}\n`);
+    else io.out(service ? `stopped ${service}: it had no process on ${stateDir} and would have started one\n` : `no gateway runs on ${stateDir}\n`);
   },
 });

@@ -42,7 +42,7 @@ test("bash completes commands, those below them and flags; the value of a flag i
 });
 
 test("zsh completes them with what they mean", (context) => {
-  if (!shellAt("zsh")) return context.skip("needs zsh, as root on Debian: apt-get install zsh");
+  if (!shellAt("zsh")) context.skip("needs zsh, as root on Debian: apt-get install zsh");
   // Instead of drawing a list, it is printed.
   const shown = `_describe() { [ "$1" = -o ] && shift; local -a list; list=("\${(@P)2}"); print -rl -- "$1" $list; }; _files() { print files; };`;
   const words = (line: string): string => `words=(${line}); CURRENT=$#words; _openclaw;`;
@@ -59,7 +59,7 @@ test("zsh completes them with what they mean", (context) => {
 });
 
 test("fish completes them with what they mean", (context) => {
-  if (!shellAt("fish")) return context.skip("needs fish, as root on Debian: apt-get install fish");
+  if (!shellAt("fish")) context.skip("needs fish, as root on Debian: apt-get install fish");
   const said = inShell("fish", `source ./script; complete -C "openclaw gateway st"; complete -C "openclaw cron add --na"`, ["--no-config"]);
   expect(said.split("\n").map((line) => line.split("\t")[0])).toEqual(["start", "status", "stop", "--name", ""]);
 });

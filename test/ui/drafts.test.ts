@@ -139,7 +139,7 @@ describeInBrowser("what is attached and not sent", () => {
 
   test("no file stays in a browser that logs out, or whose token is taken away; the text of the draft does", async () => {
     const page = await scene.open(session("private"));
-    const isOut = page.getByRole("heading", { name: "Who is there?" });
+    const isOut = page.getByRole("heading", { name: "Sign in" });
     await box(page).fill("half a thought");
     await attach(page, file("private.bin", 2 * MB));
     await expect.poll(() => keptKeys(page), SOON).toEqual([of("private")]);

@@ -136,7 +136,7 @@ describeInBrowser("making and changing jobs in the page", () => {
     expect(jobs()).toMatchObject([{ enabled: true, schedule: before.schedule, delivery: { mode: "announce", channel: "webchat" } }]);
     await page.getByRole("button", { name: "Delete Report" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("heading", { name: "Jobs" }).waitFor();
+    await page.getByRole("heading", { name: "Automation" }).waitFor();
     expect(jobs()).toEqual([]);
   });
 
@@ -182,7 +182,7 @@ describeInBrowser("making and changing jobs in the page", () => {
     });
     expect(widths).toBe(0);
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("heading", { name: "Jobs" }).waitFor();
+    await page.getByRole("heading", { name: "Automation" }).waitFor();
     expect(jobs()).toEqual([]);
   });
 });

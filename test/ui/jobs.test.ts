@@ -24,7 +24,7 @@ describeInBrowser("the page of scheduled jobs", () => {
 
   test("a reminder that is asked for in a chat appears in the page while it is open", async () => {
     const page = await scene.open("jobs");
-    await page.getByRole("heading", { name: "Jobs" }).waitFor();
+    await page.getByRole("heading", { name: "Automation" }).waitFor();
     expect(await page.getByRole("row", { name: /Stand-up/ }).count()).toBe(0);
     const chat = await scene.open("chat/agent%3Amain%3Amain");
     const job = { name: "Stand-up", schedule: { kind: "cron", expr: "0 9 * * 1-5", tz: "Europe/Berlin" }, text: "Stand-up in five minutes" };
@@ -58,7 +58,7 @@ describeInBrowser("the page of scheduled jobs", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Delete Report" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("heading", { name: "Jobs" }).waitFor();
+    await page.getByRole("heading", { name: "Automation" }).waitFor();
     await page.getByRole("row", { name: /Report/ }).waitFor({ state: "detached" });
     expect(scene.cli("cron", "list", "--all", "--json").stdout).not.toContain(id);
   });

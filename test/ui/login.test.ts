@@ -6,7 +6,7 @@ import { logIn, openScene, type Scene } from "./harness/scene.ts";
 import { watch } from "./harness/watch.ts";
 
 const isIn = (page: Page): Promise<void> => page.locator("oc-menu").waitFor();
-const isOut = (page: Page): Promise<void> => page.getByRole("heading", { name: "Who is there?" }).waitFor();
+const isOut = (page: Page): Promise<void> => page.getByRole("heading", { name: "Sign in" }).waitFor();
 const refusal = (page: Page): Promise<string> => page.getByRole("alert").innerText();
 
 describeInBrowser("getting in", () => {
@@ -50,7 +50,7 @@ describeInBrowser("getting in", () => {
     await one.page.goto(scene.url);
     await isOut(one.page);
     await one.page.getByLabel(/of the gateway/).fill("a-wrong-token");
-    await one.page.getByRole("button", { name: "Log in" }).click();
+    await one.page.getByRole("button", { name: "Sign in" }).click();
     await one.page.getByRole("alert").waitFor();
     expect(await refusal(one.page)).toMatch(/token/i);
     await logIn(one.page);

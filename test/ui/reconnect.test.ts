@@ -42,7 +42,7 @@ describeInBrowser("a connection that comes and goes", () => {
     expect(await page.locator("oc-app[data-same-page]").count()).toBe(1);
     await page.reload();
     await page.locator("oc-menu").waitFor();
-    expect(await page.getByRole("heading", { name: "Who is there?" }).count()).toBe(0);
+    expect(await page.getByRole("heading", { name: "Sign in" }).count()).toBe(0);
     await page.context().close();
   });
 });

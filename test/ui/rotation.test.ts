@@ -10,7 +10,7 @@ import { whenOut } from "./harness/when-out.ts";
 const session = (name: string): string => `chat/${encodeURIComponent(`agent:main:web:${name}`)}`;
 const box = (page: Page): Locator => page.getByRole("textbox", { name: "Message", exact: true });
 const isIn = (page: Page): Promise<void> => page.locator("oc-menu").waitFor();
-const isOut = (page: Page): Promise<void> => page.getByRole("heading", { name: "Who is there?" }).waitFor();
+const isOut = (page: Page): Promise<void> => page.getByRole("heading", { name: "Sign in" }).waitFor();
 const refusal = (page: Page): Promise<string> => page.getByRole("alert").innerText();
 const answer = (page: Page): Locator => page.getByText("I am the built-in offline model");
 
@@ -23,7 +23,7 @@ async function say(page: Page, text: string): Promise<void> {
 }
 
 /** The gateway says it to each tab, and the tab that hears it first says it to the others. */
-const OUT = /taken away or replaced|was logged out/;
+const OUT = /revoked or replaced|was signed out/;
 
 /** Connections that a page tries from now on. */
 function countTries(page: Page): { readonly count: number } {
@@ -76,7 +76,7 @@ describeInBrowser("what a page stood on changes", () => {
     expect([stood.count, ...others.map(({ count }) => count)]).toEqual([0, 0, 0]);
     expect([await shared.locator("oc-chat-page").count(), await shared.locator("oc-menu").count()]).toEqual([0, 0]);
     await shared.getByLabel(/of the gateway/).fill(token);
-    await shared.getByRole("button", { name: "Log in" }).click();
+    await shared.getByRole("button", { name: "Sign in" }).click();
     await expect.poll(() => refusal(shared), SOON).toMatch(/token mismatch/);
     expect(stood.count).toBe(1);
     await logIn(shared, "another-token-9876543210");

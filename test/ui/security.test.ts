@@ -21,7 +21,7 @@ const SHOWN: ReadonlySet<string> = new Set(["chat", "overview", "sessions", "mem
 
 const box = (page: Page): Locator => page.getByRole("textbox", { name: "Message", exact: true });
 const session = (key: string): string => `chat/${encodeURIComponent(key)}`;
-const isOut = (page: Page): Promise<void> => page.getByRole("heading", { name: "Who is there?" }).waitFor();
+const isOut = (page: Page): Promise<void> => page.getByRole("heading", { name: "Sign in" }).waitFor();
 
 async function say(page: Page, text: string): Promise<void> {
   await box(page).fill(text);

@@ -75,7 +75,7 @@ function basePath({ config = {} }: SceneOptions): string {
 /** Signs in with the form and the token. */
 export async function logIn(page: Page, token = TOKEN): Promise<void> {
   await page.getByLabel(/of the gateway/).fill(token);
-  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("button", { name: "Sign in" }).click();
   await page.locator("oc-menu").waitFor();
 }
 

@@ -27,8 +27,8 @@ export const isRevoked = (error: unknown): boolean => {
 /** What a page says that was put out, for people. */
 export const revokedText = (error: unknown): string =>
   /device token/.test(refused(error).message)
-    ? "This browser’s token was taken away or replaced. Log in again to go on."
-    : "The gateway’s token or password was changed. Log in with the new one to go on.";
+    ? "This browser’s token was revoked or replaced. Sign in again."
+    : "The gateway’s token or password was changed. Sign in with the new one.";
 
 /** True when the gateway does not have the method, or not yet. */
 export const isMissing = (error: unknown): boolean =>

@@ -26,7 +26,7 @@ export interface Link {
   logout(): void;
 }
 
-const LEFT = "This browser was logged out. Log in again to go on.";
+const LEFT = "This browser was signed out. Sign in again.";
 
 /** All tabs of a browser share one token: they are in together, and out together. */
 async function followTabs(line: Line): Promise<void> {

@@ -22,15 +22,18 @@ export const sheet = css`
     margin: 0;
   }
   h1 {
-    font-size: 22px;
-    line-height: 1.3;
+    font-size: 18px;
+    line-height: 24px;
+    font-weight: 600;
     letter-spacing: -0.01em;
   }
   h2 {
-    font-size: 16px;
+    font-size: 14px;
+    font-weight: 600;
   }
   h3 {
-    font-size: 14px;
+    font-size: 13px;
+    font-weight: 600;
   }
   a {
     color: var(--accent-text);
@@ -40,7 +43,7 @@ export const sheet = css`
   }
   .faint {
     color: var(--ink-faint);
-    font-size: 13px;
+    font-size: 12px;
   }
   .mono,
   code,
@@ -81,9 +84,12 @@ export const sheet = css`
     padding: 16px;
   }
   .page {
-    max-width: 1120px;
+    max-width: 1200px;
     margin: 0 auto;
-    padding: 24px 24px 64px;
+    padding: 20px 24px 48px;
+  }
+  .page:has(> header.head:first-child) {
+    padding-top: 0;
   }
   button,
   .button {
@@ -91,16 +97,22 @@ export const sheet = css`
     align-items: center;
     justify-content: center;
     gap: 6px;
-    min-height: 34px;
+    min-height: var(--control);
     padding: 4px 12px;
     font: inherit;
-    font-size: 14px;
+    font-size: 13px;
+    font-weight: 500;
+    line-height: 18px;
     text-decoration: none;
     color: var(--ink);
     background: var(--raised);
     border: 1px solid var(--line-strong);
     border-radius: var(--radius-small);
+    box-shadow: var(--shadow-small);
     cursor: pointer;
+    transition:
+      background var(--motion),
+      border-color var(--motion);
   }
   button:hover:not(:disabled),
   .button:hover {
@@ -113,41 +125,45 @@ export const sheet = css`
   }
   button.primary,
   .button.primary {
-    color: var(--accent-ink);
-    background: var(--accent);
-    border-color: var(--accent);
+    color: var(--primary-ink);
+    background: var(--primary);
+    border-color: var(--primary);
   }
   button.primary:hover:not(:disabled),
   .button.primary:hover {
-    background: var(--accent);
-    filter: brightness(1.08);
+    background: var(--primary-hover);
+    border-color: var(--primary-hover);
   }
   button.danger {
     color: var(--bad);
+  }
+  button.danger:hover:not(:disabled) {
+    background: var(--bad-soft);
     border-color: var(--bad);
   }
   button.plain {
     background: none;
     border-color: transparent;
+    box-shadow: none;
   }
   button.small,
   .button.small {
     min-height: 28px;
     padding: 2px 8px;
-    font-size: 13px;
+    font-size: 12px;
   }
   button.icon {
-    width: 34px;
+    width: var(--control);
     padding: 0;
   }
   input:not([type="checkbox"], [type="radio"], [type="range"]),
   select,
   textarea {
     width: 100%;
-    min-height: 34px;
+    min-height: var(--control);
     padding: 5px 10px;
     font: inherit;
-    font-size: 14px;
+    font-size: 13px;
     color: var(--ink);
     background: var(--raised);
     border: 1px solid var(--line-strong);
@@ -158,7 +174,7 @@ export const sheet = css`
     opacity: 1;
   }
   label {
-    font-size: 14px;
+    font-size: 13px;
   }
   :focus-visible {
     outline: 2px solid var(--accent);
@@ -167,12 +183,13 @@ export const sheet = css`
   table {
     width: 100%;
     border-collapse: collapse;
-    font-size: 14px;
+    font-size: 13px;
+    font-variant-numeric: tabular-nums;
   }
   th {
-    font-weight: 600;
-    font-size: 13px;
-    color: var(--ink-soft);
+    font-weight: 500;
+    font-size: 12px;
+    color: var(--ink-faint);
     text-align: start;
   }
   th,
@@ -195,7 +212,8 @@ export const sheet = css`
     align-items: center;
     gap: 5px;
     padding: 1px 8px;
-    font-size: 12.5px;
+    font-size: 12px;
+    line-height: 18px;
     border-radius: 99px;
     color: var(--ink-soft);
     background: var(--sunken);
@@ -227,15 +245,13 @@ export const sheet = css`
     border-radius: var(--radius-small);
     background: var(--info-soft);
     color: var(--ink);
-    border-inline-start: 3px solid var(--info);
+    font-size: 13px;
   }
   .note.warn {
     background: var(--warn-soft);
-    border-color: var(--warn);
   }
   .note.bad {
     background: var(--bad-soft);
-    border-color: var(--bad);
   }
   .visually-hidden {
     position: absolute;
@@ -253,7 +269,7 @@ export const sheet = css`
     .button,
     input,
     select {
-      min-height: 40px;
+      min-height: 44px;
     }
     input:not([type="checkbox"], [type="radio"], [type="range"]),
     select,

@@ -6,8 +6,18 @@ export const pageLook = css`
     display: flex;
     flex-wrap: wrap;
     align-items: center;
-    gap: 10px;
-    margin-bottom: 18px;
+    gap: 8px;
+    position: relative;
+    min-height: var(--header);
+    padding: 8px 0;
+    margin-bottom: 20px;
+  }
+  /* The line reaches across the panel, however wide the page is. */
+  header.head::after {
+    content: "";
+    position: absolute;
+    inset: auto -100vw 0;
+    border-bottom: 1px solid var(--line);
   }
   header.head h1 {
     margin-inline-end: auto;

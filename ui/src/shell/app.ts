@@ -10,6 +10,7 @@ import "./login-view.ts";
 import "./menu.ts";
 import { PAGES, type PageEntry } from "./pages.ts";
 import "./palette.ts";
+import type { Palette } from "./palette.ts";
 import { place } from "./router.ts";
 
 /** The frame around every page: menu, connection, page. */
@@ -22,9 +23,11 @@ export class App extends LitElement {
         grid-template-columns: auto 1fr;
         grid-template-rows: auto 1fr;
         height: 100dvh;
+        background: var(--canvas);
       }
       oc-menu {
         grid-row: 1 / 3;
+        min-height: 0;
       }
       oc-connection-bar {
         grid-column: 2;
@@ -33,7 +36,17 @@ export class App extends LitElement {
         grid-column: 2;
         min-width: 0;
         min-height: 0;
-        overflow-y: auto;
+        margin: 8px 8px 8px 0;
+        overflow: hidden auto;
+        scrollbar-width: thin;
+        scrollbar-color: var(--line-strong) transparent;
+        background: var(--paper);
+        border: 1px solid var(--line);
+        border-radius: var(--radius-panel);
+        box-shadow: var(--shadow-small);
+      }
+      main:focus-visible {
+        outline-offset: -2px;
       }
       main.full {
         overflow: hidden;
@@ -41,6 +54,11 @@ export class App extends LitElement {
       main.alone {
         grid-column: 1 / -1;
         grid-row: 1 / -1;
+        margin: 0;
+        background: none;
+        border: 0;
+        border-radius: 0;
+        box-shadow: none;
       }
       main:not(.alone) > * {
         display: block;
@@ -70,6 +88,12 @@ export class App extends LitElement {
         main {
           grid-column: 1;
         }
+        main {
+          margin: 0;
+          border: 0;
+          border-radius: 0;
+          box-shadow: none;
+        }
       }
     `,
   ];
@@ -95,18 +119,18 @@ export class App extends LitElement {
   }
 
   protected override updated(): void {
-    document.title = `${this.entry?.title ?? "Nothing here"} – OpenClaw`;
+    document.title = `${this.entry?.title ?? "Page not found"} – OpenClaw`;
   }
 
   private page(): TemplateResult | typeof nothing {
     const { entry } = this;
     if (!entry) {
-      return staticFree`<div class="page stack"><h1>Nothing here</h1><p>There is no page at this address.</p><p><a href=${place("chat")}>To the chat</a></p></div>`;
+      return staticFree`<div class="page stack"><h1>Page not found</h1><p>There is no page at this address.</p><p><a href=${place("chat")}>Go to Chat</a></p></div>`;
     }
     if (this.failed === entry.tag) {
       return staticFree`<div class="page stack"><h1>This page could not be loaded</h1>
-        <p>The gateway may have been updated meanwhile, or it is not reachable.</p>
-        <p><button class="primary" @click=${() => location.reload()}>${icon("retry")} Load again</button></p></div>`;
+        <p>The gateway may have been updated, or it cannot be reached.</p>
+        <p><button class="primary" @click=${() => location.reload()}>${icon("retry")} Reload</button></p></div>`;
     }
     if (this.loaded !== entry.tag) return nothing;
     const tag = unsafeStatic(entry.tag);
@@ -118,11 +142,15 @@ export class App extends LitElement {
     if (kind === "login" || kind === "pairing" || kind === "starting") {
       return staticFree`<main id="main" class="alone"><oc-login-view .link=${this.context.link}></oc-login-view></main>`;
     }
-    return staticFree`<a class="skip button" href="#main" data-outside @click=${this.skip}>Skip to the page</a>
-      <oc-menu .context=${this.context}></oc-menu>
+    return staticFree`<a class="skip button" href="#main" data-outside @click=${this.skip}>Skip to content</a>
+      <oc-menu .context=${this.context} @find=${this.find}></oc-menu>
       <oc-connection-bar .link=${this.context.link}></oc-connection-bar>
       <main id="main" tabindex="-1" class=${this.entry?.full ? "full" : ""}>${this.page()}</main>
       <oc-palette .context=${this.context}></oc-palette>`;
+  }
+
+  private find(): void {
+    void this.renderRoot.querySelector<Palette>("oc-palette")?.open();
   }
 
   private skip(event: Event): void {

@@ -5,7 +5,7 @@ import { sheet } from "../look/sheet.ts";
 import { programOfGateway } from "../link/entrance.ts";
 import type { Link } from "../link/link.ts";
 
-/** Asks who is there: a login link, a token or a password. */
+/** Signs a browser in: a login link, a token or a password. */
 export class LoginView extends LitElement {
   static override styles = [
     sheet,
@@ -66,8 +66,8 @@ export class LoginView extends LitElement {
   }
 
   private pairing(deviceId: string): TemplateResult {
-    return html`<h1>This browser has to be approved</h1>
-      <p>On the gateway's machine run this, then come back:</p>
+    return html`<h1>Approve this browser</h1>
+      <p>On the gateway's machine, run this, then come back:</p>
       <pre>
 ${this.program} devices list
 ${this.program} devices approve</pre>
@@ -77,12 +77,12 @@ ${this.program} devices approve</pre>
 
   private form(message: string | undefined): TemplateResult {
     const word = this.kind === "token" ? "Token" : "Password";
-    return html`<h1>Who is there?</h1>
+    return html`<h1>Sign in</h1>
       ${message ? html`<p class="note warn" role="alert">${message}</p>` : nothing}
-      <p>The easy way: on the gateway's machine run this and open the link it prints. It works once, for ten minutes.</p>
+      <p>On the gateway's machine, run this and open the link it prints. The link works once, for 10 minutes.</p>
       <pre>${this.program} dashboard</pre>
       <form class="stack" @submit=${this.submit}>
-        <fieldset class="row" aria-label="Log in with">
+        <fieldset class="row" aria-label="Sign in with">
           ${(["token", "password"] as const).map(
             (kind) =>
               html`<label class="row"><input type="radio" name="kind" .checked=${this.kind === kind} @change=${() => (this.kind = kind)} />${kind}</label>`,
@@ -92,16 +92,16 @@ ${this.program} devices approve</pre>
           ${word} of the gateway
           <input name="secret" type="password" autocomplete="current-password" required ?disabled=${this.busy} />
         </label>
-        <button class="primary" ?disabled=${this.busy}>${this.busy ? "Connecting …" : "Log in"}</button>
+        <button class="primary" ?disabled=${this.busy}>${this.busy ? "Signing in…" : "Sign in"}</button>
       </form>
-      <p class="faint">It is used once, to give this browser a token of its own. It is not kept.</p>`;
+      <p class="faint">It is used once to give this browser its own token, and is not stored.</p>`;
   }
 
   protected override render(): TemplateResult {
     const { value } = this.connection;
     return html`<div class="card stack">
       <img src="icon.svg" alt="OpenClaw" />
-      ${value.kind === "pairing" ? this.pairing(value.deviceId) : value.kind === "login" ? this.form(value.message) : html`<p role="status" class="soft">Connecting …</p>`}
+      ${value.kind === "pairing" ? this.pairing(value.deviceId) : value.kind === "login" ? this.form(value.message) : html`<p role="status" class="soft">Connecting…</p>`}
     </div>`;
   }
 }

@@ -55,7 +55,7 @@ export class Palette extends LitElement {
         cursor: pointer;
       }
       li[aria-selected="true"] {
-        background: var(--accent-soft);
+        background: var(--hover);
       }
       .foot {
         padding: 8px 16px 12px;
@@ -93,7 +93,7 @@ export class Palette extends LitElement {
     removeEventListener("keydown", this.onKey);
   }
 
-  private async open(): Promise<void> {
+  async open(): Promise<void> {
     this.words = "";
     this.at = 0;
     this.shown = true;
@@ -154,7 +154,7 @@ export class Palette extends LitElement {
     return html`<dialog aria-label="Go to" @close=${() => (this.shown = false)}>
       <input
         type="text"
-        placeholder="Go to a page or a session"
+        placeholder="Search pages and chats"
         role="combobox"
         aria-expanded="true"
         aria-controls="choices"
@@ -172,7 +172,7 @@ export class Palette extends LitElement {
             </li>`,
         )}
       </ul>
-      ${this.choices.length === 0 ? html`<p class="foot soft" role="status">No page and no session has these words.</p>` : nothing}
+      ${this.choices.length === 0 ? html`<p class="foot soft" role="status">No results</p>` : nothing}
       ${this.more > 0 ? html`<p class="foot faint" role="status">${plural(this.more, "more session")}: type to find them.</p>` : nothing}
     </dialog>`;
   }

@@ -33,7 +33,7 @@ export class AgentFiles extends LitElement {
         background: none;
       }
       li button[aria-current="true"] {
-        background: var(--accent-soft);
+        background: var(--selected);
       }
       textarea {
         min-height: 420px;

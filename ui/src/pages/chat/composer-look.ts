@@ -10,11 +10,11 @@ export const composerLook = css`
     background: var(--raised);
     border: 1px solid var(--line-strong);
     border-radius: 14px;
-    box-shadow: var(--shadow);
+    box-shadow: var(--shadow-small);
+    transition: border-color var(--motion);
   }
   .box:focus-within {
-    border-color: var(--accent);
-    box-shadow: 0 0 0 1px var(--accent);
+    border-color: var(--ink-faint);
   }
   .box.over {
     background: var(--accent-soft);

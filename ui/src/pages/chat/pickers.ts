@@ -57,7 +57,7 @@ export class ModelPicker extends LitElement {
         font-size: 14px;
       }
       li[aria-selected="true"] {
-        background: var(--accent-soft);
+        background: var(--selected);
       }
       li .faint {
         grid-column: 2;

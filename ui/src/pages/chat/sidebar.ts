@@ -29,19 +29,19 @@ export class Sidebar extends LitElement {
         flex-direction: column;
         min-height: 0;
         height: 100%;
-        background: var(--sunken);
+        background: none;
       }
       .top {
         display: flex;
         gap: 8px;
-        padding: 10px 10px 8px;
+        padding: 12px 12px 8px;
       }
       .top .new {
         flex: 1;
         justify-content: flex-start;
       }
       .find {
-        padding: 0 10px 8px;
+        padding: 0 12px 8px;
         display: flex;
         gap: 8px;
       }
@@ -55,9 +55,9 @@ export class Sidebar extends LitElement {
       }
       h2 {
         padding: 12px 8px 4px;
-        font-size: 12.5px;
-        font-weight: 600;
-        color: var(--ink-soft);
+        font-size: 12px;
+        font-weight: 500;
+        color: var(--ink-faint);
       }
       ul {
         list-style: none;
@@ -70,14 +70,15 @@ export class Sidebar extends LitElement {
         border-radius: var(--radius-small);
         color: var(--ink);
         text-decoration: none;
-        font-size: 14px;
-        line-height: 1.35;
+        font-size: 13px;
+        font-weight: 500;
+        line-height: 18px;
       }
       a:hover {
         background: var(--hover);
       }
       a[aria-current="page"] {
-        background: var(--accent-soft);
+        background: var(--selected);
       }
       .line {
         display: flex;
@@ -89,7 +90,8 @@ export class Sidebar extends LitElement {
       }
       .preview {
         color: var(--ink-soft);
-        font-size: 13px;
+        font-size: 12px;
+        font-weight: 400;
       }
       .time {
         font-size: 12px;

@@ -35,8 +35,8 @@ export class SectionsNav extends LitElement {
         color: var(--ink-soft);
       }
       button[aria-current="true"] {
-        background: var(--accent-soft);
-        color: var(--accent-text);
+        background: var(--selected);
+        color: var(--ink);
         font-weight: 600;
       }
       .dot {

@@ -257,7 +257,7 @@ export class JobsPage extends Page {
   private all({ jobs, status, coming, cells, bands: often }: Loaded): TemplateResult {
     const shown = this.filter.trim() === "" ? jobs : jobs.filter((job) => fits(job, this.filter.trim()));
     return html`<header class="head">
-        <h1>Jobs</h1>
+        <h1>Automation</h1>
         <span class="faint" role="status">${plural(jobs.length, "job")}</span>
         ${this.isAdmin ? html`<a class="button primary" href=${place("jobs", [NEW])}>New job</a>` : nothing}
       </header>
@@ -355,7 +355,7 @@ export class JobsPage extends Page {
     const failed = failure === undefined ? nothing : failedNote(failure, () => void this.load());
     if (!loaded)
       return html`<div class="page">
-        <header class="head"><h1>Jobs</h1></header>
+        <header class="head"><h1>Automation</h1></header>
         ${isThere ? (failure === undefined ? loadingLine() : failed) : missingNote("Scheduling jobs")}
       </div>`;
     return html`<div class="page">${failed}${this.shown(loaded)}</div>`;

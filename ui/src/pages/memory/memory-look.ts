@@ -95,7 +95,7 @@ export const memoryLook = css`
     background: var(--hover);
   }
   .groups a[aria-current="true"] {
-    background: var(--accent-soft);
+    background: var(--selected);
     color: var(--accent-text);
   }
   .groups a[aria-current="true"] .faint {

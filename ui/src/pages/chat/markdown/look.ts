@@ -5,7 +5,8 @@ export const proseLook = css`
   .prose {
     min-width: 0;
     overflow-wrap: anywhere;
-    line-height: 1.6;
+    font-size: 15px;
+    line-height: 24px;
   }
   .prose > :first-child {
     margin-top: 0;

@@ -124,9 +124,9 @@ test("a run under way grows, is in the overview, and ends when it is stopped the
   const words = await open.getAttribute("aria-label");
   await expect.poll(() => open.getAttribute("aria-label")).not.toBe(words);
   const overview = await scene.open("overview");
-  await overview.getByRole("heading", { name: "Everything is all right" }).waitFor();
+  await overview.getByRole("heading", { name: "All systems normal" }).waitFor();
   await overview.getByRole("button", { name: /^Stop the run of .*(halt|web:stopped)/ }).click();
-  await overview.getByText("Nothing runs and nothing waits").waitFor({ timeout: 15_000 });
+  await overview.getByText("Idle", { exact: true }).waitFor({ timeout: 15_000 });
   await page.getByRole("heading", { name: /^Stopped/ }).waitFor({ timeout: 15_000 });
 });
 

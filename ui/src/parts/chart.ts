@@ -10,12 +10,12 @@ export const seriesClass = (index: number): string => `s${(index % 6) + 1}`;
 /** For elements that draw series. */
 export const seriesLook = css`
   .s1 {
-    fill: var(--series-2);
-    background: var(--series-2);
-  }
-  .s2 {
     fill: var(--series-1);
     background: var(--series-1);
+  }
+  .s2 {
+    fill: var(--series-2);
+    background: var(--series-2);
   }
   .s3 {
     fill: var(--series-3);
@@ -215,102 +215,85 @@ export class Sparkline extends LitElement {
 }
 customElements.define("oc-sparkline", Sparkline);
 
-const RADIUS = 36;
-const AROUND = 2 * Math.PI * RADIUS;
-
-/** Parts of a whole as a ring, with the parts named beside it. */
-export class Donut extends LitElement {
+/** Parts of a whole, the largest first: a name, a bar and its figure in each row. */
+export class RankedBars extends LitElement {
   static override styles = [
     sheet,
     chartLook,
     css`
-      .both {
-        display: flex;
-        align-items: center;
-        gap: 12px;
-      }
-      svg {
-        flex: none;
-        rotate: -90deg;
-      }
-      circle {
-        fill: none;
-        stroke-width: 15;
-      }
-      .c1 {
-        stroke: var(--series-2);
-      }
-      .c2 {
-        stroke: var(--series-1);
-      }
-      .c3 {
-        stroke: var(--series-3);
-      }
-      .c4 {
-        stroke: var(--series-4);
-      }
-      .c5 {
-        stroke: var(--series-5);
-      }
-      .c6 {
-        stroke: var(--series-6);
-      }
-      table {
-        font-size: 13px;
-      }
       td,
       th {
-        padding: 3px 4px;
-        border: 0;
+        height: 32px;
+        padding: 4px 8px;
+        vertical-align: middle;
+        font-size: 13px;
         font-weight: 400;
         color: var(--ink);
       }
+      td:first-child,
+      th:first-child {
+        padding-inline-start: 0;
+      }
+      td:last-child {
+        padding-inline-end: 0;
+      }
       th {
-        width: 100%;
+        width: 45%;
         max-width: 0;
         overflow: hidden;
         text-overflow: ellipsis;
         white-space: nowrap;
       }
+      .bar {
+        width: 100%;
+      }
+      .bar svg {
+        width: 100%;
+        height: 8px;
+      }
+      .whole {
+        fill: var(--hover);
+      }
+      .part {
+        fill: var(--series-1);
+      }
       .num {
         white-space: nowrap;
       }
+      tr:last-child > * {
+        border-bottom: 0;
+      }
     `,
-    seriesLook,
   ];
   @property() label = "";
   @property({ attribute: false }) shares: readonly Share[] = [];
   @property({ attribute: false }) format: (value: number) => string = String;
 
   protected override render(): TemplateResult {
-    const whole = this.shares.reduce((sum, { value }) => sum + value, 0);
-    const percent = percentages(this.shares.map(({ value }) => value));
-    let before = 0;
-    const rings = this.shares.map(({ name, value }, index) => {
-      const length = whole === 0 ? 0 : (value / whole) * AROUND;
-      const ring = svg`<circle class="c${(index % 6) + 1}" cx="46" cy="46" r=${RADIUS} stroke-dasharray="${Math.max(0, length - (this.shares.length > 1 ? 1.5 : 0))} ${AROUND}" stroke-dashoffset=${-before}><title>${name}: ${this.format(value)}</title></circle>`;
-      before += length;
-      return ring;
-    });
-    return html`<div class="both">
-      <svg role="img" aria-label=${this.label} width="92" height="92" viewBox="0 0 92 92">${rings}</svg>
-      <table>
-        <caption class="visually-hidden">
-          ${this.label}
-        </caption>
-        <tbody>
-          ${this.shares.map(
-            ({ name, value, href }, index) =>
-              html`<tr>
-                <td><span class="dot ${seriesClass(index)}" role="presentation"></span></td>
-                <th scope="row" title=${name}>${href === undefined ? name : html`<a href=${href}>${name}</a>`}</th>
-                <td class="num">${this.format(value)}</td>
-                <td class="num soft">${percent[index]} %</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+    const values = this.shares.map(({ value }) => value);
+    const most = Math.max(...values, 0);
+    const percent = percentages(values);
+    return html`<table>
+      <caption class="visually-hidden">
+        ${this.label}
+      </caption>
+      <tbody>
+        ${this.shares.map(
+          ({ name, value, href }, index) =>
+            html`<tr>
+              <th scope="row" title=${name}>${href === undefined ? name : html`<a href=${href}>${name}</a>`}</th>
+              <td class="bar">
+                <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                  <rect class="whole" width="100" height="8" rx="2" />
+                  <rect class="part" width=${most === 0 ? 0 : (value / most) * 100} height="8" rx="2" />
+                </svg>
+              </td>
+              <td class="num">${this.format(value)}</td>
+              <td class="num soft">${percent[index]} %</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>`;
   }
 }
-customElements.define("oc-donut", Donut);
+customElements.define("oc-ranked-bars", RankedBars);

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { heartbeatText, type EventPayload, type MethodResult } from "openclaw/client";
 import { ago, bytes, duration, exactly, plural } from "../../base/figures.ts";
-import { icon } from "../../look/icons.ts";
+import { icon, type IconName } from "../../look/icons.ts";
 import "../../parts/avatar.ts";
 import { place } from "../../shell/router.ts";
 import { pageOf, programsOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
@@ -10,41 +10,65 @@ export type Agents = MethodResult<"agents.list">;
 export type Health = EventPayload<"health">;
 export type Beat = EventPayload<"heartbeat">;
 
-/** What to do about what is wrong. */
-export function problemsCard({ problems, ts }: Overview): TemplateResult | typeof nothing {
-  if (problems.length === 0) return nothing;
-  return html`<section class="card flush wide" aria-labelledby="problems">
-    <h2 id="problems" class="title">Recent problems</h2>
+/** Someone or something that waits for a person. */
+export interface Request {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly detail: string;
+  readonly href: string;
+  readonly action: string;
+}
+
+/** A problem's own page: how the run went, else where it can be fixed. */
+function problemAction({ why, page }: Overview["problems"][number]): TemplateResult | typeof nothing {
+  if (why !== undefined) return html`<a class="button" href=${place("trace", [why])}>Trace</a>`;
+  const target = pageOf(page);
+  return target === undefined ? nothing : html`<a class="button" href=${place(target)}>View</a>`;
+}
+
+const MOST_PROBLEMS = 12;
+
+/** What waits for a person: requests, then problems with what to do about them. */
+export function attentionCard({ problems, ts }: Overview, requests: readonly Request[]): TemplateResult {
+  const count = problems.length + requests.length;
+  return html`<section class="card flush" aria-labelledby="attention">
+    <h2 id="attention" class="title row">Needs attention${count === 0 ? nothing : html`<span class="badge">${count}</span>`}</h2>
+    ${count === 0 ? html`<p class="soft empty">Nothing needs attention</p>` : nothing}
     <ul class="lines">
-      ${problems.slice(0, 12).map(
-        ({ at, level, text, todo, count, why, page }) =>
-          html`<li class="problem">
-            <span class="badge ${level === "error" ? "bad" : "warn"}">${level === "error" ? "error" : "warning"}</span>
+      ${requests.map(
+        (request) =>
+          html`<li>
+            <span class="mark warn">${icon(request.icon, 16)}</span>
             <div class="grow">
-              <p>${text}</p>
-              ${todo === undefined ? nothing : html`<p class="soft">${todo}</p>`}
+              <p class="strong cut">${request.title}</p>
+              <p class="faint cut">${request.detail}</p>
             </div>
-            <span class="faint side" title=${exactly(at)}>${ago(at, ts)}${count > 1 ? html`<br />${count} times` : nothing}</span>
-            ${
-              why === undefined
-                ? pageOf(page) === undefined
-                  ? nothing
-                  : html`<a class="button" href=${place(pageOf(page)!)}>Look</a>`
-                : html`<a class="button" href=${place("trace", [why])}>${icon("trace", 15)} Trace</a>`
-            }
+            <a class="button" href=${request.href}>${request.action}</a>
+          </li>`,
+      )}
+      ${problems.slice(0, MOST_PROBLEMS).map(
+        (problem) =>
+          html`<li class="problem">
+            <span class="mark ${problem.level === "error" ? "bad" : "warn"}" title=${problem.level === "error" ? "Error" : "Warning"}>${icon("warn", 16)}</span>
+            <div class="grow">
+              <p>${problem.text}</p>
+              ${problem.todo === undefined ? nothing : html`<p class="soft">${problem.todo}</p>`}
+              <p class="faint" title=${exactly(problem.at)}>${ago(problem.at, ts)}${problem.count > 1 ? `, ${problem.count} times` : ""}</p>
+            </div>
+            ${problemAction(problem)}
           </li>`,
       )}
     </ul>
   </section>`;
 }
 
-/** What runs and what waits. */
-export function runsCard({ runs, queues, ts }: Overview, stop: ((sessionKey: string, runId: string) => void) | undefined): TemplateResult {
-  return html`<section class="card flush wide" aria-labelledby="runs">
-    <h2 id="runs" class="title">Under way</h2>
+/** Runs in progress and queued messages. */
+export function activityCard({ runs, queues, ts }: Overview, stop: ((sessionKey: string, runId: string) => void) | undefined): TemplateResult {
+  return html`<section class="card flush" aria-labelledby="runs">
+    <h2 id="runs" class="title row"><span class="grow">Activity</span><a class="more" href=${place("trace")}>All runs</a></h2>
     ${
       runs.length === 0 && queues.length === 0
-        ? html`<p class="soft empty">Nothing runs and nothing waits. <a href=${place("trace")}>Recent runs</a></p>`
+        ? html`<p class="soft empty">Idle</p>`
         : html`<ul class="lines">
             ${runs.map(
               ({ runId, sessionKey, name = sessionKey, startedAt, doing, model, channel }) =>
@@ -62,7 +86,7 @@ export function runsCard({ runs, queues, ts }: Overview, stop: ((sessionKey: str
             ${queues.map(
               ({ sessionKey, name = sessionKey, waiting, oldestAt }) =>
                 html`<li>
-                  <span class="badge">${waiting} wait</span>
+                  <span class="badge">${waiting} queued</span>
                   <p class="grow cut"><a href=${place("chat", [sessionKey])} title=${sessionKey}>${name}</a></p>
                   <span class="faint side">for ${duration(Math.max(0, ts - oldestAt))}</span>
                 </li>`,
@@ -72,28 +96,49 @@ export function runsCard({ runs, queues, ts }: Overview, stop: ((sessionKey: str
   </section>`;
 }
 
-export function channelsCard(lines: readonly ChannelLine[] | undefined): TemplateResult {
-  return html`<section class="card flush" aria-labelledby="channels">
-    <h2 id="channels" class="title row"><span class="grow">Channels</span><a class="more" href=${place("channels")}>All channels</a></h2>
-    ${
-      lines === undefined
-        ? nothing
-        : lines.length === 0
-          ? html`<p class="soft empty">No channel yet. <a href=${place("channels")}>Connect one</a>, and messages of a messenger are answered too.</p>`
-          : html`<ul class="lines">
-              ${lines.map(
-                ({ name, state, level, error, lastAt }) =>
-                  html`<li>
-                    <div class="grow">
-                      <p class="cut">${name}</p>
-                      ${error === undefined ? nothing : html`<p class="wrong">${error}</p>`}
-                      ${error !== undefined || lastAt === undefined ? nothing : html`<p class="faint">last message ${ago(lastAt)}</p>`}
-                    </div>
-                    <span class="badge ${level}">${state}</span>
-                  </li>`,
-              )}
-            </ul>`
-    }
+interface HealthLine {
+  readonly name: string;
+  readonly href: string;
+  readonly detail: string | TemplateResult;
+  readonly state: string;
+  readonly level: ChannelLine["level"];
+  readonly error?: string | undefined;
+}
+
+const healthLine = ({ name, href, detail, state, level, error }: HealthLine): TemplateResult =>
+  html`<li>
+    <div class="grow">
+      <p class="cut"><a class="quiet" href=${href}>${name}</a> <span class="faint">${detail}</span></p>
+      ${error === undefined ? nothing : html`<p class="wrong">${error}</p>`}
+    </div>
+    <span class="state"><span class="dot ${level}" role="presentation"></span>${state}</span>
+  </li>`;
+
+/** The gateway, the model and every channel, with their state. */
+export function healthCard(overview: Overview, channels: readonly ChannelLine[] | undefined): TemplateResult {
+  const { answering, startedAt, ts } = overview;
+  const model: HealthLine = {
+    name: answering.offline ? "Built-in offline model" : (answering.model ?? "Model"),
+    href: place(answering.offline ? "start" : "config"),
+    detail: answering.offline ? "Add a model for real answers" : html`<span title=${answering.why}>${answering.why}</span>`,
+    state: answering.model === null ? "Missing" : "Ready",
+    level: answering.model === null ? "bad" : "good",
+  };
+  return html`<section class="card flush" aria-labelledby="health">
+    <h2 id="health" class="title row"><span class="grow">Health</span><a class="more" href=${place("channels")}>Channels</a></h2>
+    <ul class="lines">
+      ${healthLine({ name: "Gateway", href: place("logs"), detail: `up ${duration(ts - startedAt)}`, state: "Running", level: "good" })} ${healthLine(model)}
+      ${(channels ?? []).map(({ name, state, level, error, lastAt }) =>
+        healthLine({ name, href: place("channels"), detail: lastAt === undefined ? "" : `last message ${ago(lastAt)}`, state, level, error }),
+      )}
+      ${
+        channels?.length === 0
+          ? html`<li>
+              <p class="soft grow">No channels yet. <a href=${place("channels")}>Connect a channel</a> to chat from your phone.</p>
+            </li>`
+          : nothing
+      }
+    </ul>
   </section>`;
 }
 
@@ -131,7 +176,7 @@ export function presenceCard(presence: Presence | undefined): TemplateResult {
         ({ entry: { host, mode, platform, version, ts, text, reason }, count }) =>
           html`<li>
             <div class="grow">
-              <p class="cut">${host ?? text ?? "a program"}${count > 1 ? html` <span class="soft">(${count})</span>` : nothing}</p>
+              <p class="cut">${host ?? text ?? "Unknown client"}${count > 1 ? html` <span class="soft">(${count})</span>` : nothing}</p>
               <p class="faint cut">${[mode, platform, version].filter((part) => part !== undefined && part !== "").join(" · ")}</p>
             </div>
             <span class="faint side" title=${exactly(ts)}>${reason === "disconnect" ? "left " : ""}${ago(ts)}</span>
@@ -142,23 +187,16 @@ export function presenceCard(presence: Presence | undefined): TemplateResult {
   </section>`;
 }
 
-const tile = (name: string, value: string | TemplateResult, more: string | TemplateResult = "", level = ""): TemplateResult =>
-  html`<div class="tile ${level}">
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-    <dd class="faint">${more}</dd>
-  </div>`;
-
-/** The machine, the store and the model, one figure each. */
-export function tiles(overview: Overview, healthMs: number | undefined): TemplateResult {
-  const { answering, store, disk, memory, cpu, startedAt, ts, version } = overview;
+/** The process and the machine, in one line. */
+export function systemLine({ store, disk, memory, cpu, startedAt, ts, version }: Overview): TemplateResult {
   const full = disk && disk.totalBytes > 0 ? 1 - disk.freeBytes / disk.totalBytes : 0;
   const busy = cpu && ts > startedAt ? ((cpu.userMs + cpu.systemMs) / (ts - startedAt)) * 100 : undefined;
-  return html`<dl class="tiles">
-    ${tile("Answers", answering.model ?? "no model", html`<span title=${answering.why}>${answering.offline ? html`built in, offline. <a href=${place("start")}>Add a model</a>` : answering.why}</span>`, answering.model === null ? "bad" : "")}
-    ${tile("Up for", duration(ts - startedAt), `version ${version}${healthMs === undefined ? "" : `, looked at in ${duration(healthMs)}`}`)}
-    ${tile("Memory", bytes(memory.rssBytes), `${bytes(memory.heapUsedBytes)} heap${busy === undefined ? "" : `, ${busy.toFixed(1)} % of a core`}`)}
-    ${disk ? tile("Disk free", bytes(disk.freeBytes), `${Math.round(full * 100)} % of ${bytes(disk.totalBytes)} in use`, full > 0.95 ? "bad" : full > 0.9 ? "warn" : "") : nothing}
-    ${tile("Store", store.bytes === undefined ? store.engine : bytes(store.bytes), `${plural(store.sessions, "session")}${store.walBytes === undefined ? "" : `, log ${bytes(store.walBytes)}`}`)}
-  </dl>`;
+  const parts = [
+    `OpenClaw ${version}`,
+    `${bytes(memory.rssBytes)} memory (${bytes(memory.heapUsedBytes)} heap)`,
+    busy === undefined ? undefined : `${busy.toFixed(1)} % of a core`,
+    `${plural(store.sessions, "session")}${store.bytes === undefined ? "" : `, ${bytes(store.bytes)} stored`}`,
+  ].filter((part) => part !== undefined);
+  const free = disk ? html` · <span class=${full > 0.95 ? "bad" : full > 0.9 ? "warn" : ""}>${bytes(disk.freeBytes)} disk space free</span>` : nothing;
+  return html`<p class="faint system">${parts.join(" · ")}${free}</p>`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { channelLines, programsOf, verdictOf, type ChannelsStatus, type Overview } from "./overview-facts.ts";
+import { channelLines, programsOf, summaryOf, type ChannelsStatus, type Overview } from "./overview-facts.ts";
 import { byAgent, byDay, bySession, daysUntil, type UsageAnswer } from "./usage-series.ts";
 
 const overview = (more: Partial<Overview> = {}): Overview => ({
@@ -41,17 +41,17 @@ test("channels are described by what they do now, with their error only while it
   ]);
 });
 
-test("in one glance: all right, to look at, gone wrong, no model", () => {
+test("in one sentence: normal, warnings, problems, no model", () => {
   const problem = { id: "a", at: 1, text: "x", count: 1 };
-  expect(verdictOf(overview(), [])).toMatchObject({ level: "good", more: "acme/m1 answers, no channel is set up, nothing runs" });
-  expect(verdictOf(overview({ problems: [{ ...problem, level: "warn" }] }), [])).toMatchObject({ level: "warn", text: "One thing to look at" });
+  expect(summaryOf(overview(), [])).toMatchObject({ level: "good", more: "acme/m1 · no channels connected · idle" });
+  expect(summaryOf(overview({ problems: [{ ...problem, level: "warn" }] }), [])).toMatchObject({ level: "warn", text: "1 warning" });
   const both = [
     { ...problem, level: "warn" as const },
     { ...problem, level: "error" as const },
   ];
-  expect(verdictOf(overview({ problems: both }), [])).toMatchObject({ level: "bad", text: "One thing went wrong" });
-  expect(verdictOf(overview({ answering: { model: null, offline: false, why: "no key" } }), [])).toMatchObject({ level: "bad", text: "No model can answer" });
-  expect(verdictOf(overview(), [{ id: "t", name: "t", state: "stopped", level: "bad" }])).toMatchObject({ level: "bad", text: "A channel is down" });
+  expect(summaryOf(overview({ problems: both }), [])).toMatchObject({ level: "bad", text: "1 problem" });
+  expect(summaryOf(overview({ answering: { model: null, offline: false, why: "no key" } }), [])).toMatchObject({ level: "bad", text: "No model available" });
+  expect(summaryOf(overview(), [{ id: "t", name: "t", state: "stopped", level: "bad" }])).toMatchObject({ level: "bad", text: "A channel is disconnected" });
 });
 
 test("programs that are alike stand on one line, with the time of the newest", () => {

@@ -3,8 +3,8 @@ import type { MethodResult } from "openclaw/client";
 export type Overview = MethodResult<"overview">;
 export type ChannelsStatus = MethodResult<"channels.status">;
 
-/** The answer to "is everything all right?". */
-export interface Verdict {
+/** Whether it is healthy, in one sentence. */
+export interface Summary {
   readonly level: "good" | "warn" | "bad";
   readonly text: string;
   readonly more: string;
@@ -52,22 +52,22 @@ export function channelLines({ channelOrder, channelLabels, channelAccounts }: C
   );
 }
 
-/** In one glance: what is wrong first, then what is not quite right. */
-export function verdictOf({ problems, answering, runs }: Overview, channels: readonly ChannelLine[]): Verdict {
+/** Whether it is healthy: failures first, then warnings. */
+export function summaryOf({ problems, answering, runs }: Overview, channels: readonly ChannelLine[]): Summary {
   const errors = problems.filter(({ level }) => level === "error").length;
   const warnings = problems.length - errors;
   const up = channels.filter(({ level }) => level === "good").length;
   const meant = channels.filter(({ level }) => level !== "").length;
   const more = [
-    answering.model === null ? "no model answers" : `${answering.model} answers`,
-    meant === 0 ? "no channel is set up" : `${up} of ${meant} ${meant === 1 ? "channel" : "channels"} up`,
-    runs.length === 0 ? "nothing runs" : `${runs.length} ${runs.length === 1 ? "run" : "runs"} under way`,
-  ].join(", ");
-  if (answering.model === null) return { level: "bad", text: "No model can answer", more };
-  if (errors > 0) return { level: "bad", text: errors === 1 ? "One thing went wrong" : `${errors} things went wrong`, more };
-  if (warnings > 0) return { level: "warn", text: warnings === 1 ? "One thing to look at" : `${warnings} things to look at`, more };
-  if (channels.some(({ level }) => level === "bad")) return { level: "bad", text: "A channel is down", more };
-  return { level: "good", text: "Everything is all right", more };
+    answering.model === null ? "No model" : answering.offline ? "Built-in offline model" : answering.model,
+    meant === 0 ? "no channels connected" : `${up} of ${meant} ${meant === 1 ? "channel" : "channels"} connected`,
+    runs.length === 0 ? "idle" : `${runs.length} ${runs.length === 1 ? "run" : "runs"} in progress`,
+  ].join(" · ");
+  if (answering.model === null) return { level: "bad", text: "No model available", more };
+  if (errors > 0) return { level: "bad", text: errors === 1 ? "1 problem" : `${errors} problems`, more };
+  if (warnings > 0) return { level: "warn", text: warnings === 1 ? "1 warning" : `${warnings} warnings`, more };
+  if (channels.some(({ level }) => level === "bad")) return { level: "bad", text: "A channel is disconnected", more };
+  return { level: "good", text: "All systems normal", more };
 }
 
 export type Presence = MethodResult<"system-presence">;

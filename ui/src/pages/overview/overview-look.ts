@@ -1,78 +1,106 @@
 import { css } from "lit";
 
 export const overviewLook = css`
-  .page.stack {
-    display: flex;
-  }
-  .verdict {
+  .summary {
     display: flex;
     align-items: center;
-    gap: 16px;
-    padding: 18px 20px;
+    gap: 14px;
+    margin-bottom: 20px;
   }
-  .verdict h1 {
-    font-size: 24px;
+  .summary h2 {
+    font-size: 18px;
+    line-height: 24px;
   }
   .sign {
     display: grid;
     place-items: center;
     flex: none;
-    width: 46px;
-    height: 46px;
-    border-radius: 50%;
+    width: 40px;
+    height: 40px;
+    border-radius: var(--radius);
     color: var(--good);
     background: var(--good-soft);
   }
-  .verdict.warn .sign {
+  .summary.warn .sign {
     color: var(--warn);
     background: var(--warn-soft);
   }
-  .verdict.bad .sign {
+  .summary.bad .sign {
     color: var(--bad);
     background: var(--bad-soft);
   }
-  .tiles {
+  .mark {
     display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(170px, 1fr));
-    gap: 1px;
-    margin: 0;
-    overflow: hidden;
-    background: var(--line);
-    border: 1px solid var(--line);
-    border-radius: var(--radius);
+    place-items: center;
+    flex: none;
+    width: 32px;
+    height: 32px;
+    border-radius: var(--radius-small);
+    color: var(--warn);
+    background: var(--warn-soft);
   }
-  .tile {
-    min-width: 0;
-    padding: 12px 16px;
-    background: var(--raised);
+  .mark.bad {
+    color: var(--bad);
+    background: var(--bad-soft);
   }
-  .tile dt {
-    font-size: 12.5px;
-    color: var(--ink-faint);
+  .strong {
+    font-weight: 600;
   }
-  .tile dd {
-    margin: 0;
-    font-size: 17px;
-    font-variant-numeric: tabular-nums;
-    overflow-wrap: anywhere;
+  .quiet {
+    color: var(--ink);
+    font-weight: 500;
+    text-decoration: none;
   }
-  .tile dd.faint {
-    font-size: 12.5px;
+  .quiet:hover {
+    text-decoration: underline;
   }
-  .tile:first-child {
-    grid-column: span 2;
+  .state {
+    display: flex;
+    align-items: center;
+    gap: 8px;
+    flex: none;
+    min-width: 110px;
+    font-size: 12px;
+    color: var(--ink-soft);
   }
-  .tile.bad dd:not(.faint) {
+  .dot {
+    width: 8px;
+    height: 8px;
+    border-radius: 50%;
+    background: var(--line-strong);
+  }
+  .dot.good {
+    background: var(--good-solid);
+  }
+  .dot.warn {
+    background: var(--warn-solid);
+  }
+  .dot.bad {
+    background: var(--bad-solid);
+  }
+  .system {
+    margin-top: 16px;
+  }
+  .system .warn {
+    color: var(--warn);
+  }
+  .system .bad {
     color: var(--bad);
   }
-  .tile.warn dd:not(.faint) {
-    color: var(--warn);
+  oc-usage-card {
+    display: block;
+    margin-bottom: var(--gap);
   }
   .cards {
     display: grid;
-    grid-template-columns: repeat(3, minmax(0, 1fr));
+    grid-template-columns: minmax(0, 7fr) minmax(0, 5fr);
     gap: var(--gap);
     align-items: start;
+    margin-bottom: var(--gap);
+  }
+  .cards.last {
+    grid-template-columns: minmax(0, 1fr);
+    margin-bottom: 0;
   }
   .wide {
     grid-column: 1 / -1;
@@ -82,20 +110,24 @@ export const overviewLook = css`
     overflow: hidden;
   }
   .title {
-    padding: 12px 16px 8px;
+    padding: 12px 16px;
+    border-bottom: 1px solid var(--line);
   }
   .more {
-    font-size: 13px;
+    font-size: 12px;
     font-weight: 400;
   }
   .empty {
-    padding: 2px 16px 14px;
+    padding: 14px 16px;
   }
   .lines {
     list-style: none;
     margin: 0;
     padding: 0;
-    font-size: 14px;
+    font-size: 13px;
+  }
+  .lines li:first-child {
+    border-top: 0;
   }
   .lines li {
     display: flex;
@@ -128,7 +160,7 @@ export const overviewLook = css`
     width: 9px;
     height: 9px;
     border-radius: 50%;
-    background: var(--info);
+    background: var(--accent);
     animation: pulse 1.6s ease-in-out infinite;
   }
   @keyframes pulse {
@@ -142,12 +174,6 @@ export const overviewLook = css`
     }
   }
   @media (max-width: 720px) {
-    .tiles {
-      grid-template-columns: 1fr 1fr;
-    }
-    .tile:first-child {
-      grid-column: 1 / -1;
-    }
     .lines li {
       flex-wrap: wrap;
     }

@@ -4,9 +4,22 @@ import type { MethodResult } from "openclaw/client";
 import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import { pageLook } from "../../parts/page-look.ts";
 import { Page } from "../../shell/page.ts";
-import { agentsCard, channelsCard, presenceCard, problemsCard, runsCard, tiles, type Agents, type Beat, type Health } from "./overview-cards.ts";
-import { channelLines, verdictOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
+import { place } from "../../shell/router.ts";
+import {
+  activityCard,
+  agentsCard,
+  attentionCard,
+  healthCard,
+  presenceCard,
+  systemLine,
+  type Agents,
+  type Beat,
+  type Health,
+  type Request,
+} from "./overview-cards.ts";
+import { channelLines, summaryOf, type ChannelLine, type Overview, type Presence } from "./overview-facts.ts";
 import { overviewLook } from "./overview-look.ts";
 import "./usage-card.ts";
 import { daysUntil, type UsageAnswer } from "./usage-series.ts";
@@ -15,9 +28,9 @@ const NOW_MS = 3000;
 const SLOW_MS = 15_000;
 const USAGE_MS = 60_000;
 
-/** Is everything all right? And what it does, who is there, what it costs. */
+/** Is it healthy, what is it doing, what does it cost? */
 export class OverviewPage extends Page {
-  static override styles = [sheet, overviewLook];
+  static override styles = [sheet, pageLook, overviewLook];
   @state() private overview: Overview | undefined;
   @state() private failure: string | undefined;
   @state() private channels: readonly ChannelLine[] | undefined;
@@ -28,6 +41,7 @@ export class OverviewPage extends Page {
   @state() private usage: UsageAnswer | undefined;
   @state() private allowances: MethodResult<"usage.status"> | undefined;
   @state() private days = 30;
+  @state() private requests: readonly Request[] = [];
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -66,7 +80,48 @@ export class OverviewPage extends Page {
       this.quietly(async () => void (this.health = await link.request("health", {}))),
       this.quietly(async () => void (this.presence = await link.request("system-presence", {}))),
       this.quietly(async () => void (this.beat = await link.request("last-heartbeat", {}))),
+      this.quietly(() => this.loadRequests()),
     ]);
+  }
+
+  /** Who waits for a decision: commands, senders, devices. What this browser may not see is left out. */
+  private async loadRequests(): Promise<void> {
+    const { link } = this.context;
+    const optional = async <T>(list: Promise<readonly T[]>, show: (item: T) => Request): Promise<readonly Request[]> =>
+      list.then((items) => items.map(show)).catch(() => []);
+    const found = await Promise.all([
+      optional(
+        link.request("exec.approval.list", {}).then(({ approvals }) => approvals),
+        ({ request }) => ({
+          icon: "key",
+          title: "Allow a command?",
+          detail: request.command,
+          href: request.sessionKey ? place("chat", [request.sessionKey]) : place("chat"),
+          action: "Review",
+        }),
+      ),
+      optional(
+        link.request("channels.pairing.list", {}).then(({ requests }) => requests),
+        ({ channel, senderId, code, meta }) => ({
+          icon: "agents",
+          title: `${meta["name"] ?? meta["username"] ?? senderId} wants to chat`,
+          detail: `${channel}, code ${code}`,
+          href: place("channels"),
+          action: "Review",
+        }),
+      ),
+      optional(
+        link.request("device.pair.list", {}).then(({ pending }) => pending),
+        ({ displayName, platform, deviceId }) => ({
+          icon: "devices",
+          title: "New device wants to connect",
+          detail: [displayName ?? deviceId.slice(0, 12), platform].filter(Boolean).join(", "),
+          href: place("devices"),
+          action: "Review",
+        }),
+      ),
+    ]);
+    this.requests = found.flat();
   }
 
   private async loadUsage(): Promise<void> {
@@ -86,33 +141,35 @@ export class OverviewPage extends Page {
     void this.attempt(async () => {
       await this.context.link.request("chat.abort", { sessionKey, runId });
       await this.loadNow();
-    }, "The run is stopped.");
+    }, "Run stopped");
   };
 
   protected override render(): TemplateResult {
     const { overview, failure } = this;
     if (!overview) {
-      return html`<div class="page stack">
-        <h1>Overview</h1>
+      return html`<div class="page">
+        <header class="head"><h1>Overview</h1></header>
         ${failure === undefined ? nothing : html`<p class="note bad">${failure}</p>`}
       </div>`;
     }
-    const verdict = verdictOf(overview, this.channels ?? []);
+    const summary = summaryOf(overview, this.channels ?? []);
     const stop = this.context.link.may("operator.write") ? this.stop : undefined;
-    return html`<div class="page stack">
-      ${failure === undefined ? nothing : html`<p class="note warn">What is shown may be old: ${failure}</p>`}
-      <header class="card verdict ${verdict.level}">
-        <span class="sign">${icon(verdict.level === "good" ? "check" : "warn", 26)}</span>
+    return html`<div class="page">
+      <header class="head"><h1>Overview</h1></header>
+      ${failure === undefined ? nothing : html`<p class="note warn">This may be out of date: ${failure}</p>`}
+      <div class="summary ${summary.level}">
+        <span class="sign">${icon(summary.level === "good" ? "check" : "warn", 20)}</span>
         <div class="grow" aria-live="polite">
-          <h1>${verdict.text}</h1>
-          <p class="soft">${verdict.more}</p>
+          <h2>${summary.text}</h2>
+          <p class="soft">${summary.more}</p>
         </div>
-      </header>
-      ${tiles(overview, this.health?.durationMs)}
+      </div>
       <div class="cards">
-        ${problemsCard(overview)}${runsCard(overview, stop)}${channelsCard(this.channels)}${agentsCard(this.agents, this.health, this.beat)}${presenceCard(this.presence)}
+        ${healthCard(overview, this.channels)}${attentionCard(overview, this.requests)}${activityCard(overview, stop)}${agentsCard(this.agents, this.health, this.beat)}
       </div>
       <oc-usage-card .usage=${this.usage} .allowances=${this.allowances} .days=${this.days} @days=${this.chooseDays}></oc-usage-card>
+      <div class="cards last">${presenceCard(this.presence)}</div>
+      ${systemLine(overview)}
     </div>`;
   }
 

@@ -17,8 +17,8 @@ export class UsageCard extends LitElement {
     css`
       .parts {
         display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(min(270px, 100%), 1fr));
-        gap: 20px 28px;
+        grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr));
+        gap: 24px 32px;
         margin-top: 20px;
       }
       .wide {
@@ -35,7 +35,10 @@ export class UsageCard extends LitElement {
         margin: 2px 0 12px;
       }
       .big {
-        font-size: 24px;
+        font-size: 26px;
+        line-height: 32px;
+        font-weight: 600;
+        letter-spacing: -0.02em;
         font-variant-numeric: tabular-nums;
       }
       td,
@@ -82,13 +85,13 @@ export class UsageCard extends LitElement {
           ${[7, 30, 90].map((count) => html`<option value=${count} ?selected=${count === this.days}>${count} days</option>`)}
         </select>
       </div>
-      ${usage === undefined ? html`<p class="soft">Loading</p>` : usage.totals.totalTokens === 0 ? this.nothingYet() : this.charts(usage, shown, format)}
+      ${usage === undefined ? html`<p class="soft">Loading…</p>` : usage.totals.totalTokens === 0 ? this.nothingYet() : this.charts(usage, shown, format)}
       ${this.windows()}
     </section>`;
   }
 
   private nothingYet(): TemplateResult {
-    return html`<p class="soft">No model was asked in the last ${this.days} days. Tokens and cost by day, model, agent and session appear here.</p>`;
+    return html`<p class="soft">No usage in the last ${this.days} days. Tokens and cost by day, model, agent and session appear here.</p>`;
   }
 
   private charts(usage: UsageAnswer, measure: Measure, format: (value: number) => string): TemplateResult {
@@ -110,15 +113,15 @@ export class UsageCard extends LitElement {
       <div class="parts">
         <div>
           <h3>By model</h3>
-          <oc-donut label="${name} by model" .shares=${shares(byModel(usage))} .format=${format}></oc-donut>
+          <oc-ranked-bars label="${name} by model" .shares=${shares(byModel(usage))} .format=${format}></oc-ranked-bars>
         </div>
         <div>
           <h3>By agent</h3>
-          <oc-donut label="${name} by agent" .shares=${shares(byAgent(usage))} .format=${format}></oc-donut>
+          <oc-ranked-bars label="${name} by agent" .shares=${shares(byAgent(usage))} .format=${format}></oc-ranked-bars>
         </div>
         <div class="wide">
           <h3>By session</h3>
-          <oc-donut label="${name} by session" .shares=${bySession(usage, measure, MOST)} .format=${format}></oc-donut>
+          <oc-ranked-bars label="${name} by session" .shares=${bySession(usage, measure, MOST)} .format=${format}></oc-ranked-bars>
         </div>
       </div>`;
   }

@@ -33,7 +33,7 @@ export function channelTroubles(channels: Pick<Channels, "health" | "accounts">)
         todo: held
           ? `What is to be sent over it waits. Start it: openclaw channels start --channel ${channel} --account ${accountId}`
           : state === "down"
-            ? "Fix what it says; openclaw channels status --probe tells whether it works then."
+            ? "Fix this, then run openclaw channels status --probe to check."
             : "It is being connected again by itself.",
         page: "channels",
       },

@@ -40,12 +40,12 @@ test("an account is stopped, says so here and on the overview, and is started ag
   const main = card(page, "main");
   await main.getByText("connected", { exact: true }).waitFor();
   await main.getByRole("button", { name: "Stop telegram main" }).click();
-  await main.getByText("stopped by hand", { exact: true }).waitFor();
+  await main.getByText("Stopped by hand", { exact: true }).waitFor();
   await main.getByText("What is to be sent over it waits").waitFor();
   await expect.poll(() => telegram.polling, PATIENCE).toBe(false);
   expect(await main.getByRole("button", { name: "Stop telegram main" }).count()).toBe(0);
   const overview = await scene.open("overview");
-  await overview.locator("[aria-labelledby=health]").getByText("stopped by hand", { exact: true }).waitFor();
+  await overview.locator("[aria-labelledby=health]").getByText("Stopped by hand", { exact: true }).waitFor();
   await overview.getByText("Start it: bin/openclaw channels start").waitFor();
   await main.getByRole("button", { name: "Start telegram main" }).click();
   await main.getByText("connected", { exact: true }).waitFor();

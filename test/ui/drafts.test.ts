@@ -162,8 +162,8 @@ describeInBrowser("what is attached and not sent", () => {
     await attach(page, file("again.bin", 2 * MB));
     await expect.poll(() => keptKeys(page), SOON).toEqual([of("private")]);
     await page.goto(`${scene.url}/devices`);
-    await page.getByRole("button", { name: "Log this browser out" }).first().click();
-    await page.getByRole("dialog").getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("button", { name: "Sign out this browser" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
     await isOut.waitFor();
     await expect.poll(() => keptKeys(page), SOON).toEqual([]);
   });

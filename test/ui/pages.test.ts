@@ -47,7 +47,7 @@ test("an agent is made from a template that the form offers and explains", async
   await page.getByText("It reads and searches them").waitFor();
   await page.getByLabel("Name").fill("Library");
   await page.getByLabel(/Workspace/).fill("~/library");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { name: "Library" }).waitFor();
   const { agents } = JSON.parse(readFileSync(scene.place.configPath, "utf8")) as { agents: { list: readonly { id: string; tools?: object }[] } };
   expect(agents.list.find(({ id }) => id === "library")).toMatchObject({ tools: { fs: { workspaceOnly: true } } });
@@ -91,9 +91,9 @@ test("the route tester says which agent answers and which binding decided", asyn
 test("the device list marks this browser, and a login link lets another one in", async () => {
   const page = await scene.open("devices");
   await page.getByText("this browser", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Make a login link" }).click();
-  await page.getByRole("textbox", { name: "Login link" }).waitFor();
-  const address = await page.getByRole("textbox", { name: "Login link" }).inputValue();
+  await page.getByRole("button", { name: "Create sign-in link" }).click();
+  await page.getByRole("textbox", { name: "Sign-in link" }).waitFor();
+  const address = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue();
   const other = await (await scene.window()).newPage();
   await other.goto(address);
   await other.locator("oc-menu").waitFor();

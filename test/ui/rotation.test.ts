@@ -113,8 +113,8 @@ describeInBrowser("what a page stood on changes", () => {
     const first = await openByLink(scene, session("leaving"));
     const second = await first.context().newPage();
     await second.goto(`${scene.url}/devices`);
-    await second.getByRole("button", { name: "Log this browser out" }).first().click();
-    await second.getByRole("dialog").getByRole("button", { name: "Log out" }).click();
+    await second.getByRole("button", { name: "Sign out this browser" }).first().click();
+    await second.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
     for (const one of [first, second]) await isOut(one);
     expect(await tokenKeys(first)).toEqual([]);
     await first.context().close();

@@ -39,7 +39,7 @@ test("a run with a tool is drawn: waiting, both calls of the model, the tool bet
   const panel = page.getByRole("region", { name: "Step: read" });
   // What was asked, and what came of it.
   await panel.getByRole("region", { name: "Asked with" }).getByText('"path": "drawn.txt"').waitFor();
-  await panel.getByRole("region", { name: "What came back" }).waitFor();
+  await panel.getByRole("region", { name: "Result" }).waitFor();
   await page.getByRole("button", { name: /^m1: / }).last().focus();
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Step: m1" }).getByText("First token").waitFor();
@@ -57,7 +57,7 @@ test("a command tells how it ended, and all of its output when it is asked for",
   const panel = page.getByRole("region", { name: "Step: exec" });
   await panel.getByText("exit code 3", { exact: true }).waitFor();
   expect(await panel.getByRole("region", { name: "Command" }).textContent()).toBe("seq 1 3000; exit 3");
-  const output = panel.getByRole("region", { name: "What came back" });
+  const output = panel.getByRole("region", { name: "Result" });
   expect(await output.textContent()).not.toContain("2999");
   await panel.getByRole("button", { name: /^Show all/ }).click();
   await expect.poll(() => output.textContent()).toContain("\n2999\n3000");
@@ -93,7 +93,7 @@ test("it is zoomed by buttons and keys and shown whole again", async () => {
     .locator("rect.bar")
     .first();
   const width = async (): Promise<number> => Number(await tool.getAttribute("width"));
-  const whole = page.getByRole("button", { name: "All of it" });
+  const whole = page.getByRole("button", { name: "Reset zoom" });
   expect(await whole.isDisabled()).toBe(true);
   const before = await width();
   await page.getByRole("button", { name: /^read: / }).focus();

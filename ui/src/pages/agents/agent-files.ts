@@ -101,9 +101,9 @@ export class AgentFiles extends LitElement {
   private async mayLeave(): Promise<boolean> {
     if (!this.isChanged) return true;
     return this.context.dialogs.confirm({
-      title: "Leave what you wrote?",
+      title: "Discard changes?",
       body: `${this.open?.name} has changes that are not saved.`,
-      yes: "Leave it",
+      yes: "Discard",
       danger: true,
     });
   }
@@ -155,7 +155,7 @@ export class AgentFiles extends LitElement {
         >
         ${
           writes
-            ? html`<button class="small" ?disabled=${!this.isChanged} @click=${() => (this.text = open.saved)}>Take back</button>
+            ? html`<button class="small" ?disabled=${!this.isChanged} @click=${() => (this.text = open.saved)}>Revert</button>
                 <button class="small primary" ?disabled=${!this.isChanged || this.busy} @click=${() => void this.save()}>Save</button>`
             : nothing
         }

@@ -85,7 +85,7 @@ export class AgentForm extends LitElement {
   protected override render(): TemplateResult {
     const { agent } = this;
     return html`<form class="card" @submit=${this.save}>
-      <h2>${agent ? "Change the agent" : "A new agent"}</h2>
+      <h2>${agent ? "Edit agent" : "New agent"}</h2>
       <div class="fields">
         ${agent ? nothing : this.templateField()}
         <label>Name <input name="name" required .value=${agent?.name ?? ""} autocomplete="off" /></label>
@@ -99,7 +99,7 @@ export class AgentForm extends LitElement {
             : html`<label>Emoji <input name="emoji" maxlength="8" autocomplete="off" /></label>`
         }
       </div>
-      <button class="primary" ?disabled=${this.busy}>${agent ? "Save" : "Make it"}</button>
+      <button class="primary" ?disabled=${this.busy}>${agent ? "Save" : "Create"}</button>
     </form>`;
   }
 }

@@ -82,7 +82,7 @@ export class AgentSkills extends LitElement {
       <td class="words">
         ${skill.emoji ?? ""} ${skill.name}
         <div class="faint">${skill.description}</div>
-        ${missing.length === 0 ? nothing : html`<div class="faint"><strong>Lacks:</strong> ${missing.join("; ")}</div>`}
+        ${missing.length === 0 ? nothing : html`<div class="faint"><strong>Missing:</strong> ${missing.join("; ")}</div>`}
       </td>
       <td><span class="badge ${LOOKS[word]}">${word}</span></td>
       <td class="faint less">${skill.source}</td>

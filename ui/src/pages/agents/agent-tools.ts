@@ -76,7 +76,7 @@ export class AgentTools extends LitElement {
           <thead>
             <tr>
               <th>Tool</th>
-              <th>Verdict</th>
+              <th>Status</th>
               <th>Decided by</th>
               <th class="less">From</th>
             </tr>

@@ -81,29 +81,31 @@ export class DevicesPage extends Page {
   private async forget(device: Paired): Promise<void> {
     const { link } = this.context;
     const name = nameOf(device);
-    if (!(await this.sure(`Remove ${name}?`, "Its tokens end and its connections are closed. It has to be let in again.", "Remove"))) return;
+    if (!(await this.sure(`Remove ${name}?`, "Its tokens are revoked and its connections closed. It has to be approved again.", "Remove"))) return;
     await this.change(() => link.request("device.pair.remove", { deviceId: device.deviceId }), `${name} was removed.`);
   }
 
   private async revoke({ deviceId }: Paired, { role }: Token): Promise<void> {
     const { link } = this.context;
-    if (!(await this.sure(`Take the ${role} token away?`, "Connections with it are closed at once.", "Take away"))) return;
-    await this.change(() => link.request("device.token.revoke", { deviceId, role }), "The token was taken away.");
+    if (!(await this.sure(`Revoke the ${role} token?`, "Connections with it are closed at once.", "Revoke"))) return;
+    await this.change(() => link.request("device.token.revoke", { deviceId, role }), "Token revoked");
   }
 
   private async rotate({ deviceId }: Paired, { role }: Token): Promise<void> {
     const { link } = this.context;
-    if (!(await this.sure(`Make a new ${role} token?`, "The old one ends at once. The new one is shown here once: give it to the device.", "Make a new one")))
+    if (
+      !(await this.sure(`Rotate the ${role} token?`, "The old token stops working at once. The new one is shown here once: enter it on the device.", "Rotate"))
+    )
       return;
     await this.change(async () => {
       const { token } = await link.request("device.token.rotate", { deviceId, role });
       this.fresh = { deviceId, role, token };
-    }, "A new token was made.");
+    }, "New token created");
   }
 
   private async logout(): Promise<void> {
-    const body = "It forgets its token. To come back you need the gateway’s token, a password or a login link.";
-    if (await this.sure("Log this browser out?", body, "Log out")) this.context.link.logout();
+    const body = "To sign in again you need the gateway’s token, its password or a sign-in link.";
+    if (await this.sure("Sign out this browser?", body, "Sign out")) this.context.link.logout();
   }
 
   private scopes(scopes: readonly string[]): TemplateResult {
@@ -130,14 +132,14 @@ export class DevicesPage extends Page {
       <div class="row actions">
         <button
           class="small"
-          aria-label=${`Turn away ${name}`}
+          aria-label=${`Reject ${name}`}
           @click=${() => void this.change(() => link.request("device.pair.reject", { requestId }), `${name} was turned away.`)}
         >
           Turn away
         </button>
         <button
           class="small primary"
-          aria-label=${`Let in ${name}`}
+          aria-label=${`Approve ${name}`}
           @click=${() => void this.change(() => link.request("device.pair.approve", { requestId }), `${name} is in.`)}
         >
           Let in
@@ -157,11 +159,7 @@ export class DevicesPage extends Page {
           : html`<button class="small plain" aria-label=${`New token for ${nameOf(device)} as ${token.role}`} @click=${() => void this.rotate(device, token)}>
                 New token
               </button>
-              <button
-                class="small plain"
-                aria-label=${`Take away the ${token.role} token of ${nameOf(device)}`}
-                @click=${() => void this.revoke(device, token)}
-              >
+              <button class="small plain" aria-label=${`Revoke the ${token.role} token of ${nameOf(device)}`} @click=${() => void this.revoke(device, token)}>
                 Take away
               </button>`
       }
@@ -196,7 +194,7 @@ export class DevicesPage extends Page {
       <div class="row actions">
         ${
           isOwn
-            ? html`<button class="small" @click=${() => void this.logout()}>Log this browser out</button>`
+            ? html`<button class="small" @click=${() => void this.logout()}>Sign out this browser</button>`
             : html`<button class="small danger" aria-label=${`Remove ${nameOf(device)}`} @click=${() => void this.forget(device)}>Remove</button>`
         }
       </div>
@@ -206,7 +204,7 @@ export class DevicesPage extends Page {
   private lists(paired: readonly Paired[]): TemplateResult {
     const isKnown = paired.some(({ deviceId }) => deviceId === this.own);
     return html`<section aria-live="polite">
-        <h2>Waiting</h2>
+        <h2>Pending requests</h2>
         ${
           this.waiting.length === 0
             ? html`<p class="soft">No pending requests. A device that connects for the first time appears here.</p>`
@@ -216,19 +214,19 @@ export class DevicesPage extends Page {
         }
       </section>
       <section>
-        <h2>Let in</h2>
+        <h2>Approve</h2>
         ${
           isKnown
             ? nothing
             : html`<div class="note">
                 This browser is logged in without a device of its
                 own${globalThis.isSecureContext ? "" : ": browsers keep an identity only over HTTPS or on this machine"}.
-                <button class="small" @click=${() => void this.logout()}>Log this browser out</button>
+                <button class="small" @click=${() => void this.logout()}>Sign out this browser</button>
               </div>`
         }
         ${
           paired.length === 0
-            ? html`<div class="empty">No device is paired.</div>`
+            ? html`<div class="empty">No paired devices</div>`
             : html`<ul class="cards list">
                 ${inOrder(paired, this.own).map((device) => this.card(device))}
               </ul>`

@@ -41,19 +41,19 @@ export class LoginLink extends LitElement {
     const { hostname } = location;
     const near = hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]";
     return html`<div class="card">
-      <h2>Let another browser in</h2>
+      <h2>Add a browser</h2>
       <p class="soft">
         The link works once, within ten minutes. Anyone who opens it gets a login of their own with every right you have here: reading every conversation,
         changing the configuration, running commands. Send it only to yourself.
       </p>
-      ${link.has("login.code") ? html`<button class="primary" @click=${() => void this.make()}>Make a login link</button>` : missingNote("Making a login link")}
+      ${link.has("login.code") ? html`<button class="primary" @click=${() => void this.make()}>Create sign-in link</button>` : missingNote("Creating sign-in links")}
       ${this.failure === undefined ? nothing : html`<p class="note bad" role="alert">${this.failure}</p>`}
       ${
         this.made === undefined
           ? nothing
           : html`<br /><br />
               <div class="row">
-                <input readonly aria-label="Login link" .value=${this.made.address} @focus=${(event: Event) => (event.target as HTMLInputElement).select()} />
+                <input readonly aria-label="Sign-in link" .value=${this.made.address} @focus=${(event: Event) => (event.target as HTMLInputElement).select()} />
                 <oc-copy-button wide what="the login link" .text=${this.made.address}></oc-copy-button>
               </div>
               <p class="faint" role="status">Good until ${moment(this.made.expiresAt)}.${near ? " This address works on this machine only." : ""}</p>`

@@ -162,9 +162,7 @@ export class LogsPage extends Page {
   private empty(): TemplateResult | typeof nothing {
     if (this.book.shown.length > 0) return nothing;
     if (this.file === "") return html`<div class="note">Loading…</div>`;
-    return html`<div class="note">
-      ${this.book.lines.length === 0 ? `Nothing was logged yet. Lines of ${this.file} appear here.` : "No line passes the filter."}
-    </div>`;
+    return html`<div class="note">${this.book.lines.length === 0 ? `No log lines yet. Lines of ${this.file} appear here.` : "No matching lines"}</div>`;
   }
 
   protected override render(): TemplateResult {

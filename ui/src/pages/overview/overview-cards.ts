@@ -96,6 +96,8 @@ export function activityCard({ runs, queues, ts }: Overview, stop: ((sessionKey:
   </section>`;
 }
 
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 interface HealthLine {
   readonly name: string;
   readonly href: string;
@@ -111,7 +113,7 @@ const healthLine = ({ name, href, detail, state, level, error }: HealthLine): Te
       <p class="cut"><a class="quiet" href=${href}>${name}</a> <span class="faint">${detail}</span></p>
       ${error === undefined ? nothing : html`<p class="wrong">${error}</p>`}
     </div>
-    <span class="state"><span class="dot ${level}" role="presentation"></span>${state}</span>
+    <span class="state"><span class="dot ${level}" role="presentation"></span>${capital(state)}</span>
   </li>`;
 
 /** The gateway, the model and every channel, with their state. */

@@ -105,6 +105,10 @@ export const overviewLook = css`
   .wide {
     grid-column: 1 / -1;
   }
+  .cards > section,
+  .cards > section > h2 {
+    margin-bottom: 0;
+  }
   .flush {
     padding: 0;
     overflow: hidden;
@@ -119,6 +123,8 @@ export const overviewLook = css`
   }
   .empty {
     padding: 14px 16px;
+    text-align: start;
+    border: 0;
   }
   .lines {
     list-style: none;

@@ -67,7 +67,7 @@ export class PluginDetail extends LitElement {
         error === undefined
           ? nothing
           : html`<div class="note bad">
-              <strong>It could not be loaded.</strong>
+              <strong>Failed to load</strong>
               <pre>${error}</pre>
             </div>`
       }
@@ -126,7 +126,7 @@ export class PluginDetail extends LitElement {
 
   private permissions(): TemplateResult {
     return html`<section>
-      <h2>What it may do</h2>
+      <h2>Permissions</h2>
       <ul class="plain">
         ${permissionsOf(this.plugin, this.config).map(
           ({ text, allowed, path }) =>
@@ -163,10 +163,10 @@ export class PluginDetail extends LitElement {
         ])}
       </section>
       <section>
-        <h2>What it brings</h2>
+        <h2>Provides</h2>
         ${
           registered.length === 0
-            ? html`<p class="soft">${plugin.enabled ? "It registered nothing." : "That is known once it is on: its code is not loaded while it is off."}</p>`
+            ? html`<p class="soft">${plugin.enabled ? "Nothing registered" : "Turn the plugin on to see this: its code is not loaded while it is off."}</p>`
             : facts(
                 registered.map(
                   ({ kind, names }) => [kind, html`<div class="chips">${names.map((name) => html`<span class="badge mono">${name}</span>`)}</div>`] as const,

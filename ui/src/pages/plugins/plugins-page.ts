@@ -136,9 +136,7 @@ export class PluginsPage extends Page {
     return html`${loose.map(({ level, message }) => html`<div class="note ${level === "error" ? "bad" : "warn"}">${message}</div>`)}
     ${
       shown.length === 0
-        ? html`<div class="empty">
-            ${plugins.length === 0 ? "No plugins were found. Install one, or put one into the workspace." : "No plugin fits the search."}
-          </div>`
+        ? html`<div class="empty">${plugins.length === 0 ? "No plugins yet. Install one, or add one to the workspace." : "No matching plugins"}</div>`
         : html`<div class="scroll">
             <table>
               <thead>

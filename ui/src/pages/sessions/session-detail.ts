@@ -105,7 +105,7 @@ export class SessionDetail extends LitElement {
     if (!(await dialogs.confirm({ title: `Delete “${title}”?`, body: "The conversation and its settings are removed.", yes: "Delete", danger: true }))) return;
     try {
       await link.request("sessions.delete", { key });
-      toasts.say("The session was deleted.");
+      toasts.say("Session deleted");
       this.dispatchEvent(new CustomEvent<string>("gone", { detail: key }));
     } catch (error) {
       toasts.warn(failureText(error));
@@ -180,7 +180,7 @@ export class SessionDetail extends LitElement {
       }
       ${
         admin
-          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "compact" })}>${this.busy === "compact" ? "Summing up…" : "Sum up"}</button>
+          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "compact" })}>${this.busy === "compact" ? "Compacting…" : "Compact"}</button>
               <button ?disabled=${stuck} @click=${() => void this.act({ do: "reset" })}>Reset</button>
               ${isMain(this.line.key) ? nothing : html`<button class="danger" ?disabled=${stuck} @click=${() => void this.discard()}>Delete</button>`}`
           : nothing
@@ -195,7 +195,7 @@ export class SessionDetail extends LitElement {
     return html`<section>${this.actions()}</section>
       <div class="two">
         <section class="card">
-          <h2>What it is</h2>
+          <h2>Details</h2>
           ${facts([
             ["Key", html`<code>${line.key}</code> <oc-copy-button what="the session key" .text=${line.key}></oc-copy-button>`],
             ["Agent", html`<a href=${place("agents", [line.agentId])}>${line.agentId}</a>`],
@@ -204,7 +204,7 @@ export class SessionDetail extends LitElement {
             ["Subject", row.subject],
             ["Answers go to", [row.lastChannel, row.lastTo].filter(Boolean).join(" ")],
             ["Last activity", line.updatedAt === 0 ? "never" : html`<span title=${exactly(line.updatedAt)}>${ago(line.updatedAt)}</span>`],
-            ["In its memory", `${tokens(line.tokens)} tokens${available > 0 ? ` of ${tokens(available)}` : ""}`],
+            ["Context", `${tokens(line.tokens)} tokens${available > 0 ? ` of ${tokens(available)}` : ""}`],
             ["Cost", money(line.cost)],
             ["Id", row.sessionId === undefined ? undefined : html`<code>${row.sessionId}</code>`],
             ["Last run", row.abortedLastRun ? "was stopped" : undefined],

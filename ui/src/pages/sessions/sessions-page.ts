@@ -191,7 +191,7 @@ export class SessionsPage extends Page {
     const seen = shown.slice(leaf.from, leaf.to);
     if (shown.length === 0) {
       return html`<div class="empty">
-        ${lines.length === 0 ? html`No conversation is kept yet. <a href="chat">Say something</a>, or write to a channel.` : "No session fits."}
+        ${lines.length === 0 ? html`No sessions yet. <a href="chat">Start a chat</a>, or connect a channel.` : "No matching sessions"}
       </div>`;
     }
     return html`<div class="scroll">

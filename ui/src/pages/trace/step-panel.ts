@@ -31,7 +31,7 @@ export class StepPanel extends LitElement {
     return html`<section class="card" aria-label="Step: ${row.name}">
       <div class="row">
         <h2 class="grow">${row.name}</h2>
-        ${row.bad ? html`<span class="badge bad">went wrong</span>` : open ? html`<span class="badge info">goes on</span>` : nothing}
+        ${row.bad ? html`<span class="badge bad">failed</span>` : open ? html`<span class="badge info">running</span>` : nothing}
         <button class="plain small icon" aria-label="Close" @click=${() => this.say("close")}>${icon("close", 16)}</button>
       </div>
       <p class="text">${row.text}</p>
@@ -90,10 +90,10 @@ export class StepPanel extends LitElement {
     if (!gave) return nothing;
     const text = this.whole ?? gave.text;
     return html`<div class="row came">
-        <h3 class="grow">What came back</h3>
+        <h3 class="grow">Result</h3>
         ${gave.notes.map((note) => html`<span class="badge ${gave.failed && !note.includes("picture") ? "bad" : ""}">${note}</span>`)}
       </div>
-      ${text.trim() === "" ? html`<p class="soft">Nothing in words.</p>` : html`<pre class=${this.whole === undefined ? "" : "all"} tabindex="0" role="region" aria-label="What came back">${text}</pre>`}
+      ${text.trim() === "" ? html`<p class="soft">No text</p>` : html`<pre class=${this.whole === undefined ? "" : "all"} tabindex="0" role="region" aria-label="Result">${text}</pre>`}
       ${this.more(gave)}`;
   }
 
@@ -101,7 +101,7 @@ export class StepPanel extends LitElement {
     if (!cut || this.whole !== undefined) return nothing;
     const all = `${chars.toLocaleString()} characters`;
     return seq === undefined
-      ? html`<p class="soft">All of it, ${all}, stands in a conversation that was put away.</p>`
+      ? html`<p class="soft">Reset zoom, ${all}, stands in a conversation that was put away.</p>`
       : html`<button class="small" @click=${() => this.say("whole", seq)}>Show all (${all})</button>`;
   }
 }

@@ -62,7 +62,7 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   merged: "Merged",
   cancelled: "Stopped",
   waiting: "Waits",
-  running: "Under way",
+  running: "In progress",
   delivery: "Delivery",
 };
 

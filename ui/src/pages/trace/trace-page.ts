@@ -82,7 +82,7 @@ export class TracePage extends Page {
     if (!this.context.link.has("why")) {
       return html`<div class="page stack">
         <h1>Trace</h1>
-        <p class="note">This gateway does not tell what became of messages, or this browser may not ask.</p>
+        <p class="note">This gateway does not offer traces to this browser.</p>
       </div>`;
     }
     return html`<div class="page wide stack">${this.what === undefined ? this.list() : this.one()}</div>`;
@@ -101,19 +101,19 @@ export class TracePage extends Page {
           ? nothing
           : html`<p class="row wrap soft">
               Of the session <span class="mono">${this.session}</span> <a href=${place("trace")}>All sessions</a>
-              <a href=${place("chat", [this.session])}>To the chat</a>
+              <a href=${place("chat", [this.session])}>Go to Chat</a>
             </p>`
       }
       ${
         this.failure !== undefined && !stories
           ? this.session === undefined
             ? html`<p class="note bad">${this.failure}</p>`
-            : html`<p class="card soft">Nothing is kept of this session. Say something in it, and its run appears here.</p>`
+            : html`<p class="card soft">No runs of this session are stored. Send a message, and its run appears here.</p>`
           : stories === undefined
             ? nothing
             : shown.length === 0
               ? html`<p class="card soft">
-                  ${stories.length === 0 ? "No run yet. Send a message in the chat or over a channel, and it appears here." : "No run of the last ones is like that. Choose something else above."}
+                  ${stories.length === 0 ? "No run yet. Send a message in the chat or over a channel, and it appears here." : "No matching runs"}
                 </p>`
               : html`<div class="card flush"><oc-run-list .stories=${shown} .now=${this.now}></oc-run-list></div>
                   <p class="faint">
@@ -157,7 +157,7 @@ export class TracePage extends Page {
     const row = waterfall.rows.find(({ index }) => index === this.chosen);
     return html`${back}${storyHead(story, {
         now: this.now,
-        copy: () => void this.copy(storyText(story), "The story is copied."),
+        copy: () => void this.copy(storyText(story), "Copied"),
         save: () => void this.save(story),
         stop: this.stopOf(story),
       })}

@@ -201,7 +201,7 @@ export class WaterfallChart extends LitElement {
           ${icon("left", 15)}
         </button>
         <button class="small icon" aria-label="Later" title="Later (right)" ?disabled=${!this.view} @click=${() => this.pan(0.4)}>${icon("right", 15)}</button>
-        <button class="small" title="Show all of it (0)" ?disabled=${!this.view} @click=${() => (this.view = undefined)}>All of it</button>
+        <button class="small" title="Show all of it (0)" ?disabled=${!this.view} @click=${() => (this.view = undefined)}>Reset zoom</button>
       </div>
       <svg
         class="chart ${this.view ? "zoomed" : ""}"

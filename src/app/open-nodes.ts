@@ -19,8 +19,10 @@ const NOT_SEEN = { isSeen: () => false };
 async function pairedNodes({ pairing, nodes }: OpenNodesDeps["auth"]): Promise<readonly PairedNodeDevice[]> {
   const [devices, paired] = await Promise.all([pairing.list(), nodes.list()]);
   const found = new Map<string, PairedNodeDevice>();
-  for (const { deviceId, roles = [], displayName, platform, remoteIp } of devices.paired) {
-    if (roles.includes("node")) found.set(deviceId, { nodeId: deviceId, displayName, platform, remoteIp });
+  for (const { deviceId, roles = [], displayName, platform, remoteIp, tokens = [] } of devices.paired) {
+    if (!roles.includes("node")) continue;
+    const lastSeenAtMs = tokens.find(({ role }) => role === "node")?.lastUsedAtMs;
+    found.set(deviceId, { nodeId: deviceId, displayName, platform, remoteIp, lastSeenAtMs });
   }
   for (const { nodeId, displayName, platform, remoteIp } of paired.paired) {
     const device = found.get(nodeId);
@@ -29,6 +31,7 @@ async function pairedNodes({ pairing, nodes }: OpenNodesDeps["auth"]): Promise<r
       displayName: displayName ?? device?.displayName,
       platform: device?.platform ?? platform,
       remoteIp: device?.remoteIp ?? remoteIp,
+      lastSeenAtMs: device?.lastSeenAtMs,
     });
   }
   return [...found.values()];

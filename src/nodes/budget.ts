@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 
 /** Events that begin turns are few; the others report. Per minute, and as many at once. */
 const PER_MINUTE = { turns: 30, others: 240 } as const;
-const TURNS: ReadonlySet<string> = new Set(["voice.transcript", "agent.request"]);
+const TURNS: ReadonlySet<string> = new Set(["voice.transcript", "agent.request", "exec.started", "exec.denied", "exec.finished"]);
 const MOST_NODES = 2000;
 
 interface Budget {

@@ -40,6 +40,9 @@ const MOST_TIMEOUT_S = 2_000_000;
 const APNS = "nodes.apns";
 const MOST_REGISTERED = 500;
 
+/** Ids of runs as gateways and nodes make them; any other is left out of the line. */
+const RUN_ID = /^[\w:.-]{1,80}$/;
+
 const bad = (message: string): AppError => new AppError("INVALID_INPUT", message);
 
 function textIn(fields: Fields, field: string, most = 1000): string | undefined {
@@ -119,17 +122,26 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
     await runs.accept({ runId, sessionKey, message, channel: reply?.channel ?? "webchat", owner: false, ...settingsOf(fields), ...(reply ? { reply } : {}) });
   }
 
-  const line = async (node: NodeSession, fields: Fields, text: string, key: string | undefined): Promise<void> => {
-    const sessionKey = textIn(fields, "sessionKey");
+  /** A command belongs to a session that is there: a node begins none with a report. */
+  async function reportedSession(fields: Fields): Promise<string | undefined> {
+    const written = textIn(fields, "sessionKey");
+    if (written === undefined) return undefined;
+    const key = sessionOf(written);
+    if (!(await deps.store.read("sessions.get", { key }))) throw bad(`sessionKey: there is no session ${oneLine(key, 100)} that a command could belong to`);
+    return key;
+  }
+
+  /** Everything that the node wrote is marked as such: the agent takes a line of the gateway for true. */
+  const line = async (node: NodeSession, fields: Fields, head: string, said: string, key: string | undefined): Promise<void> => {
     await notify({
-      text,
-      sessionKey: sessionKey === undefined ? undefined : sessionOf(sessionKey),
+      text: said === "" ? head : `${head}\n${mark(said, { source: "nodes" })}`,
+      sessionKey: await reportedSession(fields),
       ...(key === undefined ? {} : { idempotencyKey: `node:${node.nodeId}:${key}` }),
     });
   };
   const about = ({ nodeId }: NodeSession, fields: Fields): string => {
-    const id = oneLine(textIn(fields, "runId", 200) ?? "", 80);
-    return `node=${nodeId.slice(0, 12)}${id === "" ? "" : ` id=${id}`}`;
+    const id = textIn(fields, "runId", 200) ?? "";
+    return `node=${nodeId.slice(0, 12)}${RUN_ID.test(id) ? ` id=${id}` : ""}`;
   };
   const commandIn = (fields: Fields): string => oneLine(textIn(fields, "command", 100_000) ?? "", MOST_COMMAND);
 
@@ -146,19 +158,16 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
       followed.add(key);
     },
     "chat.unsubscribe": (fields, { link }) => void link.followed().delete(sessionOf(required(fields, "sessionKey", 1000))),
-    "exec.started": (fields, node, key) => line(node, fields, `Exec started (${about(node, fields)}): ${commandIn(fields)}`, key),
-    "exec.denied": (fields, node, key) =>
-      line(
-        node,
-        fields,
-        `Exec denied (${about(node, fields)}, ${oneLine(textIn(fields, "reason", MOST_TEXT) ?? "no reason given", 200)}): ${commandIn(fields)}`,
-        key,
-      ),
+    "exec.started": (fields, node, key) => line(node, fields, `Exec started (${about(node, fields)})`, commandIn(fields), key),
+    "exec.denied"(fields, node, key) {
+      const reason = oneLine(textIn(fields, "reason", MOST_TEXT) ?? "no reason given", 200);
+      return line(node, fields, `Exec denied (${about(node, fields)})`, `${reason}: ${commandIn(fields)}`, key);
+    },
     async "exec.finished"(fields, node, key) {
       const output = clip(textIn(fields, "output", 1_000_000) ?? "", MOST_OUTPUT);
       const end = fields["timedOut"] === true ? "timeout" : `code ${typeof fields["exitCode"] === "number" ? fields["exitCode"] : "?"}`;
       if (output === "" && end === "code 0") return;
-      await line(node, fields, `Exec finished (${about(node, fields)}, ${end})${output === "" ? "" : `\n${mark(output, { source: "nodes" })}`}`, key);
+      await line(node, fields, `Exec finished (${about(node, fields)}, ${end})`, output, key);
     },
     "push.apns.register": (fields, { nodeId }) => registerPush(deps, fields, nodeId),
   };

@@ -19,7 +19,10 @@ const named = (nodes: readonly NodeEntry[]): string =>
     .map((node) => `${nodeName(node)} (${node.nodeId.slice(0, 12)})`)
     .join(", ") || "none";
 
-/** The node that a text means: its id, its address, its name, or the beginning of its id. Throws when none or several fit. */
+/**
+ * The node that a text means: its id, its address, its name, or the beginning of its id. Throws when none or several fit, connected or not: nodes choose
+ * their names themselves, and one must not get the commands of another that is away.
+ */
 export function findNode(wanted: string, nodes: readonly NodeEntry[]): NodeEntry {
   const text = wanted.trim();
   const name = normalized(text);
@@ -31,9 +34,8 @@ export function findNode(wanted: string, nodes: readonly NodeEntry[]): NodeEntry
   ];
   for (const fits of ways) {
     const found = nodes.filter(fits);
-    // Of several with one name the one that is connected is meant.
-    const [one, ...others] = found.length > 1 ? found.filter(({ connected }) => connected) : found;
-    if (one && others.length === 0) return one;
+    const [one] = found;
+    if (one && found.length === 1) return one;
     if (found.length > 1) throw new AppError("CONFLICT", `${JSON.stringify(text)} fits several nodes: ${named(found)}; use an id`);
   }
   throw new AppError("NOT_FOUND", `unknown node ${JSON.stringify(text.slice(0, 100))}; known nodes: ${named(nodes)}`);

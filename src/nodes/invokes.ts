@@ -133,8 +133,8 @@ function checkedNode({ nodeId, command }: InvokeRequest, { registry, config }: I
 
 /** Requests that are on their way to nodes. */
 interface OpenInvokes {
-  /** Throws `OVERLOADED` when the node, or all of them, have too many. */
-  checkCapacity(nodeId: string): void;
+  /** Takes a place until it is given back. Throws `OVERLOADED` when the node, or all of them, have too many. */
+  reserve(nodeId: string): Disposable;
   /** Sends the request and waits for the first of answer, time-out, disconnect and cancel. */
   send(node: NodeSession, request: InvokeRequest, params: unknown, cancel: AbortSignal): Promise<Outcome>;
   readonly answer: Invokes["answer"];
@@ -142,15 +142,27 @@ interface OpenInvokes {
 
 function createOpenInvokes({ registry, clock, ids }: Pick<InvokesDeps, "registry" | "clock" | "ids">): OpenInvokes {
   const open = new Map<string, Open>();
+  const reserved = new Map<string, number>();
+  let total = 0;
+  function giveBack(nodeId: string): void {
+    const left = (reserved.get(nodeId) ?? 1) - 1;
+    if (left === 0) reserved.delete(nodeId);
+    else reserved.set(nodeId, left);
+    total -= 1;
+  }
   registry.onGone(({ link: { connId } }) => {
     for (const one of open.values())
       if (one.connId === connId) one.end(failed(`Error: node disconnected (${one.command})`, { code: "DISCONNECTED", outcome: "unknown" }));
   });
 
   return {
-    checkCapacity(nodeId) {
-      const own = [...open.values()].filter((one) => one.nodeId === nodeId).length;
-      if (own < MOST_OPEN_PER_NODE && open.size < MOST_OPEN) return;
+    reserve(nodeId) {
+      const own = reserved.get(nodeId) ?? 0;
+      if (own < MOST_OPEN_PER_NODE && total < MOST_OPEN) {
+        reserved.set(nodeId, own + 1);
+        total += 1;
+        return { [Symbol.dispose]: () => giveBack(nodeId) };
+      }
       const whose = own < MOST_OPEN_PER_NODE ? "all nodes" : "this node";
       throw new AppError("OVERLOADED", `too many commands are open on ${whose}; wait for one of them`, { details: { retryAfterMs: 1000 } });
     },
@@ -210,18 +222,24 @@ export function createInvokes(deps: InvokesDeps): Invokes {
   const former = endFormer(deps);
 
   /** The node and what is sent to it; throws when it may not be sent. */
-  async function prepare(request: InvokeRequest, invoker: Invoker, internal: boolean): Promise<{ readonly node: NodeSession; readonly params: unknown }> {
+  async function prepare(
+    request: InvokeRequest,
+    invoker: Invoker,
+    internal: boolean,
+    places: DisposableStack,
+  ): Promise<{ readonly node: NodeSession; readonly params: unknown }> {
     const node = checkedNode(request, deps, internal);
-    open.checkCapacity(request.nodeId);
+    places.use(open.reserve(request.nodeId));
     return { node, params: request.command === "system.run" && !internal ? await checkSystemRun(request, invoker, deps) : request.params };
   }
 
   async function run(request: InvokeRequest, invoker: Invoker, hash: string, cancel: AbortSignal, internal: boolean): Promise<Outcome> {
     const { idempotencyKey: key, nodeId, command } = request;
     await former;
+    using places = new DisposableStack();
     let ready: Awaited<ReturnType<typeof prepare>>;
     try {
-      ready = await prepare(request, invoker, internal);
+      ready = await prepare(request, invoker, internal, places);
     } catch (error) {
       // Refused, unless it ran before: then its outcome stands.
       const before = await store.read("idempotency.get", { scope: SCOPE, key });

@@ -40,6 +40,7 @@ export interface PairedNodeDevice {
   readonly displayName?: string | undefined;
   readonly platform?: string | undefined;
   readonly remoteIp?: string | undefined;
+  readonly lastSeenAtMs?: number | undefined;
 }
 
 export interface RegistryDeps {
@@ -105,8 +106,8 @@ function connectedEntry(session: NodeSession, paired: PairedNodeDevice | undefin
   };
 }
 
-function absentEntry({ nodeId, displayName, platform, remoteIp }: PairedNodeDevice): NodeEntry {
-  const known = Object.entries({ displayName, platform, remoteIp }).filter(([, value]) => value !== undefined && value !== "");
+function absentEntry({ nodeId, displayName, platform, remoteIp, lastSeenAtMs }: PairedNodeDevice): NodeEntry {
+  const known = Object.entries({ displayName, platform, remoteIp, lastSeenAtMs }).filter(([, value]) => value !== undefined && value !== "");
   return { nodeId, ...(Object.fromEntries(known) as Partial<NodeEntry>), caps: [], commands: [], paired: true, connected: false };
 }
 

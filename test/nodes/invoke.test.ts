@@ -174,6 +174,22 @@ test("too many open commands on one node are refused before they are sent", asyn
   expect(requests(node)).toHaveLength(64);
 });
 
+test("too many commands at once on one node are refused as well", async () => {
+  await using node = await connectNode(gateway);
+  const answers = Array.from({ length: 80 }, () => operator.request("node.invoke", which(node, newKey(), { timeoutMs: 60_000 })));
+  const refused = await Promise.all(answers.slice(64));
+  for (const { error } of refused) expect(error?.message).toContain("too many commands are open on this node");
+  await expect.poll(() => requests(node).length).toBe(64);
+  await node[Symbol.asyncDispose]();
+  const ended = await Promise.all(answers.slice(0, 64));
+  for (const { error } of ended) expect(error?.message).toContain("node disconnected");
+  await using again = await connectNode(gateway);
+  const key = newKey();
+  const invoked = operator.ask("node.invoke", which(again, key));
+  await answer(again, (await askedFor(again, key)).id);
+  expect((await invoked).ok).toBe(true);
+});
+
 test("garbage instead of an answer is an error, and the invoke goes on", async () => {
   await using node = await connectNode(gateway);
   const key = newKey();

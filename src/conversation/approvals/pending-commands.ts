@@ -34,8 +34,10 @@ export async function takeUpCommands(
 ): Promise<number> {
   const rows = await store.read("approvals.unreported", { kind: "exec", since: startedAt - TAKEN_UP_MS, before: startedAt });
   if (rows.some(({ state }) => state === "pending")) await endFormer();
-  if (rows.length > 0) await (await followUps()).takeUp(rows, startedAt);
-  return rows.length;
+  // What an operator asked for on the command line belongs to no session.
+  const ofSessions = rows.filter(({ sessionKey }) => sessionKey !== null);
+  if (ofSessions.length > 0) await (await followUps()).takeUp(ofSessions, startedAt);
+  return ofSessions.length;
 }
 
 /** Where running commands are recorded. */

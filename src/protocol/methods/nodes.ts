@@ -30,6 +30,8 @@ const entry = {
   pathEnv: maybe(text()),
   permissions: maybe(map(flag())),
   connectedAtMs: maybe(moment()),
+  /** Of a node that is not connected: when it last was, as far as that is known. */
+  lastSeenAtMs: maybe(moment()),
   paired: flag(),
   connected: flag(),
 };

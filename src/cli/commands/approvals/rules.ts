@@ -20,7 +20,7 @@ type RulesFile = MethodParams<"exec.approvals.set">["file"];
 
 const RULES_OPTIONS = {
   gateway: { type: "boolean", help: "the rules of the running gateway, instead of this machine's file" },
-  node: { type: "string", value: "id", help: "the rules of a paired node" },
+  node: { type: "string", value: "node", help: "the rules of a paired node: its id, name or address" },
   ...GATEWAY_OPTIONS,
 } as const;
 
@@ -59,7 +59,10 @@ async function withRules<T>(io: Io, flags: RulesFlags, use: (source: RulesSource
   if (gateway && node !== undefined) throw new AppError("INVALID_INPUT", "expected --gateway or --node, not both");
   const asked = [node, url, token, password].some((flag) => flag !== undefined);
   if (!gateway && !asked) return use(await onDisk(io));
-  return withGateway(io, flags, (client) => use(overGateway(client, node?.trim())));
+  return withGateway(io, flags, async (client) => {
+    const nodeId = node === undefined ? undefined : (await (await import("../nodes/list.ts")).nodeFor(client, node)).nodeId;
+    return use(overGateway(client, nodeId));
+  });
 }
 
 /** Reads the rules, changes them and writes them back, unless they were changed in between. */

@@ -31,7 +31,14 @@ interface Filter {
 
 function filtered(io: Io, nodes: readonly NodeEntry[], filter: Filter): readonly NodeEntry[] {
   const since = filter["last-connected"] === undefined ? undefined : io.now() - durationOf(filter["last-connected"]);
-  return nodes.filter(({ connected, connectedAtMs }) => (!filter.connected || connected) && (since === undefined || (connectedAtMs ?? 0) >= since));
+  const isSince = ({ connected, lastSeenAtMs }: NodeEntry): boolean => since === undefined || connected || (lastSeenAtMs ?? 0) >= since;
+  return nodes.filter((node) => (!filter.connected || node.connected) && isSince(node));
+}
+
+/** For how long it has been connected, or when it last was. */
+function connectedText(io: Io, { connectedAtMs, lastSeenAtMs }: NodeEntry): string {
+  if (connectedAtMs !== undefined) return formatDuration(Math.max(0, io.now() - connectedAtMs));
+  return lastSeenAtMs === undefined ? "-" : `${formatDuration(Math.max(0, io.now() - lastSeenAtMs))} ago`;
 }
 
 function printNodes(io: Io, nodes: readonly NodeEntry[]): void {
@@ -40,7 +47,7 @@ function printNodes(io: Io, nodes: readonly NodeEntry[]): void {
   const rows = nodes.map((node) => [
     nodeName(node),
     node.connected ? style.green("connected") : "offline",
-    node.connectedAtMs === undefined ? "-" : formatDuration(Math.max(0, io.now() - node.connectedAtMs)),
+    connectedText(io, node),
     node.platform ?? "-",
     node.version ?? "-",
     node.remoteIp ?? "-",
@@ -52,7 +59,7 @@ function printNodes(io: Io, nodes: readonly NodeEntry[]): void {
 
 const FILTERS = {
   connected: { type: "boolean", help: "only nodes that are connected" },
-  "last-connected": { type: "string", value: "time", help: "only nodes that connected within this time, such as 24h" },
+  "last-connected": { type: "string", value: "time", help: "only nodes that were connected within this time, such as 24h" },
 } as const;
 
 export const status = defineCommand({

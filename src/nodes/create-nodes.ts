@@ -33,6 +33,7 @@ export interface NodesDeps extends Omit<NodeEventsDeps, "store">, Omit<InvokesDe
 /** Names that were given to nodes here. */
 const NAMES = "nodes.names";
 const MOST_NAMES = 1000;
+const MOST_NAME = 100;
 
 export function createNodes(deps: NodesDeps): Nodes {
   const { store } = deps;
@@ -67,9 +68,12 @@ export function createNodes(deps: NodesDeps): Nodes {
       return found;
     },
     async rename(nodeId, written) {
-      const displayName = printableName(written).slice(0, 100);
+      const displayName = printableName(written);
+      if (displayName.length > MOST_NAME) throw new AppError("INVALID_INPUT", `the name has ${displayName.length} characters; at most ${MOST_NAME} are taken`);
       if (displayName === "") throw new AppError("INVALID_INPUT", "the name has no character that can be printed");
       if (!(await deps.paired()).some((device) => device.nodeId === nodeId)) throw unknown();
+      const namesake = (await registry.list()).find((entry) => entry.nodeId !== nodeId && entry.displayName === displayName);
+      if (namesake) throw new AppError("INVALID_INPUT", `another node (${namesake.nodeId.slice(0, 12)}) has this name; choose another`);
       const others = Object.entries(await names()).filter(([id]) => id !== nodeId);
       await store.write("meta.set", { key: NAMES, value: Object.fromEntries([...others.slice(-MOST_NAMES + 1), [nodeId, displayName]]) });
       return { nodeId, displayName };

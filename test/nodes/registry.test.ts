@@ -81,6 +81,9 @@ test("a paired node can be renamed, and keeps the name when it connects again", 
   await using again = await connectNode(gateway, { device, displayName: "Before" });
   expect(await entryOf(again.nodeId)).toMatchObject({ displayName: "Kitchen", connected: true });
   expect((await operator.request("node.rename", { nodeId: "nobody", displayName: "x" })).error?.message).toBe("unknown nodeId");
+  expect((await operator.request("node.rename", { nodeId: node.nodeId, displayName: "x".repeat(101) })).error?.message).toContain("at most 100");
+  await using other = await connectNode(gateway);
+  expect((await operator.request("node.rename", { nodeId: other.nodeId, displayName: "Kitchen" })).error?.message).toContain("has this name");
 });
 
 test("a node is present while it is connected", async () => {

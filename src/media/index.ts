@@ -2,10 +2,12 @@
  * Stored media: limits, types, expiry.
  * Entry point of the module.
  */
+import type { Clock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type * as converters from "./converters.ts";
+import type { Documents } from "./documents/create-documents.ts";
 import type * as expiry from "./expiry.ts";
 import type * as fitting from "./fit-images.ts";
 import type * as images from "./images.ts";
@@ -25,6 +27,9 @@ export {
   type MediaKind,
 } from "./mime.ts";
 export { opusSeconds } from "./voice.ts";
+export { documentKind } from "./documents/kinds.ts";
+export type { Documents } from "./documents/create-documents.ts";
+export type { DocumentFile, DocumentLimits, DocumentText } from "./documents/types.ts";
 export type { ImageFitter } from "./fit-images.ts";
 export type { FitOptions, KindRule, MediaRules, OutgoingFile, SourceFile } from "./outgoing.ts";
 export type { MediaFile, SavedMedia } from "./saved.ts";
@@ -63,4 +68,10 @@ export function lazyImageFitter(config: () => OpenClawConfig, log: Logger, env: 
   const maxSide = (): number | undefined => config().agents?.defaults?.imageMaxDimensionPx;
   const open = lazy(async () => (await import("./fit-images.ts")).createImageFitter({ maxSide, log, env }));
   return async (parts) => (parts.some(({ type }) => type === "image") ? (await open())(parts) : parts);
+}
+
+/** Reads PDFs, office files and texts. The code is loaded with the first document. */
+export function lazyDocuments(clock: Clock): Documents {
+  const open = lazy(async () => (await import("./documents/create-documents.ts")).createDocuments({ clock }));
+  return { read: async (...asked) => (await open()).read(...asked) };
 }

@@ -25,6 +25,7 @@ import { currentHooks } from "../hooks/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import { channelTable, type Plugins } from "../plugins/index.ts";
 import { createRouting, type Routing } from "../routing/index.ts";
+import { lazyUnderstanding } from "../understanding/index.ts";
 import type { Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
@@ -45,6 +46,7 @@ export interface ConversationDeps {
     | "runnable"
     | "defaultAgentId"
     | "workspaceOf"
+    | "documents"
     | "requestRestart"
   >;
   readonly models: Pick<LazyModels, "models">;
@@ -135,6 +137,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       commandPorts({ core, models, plugins, agent, voice, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation }),
     );
   });
+  const understanding = lazyUnderstanding(currentConfig, async () => (await import("./open-understanding.ts")).openUnderstanding(deps.core, deps.models));
   const conversation: Conversation = stack.use(
     createConversation({
       store,
@@ -153,6 +156,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       delivery,
       commands,
       keepMedia: async (...args) => (await loadKeepMedia()).mediaKeeper({ config, ids, channels })(...args),
+      understand: understanding.understand,
       mediaRoots,
       redact: redactor.text,
       runnable,

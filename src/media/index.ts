@@ -10,6 +10,7 @@ import type * as converters from "./converters.ts";
 import type { Documents } from "./documents/create-documents.ts";
 import type * as expiry from "./expiry.ts";
 import type * as fitting from "./fit-images.ts";
+import type * as frames from "./frames.ts";
 import type * as images from "./images.ts";
 import type * as outgoing from "./outgoing.ts";
 import type * as saved from "./saved.ts";
@@ -50,6 +51,11 @@ export async function loadImageFitting(): Promise<typeof fitting> {
 /** Sizes of images and their conversion, loaded on first use. */
 export async function loadImages(): Promise<typeof images> {
   return import("./images.ts");
+}
+
+/** Pictures of films, loaded on first use. */
+export async function loadFrames(): Promise<typeof frames> {
+  return import("./frames.ts");
 }
 
 /** Making files fit what a platform takes, loaded on first use. */

@@ -1,8 +1,9 @@
 /** Text of a PDF, page by page. Runs in the thread for documents. */
+import type * as library from "unpdf";
 import { DocumentProblem } from "./problem.ts";
 import type { DocumentLimits, DocumentText, RawPicture } from "./types.ts";
 
-type Library = typeof import("unpdf");
+type Library = typeof library;
 type Pdf = Awaited<ReturnType<Library["getDocumentProxy"]>>;
 
 export interface PdfContent {
@@ -68,8 +69,8 @@ async function scannedPages({ extractImages }: Library, pdf: Pdf, pages: number)
 }
 
 export async function readPdf(data: Uint8Array, { maxChars, maxPages, minTextChars = 0 }: DocumentLimits): Promise<PdfContent> {
-  const library = await import("unpdf");
-  const pdf = await openPdf(library, data);
+  const unpdf = await import("unpdf");
+  const pdf = await openPdf(unpdf, data);
   const pages = pdf.numPages;
   const title = await titleOf(pdf);
   const texts: string[] = [];
@@ -83,7 +84,7 @@ export async function readPdf(data: Uint8Array, { maxChars, maxPages, minTextCha
     chars += text.length + 2;
   }
   const whole = texts.join("\n\n");
-  const pictures = whole.length < minTextChars ? await scannedPages(library, pdf, Math.min(pages, maxPages)) : [];
+  const pictures = whole.length < minTextChars ? await scannedPages(unpdf, pdf, Math.min(pages, maxPages)) : [];
   const text = whole.slice(0, maxChars);
   return {
     text: { text, truncated: pagesRead < pages || text.length < whole.length, pages, pagesRead, ...(title === undefined ? {} : { title }) },

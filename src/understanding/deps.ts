@@ -1,0 +1,20 @@
+import type { Clock } from "../base/clock.ts";
+import type { AddressLookup } from "../base/guarded-fetch.ts";
+import type { HostPolicy } from "../base/host-rules.ts";
+import type { Logger } from "../base/log/logger.ts";
+import type { Config } from "../config/index.ts";
+import type { Documents, ImageFitter } from "../media/index.ts";
+import type { Models } from "../models/index.ts";
+import type { Mark } from "./types.ts";
+
+export interface UnderstandingDeps {
+  readonly config: Pick<Config, "current" | "env" | "resolveSecret" | "paths">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly models: () => Promise<Pick<Models, "select" | "choices" | "imageModels" | "call" | "auth">>;
+  readonly documents: Documents;
+  readonly fitImages: ImageFitter;
+  readonly mark: Mark;
+  /** What links may lead to beyond public hosts, and how names are looked up. */
+  readonly network?: { readonly policy?: HostPolicy; readonly lookup?: AddressLookup };
+}

@@ -121,7 +121,8 @@ async function describeFilm(deps: UnderstandingDeps, entry: ModelEntry, work: Wo
   const { framesOf } = await loadFrames();
   const { pictures, seconds } = await framesOf({ path, mimeType: file.mimeType, count: FRAMES, timeoutMs: settings.timeoutMs, env: deps.config.env(), signal });
   const images = pictures.map((data): ImageContent => ({ type: "image", mimeType: "image/jpeg", data: data.toString("base64") }));
-  const shown = `The ${images.length} images are frames of a video of ${Math.round(seconds)} seconds, in order.`;
+  const length = seconds === undefined ? "" : ` of ${Math.round(seconds)} seconds`;
+  const shown = `The ${images.length} images are frames of a video${length}, in order.`;
   return await askModel(deps, entry, images, `${settings.prompt}\n${shown}`, work, model);
 }
 

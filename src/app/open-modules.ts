@@ -270,6 +270,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
     nodes: modules.nodes,
     tools: toolsPort(portDeps(modules)),
     fetchFile: async (url, limits) => (await import("../base/fetch-file.ts")).fetchFile(url, limits, clock),
+    documents: core.documents,
     handlers: (hub) => made(openHandlers(modules, hub)),
   });
 }

@@ -28,6 +28,7 @@ export {
   type MediaKind,
 } from "./mime.ts";
 export { opusSeconds } from "./voice.ts";
+export { fileBlock, type Mark } from "./documents/file-block.ts";
 export { documentKind } from "./documents/kinds.ts";
 export type { Documents } from "./documents/create-documents.ts";
 export type { DocumentFile, DocumentLimits, DocumentText } from "./documents/types.ts";

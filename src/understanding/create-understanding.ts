@@ -1,11 +1,12 @@
 /** Makes files and links of a message known to a model that cannot see them. */
 import { messageOf } from "../base/errors.ts";
+import { fileBlock } from "../media/index.ts";
 import type { Selection } from "../models/index.ts";
 import type { ImageContent } from "../protocol/index.ts";
 import { modelOverride, decideByRules } from "../sessions/index.ts";
 import type { UnderstandingDeps } from "./deps.ts";
 import { describe, nameOf, type Attempt } from "./describe.ts";
-import { displayName, fileBlock, messageLimits, readMessageFile } from "./documents.ts";
+import { displayName, messageLimits, readMessageFile } from "./documents.ts";
 import { understandLinks } from "./links.ts";
 import { capabilityOf, capabilitySettings, concurrencyOf, type CapabilitySettings, type MediaCapability } from "./settings.ts";
 import type { Decision, ReceivedFile, Understood, UnderstandingRequest, UnderstoodFile } from "./types.ts";

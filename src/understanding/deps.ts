@@ -3,9 +3,8 @@ import type { AddressLookup } from "../base/guarded-fetch.ts";
 import type { HostPolicy } from "../base/host-rules.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
-import type { Documents, ImageFitter } from "../media/index.ts";
+import type { Documents, ImageFitter, Mark } from "../media/index.ts";
 import type { Models } from "../models/index.ts";
-import type { Mark } from "./types.ts";
 
 export interface UnderstandingDeps {
   readonly config: Pick<Config, "current" | "env" | "resolveSecret" | "paths">;

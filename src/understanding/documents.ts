@@ -1,12 +1,11 @@
 /** Documents of messages, as blocks for the prompt. */
 import { readFile, stat } from "node:fs/promises";
 import { AppError } from "../base/errors.ts";
-import { clip, formatBytes } from "../base/text.ts";
+import { formatBytes } from "../base/text.ts";
 import { documentKind, extractOriginalFilename, type DocumentLimits, type DocumentText } from "../media/index.ts";
 import type { UnderstandingDeps } from "./deps.ts";
-import type { Mark, ReceivedFile } from "./types.ts";
+import type { ReceivedFile } from "./types.ts";
 
-const MAX_NAME = 120;
 /** Of the model's context window, in characters of four to a token. */
 const WINDOW_SHARE = 0.25;
 const CHARS_PER_TOKEN = 4;
@@ -39,19 +38,6 @@ export async function readMessageFile(
   const { size } = await stat(path);
   if (size > MAX_BYTES) throw new AppError("INVALID_INPUT", `it has ${formatBytes(size)}; at most ${formatBytes(MAX_BYTES)} are read`);
   return await deps.documents.read({ data: await readFile(path), mimeType, fileName: path }, limits, signal);
-}
-
-/** A name without what could end the attribute or the block. */
-const safeName = (name: string): string => clip(name.replaceAll(/[\p{Cc}\p{Cf}"'<>&]/gu, "_"), MAX_NAME);
-
-/** Text that cannot end its own block. */
-const safeText = (text: string): string => text.replaceAll(/<(?=\/?\s*file\b)/gi, "‹");
-
-export function fileBlock(mark: Mark, { name, mimeType }: { readonly name: string; readonly mimeType: string }, read: DocumentText): string {
-  const { text, truncated, pages, pagesRead } = read;
-  const isPartial = pages !== undefined && pagesRead !== undefined && pagesRead < pages;
-  const note = isPartial ? `\n[the first ${pagesRead} of ${pages} pages are shown]` : truncated ? "\n[the beginning is shown]" : "";
-  return `<file name="${safeName(name)}" mime="${safeName(mimeType)}">\n${mark(safeText(text), { source: "document", notice: true })}${note}\n</file>`;
 }
 
 export const displayName = ({ path }: ReceivedFile): string => (path === undefined ? "file" : extractOriginalFilename(path));

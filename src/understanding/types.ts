@@ -51,6 +51,3 @@ export interface Understood {
   /** Blocks about links, for the prompt. */
   readonly links: readonly string[];
 }
-
-/** Marks text of others. */
-export type Mark = (content: string, options: { readonly source: string; readonly notice?: boolean }) => string;

@@ -130,14 +130,14 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       }),
     ),
   );
+  const understanding = lazyUnderstanding(currentConfig, async () => (await import("./open-understanding.ts")).openUnderstanding(deps.core, deps.models));
   const commands = lazyCommands({ config: currentConfig, redact: (text) => runnable(redactor.secrets(text)) }, async () => {
     const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
     const { core, models, agent, voice, handlers, subagents } = deps;
     return createCommands(
-      commandPorts({ core, models, plugins, agent, voice, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation }),
+      commandPorts({ core, models, plugins, agent, voice, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation, mediaDecisions: (key) => understanding.last(key) }),
     );
   });
-  const understanding = lazyUnderstanding(currentConfig, async () => (await import("./open-understanding.ts")).openUnderstanding(deps.core, deps.models));
   const conversation: Conversation = stack.use(
     createConversation({
       store,

@@ -37,7 +37,8 @@ async function readLink(deps: UnderstandingDeps, readers: readonly LinkReader[],
   const usual = deps.config.current.tools?.links?.timeoutSeconds ?? TIMEOUT_SECONDS;
   const target = await checkedTarget(deps, url, usual * 1000, signal);
   const failures: string[] = [];
-  for (const { command, args = ["{{LinkUrl}}"], timeoutSeconds = usual } of readers) {
+  for (const { type = "cli", command, args = ["{{LinkUrl}}"], timeoutSeconds = usual } of readers) {
+    if (type !== "cli") continue;
     try {
       const text = await runProgram({
         command,

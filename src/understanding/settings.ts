@@ -75,11 +75,12 @@ export function requestSettings(config: OpenClawConfig, capability: MediaCapabil
   const usual = DEFAULTS[capability];
   const maxChars = model?.maxChars ?? section?.maxChars ?? MAX_CHARS;
   const prompt = (model?.prompt ?? section?.prompt)?.trim() || usual.prompt;
+  const language = (model?.language ?? section?.language)?.trim();
   return {
     maxBytes: model?.maxBytes ?? section?.maxBytes ?? usual.maxBytes,
     maxChars,
     timeoutMs: (model?.timeoutSeconds ?? section?.timeoutSeconds ?? usual.timeoutSeconds) * 1000,
-    prompt: `${prompt} Answer in at most ${maxChars} characters.`,
+    prompt: `${prompt} Answer in at most ${maxChars} characters.${language ? ` Answer in this language: ${language}.` : ""}`,
   };
 }
 

@@ -130,12 +130,26 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       }),
     ),
   );
-  const understanding = lazyUnderstanding(currentConfig, async () => (await import("./open-understanding.ts")).openUnderstanding(deps.core, deps.models));
+  const understanding = lazyUnderstanding(currentConfig, async () =>
+    (await import("./open-understanding.ts")).openUnderstanding(deps.core, deps.models, plugins),
+  );
   const commands = lazyCommands({ config: currentConfig, redact: (text) => runnable(redactor.secrets(text)) }, async () => {
     const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
     const { core, models, agent, voice, handlers, subagents } = deps;
     return createCommands(
-      commandPorts({ core, models, plugins, agent, voice, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation, mediaDecisions: (key) => understanding.last(key) }),
+      commandPorts({
+        core,
+        models,
+        plugins,
+        agent,
+        voice,
+        handlers,
+        ...(subagents ? { subagents } : {}),
+        channels,
+        pairing,
+        conversation: () => conversation,
+        mediaDecisions: (key) => understanding.last(key),
+      }),
     );
   });
   const conversation: Conversation = stack.use(

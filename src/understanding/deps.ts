@@ -6,6 +6,13 @@ import type { Config } from "../config/index.ts";
 import type { Documents, ImageFitter, Mark } from "../media/index.ts";
 import type { Models } from "../models/index.ts";
 
+/** A provider of a plugin that describes files by itself. */
+export interface Describer {
+  readonly id: string;
+  readonly describeImage?: (request: Readonly<Record<string, unknown>>) => unknown;
+  readonly describeVideo?: (request: Readonly<Record<string, unknown>>) => unknown;
+}
+
 export interface UnderstandingDeps {
   readonly config: Pick<Config, "current" | "env" | "resolveSecret" | "paths">;
   readonly clock: Clock;
@@ -14,6 +21,8 @@ export interface UnderstandingDeps {
   readonly documents: Documents;
   readonly fitImages: ImageFitter;
   readonly mark: Mark;
+  /** Those that plugins brought. */
+  readonly describers?: () => readonly Describer[];
   /** What links may lead to beyond public hosts, and how names are looked up. */
   readonly network?: { readonly policy?: HostPolicy; readonly lookup?: AddressLookup };
 }

@@ -1,14 +1,16 @@
 /** Has a model or a program describe a picture or a film. */
 import { readFile, stat, writeFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { AppError } from "../base/errors.ts";
+import { isRecord } from "../base/records.ts";
 import { clip, formatBytes } from "../base/text.ts";
 import { extensionForMime, loadFrames } from "../media/index.ts";
 import type { ModelEntry } from "../models/index.ts";
 import type { ImageContent } from "../protocol/index.ts";
 import type { UnderstandingDeps } from "./deps.ts";
 import { askGoogleAboutFilm, MAX_GOOGLE_BYTES, takesFilms } from "./google-video.ts";
+import { whenAborted } from "../base/when-aborted.ts";
 import { runProgram } from "./program.ts";
 import { isProgram, requestSettings, type Candidate, type MediaCapability, type MediaModel, type RequestSettings } from "./settings.ts";
 import type { ReceivedFile, UnderstandingRequest } from "./types.ts";
@@ -158,12 +160,40 @@ async function describeByProgram(
   );
 }
 
+/** Asks a plugin; undefined when none brought the provider, or not for such files. */
+async function describeByPlugin({ describers }: UnderstandingDeps, { provider, model }: MediaModel, work: Work): Promise<string | undefined> {
+  const { file, capability, settings, signal } = work;
+  const describer = describers?.().find(({ id }) => id.toLowerCase() === provider?.trim().toLowerCase());
+  const ask = capability === "image" ? describer?.describeImage : describer?.describeVideo;
+  if (!ask) return undefined;
+  const buffer = file.path === undefined ? Buffer.from(file.image?.data ?? "", "base64") : await readFile(file.path);
+  const stopped = whenAborted(signal).then(() => signal.throwIfAborted());
+  const answer = await Promise.race([
+    stopped,
+    ask({
+      buffer,
+      fileName: file.path === undefined ? "image" : basename(file.path),
+      mime: file.mimeType,
+      provider,
+      ...(model === undefined ? {} : { model }),
+      prompt: settings.prompt,
+      maxTokens: MAX_TOKENS,
+      timeoutMs: settings.timeoutMs,
+      signal,
+    }),
+  ]);
+  if (!isRecord(answer) || typeof answer["text"] !== "string") throw new AppError("UNAVAILABLE", "the plugin answered without a text");
+  return answer["text"];
+}
+
 async function sizeOf({ path, image }: ReceivedFile): Promise<number> {
   return path === undefined ? Math.floor(((image?.data.length ?? 0) * 3) / 4) : (await stat(path)).size;
 }
 
 async function attempt(deps: UnderstandingDeps, tried: Attempt, work: Work): Promise<string> {
   if ("candidate" in tried && isProgram(tried.candidate.model)) return describeByProgram(deps, tried.candidate.model, work);
+  const described = "candidate" in tried ? await describeByPlugin(deps, tried.candidate.model, work) : undefined;
+  if (described !== undefined) return described;
   const [entry, model] = "candidate" in tried ? [await entryOf(deps, tried.candidate, work), tried.candidate.model] : [tried.entry, undefined];
   if (work.capability === "video") return describeFilm(deps, entry, work, model);
   return askModel(deps, entry, [await imageOf(deps, work.file)], work.settings.prompt, work, model);

@@ -195,6 +195,19 @@ describe("a picture", () => {
     expect(understanding.last("agent:main:main")).toMatchObject([{ outcome: "failed", reason: expect.stringMatching(reason) as string }]);
   });
 
+  test("is described by the provider of a plugin that the configuration names; one that hangs is given up", async () => {
+    const asked: unknown[] = [];
+    const describers = () => [
+      { id: "Studio", describeImage: async (request: object) => (asked.push(request), { text: "a horse" }) },
+      { id: "hanging", describeImage: () => new Promise(() => {}) },
+      { id: "odd", describeImage: async () => "text" },
+    ];
+    const models = [{ provider: "hanging", timeoutSeconds: 1 }, { provider: "odd" }, { provider: "studio", model: "s1" }];
+    const { files } = await ask(await open({ media: { image: { models } } }, { over: { describers } }), { files: [image()] });
+    expect(files[0]!.lines[0]).toContain("\na horse\n");
+    expect(asked).toMatchObject([{ buffer: PNG, fileName: "cat.png", mime: "image/png", provider: "studio", model: "s1", timeoutMs: 60_000 }]);
+  });
+
   test("of a client has no path: a program gets one for a while", async () => {
     const shared = {
       type: "cli" as const,

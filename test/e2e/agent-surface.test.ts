@@ -30,7 +30,11 @@ beforeAll(async () => {
         http: { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } },
       },
       agents: { defaults: { model: { primary: "acme/large" }, workspace: join(place.home, "workspace") } },
-      models: { providers: { acme: { baseUrl: server.url, apiKey: "sk-example-0123456789abcdef", api: API, models: [model, { ...model, id: "blind", input: ["text"] }] } } },
+      models: {
+        providers: {
+          acme: { baseUrl: server.url, apiKey: "sk-example-0123456789abcdef", api: API, models: [model, { ...model, id: "blind", input: ["text"] }] },
+        },
+      },
     }),
   );
   gateway = await place.gateway();

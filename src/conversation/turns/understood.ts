@@ -1,4 +1,4 @@
-/** What the model is told about files and links of a turn that it may not be able to see. */
+/** Files and links of a turn, for a model that may not be able to see them. */
 import { messageOf } from "../../base/errors.ts";
 import type { ImageContent, SessionEntry } from "../../protocol/index.ts";
 import type { ReceivedFile } from "../../understanding/index.ts";

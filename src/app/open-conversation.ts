@@ -99,6 +99,28 @@ function openMedia({ core, agent }: ConversationDeps): Pick<OpenConversation, "m
   };
 }
 
+function openDelivery(
+  { core, plugins: { internalHooks } }: ConversationDeps,
+  parts: Pick<OpenConversation, "channels" | "activity" | "mediaRoots" | "mediaReadable"> & { readonly hooks: ReturnType<typeof currentHooks> },
+): Delivery & AsyncDisposable {
+  const { store, clock, ids, random, log, currentConfig, redactor } = core;
+  const { channels: table, ...others } = parts;
+  return lazyDelivery(async () =>
+    (await loadDelivery()).createDelivery({
+      store,
+      clock,
+      ids,
+      random,
+      internalHooks,
+      log: log.subsystem("delivery"),
+      config: currentConfig,
+      table,
+      ...others,
+      redact: redactor.secrets,
+    }),
+  );
+}
+
 /** Builds conversations. Commands, delivery and the code that fetches files are loaded when they are needed. */
 export function openConversation(deps: ConversationDeps, stack: AsyncDisposableStack): OpenConversation {
   const { config, currentConfig, store, clock, ids, random, redactor, runnable, defaultAgentId } = deps.core;
@@ -111,25 +133,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
   const activity = createChannelActivity(clock);
   const { allowLists, pairing } = openAccess(deps.core, log);
   const { mediaRoots, mediaReadable } = openMedia(deps);
-  const delivery = stack.use(
-    lazyDelivery(async () =>
-      (await loadDelivery()).createDelivery({
-        store,
-        clock,
-        ids,
-        random,
-        hooks,
-        internalHooks,
-        log: deps.core.log.subsystem("delivery"),
-        config: currentConfig,
-        table: channels,
-        activity,
-        mediaRoots,
-        mediaReadable,
-        redact: redactor.secrets,
-      }),
-    ),
-  );
+  const delivery = stack.use(openDelivery(deps, { hooks, channels, activity, mediaRoots, mediaReadable }));
   const understanding = lazyUnderstanding(currentConfig, async () =>
     (await import("./open-understanding.ts")).openUnderstanding(deps.core, deps.models, plugins),
   );

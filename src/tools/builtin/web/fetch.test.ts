@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loopbackLookup, startLoopbackServer, type LoopbackHandler, type LoopbackServer } from "../../../base/loopback-server.fixture.ts";
-import { docxOf, pdfOf } from "../../../../test/harness/documents.ts";
-import { createDocuments } from "../../../media/documents/create-documents.ts";
-import { manualClock, systemClock, type ManualClock } from "../../../base/clock.ts";
+import { manualClock, type ManualClock } from "../../../base/clock.ts";
 import { createIds } from "../../../base/ids.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
@@ -279,29 +277,6 @@ describe("the scraping service", () => {
     expect(error).not.toContain(key);
     [status, answer] = [200, { success: true, data: {} }];
     expect(await failed(scraping())).toMatch(/it gave no content/);
-  });
-});
-
-describe("a document", () => {
-  const documents = createDocuments({ clock: systemClock });
-  const serve = (data: Buffer, contentType = "application/pdf"): void => {
-    handle = (_request, response) => response.setHeader("content-type", contentType).end(data);
-  };
-
-  test("comes back as its text, marked as untrusted", async () => {
-    serve(pdfOf(["Annual report"], { title: "2026" }));
-    const found = await ok(make({}, { documents }));
-    expect([inner(found.text), found["extractor"]]).toEqual(["Annual report", "document"]);
-    expect(found["title"]).toContain("2026");
-    serve(docxOf("Dear reader"), "application/vnd.openxmlformats-officedocument.wordprocessingml.document");
-    expect(inner((await ok(make({}, { documents }))).text)).toBe("Dear reader");
-  });
-
-  test("that cannot be read, or only in part, fails with the reason", async () => {
-    serve(pdfOf(["x"], { isEncrypted: true }));
-    expect(await failed(make({}, { documents }))).toBe("Web fetch extraction failed: the PDF is protected with a password");
-    serve(Buffer.concat([pdfOf(["x"]), Buffer.alloc(100_000)]));
-    expect(await failed(make({ maxResponseBytes: 32_000 }, { documents }))).toMatch(/^Web fetch extraction failed: the document has more than 31\.3 KB$/);
   });
 });
 

@@ -1,11 +1,16 @@
-import { expect, test } from "vitest";
-import { docxOf, officeOf, pdfOf } from "../../../test/harness/documents.ts";
-import { zipOf } from "../../../test/harness/archives.ts";
-import { systemClock } from "../../base/clock.ts";
-import { mediaTypeOf } from "../mime.ts";
-import { createDocuments } from "./create-documents.ts";
-import { documentKind } from "./kinds.ts";
-import type { DocumentLimits } from "./types.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { docxOf, officeOf, pdfOf } from "../harness/documents.ts";
+import { zipOf } from "../harness/archives.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { loopbackLookup, startLoopbackServer, type LoopbackServer } from "../../src/base/loopback-server.fixture.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import { webFetchTool } from "../../src/tools/builtin/web/fetch.ts";
+import { createMarkUntrusted } from "../../src/tools/index.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { mediaTypeOf } from "../../src/media/mime.ts";
+import { createDocuments } from "../../src/media/documents/create-documents.ts";
+import { documentKind } from "../../src/media/documents/kinds.ts";
+import type { DocumentLimits } from "../../src/media/documents/types.ts";
 
 const documents = createDocuments({ clock: systemClock });
 const LIMITS: DocumentLimits = { maxChars: 10_000, maxPages: 50 };
@@ -149,4 +154,45 @@ test("what a document is depends on its content", () => {
   expect(documentKind("text/plain", Buffer.from("PK\x03\x04"))).toBeUndefined();
   expect(documentKind("application/json")).toBe("text");
   expect(documentKind("application/zip")).toBeUndefined();
+});
+
+describe("web_fetch", () => {
+  let server: LoopbackServer;
+  let served: { readonly data: Buffer; readonly contentType: string };
+  beforeAll(async () => {
+    server = await startLoopbackServer((_request, response) => response.setHeader("content-type", served.contentType).end(served.data));
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  async function fetched(data: Buffer, contentType = "application/pdf", fetch: object = {}): Promise<Readonly<Record<string, unknown>>> {
+    served = { data, contentType };
+    const tool = webFetchTool.create({
+      clock: systemClock,
+      config: () => ({ tools: { web: { fetch } } }),
+      mark: createMarkUntrusted(createIds(seededRandom(1))),
+      secret: () => undefined,
+      network: { policy: { allowedHostnames: ["site.test"] }, lookup: loopbackLookup },
+      documents,
+    });
+    const context = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: true };
+    const params = { url: `http://site.test:${server.port}/` };
+    const { details } = await tool.run({ id: "c", params, signal: new AbortController().signal, update: () => undefined, context });
+    return details as Readonly<Record<string, unknown>>;
+  }
+
+  test("gives a document as its text, marked as text of others", async () => {
+    const pdf = await fetched(pdfOf(["Annual report"], { title: "2026" }));
+    expect(pdf).toMatchObject({ extractor: "document", title: expect.stringContaining("2026") as string });
+    expect(pdf["text"]).toMatch(/---\nAnnual report\n<<<END_EXTERNAL/);
+    const word = await fetched(docxOf("Dear reader"), "application/vnd.openxmlformats-officedocument.wordprocessingml.document");
+    expect(word["text"]).toMatch(/---\nDear reader\n<<<END_EXTERNAL/);
+  });
+
+  test("says why a document cannot be read", async () => {
+    expect(await fetched(pdfOf(["x"], { isEncrypted: true }))).toMatchObject({ error: "Web fetch extraction failed: the PDF is protected with a password" });
+    const large = Buffer.concat([pdfOf(["x"]), Buffer.alloc(100_000)]);
+    expect(await fetched(large, "application/pdf", { maxResponseBytes: 32_000 })).toMatchObject({
+      error: "Web fetch extraction failed: the document has more than 31.3 KB",
+    });
+  });
 });

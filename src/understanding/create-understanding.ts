@@ -91,7 +91,7 @@ async function describeOne(work: Work, choice: Extract<Choice, { attempts: unkno
 async function describeFiles(work: Work, capability: MediaCapability, files: readonly ReceivedFile[]): Promise<ReadonlyMap<ReceivedFile, UnderstoodFile>> {
   const found = new Map<ReceivedFile, UnderstoodFile>();
   if (files.length === 0) return found;
-  const choice = await choose(work, capability);
+  const choice = await choose(work, capability).catch((error: unknown): Choice => ({ reason: messageOf(error) }));
   if ("reason" in choice) {
     work.decisions.push({ capability, outcome: "skipped", reason: choice.reason });
     return found;
@@ -138,14 +138,14 @@ async function readOne(work: Work, file: ReceivedFile): Promise<UnderstoodFile> 
 async function selectionFor({ models, log }: UnderstandingDeps, { agentId, entry, model }: UnderstandingRequest): Promise<Selection | undefined> {
   const session = modelOverride(entry);
   const wish = { agentId, ...(session ? { session } : {}) };
-  const chosen = await models();
-  const usual = (): Promise<Selection | undefined> =>
-    chosen.select(wish).catch((error: unknown) => {
-      // The turn reports it.
-      log.debug(`the model of a message is not known: ${messageOf(error)}`);
-      return undefined;
-    });
-  return model === undefined ? usual() : chosen.select({ ...wish, override: model }).catch(usual);
+  try {
+    const chosen = await models();
+    return await (model === undefined ? chosen.select(wish) : chosen.select({ ...wish, override: model }).catch(() => chosen.select(wish)));
+  } catch (error) {
+    // The turn reports it.
+    log.debug(`the model of a message is not known: ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 export function createUnderstanding(deps: UnderstandingDeps): Understanding {

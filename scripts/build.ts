@@ -83,6 +83,7 @@ async function buildProgram(): Promise<void> {
       cli: "src/cli/main.ts",
       "store-worker": "src/store/thread/worker.ts",
       "memory-worker": "src/memory/thread/worker.ts",
+      "document-worker": "src/media/documents/thread/worker.ts",
       "load-thread": "src/base/watchdog/load-thread.ts",
       ...sdkEntries(),
       // `openclaw/plugin-sdk/testing` is a module of its own above `plugins`: it puts a whole host together.
@@ -91,8 +92,8 @@ async function buildProgram(): Promise<void> {
       ...(folder === "dist" ? {} : { store: "src/store/index.ts" }),
     },
     platform: "node",
-    // It has parts that are no JavaScript: loaded from where it is installed, when an image is too large.
-    external: ["sharp"],
+    // Loaded from where they are installed, when an image is too large or a PDF is to be read: one has parts that are no JavaScript, the other loads itself in parts.
+    external: ["sharp", "unpdf"],
     preserveEntrySignatures: "allow-extension",
     plugins: [frozenSchema, frozenCatalogue, englishOnly, frozenProtocol({ writesSchema: folder === "dist" })],
     transform: { define: { __FAILPOINTS__: String(folder.startsWith("dist-test")) } },

@@ -79,6 +79,10 @@ const RECORDS = /^(?:\$schema|meta|wizard|(?:plugins|hooks\.internal)\.installs)
 const HANDED_ON: Readonly<Record<string, string>> = {
   "contextPruning.softTrim": "src/sessions/view/shorten.ts",
   "docker.ulimits.*": "src/tools/sandbox/docker/create-args.ts",
+  "image.scope": "src/sessions/entry/settings.ts",
+  "video.scope": "src/sessions/entry/settings.ts",
+  "links.scope": "src/sessions/entry/settings.ts",
+  "scope.rules.[]": "src/sessions/entry/settings.ts",
   "sandbox.prune": "src/tools/sandbox/docker/containers.ts",
   "tools.taint": "src/tools/untrusted/taint.ts",
   "taint.tools.*": "src/tools/untrusted/taint.ts",

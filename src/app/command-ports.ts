@@ -1,3 +1,4 @@
+import { clip } from "../base/text.ts";
 import type { Subagents } from "../automation/index.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { effectiveChannelConfig, ownersBy, type Pairing } from "../channels/index.ts";
@@ -10,12 +11,15 @@ import { parseTranscriptLine, type HostConfig, type TranscriptEntry } from "../p
 import { modelOverride } from "../sessions/index.ts";
 import type { EntryRow, Store, UsageFilter } from "../store/index.ts";
 import { elevationRefusal, isSessionSandboxed, mayStillGrant, namedForElevated } from "../tools/index.ts";
+import type { Decision } from "../understanding/index.ts";
 import type { ConversationDeps } from "./open-conversation.ts";
 
 export interface CommandDeps extends Pick<ConversationDeps, "core" | "models" | "plugins" | "agent" | "voice" | "handlers" | "subagents"> {
   readonly channels: ChannelTable;
   readonly pairing: Pairing;
   readonly conversation: () => Conversation;
+  /** What was decided about the files of a session's last message. */
+  readonly mediaDecisions: (sessionKey: string) => readonly Decision[];
 }
 
 const DAY_MS = 86_400_000;
@@ -236,6 +240,17 @@ async function described(deps: CommandDeps, key: string, agentId: string) {
   return (await deps.models.models()).describe({ agentId, ...(override ? { session: override } : {}) });
 }
 
+const REASON_CHARS = 80;
+
+/** `📎 Media: image ok (openai/gpt-5-mini) · document failed (the PDF is protected with a password)`. */
+function mediaLines(decisions: readonly Decision[]): readonly string[] {
+  const shown = decisions.map(({ capability, outcome, by, reason }) => {
+    const why = by ?? reason;
+    return `${capability} ${outcome}${why === undefined ? "" : ` (${clip(why, REASON_CHARS)})`}`;
+  });
+  return shown.length === 0 ? [] : [`📎 Media: ${[...new Set(shown)].join(" · ")}`];
+}
+
 async function statusFacts(deps: CommandDeps, key: string, agentId: string): ReturnType<CommandPorts["status"]["facts"]> {
   const { ref, contextWindow, thinking, problem } = await described(deps, key, agentId);
   const { provider, id } = ref;
@@ -253,7 +268,7 @@ async function statusFacts(deps: CommandDeps, key: string, agentId: string): Ret
     runtime: isSessionSandboxed(deps.core.config.current, agentId, key) ? "sandbox" : "direct",
     ...(candidate ? { auth: candidate.id } : {}),
     ...(totals ? { costUsd: totals.cost } : {}),
-    ...(problem === undefined ? {} : { lines: [`⚠️ ${problem}`] }),
+    lines: [...(problem === undefined ? [] : [`⚠️ ${problem}`]), ...mediaLines(deps.mediaDecisions(key))],
   };
 }
 

@@ -7,6 +7,7 @@ import type { Redactor } from "../base/redaction.ts";
 import type { LoopMonitor } from "../base/watchdog/loop-monitor.ts";
 import type { Config, Env, OpenClawConfig } from "../config/index.ts";
 import type { GatewayServer, HealthReport, RestartReport, RestartRequest, SentinelPayload } from "../gateway/index.ts";
+import type { Documents } from "../media/index.ts";
 import type { Store } from "../store/index.ts";
 
 /** What `createApp` opens before the modules, and what the process gives them. */
@@ -46,6 +47,8 @@ export interface Core extends Started {
   /** The configuration in use. */
   readonly currentConfig: () => OpenClawConfig;
   readonly defaultAgentId: () => string;
+  /** Reads PDFs, office files and texts; loads nothing before the first. */
+  readonly documents: Documents;
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   /** Turns `openclaw …` in a text into a command that the user can run as printed. */

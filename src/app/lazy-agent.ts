@@ -11,7 +11,7 @@ import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
 
 export interface AgentDeps {
-  readonly core: Pick<Core, "config" | "currentConfig" | "store" | "clock" | "ids" | "random" | "log" | "env" | "version" | "workspaceOf"> & {
+  readonly core: Pick<Core, "config" | "currentConfig" | "store" | "clock" | "ids" | "random" | "log" | "env" | "version" | "documents" | "workspaceOf"> & {
     readonly redactor: Pick<Core["redactor"], "text" | "secrets" | "stream" | "register">;
   };
   readonly models: Pick<LazyModels, "models" | "budgets">;

@@ -126,7 +126,7 @@ function openToolParts(deps: AgentDeps, { home, log }: { readonly home: string; 
 type Parts = ReturnType<typeof openToolParts> & { readonly home: string; readonly log: Logger; readonly fitImages: ReturnType<typeof lazyImageFitter> };
 
 function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps, parts: Parts): ToolSet {
-  const { config, store, clock, ids, env, version, redactor } = core;
+  const { config, store, clock, ids, env, version, redactor, documents } = core;
   const { approvals, execRules, remembered, fileAccess, processes, sandboxes, skills, home, log, fitImages } = parts;
   return createToolSet({
     config,
@@ -143,6 +143,7 @@ function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps,
     voice,
     hooks: currentHooks(plugins.hooks),
     fitImages,
+    documents,
     approvals,
     execRules,
     fileAccess,

@@ -25,6 +25,7 @@ import { currentHooks } from "../hooks/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import { channelTable, type Plugins } from "../plugins/index.ts";
 import { createRouting, type Routing } from "../routing/index.ts";
+import { lazyUnderstanding } from "../understanding/index.ts";
 import type { Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
@@ -45,6 +46,7 @@ export interface ConversationDeps {
     | "runnable"
     | "defaultAgentId"
     | "workspaceOf"
+    | "documents"
     | "requestRestart"
   >;
   readonly models: Pick<LazyModels, "models">;
@@ -97,6 +99,28 @@ function openMedia({ core, agent }: ConversationDeps): Pick<OpenConversation, "m
   };
 }
 
+function openDelivery(
+  { core, plugins: { internalHooks } }: ConversationDeps,
+  parts: Pick<OpenConversation, "channels" | "activity" | "mediaRoots" | "mediaReadable"> & { readonly hooks: ReturnType<typeof currentHooks> },
+): Delivery & AsyncDisposable {
+  const { store, clock, ids, random, log, currentConfig, redactor } = core;
+  const { channels: table, ...others } = parts;
+  return lazyDelivery(async () =>
+    (await loadDelivery()).createDelivery({
+      store,
+      clock,
+      ids,
+      random,
+      internalHooks,
+      log: log.subsystem("delivery"),
+      config: currentConfig,
+      table,
+      ...others,
+      redact: redactor.secrets,
+    }),
+  );
+}
+
 /** Builds conversations. Commands, delivery and the code that fetches files are loaded when they are needed. */
 export function openConversation(deps: ConversationDeps, stack: AsyncDisposableStack): OpenConversation {
   const { config, currentConfig, store, clock, ids, random, redactor, runnable, defaultAgentId } = deps.core;
@@ -109,30 +133,27 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
   const activity = createChannelActivity(clock);
   const { allowLists, pairing } = openAccess(deps.core, log);
   const { mediaRoots, mediaReadable } = openMedia(deps);
-  const delivery = stack.use(
-    lazyDelivery(async () =>
-      (await loadDelivery()).createDelivery({
-        store,
-        clock,
-        ids,
-        random,
-        hooks,
-        internalHooks,
-        log: deps.core.log.subsystem("delivery"),
-        config: currentConfig,
-        table: channels,
-        activity,
-        mediaRoots,
-        mediaReadable,
-        redact: redactor.secrets,
-      }),
-    ),
+  const delivery = stack.use(openDelivery(deps, { hooks, channels, activity, mediaRoots, mediaReadable }));
+  const understanding = lazyUnderstanding(currentConfig, async () =>
+    (await import("./open-understanding.ts")).openUnderstanding(deps.core, deps.models, plugins),
   );
   const commands = lazyCommands({ config: currentConfig, redact: (text) => runnable(redactor.secrets(text)) }, async () => {
     const [{ createCommands }, { commandPorts }] = await Promise.all([loadCommands(), import("./command-ports.ts")]);
     const { core, models, agent, voice, handlers, subagents } = deps;
     return createCommands(
-      commandPorts({ core, models, plugins, agent, voice, handlers, ...(subagents ? { subagents } : {}), channels, pairing, conversation: () => conversation }),
+      commandPorts({
+        core,
+        models,
+        plugins,
+        agent,
+        voice,
+        handlers,
+        ...(subagents ? { subagents } : {}),
+        channels,
+        pairing,
+        conversation: () => conversation,
+        mediaDecisions: (key) => understanding.last(key),
+      }),
     );
   });
   const conversation: Conversation = stack.use(
@@ -153,6 +174,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       delivery,
       commands,
       keepMedia: async (...args) => (await loadKeepMedia()).mediaKeeper({ config, ids, channels })(...args),
+      understand: understanding.understand,
       mediaRoots,
       redact: redactor.text,
       runnable,

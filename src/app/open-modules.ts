@@ -16,6 +16,7 @@ import {
   type Handlers,
   type OverviewPort,
 } from "../gateway/index.ts";
+import { lazyDocuments } from "../media/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
 import { createMemory, type Memory } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
@@ -74,6 +75,7 @@ function createCore(started: Started): Core {
     ...started,
     currentConfig: () => config.current,
     defaultAgentId: () => defaultAgentId(config.current),
+    documents: lazyDocuments(started.clock),
     workspaceOf: agentWorkspaces(config, env),
     runnable: runnableTexts(env),
   };
@@ -268,6 +270,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
     nodes: modules.nodes,
     tools: toolsPort(portDeps(modules)),
     fetchFile: async (url, limits) => (await import("../base/fetch-file.ts")).fetchFile(url, limits, clock),
+    documents: core.documents,
     handlers: (hub) => made(openHandlers(modules, hub)),
   });
 }

@@ -11,6 +11,7 @@ import type { InternalHooks } from "../hooks/index.ts";
 import type { ChannelInboundMedia, ChannelPlugin, ImageContent } from "../protocol/index.ts";
 import type { Routing } from "../routing/index.ts";
 import type { Store } from "../store/index.ts";
+import type { Understanding } from "../understanding/index.ts";
 import type { Commands } from "./commands/commands.ts";
 import type { RunEvent } from "./contract.ts";
 import type { Delivery } from "./delivery/delivery.ts";
@@ -71,6 +72,8 @@ export interface ConversationDeps {
   readonly keepMedia?: KeepMedia;
   /** Without it recordings are files that the model sees the path of. */
   readonly transcribe?: Transcribe;
+  /** Describes files and links for models that do not see them. */
+  readonly understand?: Understanding["understand"];
   /** Folders that an agent's files may be sent from; relative paths begin at the first. */
   readonly mediaRoots?: (agentId: string) => readonly string[];
   /** Takes secrets out of what is shown. */

@@ -63,6 +63,8 @@ export interface GatewayDeps {
   readonly tools?: HttpSurfaceDeps["tools"];
   /** Fetches images that HTTP callers name by their address. */
   readonly fetchFile?: HttpSurfaceDeps["fetchFile"];
+  /** Reads files of HTTP callers. */
+  readonly documents?: HttpSurfaceDeps["documents"];
   /** Takes the requests of other programs. */
   readonly webhooks?: HttpSurfaceDeps["webhooks"];
   readonly uiFolder?: HttpSurfaceDeps["uiFolder"];

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { AppError, messageOf } from "../base/errors.ts";
 import { inheritedEnvironment } from "../base/inherited-environment.ts";
 import { run } from "../base/spawn.ts";
+import { DEMUXERS } from "./demuxers.ts";
 import { loadSharp, MAX_PIXELS, resizeToJpeg, type Sharp, shrinkImage } from "./images.ts";
 import { waveformOf } from "./voice.ts";
 
@@ -37,26 +38,6 @@ export interface ConverterDeps {
 const TIMEOUT_MS = 45_000;
 const MAX_SECONDS = 1200;
 const MAX_MESSAGES = 64 * 1024;
-
-/** How ffmpeg reads a type. Naming it keeps a playlist or a script that pretends to be a film from being read as what it is. */
-const DEMUXERS: Readonly<Record<string, string>> = {
-  "audio/ogg": "ogg",
-  "audio/mpeg": "mp3",
-  "audio/mp4": "mov",
-  "audio/x-m4a": "mov",
-  "audio/aac": "aac",
-  "audio/flac": "flac",
-  "audio/wav": "wav",
-  "audio/amr": "amr",
-  "audio/x-caf": "caf",
-  "audio/webm": "matroska",
-  "video/mp4": "mov",
-  "video/quicktime": "mov",
-  "video/3gpp": "mov",
-  "video/webm": "matroska",
-  "video/x-matroska": "matroska",
-  "video/x-msvideo": "avi",
-};
 
 /** How ImageMagick reads a type. */
 const IMAGE_FORMATS: Readonly<Record<string, string>> = {

@@ -2,12 +2,15 @@
  * Stored media: limits, types, expiry.
  * Entry point of the module.
  */
+import type { Clock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type * as converters from "./converters.ts";
+import type { Documents } from "./documents/create-documents.ts";
 import type * as expiry from "./expiry.ts";
 import type * as fitting from "./fit-images.ts";
+import type * as frames from "./frames.ts";
 import type * as images from "./images.ts";
 import type * as outgoing from "./outgoing.ts";
 import type * as saved from "./saved.ts";
@@ -25,6 +28,10 @@ export {
   type MediaKind,
 } from "./mime.ts";
 export { opusSeconds } from "./voice.ts";
+export { fileBlock, type Mark } from "./documents/file-block.ts";
+export { documentKind } from "./documents/kinds.ts";
+export type { Documents } from "./documents/create-documents.ts";
+export type { DocumentFile, DocumentLimits, DocumentText } from "./documents/types.ts";
 export type { ImageFitter } from "./fit-images.ts";
 export type { FitOptions, KindRule, MediaRules, OutgoingFile, SourceFile } from "./outgoing.ts";
 export type { MediaFile, SavedMedia } from "./saved.ts";
@@ -47,6 +54,11 @@ export async function loadImages(): Promise<typeof images> {
   return import("./images.ts");
 }
 
+/** Pictures of films, loaded on first use. */
+export async function loadFrames(): Promise<typeof frames> {
+  return import("./frames.ts");
+}
+
 /** Making files fit what a platform takes, loaded on first use. */
 export async function loadOutgoing(): Promise<typeof outgoing & Pick<typeof converters, "createConverters">> {
   const [fitting, { createConverters }] = await Promise.all([import("./outgoing.ts"), import("./converters.ts")]);
@@ -63,4 +75,10 @@ export function lazyImageFitter(config: () => OpenClawConfig, log: Logger, env: 
   const maxSide = (): number | undefined => config().agents?.defaults?.imageMaxDimensionPx;
   const open = lazy(async () => (await import("./fit-images.ts")).createImageFitter({ maxSide, log, env }));
   return async (parts) => (parts.some(({ type }) => type === "image") ? (await open())(parts) : parts);
+}
+
+/** Reads PDFs, office files and texts. The code is loaded with the first document. */
+export function lazyDocuments(clock: Clock): Documents {
+  const open = lazy(async () => (await import("./documents/create-documents.ts")).createDocuments({ clock }));
+  return { read: async (...asked) => (await open()).read(...asked) };
 }

@@ -11,6 +11,7 @@ import type { Config, Env } from "../config/index.ts";
 import type { ChannelInboundEvent, ChannelPlugin } from "../protocol/index.ts";
 import type { OutboxRow, Store } from "../store/index.ts";
 import { loadAnswering, type OpenConversation } from "../app/index.ts";
+import { lazyDocuments } from "../media/index.ts";
 import { createMemory } from "../memory/index.ts";
 import type { Plugins, RunningPlugins } from "../plugins/index.ts";
 import { createScriptedModel } from "./model.ts";
@@ -119,6 +120,7 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
     version,
     random: systemRandom,
     redactor,
+    documents: lazyDocuments(clock),
     workspaceOf: () => workspaceDir,
     defaultAgentId: () => "main",
     runnable: (text: string) => text,

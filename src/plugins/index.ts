@@ -35,6 +35,7 @@ export { createHostPackages, createModuleLoader, type ModuleLoader } from "./loa
 export type { PluginDiagnostic, PluginEntry, PluginManifest, PluginOrigin } from "./record.ts";
 export {
   createTools,
+  mediaDescribers,
   matchCommand,
   needsGatewayToken,
   runCommand,

@@ -8,7 +8,7 @@ import { programFolder } from "../base/program-folders.ts";
 import type { IsOwner } from "../channels/index.ts";
 import { defaultAgentId, type Config, type Env } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
-import type { ImageFitter } from "../media/index.ts";
+import type { Documents, ImageFitter } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
 import type { Voice } from "../voice/index.ts";
 import type { Models } from "../models/index.ts";
@@ -53,6 +53,7 @@ export interface ToolSetDeps {
   readonly voice: () => Promise<Voice>;
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly fitImages: ImageFitter;
+  readonly documents: Documents;
   readonly approvals: Approvals;
   readonly execRules: ExecRules;
   readonly fileAccess: FileAccess;
@@ -257,6 +258,7 @@ function builtinDeps(deps: ToolSetDeps): BuiltinDeps {
     redact,
     post: deps.sessionPost,
     mark: createMarkUntrusted(ids),
+    documents: deps.documents,
     secret: (name) => config.env()[name],
     resolveSecret: config.resolveSecret,
   };

@@ -4,6 +4,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startModelServer, STREAMS, type ModelServer } from "../fakes/model-server/index.ts";
 import type { ScriptedAnswer } from "../fakes/model-server/script.ts";
+import { docxOf, pdfOf } from "../harness/documents.ts";
 import { enter } from "../harness/device-client.ts";
 import type { Frame } from "../harness/gateway-client.ts";
 import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
@@ -29,7 +30,11 @@ beforeAll(async () => {
         http: { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } },
       },
       agents: { defaults: { model: { primary: "acme/large" }, workspace: join(place.home, "workspace") } },
-      models: { providers: { acme: { baseUrl: server.url, apiKey: "sk-example-0123456789abcdef", api: API, models: [model] } } },
+      models: {
+        providers: {
+          acme: { baseUrl: server.url, apiKey: "sk-example-0123456789abcdef", api: API, models: [model, { ...model, id: "blind", input: ["text"] }] },
+        },
+      },
     }),
   );
   gateway = await place.gateway();
@@ -89,6 +94,30 @@ test("an image reaches the model, and a limit of tokens too", async () => {
   });
   expect(completion.choices[0]?.message.content).toBe("A dot.");
   expect(JSON.stringify(sent().messages.at(-1))).toContain(PNG);
+});
+
+test("documents of a client stand in the prompt, marked as text of others; a picture is described for a model that is blind; /status shows it", async () => {
+  says({ text: ["A red dot."] }, { text: ["Read."] });
+  await using visitor = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.admin"] });
+  await visitor.ask("sessions.patch", { key: "files", model: "acme/blind" });
+  const send = async (message: string, attachments: readonly object[] = []): Promise<string> => {
+    const runId = crypto.randomUUID();
+    await visitor.ask("chat.send", { sessionKey: "files", message, idempotencyKey: runId, attachments });
+    const final = await visitor.next(({ event, payload }) => event === "chat" && payload?.["runId"] === runId && payload["state"] !== "delta");
+    return JSON.stringify(final.payload);
+  };
+  const pdf = pdfOf(["Total 12"]).toString("base64");
+  const docx = docxOf("Dear Ada").toString("base64");
+  await send("look", [
+    { type: "image", mimeType: "image/png", content: PNG },
+    { mimeType: "application/pdf", fileName: "bill.pdf", content: pdf },
+    { fileName: "letter.docx", content: docx },
+  ]);
+  const prompt = JSON.stringify(sent().messages.at(-1));
+  expect(prompt).toMatch(/\[Image\]\\nDescription:\\n<<<EXTERNAL_UNTRUSTED_CONTENT [^]*A red dot\./);
+  expect(prompt).toMatch(/<file name=\\"bill\.pdf\\" mime=\\"application\/pdf\\">[^]*Total 12[^]*<file name=\\"letter\.docx\\"[^]*Dear Ada/);
+  expect(prompt).not.toContain(PNG);
+  expect(await send("/status")).toContain("📎 Media: image ok (acme/large) · document ok");
 });
 
 test("the tokens of a streamed answer are reported when asked for", async () => {

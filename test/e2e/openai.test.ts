@@ -1,5 +1,9 @@
 import OpenAI, { APIError } from "openai";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { FetchFile } from "../../src/gateway/ports.ts";
+import { lazyDocuments } from "../../src/media/index.ts";
+import { pdfOf } from "../harness/documents.ts";
 import { ALL_ON, HEALTHY, startSurface, TOKEN, type TestSurface } from "../harness/http-surface.ts";
 
 let gateway: TestSurface;
@@ -195,7 +199,7 @@ describe("the official client: responses", () => {
     expect(types.at(-1)).toBe("response.failed");
   });
 
-  test("unknown keys, files and tools that are no functions are refused", async () => {
+  test("unknown keys, files by their id and tools that are no functions are refused", async () => {
     const create = (body: object): Promise<unknown> => client.responses.create({ model: "openclaw", input: "x", ...body });
     await expect(create({ surprise: 1 })).rejects.toMatchObject({ status: 400, message: "400 at root: unexpected property 'surprise'" });
     await expect(create({ input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] })).rejects.toMatchObject({ status: 501 });
@@ -208,6 +212,77 @@ describe("the official client: responses", () => {
     const aborted = gateway.responder.nextAborted();
     for await (const event of stream) if (event.type === "response.output_text.delta") break;
     expect(await aborted).toBe(gateway.responder.requests[0]?.runId);
+  });
+});
+
+describe("the official client: files of responses", () => {
+  const asked = (...parts: readonly object[]) =>
+    ({ model: "openclaw", input: [{ role: "user", content: [{ type: "input_text", text: "sum it up" }, ...parts] }] }) as never;
+  const encoded = (data: Buffer, type = "application/pdf"): string => `data:${type};base64,${data.toString("base64")}`;
+  const surface = (files: object = {}, fetchFile?: FetchFile) =>
+    startSurface({
+      config: { gateway: { http: { endpoints: { responses: { enabled: true, files } } } } },
+      documents: lazyDocuments(systemClock),
+      ...(fetchFile ? { fetchFile } : {}),
+    });
+  const clientOf = ({ url }: TestSurface): OpenAI => new OpenAI({ apiKey: TOKEN, baseURL: `${url}/v1`, maxRetries: 0 });
+
+  test("a file is read, and its text stands in the message as text of others", async () => {
+    await using open = await surface();
+    await clientOf(open).responses.create(asked({ type: "input_file", filename: "a.pdf", file_data: encoded(pdfOf(["Total 12", "more"])) }));
+    const source = { type: "base64", media_type: "text/csv", filename: "b.csv", data: Buffer.from("x,y").toString("base64") };
+    await clientOf(open).responses.create(asked({ type: "input_file", source }));
+    const [pdf, csv] = open.responder.requests.map(({ message }) => message);
+    expect(pdf).toMatch(/^sum it up\n\n<file name="a\.pdf" mime="application\/pdf">\nSECURITY NOTICE[^]*\nTotal 12\n\nmore\n<<<END_EXTERNAL[^]*<\/file>$/);
+    expect(csv).toContain('<file name="b.csv" mime="text/csv">');
+  });
+
+  test("a file without text is shown as pictures, up to the pages that are allowed", async () => {
+    await using open = await surface({ pdf: { maxPages: 1 } });
+    await clientOf(open).responses.create(asked({ type: "input_file", file_data: encoded(pdfOf(["", ""], { picture: { width: 300, height: 200 } })) }));
+    expect(open.responder.requests).toMatchObject([
+      { images: [{ type: "image", mimeType: "image/jpeg" }], message: expect.stringContaining("[the first 1 of 2 pages are shown]") as string },
+    ]);
+  });
+
+  test("a file is fetched where that is allowed", async () => {
+    const fetchFile: FetchFile = async () => ({ data: Buffer.from("from afar"), mimeType: "text/plain" });
+    const file = { type: "input_file", file_url: "https://files.example/notes.txt" };
+    await using open = await surface({ urlAllowlist: ["*.example"] }, fetchFile);
+    await clientOf(open).responses.create(asked(file));
+    expect(open.responder.requests[0]?.message).toContain('<file name="notes.txt" mime="text/plain">');
+    await using closed = await surface({ allowUrl: false }, fetchFile);
+    await expect(clientOf(closed).responses.create(asked(file))).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/files are not fetched/) as string,
+    });
+    await using elsewhere = await surface({ urlAllowlist: ["other.example"] }, fetchFile);
+    await expect(clientOf(elsewhere).responses.create(asked(file))).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/not fetched from there/) as string,
+    });
+  });
+
+  test.each<[string, object, object, RegExp]>([
+    ["with a password", {}, { file_data: encoded(pdfOf(["x"], { isEncrypted: true })) }, /protected with a password/],
+    ["that is too large", { maxBytes: 10 }, { file_data: encoded(Buffer.alloc(100, "x"), "text/plain") }, /more than the 10 B/],
+    [
+      "of another type",
+      {},
+      { filename: "a.png", file_data: encoded(Buffer.from("89504e470d0a1a0a", "hex"), "image/png") },
+      /files of type image\/png are not read/,
+    ],
+    ["of a type that is not allowed", { allowedMimes: ["text/plain"] }, { file_data: encoded(pdfOf(["x"])) }, /expected text\/plain/],
+    ["that is no base64", {}, { file_data: "%%%" }, /not valid base64/],
+    ["without content", {}, {}, /file_data, file_url or a source/],
+    ["at a strange address", {}, { file_url: "file:///etc/passwd" }, /begins with http/],
+  ])("a file %s is refused with the reason", async (_, files, part, reason) => {
+    await using open = await surface(files);
+    await expect(clientOf(open).responses.create(asked({ type: "input_file", ...part }))).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(reason) as string,
+    });
+    expect(open.responder.requests).toEqual([]);
   });
 });
 

@@ -18,6 +18,7 @@ import {
 import type { ChannelPlugin } from "../../src/protocol/index.ts";
 import { createRouting } from "../../src/routing/index.ts";
 import type { Store } from "../../src/store/index.ts";
+import type { Understanding } from "../../src/understanding/index.ts";
 
 export interface TalkOptions {
   readonly store: Store;
@@ -33,6 +34,7 @@ export interface TalkOptions {
   readonly limits?: DeliveryDeps["limits"];
   readonly keepMedia?: KeepMedia;
   readonly transcribe?: Transcribe;
+  readonly understand?: Understanding["understand"];
   /** Whether an account can send at the moment. */
   readonly running?: (channel: string, accountId: string) => boolean;
   /** Whether an account receives at the moment. */
@@ -99,6 +101,7 @@ export async function openTalk(options: TalkOptions): Promise<Talk> {
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
     ...(options.keepMedia ? { keepMedia: options.keepMedia } : {}),
     ...(options.transcribe ? { transcribe: options.transcribe } : {}),
+    ...(options.understand ? { understand: options.understand } : {}),
   });
   // Where a process before left something, the test says when it goes on.
   const [left, begun] = await Promise.all([store.read("inbox.open", { limit: 1 }), store.read("turns.unfinished", {})]);

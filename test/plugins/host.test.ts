@@ -22,6 +22,7 @@ test("what a plugin registers is found by kind, with its owner", async () => {
       api.registerHttpHandler(() => false);
       api.registerChannel({ plugin: { id: "chan", gateway: { startAccount() {} } }, dock: { id: "chan" } });
       api.registerProvider({ id: "prov", label: "P", auth: [] });
+      api.registerMediaUnderstandingProvider({ id: "eyes", capabilities: ["image"], describeImage: async () => ({ text: "x" }) });
       api.registerCli(() => {}, { commands: ["one"] });
       api.registerService({ id: "svc", start() {} });
       api.session.state.registerSessionExtension({ namespace: "state", description: "d" });
@@ -38,6 +39,7 @@ test("what a plugin registers is found by kind, with its owner", async () => {
     hookNames: ["message_received", "mine"],
     channelIds: ["chan"],
     providerIds: ["prov"],
+    mediaProviders: ["mediaUnderstanding/eyes"],
     gatewayMethods: ["one.say"],
     cliCommands: ["one"],
     services: ["svc"],
@@ -48,6 +50,20 @@ test("what a plugin registers is found by kind, with its owner", async () => {
   expect(place.host.registries.gatewayMethods.get("one.say")).toMatchObject({ owner: { pluginId: "one", generation: 1 }, value: { access: "operator.read" } });
   expect([...place.mounted]).toEqual(["/one"]);
   expect(place.hooks.has("message_received")).toBe(true);
+});
+
+test("providers of media are registered in their slots and listed; those that nothing asks yet are named, one without an id is refused", async () => {
+  const slots = ["Speech", "RealtimeTranscription", "RealtimeVoice", "ImageGeneration", "VideoGeneration", "MusicGeneration"];
+  await using place = await openHost([
+    { id: "studio", code: slots.map((slot) => `api.register${slot}Provider({ id: "studio", label: "S" });`).join("\n") },
+    { id: "odd", code: `api.registerImageGenerationProvider({ label: "no id" }); api.registerImageGenerationProvider({ id: "studio" });` },
+  ]);
+  const listed = slots.map((slot) => `${slot.charAt(0).toLowerCase()}${slot.slice(1)}/studio`);
+  expect(statusOf(place, "studio")).toMatchObject({ status: "loaded", mediaProviders: listed });
+  expect(place.host.registries.mediaProviders.list().map(({ value }) => value.slot)).toHaveLength(slots.length);
+  const messages = place.messages().join("\n");
+  for (const name of listed) expect(messages).toContain(`the provider ${name} is registered and listed; this version does not ask it`);
+  expect(messages).toMatch(/api\.registerImageGenerationProvider: provider\.id/);
 });
 
 test("what this host does not have is not on the API, and what it tells is a copy", async () => {

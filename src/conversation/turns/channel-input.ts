@@ -21,6 +21,7 @@ import { type Inbound, inboundOf } from "../inbound.ts";
 import { messageContext } from "../intake/message-context.ts";
 import type { Item, Turn } from "../items.ts";
 import type { ConversationContext, ConversationDeps, KeptMedia } from "../ports.ts";
+import { knownFiles } from "./understood.ts";
 
 /** A message of the chat that was not for us. */
 interface HistoryLine {
@@ -310,6 +311,7 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const plugin = deps.channels.get(last.channel);
   const hasFiles = items.some(({ messages }) => messages.some(({ event }) => event.media?.length));
   const [history, files] = await Promise.all([isDirect ? [] : historyOf(deps.store, cfg, items[0].messages[0]), hasFiles ? filesOf(deps, turn) : NO_FILES]);
+  const known = await knownFiles(deps, turn, entry, files.kept);
   const inContext = items.map((item) => ({ item, ctx: messageContext(item.last) }));
   const newest = inContext.at(-1) ?? { item: main, ctx: messageContext(last) };
   // Of a plugin that reads messages by itself: it has what was not for us.
@@ -318,13 +320,13 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const message = messageText(inContext, newest, {
     cfg,
     history: [...history, ...reported],
-    mediaLines: files.lines,
+    mediaLines: [...files.lines, ...known.lines],
     summarised,
     // A channel that declares nothing is taken to know its messages by their ids.
     namesMessages: plugin === undefined || reply === true || reactions === true || edit === true || unsend === true,
     ...(typeof entry?.updatedAt === "number" ? { previousAt: entry.updatedAt } : {}),
   });
-  const images = files.kept.flatMap(({ image }) => (image ? [image] : []));
+  const { images } = known;
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking;
   const model = items.findLast((item) => item.hints?.model !== undefined)?.hints?.model;
   const settings = plugin && { plugin, cfg, log: deps.log };

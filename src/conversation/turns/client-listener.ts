@@ -13,6 +13,7 @@ import type { ClientRequest } from "../inbound.ts";
 import type { Item, Listener, Turn, TurnStream } from "../items.ts";
 import { mediaLine, summaryOf } from "./channel-input.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
+import { knownFiles } from "./understood.ts";
 
 /** What belongs to the answer of a client's run, for hooks and for rows in the outbox. */
 export function factsOf(item: Item, kind: OutgoingFacts["kind"]): OutgoingFacts {
@@ -205,7 +206,7 @@ async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, 
 }
 
 /** The messages as the agent gets them. */
-async function inputOf(turn: Turn): Promise<TurnInput> {
+async function inputOf(turn: Turn, entry: SessionEntry | undefined, deps: ConversationDeps): Promise<TurnInput> {
   const { main, items, summarised, inputs } = turn;
   const { id: runId, sessionKey, agentId, text, last } = main;
   const asked: ClientRequest = main.request ?? { inboxId: last.id, runId, sessionKey, agentId, message: text, channel: last.channel };
@@ -222,10 +223,11 @@ async function inputOf(turn: Turn): Promise<TurnInput> {
     owner = false,
     ...request
   } = asked;
-  const images = items.flatMap((item) => item.request?.images ?? []);
+  const attached = items.flatMap(({ request: of }) => (of?.images ?? []).map((image) => ({ mimeType: image.mimeType, image })));
+  const { images, lines } = await knownFiles(deps, turn, entry, [...attached, ...items.flatMap(({ request: of }) => of?.files ?? [])]);
   const many = items.length > 1 ? [`[${items.length} messages that came while you were busy]`] : [];
   const summary = summarised.length === 0 ? [] : [summaryOf(summarised)];
-  const message = [...summary, ...many, ...items.map(textWithFiles)].join("\n\n");
+  const message = [...summary, ...many, ...items.map(textWithFiles), ...lines].join("\n\n");
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking ?? request.thinking;
   const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model ?? request.model;
   return {
@@ -260,7 +262,7 @@ function emitWhole(run: { readonly runId: string; readonly sessionKey: string },
 }
 
 export const clientListener: Listener = {
-  input: inputOf,
+  input: (turn, entry, { deps }) => inputOf(turn, entry, deps),
   open: openStream,
   failureNotice: async () => [],
   async answer(turn, { reply: payloads, outcome, why, hooks }, context) {

@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
+import type { Documents } from "../../media/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { HealthReport } from "../health.ts";
 import type { FetchFile, Responder, ToolsPort } from "../ports.ts";
@@ -36,6 +37,8 @@ export interface HttpSurfaceDeps {
   readonly webhooks?: HookRoutesDeps["webhooks"];
   /** Without it images come only inside of requests. */
   readonly fetchFile?: FetchFile | undefined;
+  /** Without it files of requests are refused. */
+  readonly documents?: Documents | undefined;
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Handlers that look for their path themselves. Asked for what no route has; true: it has answered. It may not throw. */
   readonly unrouted?:

@@ -11,6 +11,7 @@ import {
   registerHttpHandler,
   registerHttpRoute,
   registerInternalHook,
+  mediaProviderMembers,
   registerProvider,
   registerService,
   registerSessionExtension,
@@ -95,6 +96,7 @@ function registering(parts: ApiParts): Members {
       parts.onService();
     },
     registerProvider: (provider) => registerProvider(binding, registries.providers, provider),
+    ...mediaProviderMembers(binding, registries.mediaProviders),
     registerCommand: (command) => registerCommand(binding, registries.commands, command),
     registerSessionExtension: (extension) => registerSessionExtension(binding, registries.sessionExtensions, extension),
     registerTrustedToolPolicy: (policy) => registerToolPolicy(binding, ports.policies, grants, policy),

@@ -19,6 +19,8 @@ export interface PluginStatus {
   readonly hookNames: readonly string[];
   readonly channelIds: readonly string[];
   readonly providerIds: readonly string[];
+  /** `imageGeneration/studio`. */
+  readonly mediaProviders: readonly string[];
   readonly gatewayMethods: readonly string[];
   readonly cliCommands: readonly string[];
   readonly services: readonly string[];
@@ -43,7 +45,17 @@ function registered(
   generation: Generation | undefined,
 ): Pick<
   PluginStatus,
-  "toolNames" | "hookNames" | "channelIds" | "providerIds" | "gatewayMethods" | "cliCommands" | "services" | "commands" | "httpHandlers" | "hookCount"
+  | "toolNames"
+  | "hookNames"
+  | "channelIds"
+  | "providerIds"
+  | "mediaProviders"
+  | "gatewayMethods"
+  | "cliCommands"
+  | "services"
+  | "commands"
+  | "httpHandlers"
+  | "hookCount"
 > {
   const names = (kind: Parameters<Generation["ledger"]["names"]>[0]): readonly string[] => generation?.ledger.names(kind) ?? [];
   return {
@@ -51,6 +63,7 @@ function registered(
     hookNames: [...new Set([...names("hook"), ...names("internal hook")])],
     channelIds: names("channel"),
     providerIds: names("provider"),
+    mediaProviders: names("media provider"),
     gatewayMethods: names("gateway method"),
     cliCommands: names("cli"),
     services: names("service"),

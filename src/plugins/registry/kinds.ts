@@ -71,6 +71,13 @@ export interface ProviderRegistration {
   readonly provider: Readonly<Record<string, unknown>>;
 }
 
+/** What a provider of media is for. */
+export type MediaSlot = "speech" | "realtimeTranscription" | "realtimeVoice" | "mediaUnderstanding" | "imageGeneration" | "videoGeneration" | "musicGeneration";
+
+export interface MediaProviderRegistration extends ProviderRegistration {
+  readonly slot: MediaSlot;
+}
+
 export interface CliRegistration {
   readonly commands: readonly string[];
   readonly descriptors: readonly Readonly<Record<string, unknown>>[];

@@ -13,6 +13,7 @@ export type RegistrationKind =
   | "gateway method"
   | "channel"
   | "provider"
+  | "media provider"
   | "cli"
   | "service"
   | "session extension"
@@ -29,6 +30,7 @@ export const LIMITS: Readonly<Record<RegistrationKind, number>> = {
   "gateway method": 200,
   channel: 50,
   provider: 100,
+  "media provider": 100,
   cli: 50,
   service: 50,
   "session extension": 50,

@@ -13,7 +13,7 @@ const isPlain = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
 
 /** A copy whose functions run as the plugin, with the objects they stood on as `this`. Instances of classes are left as they are. */
-function bindParts(scope: Runner, parts: Fields, what: string, depth = PART_DEPTH): Fields {
+export function bindParts(scope: Runner, parts: Fields, what: string, depth = PART_DEPTH): Fields {
   const bound = Object.entries(parts).map(([name, part]): readonly [string, unknown] => {
     if (isFunction(part)) return [name, scope.bind(part.bind(parts), `${what} ${name}`)];
     return [name, depth > 1 && isPlain(part) ? bindParts(scope, part, `${what} ${name}`, depth - 1) : part];

@@ -4,6 +4,7 @@ import type {
   CliRegistration,
   CommandRegistration,
   HttpHandler,
+  MediaProviderRegistration,
   MethodRegistration,
   ProviderRegistration,
   RouteRegistration,
@@ -20,6 +21,7 @@ export interface Registries {
   readonly commands: Table<CommandRegistration>;
   readonly channels: Table<ChannelRegistration>;
   readonly providers: Table<ProviderRegistration>;
+  readonly mediaProviders: Table<MediaProviderRegistration>;
   readonly gatewayMethods: Table<MethodRegistration>;
   readonly httpRoutes: Table<RouteRegistration>;
   readonly httpHandlers: Table<HttpHandler>;
@@ -34,6 +36,7 @@ export function createRegistries({ coreMethod, coreTool }: Pick<RegistryPorts, "
     commands: createTable({ kind: "command", reserved: reservedCommand }),
     channels: createTable({ kind: "channel" }),
     providers: createTable({ kind: "provider" }),
+    mediaProviders: createTable({ kind: "media provider" }),
     gatewayMethods: createTable({ kind: "gateway method", reserved: coreMethod }),
     httpRoutes: createTable({ kind: "http route" }),
     httpHandlers: createTable({ kind: "http handler" }),

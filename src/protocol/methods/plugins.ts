@@ -46,6 +46,7 @@ const Plugin = open({
   hookNames: texts(),
   channelIds: texts(),
   providerIds: texts(),
+  mediaProviders: maybe(texts()),
   gatewayMethods: texts(),
   cliCommands: texts(),
   services: texts(),

@@ -74,6 +74,7 @@ function registeredFacts({ manifest }: PluginEntry, running: RunningPlugin | und
     ["hooks", running.hookNames],
     ["chat", running.commands.map((name) => `/${name}`)],
     ["methods", running.gatewayMethods],
+    ["media", running.mediaProviders ?? []],
     ["services", running.services],
     ["commands", running.cliCommands.map((names) => `openclaw ${names}`)],
     ["running", [`generation ${running.generation}`]],

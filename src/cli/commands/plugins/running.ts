@@ -33,6 +33,7 @@ const REGISTERED = [
   "hookNames",
   "channelIds",
   "providerIds",
+  "mediaProviders",
   "gatewayMethods",
   "cliCommands",
   "services",

@@ -1,6 +1,7 @@
 import type { ToolSchema } from "../../../protocol/index.ts";
 import { isRecord } from "../../../base/records.ts";
 import { positive, temperatureOf } from "./fields.ts";
+import type { FileSource } from "./file-sources.ts";
 import type { ImageSource } from "./images.ts";
 import { invalid, unsupported } from "./refusal.ts";
 
@@ -64,6 +65,7 @@ export interface Turn {
   readonly role: "user" | "assistant" | "tool";
   readonly text: string;
   readonly images?: readonly ImageSource[];
+  readonly files?: readonly FileSource[];
 }
 
 /** What a run needs of such a conversation. */
@@ -72,6 +74,7 @@ export interface Conversation {
   readonly systemPrompt?: string;
   /** Of the last message of a user. */
   readonly images?: readonly ImageSource[];
+  readonly files?: readonly FileSource[];
 }
 
 /** What a request asks of a run besides. */
@@ -96,11 +99,12 @@ export function parseSettings(body: Readonly<Record<string, unknown>>, system: s
 
 const SPEAKER: Readonly<Record<Turn["role"], string>> = { user: "User", assistant: "Assistant", tool: "Tool result" };
 
-const spoken = ({ role, text, images = [] }: Turn): string => `${SPEAKER[role]}: ${[text, ...images.map(() => "[image]")].filter(Boolean).join(" ")}`;
+const spoken = ({ role, text, images = [], files = [] }: Turn): string =>
+  `${SPEAKER[role]}: ${[text, ...images.map(() => "[image]"), ...files.map(() => "[file]")].filter(Boolean).join(" ")}`;
 
 /** The last message of a user or tool is the one to answer; earlier ones are passed as text. Undefined when there is none. */
 export function composeConversation(turns: readonly Turn[], system: readonly string[]): Conversation | undefined {
-  const said = turns.filter((turn) => turn.text.trim() !== "" || turn.images?.length);
+  const said = turns.filter((turn) => turn.text.trim() !== "" || turn.images?.length || turn.files?.length);
   const at = said.findLastIndex((turn) => turn.role !== "assistant");
   const current = said[at];
   if (current === undefined) return undefined;
@@ -108,6 +112,11 @@ export function composeConversation(turns: readonly Turn[], system: readonly str
   const systemPrompt = system.filter((text) => text.trim() !== "").join("\n\n");
   const message =
     history.length === 0 ? current.text : `[Earlier in this conversation]\n${history.map(spoken).join("\n")}\n\n[The message to answer]\n${spoken(current)}`;
-  const images = said.findLast((turn) => turn.role === "user")?.images ?? [];
-  return { message, ...(systemPrompt === "" ? {} : { systemPrompt }), ...(images.length === 0 ? {} : { images }) };
+  const { images = [], files = [] } = said.findLast((turn) => turn.role === "user") ?? {};
+  return {
+    message,
+    ...(systemPrompt === "" ? {} : { systemPrompt }),
+    ...(images.length === 0 ? {} : { images }),
+    ...(files.length === 0 ? {} : { files }),
+  };
 }

@@ -26,7 +26,7 @@ export function imageAt(address: string, at: string): ImageSource {
 }
 
 /** `*.example.com` stands for everything below it. */
-function isListed(hostname: string, list: readonly string[]): boolean {
+export function isListed(hostname: string, list: readonly string[]): boolean {
   const host = hostname.toLowerCase();
   return list.some((entry) => {
     const wanted = entry.trim().toLowerCase();

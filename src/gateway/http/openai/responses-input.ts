@@ -1,8 +1,9 @@
 import { composeConversation, parseSettings, type Conversation, type RunSettings, type Turn } from "./conversation.ts";
 import { isRecord } from "../../../base/records.ts";
 import { optional } from "./fields.ts";
+import { fileAt, type FileSource } from "./file-sources.ts";
 import { imageAt, type ImageSource } from "./images.ts";
-import { invalid, unsupported } from "./refusal.ts";
+import { invalid } from "./refusal.ts";
 
 export interface ResponsesInput {
   readonly model: string;
@@ -25,6 +26,7 @@ const PART_KEYS: Readonly<Record<string, readonly string[]>> = {
   output_text: ["type", "text", "annotations", "logprobs"],
   refusal: ["type", "refusal"],
   input_image: ["type", "image_url", "detail", "file_id", "source"],
+  input_file: ["type", "file_data", "file_url", "file_id", "filename", "detail", "source"],
 };
 const ITEM_KEYS: Readonly<Record<string, readonly string[]>> = {
   message: ["type", "role", "content", "id", "status", "phase"],
@@ -48,7 +50,6 @@ function stringField(value: Fields, name: string, at: string): string {
 function partText(part: unknown, at: string): string {
   if (!isRecord(part)) throw invalid(`${at} must be an object with a type`, at);
   const type = part["type"];
-  if (type === "input_file") throw unsupported("files", at);
   if (typeof type !== "string" || !Object.hasOwn(PART_KEYS, type)) throw invalid(`${at}.type must be input_text, output_text, input_image or input_file`, at);
   checkKeys(part, PART_KEYS[type], at);
   return stringField(part, type === "refusal" ? "refusal" : "text", at);
@@ -67,21 +68,31 @@ function imageOf(part: unknown, at: string): ImageSource | undefined {
   throw invalid(`${at} must have an image_url or a source`, at);
 }
 
+function fileOf(part: unknown, at: string): FileSource | undefined {
+  if (!isRecord(part) || part["type"] !== "input_file") return undefined;
+  checkKeys(part, PART_KEYS["input_file"], at);
+  return fileAt(part, at);
+}
+
 interface Content {
   readonly text: string;
   readonly images: readonly ImageSource[];
+  readonly files: readonly FileSource[];
 }
 
 function contentOf(content: unknown, at: string): Content {
-  if (typeof content === "string") return { text: content, images: [] };
+  if (typeof content === "string") return { text: content, images: [], files: [] };
   if (!Array.isArray(content)) throw invalid(`${at} must be a string or a list of parts`, at);
   const images: ImageSource[] = [];
+  const files: FileSource[] = [];
   const texts = content.flatMap((part, index) => {
     const image = imageOf(part, `${at}[${index}]`);
+    const file = fileOf(part, `${at}[${index}]`);
     if (image) images.push(image);
-    return image ? [] : [partText(part, `${at}[${index}]`)];
+    if (file) files.push(file);
+    return image || file ? [] : [partText(part, `${at}[${index}]`)];
   });
-  return { text: texts.join("\n"), images };
+  return { text: texts.join("\n"), images, files };
 }
 
 /** Sorts one item of `input` into the conversation or the system prompt. */
@@ -92,11 +103,11 @@ function takeItem(item: unknown, at: string, turns: Turn[], system: string[]): v
   checkKeys(item, ITEM_KEYS[type], at);
   switch (type) {
     case "message": {
-      const { text, images } = contentOf(item["content"], `${at}.content`);
+      const { text, images, files } = contentOf(item["content"], `${at}.content`);
       const role = item["role"];
-      if (images.length > 0 && role !== "user") throw invalid(`${at}: only messages of a user have images`, at);
+      if (images.length + files.length > 0 && role !== "user") throw invalid(`${at}: only messages of a user have images and files`, at);
       if (role === "system" || role === "developer") system.push(text);
-      else if (role === "user" || role === "assistant") turns.push({ role, text, images });
+      else if (role === "user" || role === "assistant") turns.push({ role, text, images, files });
       else throw invalid(`${at}.role must be system, developer, user or assistant`, at);
       return;
     }

@@ -2,9 +2,11 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Ids } from "../../../base/ids.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import type { Config } from "../../../config/index.ts";
+import type { Documents } from "../../../media/index.ts";
 import type { HealthReport } from "../../health.ts";
 import type { Responder, RunOutcome } from "../../ports.ts";
 import { turnLimitMs } from "../../../sessions/index.ts";
+import type { ImageContent } from "../../../protocol/index.ts";
 import { checkSendPolicy, cleanMessage, type SendPolicyDeps } from "../../methods/chat/incoming.ts";
 import { apiErrorOfRun, INTERNAL, timedOut } from "../failures.ts";
 import { isReady } from "../../health.ts";
@@ -22,6 +24,7 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly fetchFile?: ImageDeps["fetchFile"];
+  readonly documents?: Documents | undefined;
 }
 
 /** What the answer is when an agent has nothing to say. */
@@ -39,6 +42,20 @@ export interface RunWatcher {
 
 /** A run that ended with an answer: whole, or stopped early. */
 export type Answer = Exclude<RunOutcome, { readonly status: "error" }>;
+
+/** The message with the text of its files, and its images. */
+async function withFiles(
+  deps: ApiDeps,
+  { message, images: sources = [], files = [] }: Conversation,
+  signal: AbortSignal,
+): Promise<{ readonly message: string; readonly images?: readonly ImageContent[] }> {
+  const images = sources.length === 0 ? [] : await loadImages(sources, signal, deps);
+  if (files.length === 0) return { message, ...(images.length === 0 ? {} : { images }) };
+  const { loadFiles } = await import("./files.ts");
+  const loaded = await loadFiles(files, sources.filter((source) => "url" in source).length, signal, deps);
+  const all = [...images, ...loaded.images];
+  return { message: [message, ...loaded.blocks].filter(Boolean).join("\n\n"), ...(all.length === 0 ? {} : { images: all }) };
+}
 
 /**
  * Runs a message and resolves with its answer. Undefined: the caller left. Throws `RequestRefused` with the reason when the run failed,
@@ -64,9 +81,9 @@ export async function runMessage(
       retryAfterMs: 1000,
     });
 
-  const { message, systemPrompt, images: sources = [] } = asked.conversation;
+  const { systemPrompt } = asked.conversation;
   await checkSendPolicy(sessionKey, CHANNEL, deps);
-  const images = sources.length === 0 ? {} : { images: await loadImages(sources, signal, deps) };
+  const { message, ...images } = await withFiles(deps, asked.conversation, signal);
   const early: string[] = [];
   let started = false;
   let joined = false;

@@ -99,6 +99,31 @@ export interface MemoryCapability {
 }
 
 /** Members that only some hosts have: plugins look whether they are there. */
+/** A provider of media; its other members depend on what it is for. */
+export interface MediaProvider {
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+/** A file to describe. */
+export interface MediaDescriptionRequest {
+  readonly buffer: Buffer;
+  readonly fileName: string;
+  readonly mime: string;
+  readonly provider: string;
+  readonly model?: string;
+  readonly prompt: string;
+  readonly maxTokens: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface MediaUnderstandingProvider extends MediaProvider {
+  readonly capabilities?: readonly ("image" | "audio" | "video")[];
+  describeImage?(request: MediaDescriptionRequest): Promise<{ text: string }>;
+  describeVideo?(request: MediaDescriptionRequest): Promise<{ text: string }>;
+}
+
 export interface OptionalPluginApi {
   registerMemoryCapability?(capability: MemoryCapability): void;
   registerMemoryRuntime?(runtime: unknown): void;
@@ -137,6 +162,15 @@ export interface OpenClawPluginApi extends OptionalPluginApi {
   registerCli(registrar: OpenClawPluginCliRegistrar, options?: OpenClawPluginCliOptions): void;
   registerService(service: OpenClawPluginService): void;
   registerProvider(provider: ProviderPlugin): void;
+  /** Describes pictures and films where `tools.media` names its id. */
+  registerMediaUnderstandingProvider(provider: MediaUnderstandingProvider): void;
+  /** Registered and listed; this version does not ask them. */
+  registerSpeechProvider(provider: MediaProvider): void;
+  registerRealtimeTranscriptionProvider(provider: MediaProvider): void;
+  registerRealtimeVoiceProvider(provider: MediaProvider): void;
+  registerImageGenerationProvider(provider: MediaProvider): void;
+  registerVideoGenerationProvider(provider: MediaProvider): void;
+  registerMusicGenerationProvider(provider: MediaProvider): void;
   registerCommand(command: OpenClawPluginCommandDefinition): void;
   registerSessionExtension(extension: SessionExtension): void;
   enqueueNextTurnInjection(injection: NextTurnInjection): Promise<{ enqueued: boolean; id?: string }>;

@@ -2,6 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { AddressLookup } from "../../../base/guarded-fetch.ts";
 import type { HostPolicy } from "../../../base/host-rules.ts";
 import type { OpenClawConfig, SecretInput } from "../../../config/index.ts";
+import type { Documents } from "../../../media/index.ts";
 import type { MarkUntrusted } from "../../untrusted/mark.ts";
 
 /** Base addresses of services; the public ones where absent. */
@@ -17,6 +18,8 @@ export interface WebToolsDeps {
   readonly clock: Clock;
   readonly config: () => OpenClawConfig;
   readonly mark: MarkUntrusted;
+  /** Without it PDFs and office files are not shown. */
+  readonly documents?: Documents;
   /** A key by the name of its environment variable: `BRAVE_API_KEY`, `PERPLEXITY_API_KEY`, `OPENROUTER_API_KEY`, `XAI_API_KEY`, `FIRECRAWL_API_KEY`. */
   readonly secret: (name: string) => string | undefined | Promise<string | undefined>;
   /** A key that the configuration gives or says where to find; `path` is where it stands there. Without it only plain texts are keys. */

@@ -1,13 +1,15 @@
 import { looksBinary } from "../../../base/binary.ts";
 import { formatBytes } from "../../../base/text.ts";
+import { documentKind, type Documents } from "../../../media/index.ts";
 import type { ExtractMode } from "./settings.ts";
 
-export type Extractor = "cf-markdown" | "readability" | "firecrawl" | "json" | "raw";
+export type Extractor = "cf-markdown" | "readability" | "firecrawl" | "json" | "document" | "raw";
 
 export interface Extracted {
   readonly text: string;
   readonly title?: string | undefined;
   readonly extractor: Extractor;
+  readonly warning?: string | undefined;
 }
 
 export interface Fetched {
@@ -17,6 +19,22 @@ export interface Fetched {
 }
 
 const MAX_TITLE_CHARS = 300;
+const MAX_PAGES = 200;
+
+/** Whether an answer is a PDF or an office file, by its type and, once there, its content. */
+export function isDocument(contentType: string | undefined, bytes?: Uint8Array): boolean {
+  const kind = documentKind(mimeOf(contentType), bytes);
+  return kind === "pdf" || kind === "office";
+}
+
+/** The text of a PDF or office file. Throws with the reason when it cannot be read. */
+export async function extractDocument({ bytes, contentType }: Fetched, documents: Documents, maxChars: number, signal: AbortSignal): Promise<Extracted> {
+  const read = await documents.read({ data: bytes, mimeType: mimeOf(contentType) }, { maxChars, maxPages: MAX_PAGES }, signal);
+  const { pages, pagesRead } = read;
+  const warning = pages !== undefined && pagesRead !== undefined && pagesRead < pages ? `Only the first ${pagesRead} of ${pages} pages were read.` : undefined;
+  const text = read.text === "" ? "[the document has no text; it may be scanned]" : read.text;
+  return { text, title: titleOf(read.title), extractor: "document", warning };
+}
 
 /** `text/html` of `text/HTML; charset=…`; what is no type is octets. */
 export function mimeOf(contentType: string | undefined): string {

@@ -1,11 +1,12 @@
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { guardedFetch } from "../../../base/guarded-fetch.ts";
+import { formatBytes } from "../../../base/text.ts";
 import { defineTool } from "../../declaration.ts";
 import { jsonOutcome } from "../../tool.ts";
 import { markWithin } from "../../untrusted/mark.ts";
 import { createAnswers } from "./answers.ts";
 import type { WebToolsDeps } from "./deps.ts";
-import { extract, mimeOf, type Extracted } from "./extract.ts";
+import { extract, extractDocument, isDocument, mimeOf, type Extracted, type Fetched } from "./extract.ts";
 import { isRefusal, webFailure } from "./failure.ts";
 import { fetchSettings, type ExtractMode, type FetchSettings } from "./settings.ts";
 
@@ -23,7 +24,6 @@ interface Found extends Extracted {
   readonly finalUrl: string;
   readonly status: number;
   readonly contentType: string;
-  readonly warning?: string | undefined;
 }
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -126,19 +126,40 @@ async function direct(deps: WebToolsDeps, settings: FetchSettings, wanted: Wante
     policy: network?.policy,
     lookup: network?.lookup,
   });
-  const { bytes, truncated } = await answer.read(settings.maxResponseBytes);
+  const limit = isDocument(answer.header("content-type")) ? settings.maxDocumentBytes : settings.maxResponseBytes;
+  const { bytes, truncated } = await answer.read(limit);
   const fetched = { bytes, contentType: answer.header("content-type"), url: answer.url };
   const contentType = mimeOf(fetched.contentType);
   if (answer.status < 200 || answer.status > 299) {
     const detail = (await extract(fetched, "text"))?.text.trim().slice(0, MAX_DETAIL_CHARS) || answer.statusText;
     throw new AppError("UNAVAILABLE", `Web fetch failed (${answer.status}): ${markWithin(mark, detail, { source: NAME }, MAX_DETAIL_CHARS).text}`);
   }
+  const readable = await readableOf(deps, settings, wanted, fetched, truncated);
+  if (readable) return { ...readable, finalUrl: answer.url, status: answer.status, contentType };
   const isPage = contentType === "text/html" || contentType === "application/xhtml+xml";
   const found = isPage && !settings.readability ? undefined : await extract(fetched, wanted.mode);
   if (!found)
     throw new AppError("UNAVAILABLE", `Web fetch extraction failed: ${settings.readability ? "the page has no readable text" : "readability is off"}`);
-  const warning = truncated ? `Response body truncated after ${settings.maxResponseBytes} bytes.` : undefined;
+  const warning = truncated ? `Response body truncated after ${limit} bytes.` : undefined;
   return { ...found, finalUrl: answer.url, status: answer.status, contentType, warning };
+}
+
+/** What a PDF or office file says; undefined when it is none. */
+async function readableOf(
+  { documents }: WebToolsDeps,
+  { maxCharsCap, maxDocumentBytes }: FetchSettings,
+  { signal }: Wanted,
+  fetched: Fetched,
+  truncated: boolean,
+): Promise<Extracted | undefined> {
+  if (!documents || !isDocument(fetched.contentType, fetched.bytes)) return undefined;
+  if (truncated) throw new AppError("UNAVAILABLE", `Web fetch extraction failed: the document has more than ${formatBytes(maxDocumentBytes)}`);
+  try {
+    return await extractDocument(fetched, documents, maxCharsCap, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new AppError("UNAVAILABLE", `Web fetch extraction failed: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 async function scraped(deps: WebToolsDeps, { firecrawl }: FetchSettings, wanted: Wanted, why: unknown): Promise<Found> {

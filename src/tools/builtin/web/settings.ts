@@ -15,6 +15,8 @@ export interface FetchSettings {
   readonly userAgent: string;
   readonly readability: boolean;
   readonly maxResponseBytes: number;
+  /** Of a PDF or office file, which cannot be read in part. */
+  readonly maxDocumentBytes: number;
   readonly firecrawl: FirecrawlSettings;
 }
 
@@ -66,6 +68,7 @@ export function fetchSettings(config: OpenClawConfig): FetchSettings {
     maxRedirects: amount(given["maxRedirects"]) ?? 3,
     userAgent: text(given["userAgent"]) ?? USER_AGENT,
     readability: given["readability"] !== false,
+    maxDocumentBytes: Math.max(Math.min(positive(given["maxResponseBytes"]) ?? MOST_BYTES, MOST_BYTES), LEAST_BYTES),
     maxResponseBytes: Math.min(Math.max(positive(given["maxResponseBytes"]) ?? DEFAULT_BYTES, LEAST_BYTES), MOST_BYTES),
     firecrawl: {
       enabled: firecrawl["enabled"] !== false,

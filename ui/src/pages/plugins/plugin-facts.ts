@@ -18,6 +18,7 @@ export function registeredBy(plugin: Plugin): readonly Registered[] {
     { kind: "Hooks", names: plugin.hookNames },
     { kind: "Channels", names: plugin.channelIds },
     { kind: "Model providers", names: plugin.providerIds },
+    { kind: "Media providers", names: plugin.mediaProviders ?? [] },
     { kind: "Chat commands", names: plugin.commands.map((name) => (name.startsWith("/") ? name : `/${name}`)) },
     { kind: "Gateway methods", names: plugin.gatewayMethods },
     { kind: "Command line", names: plugin.cliCommands },

@@ -33,12 +33,7 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     env: "MATTERMOST_BOT_TOKEN",
     inputs: ["botToken", "token"],
     label: "Bot token",
-    steps: [
-      "A system admin turns on bot accounts: System Console > Integrations > Bot Accounts",
-      "In Mattermost open Integrations > Bot Accounts and choose Add Bot Account",
-      "Copy the token; it is shown only once",
-      "Add the bot to the team and to the channels it should read",
-    ],
+    whenRefused: "In Mattermost, Integrations > Bot Accounts, make a new token for the bot, and set channels.mattermost.botToken",
     check: (token) => (/\s/.test(token) ? "a token has no spaces in it" : undefined),
   },
   {

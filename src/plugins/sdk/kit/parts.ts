@@ -251,7 +251,7 @@ function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: Channe
             {
               kind: "auth" as const,
               message: `${label} does not accept the ${spec.credentials[0]?.label.toLowerCase() ?? "credentials"}`,
-              fix: spec.credentials[0]?.steps?.at(-1) ?? `Set channels.${channel} again`,
+              fix: spec.credentials[0]?.whenRefused ?? spec.credentials[0]?.steps?.at(-1) ?? `Set channels.${channel} again`,
             },
           ]
         : []),

@@ -19,6 +19,7 @@ import {
   textOf,
   type Transport,
   type Waiting,
+  voiceNotePrograms,
 } from "openclaw/plugin-sdk/channel-kit";
 import { convertMarkdownTables } from "openclaw/plugin-sdk/text-chunking";
 import { bareId, createReader, CREDENTIALS, type DiscordAccount, isName, layersOf } from "./account.ts";
@@ -246,6 +247,8 @@ function partsOf(accounts: Accounts, reader: ReturnType<typeof createReader>) {
     probe: (account: DiscordAccount, timeoutMs: number) => probe(accounts.rest(account), timeoutMs),
     who: ({ bot }: DiscordProbe) => bot?.username,
     issues: ownIssues,
+    programs: voiceNotePrograms,
+    groupsLetIn: true,
     warnings(account: DiscordAccount): string[] {
       const outside = (account.approvers ?? []).filter((id) => !account.allowFrom.includes(id));
       const isOpen = account.dmPolicy === "pairing" || account.allowFrom.includes("*");

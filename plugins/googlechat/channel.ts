@@ -200,6 +200,11 @@ function partsOf({ accounts, clients, sender }: Deps) {
         await clients.of(account).check();
         return {};
       }),
+    groupsLetIn: true,
+    webhook({ audienceType, audience, webhookPath: path, webhookUrl }: GoogleChatAccount) {
+      if (webhookUrl !== undefined) return { url: webhookUrl, path, setting: "channels.googlechat.webhookUrl" };
+      return audienceType === "app-url" ? { url: audience, path, setting: "channels.googlechat.audience" } : undefined;
+    },
     describe: ({ audienceType, audience, webhookPath, webhookUrl }: GoogleChatAccount) => ({ audienceType, audience, webhookPath, webhookUrl }),
     async notifyApproval({ cfg, id }: { cfg: HostConfig; id: string }) {
       await send(sender(cfg), { cfg, to: userEntry(id), text: PAIRING_APPROVED_MESSAGE });

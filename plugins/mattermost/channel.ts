@@ -227,6 +227,10 @@ function partsOf({ accounts, clients, sender }: Deps) {
     isName: (entry: string) => entry !== "*" && !ID.test(entry),
     nameAdvice: "Use user ids (26 letters and digits); /whoami shows one, `openclaw channels resolve --channel mattermost @name` another's",
     probe: (account: MattermostAccount): Promise<Probe> => runProbe(async () => ({ bot: await clients.of(account).login() })),
+    webhook: ({ callbackUrl, callbackPath }: MattermostAccount) =>
+      callbackUrl === undefined
+        ? undefined
+        : { url: callbackUrl, path: URL.parse(callbackUrl)?.pathname ?? callbackPath, setting: "channels.mattermost.interactions.callbackBaseUrl" },
     describe: ({ baseUrl }: MattermostAccount) => ({ baseUrl }),
     warnings: ({ baseUrl }: MattermostAccount) =>
       /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl)

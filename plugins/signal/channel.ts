@@ -280,6 +280,16 @@ function partsOf({ accounts, clients, sender }: Deps) {
         return { bot: await api.self(signal), mode: api.form };
       }),
     staleAfterMs: 120_000,
+    programs: ({ program }: SignalAccount) =>
+      program
+        ? [
+            {
+              command: program.cliPath,
+              without: "the gateway cannot start it, so nothing is received or sent",
+              install: "Install signal-cli (https://github.com/AsamK/signal-cli), or set channels.signal.cliPath or channels.signal.httpUrl",
+            },
+          ]
+        : [],
     describe: ({ baseUrl, program }: SignalAccount) => ({ baseUrl, ...(program ? { cliPath: program.cliPath } : {}) }),
     warnings: ({ baseUrl, program }: SignalAccount) =>
       program === undefined && /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl)

@@ -62,6 +62,8 @@ export {
   type OutgoingFiles,
   unseen,
 } from "../kit/outgoing.ts";
+export type { ChannelFinding } from "../../../protocol/index.ts";
+export { type ChannelProgram, type ChannelRulesSpec, type ChannelWebhook, voiceNotePrograms } from "../kit/rules.ts";
 export { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, createChannelParts, runProbe } from "../kit/parts.ts";
 export { createEditedPreview, type EditedPreviewDeps } from "../kit/preview.ts";
 export { endLeftover, type Program, type ProgramExit, type ProgramOptions, startProgram } from "../kit/program.ts";

@@ -34,7 +34,7 @@ import { chunk } from "./send/chunk.ts";
 import { componentsOf } from "./send/components.ts";
 import { fetchFile, sendMedia } from "./send/media.ts";
 import { channelOf, dataOf, parseTarget } from "./send/sender.ts";
-import { editPreview, MAX_POLL_OPTIONS, MAX_TEXT, openPreview, PREVIEW, sendPoll, sendText } from "./send/text.ts";
+import { editPreview, MAX_POLL_OPTIONS, MAX_TEXT, NONCE_MS, openPreview, PREVIEW, sendPoll, sendText } from "./send/text.ts";
 import { audit, type DiscordProbe, ownIssues, probe } from "./status.ts";
 
 export interface DiscordPluginOptions {
@@ -50,8 +50,6 @@ export interface DiscordPluginOptions {
 export interface DiscordChannel extends ChannelPlugin<DiscordAccount, DiscordProbe, object>, Disposable {}
 
 const TYPING_REFRESH_MS = 8000;
-/** Discord remembers nonces for "a few minutes". */
-const NONCE_MS = 60_000;
 const MAX_DIRECTS = 200;
 const POSITION_MS = 7 * 24 * 3_600_000;
 

@@ -23,6 +23,9 @@ export interface MattermostAccount extends ChannelAccount {
   /** Where Mattermost reports pressed buttons. */
   readonly callbackUrl: string | undefined;
   readonly callbackPath: string;
+  /** Where Mattermost reports slash commands. */
+  readonly commandUrl: string | undefined;
+  readonly commandPath: string;
 }
 
 const isAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
@@ -66,6 +69,7 @@ export function createAccounts(): AccountReader<MattermostAccount> {
       const prefixes = textsOf(config["oncharPrefixes"]).filter(Boolean);
       const callbackBase = textOf(fieldsOf(config["interactions"])?.["callbackBaseUrl"])?.replace(/\/+$/, "");
       const callbackPath = `/mattermost/interactions/${accountId}`;
+      const commandPath = `/mattermost/commands/${accountId}`;
       return {
         ...account,
         token: credentials["botToken"] ?? "",
@@ -74,6 +78,8 @@ export function createAccounts(): AccountReader<MattermostAccount> {
         streamMode: choiceOf(config["streamMode"], ["off", "partial"], "partial"),
         callbackUrl: callbackBase === undefined ? undefined : `${callbackBase}${callbackPath}`,
         callbackPath,
+        commandUrl: callbackBase === undefined ? undefined : `${callbackBase}${commandPath}`,
+        commandPath,
       };
     },
   });

@@ -13,7 +13,7 @@ export {
   readSecret,
   rulesOf,
 } from "../kit/accounts.ts";
-export { type ActionSpec, type ActionsSpec, chatParam, createActions, messageParam } from "../kit/actions.ts";
+export { type ActionSpec, type ActionsSpec, chatParam, createActions, editedText, messageParam, reactionParam } from "../kit/actions.ts";
 export { type ChannelDescription, defineChannel } from "../kit/channel.ts";
 export { type Cache, type Clients, type ClientsSpec, createCache, createClients, createRecent, type Recent } from "../kit/clients.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
@@ -81,3 +81,4 @@ export {
   type WebhookOptions,
   type WebhookRequest,
 } from "../kit/webhook.ts";
+export { equalSecrets } from "../../../base/equal-secrets.ts";

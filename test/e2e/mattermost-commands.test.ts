@@ -9,7 +9,7 @@ const PATIENCE = { timeout: 20_000, interval: 50 };
 test("a registered command is answered in its channel; one with a wrong token, or of a stranger, is not", async () => {
   await using chat = await startMattermost();
   const [owner, stranger] = [chat.person({ username: "olive" }), chat.person({ username: "mallory" })];
-  const room = chat.channel({ name: "town-square", members: [owner, stranger] });
+  const square = chat.channel({ name: "town-square", members: [owner, stranger] });
   const lonely = chat.direct(owner);
   const section = {
     enabled: true,
@@ -25,10 +25,10 @@ test("a registered command is answered in its channel; one with a wrong token, o
   await using gateway = await startLabGateway({ sections: { channels: { mattermost: section } } });
   await expect.poll(() => [...chat.commands.values()].map(({ trigger }) => trigger), PATIENCE).toContain("oc_whoami");
   const proxied = { [PUBLIC]: gateway.url.replace(/^ws/, "http") };
-  expect((await chat.call(owner, room, "/oc_whoami", { proxied, token: "forged" })).status).toBe(401);
-  expect((await chat.call(stranger, room, "/oc_whoami", { proxied })).status).toBe(200);
-  expect((await chat.call(owner, room, "/oc_whoami", { proxied })).status).toBe(200);
-  const answers = () => chat.posts(room).filter(({ user_id: by }) => by === chat.bot.id);
+  expect((await chat.call(owner, square, "/oc_whoami", { proxied, token: "forged" })).status).toBe(401);
+  expect((await chat.call(stranger, square, "/oc_whoami", { proxied })).status).toBe(200);
+  expect((await chat.call(owner, square, "/oc_whoami", { proxied })).status).toBe(200);
+  const answers = () => chat.posts(square).filter(({ user_id: by }) => by === chat.bot.id);
   await expect.poll(() => answers().map(({ message }) => message), PATIENCE).toEqual([expect.stringContaining(owner.id)]);
   expect(chat.posts(lonely)).toEqual([]);
 });

@@ -176,7 +176,7 @@ export async function startMattermost(): Promise<FakeMattermost> {
     return { status: response.status, body: text.startsWith("{") ? (JSON.parse(text) as unknown) : text };
   }
 
-  /** Somebody uses a slash command; the server posts it to its address as a form. */
+  /** A user calls a slash command; the server posts it to its address as a form. */
   async function call(
     user: User,
     channel: Channel,

@@ -49,7 +49,7 @@ async function bareTrips(server: NonNullable<ChannelLab["server"]>, calls: reado
   const started = performance.now();
   for (const { method, path, query, headers, body } of calls) {
     const { connection: _connection, host: _host, "transfer-encoding": _encoding, ...kept } = headers;
-    const search = query.size > 0 ? `?${query}` : "";
+    const search = query.size > 0 ? `?${query.toString()}` : "";
     const asked = request(`${server.url}${path}${search}`, { method, agent, headers: { ...kept, "content-length": body.length } });
     asked.end(body);
     const [response] = (await once(asked, "response")) as [IncomingMessage];

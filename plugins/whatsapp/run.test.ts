@@ -310,7 +310,7 @@ test("votes in a poll of ours are notices with the options by name; a forged one
   const { messageId: id } = await channel.outbound!.sendPoll!({ cfg: lab.cfg, to: bob.pn, poll: { question: "Tea?", options: ["yes", "no"] } });
   await expect.poll(() => whatsapp.world.seen.length, PATIENCE).toBeGreaterThan(0);
   const { message } = whatsapp.world.seen.at(-1)!;
-  const poll = { id: id!, secret: message.messageContextInfo!.messageSecret!, creator: whatsapp.me.pn, voter: bob.pn };
+  const poll = { id, secret: message.messageContextInfo!.messageSecret!, creator: whatsapp.me.pn, voter: bob.pn };
   const send = (vote: proto.Message.IPollEncValue) =>
     whatsapp.deliver({ from: bob, message: { pollUpdateMessage: { pollCreationMessageKey: { id, remoteJid: whatsapp.me.pn, fromMe: false }, vote } } });
   await send(voteFor(["no"], { ...poll, secret: randomBytes(32) }));

@@ -47,12 +47,7 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     env: "DISCORD_BOT_TOKEN",
     inputs: ["token", "botToken"],
     label: "Bot token",
-    steps: [
-      "Open https://discord.com/developers/applications, create an application, and open its page Bot",
-      "Under Privileged Gateway Intents switch on Message Content Intent",
-      "On the page Installation choose the scopes bot and applications.commands, and open the link to add the bot to your server",
-      "On the page Bot choose Reset Token and copy the token",
-    ],
+    whenRefused: "On the page Bot of the developer portal choose Reset Token, and set channels.discord.token",
     check: (value) => (/\s|["']/.test(value) ? "the token contains blanks or quotes; copy it again from the developer portal" : undefined),
   },
 ];

@@ -19,6 +19,7 @@ import {
   textOf,
   type Transport,
   type Waiting,
+  voiceNotePrograms,
 } from "openclaw/plugin-sdk/channel-kit";
 import { convertMarkdownTables } from "openclaw/plugin-sdk/text-chunking";
 import { bareId, createReader, CREDENTIALS, type DiscordAccount, isName, layersOf } from "./account.ts";
@@ -33,7 +34,7 @@ import { chunk } from "./send/chunk.ts";
 import { componentsOf } from "./send/components.ts";
 import { fetchFile, sendMedia } from "./send/media.ts";
 import { channelOf, dataOf, parseTarget } from "./send/sender.ts";
-import { editPreview, MAX_POLL_OPTIONS, MAX_TEXT, openPreview, PREVIEW, sendPoll, sendText } from "./send/text.ts";
+import { editPreview, MAX_POLL_OPTIONS, MAX_TEXT, NONCE_MS, openPreview, PREVIEW, sendPoll, sendText } from "./send/text.ts";
 import { audit, type DiscordProbe, ownIssues, probe } from "./status.ts";
 
 export interface DiscordPluginOptions {
@@ -49,8 +50,6 @@ export interface DiscordPluginOptions {
 export interface DiscordChannel extends ChannelPlugin<DiscordAccount, DiscordProbe, object>, Disposable {}
 
 const TYPING_REFRESH_MS = 8000;
-/** Discord remembers nonces for "a few minutes". */
-const NONCE_MS = 60_000;
 const MAX_DIRECTS = 200;
 const POSITION_MS = 7 * 24 * 3_600_000;
 
@@ -246,6 +245,8 @@ function partsOf(accounts: Accounts, reader: ReturnType<typeof createReader>) {
     probe: (account: DiscordAccount, timeoutMs: number) => probe(accounts.rest(account), timeoutMs),
     who: ({ bot }: DiscordProbe) => bot?.username,
     issues: ownIssues,
+    programs: voiceNotePrograms,
+    groupsLetIn: true,
     warnings(account: DiscordAccount): string[] {
       const outside = (account.approvers ?? []).filter((id) => !account.allowFrom.includes(id));
       const isOpen = account.dmPolicy === "pairing" || account.allowFrom.includes("*");

@@ -87,14 +87,8 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     // An object and the file of the environment count as well: `read` decides.
     isOptional: () => true,
     checkEntry: wrongEntry,
+    whenRefused: "Set channels.googlechat.serviceAccountFile to the path of a key that Google accepts",
     keys: (entry) => (isJson(entry) ? { serviceAccount: entry } : { serviceAccountFile: entry }),
-    steps: [
-      "In the Google Cloud console create a project and turn on the Google Chat API",
-      "APIs & Services > Credentials: create a service account; it needs no role",
-      "Open it, Keys > Add key > Create new key > JSON, and keep the file readable for you alone",
-      "Google Chat API > Configuration: fill in the app, choose HTTP endpoint URL, enter the public address of this gateway followed by /googlechat, and choose the authentication audience",
-      "Set channels.googlechat.serviceAccountFile to the path of a key that Google accepts",
-    ],
   },
   // Only the environment: the configuration has serviceAccountFile.
   { key: ENV_FILE, env: "GOOGLE_CHAT_SERVICE_ACCOUNT_FILE", label: "Service account file", isOptional: true, isAsked: false, isPublic: true },

@@ -1,5 +1,5 @@
 /** The channel, put together. */
-import { type ChannelPlugin, type ChannelResolveResult, PAIRING_APPROVED_MESSAGE, readReactionParams } from "openclaw/plugin-sdk";
+import { type ChannelMessageActionContext, type ChannelPlugin, type ChannelResolveResult, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
 import {
   type AccountReader,
   type ChannelProbe,
@@ -22,12 +22,17 @@ import {
   textOf,
   unfit,
   type Waiting,
+  reactionParam,
+  chatParam,
+  asChannelError,
+  editedText,
 } from "openclaw/plugin-sdk/channel-kit";
 import { createAccounts, CREDENTIALS, type GoogleChatAccount, isUserId, layersOf, requiresMention, spaceEntry, userEntry } from "./account.ts";
-import { createApi, createKeys, type GoogleChatApi, parseTarget, targetText } from "./api.ts";
+import { createApi, createKeys, type GoogleChatApi, isMessage, parseTarget, targetText } from "./api.ts";
 import { runAccount } from "./receive.ts";
 import { addReaction, listReactions, removeOwnReactions, summaryOf } from "./reactions.ts";
-import { editPreview, send, type SendContext, type Sender, TEXT_LIMIT } from "./send.ts";
+import { NONCE_MS } from "./preview.ts";
+import { editPreview, messageText, send, type SendContext, type Sender, TEXT_LIMIT } from "./send.ts";
 import { askAudience, setupKeys } from "./setup.ts";
 import { createTypingSigns, type TypingDeps, type TypingSigns } from "./typing.ts";
 
@@ -51,9 +56,6 @@ interface Deps {
   self(account: GoogleChatAccount): string | undefined;
   learn(account: GoogleChatAccount, message: Fields): void;
 }
-
-/** No limit is documented for how long a request id counts. */
-const NONCE_MS = 3_600_000;
 
 const TARGETS = createTargets({
   normalize: (raw) => targetText(parseTarget(raw)),
@@ -155,6 +157,22 @@ function directoryOf({ accounts, sender }: Deps): Pick<GoogleChatChannel, "direc
   };
 }
 
+/** The message that is meant, in the chat that is meant. */
+async function messageHere({ api }: Sender, ctx: ChannelMessageActionContext): Promise<string> {
+  const name = messageParam(ctx);
+  const space = await api.spaceFor(parseTarget(chatParam(ctx, "spaces/<id>")));
+  if (!isMessage(name) || !name.startsWith(`${space}/`)) throw unfit("message", `there is no message ${name} in this chat`);
+  return name;
+}
+
+/** Google lets an app change what it wrote itself, and nothing else. */
+async function ours<T>(work: Promise<T>, name: string): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (asChannelError(error)?.status !== 403) throw error;
+    throw unfit("message", `message ${name} is not ours: only our own messages can be changed`, "NOT_PERMITTED");
+  });
+}
+
 function actionsOf({ accounts, clients, self }: Deps): NonNullable<GoogleChatChannel["actions"]> {
   const senderOf = (account: GoogleChatAccount): Sender => ({ account, api: clients.of(account) });
   return createActions<GoogleChatAccount>({
@@ -165,12 +183,29 @@ function actionsOf({ accounts, clients, self }: Deps): NonNullable<GoogleChatCha
       react: {
         gate: "reactions",
         async run(account, ctx) {
-          const { emoji, remove, isEmpty } = readReactionParams(ctx.params, {
-            removeErrorMessage: "name the emoji to take away, or give an empty one to take away all of ours",
-          });
+          const { emoji, remove, isEmpty } = reactionParam(ctx);
           const message = messageParam(ctx);
           if (!remove && !isEmpty) return { added: (await addReaction(senderOf(account), message, emoji)).emoji };
           return { removed: await removeOwnReactions(senderOf(account), message, self(account), isEmpty ? undefined : emoji) };
+        },
+      },
+      edit: {
+        gate: "messages",
+        async run(account, ctx) {
+          const text = editedText(ctx);
+          const sender = senderOf(account);
+          const messageId = await messageHere(sender, ctx);
+          await ours(sender.api.edit(messageId, { text: await messageText({ text }) }), messageId);
+          return { messageId };
+        },
+      },
+      delete: {
+        gate: "messages",
+        async run(account, ctx) {
+          const sender = senderOf(account);
+          const messageId = await messageHere(sender, ctx);
+          await ours(sender.api.remove(messageId), messageId);
+          return { deleted: messageId };
         },
       },
       reactions: { gate: "reactions", run: async (account, ctx) => ({ reactions: summaryOf(await listReactions(senderOf(account), messageParam(ctx))) }) },
@@ -200,6 +235,11 @@ function partsOf({ accounts, clients, sender }: Deps) {
         await clients.of(account).check();
         return {};
       }),
+    groupsLetIn: true,
+    webhook({ audienceType, audience, webhookPath: path, webhookUrl }: GoogleChatAccount) {
+      if (webhookUrl !== undefined) return { url: webhookUrl, path, setting: "channels.googlechat.webhookUrl" };
+      return audienceType === "app-url" ? { url: audience, path, setting: "channels.googlechat.audience" } : undefined;
+    },
     describe: ({ audienceType, audience, webhookPath, webhookUrl }: GoogleChatAccount) => ({ audienceType, audience, webhookPath, webhookUrl }),
     async notifyApproval({ cfg, id }: { cfg: HostConfig; id: string }) {
       await send(sender(cfg), { cfg, to: userEntry(id), text: PAIRING_APPROVED_MESSAGE });
@@ -260,7 +300,16 @@ export function createGoogleChatPlugin(options: GoogleChatPluginOptions = {}): G
       systemImage: "message.badge",
       order: 55,
     },
-    capabilities: { chatTypes: ["direct", "group", "thread"], reactions: true, reply: true, threads: true, media: true, blockStreaming: true },
+    capabilities: {
+      chatTypes: ["direct", "group", "thread"],
+      reactions: true,
+      edit: true,
+      unsend: true,
+      reply: true,
+      threads: true,
+      media: true,
+      blockStreaming: true,
+    },
     reload: { configPrefixes: ["channels.googlechat"] },
     ...parts,
     groups: { ...parts.groups, resolveRequireMention: ({ cfg, accountId, groupId }) => requiresMention(accounts.read(cfg, accountId), groupId ?? "") },

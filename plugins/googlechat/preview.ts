@@ -18,6 +18,8 @@ export const TYPING_TEXT = "_is typing…_";
 const MAX_SHOWN = 3900;
 /** Writes of a space are limited to 60 a minute, for all apps in it together. */
 export const PREVIEW = { intervalMs: 2000, minChars: 1, maxChars: MAX_SHOWN } as const;
+/** No limit is documented for how long a request id counts. */
+export const NONCE_MS = 3_600_000;
 
 export interface AnswerPreviewDeps {
   readonly sender: Sender;
@@ -41,13 +43,14 @@ export function createAnswerPreview({ sender, params, sign, taken, remove, now }
   }
   const preview = createEditedPreview({
     ...PREVIEW,
+    nonceWindowMs: NONCE_MS,
     now,
     signal,
     previewId: previewId ?? sign?.name,
-    async post(text) {
+    async post(text, nonce) {
       const space = await api.spaceFor(parseTarget(to));
       const thread = await threadFor(sender, space, { to, threadId, replyToId });
-      const made = await api.create(space, { text: await shape(text), thread }, { signal });
+      const made = await api.create(space, { text: await shape(text), thread }, { requestId: nonce, signal });
       return textOf(made["name"]) ?? "";
     },
     async edit(id, text) {

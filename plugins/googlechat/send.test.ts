@@ -261,7 +261,7 @@ test("targets in all their forms", () => {
 });
 
 describe("the message tool", () => {
-  const act = (action: "react" | "reactions", params: Record<string, unknown>, config = {}) =>
+  const act = (action: "react" | "reactions" | "edit" | "delete", params: Record<string, unknown>, config = {}) =>
     bench.channel.actions!.handleAction!({ channel: "googlechat", action, cfg: bench.cfg(config), params });
   const reactionsOf = (name: string) => (bench.chat.world.reactions.get(name) ?? []).map(({ emoji }) => emoji);
 
@@ -290,13 +290,30 @@ describe("the message tool", () => {
     await expect(act("react", { messageId: "nothing", emoji: "👍" })).rejects.toThrow("is no message");
   });
 
+  test("edits and deletes what the app wrote, in the chat that is meant, and nothing else", async () => {
+    const { messageId } = await send();
+    const here = { to: bench.direct.name };
+    await act("edit", { ...here, messageId, message: "**new**" });
+    expect(seen().map(({ text }) => text)).toEqual(["*new*"]);
+    await expect(act("edit", { to: bench.space.name, messageId, message: "x" })).rejects.toThrow("there is no message");
+    await expect(act("edit", { ...here, messageId, message: " " })).rejects.toThrow("needs a text");
+    const { name } = bench.chat.say(bench.anna, bench.direct, "mine");
+    for (const action of ["edit", "delete"] as const) await expect(act(action, { ...here, messageId: name, message: "x" })).rejects.toThrow("is not ours");
+    await act("delete", { ...here, messageId });
+    expect(seen()).toEqual([]);
+    await expect(act("delete", { ...here, messageId }, { actions: { messages: false } })).rejects.toThrow("channels.googlechat.actions.messages");
+  });
+
   test("says what Google does not permit, and can be switched off", async () => {
     const { name } = bench.chat.say(bench.anna, bench.direct, "hi");
     await expect(act("react", { messageId: name, emoji: "👍" })).rejects.toMatchObject({ code: "NOT_PERMITTED" });
     const off = { actions: { reactions: false } };
     await expect(act("react", { messageId: name, emoji: "👍" }, off)).rejects.toThrow("channels.googlechat.actions.reactions");
     const { listActions } = bench.channel.actions!;
-    expect([listActions!({ cfg: bench.cfg() }), listActions!({ cfg: bench.cfg(off) })]).toEqual([["react", "reactions"], []]);
+    expect([listActions!({ cfg: bench.cfg() }), listActions!({ cfg: bench.cfg(off) })]).toEqual([
+      ["react", "edit", "delete", "reactions"],
+      ["edit", "delete"],
+    ]);
   });
 });
 

@@ -153,3 +153,12 @@ test("a reaction to the message says it as well, and goes away; where Google ref
   api.close();
   expect(channel.typing!.refreshMs).toBe(60_000);
 });
+
+test("the first post of a preview has a request id: one whose answer was lost is found again", async () => {
+  bench.chat.server.faults.add({ on: POST, reset: true, applied: true });
+  const preview = open()!;
+  await preview.update("The beginning of an answer");
+  const id = await preview.seal();
+  await finish(id!, "The end.");
+  expect(texts()).toEqual(["The end."]);
+});

@@ -46,13 +46,6 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     isPublic: true,
     isOptional: true,
     placeholder: "imsg",
-    steps: [
-      "Sign in to Messages on the Mac",
-      "Install imsg there: brew install steipete/tap/imsg",
-      "Allow Full Disk Access (System Settings > Privacy & Security) to the program that starts the gateway, such as Terminal",
-      "Run once: imsg send --to <your number> --text hi, and allow it to control Messages",
-      'Enter imsg, or the path of a script that runs it on that Mac: exec ssh -T user@mac.local imsg "$@"',
-    ],
     check: (value) => (isProgram(value) ? undefined : `"${value}" is no program; write a name such as imsg, or a path`),
   },
   { key: "dbPath", inputs: ["dbPath"], label: "Database", isPublic: true, isOptional: true, isAsked: false },

@@ -227,6 +227,13 @@ function partsOf({ accounts, options, sender }: Deps) {
         return defined({ remoteHost: await remoteHostOf(account) });
       });
     },
+    programs: ({ cliPath }: IMessageAccount) => [
+      {
+        command: cliPath,
+        without: "nothing is received or sent",
+        install: "On the Mac: brew install steipete/tap/imsg; elsewhere set channels.imessage.cliPath to a script that runs it there with ssh",
+      },
+    ],
     describe: ({ cliPath, dbPath }: IMessageAccount) => ({ cliPath, dbPath: dbPath ?? null }),
     warnings: ({ roots, remoteRoots }: IMessageAccount) =>
       [...roots, ...remoteRoots].some((root) => /^\/(?:\*\/?)*$/.test(root))

@@ -56,14 +56,15 @@ function channelIssues({ application, connected }: ChannelAccountSnapshot): Issu
   });
 }
 
+const isExposed = ({ tls, host }: IrcAccount): boolean => !tls && host !== "" && !/^(?:localhost|127\.|\[?::1)/.test(host);
+
 function warnings(account: IrcAccount): string[] {
   const perGroup = Object.values(account.groups).flatMap((group) => entriesOf(fieldsOf(group)?.["allowFrom"]));
   const names = [...account.allowFrom, ...account.groupAllowFrom, ...perGroup].filter(isChosenName);
   const whom = names.length > 0 ? `: anyone who calls themselves ${[...new Set(names)].join(", ")} is let in` : "";
   const trusting = `channels.irc.dangerouslyAllowNameMatching is on${whom}. Take it out and use accounts or hosts.`;
-  const isExposed = !account.tls && account.host !== "" && !/^(?:localhost|127\.|\[?::1)/.test(account.host);
   const plain = `channels.irc.tls is off: passwords and messages to ${account.host} can be read on the way.`;
-  return [...(account.trustsNames ? [trusting] : []), ...(isExposed ? [plain] : [])];
+  return [...(account.trustsNames ? [trusting] : []), ...(isExposed(account) ? [plain] : [])];
 }
 
 const addressOf = ({ tls, host, port }: IrcAccount): string => `${tls ? "ircs" : "irc"}://${host}:${port}`;
@@ -98,6 +99,17 @@ export function describeChannel(
     summarize: ({ host, port, tls, nick }) => ({ host, port, tls, nick }),
     warnings,
     issues: channelIssues,
+    rules: (account) =>
+      isExposed(account) && [account.password, account.sasl, account.nickserv].some(Boolean)
+        ? [
+            {
+              id: "tls",
+              level: "warn",
+              message: "channels.irc.tls is false: the password crosses the network readable",
+              fix: "Remove channels.irc.tls, and set the port to that of the server's TLS (6697)",
+            },
+          ]
+        : [],
     async ask(prompter, account, entered) {
       const tls = await prompter.confirm({ message: "Encrypted (TLS)?", initialValue: flagOf(entered["tls"]) ?? account.tls });
       const channels = await prompter.text({

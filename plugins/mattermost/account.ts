@@ -23,6 +23,9 @@ export interface MattermostAccount extends ChannelAccount {
   /** Where Mattermost reports pressed buttons. */
   readonly callbackUrl: string | undefined;
   readonly callbackPath: string;
+  /** Where Mattermost reports slash commands. */
+  readonly commandUrl: string | undefined;
+  readonly commandPath: string;
 }
 
 const isAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
@@ -33,12 +36,7 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     env: "MATTERMOST_BOT_TOKEN",
     inputs: ["botToken", "token"],
     label: "Bot token",
-    steps: [
-      "A system admin turns on bot accounts: System Console > Integrations > Bot Accounts",
-      "In Mattermost open Integrations > Bot Accounts and choose Add Bot Account",
-      "Copy the token; it is shown only once",
-      "Add the bot to the team and to the channels it should read",
-    ],
+    whenRefused: "In Mattermost, Integrations > Bot Accounts, make a new token for the bot, and set channels.mattermost.botToken",
     check: (token) => (/\s/.test(token) ? "a token has no spaces in it" : undefined),
   },
   {
@@ -71,6 +69,7 @@ export function createAccounts(): AccountReader<MattermostAccount> {
       const prefixes = textsOf(config["oncharPrefixes"]).filter(Boolean);
       const callbackBase = textOf(fieldsOf(config["interactions"])?.["callbackBaseUrl"])?.replace(/\/+$/, "");
       const callbackPath = `/mattermost/interactions/${accountId}`;
+      const commandPath = `/mattermost/commands/${accountId}`;
       return {
         ...account,
         token: credentials["botToken"] ?? "",
@@ -79,6 +78,8 @@ export function createAccounts(): AccountReader<MattermostAccount> {
         streamMode: choiceOf(config["streamMode"], ["off", "partial"], "partial"),
         callbackUrl: callbackBase === undefined ? undefined : `${callbackBase}${callbackPath}`,
         callbackPath,
+        commandUrl: callbackBase === undefined ? undefined : `${callbackBase}${commandPath}`,
+        commandPath,
       };
     },
   });

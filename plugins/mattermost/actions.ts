@@ -1,6 +1,16 @@
 /** What the `message` tool can do with messages: react, and change or delete our own. */
-import { type ChannelMessageActionAdapter, type ChannelMessageActionContext, readReactionParams, readStringParam } from "openclaw/plugin-sdk";
-import { type AccountReader, chatParam, createActions, emojiName, messageParam, recordsOf, unfit } from "openclaw/plugin-sdk/channel-kit";
+import type { ChannelMessageActionAdapter, ChannelMessageActionContext } from "openclaw/plugin-sdk";
+import {
+  type AccountReader,
+  chatParam,
+  createActions,
+  editedText,
+  emojiName,
+  messageParam,
+  reactionParam,
+  recordsOf,
+  unfit,
+} from "openclaw/plugin-sdk/channel-kit";
 import { ID, type MattermostAccount } from "./account.ts";
 import { ifThere } from "./api.ts";
 import { messageText, patch, type Sender } from "./send.ts";
@@ -40,9 +50,7 @@ export function createMattermostActions(
       react: {
         gate: "reactions",
         async run(account, ctx) {
-          const { emoji, remove, isEmpty } = readReactionParams(ctx.params, {
-            removeErrorMessage: "name the emoji to take away, or give an empty one to take away all of ours",
-          });
+          const { emoji, remove, isEmpty } = reactionParam(ctx);
           await react(senderOf(account), messageParam(ctx), emoji, remove);
           return remove || isEmpty ? { removed: true } : { added: emoji };
         },
@@ -51,8 +59,7 @@ export function createMattermostActions(
         gate: "messages",
         async run(account, ctx) {
           const sender = senderOf(account);
-          const text = readStringParam(ctx.params, "message") ?? readStringParam(ctx.params, "text") ?? "";
-          if (text.trim() === "") throw unfit("edit", "an edited message needs a text: give message");
+          const text = editedText(ctx);
           const messageId = await ownPost(sender, ctx);
           await patch(sender, messageId, { message: messageText({ cfg: ctx.cfg, accountId: account.accountId, text }) });
           return { messageId };

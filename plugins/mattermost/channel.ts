@@ -22,12 +22,14 @@ import {
   textOf,
   unfit,
   type Waiting,
+  type WebhookOptions,
 } from "openclaw/plugin-sdk/channel-kit";
 import { createMattermostActions, react } from "./actions.ts";
 import { bareEntry, createAccounts, CREDENTIALS, ID, type MattermostAccount, requiresMention } from "./account.ts";
 import { createApi, ifThere, type MattermostApi, parseTarget, type Person } from "./api.ts";
 import { pressedIn, verifyPress } from "./buttons.ts";
-import { buttonEvent, mentionPattern } from "./inbound.ts";
+import { calledIn, type CommandTokens, registerCommands, verifyCommand } from "./commands.ts";
+import { buttonEvent, commandEvent, mentionPattern } from "./inbound.ts";
 import { readPosition, runAccount } from "./receive.ts";
 import { editPreview, messageText, patch, removeQuietly, send, type Sender } from "./send.ts";
 
@@ -52,7 +54,12 @@ interface Deps {
   sender(cfg: Parameters<AccountReader<MattermostAccount>["read"]>[0], accountId?: string | null): Sender;
   /** Names of the bots, by account. */
   readonly names: Map<string, string>;
+  /** Of slash commands, by account. */
+  readonly tokens: Map<string, CommandTokens>;
 }
+
+type Inbound = NonNullable<Parameters<NonNullable<NonNullable<MattermostChannel["gateway"]>["startAccount"]>>[0]["inbound"]>;
+type Hook = Pick<WebhookOptions, "path" | "verify" | "handle">;
 
 const TYPING_REFRESH_MS = 4500;
 /** The server remembers for 30 s; requests take their time. */
@@ -86,33 +93,48 @@ function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]
   };
 }
 
-function gatewayOf({ clients, options, names }: Deps): NonNullable<MattermostChannel["gateway"]> {
+/** What the server posts to: pressed buttons and slash commands. */
+function hooksOf(account: MattermostAccount, api: MattermostApi, inbound: Inbound, tokens: () => CommandTokens): Hook[] {
+  return [
+    {
+      path: account.callbackPath,
+      verify: (request) => verifyPress(request, account),
+      async handle(request) {
+        const pressed = pressedIn(request);
+        const event = pressed && (await buttonEvent(pressed, { api, account, me: await api.me() }));
+        if (event) await inbound.accept(event);
+      },
+    },
+    {
+      path: account.commandPath,
+      verify: (request) => verifyCommand(request, tokens()),
+      async handle(request) {
+        const called = calledIn(request);
+        const event = called && (await commandEvent(called, { api, account, me: await api.me() }));
+        if (event) return void (await inbound.accept(event));
+        return {
+          status: 200,
+          body: JSON.stringify({ response_type: "ephemeral", text: "The bot is not in this channel. Add it first, or write to it in private." }),
+        };
+      },
+    },
+  ];
+}
+
+function gatewayOf({ clients, options, names, tokens }: Deps): NonNullable<MattermostChannel["gateway"]> {
   const webhooks = createWebhooks();
   return {
     async startAccount(ctx) {
       const { account, accountId, inbound } = ctx;
       const api = clients.of(account);
       const log = ctx.log ?? silentLog;
-      const isOpen = account.callbackUrl !== undefined && inbound !== undefined;
-      const unregister = isOpen
-        ? webhooks.register({
-            pluginId: "mattermost",
-            accountId,
-            path: account.callbackPath,
-            log,
-            verify: (request) => verifyPress(request, account),
-            async handle(request) {
-              const pressed = pressedIn(request);
-              const event = pressed && (await buttonEvent(pressed, { api, account, me: await api.me() }));
-              if (event) await inbound.accept(event);
-            },
-          })
-        : undefined;
+      const hooks = inbound && account.callbackUrl !== undefined ? hooksOf(account, api, inbound, () => tokens.get(accountId) ?? new Map()) : [];
+      const unregister = hooks.map((hook) => webhooks.register({ pluginId: "mattermost", accountId, log, ...hook }));
       try {
         const store = keyedCursorStore(() => options.openStore?.(), `${accountId}:${account.baseUrl}`, readPosition);
         await runAccount(ctx, { api, store, waiting: options.waiting, known: ({ username }) => void names.set(accountId, username) });
       } finally {
-        unregister?.();
+        for (const one of unregister) one();
       }
     },
   };
@@ -227,6 +249,10 @@ function partsOf({ accounts, clients, sender }: Deps) {
     isName: (entry: string) => entry !== "*" && !ID.test(entry),
     nameAdvice: "Use user ids (26 letters and digits); /whoami shows one, `openclaw channels resolve --channel mattermost @name` another's",
     probe: (account: MattermostAccount): Promise<Probe> => runProbe(async () => ({ bot: await clients.of(account).login() })),
+    webhook: ({ callbackUrl, callbackPath }: MattermostAccount) =>
+      callbackUrl === undefined
+        ? undefined
+        : { url: callbackUrl, path: URL.parse(callbackUrl)?.pathname ?? callbackPath, setting: "channels.mattermost.interactions.callbackBaseUrl" },
     describe: ({ baseUrl }: MattermostAccount) => ({ baseUrl }),
     warnings: ({ baseUrl }: MattermostAccount) =>
       /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl)
@@ -257,7 +283,7 @@ export function createMattermostPlugin(options: MattermostPluginOptions = {}): M
       throw unfit("send", `Mattermost account "${account.accountId}" cannot send: ${account.problems.join("; ")}`, "CONFIG_INVALID");
     return { account, api: clients.of(account) };
   }
-  const deps: Deps = { accounts, clients, options, sender, names: new Map() };
+  const deps: Deps = { accounts, clients, options, sender, names: new Map(), tokens: new Map() };
   const parts = partsOf(deps);
   return {
     id: "mattermost",
@@ -271,7 +297,16 @@ export function createMattermostPlugin(options: MattermostPluginOptions = {}): M
       systemImage: "bubble.left.and.text.bubble.right",
       order: 65,
     },
-    capabilities: { chatTypes: ["direct", "channel", "group", "thread"], reactions: true, edit: true, unsend: true, reply: true, threads: true, media: true },
+    capabilities: {
+      chatTypes: ["direct", "channel", "group", "thread"],
+      reactions: true,
+      edit: true,
+      unsend: true,
+      reply: true,
+      threads: true,
+      media: true,
+      nativeCommands: true,
+    },
     reload: { configPrefixes: ["channels.mattermost"] },
     ...parts,
     groups: { ...parts.groups, resolveRequireMention: ({ cfg, accountId, groupId }) => requiresMention(accounts.read(cfg, accountId), groupId ?? "") },
@@ -281,6 +316,14 @@ export function createMattermostPlugin(options: MattermostPluginOptions = {}): M
     ...aroundMessages(deps),
     ...directoryOf(deps),
     mentions: { stripPatterns: ({ ctx }) => (deps.names.has(ctx.AccountId ?? "default") ? [mentionPattern(deps.names.get(ctx.AccountId ?? "default")!)] : []) },
+    nativeCommands: {
+      async register({ cfg, accountId, commands, signal }) {
+        const { api, account } = sender(cfg, accountId);
+        const tokens: CommandTokens = deps.tokens.get(account.accountId) ?? new Map();
+        deps.tokens.set(account.accountId, tokens);
+        await registerCommands({ api, account, commands, tokens, signal });
+      },
+    },
     streaming: { blockStreamingCoalesceDefaults: { minChars: 1500, idleMs: 1000 } },
     threading: createThreading(accounts),
     messaging: TARGETS.messaging,

@@ -15,6 +15,7 @@ import {
 } from "openclaw/plugin-sdk/channel-kit";
 import type { MattermostAccount } from "./account.ts";
 import { ifThere, type MattermostApi, type Person, type Place, readChannel } from "./api.ts";
+import type { Called } from "./commands.ts";
 
 type Inbound = NonNullable<Parameters<NonNullable<NonNullable<ChannelPlugin["gateway"]>["startAccount"]>>[0]["inbound"]>;
 export type InboundEvent = Parameters<Inbound["accept"]>[0];
@@ -208,5 +209,21 @@ export async function buttonEvent(
     text: pressed.value,
     mention: { mentioned: true, botUsername: deps.me.username },
     context: { ...ref.context, WasMentioned: true, MessageSid: pressed.id, ButtonMessageId: pressed.postId },
+  };
+}
+
+/** A slash command, made to us alone. Undefined: in a channel that the bot is not in. */
+export async function commandEvent({ id, userId, channelId, rootId, text }: Called, deps: MappingDeps): Promise<InboundEvent | undefined> {
+  const place = await ifThere(deps.api.places.get(channelId));
+  if (!place) return undefined;
+  const ref = chatOf(place, userId, rootId);
+  return {
+    kind: "command",
+    id,
+    ...ref,
+    sender: await senderOf(deps, userId),
+    text,
+    mention: { mentioned: true, botUsername: deps.me.username },
+    context: { ...ref.context, WasMentioned: true, CommandSource: "native", MessageSid: id },
   };
 }

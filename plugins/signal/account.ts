@@ -56,11 +56,6 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     isPublic: true,
     isOptional: saysWhere,
     placeholder: "+491701234567",
-    steps: [
-      "Take a number of its own for the bot: it does not hear what it writes itself",
-      'Link signal-cli as a device of it: signal-cli link -n "OpenClaw", and scan the code in Signal > Linked devices',
-      "Or register the number: signal-cli -a <number> register, then verify",
-    ],
     check: (number) => (numberIn(number) === undefined ? `a number with its country code such as +491701234567 is expected, not "${number}"` : undefined),
   },
   {

@@ -5,7 +5,6 @@ import {
   getChatChannelMeta,
   looksLikeSignalTargetId,
   PAIRING_APPROVED_MESSAGE,
-  readReactionParams,
   readStringParam,
 } from "openclaw/plugin-sdk";
 import {
@@ -32,6 +31,8 @@ import {
   textOf,
   unfit,
   type Waiting,
+  reactionParam,
+  editedText,
 } from "openclaw/plugin-sdk/channel-kit";
 import { loadRichText } from "openclaw/plugin-sdk/rich-text";
 import { createAccounts, CREDENTIALS, layersOf, type SignalAccount } from "./account.ts";
@@ -189,7 +190,7 @@ function actionsOf({ accounts, sender }: Deps): NonNullable<SignalChannel["actio
         gate: "reactions",
         async run(account, ctx) {
           if (!isFree(account)) throw unfit("react", "reactions of the agent are off; set channels.signal.reactionLevel to minimal or extensive");
-          const { emoji, remove, isEmpty } = readReactionParams(ctx.params, { removeErrorMessage: "name the emoji to take away, or give an empty one" });
+          const { emoji, remove, isEmpty } = reactionParam(ctx);
           const named = readStringParam(ctx.params, "targetAuthor") ?? readStringParam(ctx.params, "targetAuthorUuid");
           const author = named === undefined ? undefined : personIn(named);
           if (named !== undefined && author === undefined) throw unfit("react", `targetAuthor is a number or uuid:<id>, not "${named}"`);
@@ -200,8 +201,7 @@ function actionsOf({ accounts, sender }: Deps): NonNullable<SignalChannel["actio
       edit: {
         gate: "edit",
         async run(_account, ctx) {
-          const text = readStringParam(ctx.params, "message") ?? readStringParam(ctx.params, "text");
-          if (text === undefined) throw unfit("edit", "give message, the new text");
+          const text = editedText(ctx);
           await edit(from(ctx), { cfg: ctx.cfg, accountId: ctx.accountId, to: chatIn(ctx), text }, messageParam(ctx));
           return { edited: true };
         },
@@ -280,6 +280,16 @@ function partsOf({ accounts, clients, sender }: Deps) {
         return { bot: await api.self(signal), mode: api.form };
       }),
     staleAfterMs: 120_000,
+    programs: ({ program }: SignalAccount) =>
+      program
+        ? [
+            {
+              command: program.cliPath,
+              without: "the gateway cannot start it, so nothing is received or sent",
+              install: "Install signal-cli (https://github.com/AsamK/signal-cli), or set channels.signal.cliPath or channels.signal.httpUrl",
+            },
+          ]
+        : [],
     describe: ({ baseUrl, program }: SignalAccount) => ({ baseUrl, ...(program ? { cliPath: program.cliPath } : {}) }),
     warnings: ({ baseUrl, program }: SignalAccount) =>
       program === undefined && /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl)

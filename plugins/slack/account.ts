@@ -50,14 +50,10 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     env: "SLACK_BOT_TOKEN",
     inputs: ["botToken", "token"],
     label: "Bot token",
+    whenRefused: "Install the app again and copy the Bot User OAuth Token from OAuth & Permissions into channels.slack.botToken",
     placeholder: "xoxb-…",
     check: isToken("xoxb-"),
     isOptional: isUserAccount,
-    steps: [
-      "Open https://api.slack.com/apps, choose Create New App, From a manifest, pick the workspace and paste the manifest above.",
-      "Install App: Install to Workspace, then Allow.",
-      "OAuth & Permissions: copy the Bot User OAuth Token.",
-    ],
   },
   {
     key: "appToken",
@@ -67,7 +63,6 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     placeholder: "xapp-…",
     check: isToken("xapp-"),
     isOptional: isHttp,
-    steps: ["Basic Information, App-Level Tokens: Generate Token with the scope connections:write.", "Copy the token."],
   },
   {
     key: "signingSecret",

@@ -58,6 +58,7 @@ export function createParts(options: ApiOptions, workspaces: () => Workspaces) {
     isName,
     nameAdvice: "Use user ids (U…): a person's profile, Copy member ID",
     idExample: "U0123456789",
+    groupsLetIn: true,
     groupLayers: (
       account: SlackAccount,
       { groupId, groupChannel }: { groupId?: string | null | undefined; groupChannel?: string | null | undefined },

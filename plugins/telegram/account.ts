@@ -102,12 +102,8 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     fileWins: true,
     inputs: ["token", "botToken"],
     label: "Bot token",
+    whenRefused: "Copy the token from @BotFather again (/mybots), and set channels.telegram.botToken",
     placeholder: "123456789:AA…",
-    steps: [
-      "Open a chat with @BotFather in Telegram.",
-      "Send /newbot and follow it, or /mybots for a bot that exists.",
-      "Copy the token, which looks like 123456789:AA…, and set channels.telegram.botToken.",
-    ],
   },
 ];
 

@@ -7,10 +7,9 @@ import {
   jsonResult,
   listTelegramAccountIds,
   readNumberParam,
-  readReactionParams,
   readStringParam,
 } from "openclaw/plugin-sdk";
-import { unfit } from "openclaw/plugin-sdk/channel-kit";
+import { unfit, reactionParam } from "openclaw/plugin-sdk/channel-kit";
 import type { TelegramAccount } from "./account.ts";
 import type { Accounts } from "./accounts.ts";
 import { keyboardOf } from "./send/buttons.ts";
@@ -91,9 +90,7 @@ const send: Handler = async (sender, ctx) => {
 };
 
 const react: Handler = async (sender, ctx) => {
-  const { emoji, remove, isEmpty } = readReactionParams(ctx.params, {
-    removeErrorMessage: "name the emoji to take away, or give an empty one to take away all of ours",
-  });
+  const { emoji, remove, isEmpty } = reactionParam(ctx);
   const { chat_id } = postFields(sender, { to: chatIn(ctx) });
   const reaction = remove || isEmpty ? [] : [{ type: "emoji" as const, emoji: emoji as never }];
   await sender.client.call("setMessageReaction", { chat_id, message_id: messageIn(ctx), reaction });

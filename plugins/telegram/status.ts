@@ -16,6 +16,7 @@ import {
   numberOf,
   runProbe,
   textOf,
+  voiceNotePrograms,
 } from "openclaw/plugin-sdk/channel-kit";
 import { CREDENTIALS, groupRules, layersOf, type TelegramAccount } from "./account.ts";
 import type { TelegramClient } from "./api/client.ts";
@@ -108,6 +109,8 @@ export function describeChannel(
     probe: (account, timeoutMs) => probe(clientOf(account), timeoutMs),
     who: ({ bot }) => (bot?.username ? `@${bot.username}` : undefined),
     issues: skippedIssues,
+    programs: voiceNotePrograms,
+    webhook: ({ webhook }) => webhook && { url: webhook.url, path: webhook.path, setting: "channels.telegram.webhookUrl" },
   };
 }
 

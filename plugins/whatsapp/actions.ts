@@ -6,10 +6,9 @@ import {
   extractToolSend,
   jsonResult,
   readNumberParam,
-  readReactionParams,
   readStringParam,
 } from "openclaw/plugin-sdk";
-import { unfit } from "openclaw/plugin-sdk/channel-kit";
+import { unfit, reactionParam } from "openclaw/plugin-sdk/channel-kit";
 import type { WhatsAppAccount, WhatsAppAccounts } from "./account.ts";
 import type { Live, LiveAccounts } from "./live.ts";
 import { sendMedia } from "./media.ts";
@@ -50,7 +49,7 @@ const send: Handler = async (live, ctx) => {
 const react: Handler = async (live, ctx) => {
   const { params } = ctx;
   const messageId = readStringParam(params, "messageId", { required: true });
-  const { emoji, remove, isEmpty } = readReactionParams(params, { removeErrorMessage: "name the emoji to take away, or give an empty one" });
+  const { emoji, remove, isEmpty } = reactionParam(ctx);
   const isAway = remove || isEmpty;
   const fromMe = params["fromMe"];
   await sendReaction(live, {

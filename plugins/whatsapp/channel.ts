@@ -9,7 +9,18 @@ import {
   type PluginRuntime,
   resolveWhatsAppOutboundTarget,
 } from "openclaw/plugin-sdk";
-import { type ChannelProbe, createChannelParts, type KitLog, realWaiting, runProbe, silentLog, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
+import {
+  type ChannelFinding,
+  type ChannelProbe,
+  createChannelParts,
+  type KitLog,
+  realWaiting,
+  runProbe,
+  silentLog,
+  unfit,
+  type Waiting,
+  voiceNotePrograms,
+} from "openclaw/plugin-sdk/channel-kit";
 import { loadRichText, WHATSAPP_MARKERS } from "openclaw/plugin-sdk/rich-text";
 import { createAccounts, type HostConfig, type WhatsAppAccount, type WhatsAppAccounts } from "./account.ts";
 import { createActions } from "./actions.ts";
@@ -229,6 +240,18 @@ function specOf(parts: Parts) {
         await ping(parts, {}, account.accountId, timeoutMs);
         return { linked: true, self: live.get(account.accountId)?.self.number ?? null };
       }),
+    programs: voiceNotePrograms,
+    rules: ({ accountId, authDir }: WhatsAppAccount): ChannelFinding[] =>
+      isLinked(authDir)
+        ? []
+        : [
+            {
+              id: "link",
+              level: "error",
+              message: "no phone is linked",
+              fix: `openclaw channels login --channel whatsapp${accountId === "default" ? "" : ` --account ${accountId}`}`,
+            },
+          ],
     describe: (account: WhatsAppAccount) => ({ linked: isLinked(account.authDir), configured: isLinked(account.authDir) }),
     notifyApproval: async ({ cfg, id }: { cfg: HostConfig; id: string }) => {
       await transmit(live.need(accounts.read(cfg).accountId), id, textContent(PAIRING_APPROVED_MESSAGE));

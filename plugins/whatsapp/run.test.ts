@@ -1,6 +1,7 @@
+import { createCipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Curve, WA_CERT_DETAILS } from "baileys";
+import { Curve, proto, WA_CERT_DETAILS } from "baileys";
 import { expect, test } from "vitest";
 import { textOf } from "../../test/fakes/whatsapp/mail.ts";
 import { openLab, type Lab } from "./testing.ts";
@@ -287,4 +288,37 @@ test("nothing secret is logged", async () => {
   const creds = JSON.parse(readFileSync(join(lab.authDir, "creds.json"), "utf8")) as { advSecretKey: string };
   const text = lab.log.join("\n") + JSON.stringify(lab.status);
   for (const secret of ["hush", creds.advSecretKey, "privKey"]) expect(text).not.toContain(secret);
+});
+
+/** A vote as a phone makes it. */
+function voteFor(options: readonly string[], poll: { readonly id: string; readonly secret: Uint8Array; readonly creator: string; readonly voter: string }) {
+  const hmac = (key: Uint8Array, data: Uint8Array): Buffer => createHmac("sha256", key).update(data).digest();
+  const signed = Buffer.concat([...[poll.id, poll.creator, poll.voter, "Poll Vote"].map((text) => Buffer.from(text)), Buffer.from([1])]);
+  const key = hmac(hmac(new Uint8Array(32), poll.secret), signed);
+  const encIv = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, encIv).setAAD(Buffer.from(`${poll.id}\0${poll.voter}`));
+  const selectedOptions = options.map((option) => createHash("sha256").update(option).digest());
+  const text = proto.Message.PollVoteMessage.encode({ selectedOptions }).finish();
+  return { encPayload: Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]), encIv };
+}
+
+test("votes in a poll of ours are notices with the options by name; a forged one is nothing", async () => {
+  await using lab = await openLab();
+  lab.start();
+  await isUp(lab);
+  const { whatsapp, bob, channel } = lab;
+  const { messageId: id } = await channel.outbound!.sendPoll!({ cfg: lab.cfg, to: bob.pn, poll: { question: "Tea?", options: ["yes", "no"] } });
+  await expect.poll(() => whatsapp.world.seen.length, PATIENCE).toBeGreaterThan(0);
+  const { message } = whatsapp.world.seen.at(-1)!;
+  const poll = { id, secret: message.messageContextInfo!.messageSecret!, creator: whatsapp.me.pn, voter: bob.pn };
+  const send = (vote: proto.Message.IPollEncValue) =>
+    whatsapp.deliver({ from: bob, message: { pollUpdateMessage: { pollCreationMessageKey: { id, remoteJid: whatsapp.me.pn, fromMe: false }, vote } } });
+  await send(voteFor(["no"], { ...poll, secret: randomBytes(32) }));
+  await send(voteFor(["yes"], poll));
+  await send(voteFor([], { ...poll, voter: bob.lid }));
+  await came(lab, 2);
+  expect(lab.events.map(({ kind, text }) => [kind, text])).toEqual([
+    ["notice", 'WhatsApp: Bob voted "yes" in the poll "Tea?"'],
+    ["notice", 'WhatsApp: Bob took back the vote in the poll "Tea?"'],
+  ]);
 });

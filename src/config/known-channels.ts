@@ -156,6 +156,7 @@ export const KNOWN_CHANNELS: readonly KnownChannel[] = [
     id: "mattermost",
     bundled: true,
     pairedInGroups: true,
+    nativeCommands: "on-request",
     buttonBytes: 1000,
     setupFlags: ["bot-token", "http-url", "use-env"],
     variables: [["MATTERMOST_BOT_TOKEN", "MATTERMOST_URL"]],

@@ -52,6 +52,11 @@ test.each([
   expect(actionsFor(path, ["telegram", "whatsapp"])).toEqual(actions);
 });
 
+test("the first settings of a channel that is not loaded restart the gateway, whatever its own rules are", () => {
+  for (const path of ["channels.whatsapp", "channels.whatsapp.allowFrom", "channels.whatsapp.enabled"])
+    expect(actionsFor(path, ["telegram"])).toEqual([{ kind: "process" }]);
+});
+
 test("hybrid: hot actions, each once; a restart swallows them", () => {
   expect(planReload(["cron.a", "cron.b", "logging.level"], "hybrid", []).actions).toEqual([{ kind: "restart", module: "cron" }]);
   expect(planReload(["cron.a", "gateway.port"], "hybrid", []).actions).toEqual([{ kind: "process" }]);

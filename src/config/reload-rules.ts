@@ -30,6 +30,8 @@ const restart = (module: string, id?: string): ReloadAction => (id === undefined
 
 interface Rule {
   readonly prefix: string;
+  /** Holds only while this channel is loaded: its first settings load it. */
+  readonly channel?: string;
   readonly actions: readonly ReloadAction[];
 }
 
@@ -65,8 +67,8 @@ const RULES: readonly (Rule | "channels")[] = [
       : [
           { prefix, actions: [restart("channels", id)] },
           // Whether an account runs, and with which credentials, is decided when it starts. The rest is read on use.
-          ...["enabled", "accounts", "authDir"].map((key) => ({ prefix: `channels.${id}.${key}`, actions: [restart("channels", id)] })),
-          { prefix: `channels.${id}`, actions: [NONE] },
+          ...["enabled", "accounts", "authDir"].map((key) => ({ prefix: `channels.${id}.${key}`, channel: id, actions: [restart("channels", id)] })),
+          { prefix: `channels.${id}`, channel: id, actions: [NONE] },
         ],
   ),
   "channels",
@@ -90,10 +92,11 @@ export function actionsFor(path: string, channels: readonly string[]): readonly 
   const plugin = PLUGIN_SETTINGS.exec(path)?.[1];
   if (plugin !== undefined) return [restart("plugins", plugin)];
   if (PLUGIN_READ_ON_USE.test(path) || HOOK_READ_ON_USE.test(path)) return [NONE];
-  const rules = RULES.flatMap((rule) =>
+  const rules = RULES.flatMap((rule): Rule[] =>
     rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule],
   );
-  return rules.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}.`))?.actions ?? [PROCESS];
+  const holds = ({ channel }: Rule): boolean => channel === undefined || channels.includes(channel);
+  return rules.filter(holds).find(({ prefix }) => path === prefix || path.startsWith(`${prefix}.`))?.actions ?? [PROCESS];
 }
 
 /** Taken when reloading is off: the setting of reloading itself, and what no part of the gateway acts on. */

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Config, Env } from "../config/index.ts";
 import type { HealthReport } from "../gateway/index.ts";
+import type { ChannelFinding } from "../protocol/index.ts";
 import type { Inventory } from "../plugins/index.ts";
 import type { LockHolder } from "../base/instance-lock.ts";
 
@@ -62,6 +63,14 @@ export interface AccountTrouble {
   readonly channel: string;
   readonly accountId: string;
   readonly text: string;
+  /** What to do, where the channel knows it. */
+  readonly fix?: string | undefined;
+}
+
+/** What the rules of a channel found about an account in the configuration. */
+export interface ChannelRuleFinding extends ChannelFinding {
+  readonly channel: string;
+  readonly accountId: string;
 }
 
 /** A plugin that is on and that the running gateway could not load. */
@@ -99,7 +108,10 @@ export interface DoctorDeps {
   models(): Promise<ModelFacts>;
   service(): ServiceFacts | undefined;
   probe(timeoutMs: number): Promise<GatewayAnswer>;
+  /** The running gateway asks each platform for it. */
   accounts(timeoutMs: number): Promise<readonly AccountTrouble[]>;
+  /** Loads the plugins of configured channels and runs their rules. */
+  channelRules(): Promise<readonly ChannelRuleFinding[]>;
   /** Asks the running gateway; nothing when none answers. */
   failedPlugins(timeoutMs: number): Promise<readonly FailedPlugin[]>;
 }

@@ -1,7 +1,7 @@
 import { openChats, owners } from "./checks/access.ts";
 import { configFile, configKeys, configLegacy, configRemarks, gatewayAuth, gatewayMode } from "./checks/config.ts";
 import { channels, hooks, plugins, skills } from "./checks/extensions.ts";
-import { channelAccounts, gatewayHealth } from "./checks/gateway.ts";
+import { channelAccounts, channelRules, gatewayHealth } from "./checks/gateway.ts";
 import { legacyState } from "./checks/legacy-state.ts";
 import { sessionLocks, fileModes, stateFolder, stateFolders, stateParts } from "./checks/state.ts";
 import { defaultModel, gmailModel, memorySearch, modelKeys } from "./checks/models.ts";
@@ -54,6 +54,7 @@ export const CHECKS: readonly Check[] = [
   workspaceTips,
   gatewayHealth,
   channels,
+  channelRules,
   channelAccounts,
 ];
 

@@ -80,6 +80,7 @@ export function makeDoctorPlace({ config, env: own = {}, stateName }: PlaceOptio
       service: () => undefined,
       probe: () => Promise.resolve({ holder: undefined, reachable: false }),
       accounts: () => Promise.resolve([]),
+      channelRules: () => Promise.resolve([]),
       failedPlugins: () => Promise.resolve([]),
       ...over,
     };

@@ -142,7 +142,15 @@ test("a gateway that is silent, ill, of another version, elsewhere, or not runni
   const accounts = (): Promise<{ channel: string; accountId: string; text: string }[]> =>
     Promise.resolve([{ channel: "irc", accountId: "default", text: "refused" }]);
   expect(await here.look(["channels.accounts"], { accounts, probe: () => Promise.resolve({ holder, reachable: true, health }) })).toMatchObject([
-    { text: "irc (default): refused" },
+    { text: "irc (default): refused", todo: "openclaw channels status --probe" },
+  ]);
+});
+
+test("what a channel's rules found is shown with what to do about it", async () => {
+  const here = place({ config: `{ channels: { irc: {} } }` });
+  const found = { channel: "irc", accountId: "work", id: "settings", level: "error" as const, message: "no server", fix: "openclaw channels add" };
+  expect(await here.look(["channels.rules"], { channelRules: () => Promise.resolve([found]) })).toMatchObject([
+    { id: "channels.rules:irc.work.settings", level: "error", text: "irc (work): no server", todo: "openclaw channels add" },
   ]);
 });
 

@@ -55,6 +55,8 @@ export function accountFromInput(
 }
 
 export interface Questions {
+  /** What to do at the platform first. */
+  readonly steps?: readonly { readonly text: string }[] | undefined;
   readonly account?: string | undefined;
   readonly prompter: WizardPrompter;
   readonly runtime: RuntimeEnv;
@@ -66,7 +68,7 @@ export interface Questions {
 export async function accountFromQuestions(
   plugin: ChannelPlugin,
   cfg: HostConfig,
-  { account, prompter, runtime, forceAllowFrom = false }: Questions,
+  { account, prompter, runtime, forceAllowFrom = false, steps = [] }: Questions,
 ): Promise<MadeAccount> {
   const { onboarding } = plugin;
   if (!onboarding)
@@ -76,6 +78,7 @@ export async function accountFromQuestions(
   const accountOverrides = account === undefined ? {} : { [plugin.id]: account };
   const status = await onboarding.getStatus({ cfg, accountOverrides });
   if (status.configured && status.statusLines.length > 0) await prompter.note(status.statusLines.join("\n"), plugin.meta.label);
+  if (steps.length > 0) await prompter.note(steps.map(({ text }, at) => `${at + 1}. ${text}`).join("\n"), `Set up ${plugin.meta.label}`);
   const result = await onboarding.configure({
     cfg,
     runtime,

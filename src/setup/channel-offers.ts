@@ -5,13 +5,18 @@ import { nearest } from "../base/text.ts";
 import { isWaiting, type Inventory } from "../plugins/index.ts";
 import type { MethodResult } from "../protocol/index.ts";
 
-export type ChannelField = MethodResult<"setup.status">["channels"][number]["fields"][number];
+type Offered = MethodResult<"setup.status">["channels"][number];
+export type ChannelField = Offered["fields"][number];
+export type ChannelStep = Offered["steps"][number];
+type Picture = NonNullable<ChannelStep["picture"]>;
 
 export interface ChannelOffer {
   readonly id: string;
   readonly label: string;
   readonly help?: string;
   readonly pluginId: string;
+  /** What to do at the platform first. */
+  readonly steps: readonly ChannelStep[];
   readonly fields: readonly ChannelField[];
   readonly schema?: JsonSchema;
   /** Why it could not run although it were set up. */
@@ -57,6 +62,30 @@ function fieldsOf(schema: Fields, hints: Fields): readonly ChannelField[] {
   });
 }
 
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+const textsIn = (value: unknown): string[] => listOf(value).flatMap((entry) => textOf(entry) ?? []);
+
+const DRAWN = ["text", "field", "value", "button", "switch", "command", "mine", "theirs", "code"] as const;
+
+function pictureOf(value: unknown): Picture | undefined {
+  const window = isObject(value) ? textOf(value["window"]) : undefined;
+  if (!isObject(value) || window === undefined) return undefined;
+  const [menu, click] = [textsIn(value["menu"]), textsIn(value["click"])];
+  const shows = listOf(value["shows"])
+    .filter(isObject)
+    .map((drawn) => Object.fromEntries(DRAWN.flatMap((kind) => (textOf(drawn[kind]) === undefined ? [] : [[kind, textOf(drawn[kind])]]))));
+  return { window, ...(menu.length > 0 ? { menu } : {}), ...(shows.length > 0 ? { shows } : {}), ...(click.length > 0 ? { click } : {}) };
+}
+
+/** `setupSteps` of a channel: texts, or texts with a drawing of where to click. */
+function stepsOf(value: unknown): readonly ChannelStep[] {
+  return listOf(value).flatMap((step): ChannelStep[] => {
+    const text = textOf(isObject(step) ? step["text"] : step);
+    const picture = isObject(step) ? pictureOf(step["picture"]) : undefined;
+    return text === undefined ? [] : [{ text, ...(picture ? { picture } : {}) }];
+  });
+}
+
 export function channelOffers({ entries }: Inventory): readonly ChannelOffer[] {
   return entries
     .filter(({ reason }) => reason?.startsWith("overridden by ") !== true)
@@ -70,6 +99,7 @@ export function channelOffers({ entries }: Inventory): readonly ChannelOffer[] {
           id,
           label,
           pluginId: entry.id,
+          steps: stepsOf(declared["setupSteps"]),
           fields: fieldsOf(schema ?? {}, at(declared, "uiHints")),
           ...(entry.description === undefined ? {} : { help: entry.description }),
           ...(schema ? { schema } : {}),

@@ -248,3 +248,35 @@ describe("the page about the doctor", () => {
     expect(Object.keys(DOCTOR_OPTIONS).filter((name) => !page.text.includes(`\`--${name}\``))).toEqual([]);
   });
 });
+
+describe("channels", () => {
+  test("each channel's own rules: what is missing, and what to do about it", async () => {
+    const channels = {
+      telegram: { botToken: "123:abc", webhookUrl: "https://claw.example.com/elsewhere", webhookSecret: "s3cret-s3cret" },
+      discord: { token: "two words" },
+      slack: { botToken: "xoxb-1" },
+      whatsapp: { enabled: true },
+      signal: { account: "+15551234567" },
+      imessage: { cliPath: "/nowhere/imsg" },
+      googlechat: { serviceAccountFile: "/nowhere/key.json", audienceType: "app-url", audience: "https://claw.example.com/chat" },
+      mattermost: { botToken: "t", baseUrl: "https://chat.example.com", dmPolicy: "disabled", groupPolicy: "disabled" },
+      irc: { host: "irc.example.com", nick: "claw", tls: false, password: "secret" },
+    };
+    const result = await commandLine({ config: JSON.stringify({ channels }) }).run("--json");
+    const found = about(result.json(), "channels.rules");
+    const of = (channel: string) =>
+      found.filter(({ id }) => id.startsWith(`channels.rules:${channel}.default.`)).map(({ id, level }) => `${id.split(".").at(-1)} ${level}`);
+    expect(Object.fromEntries(Object.keys(channels).map((channel) => [channel, of(channel)]))).toEqual({
+      telegram: ["program info", "webhook warn"],
+      discord: ["settings error", "program info"],
+      slack: ["settings error"],
+      whatsapp: ["program info", "link error"],
+      signal: ["program error"],
+      imessage: ["program error"],
+      googlechat: ["settings error", "webhook warn"],
+      mattermost: ["nobody warn"],
+      irc: ["tls warn"],
+    });
+    for (const { text, todo } of found) expect([text, todo]).toEqual([expect.any(String), expect.any(String)]);
+  });
+});

@@ -10,6 +10,7 @@ import { startNgircd } from "../fakes/ngircd.ts";
 import { startSignal } from "../fakes/signal/index.ts";
 import { startSlack } from "../fakes/slack/index.ts";
 import { startTelegram } from "../fakes/telegram/index.ts";
+import { startWhatsApp } from "../fakes/whatsapp/index.ts";
 
 export interface ChannelSetup extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
@@ -19,6 +20,8 @@ export interface ChannelSetup extends AsyncDisposable {
   readonly fields: Readonly<Record<string, string>>;
   /** Undefined: only the gateway knows. */
   isUp?(): boolean;
+  /** The phone scans the code that this text is; only where a channel is linked by one. */
+  scan?(code: string): void;
 }
 
 const setups = {
@@ -105,6 +108,16 @@ const setups = {
       },
     };
   },
+  async whatsapp() {
+    const whatsapp = await startWhatsApp();
+    return {
+      env: whatsapp.env,
+      flags: [],
+      fields: { allowFrom: "+491701234567" },
+      scan: (code: string) => whatsapp.scan(code),
+      [Symbol.asyncDispose]: () => whatsapp[Symbol.asyncDispose](),
+    };
+  },
   async irc() {
     const server = await startNgircd({});
     return {
@@ -116,5 +129,5 @@ const setups = {
   },
 } satisfies Record<string, () => Promise<ChannelSetup>>;
 
-/** Of every channel but WhatsApp, which is linked by a picture. */
+/** Of every channel. */
 export const CHANNEL_SETUPS: Readonly<Record<string, () => Promise<ChannelSetup>>> = setups;

@@ -1,6 +1,5 @@
 /** What can be done to messages and threads. */
-import { readReactionParams } from "openclaw/plugin-sdk";
-import { type Fields, fieldsOf, listOf, numberOf, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
+import { type Fields, fieldsOf, listOf, numberOf, textOf, unfit, reactionParam } from "openclaw/plugin-sdk/channel-kit";
 import { componentsOf } from "../send/components.ts";
 import { post, type Sender } from "../send/sender.ts";
 import { sendMedia } from "../send/media.ts";
@@ -39,9 +38,7 @@ function nameOfEmoji(raw: unknown): string {
 }
 
 const react: Handler = async (sender, ctx) => {
-  const { emoji, remove, isEmpty } = readReactionParams(ctx.params, {
-    removeErrorMessage: "name the emoji to take away, or give an empty one to take away all of ours",
-  });
+  const { emoji, remove, isEmpty } = reactionParam(ctx);
   const channelId = await channelIn(sender, ctx);
   const messageId = idIn(ctx, "the message", "messageId");
   if (isEmpty) return { ok: true, removed: await setReaction(sender, channelId, messageId, "") };

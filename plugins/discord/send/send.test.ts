@@ -221,6 +221,20 @@ describe("besides text", () => {
     expect(thread.thread_metadata).toBeDefined();
   });
 
+  test("the first post of a preview has a nonce: one whose answer was lost is found again", async () => {
+    discord.server.faults.add({ on: /messages$/, reset: true, applied: true });
+    const preview = plugin.preview!.open({
+      cfg: cfg({ streaming: "partial" }),
+      accountId: "default",
+      to: to(),
+      chatType: "channel",
+      signal: new AbortController().signal,
+    })!;
+    await preview.update("the beginning of an answer that is longer");
+    expect(await preview.seal()).toBe(last().id);
+    expect(discord.messages(channel)).toHaveLength(1);
+  });
+
   test("a preview grows in one message and becomes the answer, or goes away", async () => {
     const config = { streaming: "partial" };
     const open = () => plugin.preview!.open({ cfg: cfg(config), accountId: "default", to: to(), chatType: "channel", signal: AbortSignal.timeout(10_000) })!;

@@ -76,6 +76,8 @@ export async function editPreview(sender: Sender, ctx: PostContext & { readonly 
   return edited;
 }
 
+/** Discord remembers nonces for "a few minutes". */
+export const NONCE_MS = 60_000;
 export const PREVIEW = { intervalMs: 1200, minChars: 30, maxChars: MAX_TEXT } as const;
 
 /** Shows an answer in one message that is edited as it grows. Nobody is notified by it. */
@@ -84,11 +86,12 @@ export function openPreview(sender: Sender, waiting: Waiting, ctx: PostContext &
   const channel = async (): Promise<string> => (channelId ??= await channelOf(sender, ctx.to, ctx.threadId, signal));
   return createEditedPreview({
     ...PREVIEW,
+    nonceWindowMs: NONCE_MS,
     now: waiting.now,
     signal,
     previewId: ctx.previewId,
-    async post(text) {
-      const where = { to: ctx.to, threadId: ctx.threadId, replyToId: ctx.replyToId, signal };
+    async post(text, nonce) {
+      const where = { to: ctx.to, threadId: ctx.threadId, replyToId: ctx.replyToId, nonce, signal };
       const posted = await post(sender, where, { text, more: { allowed_mentions: NO_MENTIONS } });
       channelId = posted.channelId;
       return posted.id;

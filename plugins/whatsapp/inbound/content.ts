@@ -87,7 +87,7 @@ function cardText({ displayName, vcard }: proto.Message.IContactMessage): string
   return `[contact: ${[displayName || "unnamed", ...numbers].join(", ")}]`;
 }
 
-const pollIn = ({ pollCreationMessage, pollCreationMessageV2, pollCreationMessageV3 }: proto.IMessage): proto.Message.IPollCreationMessage | undefined =>
+export const pollIn = ({ pollCreationMessage, pollCreationMessageV2, pollCreationMessageV3 }: proto.IMessage): proto.Message.IPollCreationMessage | undefined =>
   pollCreationMessage ?? pollCreationMessageV2 ?? pollCreationMessageV3 ?? undefined;
 
 export function textIn(content: proto.IMessage): string {

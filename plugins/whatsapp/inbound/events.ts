@@ -6,6 +6,7 @@ import type { WhatsAppAccount } from "../account.ts";
 import { hiddenOf, isFeed, isGroup, normalAddress, numberOf, withoutDevice } from "../address.ts";
 import type { Library } from "../session/library.ts";
 import { contextIn, locationIn, mediaIn, textIn } from "./content.ts";
+import { readVote } from "./votes.ts";
 
 export interface Self {
   /** `+49170…`. */
@@ -21,8 +22,8 @@ export interface EventFacts {
   /** The number behind a hidden id, where this device knows it. */
   numberFor(hidden: string): Promise<string | undefined>;
   subjectOf(group: string): Promise<string | undefined>;
-  /** Whether a message with this id was sent by us. */
-  isOurs(id: string): Promise<boolean>;
+  /** A message that was sent by us. */
+  sentMessage(id: string): Promise<proto.IMessage | undefined>;
 }
 
 /** An event, and what has to be known about its message later. */
@@ -76,7 +77,7 @@ async function originOf({ key, pushName }: WAMessage, facts: EventFacts): Promis
   const isSelfChat = !inGroup && isSelf(self, remote);
   // Written on the phone that this device is linked to: to someone else, or by an owner who does not talk to us that way.
   if (key.fromMe && !(answersSelf(account, self) && (inGroup || isSelfChat))) return undefined;
-  if (key.fromMe && (await facts.isOurs(key.id ?? ""))) return undefined;
+  if (key.fromMe && (await facts.sentMessage(key.id ?? "")) !== undefined) return undefined;
   const person = key.fromMe
     ? { id: self.number ?? self.hidden ?? "", number: self.number, hidden: self.hidden }
     : await personOf(inGroup ? (key.participant ?? "") : remote, inGroup ? key.participantAlt : key.remoteJidAlt, facts);
@@ -140,6 +141,25 @@ function changeOf(content: proto.IMessage, base: Base, { library, self }: EventF
   return "none";
 }
 
+/** `+49170…` and `123…@lid` as addresses without a device. */
+const jidsOf = (ids: readonly (string | undefined)[]): string[] =>
+  ids.flatMap((id) => (id === undefined ? [] : [id.startsWith("+") ? `${id.slice(1)}@s.whatsapp.net` : id]));
+
+/** A vote in one of our polls. Those in polls of other people cannot be read. */
+async function voteOf(
+  update: proto.Message.IPollUpdateMessage,
+  base: Base,
+  { library, self, sentMessage }: EventFacts,
+): Promise<ChannelInboundEvent | undefined> {
+  const { sender } = base;
+  const creators = jidsOf([self.number, self.hidden]);
+  const vote = await readVote(update, { library, sentMessage, creators, voters: jidsOf([sender.id, ...(sender.otherIds ?? [])]) });
+  if (!vote) return undefined;
+  const { question, chosen } = vote;
+  const what = chosen.length === 0 ? "took back the vote" : `voted ${chosen.map((option) => JSON.stringify(option)).join(", ")}`;
+  return { ...base, kind: "notice", text: `WhatsApp: ${sender.name ?? sender.id} ${what} in the poll ${JSON.stringify(question)}` };
+}
+
 /** Undefined: nothing that the host has to know. */
 export async function readMessage(message: WAMessage, isBacklog: boolean, facts: EventFacts): Promise<ReadMessage | undefined> {
   const { library, account } = facts;
@@ -151,6 +171,10 @@ export async function readMessage(message: WAMessage, isBacklog: boolean, facts:
   const { isSelfChat, ...where } = origin;
   const seconds = secondsOf(message.messageTimestamp);
   const base: Base = defined({ ...where, id, at: seconds === undefined ? undefined : seconds * 1000, backlog: isBacklog || undefined });
+  if (content.pollUpdateMessage) {
+    const event = await voteOf(content.pollUpdateMessage, base, facts);
+    return event && { event, key: message.key, isSelfChat };
+  }
   const change = changeOf(content, base, facts);
   if (change === "none") return undefined;
   if (change) return { event: change, key: message.key, isSelfChat };

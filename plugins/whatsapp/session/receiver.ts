@@ -45,7 +45,7 @@ export function createReceiver({ run, library, socket, groups, authors, sent, re
     self: selfOf(socket.authState.creds.me),
     numberFor: async (hidden) => numberOf(await socket.signalRepository.lidMapping.getPNForLID(hidden)),
     subjectOf: async (group) => (await groups.get(group))?.subject,
-    isOurs: async (id) => (await sent.get(id)) !== undefined,
+    sentMessage: (id) => sent.get(id),
   });
 
   function markRead({ key, isSelfChat }: ReadMessage): void {

@@ -1,6 +1,8 @@
 import type { Check, Finding } from "../finding.ts";
 
 const PROBE_MS = 3000;
+/** Platforms answer over the internet. */
+const ACCOUNTS_MS = 5000;
 
 /** It runs, it answers, and it is well. */
 export const gatewayHealth: Check = {
@@ -49,11 +51,28 @@ export const channelAccounts: Check = {
   title: "Accounts of channels",
   async run({ config, accounts, probe }) {
     if (config.current.gateway?.mode === "remote" || !(await probe(PROBE_MS)).reachable) return [];
-    return (await accounts(PROBE_MS)).map(({ channel, accountId, text }): Finding => ({
+    return (await accounts(ACCOUNTS_MS)).map(({ channel, accountId, text, fix }): Finding => ({
       part: `${channel}.${accountId}`,
       level: "warn",
       text: `${channel} (${accountId}): ${text}`,
-      todo: "openclaw channels status --probe",
+      todo: fix ?? "openclaw channels status --probe",
+    }));
+  },
+};
+
+/** What the rules of channels see in the configuration of their accounts. */
+export const channelRules: Check = {
+  id: "channels.rules",
+  topic: "gateway",
+  title: "Rules of channels",
+  async run({ config, channelRules: run }) {
+    const { valid, config: current } = config.snapshot();
+    if (!valid || Object.keys(current.channels ?? {}).length === 0) return [];
+    return (await run()).map(({ channel, accountId, id, level, message, fix }): Finding => ({
+      part: `${channel}.${accountId}.${id}`,
+      level,
+      text: `${channel} (${accountId}): ${message}`,
+      todo: fix,
     }));
   },
 };

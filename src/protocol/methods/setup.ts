@@ -87,6 +87,31 @@ const Field = closed({
   placeholder: maybe(text()),
 });
 
+/** One thing in a drawn window; exactly one of its kinds is set. */
+const Drawn = closed({
+  text: maybe(text()),
+  field: maybe(text({ description: "Label of an input; `value` is what it holds." })),
+  value: maybe(text()),
+  button: maybe(text()),
+  switch: maybe(text({ description: "Label of a switch that is on." })),
+  command: maybe(text({ description: "A line of a terminal." })),
+  mine: maybe(text({ description: "A chat message that the user writes." })),
+  theirs: maybe(text({ description: "A chat message that the user gets." })),
+  code: maybe(text({ description: "A QR code, with this text below it." })),
+});
+
+const Step = closed({
+  text: filled(),
+  picture: maybe(
+    closed({
+      window: text({ description: "Title of the window." }),
+      menu: maybe(texts()),
+      shows: maybe(list(Drawn)),
+      click: maybe(texts({ description: "Labels that are pointed at, in this order." })),
+    }),
+  ),
+});
+
 /** The first steps: a model, a channel. Ours. */
 export const setupMethods = {
   "setup.status": method({
@@ -106,7 +131,17 @@ export const setupMethods = {
         { description: "That a key can be added for, the usual ones first." },
       ),
       local: list(closed({ id: filled(), label: text(), url: text(), running: flag(), models: texts() })),
-      channels: list(closed({ id: filled(), label: text(), configured: flag(), enabled: flag(), help: maybe(text()), fields: list(Field) })),
+      channels: list(
+        closed({
+          id: filled(),
+          label: text(),
+          configured: flag(),
+          enabled: flag(),
+          help: maybe(text()),
+          steps: list(Step, { description: "What to do at the platform before the fields can be filled in." }),
+          fields: list(Field),
+        }),
+      ),
       workspace: text(),
       sessions: amount(),
     }),

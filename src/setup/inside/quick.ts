@@ -110,7 +110,7 @@ async function providers({ host }: Quick): Promise<Status["providers"]> {
 }
 
 async function channels({ deps, offers }: Quick): Promise<Status["channels"]> {
-  return (await offers()).map(({ id, label, help, fields, off }) => {
+  return (await offers()).map(({ id, label, help, steps, fields, off }) => {
     const section = deps.config.current.channels?.[id];
     const said = off === undefined ? help : `It is off: ${off}.`;
     return {
@@ -119,6 +119,7 @@ async function channels({ deps, offers }: Quick): Promise<Status["channels"]> {
       configured: isObject(section) && Object.keys(section).some((key) => key !== "enabled"),
       enabled: isObject(section) && section["enabled"] !== false && off === undefined,
       ...(said === undefined ? {} : { help: said }),
+      steps: [...steps],
       fields: [...fields],
     };
   });

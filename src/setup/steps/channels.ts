@@ -76,20 +76,20 @@ async function byFields({ ask, draft }: Setup, offer: ChannelOffer): Promise<voi
   draft.merge({ channels: { [offer.id]: sectionWith(offer, draft.config, "default", fields) } });
 }
 
-async function byQuestions(setup: Setup, plugin: ChannelPlugin): Promise<void> {
+async function byQuestions(setup: Setup, plugin: ChannelPlugin, { steps }: ChannelOffer): Promise<void> {
   const { ask, draft } = setup;
   if (!ask) return;
   const cfg = structuredClone(draft.config) as HostConfig;
   const forceAllowFrom = namesPeople(setup, plugin);
   const asked = await guardedSetup(plugin, async () => {
-    const made = await accountFromQuestions(plugin, cfg, { account: "default", prompter: ask, runtime: RUNTIME, forceAllowFrom });
+    const made = await accountFromQuestions(plugin, cfg, { account: "default", prompter: ask, runtime: RUNTIME, forceAllowFrom, steps });
     return chooseSenders(setup, plugin, made);
   });
   draft.become(asked);
 }
 
 async function setUpOne(setup: Setup, offer: ChannelOffer): Promise<void> {
-  await setup.host.withChannel(offer.id, (plugin) => (plugin?.onboarding ? byQuestions(setup, plugin) : byFields(setup, offer)));
+  await setup.host.withChannel(offer.id, (plugin) => (plugin?.onboarding ? byQuestions(setup, plugin, offer) : byFields(setup, offer)));
   // An operator's list of plugins has to name it.
   const { allow } = setup.draft.config.plugins ?? {};
   if (allow && allow.length > 0 && !allow.includes(offer.pluginId)) setup.draft.merge({ plugins: { allow: [...allow, offer.pluginId] } });

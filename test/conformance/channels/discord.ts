@@ -244,6 +244,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
     strangerMarks: [stranger.id, "Mallory", "mallory_outside"],
     secrets: [discord.token, WRONG],
     isUp: () => Promise.resolve(discord.gateway.live > 0),
+    server: discord.server,
     traffic: () => discord.server.asked.length,
     connections: () => discord.server.sockets.length,
     conflicts: () => discord.gateway.conflicts,

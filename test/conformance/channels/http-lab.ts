@@ -11,7 +11,17 @@ export interface LabGround {
 }
 
 /** What every such lab has from its server. */
-type Shared = "channel" | "capabilities" | "gateway" | "traffic" | "isUp" | "dropConnection" | "away" | "mendCredentials" | typeof Symbol.asyncDispose;
+type Shared =
+  | "channel"
+  | "capabilities"
+  | "gateway"
+  | "server"
+  | "traffic"
+  | "isUp"
+  | "dropConnection"
+  | "away"
+  | "mendCredentials"
+  | typeof Symbol.asyncDispose;
 
 export interface HttpLabSpec<G extends LabGround> {
   readonly channel: string;
@@ -41,6 +51,7 @@ async function openLab<G extends LabGround>(spec: HttpLabSpec<G>, settings: LabS
     channel,
     capabilities,
     gateway,
+    server,
     traffic: () => server.asked.length,
     isUp: async () => spec.isUp(ground) && (await gateway.account(channel))?.connected === true,
     dropConnection() {

@@ -1,4 +1,5 @@
 import type { ChannelCapabilities } from "../../../src/protocol/index.ts";
+import type { FakeServer } from "../../../src/plugin-testing/index.ts";
 import type { LabGateway } from "./lab-gateway.ts";
 
 /** `owner` is on every list, `stranger` on none. */
@@ -141,6 +142,8 @@ export interface ChannelLab extends AsyncDisposable {
   received(spot?: Spot): readonly Received[];
   /** Everything that the gateway ever asked of the platform, counted. */
   traffic(): number;
+  /** The platform, where it is one over HTTP. */
+  readonly server?: Pick<FakeServer, "url" | "asked">;
   /** The account is connected. A lab that was just made is, unless its credentials are wrong. */
   isUp(): Promise<boolean>;
   /** Connections of the account right now. */

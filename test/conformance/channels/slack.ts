@@ -232,6 +232,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
     strangerMarks: [stranger.id, "Mallory", "mallory_outside"],
     secrets: [slack.botToken, slack.appToken, WRONG],
     isUp: () => Promise.resolve(slack.delivery.open > 0),
+    server: slack.server,
     traffic: () => slack.server.asked.length,
     connections: () => slack.delivery.open,
     conflicts: () => Math.max(0, slack.delivery.open - 1),

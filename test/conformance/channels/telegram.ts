@@ -227,6 +227,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
     strangerMarks: [String(stranger.id), "Mallory", "mallory_outside"],
     secrets: [telegram.token, WRONG, telegram.token.split(":")[1]!],
     isUp: () => Promise.resolve(telegram.polling),
+    server: telegram.server,
     traffic: () => telegram.calls().length,
     connections: () => (telegram.polling ? 1 : 0),
     conflicts: () => telegram.calls().filter(({ status }) => status === 409).length,

@@ -1,6 +1,6 @@
 /** The REST part of the API. */
 import type { Answer, Asked } from "../../../src/plugin-testing/index.ts";
-import { forbidden, forClients, invalidParam, isId, notFound, type Post, Refused, type User } from "./objects.ts";
+import { forbidden, forClients, invalidParam, isId, newId, notFound, type Post, Refused, type User } from "./objects.ts";
 import type { World } from "./world.ts";
 
 type Handler = (call: { readonly me: User; readonly ids: readonly string[]; readonly asked: Asked }) => Answer;
@@ -172,12 +172,84 @@ function fileRoutes(world: World): [string, Handler][] {
 }
 
 /** Answers requests below `/api/v4`. */
+/** A custom slash command of a team. The server makes its token. */
+export interface SlashCommand {
+  readonly id: string;
+  readonly token: string;
+  readonly creator_id: string;
+  readonly team_id: string;
+  readonly trigger: string;
+  readonly url: string;
+}
+
+const RESERVED = new Set(["help", "status", "me", "leave", "join", "msg", "search"]);
+
+function commandRoutes(commands: Map<string, SlashCommand>, mayManage: () => boolean): [string, Handler][] {
+  const checked = (fields: Readonly<Record<string, unknown>>): Pick<SlashCommand, "team_id" | "trigger" | "url"> => {
+    const { team_id: team, trigger, url } = fields;
+    if (!isId(team)) throw invalidParam("team_id");
+    if (typeof trigger !== "string" || trigger === "" || /[\s/]/.test(trigger) || RESERVED.has(trigger)) throw invalidParam("trigger");
+    if (typeof url !== "string" || !/^https?:/.test(url)) throw invalidParam("url");
+    return { ...fields, team_id: team, trigger, url };
+  };
+  const need = (): void => {
+    if (!mayManage()) throw forbidden();
+  };
+  return [
+    [
+      "GET /commands",
+      ({ asked }) => {
+        need();
+        return { body: [...commands.values()].filter(({ team_id: team }) => team === asked.query.get("team_id")) };
+      },
+    ],
+    [
+      "POST /commands",
+      ({ me, asked }) => {
+        need();
+        const fields = checked(asked.fields);
+        if ([...commands.values()].some((one) => one.team_id === fields.team_id && one.trigger === fields.trigger)) throw invalidParam("trigger");
+        const made = { ...fields, id: newId(), token: newId(), creator_id: me.id };
+        commands.set(made.id, made);
+        return { status: 201, body: made };
+      },
+    ],
+    [
+      "PUT /commands/:id",
+      ({ ids, asked }) => {
+        need();
+        const known = commands.get(ids[0] ?? "");
+        if (!known) throw notFound("command");
+        const changed = { ...known, ...checked(asked.fields), id: known.id, token: known.token };
+        commands.set(known.id, changed);
+        return { body: changed };
+      },
+    ],
+    [
+      "DELETE /commands/:id",
+      ({ ids }) => {
+        need();
+        if (!commands.delete(ids[0] ?? "")) throw notFound("command");
+        return { body: { status: "OK" } };
+      },
+    ],
+  ];
+}
+
 export function createRoutes(
   world: World,
   userOf: (token: string) => string | undefined,
   typed: (line: { readonly channelId: string; readonly parentId: string }) => void,
+  slash: { readonly commands: Map<string, SlashCommand>; mayManage(): boolean },
 ): (asked: Asked) => Answer {
-  const table = [...userRoutes(world, typed), ...channelRoutes(world), ...postRoutes(world), ...fileRoutes(world)].map(([line, handler]) => {
+  const all = [
+    ...userRoutes(world, typed),
+    ...channelRoutes(world),
+    ...postRoutes(world),
+    ...fileRoutes(world),
+    ...commandRoutes(slash.commands, slash.mayManage),
+  ];
+  const table = all.map(([line, handler]) => {
     const [method, path = ""] = line.split(" ");
     const pattern = new RegExp(`^/api/v4${path.replaceAll(/:\w+/g, "([^/]+)")}$`);
     return { method, pattern, handler, fixed: path.split(":").length };

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Answer, type Asked, type FakeServer, startFakeServer } from "../../../src/plugin-testing/index.ts";
 import { type Channel, forClients, newId, type Post, type PostAction, type User } from "./objects.ts";
-import { createRoutes } from "./routes.ts";
+import { createRoutes, type SlashCommand } from "./routes.ts";
 import { createSockets } from "./sockets.ts";
 import { createWorld } from "./world.ts";
 
@@ -45,6 +45,11 @@ export interface FakeMattermost extends AsyncDisposable {
   join(user: User, channel: Channel): void;
   leave(user: User, channel: Channel): void;
   archive(channel: Channel): void;
+  /** Custom slash commands, by id. */
+  readonly commands: ReadonlyMap<string, SlashCommand>;
+  call(user: User, channel: Channel, line: string, options?: CallOptions): Promise<{ readonly status: number; readonly body: string }>;
+  /** The bot may not manage slash commands from now on. */
+  forbidCommands(): void;
   /** Presses a button: the server posts to the address that the bot gave. `proxied` says which address stands for another. */
   press(user: User, post: Post, name: string, proxied?: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly body: unknown }>;
   /** Posts that are seen, oldest first. */
@@ -67,6 +72,13 @@ export interface FakeMattermost extends AsyncDisposable {
   holdPending(pendingId: string): void;
   /** Moves the server's clock. */
   step(ms: number): void;
+}
+
+interface CallOptions {
+  /** Where public addresses really are. */
+  readonly proxied?: Readonly<Record<string, string>>;
+  /** Another token than the command's. */
+  readonly token?: string;
 }
 
 /** The server answers after its event went out. */
@@ -104,7 +116,9 @@ export async function startMattermost(): Promise<FakeMattermost> {
     const audience = to.channelId === undefined ? [to.userId!] : world.members.get(to.channelId)!;
     for (const userId of audience) sockets.send(userId, event, data, to);
   });
-  const routes = createRoutes(world, userOf, (line) => typing.push(line));
+  const commands = new Map<string, SlashCommand>();
+  let mayManage = true;
+  const routes = createRoutes(world, userOf, (line) => typing.push(line), { commands, mayManage: () => mayManage });
 
   async function handle(asked: Asked): Promise<Answer> {
     const waitMs = rate.waitFor(asked);
@@ -162,6 +176,34 @@ export async function startMattermost(): Promise<FakeMattermost> {
     return { status: response.status, body: text.startsWith("{") ? (JSON.parse(text) as unknown) : text };
   }
 
+  /** A user calls a slash command; the server posts it to its address as a form. */
+  async function call(
+    user: User,
+    channel: Channel,
+    line: string,
+    { proxied = {}, token: forged }: CallOptions = {},
+  ): Promise<{ readonly status: number; readonly body: string }> {
+    const [first = "", ...rest] = line.split(" ");
+    const found = [...commands.values()].find(({ trigger }) => `/${trigger}` === first);
+    if (!found) throw new Error(`the server has no command ${first}`);
+    const { origin, pathname } = new URL(found.url);
+    const form = new URLSearchParams({
+      channel_id: channel.id,
+      channel_name: channel.name,
+      command: first,
+      response_url: "https://chat.example.com/hooks/commands/x",
+      team_domain: "engineering",
+      team_id: found.team_id,
+      text: rest.join(" "),
+      token: forged ?? found.token,
+      trigger_id: Buffer.from(`${newId()}:${user.id}`).toString("base64"),
+      user_id: user.id,
+      user_name: user.username,
+    });
+    const response = await fetch(`${proxied[origin] ?? origin}${pathname}`, { method: "POST", body: form });
+    return { status: response.status, body: await response.text() };
+  }
+
   function memberChange(user: User, channel: Channel, isIn: boolean): void {
     const members = world.members.get(channel.id)!;
     if (isIn) members.add(user.id);
@@ -188,6 +230,9 @@ export async function startMattermost(): Promise<FakeMattermost> {
     person,
     tokenOf,
     press,
+    commands,
+    call,
+    forbidCommands: () => void (mayManage = false),
     revoke: (revoked) => void tokens.delete(revoked),
     grant: (granted) => void tokens.set(granted, bot.id),
     lastFirst: (act) => sockets.lastFirst(act),

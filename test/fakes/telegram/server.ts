@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import { startFakeServer } from "../../../src/plugin-testing/fake-server/server.ts";
+import { type FakeServer, startFakeServer } from "../../../src/plugin-testing/fake-server/server.ts";
 import { createFaults, createFloodGate, type Fault, type Rate } from "./faults.ts";
 import type { Chat, Message, Update, User } from "./objects.ts";
 import { createPeople, type People } from "./people.ts";
@@ -24,6 +24,7 @@ export interface TelegramOptions {
 export interface FakeTelegram extends AsyncDisposable, People, Pick<Places, "person" | "group" | "topic" | "migrate"> {
   /** In place of `https://api.telegram.org`. */
   readonly apiRoot: string;
+  readonly server: Pick<FakeServer, "url" | "asked">;
   readonly token: string;
   readonly bot: World["bot"];
   /** Who speaks when nobody else is named. */
@@ -103,6 +104,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Fake
     migrate: places.migrate,
     direct: (user) => places.direct(user).chat,
     apiRoot: listener.url,
+    server: listener,
     get token() {
       return token;
     },

@@ -46,6 +46,13 @@ export const remove = defineCommand({
   },
 });
 
+const LINGER_MS = 500;
+
+/** Ends the process although the library of a channel still has timers for requests that nobody waits for. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
 export const login = defineCommand({
   options: {
     channel: { ...CHANNEL_OPTION, help: `of this channel (default ${DEFAULT_CHANNEL})` },
@@ -74,6 +81,8 @@ export const login = defineCommand({
     } catch (error) {
       if (error instanceof AppError) throw error;
       throw new AppError("PLUGIN_FAILED", `the login to ${plugin.id} failed: ${messageOf(error)}`, { cause: error });
+    } finally {
+      endSoon();
     }
   },
 });

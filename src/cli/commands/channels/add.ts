@@ -37,13 +37,14 @@ async function remark(io: Io, channel: string): Promise<string | undefined> {
 }
 
 async function make(io: Io, plugin: ChannelPlugin, cfg: HostConfig, values: Values<typeof OPTIONS>): Promise<MadeAccount> {
-  const { accountFromInput, accountFromQuestions, guardedSetup } = await import("../../../setup/index.ts");
+  const { accountFromInput, accountFromQuestions, channelOffers, guardedSetup } = await import("../../../setup/index.ts");
   const { account } = values;
   const input = setupInput(values);
   const asks = Object.keys(input).length === 0 && io.interactive && plugin.onboarding !== undefined;
+  const steps = asks ? channelOffers((await loadPlugins(io)).inventory).find(({ id }) => id === plugin.id)?.steps : undefined;
   return guardedSetup(plugin, async () =>
     asks
-      ? accountFromQuestions(plugin, cfg, { account, prompter: prompterFor(io), runtime: runtimeOf(io, "the setup") })
+      ? accountFromQuestions(plugin, cfg, { account, prompter: prompterFor(io), runtime: runtimeOf(io, "the setup"), steps })
       : accountFromInput(plugin, cfg, { account, input }),
   );
 }

@@ -1,5 +1,6 @@
 import type { ModelFacts, ServiceFacts, AccountTrouble, DoctorDeps, FailedPlugin } from "../../../doctor/index.ts";
 import { AppError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/records.ts";
 import type { Io } from "../../io.ts";
 import { chmodSync, readFileSync } from "node:fs";
 import { dirname, basename, join } from "node:path";
@@ -105,12 +106,19 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
   return () => (answer ??= ask());
 }
 
+/** Has the running gateway ask each platform. What the channel found stands over the bare error. */
 async function accountTroubles(io: Io, config: DoctorDeps["config"], timeoutMs: number): Promise<readonly AccountTrouble[]> {
-  const { value } = await tryGateway(io, await localTarget(io, config), timeoutMs, (client) => client.request("channels.status", { timeoutMs }));
+  const patience = timeoutMs * 2;
+  const { value } = await tryGateway(io, await localTarget(io, config), patience, (client) => client.request("channels.status", { probe: true, timeoutMs }));
   return Object.entries(value?.channelAccounts ?? {}).flatMap(([channel, accounts]) =>
-    accounts.flatMap(({ accountId, enabled, configured, connected, lastError }) =>
-      enabled !== false && configured !== false && connected !== true && lastError ? [{ channel, accountId, text: lastError }] : [],
-    ),
+    accounts
+      .filter(({ enabled, configured }) => enabled !== false && configured !== false)
+      .flatMap(({ accountId, connected, lastError, probe, issues }): AccountTrouble[] => {
+        const found = (Array.isArray(issues) ? (issues as unknown[]) : []).filter(isRecord).filter(({ kind }) => kind !== "config");
+        const known = found.map(({ message, fix }) => ({ channel, accountId, text: String(message), ...(typeof fix === "string" ? { fix } : {}) }));
+        const error = connected !== true && lastError ? lastError : isRecord(probe) && probe["ok"] === false ? String(probe["error"]) : undefined;
+        return known.length > 0 || error === undefined ? known : [{ channel, accountId, text: error }];
+      }),
   );
 }
 
@@ -149,6 +157,7 @@ export async function openDoctor(io: Io, flags: DoctorFlags): Promise<DoctorDeps
     service: () => serviceFacts(io),
     probe: (timeoutMs) => (probed ??= probeGateway(config.paths.state, timeoutMs)),
     accounts: (timeoutMs) => accountTroubles(io, config, timeoutMs),
+    channelRules: async () => (await import("./channel-rules.ts")).examineChannels(io, flags.deep),
     failedPlugins: (timeoutMs) => failedPlugins(io, config, timeoutMs),
     [Symbol.dispose]: () => config[Symbol.dispose](),
   };

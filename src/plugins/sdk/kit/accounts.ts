@@ -19,8 +19,10 @@ export interface CredentialSpec {
   readonly inputs?: readonly (keyof ChannelSetupInput)[] | undefined;
   /** For people: "Bot token". */
   readonly label: string;
-  /** Where one gets it, step by step. */
+  /** Where one gets it, step by step. The steps of the whole channel stand in its manifest, as `setupSteps`. */
   readonly steps?: readonly string[] | undefined;
+  /** What to do when the platform does not accept it. Default: the last of `steps`. */
+  readonly whenRefused?: string | undefined;
   /** What is wrong with a value; undefined: nothing. */
   readonly check?: ((value: string) => string | undefined) | undefined;
   readonly placeholder?: string | undefined;

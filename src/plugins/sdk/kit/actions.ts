@@ -1,6 +1,6 @@
 /** What the `message` tool can do on a channel, each behind its switch in `channels.<id>.actions`. */
 import type { ChannelMessageActionAdapter, ChannelMessageActionContext, ChannelMessageActionName, HostConfig } from "../../../protocol/index.ts";
-import { jsonResult, readStringParam } from "../params.ts";
+import { jsonResult, readReactionParams, readStringParam } from "../params.ts";
 import type { AccountReader, ChannelAccount } from "./accounts.ts";
 import { unfit } from "./failure.ts";
 import { fieldsOf, flagOf } from "./fields.ts";
@@ -34,6 +34,18 @@ export function messageParam({ params }: ChannelMessageActionContext): string {
   const id = ["messageId", "message_id", "postId"].map((key) => readStringParam(params, key)).find(Boolean);
   if (!id) throw unfit("message", "say which message is meant: give messageId, as in message_id of the conversation");
   return id;
+}
+
+/** The emoji of a reaction: empty takes all of ours away, with `remove` the one that is named. */
+export function reactionParam({ params }: Pick<ChannelMessageActionContext, "params">): ReturnType<typeof readReactionParams> {
+  return readReactionParams(params, { removeErrorMessage: "name the emoji to take away, or give an empty one to take away all of ours" });
+}
+
+/** The new text of an edited message. */
+export function editedText({ params }: Pick<ChannelMessageActionContext, "params">): string {
+  const text = readStringParam(params, "message") ?? readStringParam(params, "text") ?? "";
+  if (text.trim() === "") throw unfit("edit", "an edited message needs a text: give message");
+  return text;
 }
 
 export function createActions<A extends ChannelAccount>(spec: ActionsSpec<A>): ChannelMessageActionAdapter {

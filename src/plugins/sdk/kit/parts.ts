@@ -24,6 +24,7 @@ import { applySetupAccountConfigPatch } from "../config/setup-config.ts";
 import { formatPairingApproveHint } from "../messages/replies.ts";
 import type { AccountReader, ChannelAccount, CredentialSpec } from "./accounts.ts";
 import { groupLayers, rulesOf } from "./accounts.ts";
+import { type ChannelRulesSpec, examineAccount } from "./rules.ts";
 import { defined, entriesOf, type Fields, fieldsOf, textOf, textsOf, trimmedOf } from "./fields.ts";
 
 /** The least that a probe says. */
@@ -34,7 +35,7 @@ export interface ChannelProbe {
   readonly elapsedMs?: number | undefined;
 }
 
-export interface ChannelPartsSpec<A extends ChannelAccount, P extends ChannelProbe = ChannelProbe> {
+export interface ChannelPartsSpec<A extends ChannelAccount, P extends ChannelProbe = ChannelProbe> extends ChannelRulesSpec<A> {
   readonly channel: string;
   /** For people: "Mattermost". */
   readonly label: string;
@@ -251,7 +252,7 @@ function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: Channe
             {
               kind: "auth" as const,
               message: `${label} does not accept the ${spec.credentials[0]?.label.toLowerCase() ?? "credentials"}`,
-              fix: spec.credentials[0]?.steps?.at(-1) ?? `Set channels.${channel} again`,
+              fix: spec.credentials[0]?.whenRefused ?? spec.credentials[0]?.steps?.at(-1) ?? `Set channels.${channel} again`,
             },
           ]
         : []),
@@ -297,6 +298,7 @@ function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: Channe
         ...(Object.keys(audited).length > 0 ? { audit: audited } : {}),
       };
     },
+    examineAccount: (params) => examineAccount(spec, namesIn(plain, params.account), spec.nameAdvice ?? "Use ids; /whoami shows one", params),
     collectStatusIssues: (snapshots) =>
       snapshots.flatMap((snapshot) => issuesOf(snapshot).map((issue) => ({ channel, accountId: snapshot.accountId, ...issue }))),
   };

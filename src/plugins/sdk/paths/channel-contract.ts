@@ -62,6 +62,8 @@ export type {
   ChannelSetupAdapter,
   ChannelSetupInput,
   ChannelStatusAdapter,
+  ChannelExamination,
+  ChannelFinding,
   ChannelStatusIssue,
   ChannelStreamingAdapter,
   ChannelThreadingAdapter,

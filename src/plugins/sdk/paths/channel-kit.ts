@@ -13,7 +13,7 @@ export {
   readSecret,
   rulesOf,
 } from "../kit/accounts.ts";
-export { type ActionSpec, type ActionsSpec, chatParam, createActions, messageParam } from "../kit/actions.ts";
+export { type ActionSpec, type ActionsSpec, chatParam, createActions, editedText, messageParam, reactionParam } from "../kit/actions.ts";
 export { type ChannelDescription, defineChannel } from "../kit/channel.ts";
 export { type Cache, type Clients, type ClientsSpec, createCache, createClients, createRecent, type Recent } from "../kit/clients.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
@@ -62,6 +62,8 @@ export {
   type OutgoingFiles,
   unseen,
 } from "../kit/outgoing.ts";
+export type { ChannelFinding } from "../../../protocol/index.ts";
+export { type ChannelProgram, type ChannelRulesSpec, type ChannelWebhook, voiceNotePrograms } from "../kit/rules.ts";
 export { type ChannelParts, type ChannelPartsSpec, type ChannelProbe, createChannelParts, runProbe } from "../kit/parts.ts";
 export { createEditedPreview, type EditedPreviewDeps } from "../kit/preview.ts";
 export { endLeftover, type Program, type ProgramExit, type ProgramOptions, startProgram } from "../kit/program.ts";
@@ -79,3 +81,4 @@ export {
   type WebhookOptions,
   type WebhookRequest,
 } from "../kit/webhook.ts";
+export { equalSecrets } from "../../../base/equal-secrets.ts";

@@ -168,6 +168,26 @@ export interface ChannelStatusIssue {
   fix?: string | undefined;
 }
 
+/** Something about an account that `openclaw doctor` reports. */
+export interface ChannelFinding {
+  /** Which rule found it: part of the id that is shown. */
+  id: string;
+  level: "error" | "warn" | "info";
+  message: string;
+  /** What to do. */
+  fix: string;
+}
+
+/** What rules about an account may look at. */
+export interface ChannelExamination<ResolvedAccount = unknown> {
+  account: ResolvedAccount;
+  cfg: HostConfig;
+  /** A name on the search path, or a path. */
+  hasProgram(command: string): Promise<boolean>;
+  /** Asks an address; absent unless the doctor was asked to look closely. */
+  reach?: ((url: string) => Promise<{ status?: number | undefined; error?: string | undefined }>) | undefined;
+}
+
 /** The least that every probe answers. */
 export interface BaseProbeResult<ProbeError = string | null> {
   ok: boolean;
@@ -201,4 +221,6 @@ export interface ChannelStatusAdapter<ResolvedAccount = unknown, Probe = unknown
   logSelfId?(params: { account: ResolvedAccount; cfg: HostConfig; runtime: RuntimeEnv; includeChannelPrefix?: boolean | undefined }): void;
   resolveAccountState?(params: { account: ResolvedAccount; cfg: HostConfig; configured: boolean; enabled: boolean }): ChannelAccountState;
   collectStatusIssues?(accounts: ChannelAccountSnapshot[]): ChannelStatusIssue[];
+  /** For `openclaw doctor`: what is wrong with an account, without asking the platform. Ours. */
+  examineAccount?(params: ChannelExamination<ResolvedAccount>): Promise<ChannelFinding[]> | ChannelFinding[];
 }

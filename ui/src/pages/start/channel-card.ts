@@ -6,6 +6,9 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { cardLook } from "./card-look.ts";
 import { firstChannel, type Outcome, type SetupStatus } from "./outcome.ts";
+import type { PageContext } from "../../shell/context.ts";
+import "../channels/qr-login.ts";
+import "./step-list.ts";
 import { followable } from "./words.ts";
 
 export type PairingRequest = MethodResult<"channels.pairing.list">["requests"][number];
@@ -13,10 +16,13 @@ export type PairingRequest = MethodResult<"channels.pairing.list">["requests"][n
 /** A channel in one step, and then who may write. Says `channel` {channel, fields}, `approve` {request} and `reject` {request}. */
 export class ChannelCard extends LitElement {
   static override styles = [sheet, cardLook];
+  @property({ attribute: false }) context!: Pick<PageContext, "link">;
   @property({ attribute: false }) channels: SetupStatus["channels"] = [];
   @property({ attribute: false }) outcome: Outcome | undefined;
   /** The channel that was just added. */
   @property() added: string | undefined;
+  /** The account of the added channel that a phone has to be linked with. */
+  @property() unlinked: string | undefined;
   @property({ attribute: false }) requests: readonly PairingRequest[] = [];
   @property({ type: Boolean }) busy = false;
   @property({ type: Boolean }) wanted = false;
@@ -83,6 +89,14 @@ export class ChannelCard extends LitElement {
         </select>
         ${channel?.help === undefined ? nothing : html`<p class="faint">${followable(channel.help)}</p>`}
       </div>
+      ${
+        channel === undefined || channel.steps.length === 0
+          ? nothing
+          : html`<details ?open=${!channel.configured}>
+              <summary>How to set up ${channel.label}</summary>
+              <oc-step-list .steps=${channel.steps}></oc-step-list>
+            </details>`
+      }
       ${channel?.fields.map((field) => this.field(field))}
       <div><button class="primary" ?disabled=${this.busy}>${this.busy ? "Saving …" : "Connect"}</button></div>
     </form>`;
@@ -131,7 +145,7 @@ export class ChannelCard extends LitElement {
             : nothing
         }
       </div>
-      ${this.pairing()}
+      ${this.unlinked === undefined ? this.pairing() : html`<oc-qr-login .context=${this.context} .accountId=${this.unlinked}></oc-qr-login>`}
     </section>`;
   }
 }

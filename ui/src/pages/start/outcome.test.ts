@@ -5,7 +5,7 @@ const FRESH: SetupStatus = {
   answering: { model: "builtin/offline", offline: true, why: "no key" },
   providers: [],
   local: [],
-  channels: [{ id: "telegram", label: "Telegram", configured: false, enabled: false, fields: [] }],
+  channels: [{ id: "telegram", label: "Telegram", configured: false, enabled: false, steps: [], fields: [] }],
   workspace: "/w",
   sessions: 0,
 };

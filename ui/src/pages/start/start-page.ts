@@ -79,6 +79,7 @@ export class StartPage extends Page {
   @state() private busy: Step | undefined;
   @state() private outcomes: Partial<Record<Step, Outcome>> = {};
   @state() private added: string | undefined;
+  @state() private unlinked: string | undefined;
   @state() private requests: readonly PairingRequest[] = [];
   @state() private tourSeen = keep.text(SEEN) !== undefined;
   @query("oc-start-key") private keyCard!: KeyCard | null;
@@ -133,6 +134,8 @@ export class StartPage extends Page {
   private tellChannel(id: string, { channelAccounts }: MethodResult<"channels.status">): void {
     const accounts = channelAccounts[id] ?? [];
     const label = this.status?.channels.find((channel) => channel.id === id)?.label ?? id;
+    this.unlinked = accounts.find(({ linked, enabled }) => linked === false && enabled !== false)?.accountId;
+    if (this.unlinked !== undefined) return this.tell("channel", { look: "warn", text: `${label} is saved. Link your phone with a code.` });
     const failed = accounts.find(({ lastError, connected }) => typeof lastError === "string" && lastError !== "" && connected !== true);
     if (accounts.some(({ connected, running, lastError }) => connected === true || (connected === undefined && running === true && !lastError))) {
       this.tell("channel", { look: "good", text: `${label} is connected.` });
@@ -178,6 +181,7 @@ export class StartPage extends Page {
       const { reload } = await this.context.link.request("setup.channel", { channel, fields });
       this.channelCard?.clear();
       this.added = channel;
+      this.unlinked = undefined;
       return { look: "warn", text: `${label} is saved${reload.kind === "restart" ? "; the gateway restarts for it" : ""} and connecting …` };
     });
   }
@@ -237,13 +241,16 @@ export class StartPage extends Page {
         @look=${() => this.load()}
       ></oc-start-local>
       <oc-start-channel
+        .context=${this.context}
         .channels=${channels}
         .outcome=${outcomes.channel}
         .added=${this.added}
+        .unlinked=${this.unlinked}
         .requests=${this.requests}
         ?busy=${busy === "channel"}
         ?wanted=${step === "channel"}
         .asked=${step === "channel" ? (this.route.query.get("channel") ?? undefined) : undefined}
+        @done=${() => this.look()}
         @channel=${(event: CustomEvent<{ channel: string; label: string; fields: Record<string, string> }>) => this.addChannel(event.detail)}
         @approve=${(event: CustomEvent<{ request: PairingRequest }>) => this.decide("approve", event.detail.request)}
         @reject=${(event: CustomEvent<{ request: PairingRequest }>) => this.decide("reject", event.detail.request)}

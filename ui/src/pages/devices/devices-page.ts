@@ -160,7 +160,7 @@ export class DevicesPage extends Page {
                 New token
               </button>
               <button class="small plain" aria-label=${`Revoke the ${token.role} token of ${nameOf(device)}`} @click=${() => void this.revoke(device, token)}>
-                Take away
+                Revoke
               </button>`
       }
       ${

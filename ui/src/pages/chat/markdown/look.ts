@@ -149,7 +149,7 @@ export const proseLook = css`
     color: var(--info);
   }
   .keyword {
-    color: var(--series-5);
+    color: var(--code-key);
   }
   .removed {
     color: var(--bad);

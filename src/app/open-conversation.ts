@@ -153,6 +153,7 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       delivery,
       commands,
       keepMedia: async (...args) => (await loadKeepMedia()).mediaKeeper({ config, ids, channels })(...args),
+      transcribe: async (recording, signal) => (await (await deps.voice()).transcribe(recording, signal))?.text,
       mediaRoots,
       redact: redactor.text,
       runnable,

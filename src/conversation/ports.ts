@@ -25,6 +25,15 @@ export interface KeptMedia {
   readonly durationSeconds?: number;
 }
 
+/** The files of messages that belong together, fetched. */
+export interface ItemFiles {
+  readonly kept: readonly KeptMedia[];
+  /** One for each file, and for each that went wrong. */
+  readonly lines: readonly string[];
+  /** What is said in its recordings. */
+  readonly transcripts: readonly string[];
+}
+
 /** A recording that came with a message, stored. */
 export interface Recording extends Pick<KeptMedia, "path" | "mimeType" | "durationSeconds"> {
   readonly channel: string;

@@ -57,6 +57,7 @@ export {
   modelOverride,
   queueSettings,
   reasoningLevel,
+  decideByRules,
   sendPolicy,
   thinkingLevel,
   turnLimitMs,

@@ -3,11 +3,14 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { expandHome, type Config, type SecretInput } from "../config/index.ts";
 import { loadSaving } from "../media/index.ts";
-import type { AuthProfiles } from "../models/index.ts";
+import { limited } from "./limited.ts";
 import { openPreferences, type Preferences } from "./preferences.ts";
+import type { Recognition } from "./recognition/create-recognition.ts";
+import type { RecognitionDeps } from "./recognition/recognisers.ts";
 import { edgeSpeaker } from "./speakers/edge.ts";
 import { elevenLabsSpeaker } from "./speakers/elevenlabs.ts";
 import { localSpeaker } from "./speakers/local.ts";
@@ -19,8 +22,8 @@ export interface VoiceDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
-  /** Keys of the model providers. */
-  readonly auth: () => Promise<Pick<AuthProfiles, "candidates" | "credential">>;
+  /** Keys of the model providers, of an agent or the default one. */
+  readonly auth: RecognitionDeps["auth"];
 }
 
 export interface SpeechRequest {
@@ -46,8 +49,8 @@ export interface VoiceStatus {
   readonly last?: LastAttempt;
 }
 
-/** Speaks texts. */
-export interface Voice {
+/** Speaks texts, and recognises speech. */
+export interface Voice extends Recognition {
   status(): Promise<VoiceStatus>;
   change(preferences: Preferences): void;
   /** Speaks into a file; throws with the reason of each that failed. */
@@ -115,17 +118,6 @@ function orderOf(judged: readonly Judged[], chosen: SpeakerId | undefined): read
   return first ? [first, ...others] : others;
 }
 
-/** Aborts after the time, or with the caller. */
-function limited(clock: Clock, ms: number, caller: AbortSignal | undefined): Disposable & { readonly signal: AbortSignal; isOver(): boolean } {
-  const time = new AbortController();
-  const timer = clock.after(ms, () => time.abort());
-  return {
-    signal: caller ? AbortSignal.any([caller, time.signal]) : time.signal,
-    isOver: () => time.signal.aborted,
-    [Symbol.dispose]: () => timer[Symbol.dispose](),
-  };
-}
-
 export function createVoice(deps: VoiceDeps): Voice {
   const { config, clock, ids, log } = deps;
   const written = () => config.current.messages?.tts ?? {};
@@ -134,6 +126,7 @@ export function createVoice(deps: VoiceDeps): Voice {
     return path ? expandHome(path, config.paths.home) : join(config.paths.state, "settings", "tts.json");
   };
   const preferences = openPreferences(preferencesPath, { ids, log });
+  const recognition = lazy(async () => (await import("./recognition/create-recognition.ts")).createRecognition(deps));
   let last: LastAttempt | undefined;
 
   async function speakers(): Promise<readonly Judged[]> {
@@ -179,6 +172,8 @@ export function createVoice(deps: VoiceDeps): Voice {
     },
 
     change: (changed) => preferences.change(changed),
+    transcribe: async (...args) => (await recognition()).transcribe(...args),
+    recognisers: async (...args) => (await recognition()).recognisers(...args),
 
     async convert(request) {
       const text = request.text.trim();

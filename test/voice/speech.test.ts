@@ -1,5 +1,6 @@
 /** Speech over a gateway: methods, the command, the tool, with espeak-ng on this machine. */
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { enter, type DeviceClient } from "../harness/device-client.ts";
@@ -12,6 +13,10 @@ const ESPEAK = ["/usr/bin/espeak-ng", "/usr/local/bin/espeak-ng"];
 const place = makePlace();
 const hasEspeak = (): boolean => ESPEAK.some((path) => existsSync(path));
 const isThere = hasEspeak() || (installPackage("espeak-ng") && hasEspeak());
+const SPHINX = "/usr/bin/pocketsphinx_continuous";
+const hasSphinx = (): boolean => existsSync(SPHINX) && existsSync("/usr/share/pocketsphinx/model/en-us");
+const hears = isThere && (hasSphinx() || (installPackage("pocketsphinx") && installPackage("pocketsphinx-en-us") && hasSphinx()));
+const GRAMMAR = join(place.home, "words.gram");
 
 let model: HijackedModel;
 let gateway: GatewayProcess;
@@ -25,9 +30,11 @@ beforeAll(async () => {
       gateway: { mode: "local", auth: { token: TOKEN } },
       agents: { defaults: { model: { primary: "scripted/m1" }, skipBootstrap: true } },
       messages: { tts: { provider: "local", edge: { enabled: false } } },
+      tools: { media: { audio: { models: [{ type: "cli", command: SPHINX, args: ["-infile", "{{MediaPath}}", "-jsgf", GRAMMAR, "-logfn", "/dev/null"] }] } } },
       models: { providers: { scripted: { baseUrl: model.url, apiKey: "a-key", api: "openai-completions", models } } },
     }),
   );
+  writeFileSync(GRAMMAR, "#JSGF V1.0;\ngrammar words;\npublic <said> = good morning | turn on the kitchen light | stop;\n");
   gateway = await place.gateway();
   if (gateway.url === undefined) throw new Error(gateway.output());
   owner = await enter(gateway.url, { token: TOKEN, scopes: ["operator.admin", "operator.read", "operator.write"] });
@@ -59,6 +66,40 @@ test("the tool of an agent gives the line that sends the audio, and the answer c
   expect(await call("agent.wait", { runId: "turn", timeoutMs: 60_000 })).toMatchObject({ status: "ok" });
   const result = model.requests.flatMap(({ messages }) => messages.filter(({ role }) => role === "tool")).map(({ content }) => textOf(content));
   expect(result).toEqual([expect.stringMatching(/^MEDIA:.*\/media\/outbound\/voice---.*\.wav$/)]);
+});
+
+/** A recording with 16,000 samples a second, as recognisers want it. */
+function spoken(text: string): Buffer {
+  const wav = execFileSync(
+    ESPEAK.find((path) => existsSync(path))!,
+    ["-v", "en-us", "-s", "130", "--stdout", text],
+  );
+  const rate = wav.readUInt32LE(24);
+  const count = Math.floor(((wav.length - 44) / 2 / rate) * 16_000);
+  const head = Buffer.from(wav.subarray(0, 44));
+  head.writeUInt32LE(36 + count * 2, 4);
+  head.writeUInt32LE(16_000, 24);
+  head.writeUInt32LE(32_000, 28);
+  head.writeUInt32LE(count * 2, 40);
+  const samples = Buffer.alloc(count * 2);
+  for (let at = 0; at < count; at += 1) samples.writeInt16LE(wav.readInt16LE(44 + 2 * Math.floor((at * rate) / 16_000)), at * 2);
+  return Buffer.concat([head, samples]);
+}
+
+test("what is spoken in a recording is the message, also when it is a command", async (context) => {
+  context.skip(!hears, "needs espeak-ng and pocketsphinx: apt-get install espeak-ng pocketsphinx pocketsphinx-en-us");
+  const send = (text: string, idempotencyKey: string) => {
+    const attachments = [{ mimeType: "audio/wav", fileName: "note.wav", content: spoken(text).toString("base64") }];
+    return call("chat.send", { sessionKey: "agent:main:notes", message: "", attachments, idempotencyKey });
+  };
+  await send("turn on the kitchen light", "spoken");
+  expect(await call("agent.wait", { runId: "spoken", timeoutMs: 60_000 })).toMatchObject({ status: "ok" });
+  const texts = () => model.requests.flatMap(({ messages }) => messages.filter(({ role }) => role === "user")).map(({ content }) => textOf(content));
+  expect(texts().at(-1)).toMatch(/\[Audio\]\nTranscript:\nturn on the kitchen light\n\n\[media attached: .*note---.*\.wav \(audio\/wav\)\]/);
+  const before = model.requests.length;
+  await send("stop", "stopping");
+  await call("agent.wait", { runId: "stopping", timeoutMs: 60_000 });
+  expect(model.requests.length).toBe(before);
 });
 
 test("/tts says who speaks and what is missing, chooses, and refuses what it does not know", async () => {

@@ -11,7 +11,8 @@ import type { OutgoingFacts } from "../delivery/delivery.ts";
 import { asksBeforeSending, decideShown, isDecided, notifySent } from "../delivery/message-hooks.ts";
 import type { ClientRequest } from "../inbound.ts";
 import type { Item, Listener, Turn, TurnStream } from "../items.ts";
-import { mediaLine, summaryOf } from "./channel-input.ts";
+import { filesOf, spokenBody } from "../intake/hearing.ts";
+import { summaryOf } from "./channel-input.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
 
 /** What belongs to the answer of a client's run, for hooks and for rows in the outbox. */
@@ -205,7 +206,7 @@ async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, 
 }
 
 /** The messages as the agent gets them. */
-async function inputOf(turn: Turn): Promise<TurnInput> {
+async function inputOf(turn: Turn, deps: ConversationDeps): Promise<TurnInput> {
   const { main, items, summarised, inputs } = turn;
   const { id: runId, sessionKey, agentId, text, last } = main;
   const asked: ClientRequest = main.request ?? { inboxId: last.id, runId, sessionKey, agentId, message: text, channel: last.channel };
@@ -225,7 +226,9 @@ async function inputOf(turn: Turn): Promise<TurnInput> {
   const images = items.flatMap((item) => item.request?.images ?? []);
   const many = items.length > 1 ? [`[${items.length} messages that came while you were busy]`] : [];
   const summary = summarised.length === 0 ? [] : [summaryOf(summarised)];
-  const message = [...summary, ...many, ...items.map(textWithFiles)].join("\n\n");
+  const texts: string[] = [];
+  for (const item of items) texts.push(await textWithFiles(item, deps));
+  const message = [...summary, ...many, ...texts].join("\n\n");
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking ?? request.thinking;
   const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model ?? request.model;
   return {
@@ -244,9 +247,12 @@ async function inputOf(turn: Turn): Promise<TurnInput> {
   };
 }
 
-function textWithFiles({ request, text }: Item): string {
-  const files = request?.files ?? [];
-  return [...(files.length > 0 && text === "" ? [] : [text]), ...files.map(mediaLine)].join("\n\n");
+async function textWithFiles(item: Item, deps: ConversationDeps): Promise<string> {
+  const { request, text, isSpoken } = item;
+  if (!request?.files?.length) return text;
+  const { lines, transcripts } = await filesOf(deps, item);
+  const body = isSpoken ? spokenBody("", [text]) : transcripts.length > 0 ? spokenBody(text, transcripts) : text;
+  return [...(body === "" ? [] : [body]), ...lines].join("\n\n");
 }
 
 const injected = (text: string) => (at: number) => gatewayMessage("gateway-injected", text, at);
@@ -260,7 +266,7 @@ function emitWhole(run: { readonly runId: string; readonly sessionKey: string },
 }
 
 export const clientListener: Listener = {
-  input: inputOf,
+  input: (turn, _entry, { deps }) => inputOf(turn, deps),
   open: openStream,
   failureNotice: async () => [],
   async answer(turn, { reply: payloads, outcome, why, hooks }, context) {

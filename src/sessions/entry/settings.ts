@@ -149,11 +149,10 @@ function chatTypeOf(key: string, entry: SessionEntry | undefined): string {
   return /:group:/.test(key) ? "group" : /:channel:/.test(key) ? "channel" : "direct";
 }
 
-/** The session's own setting, then the rules, of which any `deny` wins, then the default. `channel` counts when the entry has none. */
-export function sendPolicy(config: OpenClawConfig, key: string, entry: SessionEntry | undefined, channel?: string): SendDecision {
-  const own = entry?.["sendPolicy"];
-  if (own === "allow" || own === "deny") return { allowed: own === "allow", source: "session" };
-  const { sendPolicy: policy } = config.session ?? {};
+type AccessRules = NonNullable<OpenClawConfig["session"]>["sendPolicy"];
+
+/** What rules say about a session: any `deny` that matches wins, then the first that matches, then the default. `channel` counts when the entry has none. */
+export function decideByRules(policy: AccessRules, key: string, entry: SessionEntry | undefined, channel?: string): SendDecision {
   if (!policy?.rules) return { allowed: policy?.default !== "deny", source: "default" };
   const chatType = chatTypeOf(key, entry);
   const from = (entry?.channel ?? channel)?.toLowerCase();
@@ -170,4 +169,11 @@ export function sendPolicy(config: OpenClawConfig, key: string, entry: SessionEn
   const deciding = matching.find(({ action }) => action === "deny") ?? matching[0];
   if (deciding) return { allowed: deciding.action === "allow", source: "rule", rule: deciding.rule };
   return { allowed: policy.default !== "deny", source: "default" };
+}
+
+/** The session's own setting, then the rules. */
+export function sendPolicy(config: OpenClawConfig, key: string, entry: SessionEntry | undefined, channel?: string): SendDecision {
+  const own = entry?.["sendPolicy"];
+  if (own === "allow" || own === "deny") return { allowed: own === "allow", source: "session" };
+  return decideByRules(config.session?.sendPolicy, key, entry, channel);
 }

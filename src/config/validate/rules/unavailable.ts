@@ -25,7 +25,7 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "a proxy for Edge's voices, and subtitles", paths: ["messages.tts.edge.proxy", "messages.tts.edge.saveSubtitles"] },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
   { name: "understanding of links", paths: ["tools.links"] },
-  { name: "understanding of audio and video", paths: ["tools.media", "audio"] },
+  { name: "understanding of images and video", paths: ["tools.media.image", "tools.media.video"] },
   { name: "session maintenance", paths: ["session.maintenance"], instead: "store.retention says how long data is kept" },
   { name: "discovery on the network", paths: ["discovery"] },
   { name: "browsers of nodes", paths: ["nodeHost", "gateway.nodes.browser"] },

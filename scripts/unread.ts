@@ -93,6 +93,7 @@ const HANDED_ON: Readonly<Record<string, string>> = {
   "discord.actions": "*",
   "slack.actions": "*",
   "slack.replyToModeByChatType": "*",
+  "tts.modelOverrides": "*",
   "audio.scope": "*",
   "audio.scope.rules.[]": "*",
   "audio.deepgram": "src/voice/recognition/providers.ts",

@@ -25,7 +25,7 @@ import { currentHooks } from "../hooks/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import { channelTable, type Plugins } from "../plugins/index.ts";
 import { createRouting, type Routing } from "../routing/index.ts";
-import type { Voice } from "../voice/index.ts";
+import { mayBeSpoken, type Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
 
@@ -153,6 +153,11 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       delivery,
       commands,
       keepMedia: async (...args) => (await loadKeepMedia()).mediaKeeper({ config, ids, channels })(...args),
+      speech: {
+        isWanted: (entry) => mayBeSpoken(config, entry?.["ttsAuto"]),
+        speak: async (answer) => (await deps.voice()).speakAnswer(answer),
+        hint: async (entry) => (await deps.voice()).hint(entry?.["ttsAuto"]),
+      },
       transcribe: async (recording, signal) => (await (await deps.voice()).transcribe(recording, signal))?.text,
       mediaRoots,
       redact: redactor.text,

@@ -98,7 +98,14 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const memory = stack.use(
     createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: keysOf, version }),
   );
-  const voice = createLazyVoice({ config, clock, ids, log: log.subsystem("voice"), auth: (agentId) => keysOf(agentId ?? core.defaultAgentId()) });
+  const voice = createLazyVoice({
+    config,
+    clock,
+    ids,
+    log: log.subsystem("voice"),
+    auth: (agentId) => keysOf(agentId ?? core.defaultAgentId()),
+    summarise: async (request) => (await import("./speech-summary.ts")).speechSummary(core, models)(request),
+  });
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {

@@ -8,9 +8,10 @@ import type { Random } from "../base/random.ts";
 import type { AllowLists, Pairing } from "../channels/index.ts";
 import type { Config } from "../config/index.ts";
 import type { InternalHooks } from "../hooks/index.ts";
-import type { ChannelInboundMedia, ChannelPlugin, ImageContent } from "../protocol/index.ts";
+import type { ChannelInboundMedia, ChannelPlugin, ImageContent, SessionEntry } from "../protocol/index.ts";
 import type { Routing } from "../routing/index.ts";
 import type { Store } from "../store/index.ts";
+import type { AnswerToSpeak, Speech } from "../voice/index.ts";
 import type { Commands } from "./commands/commands.ts";
 import type { RunEvent } from "./contract.ts";
 import type { Delivery } from "./delivery/delivery.ts";
@@ -44,6 +45,16 @@ export interface Recording extends Pick<KeptMedia, "path" | "mimeType" | "durati
 
 /** Speech to text. Undefined: this recording is not transcribed. */
 export type Transcribe = (recording: Recording, signal: AbortSignal) => Promise<string | undefined>;
+
+/** Speaking answers. */
+export interface AnswerSpeech {
+  /** False: answers of this session are not spoken, and nothing else needs to be asked. */
+  isWanted(entry: SessionEntry | undefined): boolean;
+  /** The file with the spoken answer; undefined: it is not spoken. Never rejects. */
+  speak(answer: AnswerToSpeak): Promise<Pick<Speech, "audioPath"> | undefined>;
+  /** What the agent is told about it. */
+  hint(entry: SessionEntry | undefined): Promise<string | undefined>;
+}
 
 /** Fetches and stores the files of a message. What cannot be fetched is reported in `problems`, one line each. */
 export type KeepMedia = (
@@ -80,6 +91,7 @@ export interface ConversationDeps {
   readonly keepMedia?: KeepMedia;
   /** Without it recordings are files that the model sees the path of. */
   readonly transcribe?: Transcribe;
+  readonly speech?: AnswerSpeech;
   /** Folders that an agent's files may be sent from; relative paths begin at the first. */
   readonly mediaRoots?: (agentId: string) => readonly string[];
   /** Takes secrets out of what is shown. */

@@ -13,6 +13,7 @@ import {
   type Delivery,
   type DeliveryDeps,
   type KeepMedia,
+  type AnswerSpeech,
   type Transcribe,
 } from "../../src/conversation/index.ts";
 import type { ChannelPlugin } from "../../src/protocol/index.ts";
@@ -33,6 +34,7 @@ export interface TalkOptions {
   readonly limits?: DeliveryDeps["limits"];
   readonly keepMedia?: KeepMedia;
   readonly transcribe?: Transcribe;
+  readonly speech?: AnswerSpeech;
   /** Whether an account can send at the moment. */
   readonly running?: (channel: string, accountId: string) => boolean;
   /** Whether an account receives at the moment. */
@@ -99,6 +101,7 @@ export async function openTalk(options: TalkOptions): Promise<Talk> {
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
     ...(options.keepMedia ? { keepMedia: options.keepMedia } : {}),
     ...(options.transcribe ? { transcribe: options.transcribe } : {}),
+    ...(options.speech ? { speech: options.speech } : {}),
   });
   // Where a process before left something, the test says when it goes on.
   const [left, begun] = await Promise.all([store.read("inbox.open", { limit: 1 }), store.read("turns.unfinished", {})]);

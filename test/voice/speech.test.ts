@@ -114,15 +114,25 @@ test("/tts says who speaks and what is missing, chooses, and refuses what it doe
   // The answer to a command is kept in a chat that has begun.
   await call("chat.send", { sessionKey: "agent:main:voice", message: "hello", idempotencyKey: "begin" });
   await call("agent.wait", { runId: "begin", timeoutMs: 60_000 });
-  await isAnswered("/tts", /^local speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
+  await isAnswered("/tts", /^Answers are not spoken\.\nlocal speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
   await isAnswered("/tts provider robot", /"robot" is no provider\. Known are openai, elevenlabs, edge, local\./);
   await isAnswered("/tts provider local", /^local speaks from now on\.$/);
   expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({ tts: { provider: "local" } });
-  for (const word of ["on", "limit 800", "summary off"]) await isAnswered(`/tts ${word}`, /is not there yet/);
+  await isAnswered("/tts on", /^All answers are spoken\.$/);
+  await isAnswered("/tts limit 99", /^"99" is no limit\. Give a number from 100 to 4096\.$/);
+  await isAnswered("/tts limit 800", /^Answers of more than 800 characters are summed up before they are spoken\.$/);
+  await isAnswered("/tts summary off", /^Answers of more than 800 characters are not spoken\.$/);
+  expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({
+    tts: { auto: "always", maxLength: 800, summarize: false },
+  });
+  await isAnswered("/tts off", /^Answers are not spoken\.$/);
 });
 
 test("methods: status, providers, the choice, and refusals that say what is wrong", async () => {
   expect(await call("tts.status")).toMatchObject({ enabled: false, auto: "off", provider: "local", hasOpenAIKey: false, edgeEnabled: false });
+  expect(await call("tts.enable", { idempotencyKey: "enable" })).toEqual({ enabled: true });
+  expect(await call("tts.status")).toMatchObject({ enabled: true, auto: "always" });
+  expect(await call("tts.disable", { idempotencyKey: "disable" })).toEqual({ enabled: false });
   expect(await call("tts.setProvider", { provider: "edge", idempotencyKey: "edge" })).toEqual({ provider: "edge" });
   expect(await call("tts.providers")).toMatchObject({ active: "edge", providers: [{ id: "openai", configured: false }, {}, {}, {}] });
   expect(await call("tts.setProvider", { provider: "local", idempotencyKey: "local" })).toEqual({ provider: "local" });

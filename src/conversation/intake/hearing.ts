@@ -79,7 +79,8 @@ export function filesOf(deps: ConversationDeps, item: Item): Promise<ItemFiles> 
   return item.files;
 }
 
-const hasRecording = ({ messages }: Item): boolean =>
+/** Whether somebody spoke. */
+export const hasRecording = ({ messages }: Item): boolean =>
   messages.some(({ event }) => event.media?.some(({ kind, mimeType = "" }) => kind === "audio" || isAudio(mimeType)));
 
 /** Somebody else may have spoken it. */

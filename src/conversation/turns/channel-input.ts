@@ -297,6 +297,7 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const model = items.findLast((item) => item.hints?.model !== undefined)?.hints?.model;
   const settings = plugin && { plugin, cfg, log: deps.log };
   const instructions = [isDirect || !settings ? undefined : groupHint(settings, last), groupSystemPrompt].filter(Boolean).join("\n\n");
+  const voiceHint = deps.speech?.isWanted(entry) ? await deps.speech.hint(entry) : undefined;
   const { channel, accountId, to, threadId } = last.address;
   return {
     runId: main.id,
@@ -318,6 +319,7 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
     entryFields: { ...chatFields(newest.ctx, entry), ...deliveryPatch({ channel, accountId, to, ...(threadId === undefined ? {} : { threadId }) }) },
     ...(settings ? { channelFacts: channelFacts(settings, last) } : {}),
     ...(instructions === "" ? {} : { systemPrompt: instructions }),
+    ...(voiceHint === undefined ? {} : { voiceHint }),
     ...(images.length === 0 ? {} : { images }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),

@@ -13,6 +13,7 @@ import type { ClientRequest } from "../inbound.ts";
 import type { Item, Listener, Turn, TurnStream } from "../items.ts";
 import { filesOf, spokenBody } from "../intake/hearing.ts";
 import { summaryOf } from "./channel-input.ts";
+import { withSpokenAnswer } from "./spoken-answer.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
 
 /** What belongs to the answer of a client's run, for hooks and for rows in the outbox. */
@@ -121,7 +122,8 @@ export async function channelPayloads(
 }
 
 /** Shows a turn to clients. Where plugins decide about the answer, nothing of it is shown before they have. */
-async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, emit }: ConversationContext): Promise<TurnStream> {
+async function openStream(turn: Turn, entry: SessionEntry | undefined, context: ConversationContext): Promise<TurnStream> {
+  const { deps, emit } = context;
   const { main } = turn;
   const { id: runId, sessionKey, request } = main;
   const run = { runId, sessionKey };
@@ -167,8 +169,11 @@ async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, 
     }
     parts = await shownParts(main, end, thoughts, deps).catch(() => undefined);
     const hasText = (end.status === "ok" || end.status === "blocked") && end.silent !== true && (parts !== undefined || end.text !== "");
-    if (chat) reply = await replyOf(deps, main, await channelPayloads(main, rest(end), deps), { kind: "final", usageState });
-    else if (hasText)
+    if (chat) {
+      const payloads = await withSpokenAnswer({ turn, entry, context }, end, await channelPayloads(main, rest(end), deps));
+      reply = await replyOf(deps, main, payloads, { kind: "final", usageState });
+    }
+    if (!chat && hasText)
       reply = await replyOf(
         deps,
         main,

@@ -132,8 +132,9 @@ export function speechHandlers({ voice }: SpeechDeps) {
         active: order[0] ?? "",
       };
     },
-    "tts.enable"() {
-      throw new AppError("UNAVAILABLE", "answers are not spoken by themselves in this version; tts.convert speaks a text");
+    async "tts.enable"() {
+      (await voice()).change({ auto: "always" });
+      return { enabled: true };
     },
     async "tts.disable"() {
       (await voice()).change({ auto: "off" });

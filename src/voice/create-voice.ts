@@ -12,6 +12,7 @@ import type { Overrides } from "./overrides.ts";
 import { preferencesPath } from "./preferences-path.ts";
 import { openPreferences, type Preferences } from "./preferences.ts";
 import type { Recognition } from "./recognition/create-recognition.ts";
+import { speakable } from "./speakable.ts";
 import type { RecognitionDeps } from "./recognition/recognisers.ts";
 import { edgeSpeaker } from "./speakers/edge.ts";
 import { elevenLabsSpeaker } from "./speakers/elevenlabs.ts";
@@ -66,6 +67,8 @@ export interface Voice extends Recognition {
   speakAnswer(answer: AnswerToSpeak): Promise<Speech | undefined>;
   /** What the agent of a session with this mode is told about spoken answers. */
   hint(auto?: unknown): string | undefined;
+  /** Speaks a text in Markdown; undefined: there are no words in it. */
+  say(markdown: string, signal?: AbortSignal): Promise<(SpokenAudio & { readonly provider: SpeakerId }) | undefined>;
   /** Speaks into a file; throws with the reason of each that failed. */
   convert(request: SpeechRequest): Promise<Speech>;
 }
@@ -134,6 +137,18 @@ function orderOf(judged: readonly Judged[], chosen: SpeakerId | undefined): read
   return first ? [first, ...others] : others;
 }
 
+async function speakWith({ config, clock }: VoiceDeps, { speaker, found }: Judged, { text, asVoiceNote, signal: caller }: SpeechRequest): Promise<SpokenAudio> {
+  if ("missing" in found) throw new AppError("UNAVAILABLE", found.missing);
+  const timeoutMs = speaker.timeoutMs ?? config.current.messages?.tts?.timeoutMs ?? USUAL_TIMEOUT_MS;
+  using limit = limited(clock, timeoutMs, caller);
+  try {
+    return await found.speak({ text, asVoiceNote, timeoutMs, signal: limit.signal });
+  } catch (error) {
+    if (limit.isOver()) throw new AppError("TIMEOUT", `gave no audio within ${timeoutMs} ms`);
+    throw error;
+  }
+}
+
 async function save({ bytes, contentType }: SpokenAudio, { config, ids }: VoiceDeps): Promise<string> {
   const { saveMedia } = await loadSaving();
   const file = { buffer: bytes, contentType, subdir: "outbound", maxBytes: MAX_AUDIO_BYTES, originalFilename: "voice" };
@@ -152,16 +167,30 @@ export function createVoice(deps: VoiceDeps): Voice {
     return orderOf(await Promise.all(speakersOf(deps, overrides).map(judge)), chosen);
   }
 
-  async function speakWith({ speaker, found }: Judged, { text, asVoiceNote, signal: caller }: SpeechRequest): Promise<SpokenAudio> {
-    if ("missing" in found) throw new AppError("UNAVAILABLE", found.missing);
-    const timeoutMs = speaker.timeoutMs ?? written().timeoutMs ?? USUAL_TIMEOUT_MS;
-    using limit = limited(clock, timeoutMs, caller);
-    try {
-      return await found.speak({ text, asVoiceNote, timeoutMs, signal: limit.signal });
-    } catch (error) {
-      if (limit.isOver()) throw new AppError("TIMEOUT", `gave no audio within ${timeoutMs} ms`);
-      throw error;
+  /** The sound of a text, by the first who can. */
+  async function speakBy(request: SpeechRequest): Promise<SpokenAudio & { readonly provider: SpeakerId }> {
+    const text = request.text.trim();
+    const most = written().maxTextLength ?? MAX_TEXT;
+    if (text === "") throw new AppError("INVALID_INPUT", "there is nothing to speak: the text is empty");
+    if (text.length > most)
+      throw new AppError("INVALID_INPUT", `the text has ${text.length} characters; ${most} can be spoken at once (messages.tts.maxTextLength)`);
+    const began = clock.now();
+    const failures: string[] = [];
+    for (const judged of await speakers(request.overrides)) {
+      const { id } = judged.speaker;
+      try {
+        const audio = await speakWith(deps, judged, { ...request, text });
+        last = { at: began, characters: text.length, provider: id, ms: clock.now() - began };
+        return { ...audio, provider: id };
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        failures.push(`${id}: ${messageOf(error)}`);
+        log.warn(`${id} could not speak ${text.length} characters: ${messageOf(error)}`);
+      }
     }
+    const error = failures.length === 0 ? `nobody can speak; known are ${SPEAKERS.join(", ")}` : failures.join("; ");
+    last = { at: began, characters: text.length, ms: clock.now() - began, error };
+    throw new AppError("UNAVAILABLE", `the text could not be spoken: ${error}`);
   }
 
   const voice: Voice = {
@@ -189,34 +218,17 @@ export function createVoice(deps: VoiceDeps): Voice {
 
     change: (changed) => preferences.change(changed),
     transcribe: async (...args) => (await recognition()).transcribe(...args),
+    hear: async (...args) => (await recognition()).hear(...args),
     recognisers: async (...args) => (await recognition()).recognisers(...args),
 
+    async say(markdown, signal) {
+      const text = speakable(markdown);
+      return text === "" ? undefined : speakBy({ text, asVoiceNote: false, ...(signal ? { signal } : {}) });
+    },
+
     async convert(request) {
-      const text = request.text.trim();
-      const most = written().maxTextLength ?? MAX_TEXT;
-      if (text === "") throw new AppError("INVALID_INPUT", "there is nothing to speak: the text is empty");
-      if (text.length > most)
-        throw new AppError("INVALID_INPUT", `the text has ${text.length} characters; ${most} can be spoken at once (messages.tts.maxTextLength)`);
-      const began = clock.now();
-      const failures: string[] = [];
-      for (const judged of await speakers(request.overrides)) {
-        const { id } = judged.speaker;
-        let audio: SpokenAudio;
-        try {
-          audio = await speakWith(judged, { ...request, text });
-        } catch (error) {
-          request.signal?.throwIfAborted();
-          failures.push(`${id}: ${messageOf(error)}`);
-          log.warn(`${id} could not speak ${text.length} characters: ${messageOf(error)}`);
-          continue;
-        }
-        const audioPath = await save(audio, deps);
-        last = { at: began, characters: text.length, provider: id, ms: clock.now() - began };
-        return { audioPath, provider: id, outputFormat: audio.format, voiceCompatible: audio.voiceCompatible };
-      }
-      const error = failures.length === 0 ? `nobody can speak; known are ${SPEAKERS.join(", ")}` : failures.join("; ");
-      last = { at: began, characters: text.length, ms: clock.now() - began, error };
-      throw new AppError("UNAVAILABLE", `the text could not be spoken: ${error}`);
+      const { provider, ...audio } = await speakBy(request);
+      return { audioPath: await save(audio, deps), provider, outputFormat: audio.format, voiceCompatible: audio.voiceCompatible };
     },
   };
   const answers = createAnswers({ tts: written, preferences: preferences.read, clock, log, convert: voice.convert, summarise: deps.summarise });

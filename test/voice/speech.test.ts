@@ -1,22 +1,16 @@
 /** Speech over a gateway: methods, the command, the tool, with espeak-ng on this machine. */
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { enter, type DeviceClient } from "../harness/device-client.ts";
 import { makePlace, type GatewayProcess } from "../harness/gateway-process.ts";
 import { orders, startHijackedModel, textOf, type HijackedModel } from "../harness/hijacked-model.ts";
-import { installPackage } from "../harness/packages.ts";
+import { canHear, canSpeak, NEEDED, recogniser, spoken } from "../harness/spoken.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789";
-const ESPEAK = ["/usr/bin/espeak-ng", "/usr/local/bin/espeak-ng"];
 const place = makePlace();
-const hasEspeak = (): boolean => ESPEAK.some((path) => existsSync(path));
-const isThere = hasEspeak() || (installPackage("espeak-ng") && hasEspeak());
-const SPHINX = "/usr/bin/pocketsphinx_continuous";
-const hasSphinx = (): boolean => existsSync(SPHINX) && existsSync("/usr/share/pocketsphinx/model/en-us");
-const hears = isThere && (hasSphinx() || (installPackage("pocketsphinx") && installPackage("pocketsphinx-en-us") && hasSphinx()));
-const GRAMMAR = join(place.home, "words.gram");
+const isThere = canSpeak();
+const hears = canHear();
 
 let model: HijackedModel;
 let gateway: GatewayProcess;
@@ -30,11 +24,10 @@ beforeAll(async () => {
       gateway: { mode: "local", auth: { token: TOKEN } },
       agents: { defaults: { model: { primary: "scripted/m1" }, skipBootstrap: true } },
       messages: { tts: { provider: "local", edge: { enabled: false } } },
-      tools: { media: { audio: { models: [{ type: "cli", command: SPHINX, args: ["-infile", "{{MediaPath}}", "-jsgf", GRAMMAR, "-logfn", "/dev/null"] }] } } },
+      tools: { media: { audio: { models: [recogniser(join(place.home, "words.gram"), "good morning", "turn on the kitchen light", "stop")] } } },
       models: { providers: { scripted: { baseUrl: model.url, apiKey: "a-key", api: "openai-completions", models } } },
     }),
   );
-  writeFileSync(GRAMMAR, "#JSGF V1.0;\ngrammar words;\npublic <said> = good morning | turn on the kitchen light | stop;\n");
   gateway = await place.gateway();
   if (gateway.url === undefined) throw new Error(gateway.output());
   owner = await enter(gateway.url, { token: TOKEN, scopes: ["operator.admin", "operator.read", "operator.write"] });
@@ -68,26 +61,8 @@ test("the tool of an agent gives the line that sends the audio, and the answer c
   expect(result).toEqual([expect.stringMatching(/^MEDIA:.*\/media\/outbound\/voice---.*\.wav$/)]);
 });
 
-/** A recording with 16,000 samples a second, as recognisers want it. */
-function spoken(text: string): Buffer {
-  const wav = execFileSync(
-    ESPEAK.find((path) => existsSync(path))!,
-    ["-v", "en-us", "-s", "130", "--stdout", text],
-  );
-  const rate = wav.readUInt32LE(24);
-  const count = Math.floor(((wav.length - 44) / 2 / rate) * 16_000);
-  const head = Buffer.from(wav.subarray(0, 44));
-  head.writeUInt32LE(36 + count * 2, 4);
-  head.writeUInt32LE(16_000, 24);
-  head.writeUInt32LE(32_000, 28);
-  head.writeUInt32LE(count * 2, 40);
-  const samples = Buffer.alloc(count * 2);
-  for (let at = 0; at < count; at += 1) samples.writeInt16LE(wav.readInt16LE(44 + 2 * Math.floor((at * rate) / 16_000)), at * 2);
-  return Buffer.concat([head, samples]);
-}
-
 test("what is spoken in a recording is the message, also when it is a command", async (context) => {
-  context.skip(!hears, "needs espeak-ng and pocketsphinx: apt-get install espeak-ng pocketsphinx pocketsphinx-en-us");
+  context.skip(!hears, NEEDED);
   const send = (text: string, idempotencyKey: string) => {
     const attachments = [{ mimeType: "audio/wav", fileName: "note.wav", content: spoken(text).toString("base64") }];
     return call("chat.send", { sessionKey: "agent:main:notes", message: "", attachments, idempotencyKey });
@@ -100,6 +75,24 @@ test("what is spoken in a recording is the message, also when it is a command", 
   await send("stop", "stopping");
   await call("agent.wait", { runId: "stopping", timeoutMs: 60_000 });
   expect(model.requests.length).toBe(before);
+});
+
+test("a client talks: recordings become text, texts become sound, and what is missing or wrong is said", async (context) => {
+  context.skip(!hears, NEEDED);
+  expect(await call("talk.ready")).toEqual({ hears: ["pocketsphinx_continuous"], speaks: ["local"], interruptOnSpeech: true });
+  const wav = spoken("good morning").toString("base64");
+  expect(await call("talk.transcribe", { audioBase64: wav, mimeType: "audio/wav; codecs=1" })).toEqual({
+    text: "good morning",
+    provider: "pocketsphinx_continuous",
+  });
+  const sound = await call("talk.speak", { text: "**Good** morning, [Ada](https://a.b)." });
+  expect(sound).toMatchObject({ mimeType: "audio/wav", provider: "local", outputFormat: "wav" });
+  expect(Buffer.from(String(sound["audioBase64"]), "base64").length).toBeGreaterThan(10_000);
+  expect(await call("talk.speak", { text: "```\ncode\n```" })).toMatchObject({ audioBase64: "" });
+  await expect(call("talk.transcribe", { audioBase64: "AAAA", mimeType: "image/png" })).rejects.toThrow("is no recording but image/png");
+  await expect(call("talk.transcribe", { audioBase64: "a", mimeType: "audio/wav" })).rejects.toThrow("not valid base64");
+  await using reader = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.read"] });
+  expect(await reader.request("talk.speak", { text: "hello" })).toMatchObject({ ok: false, error: { message: expect.stringContaining("operator.write") } });
 });
 
 test("/tts says who speaks and what is missing, chooses, and refuses what it does not know", async () => {

@@ -1,9 +1,10 @@
 /** Speech into text: who may recognise a recording, in which order, and what they answered. */
-import { open } from "node:fs/promises";
-import { basename } from "node:path";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { AppError, fileError, messageOf } from "../../base/errors.ts";
 import { formatBytes } from "../../base/text.ts";
-import { mediaKindFromMime, sniffMediaType } from "../../media/index.ts";
+import { extensionForMime, mediaKindFromMime, sniffMediaType } from "../../media/index.ts";
 import { decideByRules } from "../../sessions/index.ts";
 import { limited } from "../limited.ts";
 import { recognisersBy, type RecognitionDeps } from "./recognisers.ts";
@@ -13,6 +14,8 @@ import type { Recogniser, Recording, Transcript } from "./types.ts";
 export interface Recognition {
   /** Undefined: recordings are not transcribed here, or not in this chat. Throws with the reason of each that failed. */
   transcribe(recording: Recording, signal?: AbortSignal): Promise<Transcript | undefined>;
+  /** The same for what was recorded just now and is not stored. */
+  hear(recorded: { readonly bytes: Buffer; readonly mimeType: string; readonly agentId?: string }, signal?: AbortSignal): Promise<Transcript | undefined>;
   /** Who would be asked, in order. */
   recognisers(agentId?: string): Promise<readonly string[]>;
 }
@@ -80,7 +83,18 @@ export function createRecognition(deps: RecognitionDeps): Recognition {
     }
   }
 
-  return {
+  const recognition: Recognition = {
+    async hear({ bytes, mimeType, agentId }, signal) {
+      const folder = await mkdtemp(join(tmpdir(), "openclaw-heard-"));
+      try {
+        const path = join(folder, `recording${extensionForMime(mimeType) ?? ""}`);
+        await writeFile(path, bytes, { mode: 0o600 });
+        return await recognition.transcribe({ path, mimeType, agentId }, signal);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+
     recognisers: async (agentId) => (await inOrder(agentId)).map(({ name }) => name),
 
     async transcribe(recording, signal) {
@@ -106,4 +120,5 @@ export function createRecognition(deps: RecognitionDeps): Recognition {
       throw new AppError("UNAVAILABLE", `the recording could not be transcribed: ${failures.join("; ")}`);
     },
   };
+  return recognition;
 }

@@ -52,7 +52,7 @@ export interface AnswerSpeech {
   isWanted(entry: SessionEntry | undefined): boolean;
   /** The file with the spoken answer; undefined: it is not spoken. Never rejects. */
   speak(answer: AnswerToSpeak): Promise<Pick<Speech, "audioPath"> | undefined>;
-  /** What the agent is told about it. */
+  /** What the agent has to know about it. */
   hint(entry: SessionEntry | undefined): Promise<string | undefined>;
 }
 

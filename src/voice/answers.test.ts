@@ -129,7 +129,7 @@ test("an agent chooses voice, model and the like where it may, and only what exi
   expect(readOverrides(["voice=a/../b provider=nobody"])).toEqual({});
 });
 
-test("the agent is told how answers are spoken, where they are", () => {
+test("the agent knows how answers are spoken, where they are", () => {
   expect(voiceHint({}, {})).toBeUndefined();
   expect(voiceHint({ auto: "tagged" }, { maxLength: 800 })).toContain("below 800 characters");
   expect(voiceHint({ auto: "always", modelOverrides: { enabled: false } }, {})).not.toContain("[[tts:text]]");

@@ -59,7 +59,7 @@ const LIMIT_MS = 30_000;
 export const autoMode = (tts: Tts, { auto }: Preferences, own?: unknown): AutoMode =>
   AUTO_MODES.find((mode) => mode === own) ?? auto ?? tts.auto ?? (tts.enabled === true ? "always" : "off");
 
-/** What the agent is told about spoken answers; undefined where none are. */
+/** What the agent has to know about spoken answers; undefined where none are. */
 export function voiceHint(tts: Tts, preferences: Preferences, own?: unknown): string | undefined {
   const mode = autoMode(tts, preferences, own);
   if (mode === "off") return undefined;

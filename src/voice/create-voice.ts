@@ -65,7 +65,7 @@ export interface Voice extends Recognition {
   change(preferences: Preferences): void;
   /** Speaks an answer where the settings want it. Never rejects. */
   speakAnswer(answer: AnswerToSpeak): Promise<Speech | undefined>;
-  /** What the agent of a session with this mode is told about spoken answers. */
+  /** What the agent of a session with this mode has to know about spoken answers. */
   hint(auto?: unknown): string | undefined;
   /** Speaks a text in Markdown; undefined: there are no words in it. */
   say(markdown: string, signal?: AbortSignal): Promise<(SpokenAudio & { readonly provider: SpeakerId }) | undefined>;

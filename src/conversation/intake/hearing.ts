@@ -79,11 +79,11 @@ export function filesOf(deps: ConversationDeps, item: Item): Promise<ItemFiles> 
   return item.files;
 }
 
-/** Whether somebody spoke. */
+/** Whether someone spoke. */
 export const hasRecording = ({ messages }: Item): boolean =>
   messages.some(({ event }) => event.media?.some(({ kind, mimeType = "" }) => kind === "audio" || isAudio(mimeType)));
 
-/** Somebody else may have spoken it. */
+/** Someone else may have spoken it. */
 const isForwarded = ({ messages }: Item): boolean => messages.some(({ event, context }) => (event.context ?? context)?.["ForwardedFrom"] !== undefined);
 
 const ECHO = '📝 "{transcript}"';

@@ -12,7 +12,7 @@ export interface Recorder {
 }
 
 export interface RecorderEvents {
-  /** Somebody begins to speak. */
+  /** Someone begins to speak. */
   began(): void;
   /** A WAV file with what was said. */
   ended(wav: Uint8Array): void;
@@ -69,7 +69,7 @@ export function createRecorder({ began, ended }: RecorderEvents, options: Activi
       parts.push(part);
       heldMs += (part.length / held) * 1000;
       if (changed === "begins") began();
-      // Before somebody speaks only the last moment is kept.
+      // Before someone speaks only the last moment is kept.
       const mostMs = activity.speaking || changed === "ends" ? Infinity : BEFORE_MS;
       while (parts.length > 1 && heldMs > mostMs) heldMs -= (parts.shift()!.length / held) * 1000;
       if (changed !== "ends" && !(activity.speaking && heldMs >= MOST_MS)) return;

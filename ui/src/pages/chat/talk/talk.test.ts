@@ -27,7 +27,7 @@ describe("sentences of an answer", () => {
     expect(createSentences().push("Version 1.2.3 of the pro")).toEqual([]);
   });
 
-  test("code is not spoken, a very long sentence is cut, and a new message of the run begins anew", () => {
+  test("code is not spoken, a very long sentence is cut, and a new message of the run begins again", () => {
     expect(spoken("Run this command here:\n```sh\nrm -rf everything. At once.\n```\nThen wait a moment.")).toEqual([
       "Run this command here:",
       "Then wait a moment.",
@@ -55,7 +55,7 @@ describe("recordings", () => {
     expect(seconds).toBeLessThan(0.4 + 0.86 + 1);
   });
 
-  test("a click is no speech, and noise that stays is the room", () => {
+  test("a click is no speech, and noise that stays is not either", () => {
     const events: string[] = [];
     const recorder = createRecorder({ began: () => events.push("began"), ended: () => events.push("ended") });
     for (const part of [quiet, loud, quiet, quiet, loud, quiet]) recorder.push(part, RATE);

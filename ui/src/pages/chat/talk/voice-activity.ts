@@ -1,4 +1,4 @@
-/** Whether somebody speaks, by how loud it is over what is usual here. */
+/** Whether someone speaks, by how loud it is over what is usual here. */
 export interface VoiceActivity {
   /** Takes the next samples, from -1 to 1. Gives what changed with them. */
   push(samples: Float32Array, rate: number): "begins" | "ends" | undefined;
@@ -13,7 +13,7 @@ export interface ActivityOptions {
 }
 
 const LEAST = 0.012;
-/** Speech is so many times louder than the room. */
+/** Speech is so many times louder than the background. */
 const OVER = 3;
 
 const loudness = (samples: Float32Array): number => Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
@@ -31,7 +31,7 @@ export function createVoiceActivity({ beginMs = 80, endMs = 900 }: ActivityOptio
       const ms = (samples.length / rate) * 1000;
       const level = loudness(samples);
       const isLoud = level > Math.max(LEAST, floor * OVER);
-      // The room is known from what is no speech; it becomes quiet at once, and loud slowly.
+      // The background is known from what is no speech; it becomes quiet at once, and loud slowly.
       if (!isLoud) floor = level < floor ? level : floor + (level - floor) * 0.05;
       loudMs = isLoud ? loudMs + ms : Math.max(0, loudMs - ms);
       quietMs = isLoud ? 0 : quietMs + ms;

@@ -23,6 +23,7 @@ import { pluginStart } from "./measures/plugin-start.ts";
 import { store } from "./measures/store.ts";
 import { bigState } from "./measures/big-state.ts";
 import { turns } from "./measures/turns.ts";
+import { voice } from "./measures/voice.ts";
 import { isMet, type Row } from "./row.ts";
 import { storeLoader } from "./store-bundle.ts";
 
@@ -51,6 +52,7 @@ try {
     channel,
     channels,
     memory,
+    voice,
     page,
     ...growth,
   ]) {

@@ -26,7 +26,7 @@ import type { LazyModels } from "../models/index.ts";
 import { channelTable, type Plugins } from "../plugins/index.ts";
 import { createRouting, type Routing } from "../routing/index.ts";
 import { lazyUnderstanding } from "../understanding/index.ts";
-import type { Voice } from "../voice/index.ts";
+import { mayBeSpoken, type Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
 
@@ -175,6 +175,12 @@ export function openConversation(deps: ConversationDeps, stack: AsyncDisposableS
       commands,
       keepMedia: async (...args) => (await loadKeepMedia()).mediaKeeper({ config, ids, channels })(...args),
       understand: understanding.understand,
+      speech: {
+        isWanted: (entry) => mayBeSpoken(config, entry?.["ttsAuto"]),
+        speak: async (answer) => (await deps.voice()).speakAnswer(answer),
+        hint: async (entry) => (await deps.voice()).hint(entry?.["ttsAuto"]),
+      },
+      transcribe: async (recording, signal) => (await (await deps.voice()).transcribe(recording, signal))?.text,
       mediaRoots,
       redact: redactor.text,
       runnable,

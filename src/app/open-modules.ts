@@ -17,7 +17,7 @@ import {
   type OverviewPort,
 } from "../gateway/index.ts";
 import { lazyDocuments } from "../media/index.ts";
-import { answeringModel, createLazyModels, type AnsweringModel, type LazyModels } from "../models/index.ts";
+import { answeringModel, createLazyModels, type AnsweringModel, type AuthProfiles, type LazyModels } from "../models/index.ts";
 import { createMemory, type Memory } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
@@ -91,7 +91,14 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   let handlers: Handlers | undefined;
   const plugins = openPlugins(
     core,
-    { auth, handlers: () => handlers, talk: () => answering?.talk, memory: () => memory, wake: (request) => automation.wakeAgents(request) },
+    {
+      auth,
+      handlers: () => handlers,
+      talk: () => answering?.talk,
+      memory: () => memory,
+      voice: () => voice(),
+      wake: (request) => automation.wakeAgents(request),
+    },
     stack,
   );
   const { hooks, providers } = plugins;
@@ -100,7 +107,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const memory = stack.use(
     createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: keysOf, version }),
   );
-  const voice = createLazyVoice({ config, clock, ids, log: log.subsystem("voice"), auth: () => keysOf(core.defaultAgentId()) });
+  const voice = openVoice(core, models, keysOf);
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -156,6 +163,18 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   };
 }
 
+function openVoice(core: Core, models: LazyModels, keysOf: (agentId: string) => Promise<AuthProfiles>): () => Promise<Voice> {
+  const { config, clock, ids, log, defaultAgentId: usual } = core;
+  return createLazyVoice({
+    config,
+    clock,
+    ids,
+    log: log.subsystem("voice"),
+    auth: (agentId) => keysOf(agentId ?? usual()),
+    summarise: async (request) => (await import("./speech-summary.ts")).speechSummary(core, models)(request),
+  });
+}
+
 const addressOf = (link: { readonly path: string } | undefined, origin: string): string | undefined => link && new URL(link.path, origin).href;
 
 /** Plugins guard turns to their end, so they are taken down after the conversations: open them first. */
@@ -166,8 +185,9 @@ function openPlugins(
     handlers,
     talk,
     memory,
+    voice,
     wake,
-  }: Pick<PluginsDeps, "talk" | "memory" | "wake"> & { readonly auth: Auth; readonly handlers: () => Handlers | undefined },
+  }: Pick<PluginsDeps, "talk" | "memory" | "voice" | "wake"> & { readonly auth: Auth; readonly handlers: () => Handlers | undefined },
   stack: AsyncDisposableStack,
 ): Plugins {
   const { config, store, clock, ids, log, env, version, tapLog, monitor } = core;
@@ -184,6 +204,7 @@ function openPlugins(
     pairing: auth.pairing,
     talk,
     memory,
+    voice,
     wake,
     call: (pluginId) => ownCaller(handlers, `plugin:${pluginId}`),
     // Known to the next start also when they fail to load then.

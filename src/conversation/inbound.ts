@@ -30,6 +30,8 @@ export interface Decided {
   readonly last: number;
   /** The text for the model; undefined where it is the message's own. */
   readonly text?: string;
+  /** The text is the transcript of a recording. */
+  readonly spoken?: true;
   readonly thinking?: ThinkingLevel;
   readonly hints?: TurnHints;
   /** What plugins answered, for `why`. */

@@ -14,7 +14,7 @@ export type { ReplyAddress } from "./address.ts";
 export { createConversation, type Conversation } from "./create-conversation.ts";
 export type { LiveEnd, LiveReply } from "./turns/live-replies.ts";
 export { fillPrefix, withPrefix } from "./reply/prefix.ts";
-export type { ConversationDeps, KeepMedia, KeptMedia, Recording, Transcribe } from "./ports.ts";
+export type { AnswerSpeech, ConversationDeps, KeepMedia, KeptMedia, Recording, Transcribe } from "./ports.ts";
 export { archiveAfterMs, sessionMessage } from "./closing.ts";
 export { jobSlots } from "./slots.ts";
 export { GREETING } from "./contract.ts";

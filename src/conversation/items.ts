@@ -13,7 +13,7 @@ import { type Pace, paceOf } from "./commands/parsing/message.ts";
 import { chatOf, type ClientRequest, type Group, type Inbound } from "./inbound.ts";
 import { joined, withoutMentions } from "./intake/message-context.ts";
 import type { AbortReason, RunOutcome } from "./contract.ts";
-import type { ConversationContext, ConversationDeps } from "./ports.ts";
+import type { ConversationContext, ConversationDeps, ItemFiles } from "./ports.ts";
 
 /** How an abort is reported. */
 export const ORIGINS = { rpc: "rpc", stop: "stop-command", timeout: "timeout", interrupt: "interrupt" } as const satisfies Record<AbortReason, string>;
@@ -88,6 +88,9 @@ export interface Item {
   readonly outcome: End;
   /** For the model: without commands and directives. */
   text: string;
+  /** The text is the transcript of a recording that came without words. */
+  isSpoken?: boolean;
+  files?: Promise<ItemFiles>;
   /** Of the session, when the item came to its lane. */
   queue: QueueSettings;
   /** Settings for its turn only, from its text. */

@@ -8,10 +8,11 @@ import type { Random } from "../base/random.ts";
 import type { AllowLists, Pairing } from "../channels/index.ts";
 import type { Config } from "../config/index.ts";
 import type { InternalHooks } from "../hooks/index.ts";
-import type { ChannelInboundMedia, ChannelPlugin, ImageContent } from "../protocol/index.ts";
+import type { ChannelInboundMedia, ChannelPlugin, ImageContent, SessionEntry } from "../protocol/index.ts";
 import type { Routing } from "../routing/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Understanding } from "../understanding/index.ts";
+import type { AnswerToSpeak, Speech } from "../voice/index.ts";
 import type { Commands } from "./commands/commands.ts";
 import type { RunEvent } from "./contract.ts";
 import type { Delivery } from "./delivery/delivery.ts";
@@ -26,6 +27,15 @@ export interface KeptMedia {
   readonly durationSeconds?: number;
 }
 
+/** The files of messages that belong together, fetched. */
+export interface ItemFiles {
+  readonly kept: readonly KeptMedia[];
+  /** One for each file, and for each that went wrong. */
+  readonly lines: readonly string[];
+  /** What is said in its recordings. */
+  readonly transcripts: readonly string[];
+}
+
 /** A recording that came with a message, stored. */
 export interface Recording extends Pick<KeptMedia, "path" | "mimeType" | "durationSeconds"> {
   readonly channel: string;
@@ -36,6 +46,16 @@ export interface Recording extends Pick<KeptMedia, "path" | "mimeType" | "durati
 
 /** Speech to text. Undefined: this recording is not transcribed. */
 export type Transcribe = (recording: Recording, signal: AbortSignal) => Promise<string | undefined>;
+
+/** Speaking answers. */
+export interface AnswerSpeech {
+  /** False: answers of this session are not spoken, and nothing else needs to be asked. */
+  isWanted(entry: SessionEntry | undefined): boolean;
+  /** The file with the spoken answer; undefined: it is not spoken. Never rejects. */
+  speak(answer: AnswerToSpeak): Promise<Pick<Speech, "audioPath"> | undefined>;
+  /** What the agent has to know about it. */
+  hint(entry: SessionEntry | undefined): Promise<string | undefined>;
+}
 
 /** Fetches and stores the files of a message. What cannot be fetched is reported in `problems`, one line each. */
 export type KeepMedia = (
@@ -74,6 +94,7 @@ export interface ConversationDeps {
   readonly transcribe?: Transcribe;
   /** Describes files and links for models that do not see them. */
   readonly understand?: Understanding["understand"];
+  readonly speech?: AnswerSpeech;
   /** Folders that an agent's files may be sent from; relative paths begin at the first. */
   readonly mediaRoots?: (agentId: string) => readonly string[];
   /** Takes secrets out of what is shown. */

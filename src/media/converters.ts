@@ -22,6 +22,8 @@ export interface Converters {
   /** A voice note: Ogg Opus, 20 minutes at most. */
   toVoice(data: Uint8Array, mimeType: string): Promise<Converted | undefined>;
   toMp4(data: Uint8Array, mimeType: string): Promise<Converted | undefined>;
+  /** What programs that recognise speech read: WAV with 16,000 samples a second. */
+  toWav(data: Uint8Array, mimeType: string): Promise<Converted | undefined>;
   /** Loudness over time of an Ogg Opus file, 64 bytes. */
   waveform(data: Uint8Array): Promise<Uint8Array | undefined>;
 }
@@ -155,6 +157,11 @@ export function createConverters({ env, warn, signal, load = loadSharp }: Conver
     async toMp4(data, mimeType) {
       const made = await ffmpeg(data, mimeType, ".mp4", TO_MP4, `videos of type ${mimeType} are sent as documents`);
       return made && { data: made, mimeType: "video/mp4" };
+    },
+    async toWav(data, mimeType) {
+      const args = ["-vn", "-c:a", "pcm_s16le", "-ac", "1", "-ar", "16000", "-f", "wav"];
+      const made = await ffmpeg(data, mimeType, ".wav", args, "recordings reach programs that recognise speech as they are");
+      return made && { data: made, mimeType: "audio/wav" };
     },
     async waveform(data) {
       const samples = await ffmpeg(data, "audio/ogg", ".raw", ["-ac", "1", "-ar", "8000", "-f", "s16le"], "voice notes show no waveform");

@@ -127,7 +127,8 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
     requestRestart: () => ({ ok: false, reason: "a test host does not restart", delayMs: 0, coalesced: false }),
   };
   const memory = stack.use(createMemory({ config, store, clock, log, home: config.paths.home, workspaceOf: core.workspaceOf }));
-  const voice = createLazyVoice({ config, clock, ids, log, auth: async () => (await models.models()).auth("main") });
+  const auth = async () => (await models.models()).auth("main");
+  const voice = createLazyVoice({ config, clock, ids, log, auth, summarise: async ({ text, maxChars }) => text.slice(0, maxChars) });
   const isOwner: IsOwner = (sender) => ownersBy(core.currentConfig, talk.channels)(sender);
   const agent = stack.use(createLazyAgent({ core, models, memory, voice, plugins, notify: () => {}, announce: () => {}, isOwner }));
   const talk = openConversation({ core, models, plugins, handlers: () => undefined, agents: agent.agents, agent: agent.open, voice }, stack);

@@ -1,13 +1,19 @@
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../base/log/logger.ts";
-import { expandHome, type Config, type SecretInput } from "../config/index.ts";
+import type { Config, SecretInput } from "../config/index.ts";
 import { loadSaving } from "../media/index.ts";
-import type { AuthProfiles } from "../models/index.ts";
+import { autoMode, createAnswers, USUAL_LENGTH, voiceHint, type AnswerToSpeak, type Summarise } from "./answers.ts";
+import { limited } from "./limited.ts";
+import type { Overrides } from "./overrides.ts";
+import { preferencesPath } from "./preferences-path.ts";
 import { openPreferences, type Preferences } from "./preferences.ts";
+import type { Recognition } from "./recognition/create-recognition.ts";
+import { speakable } from "./speakable.ts";
+import type { RecognitionDeps } from "./recognition/recognisers.ts";
 import { edgeSpeaker } from "./speakers/edge.ts";
 import { elevenLabsSpeaker } from "./speakers/elevenlabs.ts";
 import { localSpeaker } from "./speakers/local.ts";
@@ -19,13 +25,16 @@ export interface VoiceDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
-  /** Keys of the model providers. */
-  readonly auth: () => Promise<Pick<AuthProfiles, "candidates" | "credential">>;
+  /** Keys of the model providers, of an agent or the default one. */
+  readonly auth: RecognitionDeps["auth"];
+  readonly summarise: Summarise;
 }
 
 export interface SpeechRequest {
   readonly text: string;
   readonly asVoiceNote: boolean;
+  /** Over the settings, for this text. */
+  readonly overrides?: Overrides;
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +47,11 @@ export interface Speech {
 }
 
 export interface VoiceStatus {
+  /** Which answers are spoken. */
   readonly auto: AutoMode;
+  /** Characters above which answers are summed up first, or not spoken. */
+  readonly maxLength: number;
+  readonly summarize: boolean;
   /** Who speaks, and who does when that one cannot. */
   readonly order: readonly SpeakerId[];
   readonly prefsPath: string;
@@ -46,10 +59,16 @@ export interface VoiceStatus {
   readonly last?: LastAttempt;
 }
 
-/** Speaks texts. */
-export interface Voice {
+/** Speaks texts, and recognises speech. */
+export interface Voice extends Recognition {
   status(): Promise<VoiceStatus>;
   change(preferences: Preferences): void;
+  /** Speaks an answer where the settings want it. Never rejects. */
+  speakAnswer(answer: AnswerToSpeak): Promise<Speech | undefined>;
+  /** What the agent of a session with this mode has to know about spoken answers. */
+  hint(auto?: unknown): string | undefined;
+  /** Speaks a text in Markdown; undefined: there are no words in it. */
+  say(markdown: string, signal?: AbortSignal): Promise<(SpokenAudio & { readonly provider: SpeakerId }) | undefined>;
   /** Speaks into a file; throws with the reason of each that failed. */
   convert(request: SpeechRequest): Promise<Speech>;
 }
@@ -62,15 +81,18 @@ const OPENAI_URL = "https://api.openai.com/v1";
 const withoutSlash = (url: string): string => url.trim().replace(/\/+$/, "");
 
 /** Everybody who can speak, by the configuration of now. */
-function speakersOf({ config, clock, auth }: VoiceDeps): readonly Speaker[] {
+function speakersOf({ config, clock, auth }: VoiceDeps, overrides: Overrides = {}): readonly Speaker[] {
   const { messages, models } = config.current;
-  const { openai, elevenlabs, edge, local } = messages?.tts ?? {};
+  const { edge, local, ...own } = messages?.tts ?? {};
+  const openai = { ...own.openai, ...overrides.openai };
+  const voiceSettings = { ...own.elevenlabs?.voiceSettings, ...overrides.elevenlabs?.voiceSettings };
+  const elevenlabs = { ...own.elevenlabs, ...overrides.elevenlabs, voiceSettings };
   const env = config.env();
   const secret = async (own: SecretInput | undefined, path: string): Promise<string | undefined> =>
     own === undefined || own === "" ? undefined : (await config.resolveSecret(own, path)) || undefined;
 
   async function openaiKey(): Promise<string | undefined> {
-    const own = await secret(openai?.apiKey, "messages.tts.openai.apiKey");
+    const own = await secret(openai.apiKey, "messages.tts.openai.apiKey");
     if (own !== undefined) return own;
     const profiles = await auth();
     for (const candidate of await profiles.candidates("openai")) {
@@ -86,12 +108,12 @@ function speakersOf({ config, clock, auth }: VoiceDeps): readonly Speaker[] {
     openaiSpeaker({
       key: openaiKey,
       baseUrl: withoutSlash(models?.providers?.["openai"]?.baseUrl || OPENAI_URL),
-      model: openai?.model || "gpt-4o-mini-tts",
-      voice: openai?.voice || "alloy",
+      model: openai.model || "gpt-4o-mini-tts",
+      voice: openai.voice || "alloy",
     }),
     elevenLabsSpeaker({
-      key: async () => (await secret(elevenlabs?.apiKey, "messages.tts.elevenlabs.apiKey")) ?? (env["ELEVENLABS_API_KEY"] || env["XI_API_KEY"] || undefined),
-      settings: elevenlabs ?? {},
+      key: async () => (await secret(elevenlabs.apiKey, "messages.tts.elevenlabs.apiKey")) ?? (env["ELEVENLABS_API_KEY"] || env["XI_API_KEY"] || undefined),
+      settings: elevenlabs,
     }),
     edgeSpeaker({ settings: edge ?? {}, now: () => clock.now(), url: env["OPENCLAW_TEST_EDGE_TTS_URL"] }),
     localSpeaker({ ...local, env, temporary: tmpdir() }),
@@ -115,57 +137,73 @@ function orderOf(judged: readonly Judged[], chosen: SpeakerId | undefined): read
   return first ? [first, ...others] : others;
 }
 
-/** Aborts after the time, or with the caller. */
-function limited(clock: Clock, ms: number, caller: AbortSignal | undefined): Disposable & { readonly signal: AbortSignal; isOver(): boolean } {
-  const time = new AbortController();
-  const timer = clock.after(ms, () => time.abort());
-  return {
-    signal: caller ? AbortSignal.any([caller, time.signal]) : time.signal,
-    isOver: () => time.signal.aborted,
-    [Symbol.dispose]: () => timer[Symbol.dispose](),
-  };
+async function speakWith({ config, clock }: VoiceDeps, { speaker, found }: Judged, { text, asVoiceNote, signal: caller }: SpeechRequest): Promise<SpokenAudio> {
+  if ("missing" in found) throw new AppError("UNAVAILABLE", found.missing);
+  const timeoutMs = speaker.timeoutMs ?? config.current.messages?.tts?.timeoutMs ?? USUAL_TIMEOUT_MS;
+  using limit = limited(clock, timeoutMs, caller);
+  try {
+    return await found.speak({ text, asVoiceNote, timeoutMs, signal: limit.signal });
+  } catch (error) {
+    if (limit.isOver()) throw new AppError("TIMEOUT", `gave no audio within ${timeoutMs} ms`);
+    throw error;
+  }
+}
+
+async function save({ bytes, contentType }: SpokenAudio, { config, ids }: VoiceDeps): Promise<string> {
+  const { saveMedia } = await loadSaving();
+  const file = { buffer: bytes, contentType, subdir: "outbound", maxBytes: MAX_AUDIO_BYTES, originalFilename: "voice" };
+  return (await saveMedia(file, { stateDir: config.paths.state, ids })).path;
 }
 
 export function createVoice(deps: VoiceDeps): Voice {
   const { config, clock, ids, log } = deps;
   const written = () => config.current.messages?.tts ?? {};
-  const preferencesPath = (): string => {
-    const path = config.env()["OPENCLAW_TTS_PREFS"]?.trim() || written().prefsPath?.trim();
-    return path ? expandHome(path, config.paths.home) : join(config.paths.state, "settings", "tts.json");
-  };
-  const preferences = openPreferences(preferencesPath, { ids, log });
+  const preferences = openPreferences(() => preferencesPath(config), { ids, log });
+  const recognition = lazy(async () => (await import("./recognition/create-recognition.ts")).createRecognition(deps));
   let last: LastAttempt | undefined;
 
-  async function speakers(): Promise<readonly Judged[]> {
-    const chosen = preferences.read().provider ?? written().provider;
-    return orderOf(await Promise.all(speakersOf(deps).map(judge)), chosen);
+  async function speakers(overrides: Overrides = {}): Promise<readonly Judged[]> {
+    const chosen = overrides.provider ?? preferences.read().provider ?? written().provider;
+    return orderOf(await Promise.all(speakersOf(deps, overrides).map(judge)), chosen);
   }
 
-  async function speakWith({ speaker, found }: Judged, { text, asVoiceNote, signal: caller }: SpeechRequest): Promise<SpokenAudio> {
-    if ("missing" in found) throw new AppError("UNAVAILABLE", found.missing);
-    const timeoutMs = speaker.timeoutMs ?? written().timeoutMs ?? USUAL_TIMEOUT_MS;
-    using limit = limited(clock, timeoutMs, caller);
-    try {
-      return await found.speak({ text, asVoiceNote, timeoutMs, signal: limit.signal });
-    } catch (error) {
-      if (limit.isOver()) throw new AppError("TIMEOUT", `gave no audio within ${timeoutMs} ms`);
-      throw error;
+  /** The sound of a text, by the first who can. */
+  async function speakBy(request: SpeechRequest): Promise<SpokenAudio & { readonly provider: SpeakerId }> {
+    const text = request.text.trim();
+    const most = written().maxTextLength ?? MAX_TEXT;
+    if (text === "") throw new AppError("INVALID_INPUT", "there is nothing to speak: the text is empty");
+    if (text.length > most)
+      throw new AppError("INVALID_INPUT", `the text has ${text.length} characters; ${most} can be spoken at once (messages.tts.maxTextLength)`);
+    const began = clock.now();
+    const failures: string[] = [];
+    for (const judged of await speakers(request.overrides)) {
+      const { id } = judged.speaker;
+      try {
+        const audio = await speakWith(deps, judged, { ...request, text });
+        last = { at: began, characters: text.length, provider: id, ms: clock.now() - began };
+        return { ...audio, provider: id };
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        failures.push(`${id}: ${messageOf(error)}`);
+        log.warn(`${id} could not speak ${text.length} characters: ${messageOf(error)}`);
+      }
     }
+    const error = failures.length === 0 ? `nobody can speak; known are ${SPEAKERS.join(", ")}` : failures.join("; ");
+    last = { at: began, characters: text.length, ms: clock.now() - began, error };
+    throw new AppError("UNAVAILABLE", `the text could not be spoken: ${error}`);
   }
 
-  async function save({ bytes, contentType }: SpokenAudio): Promise<string> {
-    const { saveMedia } = await loadSaving();
-    const file = { buffer: bytes, contentType, subdir: "outbound", maxBytes: MAX_AUDIO_BYTES, originalFilename: "voice" };
-    return (await saveMedia(file, { stateDir: config.paths.state, ids })).path;
-  }
-
-  return {
+  const voice: Voice = {
+    speakAnswer: (answer) => answers(answer),
+    hint: (auto) => voiceHint(written(), preferences.read(), auto),
     async status() {
-      const { auto, provider } = preferences.read();
+      const chosen = preferences.read();
       const judged = await Promise.all(speakersOf(deps).map(judge));
       return {
-        auto: auto ?? written().auto ?? (written().enabled === true ? "always" : "off"),
-        order: orderOf(judged, provider ?? written().provider).map(({ speaker }) => speaker.id),
+        auto: autoMode(written(), chosen),
+        maxLength: chosen.maxLength ?? USUAL_LENGTH,
+        summarize: chosen.summarize ?? true,
+        order: orderOf(judged, chosen.provider ?? written().provider).map(({ speaker }) => speaker.id),
         prefsPath: preferences.path(),
         speakers: judged.map(({ speaker: { id, name, models, voices }, found }) => ({
           id,
@@ -179,33 +217,20 @@ export function createVoice(deps: VoiceDeps): Voice {
     },
 
     change: (changed) => preferences.change(changed),
+    transcribe: async (...args) => (await recognition()).transcribe(...args),
+    hear: async (...args) => (await recognition()).hear(...args),
+    recognisers: async (...args) => (await recognition()).recognisers(...args),
+
+    async say(markdown, signal) {
+      const text = speakable(markdown);
+      return text === "" ? undefined : speakBy({ text, asVoiceNote: false, ...(signal ? { signal } : {}) });
+    },
 
     async convert(request) {
-      const text = request.text.trim();
-      const most = written().maxTextLength ?? MAX_TEXT;
-      if (text === "") throw new AppError("INVALID_INPUT", "there is nothing to speak: the text is empty");
-      if (text.length > most)
-        throw new AppError("INVALID_INPUT", `the text has ${text.length} characters; ${most} can be spoken at once (messages.tts.maxTextLength)`);
-      const began = clock.now();
-      const failures: string[] = [];
-      for (const judged of await speakers()) {
-        const { id } = judged.speaker;
-        let audio: SpokenAudio;
-        try {
-          audio = await speakWith(judged, { ...request, text });
-        } catch (error) {
-          request.signal?.throwIfAborted();
-          failures.push(`${id}: ${messageOf(error)}`);
-          log.warn(`${id} could not speak ${text.length} characters: ${messageOf(error)}`);
-          continue;
-        }
-        const audioPath = await save(audio);
-        last = { at: began, characters: text.length, provider: id, ms: clock.now() - began };
-        return { audioPath, provider: id, outputFormat: audio.format, voiceCompatible: audio.voiceCompatible };
-      }
-      const error = failures.length === 0 ? `nobody can speak; known are ${SPEAKERS.join(", ")}` : failures.join("; ");
-      last = { at: began, characters: text.length, ms: clock.now() - began, error };
-      throw new AppError("UNAVAILABLE", `the text could not be spoken: ${error}`);
+      const { provider, ...audio } = await speakBy(request);
+      return { audioPath: await save(audio, deps), provider, outputFormat: audio.format, voiceCompatible: audio.voiceCompatible };
     },
   };
+  const answers = createAnswers({ tts: written, preferences: preferences.read, clock, log, convert: voice.convert, summarise: deps.summarise });
+  return voice;
 }

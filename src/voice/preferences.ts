@@ -11,6 +11,9 @@ import { AUTO_MODES, SPEAKERS, type AutoMode, type SpeakerId } from "./types.ts"
 export interface Preferences {
   readonly auto?: AutoMode | undefined;
   readonly provider?: SpeakerId | undefined;
+  /** Characters above which an answer is summed up before it is spoken. */
+  readonly maxLength?: number | undefined;
+  readonly summarize?: boolean | undefined;
 }
 
 export interface PreferencesFile {
@@ -29,6 +32,8 @@ function preferencesIn(content: unknown): Preferences {
   return {
     auto: oneOf(AUTO_MODES, tts["auto"]) ?? (typeof tts["enabled"] === "boolean" ? (tts["enabled"] ? "always" : "off") : undefined),
     provider: oneOf(SPEAKERS, tts["provider"]),
+    maxLength: typeof tts["maxLength"] === "number" && tts["maxLength"] >= 1 ? Math.floor(tts["maxLength"]) : undefined,
+    summarize: typeof tts["summarize"] === "boolean" ? tts["summarize"] : undefined,
   };
 }
 

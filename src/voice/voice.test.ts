@@ -39,7 +39,7 @@ function open(
   } as unknown as Config;
   const candidate = { type: "api_key" };
   const auth = { candidates: async () => keys.map(() => candidate), credential: async () => ({ apiKey: keys[0] }) } as never;
-  return createVoice({ config, clock, ids, log: silentLogger, auth: async () => auth });
+  return createVoice({ config, clock, ids, log: silentLogger, auth: async () => auth, summarise: async () => "" });
 }
 
 const speech: LoopbackHandler = (request, response) => response.end(request.url?.includes("mp3") || !request.url?.includes("opus") ? MP3 : OGG);

@@ -48,7 +48,7 @@ type TurnOf = Agents["turn"];
 /** One life of the process, in a folder of its own or a given one. */
 export async function openPlace(
   config: OpenClawConfig,
-  over: Partial<Pick<TalkOptions, "hooks" | "commands" | "agents" | "limits" | "transcribe" | "understand">> & {
+  over: Partial<Pick<TalkOptions, "hooks" | "commands" | "agents" | "limits" | "transcribe" | "understand" | "speech">> & {
     readonly folder?: string;
     readonly clock?: Clock;
     readonly channel?: Partial<ChannelPlugin>;

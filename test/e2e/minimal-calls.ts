@@ -92,6 +92,8 @@ export const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unkno
   "message.action": () => ({ action: "react", channel: "nobody", params: {}, idempotencyKey: "all-action" }),
   "talk.mode": () => ({ enabled: false }),
   "voicewake.set": () => ({ triggers: [] }),
+  "talk.transcribe": () => ({ audioBase64: "?", mimeType: "audio/wav" }),
+  "talk.speak": () => ({ text: "```" }),
   "tts.setProvider": () => ({ provider: "local" }),
   "tts.convert": () => ({ text: "x".repeat(5000) }),
   why: () => ({ what: "nothing-like-it" }),
@@ -141,7 +143,7 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
   send: /nobody/,
   poll: /nobody/,
   "message.action": /nobody/,
-  "tts.enable": /not spoken by themselves/,
+  "talk.transcribe": /is not valid base64/,
   "tts.convert": /5000 characters; 4096 can be spoken/,
   "message.resend": /there is no delivery out:1/,
   why: /^nothing is kept under/,
@@ -162,4 +164,4 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
 };
 /** Documented with another code than `INVALID_REQUEST`. */
 export const refusalCode = (method: MethodName): string =>
-  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || ["node.invoke", "tts.enable"].includes(method) ? "UNAVAILABLE" : "INVALID_REQUEST";
+  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || method === "node.invoke" ? "UNAVAILABLE" : "INVALID_REQUEST";

@@ -52,11 +52,12 @@ const KEEPS_PAGES = "--disable-back-forward-cache";
 export async function launchChromium({
   keepsPages = false,
   build = "headless",
-}: { readonly keepsPages?: boolean; readonly build?: Build } = {}): Promise<Browser> {
+  flags = [],
+}: { readonly keepsPages?: boolean; readonly build?: Build; readonly flags?: readonly string[] } = {}): Promise<Browser> {
   const chromium = findChromium(keepsPages ? "whole" : build);
   if ("missing" in chromium) throw new Error(chromium.missing);
   const { chromium: driver } = await import("playwright-core");
-  return driver.launch({ executablePath: chromium.path, args: FLAGS, ignoreDefaultArgs: keepsPages ? [KEEPS_PAGES] : [] });
+  return driver.launch({ executablePath: chromium.path, args: [...FLAGS, ...flags], ignoreDefaultArgs: keepsPages ? [KEEPS_PAGES] : [] });
 }
 
 /**

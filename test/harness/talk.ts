@@ -13,6 +13,7 @@ import {
   type Delivery,
   type DeliveryDeps,
   type KeepMedia,
+  type AnswerSpeech,
   type Transcribe,
 } from "../../src/conversation/index.ts";
 import type { ChannelPlugin } from "../../src/protocol/index.ts";
@@ -35,6 +36,7 @@ export interface TalkOptions {
   readonly keepMedia?: KeepMedia;
   readonly transcribe?: Transcribe;
   readonly understand?: Understanding["understand"];
+  readonly speech?: AnswerSpeech;
   /** Whether an account can send at the moment. */
   readonly running?: (channel: string, accountId: string) => boolean;
   /** Whether an account receives at the moment. */
@@ -102,6 +104,7 @@ export async function openTalk(options: TalkOptions): Promise<Talk> {
     ...(options.keepMedia ? { keepMedia: options.keepMedia } : {}),
     ...(options.transcribe ? { transcribe: options.transcribe } : {}),
     ...(options.understand ? { understand: options.understand } : {}),
+    ...(options.speech ? { speech: options.speech } : {}),
   });
   // Where a process before left something, the test says when it goes on.
   const [left, begun] = await Promise.all([store.read("inbox.open", { limit: 1 }), store.read("turns.unfinished", {})]);

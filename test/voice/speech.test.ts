@@ -1,17 +1,16 @@
 /** Speech over a gateway: methods, the command, the tool, with espeak-ng on this machine. */
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { enter, type DeviceClient } from "../harness/device-client.ts";
 import { makePlace, type GatewayProcess } from "../harness/gateway-process.ts";
 import { orders, startHijackedModel, textOf, type HijackedModel } from "../harness/hijacked-model.ts";
-import { installPackage } from "../harness/packages.ts";
+import { canHear, canSpeak, NEEDED, recogniser, spoken } from "../harness/spoken.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789";
-const ESPEAK = ["/usr/bin/espeak-ng", "/usr/local/bin/espeak-ng"];
 const place = makePlace();
-const hasEspeak = (): boolean => ESPEAK.some((path) => existsSync(path));
-const isThere = hasEspeak() || (installPackage("espeak-ng") && hasEspeak());
+const isThere = canSpeak();
+const hears = canHear();
 
 let model: HijackedModel;
 let gateway: GatewayProcess;
@@ -25,6 +24,7 @@ beforeAll(async () => {
       gateway: { mode: "local", auth: { token: TOKEN } },
       agents: { defaults: { model: { primary: "scripted/m1" }, skipBootstrap: true } },
       messages: { tts: { provider: "local", edge: { enabled: false } } },
+      tools: { media: { audio: { models: [recogniser(join(place.home, "words.gram"), "good morning", "turn on the kitchen light", "stop")] } } },
       models: { providers: { scripted: { baseUrl: model.url, apiKey: "a-key", api: "openai-completions", models } } },
     }),
   );
@@ -61,6 +61,40 @@ test("the tool of an agent gives the line that sends the audio, and the answer c
   expect(result).toEqual([expect.stringMatching(/^MEDIA:.*\/media\/outbound\/voice---.*\.wav$/)]);
 });
 
+test("what is spoken in a recording is the message, also when it is a command", async (context) => {
+  context.skip(!hears, NEEDED);
+  const send = (text: string, idempotencyKey: string) => {
+    const attachments = [{ mimeType: "audio/wav", fileName: "note.wav", content: spoken(text).toString("base64") }];
+    return call("chat.send", { sessionKey: "agent:main:notes", message: "", attachments, idempotencyKey });
+  };
+  await send("turn on the kitchen light", "spoken");
+  expect(await call("agent.wait", { runId: "spoken", timeoutMs: 60_000 })).toMatchObject({ status: "ok" });
+  const texts = () => model.requests.flatMap(({ messages }) => messages.filter(({ role }) => role === "user")).map(({ content }) => textOf(content));
+  expect(texts().at(-1)).toMatch(/\[Audio\]\nTranscript:\nturn on the kitchen light\n\n\[media attached: .*note---.*\.wav \(audio\/wav\)\]/);
+  const before = model.requests.length;
+  await send("stop", "stopping");
+  await call("agent.wait", { runId: "stopping", timeoutMs: 60_000 });
+  expect(model.requests.length).toBe(before);
+});
+
+test("a client talks: recordings become text, texts become sound, and what is missing or wrong is said", async (context) => {
+  context.skip(!hears, NEEDED);
+  expect(await call("talk.ready")).toEqual({ hears: ["pocketsphinx_continuous"], speaks: ["local"], interruptOnSpeech: true });
+  const wav = spoken("good morning").toString("base64");
+  expect(await call("talk.transcribe", { audioBase64: wav, mimeType: "audio/wav; codecs=1" })).toEqual({
+    text: "good morning",
+    provider: "pocketsphinx_continuous",
+  });
+  const sound = await call("talk.speak", { text: "**Good** morning, [Ada](https://a.b)." });
+  expect(sound).toMatchObject({ mimeType: "audio/wav", provider: "local", outputFormat: "wav" });
+  expect(Buffer.from(String(sound["audioBase64"]), "base64").length).toBeGreaterThan(10_000);
+  expect(await call("talk.speak", { text: "```\ncode\n```" })).toMatchObject({ audioBase64: "" });
+  await expect(call("talk.transcribe", { audioBase64: "AAAA", mimeType: "image/png" })).rejects.toThrow("is no recording but image/png");
+  await expect(call("talk.transcribe", { audioBase64: "a", mimeType: "audio/wav" })).rejects.toThrow("not valid base64");
+  await using reader = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.read"] });
+  expect(await reader.request("talk.speak", { text: "hello" })).toMatchObject({ ok: false, error: { message: expect.stringContaining("operator.write") } });
+});
+
 test("/tts says who speaks and what is missing, chooses, and refuses what it does not know", async () => {
   const last = async (): Promise<string> => {
     const { messages } = (await call("chat.history", { sessionKey: "agent:main:voice", limit: 1 })) as { messages: { content: unknown }[] };
@@ -73,15 +107,25 @@ test("/tts says who speaks and what is missing, chooses, and refuses what it doe
   // The answer to a command is kept in a chat that has begun.
   await call("chat.send", { sessionKey: "agent:main:voice", message: "hello", idempotencyKey: "begin" });
   await call("agent.wait", { runId: "begin", timeoutMs: 60_000 });
-  await isAnswered("/tts", /^local speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
+  await isAnswered("/tts", /^Answers are not spoken\.\nlocal speaks\.\nNot set up:\n- openai: .*OPENAI_API_KEY.*\n- elevenlabs: .*\n- edge: switched off/);
   await isAnswered("/tts provider robot", /"robot" is no provider\. Known are openai, elevenlabs, edge, local\./);
   await isAnswered("/tts provider local", /^local speaks from now on\.$/);
   expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({ tts: { provider: "local" } });
-  for (const word of ["on", "limit 800", "summary off"]) await isAnswered(`/tts ${word}`, /is not there yet/);
+  await isAnswered("/tts on", /^All answers are spoken\.$/);
+  await isAnswered("/tts limit 99", /^"99" is no limit\. Give a number from 100 to 4096\.$/);
+  await isAnswered("/tts limit 800", /^Answers of more than 800 characters are summed up before they are spoken\.$/);
+  await isAnswered("/tts summary off", /^Answers of more than 800 characters are not spoken\.$/);
+  expect(JSON.parse(readFileSync(join(place.stateDir, "settings", "tts.json"), "utf8"))).toMatchObject({
+    tts: { auto: "always", maxLength: 800, summarize: false },
+  });
+  await isAnswered("/tts off", /^Answers are not spoken\.$/);
 });
 
 test("methods: status, providers, the choice, and refusals that say what is wrong", async () => {
   expect(await call("tts.status")).toMatchObject({ enabled: false, auto: "off", provider: "local", hasOpenAIKey: false, edgeEnabled: false });
+  expect(await call("tts.enable", { idempotencyKey: "enable" })).toEqual({ enabled: true });
+  expect(await call("tts.status")).toMatchObject({ enabled: true, auto: "always" });
+  expect(await call("tts.disable", { idempotencyKey: "disable" })).toEqual({ enabled: false });
   expect(await call("tts.setProvider", { provider: "edge", idempotencyKey: "edge" })).toEqual({ provider: "edge" });
   expect(await call("tts.providers")).toMatchObject({ active: "edge", providers: [{ id: "openai", configured: false }, {}, {}, {}] });
   expect(await call("tts.setProvider", { provider: "local", idempotencyKey: "local" })).toEqual({ provider: "local" });

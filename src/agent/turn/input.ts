@@ -57,6 +57,8 @@ export interface TurnInput {
   readonly owner: boolean;
   /** Stands in the system prompt of this turn. */
   readonly systemPrompt?: string;
+  /** What the voice settings say about spoken answers. */
+  readonly voiceHint?: string;
   readonly thinking?: ThinkingLevel;
   /** The model for this turn only: a reference or an alias. One that may not be used is passed over. */
   readonly model?: string;

@@ -77,6 +77,7 @@ export function systemPromptFor(deps: TurnDeps, input: TurnInput, parts: PromptP
         ...(input.direct === undefined ? {} : { direct: input.direct }),
         ...(input.inbound === undefined ? {} : { inbound: input.inbound }),
         ...(input.systemPrompt === undefined ? {} : { instructions: input.systemPrompt }),
+        ...(input.voiceHint === undefined ? {} : { voiceHint: input.voiceHint }),
       },
       ...(skills ? { skillsPrompt: skills.prompt } : {}),
       ...(searched && tools.some(({ name }) => name === "skills_search") ? { searchedSkills: searched.length } : {}),

@@ -21,6 +21,8 @@ const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 /** Keys that this project adds to the published ones, with everything below them. */
 const OURS = [
   "messages.tts.local",
+  "tools.media.audio.echoTranscript",
+  "tools.media.audio.echoFormat",
   "tools.fs.outside",
   "tools.fs.unseal",
   "tools.exec.passEnv",

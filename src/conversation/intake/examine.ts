@@ -9,6 +9,7 @@ import type { Responder } from "../contract.ts";
 import { clientMessage, isOperator, type ClientRequest, type Decided } from "../inbound.ts";
 import { endingOf, type CreateItem, type Item, type OpenItems } from "../items.ts";
 import { createSerial } from "../lanes.ts";
+import { hear, mayBeSpokenCommand, spokenContext } from "./hearing.ts";
 import { createJoining, createOrder } from "./joining.ts";
 import { asksPlugins, createPluginHooks, joined, messageContext, withoutMentions, type PluginHooks, type PluginVerdict } from "./message-context.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
@@ -122,6 +123,7 @@ function persistDecided({ store, log }: ConversationDeps, item: Item): void {
   const decided: Decided = {
     last,
     ...(request?.message === text ? {} : { text }),
+    ...(item.isSpoken ? { spoken: true } : {}),
     ...(thinking === undefined ? {} : { thinking }),
     ...(hints === undefined ? {} : { hints }),
     ...(answers.length === 0 ? {} : { hooks: answers }),
@@ -129,6 +131,13 @@ function persistDecided({ store, log }: ConversationDeps, item: Item): void {
   };
   const inputs = inboxIds.map((id) => ({ id, decided: id === last ? decided : { last } }));
   store.write("inbox.decide", { inputs }).catch((error: unknown) => log.warn(`what plugins decided could not be stored: ${messageOf(error)}`, { last }));
+}
+
+const withText = (request: ClientRequest, message = request.message): ClientRequest => ({ ...request, message });
+
+function contextOf(item: Item, spoken: string | undefined): FinalizedMsgContext {
+  const ctx = joined(item.messages);
+  return spoken === undefined ? ctx : spokenContext(ctx, spoken);
 }
 
 /** The examination of one item: claim, command, policy, `before_dispatch`, lane. */
@@ -175,10 +184,12 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
   async function examine(item: Item, tookLong: () => void): Promise<void> {
     const { request, agentId, abort, last } = item;
     if (abort.aborted) return close(item, aborted(item, STOPPED));
-    const ctx = request ? undefined : withoutMentions(joined(item.messages), channels.get(last.channel), config.current, agentId);
+    const spoken = await hear(deps, item, tookLong);
+    const ctx = request ? undefined : withoutMentions(contextOf(item, spoken), channels.get(last.channel), config.current, agentId);
+    const isPlain = spoken === undefined ? item.isPlain : !mayBeSpokenCommand(item, spoken);
     // The model is not shown how the channel names us.
-    if (ctx && item.isPlain) item.text = ctx.BodyForCommands ?? item.text;
-    const call = item.isPlain ? undefined : ctx ? channelCall(item, ctx, tookLong) : request && clientCall(request, abort, tookLong);
+    if (ctx && isPlain) item.text = ctx.BodyForCommands ?? item.text;
+    const call = isPlain ? undefined : ctx ? channelCall(item, ctx, tookLong) : request && clientCall(withText(request, spoken), abort, tookLong);
     const verdict = call && (await commands.run(call));
     if (verdict?.kind === "answered") return answer(item, verdict);
     if (abort.aborted) return close(item, aborted(item, STOPPED));
@@ -202,7 +213,7 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
         item.ack = markSeen(deps, last);
       }
       // Neither a plugin's decision nor the reaction happens again after a restart.
-      if (item.ack || asksPlugins(deps)) persistDecided(deps, item);
+      if (item.ack || item.isSpoken || asksPlugins(deps)) persistDecided(deps, item);
     }
     // The lane did not know of it when it was stopped, and would have it wait for more messages.
     if (abort.aborted) return close(item, aborted(item, STOPPED));

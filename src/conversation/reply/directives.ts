@@ -76,6 +76,8 @@ export interface Directives {
   readonly audioAsVoice: boolean;
   /** To be spoken instead of the text. */
   readonly spokenText?: string | undefined;
+  /** What stood in each `[[tts]]`; undefined: there was none. */
+  readonly tts?: readonly string[] | undefined;
 }
 
 /** Takes an answer piece by piece. What may still become a directive is held back until it is one or not. */
@@ -128,6 +130,7 @@ interface Found {
   replyToCurrent: boolean;
   audioAsVoice: boolean;
   spokenText: string | undefined;
+  tts: string[] | undefined;
 }
 
 /** Gives out text; white space around a tag that was taken out goes with it. */
@@ -159,7 +162,8 @@ function takeTag(scan: Scan, found: Found, inner: string): boolean {
   else if (name === "/tts" && scan.spoken) {
     found.spokenText = [found.spokenText, scan.spoken.join("").trim()].filter((part) => part).join("\n") || undefined;
     scan.spoken = undefined;
-  } else if (name !== "tts" && name !== "/tts") return false;
+  } else if (name === "tts") (found.tts ??= []).push(value);
+  else if (name !== "/tts") return false;
   if (!scan.spoken) scan.afterTag = true;
   return true;
 }
@@ -251,7 +255,7 @@ function step(scan: Scan, found: Found, text: string, at: number, ended: boolean
 /** `localRoots`: folders that files may be sent from; relative paths begin at the first. Without any, only addresses are taken. */
 export function createDirectiveScanner(localRoots: readonly string[] = []): DirectiveScanner {
   const scan: Scan = { held: "", lineStart: true, lineEmpty: true, blank: true, afterTag: false, fence: undefined, spoken: undefined, out: [] };
-  const found: Found = { media: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false, spokenText: undefined };
+  const found: Found = { media: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false, spokenText: undefined, tts: undefined };
   let begun = false;
 
   function push(delta: string, ended = false): string {

@@ -18,9 +18,10 @@ import type { FinalizedMsgContext, HostConfig, ChannelPlugin, SessionEntry } fro
 import { chatFields, deliveryPatch } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
 import { type Inbound, inboundOf } from "../inbound.ts";
+import { filesOf, spokenBody } from "../intake/hearing.ts";
 import { messageContext } from "../intake/message-context.ts";
 import type { Item, Turn } from "../items.ts";
-import type { ConversationContext, ConversationDeps, KeptMedia } from "../ports.ts";
+import type { ConversationContext, ConversationDeps, ItemFiles } from "../ports.ts";
 import { knownFiles } from "./understood.ts";
 
 /** A message of the chat that was not for us. */
@@ -46,6 +47,8 @@ interface TextFacts {
 interface ItemInContext {
   readonly item: Item;
   readonly ctx: FinalizedMsgContext;
+  /** Of its recordings. */
+  readonly transcripts: readonly string[];
 }
 
 const MAX_SUMMARY_LINE = 160;
@@ -116,17 +119,26 @@ export function summaryOf(items: readonly Item[]): string {
   return `[${items.length} earlier messages came while you were busy and were shortened]\n${lines.join("\n")}`;
 }
 
-function enveloped({ item, ctx }: ItemInContext, facts: TextFacts): string {
-  const { text, last } = item;
-  const { sender, at } = last.event;
+/** What was said in a message's recordings stands with what was written. */
+function bodyOf({ item, ctx, transcripts }: ItemInContext): string {
+  const { text, last, isSpoken } = item;
+  if (isSpoken) return spokenBody("", [text]);
+  if (transcripts.length > 0) return spokenBody(text, transcripts);
   // A plugin that reads messages by itself may have other words for the agent, unless a part of the message was a command.
   const isReworded = last.context?.BodyForAgent !== undefined && text.trim() === ctx.BodyForCommands?.trim();
+  return text === "" ? (ctx.Body ?? "") : isReworded ? (ctx.BodyForAgent ?? text) : text;
+}
+
+function enveloped(one: ItemInContext, facts: TextFacts): string {
+  const { ctx } = one;
+  const { last } = one.item;
+  const { sender, at } = last.event;
   return formatInboundEnvelope({
     channel: last.channel.charAt(0).toUpperCase() + last.channel.slice(1),
     from: ctx.ChatType === "direct" ? undefined : ctx.ConversationLabel,
     timestamp: at ?? last.receivedAt,
     previousTimestamp: facts.previousAt,
-    body: text === "" ? (ctx.Body ?? "") : isReworded ? (ctx.BodyForAgent ?? text) : text,
+    body: bodyOf(one),
     chatType: ctx.ChatType,
     sender: { name: sender.name, username: sender.username, tag: sender.tag, e164: sender.e164, id: sender.id },
     envelope: resolveEnvelopeFormatOptions(facts.cfg),
@@ -168,9 +180,6 @@ function stableFacts({ channel, accountId, event, address }: Inbound): string {
   return JSON.stringify(facts);
 }
 
-/** The line that shows the agent a stored file. */
-export const mediaLine = ({ path, mimeType }: { readonly path: string; readonly mimeType: string }): string => `[media attached: ${path} (${mimeType})]`;
-
 const DEFAULT_LIMIT = 50;
 const MOST = 500;
 const MAX_BODY = 2000;
@@ -202,51 +211,6 @@ async function historyOf(store: Pick<Store, "read">, cfg: HostConfig, first: Inb
       return [{ sender: formatSenderLabel(inbound.event.sender) ?? "?", body: row.text.slice(0, MAX_BODY), timestamp: inbound.event.at ?? row.receivedAt }];
     })
     .toReversed();
-}
-
-interface Files {
-  readonly kept: readonly KeptMedia[];
-  readonly lines: readonly string[];
-}
-
-/** What is spoken in a recording: other people's words. */
-async function transcriptOf(
-  { transcribe, log }: ConversationDeps,
-  { agentId, sessionKey, abort: { signal } }: Item,
-  { path, mimeType, durationSeconds }: KeptMedia,
-  facts: { readonly channel: string; readonly accountId: string },
-): Promise<readonly string[]> {
-  if (!transcribe || !mimeType.startsWith("audio/")) return [];
-  try {
-    const text = await transcribe({ path, mimeType, ...(durationSeconds === undefined ? {} : { durationSeconds }), ...facts, agentId, sessionKey }, signal);
-    return text === undefined ? [] : [block("Transcript of the recording", text)];
-  } catch (error) {
-    log.warn(`a recording could not be transcribed: ${messageOf(error)}`, facts);
-    return ["[media: the recording could not be transcribed]"];
-  }
-}
-
-/** Fetches the files of the messages. One that cannot be fetched does not keep the message from being answered: the model gets a note. */
-async function filesOf(deps: ConversationDeps, { items, main }: Turn): Promise<Files> {
-  const { keepMedia, log } = deps;
-  const kept: KeptMedia[] = [];
-  const lines: string[] = [];
-  for (const { channel, accountId, event } of items.flatMap(({ messages }) => messages)) {
-    if (!event.media?.length) continue;
-    if (!keepMedia) lines.push("[media: this gateway cannot fetch files]");
-    else {
-      try {
-        const found = await keepMedia({ channel, accountId, media: event.media }, main.abort.signal);
-        kept.push(...found.kept);
-        for (const file of found.kept) lines.push(mediaLine(file), ...(await transcriptOf(deps, main, file, { channel, accountId })));
-        lines.push(...found.problems.map((problem) => `[media: ${problem}]`));
-      } catch (error) {
-        log.warn(`files of a message could not be fetched: ${messageOf(error)}`, { channel, accountId });
-        lines.push("[media: the files of this message could not be fetched]");
-      }
-    }
-  }
-  return { kept, lines };
 }
 
 const MOST_HINTS = 20;
@@ -299,7 +263,12 @@ function groupHint(settings: ChannelSettings, { accountId, event: { chat, sender
   )?.trim();
 }
 
-const NO_FILES: Files = { kept: [], lines: [] };
+/** Of each item, in order. */
+async function allFiles(deps: ConversationDeps, items: readonly Item[]): Promise<readonly ItemFiles[]> {
+  const files: ItemFiles[] = [];
+  for (const item of items) files.push(await filesOf(deps, item));
+  return files;
+}
 
 /** One or more messages of a channel as the agent gets them. */
 export async function channelInput(turn: Turn, entry: SessionEntry | undefined, { deps }: ConversationContext): Promise<TurnInput> {
@@ -309,18 +278,17 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const isDirect = chat.type === "direct";
   const cfg = deps.config.current;
   const plugin = deps.channels.get(last.channel);
-  const hasFiles = items.some(({ messages }) => messages.some(({ event }) => event.media?.length));
-  const [history, files] = await Promise.all([isDirect ? [] : historyOf(deps.store, cfg, items[0].messages[0]), hasFiles ? filesOf(deps, turn) : NO_FILES]);
-  const known = await knownFiles(deps, turn, entry, files.kept);
-  const inContext = items.map((item) => ({ item, ctx: messageContext(item.last) }));
-  const newest = inContext.at(-1) ?? { item: main, ctx: messageContext(last) };
+  const [history, files] = await Promise.all([isDirect ? [] : historyOf(deps.store, cfg, items[0].messages[0]), allFiles(deps, items)]);
+  const known = await knownFiles(deps, turn, entry, files.flatMap(({ kept }) => kept));
+  const inContext = items.map((item, at) => ({ item, ctx: messageContext(item.last), transcripts: files[at]?.transcripts ?? [] }));
+  const newest = inContext.at(-1) ?? { item: main, ctx: messageContext(last), transcripts: [] };
   // Of a plugin that reads messages by itself: it has what was not for us.
   const reported = (newest.ctx.InboundHistory ?? []).map(({ sender: by, body, timestamp = last.receivedAt }) => ({ sender: by, body, timestamp }));
   const { reply, reactions, edit, unsend } = plugin?.capabilities ?? {};
   const message = messageText(inContext, newest, {
     cfg,
     history: [...history, ...reported],
-    mediaLines: [...files.lines, ...known.lines],
+    mediaLines: [...files.flatMap(({ lines }) => lines), ...known.lines],
     summarised,
     // A channel that declares nothing is taken to know its messages by their ids.
     namesMessages: plugin === undefined || reply === true || reactions === true || edit === true || unsend === true,
@@ -331,6 +299,7 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const model = items.findLast((item) => item.hints?.model !== undefined)?.hints?.model;
   const settings = plugin && { plugin, cfg, log: deps.log };
   const instructions = [isDirect || !settings ? undefined : groupHint(settings, last), groupSystemPrompt].filter(Boolean).join("\n\n");
+  const voiceHint = deps.speech?.isWanted(entry) ? await deps.speech.hint(entry) : undefined;
   const { channel, accountId, to, threadId } = last.address;
   return {
     runId: main.id,
@@ -352,6 +321,7 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
     entryFields: { ...chatFields(newest.ctx, entry), ...deliveryPatch({ channel, accountId, to, ...(threadId === undefined ? {} : { threadId }) }) },
     ...(settings ? { channelFacts: channelFacts(settings, last) } : {}),
     ...(instructions === "" ? {} : { systemPrompt: instructions }),
+    ...(voiceHint === undefined ? {} : { voiceHint }),
     ...(images.length === 0 ? {} : { images }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),

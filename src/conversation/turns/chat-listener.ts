@@ -13,6 +13,7 @@ import type { Listener, Turn, TurnStream } from "../items.ts";
 import { channelInput } from "./channel-input.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
 import type { LiveReply } from "./live-replies.ts";
+import { withSpeech, withSpokenAnswer } from "./spoken-answer.ts";
 
 const FAILED = "Something went wrong while this was answered: please try again.";
 
@@ -48,6 +49,7 @@ function earlierIn(steps: readonly StepRow[]): Earlier {
 /** What people see of a turn's answers, where that may differ from what the model wrote. */
 interface Shown {
   readonly turn: Turn;
+  readonly entry: SessionEntry | undefined;
   /** Plugins decide about what goes out: nothing is shown before they have. */
   readonly isHeld: boolean;
   /** Of the answer that is being written. */
@@ -79,9 +81,9 @@ function takeShown(shown: Shown): string | undefined {
 }
 
 /** Typing, preview and blocks of a turn. */
-async function openReply(shown: Shown, entry: SessionEntry | undefined, context: ConversationContext): Promise<ReplyStream> {
+async function openReply(shown: Shown, context: ConversationContext): Promise<ReplyStream> {
   const { deps } = context;
-  const { turn } = shown;
+  const { turn, entry } = shown;
   const { main } = turn;
   const { id: turnId, agentId, sessionKey, hints } = main;
   const { store, config, clock, random, log, delivery, channels } = deps;
@@ -119,7 +121,8 @@ async function openReply(shown: Shown, entry: SessionEntry | undefined, context:
     localRoots: deps.mediaRoots?.(agentId) ?? [],
     ...(deps.redact ? { redact: deps.redact } : {}),
     async say(payload: ReplyPayload, kind: "block" | "tool") {
-      const { writes, decided } = await delivery.prepare(address, [payload], factsOf(turn, kind));
+      const payloads = await withSpeech({ turn, entry, context }, [payload], kind);
+      const { writes, decided } = await delivery.prepare(address, payloads, factsOf(turn, kind));
       if (kind === "block") noteShown(shown, [payload], decided);
       if (writes.length === 0) return;
       await store.commit([...writes, blockStep(turn, kind, payload.text)]);
@@ -136,7 +139,8 @@ async function spokenBetween(shown: Shown, reply: ReplyStream, text: string, con
   if (!early)
     return { writes: [["journal.append", { turnId: turn.main.id, kind: "note", data: { unsent: deps.redact?.(text) ?? text } }]], committed: () => {} };
   const { payloads, committed, ...preview } = early;
-  const { writes, decided } = await deps.delivery.prepare(turn.main.last.address, payloads, { ...factsOf(turn, "block"), ...preview });
+  const spoken = await withSpeech({ turn, entry: shown.entry, context }, payloads, "block");
+  const { writes, decided } = await deps.delivery.prepare(turn.main.last.address, spoken, { ...factsOf(turn, "block"), ...preview });
   noteShown(shown, payloads, decided);
   shown.before = takeShown(shown);
   return {
@@ -157,7 +161,8 @@ async function repliesOf(shown: Shown, reply: ReplyStream, end: TurnEnd, context
   const facts = factsOf(turn, "final");
   const usageState = { provider: end.provider, model: end.model, usage: end.usage.at(-1) };
   try {
-    const { payloads, ...preview } = await reply.finish(end);
+    const { payloads: written, ...preview } = await reply.finish(end);
+    const payloads = await withSpokenAnswer({ turn, entry: shown.entry, context }, end, written);
     const { writes, decided } = await deps.delivery.prepare(address, payloads, { ...facts, usageState, ...preview });
     noteShown(shown, payloads, decided);
     // Nothing came after the text before the last call: it is the answer.
@@ -208,8 +213,8 @@ async function openStream(turn: Turn, entry: SessionEntry | undefined, context: 
   const run = { runId, sessionKey };
   const live = last.live?.reply;
   const isHeld = asksBeforeSending(deps.hooks) && isDecided(deps, last.address, factsOf(turn, "final"));
-  const shown: Shown = { turn, isHeld, texts: [], isChanged: false, before: undefined, isAllOut: false };
-  const reply = await openReply(shown, entry, context);
+  const shown: Shown = { turn, entry, isHeld, texts: [], isChanged: false, before: undefined, isAllOut: false };
+  const reply = await openReply(shown, context);
 
   function show(text: string): void {
     if (isHeld && text !== "") emit(run, { stream: "assistant", data: { text, delta: text } });

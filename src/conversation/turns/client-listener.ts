@@ -11,7 +11,9 @@ import type { OutgoingFacts } from "../delivery/delivery.ts";
 import { asksBeforeSending, decideShown, isDecided, notifySent } from "../delivery/message-hooks.ts";
 import type { ClientRequest } from "../inbound.ts";
 import type { Item, Listener, Turn, TurnStream } from "../items.ts";
-import { mediaLine, summaryOf } from "./channel-input.ts";
+import { filesOf, spokenBody } from "../intake/hearing.ts";
+import { summaryOf } from "./channel-input.ts";
+import { withSpokenAnswer } from "./spoken-answer.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
 import { knownFiles } from "./understood.ts";
 
@@ -121,7 +123,8 @@ export async function channelPayloads(
 }
 
 /** Shows a turn to clients. Where plugins decide about the answer, nothing of it is shown before they have. */
-async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, emit }: ConversationContext): Promise<TurnStream> {
+async function openStream(turn: Turn, entry: SessionEntry | undefined, context: ConversationContext): Promise<TurnStream> {
+  const { deps, emit } = context;
   const { main } = turn;
   const { id: runId, sessionKey, request } = main;
   const run = { runId, sessionKey };
@@ -167,8 +170,11 @@ async function openStream(turn: Turn, _entry: SessionEntry | undefined, { deps, 
     }
     parts = await shownParts(main, end, thoughts, deps).catch(() => undefined);
     const hasText = (end.status === "ok" || end.status === "blocked") && end.silent !== true && (parts !== undefined || end.text !== "");
-    if (chat) reply = await replyOf(deps, main, await channelPayloads(main, rest(end), deps), { kind: "final", usageState });
-    else if (hasText)
+    if (chat) {
+      const payloads = await withSpokenAnswer({ turn, entry, context }, end, await channelPayloads(main, rest(end), deps));
+      reply = await replyOf(deps, main, payloads, { kind: "final", usageState });
+    }
+    if (!chat && hasText)
       reply = await replyOf(
         deps,
         main,
@@ -227,7 +233,9 @@ async function inputOf(turn: Turn, entry: SessionEntry | undefined, deps: Conver
   const { images, lines } = await knownFiles(deps, turn, entry, [...attached, ...items.flatMap(({ request: of }) => of?.files ?? [])]);
   const many = items.length > 1 ? [`[${items.length} messages that came while you were busy]`] : [];
   const summary = summarised.length === 0 ? [] : [summaryOf(summarised)];
-  const message = [...summary, ...many, ...items.map(textWithFiles), ...lines].join("\n\n");
+  const texts: string[] = [];
+  for (const item of items) texts.push(await textWithFiles(item, deps));
+  const message = [...summary, ...many, ...texts, ...lines].join("\n\n");
   const thinking = items.findLast((item) => item.thinking !== undefined)?.thinking ?? request.thinking;
   const model = items.findLast(({ hints }) => hints?.model !== undefined)?.hints?.model ?? request.model;
   return {
@@ -246,9 +254,12 @@ async function inputOf(turn: Turn, entry: SessionEntry | undefined, deps: Conver
   };
 }
 
-function textWithFiles({ request, text }: Item): string {
-  const files = request?.files ?? [];
-  return [...(files.length > 0 && text === "" ? [] : [text]), ...files.map(mediaLine)].join("\n\n");
+async function textWithFiles(item: Item, deps: ConversationDeps): Promise<string> {
+  const { request, text, isSpoken } = item;
+  if (!request?.files?.length) return text;
+  const { lines, transcripts } = await filesOf(deps, item);
+  const body = isSpoken ? spokenBody("", [text]) : transcripts.length > 0 ? spokenBody(text, transcripts) : text;
+  return [...(body === "" ? [] : [body]), ...lines].join("\n\n");
 }
 
 const injected = (text: string) => (at: number) => gatewayMessage("gateway-injected", text, at);

@@ -92,6 +92,7 @@ function applyDecided(item: Item, deps: ConversationDeps): Item {
   const { thinking, hints } = decided.at(-1) ?? {};
   const acked = messages.filter((message) => message.decided?.ack);
   item.text = messages.flatMap(({ id, text, decided: known }) => (known ? (known.last === id ? [known.text ?? text] : []) : [text])).join("\n");
+  item.isSpoken = decided.at(-1)?.spoken === true;
   item.thinking = thinking;
   item.hints = hints;
   item.hooks = decided.flatMap((one) => one.hooks ?? []);

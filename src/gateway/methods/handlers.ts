@@ -35,7 +35,7 @@ import { keySettings, mainSessionKey } from "./sessions/keys.ts";
 import { skillsHandlers } from "./skills.ts";
 import { subagentsHandlers, type SubagentsPort } from "./subagents.ts";
 import { systemHandlers } from "./system.ts";
-import { speechHandlers, talkHandlers, type SpeechDeps } from "./talk.ts";
+import { speechHandlers, talkHandlers, talkingHandlers, type SpeechDeps } from "./talk.ts";
 import { toolsHandlers } from "./tools.ts";
 import { whyHandlers } from "./why.ts";
 import { usageHandlers, type UsageDeps } from "./usage.ts";
@@ -113,7 +113,9 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
     ...(deps.memory ? memoryHandlers({ config, store, memory: deps.memory }) : unavailable("memory")),
-    ...(deps.voice ? speechHandlers({ voice: deps.voice }) : unavailable("tts")),
+    ...(deps.voice
+      ? { ...speechHandlers({ voice: deps.voice }), ...talkingHandlers({ voice: deps.voice, config }) }
+      : unavailable("tts", "talk.ready", "talk.transcribe", "talk.speak")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),

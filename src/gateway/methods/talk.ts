@@ -6,8 +6,10 @@ import { ensureFolder, writeAtomic } from "../../base/files.ts";
 import type { Ids } from "../../base/ids.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
-import { takesVoiceNotes, type Config } from "../../config/index.ts";
+import { defaultAgentId, takesVoiceNotes, type Config } from "../../config/index.ts";
 import { SPEAKERS, type Voice } from "../../voice/index.ts";
+import { agentOfKey } from "../../protocol/index.ts";
+import { isBase64 } from "./chat/attachments.ts";
 import type { Broadcast } from "./deps.ts";
 import type { HandlersOf } from "./handler.ts";
 
@@ -97,10 +99,39 @@ export function talkHandlers(deps: TalkDeps) {
 
 export interface SpeechDeps {
   readonly voice: () => Promise<Voice>;
+  readonly config: Pick<Config, "current">;
+}
+
+const NO_RECOGNISER =
+  "nothing here turns speech into text: set tools.media.audio.models, install whisper.cpp, or add a key for OpenAI, Groq, Deepgram or Google";
+
+/** Talking with a client: what it records becomes text, and answers come back as sound. */
+export function talkingHandlers({ voice, config }: SpeechDeps) {
+  return {
+    async "talk.ready"() {
+      const all = await voice();
+      const [hears, { order }] = await Promise.all([all.recognisers(), all.status()]);
+      return { hears: [...hears], speaks: [...order], interruptOnSpeech: config.current.talk?.interruptOnSpeech !== false };
+    },
+    async "talk.transcribe"({ audioBase64, mimeType, sessionKey }, { signal }) {
+      const data = audioBase64.replaceAll(/\s/g, "");
+      if (!isBase64(data)) throw new AppError("INVALID_INPUT", "audioBase64 is not valid base64");
+      const agentId = agentOfKey(sessionKey ?? "", { defaultAgentId: defaultAgentId(config.current) });
+      const heard = await (await voice()).hear({ bytes: Buffer.from(data, "base64"), mimeType: mimeType.toLowerCase().split(";")[0]!.trim(), agentId }, signal);
+      if (!heard) throw new AppError("UNAVAILABLE", NO_RECOGNISER);
+      return { text: heard.text, provider: heard.by };
+    },
+    async "talk.speak"({ text }, { signal }) {
+      const spoken = await (await voice()).say(text, signal);
+      if (!spoken) return { audioBase64: "", mimeType: "", provider: "", outputFormat: "" };
+      const { bytes, contentType, format, provider } = spoken;
+      return { audioBase64: bytes.toString("base64"), mimeType: contentType, provider, outputFormat: format };
+    },
+  } satisfies HandlersOf<"talk.ready" | "talk.transcribe" | "talk.speak">;
 }
 
 /** Text into speech. */
-export function speechHandlers({ voice }: SpeechDeps) {
+export function speechHandlers({ voice }: Pick<SpeechDeps, "voice">) {
   const isReady = (speakers: Awaited<ReturnType<Voice["status"]>>["speakers"], id: string): boolean =>
     speakers.some((speaker) => speaker.id === id && speaker.missing === undefined);
   return {
@@ -132,8 +163,9 @@ export function speechHandlers({ voice }: SpeechDeps) {
         active: order[0] ?? "",
       };
     },
-    "tts.enable"() {
-      throw new AppError("UNAVAILABLE", "answers are not spoken by themselves in this version; tts.convert speaks a text");
+    async "tts.enable"() {
+      (await voice()).change({ auto: "always" });
+      return { enabled: true };
     },
     async "tts.disable"() {
       (await voice()).change({ auto: "off" });

@@ -23,6 +23,7 @@ import type { Store } from "../../store/index.ts";
 import type { Logging } from "../../base/log/logging.ts";
 import type { PluginTalk } from "../runtime/conversation/parts.ts";
 import type { MemoryPartsDeps } from "../runtime/memory.ts";
+import type { VoicePartsDeps } from "../runtime/voice.ts";
 import type { RuntimePorts } from "../runtime/ports.ts";
 import type { RunningPlugins } from "./open-plugins.ts";
 
@@ -44,6 +45,8 @@ export interface PluginsDeps {
   readonly memory?: MemoryPartsDeps["memory"];
   /** Runs `openclaw memory`; in a process that runs commands. */
   readonly memoryCommand?: MemoryPartsDeps["memoryCommand"];
+  /** What speaks and recognises speech. */
+  readonly voice?: VoicePartsDeps["voice"];
   /** Methods of the gateway, called for a plugin that may. */
   readonly call?: ((pluginId: string) => OwnCaller) | undefined;
   /** Shows what is logged to plugins that ask for it. */

@@ -11,6 +11,7 @@ import { type PluginEntry } from "../record.ts";
 import { type RuntimeChannelSession } from "../sdk/types/index.ts";
 import { type RuntimePorts } from "../runtime/ports.ts";
 import { memoryParts, type MemoryPartsDeps } from "../runtime/memory.ts";
+import { voiceParts, type VoicePartsDeps } from "../runtime/voice.ts";
 import { conversationParts, type PluginTalk } from "../runtime/conversation/parts.ts";
 import { agentOfKey } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -30,6 +31,7 @@ export interface RuntimeDeps {
   /** What agents know, once it is there. */
   readonly memory?: MemoryPartsDeps["memory"];
   readonly memoryCommand?: MemoryPartsDeps["memoryCommand"];
+  readonly voice?: VoicePartsDeps["voice"];
   /** Methods of the gateway, called for a plugin. */
   readonly call?: ((pluginId: string) => OwnCaller) | undefined;
 }
@@ -96,6 +98,7 @@ export function createRuntimes(deps: RuntimeDeps): Runtimes {
     ...subagentPorts(deps),
     parts: {
       ...conversationParts({ ...deps, recordInboundSession }),
+      ...voiceParts({ voice: deps.voice, env: config.env, now: clock.now }),
       ...memoryParts({ ...deps, agentOf: (key) => agentOfKey(key, { defaultAgentId: defaultAgentId() }) }),
     },
   };

@@ -1,11 +1,11 @@
 /** Speaks on this machine: espeak-ng, or any command that takes a text and writes a WAV file. */
-import { accessSync, constants } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { inheritedEnvironment } from "../../base/inherited-environment.ts";
 import { run } from "../../base/spawn.ts";
 import { clip } from "../../base/text.ts";
+import { findProgram, type Env } from "../program.ts";
 import type { Speaker } from "../types.ts";
 
 export interface LocalDeps {
@@ -14,7 +14,7 @@ export interface LocalDeps {
   /** `{file}` is where the audio goes, `{voice}` the voice, `{text}` the text; without `{text}` the text comes on standard input. */
   readonly args?: readonly string[] | undefined;
   readonly voice?: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly temporary: string;
 }
 
@@ -22,31 +22,13 @@ const USUAL = ["espeak-ng", "espeak"];
 const USUAL_ARGS = ["-v", "{voice}", "-w", "{file}", "--stdin"];
 const MAX_OUTPUT = 1024 * 1024;
 
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function found(name: string, env: LocalDeps["env"]): string | undefined {
-  if (isAbsolute(name)) return isProgram(name) ? name : undefined;
-  return (env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, name))
-    .find(isProgram);
-}
-
 export function localSpeaker({ command, args, voice = "en", env, temporary }: LocalDeps): Speaker {
   return {
     id: "local",
     name: command ?? "espeak-ng",
     models: [],
     async ready() {
-      const program = (command === undefined ? USUAL : [command]).map((name) => found(name, env)).find((path) => path !== undefined);
+      const program = (command === undefined ? USUAL : [command]).map((name) => findProgram(name, env)).find((path) => path !== undefined);
       if (program === undefined)
         return {
           missing:

@@ -27,6 +27,8 @@ export interface SceneOptions {
   /** A folder with a built page; the build's own without it. */
   readonly uiRoot?: string;
   readonly gateway?: GatewayOptions;
+  /** Without it the browser has no windows, and neither a microphone nor a loudspeaker. */
+  readonly browser?: Parameters<typeof launchChromium>[0];
 }
 
 export interface Scene extends AsyncDisposable {
@@ -100,7 +102,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   if (gateway.url === undefined) throw new Error(`the gateway did not start:\n${gateway.output()}`);
   const { origin, port } = new URL(gateway.url.replace(/^ws/, "http"));
   const url = origin.replace("localhost", "127.0.0.1") + basePath(options);
-  const browser = await launchChromium();
+  const browser = await launchChromium(options.browser);
   const scene: Scene = {
     place,
     token: TOKEN,

@@ -22,6 +22,7 @@ const PATHS = {
   send: svg`<path d="M12 20V5m-6 6 6-6 6 6"/>`,
   stop: svg`<rect x="7" y="7" width="10" height="10" rx="1.5"/>`,
   attach: svg`<path d="m20 11-8 8a5 5 0 0 1-7-7l8-8a3.3 3.3 0 0 1 5 5l-8 8a1.7 1.7 0 0 1-2.4-2.4L15 7"/>`,
+  microphone: svg`<rect x="9" y="3" width="6" height="11" rx="3"/><path d="M5 11a7 7 0 0 0 14 0m-7 7v3"/>`,
   copy: svg`<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V5h10"/>`,
   edit: svg`<path d="m4 20 1-5L16 4l4 4L9 19z"/>`,
   retry: svg`<path d="M4 12a8 8 0 1 1 3 6m-3 2v-4h4"/>`,

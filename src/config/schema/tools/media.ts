@@ -36,24 +36,29 @@ const model = group("A model, or a program, that understands media.", {
   preferredProfile: text("Auth profile to try first.", advanced),
 });
 
-const capability = (description: string) =>
-  group(description, {
-    enabled: flag("Describe such files; decided by available models when absent."),
-    scope: accessRules("Chats in which files are described."),
-    ...requestProperties,
-    attachments: group("Which files of a message are taken.", {
-      mode: choice("The first or all.", ["first", "all"]),
-      maxAttachments: count("At most this many."),
-      prefer: choice("Which come first.", ["first", "last", "path", "url"]),
-    }),
-    models: list("Models to try before the shared ones.", model),
-  });
+const capabilityProperties = {
+  enabled: flag("Describe such files; decided by available models when absent."),
+  scope: accessRules("Chats in which files are described."),
+  ...requestProperties,
+  attachments: group("Which files of a message are taken.", {
+    mode: choice("The first or all.", ["first", "all"]),
+    maxAttachments: count("At most this many."),
+    prefer: choice("Which come first.", ["first", "last", "path", "url"]),
+  }),
+  models: list("Models to try before the shared ones.", model),
+};
+
+const capability = (description: string) => group(description, capabilityProperties);
 
 export const mediaTools = group("Understanding of images, speech and video that people send.", {
   models: list("Models for all kinds.", model),
   concurrency: count("Files at the same time."),
   image: capability("Images."),
-  audio: capability("Speech."),
+  audio: group("Speech.", {
+    ...capabilityProperties,
+    echoTranscript: flag("Send the words that were recognised back to the chat, before the answer."),
+    echoFormat: text("What is sent back; {transcript} is the words.", advanced),
+  }),
   video: capability("Video."),
 });
 

@@ -17,17 +17,8 @@ export interface UnavailableArea {
 export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "the browser", paths: ["browser", "agents.defaults.sandbox.browser", "agents.list.*.sandbox.browser"] },
   { name: "the canvas", paths: ["canvasHost"] },
-  {
-    name: "speaking answers by itself",
-    paths: ["messages.tts.auto", "messages.tts.enabled", "messages.tts.mode", "messages.tts.summaryModel", "messages.tts.modelOverrides"],
-    instead: "use /tts audio <text>, or let the agent use its tool tts",
-  },
   { name: "a proxy for Edge's voices, and subtitles", paths: ["messages.tts.edge.proxy", "messages.tts.edge.saveSubtitles"] },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
-  {
-    name: "understanding of audio",
-    paths: ["tools.media.audio", "audio", "tools.media.models.*.deepgram"],
-  },
   {
     name: "Deepgram for images and video",
     paths: ["tools.media.image.deepgram", "tools.media.image.models.*.deepgram", "tools.media.video.deepgram", "tools.media.video.models.*.deepgram"],

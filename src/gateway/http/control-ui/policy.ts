@@ -30,9 +30,9 @@ export function pagePolicy(host: string | undefined): string {
 /** A picture that is opened by itself is a document: this one may do nothing. */
 const ALONE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
-const PERMISSIONS = ["camera", "display-capture", "geolocation", "hid", "microphone", "midi", "payment", "serial", "usb"]
-  .map((name) => `${name}=()`)
-  .join(", ");
+const FORBIDDEN = ["camera", "display-capture", "geolocation", "hid", "midi", "payment", "serial", "usb"];
+/** The page listens in talk mode, once the user lets it. */
+const PERMISSIONS = [...FORBIDDEN.map((name) => `${name}=()`), "microphone=(self)"].join(", ");
 
 /** On everything that is served for the page. */
 const EVERY: OutgoingHttpHeaders = { "cross-origin-resource-policy": "same-origin", "x-frame-options": "DENY" };

@@ -29,6 +29,7 @@ import { act, type SessionAction } from "./session-actions.ts";
 import "./sidebar.ts";
 import { agentOf, newSessionKey, type SessionRow } from "./sidebar-groups.ts";
 import { createSessions, type Sessions } from "./sidebar-sessions.ts";
+import "./talk-button.ts";
 import "./transcript.ts";
 
 const NARROW = "(max-width: 900px)";
@@ -346,7 +347,9 @@ export class ChatPage extends Page {
         .may=${link.may("operator.write")}
         @send=${({ detail }: CustomEvent<Draft>) => this.conversation.send(detail)}
         @stop=${this.stop}
-      ></oc-composer>
+      >
+        <oc-talk-button slot="talk" .link=${link} .conversation=${this.conversation} .may=${link.may("operator.write")}></oc-talk-button>
+      </oc-composer>
     </div>`;
   }
 

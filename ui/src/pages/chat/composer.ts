@@ -323,6 +323,7 @@ export class Composer extends LitElement {
           @paste=${this.paste}
           @blur=${() => (this.choices = [])}
         ></textarea>
+        <slot name="talk"></slot>
         ${this.running ? html`<button class="icon stop" aria-label="Stop" title="Stop (Esc)" @click=${() => this.dispatchEvent(new CustomEvent("stop"))}>${icon("stop")}</button>` : nothing}
         ${this.running && empty ? nothing : html`<button class="icon primary" aria-label="Send" title="Send (Enter)" ?disabled=${empty || this.reading || this.keeping || !this.may} @click=${() => void this.send()}>${icon("send")}</button>`}
       </div>

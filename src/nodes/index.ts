@@ -3,8 +3,10 @@
  * The entry point. A gateway without nodes loads the registry alone.
  */
 import type * as nodeHost from "./host/node-host.ts";
+import type * as canvasTool from "./canvas/tool.ts";
 import type * as nodesTool from "./tool/nodes-tool.ts";
 
+export { createCanvas, type Canvas, type CanvasDeps } from "./canvas/create-canvas.ts";
 export { createNodes, type Nodes, type NodesDeps } from "./create-nodes.ts";
 export type { NodeEntry, NodeLink, PairedNodeDevice } from "./registry.ts";
 export type { NodePairingPort, NodesToolDeps } from "./tool/deps.ts";
@@ -13,6 +15,9 @@ export { createLazyNodeRunner } from "./lazy-runner.ts";
 
 /** The tool with which the owner's agent uses nodes. Loaded when the first message is answered. */
 export const loadNodesTool = async (): Promise<typeof nodesTool> => import("./tool/nodes-tool.ts");
+
+/** The tool with which agents show something. Loaded like the other. */
+export const loadCanvasTool = async (): Promise<typeof canvasTool> => import("./canvas/tool.ts");
 
 export type { NodeHostDeps } from "./host/node-host.ts";
 

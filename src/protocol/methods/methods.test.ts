@@ -12,6 +12,10 @@ const specs = Object.entries(DECLARED_METHODS);
 /** Not among the 89: ours, and one that was documented later. */
 const ADDED = [
   "agents.templates",
+  "canvas.action",
+  "canvas.attach",
+  "canvas.invoke",
+  "canvas.result",
   "channels.pairing.allowed",
   "channels.pairing.approve",
   "channels.pairing.list",

@@ -4,12 +4,12 @@ import { css } from "lit";
 export const chatLook = css`
   .frame {
     display: grid;
-    grid-template-columns: 272px minmax(0, 1fr);
+    grid-template-columns: 272px minmax(0, 1fr) auto;
     grid-template-rows: minmax(0, 1fr);
     height: 100%;
   }
   .frame.alone {
-    grid-template-columns: minmax(0, 1fr);
+    grid-template-columns: minmax(0, 1fr) auto;
   }
   aside {
     min-height: 0;

@@ -19,7 +19,7 @@ import {
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
 import { loadSaving } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
-import { createLazyNodeRunner, loadCanvasTool, loadNodesTool, type Canvas, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
+import { createLazyNodeRunner, loadNodeTools, type Canvas, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
@@ -109,13 +109,13 @@ async function nodesToolFor(
   { core: { config, clock, ids }, nodes, nodePairing }: AnsweringDeps,
   ports: Pick<NodesToolDeps, "runner" | "approvals">,
 ): Promise<Tool> {
-  const { nodesTool } = await loadNodesTool();
+  const { nodesTool } = await loadNodeTools();
   return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, ids });
 }
 
 /** The tool with which agents show something. */
 async function canvasToolFor({ core: { config, ids }, nodes, canvas }: AnsweringDeps): Promise<Tool> {
-  const { canvasTool } = await loadCanvasTool();
+  const { canvasTool } = await loadNodeTools();
   return canvasTool({ nodes, canvas, config, ids });
 }
 

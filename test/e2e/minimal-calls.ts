@@ -167,4 +167,6 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
 };
 /** Documented with another code than `INVALID_REQUEST`. */
 export const refusalCode = (method: MethodName): string =>
-  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || ["node.invoke", "tts.enable"].includes(method) ? "UNAVAILABLE" : "INVALID_REQUEST";
+  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || ["node.invoke", "canvas.invoke", "tts.enable"].includes(method)
+    ? "UNAVAILABLE"
+    : "INVALID_REQUEST";

@@ -1,11 +1,12 @@
 /** The canvas beside the chat, in a browser: what agents show there, what users do there, and what a hostile page there cannot do. */
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { FrameLocator, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readPage } from "../harness/docs-page.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
@@ -176,6 +177,32 @@ describeInBrowser("the canvas", () => {
     }
     expect(asked).toEqual([]);
     expect(await page.locator("oc-transcript").getByText("not-by-the-user").count()).toBe(0);
+  });
+
+  test("the example of the documentation works from the command line, as do the other commands", async () => {
+    const example = readPage("docs/canvas/overview.md").blocks.find(({ language }) => language === "jsonl")!.text;
+    const file = join(scene.place.home, "order.jsonl");
+    writeFileSync(file, example);
+    const canvas = (...args: string[]) => scene.cli("nodes", "canvas", ...args, "--session", "agent:main:web:canvas-first");
+    expect(canvas("a2ui", "push", "--jsonl", file)).toMatchObject({ code: 0, stdout: "Pushed\n" });
+    await frame(page).getByRole("heading", { name: "Your order" }).waitFor();
+    expect(await frame(page).getByLabel("Name").inputValue()).toBe("Ada");
+    expect(canvas("eval", "document.querySelector('.h2').textContent").stdout).toBe("Your order\n");
+    const picture = canvas("snapshot", "--format", "png", "--out", join(scene.place.home, "shot.png"));
+    expect([picture.code, readFileSync(join(scene.place.home, "shot.png")).subarray(1, 4).toString()]).toEqual([0, "PNG"]);
+    writeFileSync(file, '{"deleteSurface":{"surfaceId":"order"}}\n{"nonsense":{}}');
+    expect(canvas("a2ui", "push", "--jsonl", file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("line 2: message: expected exactly one of beginRendering"),
+    });
+    expect(canvas("a2ui", "push", "--text", "Plain words").code).toBe(0);
+    await frame(page).getByText("Plain words").waitFor();
+    expect(canvas("hide").code).toBe(0);
+    await page.locator('iframe[title="Canvas"]').waitFor({ state: "detached" });
+    expect(scene.cli("nodes", "canvas", "present", "--session", "agent:main:web:nobody-there")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("no page shows this conversation"),
+    });
   });
 
   test("files outside the canvas folder, hidden ones and links out of it are not served, and a wrong or old capability opens nothing", async () => {

@@ -260,6 +260,11 @@ function takeNode({ nodes, canvas }: GatewayDeps, ...[nodeId, params, remoteIp, 
   if (params.commands?.some((command) => command.startsWith("canvas."))) canvas?.seen();
 }
 
+function leaveModules({ nodes, canvas }: GatewayDeps, { connId, role }: Client): void {
+  canvas?.disconnected(connId);
+  if (role === "node") nodes?.disconnected(connId);
+}
+
 /** Takes a page of the canvas that waits for changes. It has no origin to check; its address or its token say that it may. */
 async function takeCanvasSocket({ auth, canvas }: GatewayDeps, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
   const target = canonicalTarget(request.url ?? "");
@@ -325,8 +330,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       health.refresh();
     },
     onLeave(client) {
-      deps.canvas?.disconnected(client.connId);
-      if (client.role === "node") deps.nodes?.disconnected(client.connId);
+      leaveModules(deps, client);
       if (client.presenceKey !== undefined) presence.disconnected(client.presenceKey);
     },
   });

@@ -129,7 +129,7 @@ test("what a guest says reaches no node command that the owner did not allow", a
 test("the owner's agent shows something on a node's canvas; a guest's agent cannot, and is offered nothing but its own conversation", async () => {
   const client = { id: "node-host", mode: "node", version: "1.0.0", platform: "ios", displayName: "Tablet" } as const;
   const params = { client, commands: ["canvas.present", "canvas.snapshot"], caps: ["canvas"] };
-  await using node = await enter(gateway.url, { token: gateway.token, role: "node", scopes: [], params: params as never });
+  await using node = await enter(gateway.url, { token: gateway.token, role: "node", scopes: [], params });
   const asked = () => node.frames.filter(({ event }) => event === "node.invoke.request");
   calling("canvas", { action: "present", url: "https://example.com/", x: 5 });
   telegram.say("c-guest", { from: guest });

@@ -34,7 +34,7 @@ const PERMISSIONS = ["camera", "display-capture", "geolocation", "hid", "microph
 
 /**
  * On every answer of the canvas. A page without an origin needs CORS for modules, fonts and `fetch` of its own files: where the address holds a capability,
- * whoever knows it may read anyway.
+ * anyone who knows it may read anyway.
  */
 export const canvasHeaders = (host: string | undefined, prefix: string): OutgoingHttpHeaders => ({
   "content-security-policy": canvasPolicy(host, prefix),

@@ -38,10 +38,10 @@ async function work(request: Exclude<ToFrame, { openclaw: "a2ui" }>): Promise<un
 }
 
 function sendUserAction(action: UserAction): boolean {
-  const told = { userAction: { id: crypto.randomUUID(), timestamp: new Date().toISOString(), ...action } };
+  const report = { userAction: { id: crypto.randomUUID(), timestamp: new Date().toISOString(), ...action } };
   const [apple, android] = [native.webkit?.messageHandlers?.openclawCanvasA2UIAction, native.openclawCanvasA2UIAction];
-  if (apple) apple.postMessage(told);
-  else if (android) android.postMessage(JSON.stringify(told));
+  if (apple) apple.postMessage(report);
+  else if (android) android.postMessage(JSON.stringify(report));
   else if (isFramed) say({ openclaw: "action", action });
   else return false;
   return true;

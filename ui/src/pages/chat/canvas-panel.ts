@@ -110,6 +110,14 @@ export class CanvasPanel extends LitElement {
     void this.attach();
   }
 
+  protected override updated(): void {
+    this.toggleAttribute("open", this.isOpen);
+  }
+
+  private get isOpen(): boolean {
+    return this.view?.visible === true && this.path !== "";
+  }
+
   private get canShow(): boolean {
     const { link } = this.context;
     return link.state.value.kind === "open" && link.has("canvas.attach") && link.may("operator.write");
@@ -204,7 +212,7 @@ export class CanvasPanel extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    if (!this.view?.visible || this.path === "") return nothing;
+    if (!this.isOpen) return nothing;
     return html`<section aria-label="Canvas">
       <header>
         <h2>Canvas</h2>

@@ -54,6 +54,15 @@ export const chatLook = css`
   dialog.drawer::backdrop {
     background: var(--veil);
   }
+  /* Beside the canvas there is no room for the list as well. */
+  @media (max-width: 1500px) {
+    .frame:has(oc-canvas-panel[open]) {
+      grid-template-columns: minmax(0, 1fr) auto;
+    }
+    .frame:has(oc-canvas-panel[open]) aside {
+      display: none;
+    }
+  }
   @media (max-width: 720px) {
     .foot {
       padding: 4px 8px 6px;

@@ -54,7 +54,7 @@ export const chatLook = css`
   dialog.drawer::backdrop {
     background: var(--veil);
   }
-  /* Beside the canvas there is no room for the list as well. */
+  /* Beside the canvas the list would leave too little space. */
   @media (max-width: 1500px) {
     .frame:has(oc-canvas-panel[open]) {
       grid-template-columns: minmax(0, 1fr) auto;

@@ -127,7 +127,18 @@ async function buildClient(): Promise<void> {
   await bundle.close();
 }
 
+/** What documents on the canvas run: a file each, as they have no origin to load modules from. */
+async function buildCanvas(): Promise<void> {
+  for (const name of ["bridge", "a2ui"]) {
+    const bundle = await rolldown({ input: `ui/src/canvas/${name}.ts`, platform: "browser" });
+    await bundle.write({ file: join(fresh, "canvas", `${name}.js`), format: "iife", minify: true, charset: "ascii" });
+    await bundle.close();
+  }
+  cpSync("ui/src/canvas/a2ui.css", join(fresh, "canvas", "a2ui.css"));
+}
+
 await Promise.all([buildProgram(), buildClient()]);
+if (folder !== "dist-bench") await buildCanvas();
 if (folder !== "dist-bench") await build({ ...uiBuild(resolve(fresh, "ui")), configFile: false, logLevel: "warn" });
 useBuild(folder, fresh);
 console.error(`built ${folder} in ${Math.round(performance.now() - started)} ms`);

@@ -67,6 +67,7 @@ export const CHUNK_GROUPS = [
       "src/cli/(?:plugin-source|plugin-commands/declared|commands/plugins/(?:index|record))\\.ts",
     ),
   },
+  { name: "canvas", test: files("src/nodes/canvas/(?!create-canvas|capabilities|paths|tool)", "src/protocol/a2ui/") },
   { name: "voice", test: files("src/voice/(?!index|types|preferences-path)") },
   { name: "understanding", test: files("src/understanding/(?!index|types)", "src/app/open-understanding\\.ts") },
   { name: "documents", test: files("src/media/documents/(?:create-documents|types)\\.ts") },
@@ -104,7 +105,7 @@ export const CHUNK_GROUPS = [
     test: files(
       "src/app/(?:core|open-modules|open-automation|open-heartbeat|open-nodes|open-internal-hooks|open-subagents|open-webhooks|answering|lazy-agent|open-conversation|gateway-ports|turn-code)\\.ts",
       "src/automation/lazy-[a-z-]*\\.ts",
-      "src/nodes/(?:create-nodes|registry|commands|lazy-runner)\\.ts",
+      "src/nodes/(?:create-nodes|registry|commands|lazy-runner|canvas/(?:create-canvas|capabilities|paths))\\.ts",
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|internal-hooks)",
@@ -120,7 +121,7 @@ export const CHUNK_GROUPS = [
       "src/models/(?:answering-model|lazy-models)\\.ts",
       "src/overview/(?:index|runs)\\.ts",
       "src/config/(?:agent-workspace|describe-schema|heartbeat)",
-      "src/protocol/(?!client|answers|schemas|check)",
+      "src/protocol/(?!client|answers|schemas|check|a2ui)",
       "src/base/(?:canonical-json|rooted-files|equal-secrets|deadlines|log/read)",
       // What asks the memory's thread; the rest of the memory is that thread's own.
       "src/memory/(?:[a-z-]*\\.ts|notes/|forget/|thread/(?:client|start-thread|note-files)\\.ts|embeddings/choice\\.ts)",

@@ -19,7 +19,7 @@ import {
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
 import { loadSaving } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
-import { createLazyNodeRunner, loadNodesTool, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
+import { createLazyNodeRunner, loadNodeTools, type Canvas, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
@@ -46,6 +46,7 @@ export interface AnsweringDeps {
   /** Work that starts by itself, the tools for it, and lines for a session's next turn. */
   readonly automation: Pick<Automation, "tools" | "subagents" | "notify">;
   readonly nodes: Nodes;
+  readonly canvas: Canvas;
   /** Requests to pair nodes. */
   readonly nodePairing: NodePairingPort;
 }
@@ -108,8 +109,14 @@ async function nodesToolFor(
   { core: { config, clock, ids }, nodes, nodePairing }: AnsweringDeps,
   ports: Pick<NodesToolDeps, "runner" | "approvals">,
 ): Promise<Tool> {
-  const { nodesTool } = await loadNodesTool();
+  const { nodesTool } = await loadNodeTools();
   return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, ids });
+}
+
+/** The tool with which agents show something. */
+async function canvasToolFor({ core: { config, ids }, nodes, canvas }: AnsweringDeps): Promise<Tool> {
+  const { canvasTool } = await loadNodeTools();
+  return canvasTool({ nodes, canvas, config, ids });
 }
 
 /** Bytes of a file that a call of the tool carries itself. */
@@ -188,6 +195,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const messageTool = lazy(() => messageToolFor(core, talk));
   const runner = createLazyNodeRunner(deps.nodes);
   const nodesTool = lazy(() => nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals }));
+  const canvasTool = lazy(() => canvasToolFor(deps));
   const agent: LazyAgent = stack.use(
     createLazyAgent({
       core,
@@ -205,6 +213,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         ...(await deps.automation.tools()),
         // A gateway that never saw a node spends no words on them.
         ...(deps.nodes.wereSeen() ? [await nodesTool()] : []),
+        ...(deps.canvas.wereSeen() && deps.canvas.off() === undefined ? [await canvasTool()] : []),
         ...(await Promise.all([gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])])),
       ],
       sessionPost,

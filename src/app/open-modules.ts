@@ -24,9 +24,9 @@ import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, t
 import { createLazyVoice, type Voice } from "../voice/index.ts";
 import { openAnswering, type Answering } from "./answering.ts";
 import type { Core, Started } from "./core.ts";
-import type { Nodes } from "../nodes/index.ts";
+import type { Canvas, Nodes } from "../nodes/index.ts";
 import { openAutomation, type Automation } from "./open-automation.ts";
-import { openNodes } from "./open-nodes.ts";
+import { openCanvas, openNodes } from "./open-nodes.ts";
 import {
   agentPort,
   lazyApprovals,
@@ -128,14 +128,15 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     stack,
   );
   const nodes = openNodes({ core, auth, conversation: () => opened.talk.conversation, automation: () => automation });
-  const tools = { automation, nodes, nodePairing: auth.nodes };
+  const canvas: Canvas = stack.use(openCanvas({ core, conversation: () => opened.talk.conversation, send: (...args) => gateway.hub.send(...args) }));
+  const tools = { automation, nodes, canvas, nodePairing: auth.nodes };
   const opened = (answering = openAnswering({ core, models, memory, voice, plugins, askable, handlers: () => handlers, ...tools }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const { health, runnable, defaultAgentId } = core;
   const seen = { config, store, clock, redactor, version, health, runnable, defaultAgentId, conversation };
   const overview = openOverview({ ...seen, plugins: plugins.facts, models: models.models, channels: channels.channels }, stack);
-  const modules: Modules = { core, auth, plugins, models, memory, voice, answering: opened, channels, overview, automation, nodes };
+  const modules: Modules = { core, auth, plugins, models, memory, voice, answering: opened, channels, overview, automation, nodes, canvas };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   await automation.hooks.load();
@@ -254,6 +255,7 @@ interface Modules {
   readonly overview: OverviewPort;
   readonly automation: Automation;
   readonly nodes: Nodes;
+  readonly canvas: Canvas;
 }
 
 const portDeps = ({ core, plugins, answering }: Modules): PortDeps => ({
@@ -289,6 +291,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
     uiFolder: UI_FOLDER,
     webhooks: modules.automation.webhooks,
     nodes: modules.nodes,
+    canvas: modules.canvas,
     tools: toolsPort(portDeps(modules)),
     fetchFile: async (url, limits) => (await import("../base/fetch-file.ts")).fetchFile(url, limits, clock),
     documents: core.documents,
@@ -298,7 +301,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, memory, voice, answering, channels, overview, automation, nodes } = modules;
+  const { core, auth, plugins, models, memory, voice, answering, channels, overview, automation, nodes, canvas } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -341,6 +344,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,
       nodes,
+      canvas,
     },
     hub,
   );

@@ -1,7 +1,8 @@
+import { join } from "node:path";
 import { loadCron } from "../automation/index.ts";
 import type { Conversation } from "../conversation/index.ts";
 import type { Auth } from "../gateway/index.ts";
-import { createNodes, type Nodes, type PairedNodeDevice } from "../nodes/index.ts";
+import { createCanvas, createNodes, type Canvas, type CanvasDeps, type Nodes, type PairedNodeDevice } from "../nodes/index.ts";
 import type { Core } from "./core.ts";
 import type { Automation } from "./open-automation.ts";
 
@@ -35,6 +36,24 @@ async function pairedNodes({ pairing, nodes }: OpenNodesDeps["auth"]): Promise<r
     });
   }
   return [...found.values()];
+}
+
+/** Beside the bundle that this is a chunk of. */
+const CANVAS_FOLDER = join(import.meta.dirname, "..", "canvas");
+
+/** Pages of agents, and the panel in the page that shows them. */
+export function openCanvas({ core, conversation, send }: Pick<OpenNodesDeps, "core" | "conversation"> & Pick<CanvasDeps, "send">): Canvas {
+  const { config, clock, ids, log, env } = core;
+  return createCanvas({
+    config,
+    clock,
+    ids,
+    log: log.subsystem("canvas"),
+    send,
+    runs: { accept: (...args) => conversation().accept(...args) },
+    codeFolder: CANVAS_FOLDER,
+    skipped: env["OPENCLAW_SKIP_CANVAS_HOST"] === "1",
+  });
 }
 
 /** Nodes: what is connected and paired. Their code is loaded when one is asked for something. */

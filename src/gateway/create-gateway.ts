@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
@@ -7,7 +8,7 @@ import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
 import { covers, loadValidators, type Health, type HelloOk, type Validators } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
-import type { Auth } from "./auth/index.ts";
+import type { Auth, PeerRequest } from "./auth/index.ts";
 import { networkAddress } from "./bind.ts";
 import type { Client } from "./connections/connection.ts";
 import { createConnections } from "./connections/connections.ts";
@@ -15,9 +16,10 @@ import type { HelloFacts } from "./connections/handshake.ts";
 import { createFanout, type Fanout } from "./fanout.ts";
 import { createHealthFeed, startTicking, type HealthFeed } from "./health-feed.ts";
 import type { HealthReport } from "./health.ts";
+import { canonicalTarget } from "./http/canonical-path.ts";
 import { createHttpSurface, type HttpSurface, type HttpSurfaceDeps, type PluginRoute } from "./http/index.ts";
 import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
-import type { NodeLink, Nodes } from "../nodes/index.ts";
+import type { Canvas, NodeLink, Nodes } from "../nodes/index.ts";
 import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { refuseUpgrade, type GatewayServer } from "./server.ts";
@@ -74,6 +76,8 @@ export interface GatewayDeps {
   readonly extraMethods?: ExtraMethods;
   /** Learns which nodes come and go. */
   readonly nodes?: Pick<Nodes, "connected" | "disconnected"> | undefined;
+  /** Pages of agents; without it there is no canvas. */
+  readonly canvas?: Canvas | undefined;
   /** A client connected: memory may be in use that can be released. */
   readonly touched?: () => void;
   /** Makes the commands in a text run as they are printed. */
@@ -106,8 +110,8 @@ export interface Gateway extends AsyncDisposable {
 /** How long a hello waits for the first look at the health. */
 const FIRST_LOOK_MS = 1000;
 
-/** WebSocket of the canvas: not ours. */
-const CANVAS_PATH = /^\/__openclaw__\/ws(?:[/?#]|$)/;
+/** WebSockets of the canvas: no connections of clients. */
+const CANVAS_PATH = /^\/__openclaw__\/(?:ws|cap\/[^/]+\/__openclaw__\/ws)(?:[/?#]|$)/;
 
 /** The caller of what the gateway asks of itself. */
 function ownContext(stopping: AbortSignal, version: string, platform: string): CallContext {
@@ -191,6 +195,7 @@ function helloFacts(deps: GatewayDeps, dispatcher: Pick<Dispatcher, "advertised"
       ...(sessionDefaults ? { sessionDefaults: sessionDefaults() } : {}),
       authMode: auth.mode,
     }),
+    canvasHostUrl: (client, request) => canvasHostUrl(deps, client, request),
   };
 }
 
@@ -250,6 +255,34 @@ const nodeLink = (client: Client, { send }: Pick<Fanout, "send">): NodeLink => (
   followed: () => (client.followed ??= new Set()),
 });
 
+function takeNode({ nodes, canvas }: GatewayDeps, ...[nodeId, params, remoteIp, link]: Parameters<Nodes["connected"]>): void {
+  nodes?.connected(nodeId, params, remoteIp, link);
+  if (params.commands?.some((command) => command.startsWith("canvas."))) canvas?.seen();
+}
+
+function leaveModules({ nodes, canvas }: GatewayDeps, { connId, role }: Client): void {
+  canvas?.disconnected(connId);
+  if (role === "node") nodes?.disconnected(connId);
+}
+
+/** Takes a page of the canvas that waits for changes. It has no origin to check; its address or its token say that it may. */
+async function takeCanvasSocket({ auth, canvas }: GatewayDeps, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  const target = canonicalTarget(request.url ?? "");
+  if (!canvas || canvas.off() !== undefined || !target.ok) return refuseUpgrade(socket, 404, "there is no canvas here");
+  const verdict = canvas.isAllowed(target.path, target.query) ? ({ ok: true } as const) : await auth.bearer(request);
+  if (!verdict.ok) return refuseUpgrade(socket, verdict.status, verdict.message);
+  canvas.upgrade(request, socket, head, target);
+}
+
+/** Where a client finds the canvas. Nodes get an address that needs no other secret. */
+function canvasHostUrl({ auth, canvas, server }: GatewayDeps, { connId, role }: Client, request: PeerRequest): string | undefined {
+  const host = request.headers.host;
+  if (!canvas || canvas.off() !== undefined || host === undefined) return undefined;
+  const forwarded = auth.peerOf(request).trustedProxy ? request.headers["x-forwarded-proto"] : undefined;
+  const secure = forwarded === undefined ? /^(?:https|wss):/.test(server.url) : forwarded === "https";
+  return `http${secure ? "s" : ""}://${host}${canvas.address(connId, role === "node")}`;
+}
+
 /** Wires connections, methods and events to a server that already listens. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { auth, clock, ids, log, server, version, platform } = deps;
@@ -290,14 +323,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     onOpening(client, params) {
       const { connId, deviceId, role, scopes, remoteIp } = client.caller;
       client.presenceKey = presence.connected({ connId, client: params.client, deviceId, role, scopes, remoteIp });
-      if (role === "node" && deviceId !== undefined) deps.nodes?.connected(deviceId, params, remoteIp, nodeLink(client, fanout));
+      if (role === "node" && deviceId !== undefined) takeNode(deps, deviceId, params, remoteIp, nodeLink(client, fanout));
     },
     onOpen() {
       deps.touched?.();
       health.refresh();
     },
     onLeave(client) {
-      if (client.role === "node") deps.nodes?.disconnected(client.connId);
+      leaveModules(deps, client);
       if (client.presenceKey !== undefined) presence.disconnected(client.presenceKey);
     },
   });
@@ -309,10 +342,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
       surface.handle(request, response);
     },
     upgrade(request, socket, head) {
-      const peer = auth.checkUpgrade(request);
+      const isCanvas = CANVAS_PATH.test(request.url ?? "");
+      const peer = isCanvas ? auth.checkHost(request) : auth.checkUpgrade(request);
       if (dispatcher.closed) refuseUpgrade(socket, 503, "the gateway is restarting; try again in a moment", { "retry-after": "5" });
       else if (!peer.ok) refuseUpgrade(socket, peer.status, peer.message);
-      else if (CANVAS_PATH.test(request.url ?? "")) refuseUpgrade(socket, 404, "the canvas is not built yet");
+      else if (isCanvas) void takeCanvasSocket(deps, request, socket, head);
       else connections.upgrade(request, socket, head);
     },
     isHostAllowed: (request) => isHostAllowed(deps, request),

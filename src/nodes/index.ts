@@ -3,16 +3,17 @@
  * The entry point. A gateway without nodes loads the registry alone.
  */
 import type * as nodeHost from "./host/node-host.ts";
-import type * as nodesTool from "./tool/nodes-tool.ts";
+import type * as nodeTools from "./tools.ts";
 
+export { createCanvas, type Canvas, type CanvasDeps } from "./canvas/create-canvas.ts";
 export { createNodes, type Nodes, type NodesDeps } from "./create-nodes.ts";
 export type { NodeEntry, NodeLink, PairedNodeDevice } from "./registry.ts";
 export type { NodePairingPort, NodesToolDeps } from "./tool/deps.ts";
 export { findNode, nodeName } from "./find-node.ts";
 export { createLazyNodeRunner } from "./lazy-runner.ts";
 
-/** The tool with which the owner's agent uses nodes. Loaded when the first message is answered. */
-export const loadNodesTool = async (): Promise<typeof nodesTool> => import("./tool/nodes-tool.ts");
+/** The tools with which agents use nodes and canvases. Loaded when the first message is answered. */
+export const loadNodeTools = async (): Promise<typeof nodeTools> => import("./tools.ts");
 
 export type { NodeHostDeps } from "./host/node-host.ts";
 

@@ -4,7 +4,8 @@ import type { Audience, Droppable, EventFacts } from "./audience.ts";
 import { HealthSchema } from "./health.ts";
 import type { Frozen } from "./method.ts";
 import { DevicePairRequestSchema, DevicePairResolvedSchema, NodePairRequestSchema, NodePairResolvedSchema } from "./pairing.ts";
-import { amount, choice, closed, either, filled, flag, list, maybe, moment, orNull, text, texts } from "./pieces.ts";
+import { canvasFields } from "./canvas.ts";
+import { amount, anything, choice, closed, either, filled, flag, list, map, maybe, moment, orNull, text, texts } from "./pieces.ts";
 import { PresenceSchema, UpdateAvailableSchema } from "./presence.ts";
 import { AgentDeltaSchema, AgentEventSchema, ChatEventSchema, cronEventFields, HeartbeatEventSchema, SubagentEventSchema } from "./run-events.ts";
 
@@ -86,6 +87,18 @@ export const DECLARED_EVENTS = {
     "node",
     "never",
     "Nobody waits for the answer to a command any more: the node may end it.",
+  ),
+  "canvas.changed": event(
+    closed({ sessionKey: filled(), ...canvasFields, reset: flag({ description: "Surfaces of before are gone." }) }),
+    "socket",
+    "never",
+    "The canvas of a session that this connection shows has changed; `messages` are the new ones.",
+  ),
+  "canvas.request": event(
+    closed({ id: filled(), sessionKey: filled(), command: choice(["eval", "snapshot"]), params: map(anything()) }),
+    "socket",
+    "never",
+    "The page is asked to run a script in the canvas, or to take its picture: `canvas.result` answers.",
   ),
   "talk.mode": event(closed({ enabled: flag(), phase: orNull(text()), ts: moment() }), "all", "always", "Talking was turned on or off."),
   "voicewake.changed": event(closed({ triggers: texts() }), "all", "always", "The words that wake the gateway changed."),

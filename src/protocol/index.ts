@@ -3,12 +3,14 @@
  * events. The entry point. Importing it loads no schema library in the bundle.
  */
 import type { AnswerChecks } from "./answers.ts";
+import type * as A2ui from "./a2ui/index.ts";
 import type * as NodeClient from "./client/node.ts";
 import type { Validators } from "./check.ts";
 
 export { isDroppable, isFor, type Audience, type Droppable, type EventFacts } from "./audience.ts";
 export type { AskedCommandView, ChatEntry, PendingMessage, ShownRun } from "./chat-entry.ts";
 export { EVENTS, METHODS, type EventName, type EventPayload, type MethodName, type MethodParams, type MethodResult } from "./catalog.ts";
+export type { A2uiMessage, A2uiModel } from "./a2ui/index.ts";
 export { CAPABILITIES } from "./capabilities.ts";
 export type { ClientInfo, ConnectParams, HelloOk } from "./connect.ts";
 export type { AgentDelta } from "./events.ts";
@@ -43,6 +45,9 @@ export type { Validators } from "./check.ts";
 export async function loadValidators(): Promise<Validators> {
   return (await import("./check.ts")).createValidators();
 }
+
+/** Loads the checks and the model of A2UI. */
+export const loadA2ui = async (): Promise<typeof A2ui> => import("./a2ui/index.ts");
 
 /** Loads the checks of what the gateway says, for tests. */
 export async function loadAnswerChecks(): Promise<AnswerChecks> {

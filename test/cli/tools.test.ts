@@ -60,7 +60,8 @@ describe("without a gateway", () => {
       ["exec"],
       { layer: "provider", path: 'tools.byProvider["OpenAI/gpt-5.2"].deny[0]' },
     ],
-    ["about a tool of a later version", "{}", ["canvas"], { layer: "not offered", allowed: false, why: "canvas is not available in this version" }],
+    ["about the canvas", "{}", ["canvas"], { allowed: true }],
+    ["about the canvas that is off", "{ canvasHost: { enabled: false } }", ["canvas"], { allowed: false, path: "canvasHost.enabled" }],
     ["about memory", "{}", ["memory_search"], { allowed: true }],
     ["about memory that is off", `{ plugins: { slots: { memory: "none" } } }`, ["memory_search"], { allowed: false, path: "plugins.slots.memory" }],
     ["about messages without a channel", "{}", ["message"], { allowed: false, path: "channels" }],
@@ -84,7 +85,7 @@ describe("without a gateway", () => {
     const { json } = await makePlace().run("explain", "--json");
     const allowed = json().tools.flatMap(({ name, allowed: is }) => (is ? [String(name)] : []));
     expect(allowed.toSorted()).toEqual(
-      "agents_list cron edit exec find gateway grep image ls nodes process read session_status sessions_history sessions_list sessions_send sessions_spawn subagents tts web_fetch web_search write".split(
+      "agents_list canvas cron edit exec find gateway grep image ls nodes process read session_status sessions_history sessions_list sessions_send sessions_spawn subagents tts web_fetch web_search write".split(
         " ",
       ),
     );

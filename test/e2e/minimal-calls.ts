@@ -63,6 +63,10 @@ export const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unkno
   "node.invoke": () => ({ nodeId: "n1", command: "system.which", idempotencyKey: "all-invoke" }),
   "exec.approvals.node.get": () => ({ nodeId: "n1" }),
   "exec.approvals.node.set": () => ({ nodeId: "n1", file: { version: 1 }, idempotencyKey: "all-rules" }),
+  "canvas.attach": () => ({ sessionKey: "main" }),
+  "canvas.result": () => ({ id: "none", ok: true }),
+  "canvas.action": () => ({ sessionKey: "canvas-all", name: "none", idempotencyKey: "all-canvas-action" }),
+  "canvas.invoke": () => ({ sessionKey: "all", command: "canvas.hide", idempotencyKey: "all-canvas" }),
   "node.pair.request": () => ({ nodeId: "n1" }),
   "node.pair.verify": () => ({ nodeId: "n1", token: "none" }),
   "node.rename": () => ({ nodeId: "n1", displayName: "x" }),
@@ -112,6 +116,7 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
   "exec.approvals.node.get": /^node not connected$/,
   "exec.approvals.node.set": /^node not connected$/,
   "node.describe": /^unknown nodeId$/,
+  "canvas.invoke": /^no page shows this conversation/,
   "agents.create": /^"main" is reserved$/,
   "agents.update": /^agent "nobody" not found$/,
   "agents.delete": /^"main" cannot be deleted$/,
@@ -164,4 +169,6 @@ export const REFUSED: Partial<Record<MethodName, RegExp>> = {
 };
 /** Documented with another code than `INVALID_REQUEST`. */
 export const refusalCode = (method: MethodName): string =>
-  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || method === "node.invoke" ? "UNAVAILABLE" : "INVALID_REQUEST";
+  method.startsWith("cron.") || method.startsWith("exec.approvals.node.") || ["node.invoke", "canvas.invoke"].includes(method)
+    ? "UNAVAILABLE"
+    : "INVALID_REQUEST";

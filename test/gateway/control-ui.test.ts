@@ -109,6 +109,7 @@ describe("at the root", () => {
       "media-src": "'self' data: blob:",
       "font-src": "'self'",
       "connect-src": `'self' ws://127.0.0.1:${gateway.port} wss://127.0.0.1:${gateway.port}`,
+      "frame-src": `http://127.0.0.1:${gateway.port}/__openclaw__/cap/ https://127.0.0.1:${gateway.port}/__openclaw__/cap/`,
       "manifest-src": "'self'",
       "worker-src": "'self'",
       "base-uri": "'self'",

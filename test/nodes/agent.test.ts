@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
 import type { ModelRequest } from "../conformance/channels/lab-model.ts";
 import { startTelegram, type FakeTelegram, type User } from "../fakes/telegram/index.ts";
+import { enter } from "../harness/device-client.ts";
 import { startHost, type HostProcess } from "./host-process.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
@@ -123,4 +124,25 @@ test("what a guest says reaches no node command that the owner did not allow", a
   await expect.poll(() => gateway.model.requests.some(({ body }) => body.includes("user-denied")), PATIENCE).toBe(true);
   await expect.poll(() => texts(guest), PATIENCE).toContain("understood");
   expect(existsSync(file)).toBe(false);
+});
+
+test("the owner's agent shows something on a node's canvas; a guest's agent cannot, and is offered nothing but its own conversation", async () => {
+  const client = { id: "node-host", mode: "node", version: "1.0.0", platform: "ios", displayName: "Tablet" } as const;
+  const params = { client, commands: ["canvas.present", "canvas.snapshot"], caps: ["canvas"] };
+  await using node = await enter(gateway.url, { token: gateway.token, role: "node", scopes: [], params });
+  const asked = () => node.frames.filter(({ event }) => event === "node.invoke.request");
+  calling("canvas", { action: "present", url: "https://example.com/", x: 5 });
+  telegram.say("c-guest", { from: guest });
+  await expect.poll(() => texts(guest), PATIENCE).toContain("action=present: node required: no node with a canvas is connected");
+  calling("canvas", { action: "present", node: "tablet" });
+  telegram.say("c-guest-named", { from: guest });
+  await expect.poll(() => texts(guest), PATIENCE).toContain("only the owner uses the canvas of a node");
+  expect(asked()).toHaveLength(0);
+  calling("canvas", { action: "present", url: "https://example.com/", x: 5 });
+  telegram.say("c-owner");
+  await expect.poll(() => asked().length, PATIENCE).toBe(1);
+  const { id, nodeId, command, paramsJSON } = asked()[0]!.payload as Record<string, string>;
+  expect([command, JSON.parse(paramsJSON!)]).toEqual(["canvas.present", { url: "https://example.com/", placement: { x: 5 } }]);
+  await node.request("node.invoke.result", { id, nodeId, ok: true, payloadJSON: "{}" });
+  await expect.poll(() => texts(telegram.me), PATIENCE).toContain('"shownOn": "Tablet"');
 });

@@ -40,6 +40,7 @@ const KEY: Readonly<Record<Route["auth"], string | undefined>> = {
   own: undefined,
   "run-secret-detail": undefined,
   bearer: TOKEN,
+  canvas: TOKEN,
   "hook-token": HOOK_TOKEN,
 };
 const SECRETS = {
@@ -60,7 +61,7 @@ const BEHIND: Readonly<Record<string, readonly [auth: Route["auth"], method: Rou
   "prefix /v1/models": ["bearer", "GET", 200],
   "exact /v1/chat/completions": ["bearer", "POST", 400],
   "exact /v1/responses": ["bearer", "POST", 400],
-  "prefix /__openclaw__": ["bearer", "GET", 503],
+  "prefix /__openclaw__": ["canvas", "GET", 404],
   "exact /health": ["run-secret-detail", "GET", 200],
   "exact /healthz": ["public", "GET", 200],
   "exact /readyz": ["public", "GET", 200],

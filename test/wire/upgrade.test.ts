@@ -40,7 +40,7 @@ test.each<readonly [string, string, number]>([
   ["with subprotocols that are no tokens", upgradeRequest({ "sec-websocket-protocol": "a,,b" }), 400],
   ["by HTTP/1.0", upgradeRequest({}, "GET / HTTP/1.0"), 400],
   ["by POST", upgradeRequest({}, "POST / HTTP/1.1"), 405],
-  ["of the canvas, which is not there", upgradeRequest({}, "GET /__openclaw__/ws HTTP/1.1"), 404],
+  ["of the canvas without a secret", upgradeRequest({}, "GET /__openclaw__/ws HTTP/1.1"), 401],
   ["under a foreign host name", upgradeRequest({ host: "gateway.attacker.example" }), 403],
   ["without a host name", upgradeRequest({ host: undefined }), 403],
   ["with 20 KiB of headers", upgradeRequest({ filler: "x".repeat(20_000) }), 431],

@@ -46,6 +46,26 @@ const location: Group = {
   examples: [],
 };
 
+const a2ui: Group = {
+  entries: [
+    { name: "push", summary: "show what A2UI messages describe", load: async () => (await import("./nodes/canvas.ts")).canvasPush },
+    { name: "reset", summary: "remove what was pushed", load: async () => (await import("./nodes/canvas.ts")).canvasReset },
+  ],
+  examples: [],
+};
+
+const canvas: Group = {
+  entries: [
+    { name: "present", summary: "show the canvas", load: async () => (await import("./nodes/canvas.ts")).canvasPresent },
+    { name: "hide", summary: "hide the canvas", load: async () => (await import("./nodes/canvas.ts")).canvasHide },
+    { name: "navigate", summary: "show another page", load: async () => (await import("./nodes/canvas.ts")).canvasNavigate },
+    { name: "eval", summary: "run a script in the canvas", load: async () => (await import("./nodes/canvas.ts")).canvasEval },
+    { name: "snapshot", summary: "take a picture of the canvas", load: async () => (await import("./nodes/canvas.ts")).canvasSnapshot },
+    { name: "a2ui", summary: "interfaces that messages describe", load: () => Promise.resolve(a2ui) },
+  ],
+  examples: [],
+};
+
 export const nodes: Group = {
   entries: [
     { name: "status", summary: "nodes and whether they are connected", load: async () => (await import("./nodes/list.ts")).status },
@@ -59,6 +79,7 @@ export const nodes: Group = {
     { name: "run", summary: "run a program on a node", load: async () => (await import("./nodes/run.ts")).run },
     { name: "notify", summary: "show a notification on a node", load: async () => (await import("./nodes/invoke.ts")).notify },
     { name: "camera", summary: "pictures and videos of a node's cameras", load: () => Promise.resolve(camera) },
+    { name: "canvas", summary: "show pages and interfaces on a node or in the Control UI", load: () => Promise.resolve(canvas) },
     { name: "screen", summary: "a node's screen", load: () => Promise.resolve(screen) },
     { name: "location", summary: "a node's location", load: () => Promise.resolve(location) },
   ],

@@ -11,7 +11,7 @@ import {
   type RequestFrame,
   type Validators,
 } from "../../protocol/index.ts";
-import type { Admitted, Auth } from "../auth/index.ts";
+import type { Admitted, Auth, PeerRequest } from "../auth/index.ts";
 import type { Fanout } from "../fanout.ts";
 import { Client, type Connection, type Opening, type Roster } from "./connection.ts";
 import { idOf, parseMessage } from "./frames.ts";
@@ -102,18 +102,21 @@ export interface HelloFacts {
   /** Resolves when a snapshot can be taken. */
   prepare(): Promise<void>;
   snapshot(): HelloOk["snapshot"];
+  /** Where the client finds the canvas; undefined when it is not served. */
+  canvasHostUrl?(client: Client, request: PeerRequest): string | undefined;
 }
 
 /** Names of all events, as `hello-ok` lists them. */
 const EVENT_NAMES = Object.keys(EVENTS);
 
-function helloFor(connId: string, { issued }: Admitted, facts: HelloFacts): HelloOk {
+function helloFor(connId: string, { issued }: Admitted, facts: HelloFacts, canvasHostUrl: string | undefined): HelloOk {
   return {
     type: "hello-ok",
     protocol: PROTOCOL_VERSION,
     server: { version: facts.version, host: facts.host, connId },
     features: { methods: facts.methods, events: EVENT_NAMES },
     snapshot: facts.snapshot(),
+    ...(canvasHostUrl === undefined ? {} : { canvasHostUrl }),
     ...(issued ? { auth: { deviceToken: issued.deviceToken, role: issued.role, scopes: issued.scopes, issuedAtMs: issued.issuedAtMs } } : {}),
     policy: { maxPayload: LIMITS.maxPayload, maxBufferedBytes: LIMITS.maxBufferedBytes, tickIntervalMs: LIMITS.tickIntervalMs },
   };
@@ -150,14 +153,17 @@ export function createHandshakes(deps: HandshakesDeps, roster: Roster, validator
     connection.socket.uncork();
   }
 
-  function open(connection: Connection, { id, params, admitted }: HandshakeSuccess): void {
+  function open(connection: Connection, { request }: Opening, { id, params, admitted }: HandshakeSuccess): void {
     const client = new Client(connection, params, admitted, clock.monotonic(), roster.end);
     connection.client = client;
     stopOpening(connection);
     roster.clients.set(client.connId, client);
     deps.onAdmitted(connection.socket);
     deps.onOpening(client, params);
-    roster.write(connection, responseText(id, { ok: true, payload: helloFor(connection.connId, admitted, deps.hello) }));
+    roster.write(
+      connection,
+      responseText(id, { ok: true, payload: helloFor(connection.connId, admitted, deps.hello, deps.hello.canvasHostUrl?.(client, request)) }),
+    );
     deps.fanout.add(client);
     deps.onOpen(client);
   }
@@ -168,7 +174,7 @@ export function createHandshakes(deps: HandshakesDeps, roster: Roster, validator
       const result = await shakeHands(first, opening, auth);
       // From here to the registration nothing waits: a revocation in between would be missed.
       if (connection.closed) return;
-      if (result.ok) open(connection, result);
+      if (result.ok) open(connection, opening, result);
       else fail(connection, result);
     } catch (error) {
       log.error("a handshake failed", { error, connId: connection.connId });

@@ -16,6 +16,8 @@ export interface GuardDeps {
   readonly auth: HttpAuth;
   readonly hooks: { check(request: IncomingMessage, query: URLSearchParams, path: string): Promise<GuardVerdict> };
   readonly runSecret: string;
+  /** Whether an address of the canvas holds a capability that is valid. */
+  readonly canvas?: { isAllowed(path: string, query: URLSearchParams): boolean } | undefined;
 }
 
 const UNAUTHORIZED: ApiError = { status: 401, message: "Unauthorized", type: "unauthorized" };
@@ -24,7 +26,7 @@ const RATE_LIMITED: ApiError = { status: 429, message: "Too many failed authenti
 /** Decides by the request's headers alone: a body is never read for a caller who may not send it. */
 export type Guard = (auth: RouteAuth, request: IncomingMessage, query: URLSearchParams, path: string) => Promise<GuardVerdict>;
 
-export function createGuard({ auth, hooks, runSecret }: GuardDeps): Guard {
+export function createGuard({ auth, hooks, runSecret, canvas }: GuardDeps): Guard {
   async function checkBearer(request: IncomingMessage): Promise<GuardVerdict> {
     const verdict = await auth.bearer(request);
     if (verdict.ok) return { ok: true, trusted: true };
@@ -39,6 +41,7 @@ export function createGuard({ auth, hooks, runSecret }: GuardDeps): Guard {
     own: () => open,
     "run-secret-detail": (request) => ({ ok: true, trusted: equalSecrets(bearerOf(request) ?? "", runSecret) }),
     "hook-token": (request, query, path) => hooks.check(request, query, path),
+    canvas: (request, query, path) => (canvas?.isAllowed(path, query) ? { ok: true, trusted: true } : checkBearer(request)),
     bearer: checkBearer,
   };
   return async (kind, request, query, path) => checks[kind](request, query, path);

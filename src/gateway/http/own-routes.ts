@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { OpenClawConfig } from "../../config/index.ts";
+import type { Canvas } from "../../nodes/index.ts";
 import { isReady, type HealthReport } from "../health.ts";
 import { listModels, modelNamed } from "./openai/models.ts";
 import type { ApiDeps } from "./openai/run.ts";
@@ -33,16 +34,23 @@ export function statusRoutes(health: () => HealthReport): readonly Route[] {
   ];
 }
 
-/** Kept free for the canvas, so that nothing else settles there. */
-export const canvasRoutes: readonly Route[] = [
+/** A reader that takes longer holds a file open for nothing. */
+const CANVAS_TIMEOUT_MS = 120_000;
+
+/** Pages of agents. The code behind it is loaded with the first request. */
+export const canvasRoutes = (canvas: Pick<Canvas, "off" | "handle"> | undefined): readonly Route[] => [
   {
     methods: ["GET"],
     path: "/__openclaw__",
     match: "prefix",
-    auth: "bearer",
+    auth: "canvas",
+    authFirst: true,
     maxBodyBytes: 0,
-    handle({ response }) {
-      sendError(response, { status: 503, message: "UNAVAILABLE: the canvas is not part of this version", type: "unavailable", code: "UNAVAILABLE" });
+    timeoutMs: CANVAS_TIMEOUT_MS,
+    async handle({ request, response, path, query }) {
+      const off = canvas ? canvas.off() : "there is no canvas";
+      if (!canvas || off !== undefined) return sendError(response, { status: 404, message: `nothing at ${path}: ${off}`, type: "not_found" });
+      await canvas.handle({ request, response, path, query });
     },
   },
 ];

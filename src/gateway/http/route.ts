@@ -6,9 +6,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
  * - `bearer`: callers with the gateway's token or password.
  * - `run-secret-detail`: everybody; the holder of this run's secret gets more detail (`Exchange.trusted`).
  * - `hook-token`: callers with `hooks.token`, and callers with a signature that the handler checks (`Exchange.trusted` is false then).
+ * - `canvas`: callers with a capability in the address, or with the gateway's token or password.
  * - `own`: the route checks what is in the body itself (signatures of channels' webhooks, login codes).
  */
-export type RouteAuth = "public" | "bearer" | "run-secret-detail" | "hook-token" | "own";
+export type RouteAuth = "public" | "bearer" | "run-secret-detail" | "hook-token" | "canvas" | "own";
 
 export type RouteMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { canonicalTarget } from "./canonical-path.ts";
 import type { PluginRoute, Route, RouteAuth, RouteMethod } from "./route.ts";
 
-const AUTH: Readonly<Record<RouteAuth, true>> = { public: true, bearer: true, "run-secret-detail": true, "hook-token": true, own: true };
+const AUTH: Readonly<Record<RouteAuth, true>> = { public: true, bearer: true, "run-secret-detail": true, "hook-token": true, canvas: true, own: true };
 const METHODS: ReadonlySet<string> = new Set<RouteMethod>(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 
 export interface Router {

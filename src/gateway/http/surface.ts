@@ -4,6 +4,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Config } from "../../config/index.ts";
 import type { Documents } from "../../media/index.ts";
+import type { Canvas } from "../../nodes/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { HealthReport } from "../health.ts";
 import type { FetchFile, Responder, ToolsPort } from "../ports.ts";
@@ -39,6 +40,8 @@ export interface HttpSurfaceDeps {
   readonly fetchFile?: FetchFile | undefined;
   /** Without it files of requests are refused. */
   readonly documents?: Documents | undefined;
+  /** Without it there is no canvas. */
+  readonly canvas?: Pick<Canvas, "off" | "handle" | "isAllowed"> | undefined;
   readonly pluginRoutes?: readonly PluginRoute[];
   /** Handlers that look for their path themselves. Asked for what no route has; true: it has answered. It may not throw. */
   readonly unrouted?:
@@ -85,12 +88,12 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
   checkHooks(config.current);
   checkBasePath(config.current);
   const hookAuth = createHookAuth({ auth, config, clock, log });
-  const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: hookAuth });
+  const guard = createGuard({ auth, runSecret: deps.runSecret, hooks: hookAuth, canvas: deps.canvas });
   const bodies = deps.bodies ?? createBodyReader({ clock });
   const ui = createControlUi(deps);
   const router = createRouter(
     [...ui.routes, ...hookRoutes({ config, auth: hookAuth, webhooks: deps.webhooks, log }), toolRoute(deps)],
-    [...openAiRoutes(deps), ...canvasRoutes, ...statusRoutes(deps.health)],
+    [...openAiRoutes(deps), ...canvasRoutes(deps.canvas), ...statusRoutes(deps.health)],
   );
   for (const route of deps.pluginRoutes ?? []) router.register(route);
   const state = { stopping: false };

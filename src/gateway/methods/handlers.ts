@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { Nodes } from "../../nodes/index.ts";
+import type { Canvas, Nodes } from "../../nodes/index.ts";
 import type { HelloOk } from "../../protocol/index.ts";
 import type { GatewayHub } from "../create-gateway.ts";
 import type { AgentPort, ApprovalsPort, ExecRulesPort, Responder, ToolFactsPort } from "../ports.ts";
@@ -9,6 +9,7 @@ import { agentHandlers } from "./agent.ts";
 import { agentsHandlers, rosterHandlers } from "./agents.ts";
 import { approvalHandlers, execRulesHandlers } from "./approvals.ts";
 import { createApprovalBoard } from "./approvals/board.ts";
+import { canvasHandlers } from "./canvas.ts";
 import { channelPairingHandlers, type ChannelPairingPort } from "./channels-pairing.ts";
 import { chatHandlers } from "./chat.ts";
 import { createMessageOrder } from "./chat/incoming.ts";
@@ -84,6 +85,8 @@ export interface HandlersDeps
   readonly auth?: (DevicesDeps["auth"] & LoginDeps["auth"]) | undefined;
   /** Without it `node.list`, `.describe`, `.invoke` and `.event` are not answered. */
   readonly nodes?: Nodes | undefined;
+  /** Without it, and where it is not served, `canvas.*` is not answered. */
+  readonly canvas?: Canvas | undefined;
   /** Without it `channels.*` and `web.login.*` are not answered, and health knows of no channels. */
   readonly channels?: ChannelsPort | undefined;
 }
@@ -95,8 +98,9 @@ export function sessionDefaults(config: OpenClawConfig): NonNullable<HelloOk["sn
 }
 
 /** Methods of what may not be there: the ports in `deps` say which of them are answered. */
-function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pick<GatewayHub, "broadcast" | "send" | "stopping">) {
-  const { config, store, ids, clock, models, approvals, execRules, toolFacts, agent, auth, channels } = deps;
+function optionalHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" | "send" | "stopping" | "clients">) {
+  const { broadcast, send, stopping } = hub;
+  const { config, store, ids, clock, models, approvals, execRules, toolFacts, agent, auth, channels, canvas } = deps;
   const board = approvals && createApprovalBoard({ approvals, broadcast, clock });
   if (board) stopping.addEventListener("abort", () => board[Symbol.dispose](), { once: true });
   const skills = agent?.skills;
@@ -122,6 +126,7 @@ function optionalHandlers(deps: HandlersDeps, { broadcast, send, stopping }: Pic
     ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
     ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills }, send }) : unavailable("skills")),
     ...nodesHandlers(deps),
+    ...(canvas && canvas.off() === undefined ? canvasHandlers({ canvas, config, isThere: (connId) => hub.clients.has(connId) }) : unavailable("canvas")),
     ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node.pair")),
     ...(auth ? loginHandlers({ auth, config }) : unavailable("login")),
   } satisfies Handlers;

@@ -3,6 +3,7 @@ import type { MethodSpec } from "../method.ts";
 import { agentsMethods } from "./agents.ts";
 import { approvalsMethods } from "./approvals.ts";
 import { browserMethods } from "./browser.ts";
+import { canvasMethods } from "./canvas.ts";
 import { channelsMethods } from "./channels.ts";
 import { agentMethods, chatMethods } from "./chat.ts";
 import { configMethods } from "./config.ts";
@@ -53,6 +54,7 @@ export const AREAS = {
   sessions: sessionsMethods,
   view: viewMethods,
   nodes: nodesMethods,
+  canvas: canvasMethods,
   talk: talkMethods,
   tts: ttsMethods,
   browser: browserMethods,

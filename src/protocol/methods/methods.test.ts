@@ -12,6 +12,10 @@ const specs = Object.entries(DECLARED_METHODS);
 /** Not among the 89: ours, and one that was documented later. */
 const ADDED = [
   "agents.templates",
+  "canvas.action",
+  "canvas.attach",
+  "canvas.invoke",
+  "canvas.result",
   "channels.pairing.allowed",
   "channels.pairing.approve",
   "channels.pairing.list",
@@ -95,10 +99,12 @@ test("the methods that are handled but not advertised are the documented ones", 
   ]);
 });
 
-test("the events are the 19 documented ones, one for those who watch a session, one about sub-agents, one about installs for skills, one that cancels a command of a node, and two for questions of plugins", () => {
+test("the events are the 19 documented ones, one for those who watch a session, two for those who show a canvas, one about sub-agents, one about installs for skills, one that cancels a command of a node, and two for questions of plugins", () => {
   expect(Object.keys(DECLARED_EVENTS).sort()).toEqual(
     [
       ...names("events"),
+      "canvas.changed",
+      "canvas.request",
       "chat.changed",
       "node.invoke.cancel",
       "plugin.approval.requested",
@@ -139,6 +145,9 @@ test("what only reads asks for no more than reading, except where secrets or oth
   const more = specs.filter(([, spec]) => !spec.effect && spec.access !== "operator.read" && spec.access !== "node").map(([name, spec]) => [name, spec.access]);
   expect(Object.fromEntries(more)).toEqual({
     "agent.wait": "operator.write",
+    // Who shows a canvas answers for it.
+    "canvas.attach": "operator.write",
+    "canvas.result": "operator.write",
     "channels.pairing.allowed": "operator.pairing",
     "channels.pairing.list": "operator.pairing",
     "config.check": "operator.admin",

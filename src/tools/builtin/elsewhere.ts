@@ -47,7 +47,7 @@ export const CRON = {
   subagents: "never",
 } satisfies ToolFacts;
 
-/** What a browser or a canvas would be needed for. */
+/** What a browser would be needed for. */
 export const DEVICES: readonly ToolFacts[] = [
   {
     ...notInThisVersion("browser"),
@@ -57,15 +57,18 @@ export const DEVICES: readonly ToolFacts[] = [
     icon: "🌐",
     inSandbox: "denied",
   },
-  {
-    ...notInThisVersion("canvas"),
-    groups: ["ui", "openclaw"],
-    reach: { outbound: true },
-    promptLine: "show a page on a node's canvas, run code in it, take its picture",
-    icon: "🖼️",
-    inSandbox: "denied",
-  },
 ];
+
+/** Its code is in `nodes/canvas`. It is there once a page or a node that shows a canvas has connected. */
+export const CANVAS = {
+  name: "canvas",
+  groups: ["ui", "openclaw"],
+  reach: { reads: "untrusted", outbound: true },
+  promptLine: "show a page or an interface beside the conversation or on a node, run code in it, take its picture",
+  icon: "🖼️",
+  inSandbox: "denied",
+  absence: ({ config }) => (config.canvasHost?.enabled === false ? { why: "the canvas is turned off", path: "canvasHost.enabled" } : undefined),
+} satisfies ToolFacts;
 
 /** Its code is in `nodes/tool`. It is there once a node has connected. */
 export const NODES = {

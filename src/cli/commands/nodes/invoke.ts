@@ -19,14 +19,34 @@ export function millisecondsOf(text: string | undefined, flag: string, fallback:
   return ms;
 }
 
-const invokeOption = (fallback: number) =>
+export const invokeOption = (fallback: number) =>
   ({ "invoke-timeout": { type: "string", value: "ms", help: `how long the node may take (default ${fallback})` } }) as const;
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  "command not allowlisted": "allow it in gateway.nodes.allowCommands, unless gateway.nodes.denyCommands names it",
+  "command not declared by node": "the node does not offer it; openclaw nodes describe shows what it does",
+  "node did not declare commands": "the node offers no commands; update or restart it",
+};
+
+/** The error with the reason that the gateway gives beside it. */
+function withReason(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.message !== "node command not allowed") return error;
+  const { details } = error.details;
+  const { reason, command } = isRecord(details) ? details : {};
+  if (typeof reason !== "string") return error;
+  const remedy = Object.hasOwn(REMEDIES, reason) ? `; ${REMEDIES[reason]}` : "";
+  return new AppError(error.code, `node command not allowed: ${String(command)}: ${reason}${remedy}`, { cause: error, details: error.details });
+}
 
 /** Runs `use` with a connection that waits as long as the node may take. */
 export async function withPatientGateway<T>(io: Io, flags: GatewayFlags, invokeMs: number, use: (client: GatewayClient) => Promise<T>): Promise<T> {
   const target = await findTarget(io, flags);
   await using client = await connectTo(io, target, Math.max(timeoutOf(flags), invokeMs + SPARE_MS));
-  return await use(client);
+  try {
+    return await use(client);
+  } catch (error) {
+    throw withReason(error);
+  }
 }
 
 interface Invoke {
@@ -95,10 +115,10 @@ export const notify = defineCommand({
   },
 });
 
-const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+export const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
 
 /** Saves what a node recorded. */
-function save(payload: unknown, out: string | undefined, name: string): { readonly path: string; readonly bytes: number } {
+export function save(payload: unknown, out: string | undefined, name: string): { readonly path: string; readonly bytes: number } {
   const { base64, format } = isRecord(payload) ? payload : {};
   if (typeof base64 !== "string" || typeof format !== "string" || !/^[a-z0-9]{1,5}$/i.test(format))
     throw new AppError("UNAVAILABLE", "the node answered without a picture or recording");

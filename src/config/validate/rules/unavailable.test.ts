@@ -25,8 +25,11 @@ test.each(UNAVAILABLE.flatMap(({ name, paths }) => paths.map((path) => ({ name, 
 );
 
 test("several settings of one feature give one warning that counts them", () => {
-  expect(warnings({ canvasHost: { root: "x", port: 1, liveReload: true } })).toMatchObject([
-    { path: ["canvasHost", "root"], message: "the canvas is not available in this version: this setting and 2 more have no effect" },
+  expect(warnings({ discovery: { wideArea: { enabled: true }, mdns: { mode: "full" } } })).toMatchObject([
+    {
+      path: ["discovery", "wideArea", "enabled"],
+      message: "discovery on the network is not available in this version: this setting and 1 more have no effect",
+    },
   ]);
 });
 

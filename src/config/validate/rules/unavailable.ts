@@ -16,7 +16,7 @@ export interface UnavailableArea {
 /** Remove an area, or a path of it, when its feature is built: the list may only get shorter. */
 export const UNAVAILABLE: readonly UnavailableArea[] = [
   { name: "the browser", paths: ["browser", "agents.defaults.sandbox.browser", "agents.list.*.sandbox.browser"] },
-  { name: "the canvas", paths: ["canvasHost"] },
+  { name: "a port of the canvas's own", paths: ["canvasHost.port"], instead: "it is served on the gateway's port" },
   { name: "a proxy for Edge's voices, and subtitles", paths: ["messages.tts.edge.proxy", "messages.tts.edge.saveSubtitles"] },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
   {

@@ -6,7 +6,7 @@ import { agentList } from "../../methods/sessions/keys.ts";
 import { sendError, sendJson } from "../reply.ts";
 import type { Exchange } from "../route.ts";
 import { basePathOf, below } from "../../base-path.ts";
-import { openBelow } from "./files.ts";
+import { openBelow } from "../../../base/open-below.ts";
 import { isKnown } from "./negotiation.ts";
 import { fileHeaders } from "./policy.ts";
 

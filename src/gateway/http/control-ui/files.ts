@@ -1,56 +1,15 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { AppError, systemCode } from "../../../base/errors.ts";
-import { createRootedFiles } from "../../../base/rooted-files.ts";
+import { openBelow } from "../../../base/open-below.ts";
+import { webFileType } from "../../../base/web-file-types.ts";
 import type { Exchange } from "../route.ts";
 import { acceptedEncodings, isKnown, SUFFIX, type Encoding } from "./negotiation.ts";
 import { fileHeaders } from "./policy.ts";
 
-const TYPES: Readonly<Record<string, string>> = {
-  js: "text/javascript; charset=utf-8",
-  mjs: "text/javascript; charset=utf-8",
-  css: "text/css; charset=utf-8",
-  html: "text/html; charset=utf-8",
-  json: "application/json; charset=utf-8",
-  map: "application/json; charset=utf-8",
-  webmanifest: "application/manifest+json; charset=utf-8",
-  txt: "text/plain; charset=utf-8",
-  svg: "image/svg+xml; charset=utf-8",
-  png: "image/png",
-  jpg: "image/jpeg",
-  gif: "image/gif",
-  webp: "image/webp",
-  avif: "image/avif",
-  ico: "image/x-icon",
-  woff2: "font/woff2",
-  wasm: "application/wasm",
-};
-
-/** The content type of a file of the page; undefined for what is none. */
-export function typeOf(name: string): string | undefined {
-  const extension = /\.([a-z0-9]+)$/.exec(name)?.[1] ?? "";
-  return Object.hasOwn(TYPES, extension) ? TYPES[extension] : undefined;
-}
-
 /** Named after its content by the build, so that it never changes. */
 const HASHED = /^assets\/(?:.+\/)?[^/]+-[\w-]{8,}\.[a-z0-9]+$/;
 const FOR_EVER = "public, max-age=31536000, immutable";
-
-/** What opening a file that is not there, no file, or elsewhere ends with. */
-const ABSENT: ReadonlySet<string> = new Set(["NOT_FOUND", "INVALID_INPUT", "PERMISSION_DENIED"]);
-const ABSENT_CAUSES: ReadonlySet<string> = new Set(["ENOTDIR", "ENAMETOOLONG", "ELOOP", "ENXIO"]);
-
-/** Opens a file below the folder; undefined when there is none, links that lead out included. The caller closes it. */
-export async function openBelow(folder: string, name: string): Promise<FileHandle | undefined> {
-  try {
-    return await createRootedFiles({ root: folder, unique: () => "" }).open(join(folder, name));
-  } catch (error) {
-    if (error instanceof AppError && (ABSENT.has(error.code) || ABSENT_CAUSES.has(systemCode(error.cause) ?? ""))) return undefined;
-    throw error;
-  }
-}
 
 interface Opened {
   readonly handle: FileHandle;
@@ -68,7 +27,7 @@ async function openBest(folder: string, name: string, header: string | undefined
 
 /** Sends a file of the page. False when there is none of this name. */
 export async function sendFile({ request, response }: Pick<Exchange, "request" | "response">, folder: string, name: string): Promise<boolean> {
-  const type = typeOf(name);
+  const type = webFileType(name);
   const found = type === undefined ? undefined : await openBest(folder, name, request.headers["accept-encoding"]?.toString());
   if (type === undefined || !found) return false;
   const { encoding } = found;

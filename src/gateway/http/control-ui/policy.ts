@@ -8,7 +8,8 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/i;
  * it is named. lit makes its templates under the one policy that trusted types allow.
  */
 export function pagePolicy(host: string | undefined): string {
-  const sockets = host !== undefined && HOST.test(host) ? ` ws://${host} wss://${host}` : "";
+  const named = host !== undefined && HOST.test(host);
+  const sockets = named ? ` ws://${host} wss://${host}` : "";
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -17,6 +18,8 @@ export function pagePolicy(host: string | undefined): string {
     "media-src 'self' data: blob:",
     "font-src 'self'",
     `connect-src 'self'${sockets}`,
+    // The canvas, and nothing else: a document there cannot take its frame elsewhere.
+    named ? `frame-src http://${host}/__openclaw__/cap/ https://${host}/__openclaw__/cap/` : "frame-src 'self'",
     "manifest-src 'self'",
     "worker-src 'self'",
     "base-uri 'self'",

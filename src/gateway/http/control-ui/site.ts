@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
+import { openBelow } from "../../../base/open-below.ts";
+import { webFileType } from "../../../base/web-file-types.ts";
 import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
 import { sendError, sendJson, sendText } from "../reply.ts";
 import type { Exchange } from "../route.ts";
 import { basePathOf, below, restOf } from "../../base-path.ts";
-import { openBelow, sendFile, typeOf } from "./files.ts";
+import { sendFile } from "./files.ts";
 import { acceptedEncodings } from "./negotiation.ts";
 import { pageHeaders } from "./policy.ts";
 import type { ControlUiDeps } from "./routes.ts";
@@ -142,7 +144,7 @@ async function sendPage({ request, response }: Exchange, folder: string, base: s
 }
 
 /** True for names that only a file has: a missing one is a 404. Deeper paths are pages, whatever they end with: sessions are named in them. */
-const isFileName = (rest: string): boolean => /^assets(?:\/|$)/.test(rest) || (!rest.includes("/") && typeOf(rest) !== undefined);
+const isFileName = (rest: string): boolean => /^assets(?:\/|$)/.test(rest) || (!rest.includes("/") && webFileType(rest) !== undefined);
 
 export function createSite({ auth, config, health, uiFolder, runnable = (text) => text }: ControlUiDeps): Site {
   const missing = ({ response, path }: Exchange): void => sendError(response, { status: 404, message: `nothing at ${path}`, type: "not_found" });

@@ -4,12 +4,12 @@ import { css } from "lit";
 export const chatLook = css`
   .frame {
     display: grid;
-    grid-template-columns: 272px minmax(0, 1fr);
+    grid-template-columns: 272px minmax(0, 1fr) auto;
     grid-template-rows: minmax(0, 1fr);
     height: 100%;
   }
   .frame.alone {
-    grid-template-columns: minmax(0, 1fr);
+    grid-template-columns: minmax(0, 1fr) auto;
   }
   aside {
     min-height: 0;
@@ -53,6 +53,15 @@ export const chatLook = css`
   }
   dialog.drawer::backdrop {
     background: var(--veil);
+  }
+  /* Beside the canvas the list would leave too little space. */
+  @media (max-width: 1500px) {
+    .frame:has(oc-canvas-panel[open]) {
+      grid-template-columns: minmax(0, 1fr) auto;
+    }
+    .frame:has(oc-canvas-panel[open]) aside {
+      display: none;
+    }
   }
   @media (max-width: 720px) {
     .foot {

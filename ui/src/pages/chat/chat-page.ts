@@ -10,6 +10,7 @@ import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import "./approvals.ts";
 import { createApprovals, type Approvals, type Decision } from "./approvals-board.ts";
+import "./canvas-panel.ts";
 import { chatLook } from "./chat-look.ts";
 import { chatTitle, chatView, queuedOf, sameView, takenAway, untilNoneWaits, type ChatView } from "./chat-view.ts";
 import "./composer.ts";
@@ -376,6 +377,7 @@ export class ChatPage extends Page {
           <div class="log">${this.log()}</div>
           ${this.foot()}
         </div>
+        <oc-canvas-panel .context=${this.context} .sessionKey=${this.view.sessionKey}></oc-canvas-panel>
         ${
           drawer && this.drawer
             ? html`<dialog

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { createA2uiModel, parseJsonl, parseMessage, readPath } from "./index.ts";
+
+const jsonl = (...messages: readonly unknown[]): string => messages.map((message) => JSON.stringify(message)).join("\n");
+const text = (id: string, shown: unknown, version: "0.8" | "0.9") =>
+  version === "0.8" ? { id, component: { Text: { text: shown, usageHint: "h1" } } } : { id, component: "Text", text: shown, variant: "h1" };
+
+const OLD = [
+  { surfaceUpdate: { surfaceId: "s", components: [text("root", { path: "/title" }, "0.8")] } },
+  {
+    dataModelUpdate: {
+      surfaceId: "s",
+      contents: [
+        { key: "title", valueString: "Hello" },
+        { key: "deep", valueMap: [{ key: "on", valueBoolean: true }] },
+      ],
+    },
+  },
+  { beginRendering: { surfaceId: "s", root: "root", styles: { primaryColor: "#aa0000" } } },
+];
+const NEW = [
+  { version: "v0.9", createSurface: { surfaceId: "s", catalogId: "basic", theme: { primaryColor: "#aa0000" } } },
+  { version: "v0.9", updateComponents: { surfaceId: "s", components: [text("root", { path: "/title" }, "0.9")] } },
+  { version: "v0.9", updateDataModel: { surfaceId: "s", value: { title: "Hello", deep: { on: true } } } },
+];
+const LATEST = [
+  {
+    version: "v1.0",
+    createSurface: {
+      surfaceId: "s",
+      theme: { primaryColor: "#aa0000" },
+      components: [text("root", { path: "/title" }, "0.9")],
+      dataModel: { title: "Hello", deep: { on: true } },
+    },
+  },
+];
+
+function applied(...messages: readonly unknown[]) {
+  const model = createA2uiModel();
+  model.apply(parseJsonl(jsonl(...messages)));
+  return model;
+}
+
+test.each([
+  ["0.8", OLD],
+  ["0.9", NEW],
+  ["1.0", LATEST],
+])("messages of %s make the same surface as those of the others", (_, messages) => {
+  const surface = applied(...messages).surfaces.get("s")!;
+  expect([surface.root, surface.color, surface.data]).toEqual(["root", "#aa0000", { title: "Hello", deep: { on: true } }]);
+  expect(surface.components.get("root")).toEqual({ id: "root", type: "Text", properties: { text: { path: "/title" }, variant: "h1" } });
+});
+
+test("a model made of a model's messages is the same", () => {
+  const model = applied(...OLD, { surfaceUpdate: { surfaceId: "other", components: [text("a", { literalString: "x" }, "0.8")] } });
+  const again = createA2uiModel();
+  again.apply(model.toMessages());
+  expect([...again.surfaces.values()]).toEqual([...model.surfaces.values()]);
+});
+
+test("data is written, merged and removed by path, and an input's first value never replaces one that is there", () => {
+  const field = (initial: string) => ({
+    id: "f",
+    component: { TextField: { label: { literalString: "F" }, text: { path: "/form/name", literalString: initial } } },
+  });
+  const model = applied({ surfaceUpdate: { surfaceId: "s", components: [field("Ada")] } });
+  const data = (): unknown => model.surfaces.get("s")!.data;
+  expect(data()).toEqual({ form: { name: "Ada" } });
+  model.apply(parseMessage({ surfaceUpdate: { surfaceId: "s", components: [field("Grace")] } }));
+  model.apply(parseMessage({ dataModelUpdate: { surfaceId: "s", path: "/form", contents: [{ key: "age", valueNumber: 7 }] } }));
+  expect(data()).toEqual({ form: { name: "Ada", age: 7 } });
+  model.apply(parseMessage({ updateDataModel: { surfaceId: "s", path: "/form/age" } }));
+  model.write("s", "/list", ["a", "b"]);
+  model.write("s", "/list/1", "c");
+  expect(data()).toEqual({ form: { name: "Ada" }, list: ["a", "c"] });
+  expect([readPath(data(), "/list/1"), readPath(data(), "/toString"), readPath(data(), "/list/length")]).toEqual(["c", undefined, 2]);
+});
+
+describe("what is wrong is named with its line, its place and what was expected", () => {
+  test.each<readonly [string, readonly unknown[], string]>([
+    ["no JSON", ["x"], "line 1: message: expected an object"],
+    ["no message", [{ hello: {} }], "line 1: message: expected exactly one of beginRendering, surfaceUpdate"],
+    ["two messages in one", [{ deleteSurface: { surfaceId: "s" }, beginRendering: {} }], "line 1: message: expected exactly one of"],
+    ["a surface without an id", [OLD[0], { surfaceUpdate: { components: [] } }], "line 2: surfaceUpdate.surfaceId: expected a text, got nothing"],
+    [
+      "an unknown component",
+      [{ surfaceUpdate: { surfaceId: "s", components: [{ id: "a", component: { Script: {} } }] } }],
+      "components[0].component: expected one of Text, Image",
+    ],
+    [
+      "a missing property",
+      [{ surfaceUpdate: { surfaceId: "s", components: [{ id: "a", component: { Card: {} } }] } }],
+      "components[0].child: expected what Card needs, got nothing",
+    ],
+    [
+      "an unknown property",
+      [{ updateComponents: { surfaceId: "s", components: [{ id: "a", component: "Text", text: "x", onclick: "x" }] } }],
+      "components[0].onclick: expected a property of Text (text, variant)",
+    ],
+    [
+      "a wrong choice",
+      [{ updateComponents: { surfaceId: "s", components: [{ id: "a", component: "Text", text: "x", variant: "h9" }] } }],
+      'expected one of h1, h2, h3, h4, h5, caption, body, got "h9"',
+    ],
+    [
+      "a function",
+      [{ updateComponents: { surfaceId: "s", components: [{ id: "a", component: "Text", text: { call: "now" } }] } }],
+      "functions are not available here",
+    ],
+    ["an unknown version", [{ version: "v7", deleteSurface: { surfaceId: "s" } }], 'line 1: version: expected a version such as "v0.9", got "v7"'],
+    [
+      "a colour that is more",
+      [{ beginRendering: { surfaceId: "s", root: "a", styles: { primaryColor: "red; background: url(//x)" } } }],
+      "expected a colour such as #1a73e8",
+    ],
+    ["a prototype in data", [{ dataModelUpdate: { surfaceId: "s", contents: [{ key: "__proto__", valueMap: [] }] } }], "expected another name"],
+    ["nothing", [], "expected at least one A2UI message"],
+  ])("%s", (_, messages, expected) => {
+    expect(() => parseJsonl(jsonl(...messages))).toThrow(expected);
+  });
+
+  test("a surface that was never created, a path into a prototype, and more than is held", () => {
+    expect(() => applied({ updateDataModel: { surfaceId: "s", path: "/a", value: 1 } })).toThrow('there is no surface "s"; send createSurface first');
+    expect(() => applied(...NEW, { updateDataModel: { surfaceId: "s", path: "/__proto__/polluted", value: 1 } })).toThrow("a path may not hold");
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    const many = Array.from({ length: 60 }, (_, at) => ({ beginRendering: { surfaceId: `s${at}`, root: "r" } }));
+    expect(() => applied(...many)).toThrow("there are 50 surfaces, which is the most");
+    expect(() => parseJsonl("x".repeat(1_000_001))).toThrow("expected at most 1000000 characters");
+    expect(() => parseJsonl("{")).toThrow(/^line 1: expected one JSON object, got "\{"/);
+  });
+});

@@ -2,6 +2,7 @@ import type { Agents } from "../agent/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { createMemoryCare, type MemoryCare } from "../base/memory-care.ts";
+import { loadBrowserTool, type LazyBrowser } from "../browser/index.ts";
 import { ownersBy } from "../channels/index.ts";
 import {
   createRunningCommands,
@@ -45,6 +46,7 @@ export interface AnsweringDeps {
   readonly handlers: () => Handlers | undefined;
   /** Work that starts by itself, the tools for it, and lines for a session's next turn. */
   readonly automation: Pick<Automation, "tools" | "subagents" | "notify">;
+  readonly browser: LazyBrowser;
   readonly nodes: Nodes;
   /** Requests to pair nodes. */
   readonly nodePairing: NodePairingPort;
@@ -110,6 +112,21 @@ async function nodesToolFor(
 ): Promise<Tool> {
   const { nodesTool } = await loadNodesTool();
   return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, ids });
+}
+
+/** The tool with which an agent drives a browser. */
+async function browserToolFor({ core: { config, ids }, browser }: AnsweringDeps, agent: () => LazyAgent): Promise<Tool> {
+  const { browserTool } = await loadBrowserTool();
+  return browserTool({
+    open: browser.open,
+    ids,
+    async sandbox(context) {
+      const { sandboxes } = await agent().open();
+      const { list, defaults } = config.current.agents ?? {};
+      const own = list?.find(({ id }) => id === context.agentId)?.sandbox?.browser?.allowHostControl;
+      return { sandboxed: sandboxes.isSandboxed(context), hostAllowed: own ?? defaults?.sandbox?.browser?.allowHostControl ?? false };
+    },
+  });
 }
 
 /** Bytes of a file that a call of the tool carries itself. */
@@ -188,6 +205,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const messageTool = lazy(() => messageToolFor(core, talk));
   const runner = createLazyNodeRunner(deps.nodes);
   const nodesTool = lazy(() => nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals }));
+  const browserTool = lazy(() => browserToolFor(deps, () => agent));
   const agent: LazyAgent = stack.use(
     createLazyAgent({
       core,
@@ -203,6 +221,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       channelOf: (id) => talk.channels.get(id),
       gatewayTools: async () => [
         ...(await deps.automation.tools()),
+        ...(config.current.browser?.enabled === false ? [] : [await browserTool()]),
         // A gateway that never saw a node spends no words on them.
         ...(deps.nodes.wereSeen() ? [await nodesTool()] : []),
         ...(await Promise.all([gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])])),

@@ -47,16 +47,19 @@ export const CRON = {
   subagents: "never",
 } satisfies ToolFacts;
 
-/** What a browser or a canvas would be needed for. */
+/** Its code is in `browser/tool`. */
+export const BROWSER = {
+  name: "browser",
+  groups: ["ui", "openclaw"],
+  reach: { reads: "untrusted", outbound: true },
+  promptLine: "drive a web browser",
+  icon: "🌐",
+  inSandbox: "denied",
+  absence: ({ config }) => (config.browser?.enabled === false ? { why: "the browser is turned off", path: "browser.enabled" } : undefined),
+} satisfies ToolFacts;
+
+/** What a canvas would be needed for. */
 export const DEVICES: readonly ToolFacts[] = [
-  {
-    ...notInThisVersion("browser"),
-    groups: ["ui", "openclaw"],
-    reach: { reads: "untrusted", outbound: true },
-    promptLine: "drive a web browser",
-    icon: "🌐",
-    inSandbox: "denied",
-  },
   {
     ...notInThisVersion("canvas"),
     groups: ["ui", "openclaw"],

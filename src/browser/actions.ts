@@ -46,7 +46,7 @@ async function click(act: Act): Promise<void> {
   const modifiers = textsIn(params, "modifiers").map((modifier) => oneOf({ modifier }, "modifier", MODIFIERS)!);
   const handle = await element(act);
   const button = oneOf(params, "button", BUTTONS) ?? "left";
-  await handle.click({ timeout, button, modifiers, clickCount: flagIn(params, "doubleClick") === true ? 2 : 1 });
+  await handle.click({ timeout, noWaitAfter: true, button, modifiers, clickCount: flagIn(params, "doubleClick") === true ? 2 : 1 });
 }
 
 async function type(act: Act): Promise<void> {
@@ -58,7 +58,7 @@ async function type(act: Act): Promise<void> {
     await handle.click({ timeout });
     await handle.type(text, { timeout: MOST_MS });
   } else await handle.fill(text, { timeout });
-  if (flagIn(params, "submit") === true) await handle.press("Enter", { timeout });
+  if (flagIn(params, "submit") === true) await handle.press("Enter", { timeout, noWaitAfter: true });
 }
 
 async function fillField(act: Act, field: Params): Promise<void> {
@@ -67,7 +67,7 @@ async function fillField(act: Act, field: Params): Promise<void> {
   const { timeout } = act;
   const kind = textIn(field, "type") ?? "text";
   if (kind === "checkbox" || kind === "radio") await handle.setChecked(!["", "false", "0", "off", "no"].includes(value.toLowerCase()), { timeout });
-  else if (kind === "select" || kind === "combobox") await handle.selectOption(value, { timeout });
+  else if (kind === "select" || kind === "combobox") await handle.selectOption(value, { timeout, noWaitAfter: true });
   else await handle.fill(value, { timeout });
 }
 
@@ -115,18 +115,28 @@ async function wait(act: Act): Promise<void> {
   if (selector !== undefined) await page.locator(selector).first().waitFor({ state: "visible", timeout });
   if (url !== undefined) await page.waitForURL(url, { timeout, waitUntil: "commit" });
   if (state !== undefined) await page.waitForLoadState(state, { timeout });
-  if (fn !== undefined) await page.waitForFunction(fn, undefined, { timeout });
+  if (fn !== undefined) await page.waitForFunction(calledIn(fn), undefined, { timeout });
 }
 
 const evaluateIsOff = (): AppError =>
   new AppError("PERMISSION_DENIED", "running scripts in pages is turned off by browser.evaluateEnabled; use click, type and snapshot instead");
 
+/** A script may be a function or an expression. */
+const calledIn = (fn: string): string => `(() => { const script = (${fn}); return typeof script === "function" ? script() : script; })()`;
+
+/** Calls a function of the caller's in the frame of its element. */
+async function evaluateOn(target: ElementHandle, fn: string): Promise<unknown> {
+  const frame = await target.ownerFrame();
+  if (!frame) throw new AppError("NOT_FOUND", "the element's frame is gone: take a snapshot");
+  const script = await frame.evaluateHandle(`(${fn})`);
+  return script.evaluate((made, node) => (typeof made === "function" ? (made as (node: unknown) => unknown)(node) : made), target);
+}
+
 async function evaluate(act: Act): Promise<unknown> {
   if (!act.evaluateEnabled) throw evaluateIsOff();
   const { tab, params, clock, timeout } = act;
   const fn = required(params, "fn");
-  const target = textIn(params, "ref") === undefined ? undefined : await element(act);
-  const work: Promise<unknown> = target ? target.evaluate(fn as unknown as (node: unknown) => unknown) : tab.page.evaluate(fn);
+  const work: Promise<unknown> = textIn(params, "ref") === undefined ? tab.page.evaluate(calledIn(fn)) : evaluateOn(await element(act), fn);
   return within(clock, timeout, work, `the script did not end within ${timeout} ms`);
 }
 
@@ -139,7 +149,7 @@ const KINDS: Readonly<Record<Exclude<ActKind, "close">, (act: Act) => Promise<un
   async select(act) {
     const values = textsIn(act.params, "values");
     if (values.length === 0) throw new AppError("INVALID_INPUT", "values required");
-    await (await element(act)).selectOption([...values], { timeout: act.timeout });
+    await (await element(act)).selectOption([...values], { timeout: act.timeout, noWaitAfter: true });
   },
   fill,
   async resize({ tab, params }) {

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Download } from "playwright-core";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { AddressLookup } from "../base/guarded-fetch.ts";
@@ -86,6 +87,60 @@ export interface Browser extends AsyncDisposable {
 const NO_RELAY = "sharing a tab of Chrome through an extension is not available in this version; use the profile openclaw";
 const MAX_CALLERS = 1000;
 
+type Sessions = ReadonlyMap<string, BrowserSession>;
+
+const addressOf = ({ cdpUrl }: ProfileSettings): string | null => (cdpUrl === undefined ? null : shownAddress(cdpUrl));
+
+function statusOf(now: BrowserSettings, profile: ProfileSettings, sessions: Sessions, find: FindFacts): BrowserStatus {
+  const known = sessions.get(profile.name);
+  const running = known?.running();
+  const detected = detectBrowser(find);
+  const chosen: FoundBrowser | undefined = running?.program ?? (now.executablePath === undefined ? detected : { kind: "custom", path: now.executablePath });
+  return {
+    enabled: now.enabled,
+    profile: profile.name,
+    driver: profile.kind === "relay" ? "extension" : "openclaw",
+    running: running !== undefined,
+    cdpReady: running !== undefined,
+    cdpHttp: running !== undefined && (profile.cdpPort !== undefined || profile.cdpUrl !== undefined),
+    pid: running?.pid ?? null,
+    cdpPort: profile.cdpPort ?? null,
+    cdpUrl: addressOf(profile),
+    chosenBrowser: chosen?.kind ?? null,
+    detectedBrowser: detected?.kind ?? null,
+    detectedExecutablePath: detected?.path ?? null,
+    userDataDir: profile.kind === "own" ? profile.userDataDir : null,
+    color: profile.color,
+    headless: now.headless,
+    noSandbox: now.noSandbox,
+    executablePath: now.executablePath ?? null,
+    attachOnly: now.attachOnly,
+    tabs: known?.tabs().length ?? 0,
+  };
+}
+
+function profilesOf(now: BrowserSettings, sessions: Sessions): readonly ProfileStatus[] {
+  return now.profiles.map((profile) => ({
+    name: profile.name,
+    color: profile.color,
+    cdpPort: profile.cdpPort ?? null,
+    cdpUrl: addressOf(profile),
+    running: sessions.get(profile.name)?.running() !== undefined,
+    tabCount: sessions.get(profile.name)?.tabs().length ?? 0,
+    isDefault: profile.name === now.defaultProfile,
+    isRemote: profile.kind === "attached",
+    ...(profile.kind === "relay" ? { unavailable: NO_RELAY } : {}),
+  }));
+}
+
+/** Stores a download and says where it is. */
+const storing =
+  (files: FilesDeps) =>
+  async (download: Download): Promise<string> => {
+    const { path, name, bytes } = await storeDownload(download, files);
+    return `downloaded ${JSON.stringify(name.slice(0, 100))} (${formatBytes(bytes)}) to ${path}`;
+  };
+
 export function createBrowser(deps: BrowserDeps): Browser {
   const { config, clock, ids, log } = deps;
   const find: FindFacts = { platform: process.platform, env: config.env(), home: homedir() };
@@ -115,18 +170,7 @@ export function createBrowser(deps: BrowserDeps): Browser {
         `browser.attachOnly is set and the profile ${profile.name} has no cdpUrl: set browser.profiles.${profile.name}.cdpUrl, or turn attachOnly off`,
       );
     const files = filesOf(profile);
-    const made = createSession(profile, {
-      ...find,
-      settings,
-      lookup: deps.lookup,
-      downloadsDir: files.downloadsDir,
-      clock,
-      log,
-      async store(download) {
-        const { path, name: given, bytes } = await storeDownload(download, files);
-        return `downloaded ${JSON.stringify(given.slice(0, 100))} (${formatBytes(bytes)}) to ${path}`;
-      },
-    });
+    const made = createSession(profile, { ...find, settings, lookup: deps.lookup, downloadsDir: files.downloadsDir, clock, log, store: storing(files) });
     sessions.set(profile.name, made);
     return made;
   }
@@ -141,57 +185,14 @@ export function createBrowser(deps: BrowserDeps): Browser {
     if (currentTabs.size > MAX_CALLERS && oldest !== undefined) currentTabs.delete(oldest);
   }
 
-  function status(name?: string): BrowserStatus {
-    const now = settings();
-    const profile = profileNamed(now, name);
-    const known = sessions.get(profile.name);
-    const running = known?.running();
-    const detected = detectBrowser(find);
-    const chosen: FoundBrowser | undefined = running?.program ?? (now.executablePath === undefined ? detected : { kind: "custom", path: now.executablePath });
-    return {
-      enabled: now.enabled,
-      profile: profile.name,
-      driver: profile.kind === "relay" ? "extension" : "openclaw",
-      running: running !== undefined,
-      cdpReady: running !== undefined,
-      cdpHttp: running !== undefined && (profile.cdpPort !== undefined || profile.cdpUrl !== undefined),
-      pid: running?.pid ?? null,
-      cdpPort: profile.cdpPort ?? null,
-      cdpUrl: profile.cdpUrl === undefined ? null : shownAddress(profile.cdpUrl),
-      chosenBrowser: chosen?.kind ?? null,
-      detectedBrowser: detected?.kind ?? null,
-      detectedExecutablePath: detected?.path ?? null,
-      userDataDir: profile.kind === "own" ? profile.userDataDir : null,
-      color: profile.color,
-      headless: now.headless,
-      noSandbox: now.noSandbox,
-      executablePath: now.executablePath ?? null,
-      attachOnly: now.attachOnly,
-      tabs: known?.tabs().length ?? 0,
-    };
-  }
-
   return {
     clock,
     lookup: deps.lookup,
     settings,
-    status,
+    status: (name) => statusOf(settings(), profileNamed(settings(), name), sessions, find),
     session,
     choose,
-    profiles() {
-      const now = settings();
-      return now.profiles.map((profile) => ({
-        name: profile.name,
-        color: profile.color,
-        cdpPort: profile.cdpPort ?? null,
-        cdpUrl: profile.cdpUrl === undefined ? null : shownAddress(profile.cdpUrl),
-        running: sessions.get(profile.name)?.running() !== undefined,
-        tabCount: sessions.get(profile.name)?.tabs().length ?? 0,
-        isDefault: profile.name === now.defaultProfile,
-        isRemote: profile.kind === "attached",
-        ...(profile.kind === "relay" ? { unavailable: NO_RELAY } : {}),
-      }));
-    },
+    profiles: () => profilesOf(settings(), sessions),
     files: (name) => filesOf(profileNamed(settings(), name)),
     async tabFor(caller, id) {
       const found = session(caller.profile);

@@ -104,77 +104,81 @@ function join(a: Duplex, b: Socket): void {
   b.pipe(a);
 }
 
+const isRefusal = (error: unknown): boolean => error instanceof AppError && error.code === "HOST_BLOCKED";
+
+/** Addresses of a host that may be connected to. */
+type AddressesFor = (host: string) => Promise<readonly { readonly address: string }[]>;
+type Track = <S extends Duplex>(socket: S) => S;
+
+async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer, addressesFor: AddressesFor, track: Track): Promise<void> {
+  const target = authorityOf(request.url ?? "");
+  if (!target) return void client.end("HTTP/1.1 400 Bad Request\r\n\r\n");
+  const server = track(await connected(await addressesFor(target.host), target.port));
+  if (client.destroyed) return void server.destroy();
+  client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+  if (head.length > 0) server.write(head);
+  join(client, server);
+}
+
+async function forward(request: IncomingMessage, response: ServerResponse, addressesFor: AddressesFor, track: Track): Promise<void> {
+  const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
+  // A page that calls this port like a website is not a browser that uses it as a proxy.
+  if (url?.protocol !== "http:") return void response.writeHead(400).end();
+  const port = url.port === "" ? 80 : Number(url.port);
+  const socket = track(await connected(await addressesFor(url.hostname), port));
+  const onward = httpRequest({
+    createConnection: () => socket,
+    method: request.method ?? "GET",
+    path: `${url.pathname}${url.search}`,
+    headers: { ...forwarded(request.headers), host: url.host, connection: "close" },
+  });
+  onward.on("response", (answer) => {
+    response.writeHead(answer.statusCode ?? 502, forwarded(answer.headers));
+    answer.pipe(response);
+    answer.on("error", () => response.destroy());
+  });
+  onward.on("error", () => (response.headersSent ? response.destroy() : response.writeHead(502, { [REFUSED_HEADER]: "unreachable" }).end()));
+  response.on("close", () => onward.destroy());
+  request.pipe(onward);
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) response.destroy();
+  else if (isRefusal(error)) response.writeHead(403, { [REFUSED_HEADER]: "refused" }).end(messageOf(error));
+  else response.writeHead(502, { [REFUSED_HEADER]: "unreachable" }).end();
+}
+
 export async function openGuardProxy({ policy, lookup }: GuardProxyDeps): Promise<GuardProxy> {
   const found: Refusal[] = [];
   let count = 0;
   const sockets = new Set<Duplex>();
-  const track = <S extends Duplex>(socket: S): S => {
+  const track: Track = (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     return socket;
   };
-
-  /** Addresses that may be connected to; a refusal is recorded. */
-  async function addressesFor(host: string): Promise<readonly { readonly address: string }[]> {
+  const addressesFor: AddressesFor = async (host) => {
     try {
       return await checkedAddresses(host, policy(), lookup);
     } catch (error) {
-      if (error instanceof AppError && error.code === "HOST_BLOCKED") {
+      if (isRefusal(error)) {
         count += 1;
-        found.push({ host: host.slice(0, 200), why: error.message, order: count });
+        found.push({ host: host.slice(0, 200), why: messageOf(error), order: count });
         if (found.length > MAX_REFUSALS) found.shift();
       }
       throw error;
     }
-  }
-
-  async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
-    const target = authorityOf(request.url ?? "");
-    if (!target) return void client.end("HTTP/1.1 400 Bad Request\r\n\r\n");
-    const server = track(await connected(await addressesFor(target.host), target.port));
-    if (client.destroyed) return void server.destroy();
-    client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-    if (head.length > 0) server.write(head);
-    join(client, server);
-  }
-
-  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
-    // A page that calls this port like a website is not a browser that uses it as a proxy.
-    if (url?.protocol !== "http:") return void response.writeHead(400).end();
-    const port = url.port === "" ? 80 : Number(url.port);
-    const socket = track(await connected(await addressesFor(url.hostname), port));
-    const onward = httpRequest({
-      createConnection: () => socket,
-      method: request.method ?? "GET",
-      path: `${url.pathname}${url.search}`,
-      headers: { ...forwarded(request.headers), host: url.host, connection: "close" },
-    });
-    onward.on("response", (answer) => {
-      response.writeHead(answer.statusCode ?? 502, forwarded(answer.headers));
-      answer.pipe(response);
-      answer.on("error", () => response.destroy());
-    });
-    onward.on("error", () => (response.headersSent ? response.destroy() : response.writeHead(502, { [REFUSED_HEADER]: "unreachable" }).end()));
-    response.on("close", () => onward.destroy());
-    request.pipe(onward);
-  }
-
+  };
   const server: Server = createServer((request, response) => {
-    forward(request, response).catch((error: unknown) => {
-      const isRefused = error instanceof AppError && error.code === "HOST_BLOCKED";
-      if (response.headersSent) return void response.destroy();
-      response.writeHead(isRefused ? 403 : 502, { [REFUSED_HEADER]: isRefused ? "refused" : "unreachable" }).end(isRefused ? messageOf(error) : "");
-    });
+    forward(request, response, addressesFor, track).catch((error: unknown) => refuse(response, error));
   });
   server.maxConnections = MAX_SOCKETS;
   server.on("connection", (socket) => track(socket));
   server.on("connect", (request, client: Duplex, head: Buffer) => {
     client.on("error", () => client.destroy());
-    tunnel(request, client, head).catch((error: unknown) => {
-      const isRefused = error instanceof AppError && error.code === "HOST_BLOCKED";
-      client.end(`HTTP/1.1 ${isRefused ? "403 Forbidden" : "502 Bad Gateway"}\r\n\r\n`);
-    });
+    tunnel(request, client, head, addressesFor, track).catch((error: unknown) =>
+      client.end(`HTTP/1.1 ${isRefusal(error) ? "403 Forbidden" : "502 Bad Gateway"}\r\n\r\n`),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -1,33 +1,13 @@
 /** What can be asked of a browser, for the tool and for the gateway's method alike. */
-import { AppError, messageOf, systemCode } from "../base/errors.ts";
-import { checkedAddresses } from "../base/guarded-fetch.ts";
+import { AppError } from "../base/errors.ts";
 import { act, actionError, boundedMs, kindOf, REPEATABLE } from "./actions.ts";
-import type { Browser, Caller } from "./create-browser.ts";
+import { changes, eventsOf, placeOf, refusedSoFar, shownAs, type PageAnswer, type Place, type Work } from "./answers.ts";
 import { filesToUpload, savePdf, takePicture, type Picture } from "./files.ts";
-import { REFUSED_HEADER } from "./guard-proxy.ts";
-import { flagIn, numberIn, rawIn, required, textIn, textsIn, type Params } from "./params.ts";
+import { allowedUrl, goTo, NAVIGATE_MS } from "./navigation.ts";
+import { flagIn, numberIn, rawIn, required, textIn, textsIn } from "./params.ts";
 import { elementOf, readTab, refNumber, settle, within } from "./read-tab.ts";
-import type { BrowserSession } from "./session.ts";
-import { showDiff } from "./snapshot/diff.ts";
-import { showOutline, type ShownOutline } from "./snapshot/outline.ts";
-import type { ConsoleEntry, Tab } from "./tab.ts";
-
-/** What a page looks like now, or what changed on it. Everything but the ids is text of others. */
-export interface PageAnswer {
-  readonly ok: true;
-  readonly targetId: string;
-  readonly url: string;
-  readonly title?: string | undefined;
-  /** `diff`: only what changed; `same`: nothing that is shown changed. */
-  readonly shows: "snapshot" | "diff" | "same" | "none";
-  readonly text: string;
-  readonly truncated: boolean;
-  readonly note?: string | undefined;
-  /** Dialogs, downloads, new tabs, refused requests. */
-  readonly events: readonly string[];
-  readonly stats?: { readonly lines: number; readonly chars: number; readonly refs: number } | undefined;
-  readonly result?: unknown;
-}
+import { showOutline } from "./snapshot/outline.ts";
+import type { ConsoleEntry } from "./tab.ts";
 
 export interface TabRow {
   readonly targetId: string;
@@ -42,157 +22,7 @@ const SNAPSHOT_CHARS = 16_000;
 const EFFICIENT_CHARS = 10_000;
 const MOST_CHARS = 80_000;
 const EFFICIENT_DEPTH = 6;
-/** After an action: what is new, and a new page. */
-const DIFF_CHARS = 1600;
-const ARRIVAL_CHARS = 6000;
-const NAVIGATE_MS = 20_000;
-const DOWNLOAD_MS = 15_000;
 const TITLE_MS = 2000;
-
-interface Work {
-  readonly browser: Browser;
-  readonly caller: Caller;
-  readonly params: Params;
-}
-
-interface Place extends Work {
-  readonly session: BrowserSession;
-  readonly tab: Tab;
-}
-
-async function placeOf(work: Work): Promise<Place> {
-  const { browser, caller, params } = work;
-  const tab = await browser.tabFor(caller, textIn(params, "targetId"));
-  browser.choose(caller, tab);
-  return { ...work, session: browser.session(caller.profile), tab };
-}
-
-/** Waits for downloads that an action began. */
-async function downloadsDone({ tab, browser }: Place): Promise<void> {
-  if (tab.downloads.size === 0) return;
-  await within(browser.clock, DOWNLOAD_MS, Promise.all(tab.downloads), "still downloading").catch(() =>
-    tab.notes.push("a download is still running; its end is reported with a later answer"),
-  );
-}
-
-function eventsOf({ tab, session }: Place, since: number): readonly string[] {
-  const { notes } = tab;
-  tab.notes = [];
-  const hosts = new Map(
-    session
-      .running()
-      ?.refusals(since)
-      .map(({ host, why }) => [host, why]),
-  );
-  const refused = [...hosts.values()].slice(0, 3).map((why) => `request refused: ${why}`);
-  return [...notes, ...refused, ...(hosts.size > 3 ? [`requests to ${hosts.size - 3} more hosts were refused`] : [])];
-}
-
-/** What changed since the last answer, or the new page. */
-async function changes(place: Place, since: number, result?: unknown): Promise<PageAnswer> {
-  const { tab, browser } = place;
-  await settle(tab, browser.clock);
-  await downloadsDone(place);
-  const before = tab.lines;
-  const { lines, title, isNew } = await readTab(tab, browser.clock);
-  tab.lines = lines;
-  const base = { ok: true, targetId: tab.id, url: tab.page.url(), title, events: eventsOf(place, since), ...(result === undefined ? {} : { result }) } as const;
-  if (isNew) return { ...base, ...shownAs(showOutline(lines, { maxChars: ARRIVAL_CHARS })) };
-  const diff = showDiff(before, lines, DIFF_CHARS);
-  return { ...base, shows: diff.isSame ? "same" : "diff", text: diff.text, truncated: diff.truncated };
-}
-
-function shownAs({ text, truncated, note, lines, refs }: ShownOutline): Pick<PageAnswer, "shows" | "text" | "truncated" | "note" | "stats"> {
-  return { shows: "snapshot", text, truncated, ...(note === undefined ? {} : { note }), stats: { lines, chars: text.length, refs } };
-}
-
-const refusedSoFar = ({ session }: { readonly session: BrowserSession }): number => session.running()?.refused() ?? 0;
-
-/** The address that was asked for: http and https only, and only where the policy lets a page be. */
-async function allowedUrl({ browser }: Work, written: string): Promise<string> {
-  const text = /^[a-z][a-z0-9+.-]*:/i.test(written) && !/^[^/:]+:\d+(?:[/?#]|$)/.test(written) ? written : `https://${written}`;
-  if (text === "about:blank") return text;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new AppError("INVALID_INPUT", `"${written.slice(0, 100)}" is no http or https address; other kinds are not opened`);
-  try {
-    await checkedAddresses(url.hostname, browser.settings().policy, browser.lookup);
-  } catch (error) {
-    if (error instanceof AppError && error.code === "HOST_BLOCKED") throw refusal(error.message);
-    const code = systemCode(error);
-    if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-      throw new AppError("UNAVAILABLE", `${url.host} could not be reached: its name is not known; check the address`);
-    throw error;
-  }
-  return url.href;
-}
-
-const refusal = (why: string): AppError =>
-  new AppError("HOST_BLOCKED", `${why}. The owner can allow it with browser.ssrfPolicy (allowedHostnames, allowPrivateNetwork, hostnameAllowlist)`, {
-    details: { reason: "ssrfPolicy" },
-  });
-
-const NETWORK: readonly (readonly [RegExp, string])[] = [
-  [/ERR_TOO_MANY_REDIRECTS/, "it redirects without end"],
-  [/ERR_(?:TUNNEL|PROXY)_CONNECTION_FAILED|ERR_CONNECTION|ERR_ADDRESS_UNREACHABLE|ERR_EMPTY_RESPONSE/, "it could not be reached; check the address"],
-  [/ERR_CERT|ERR_SSL/, "its certificate is not trusted"],
-  [/ERR_INVALID_AUTH|ERR_RESPONSE_HEADERS|ERR_HTTP2|ERR_INVALID/, "it answered with something that is no page"],
-];
-
-/** A navigation that did not arrive, in words. Undefined: it did arrive, in its way. */
-function navigationError(error: unknown, url: string, timeout: number, place: Place, since: number): AppError | undefined {
-  const text = messageOf(error);
-  const host = URL.canParse(url) ? new URL(url).host : url;
-  const last = place.session.running()?.refusals(since).at(-1);
-  if (/Download is starting/i.test(text)) return undefined;
-  if (last && /ERR_TUNNEL|ERR_FAILED|ERR_BLOCKED|ERR_ABORTED/.test(text)) return refusal(last.why);
-  // The address answered with nothing to show, or the page went on to another one.
-  if (/ERR_ABORTED|interrupted by another navigation/.test(text)) return undefined;
-  if (/Timeout/.test(text)) return new AppError("TIMEOUT", `${host} did not answer within ${timeout} ms`);
-  const known = NETWORK.find(([pattern]) => pattern.test(text))?.[1];
-  return new AppError("UNAVAILABLE", `${host} was not opened: ${known ?? (/net::\w+/.exec(text)?.[0] || text.split("\n")[0]?.slice(0, 200))}`);
-}
-
-/** Goes to an address. A page that does not finish loading is shown as far as it is there. */
-async function goTo(place: Place, url: string): Promise<PageAnswer> {
-  const { tab, params } = place;
-  const timeout = boundedMs(numberIn(params, "timeoutMs"), NAVIGATE_MS);
-  const since = refusedSoFar(place);
-  const notes: string[] = [];
-  try {
-    const response = await tab.page.goto(url, { waitUntil: "commit", timeout });
-    const own = response?.headers()[REFUSED_HEADER];
-    const last = place.session.running()?.refusals(since).at(-1);
-    if (own === "refused" && last) throw refusal(last.why);
-    if (own === "unreachable") throw new AppError("UNAVAILABLE", `${new URL(response?.url() ?? url).host} could not be reached; check the address`);
-    if (response && response.status() >= 400) notes.push(`the server answered with status ${response.status()}`);
-    await tab.page
-      .waitForLoadState("domcontentloaded", { timeout })
-      .catch(() => notes.push(`the page was still loading after ${timeout} ms; this is what was there`));
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    const failed = tab.page.isClosed() ? error : navigationError(error, url, timeout, place, since);
-    if (failed !== undefined) {
-      await stopLoading(tab);
-      throw failed;
-    }
-  }
-  tab.notes.push(...notes);
-  tab.dialogsInRow = 0;
-  return changes(place, since);
-}
-
-/** Ends a load that nobody waits for any more. */
-async function stopLoading(tab: Tab): Promise<void> {
-  if (tab.page.isClosed()) return;
-  const session = await tab.page
-    .context()
-    .newCDPSession(tab.page)
-    .catch(() => undefined);
-  await session?.send("Page.stopLoading").catch(() => undefined);
-  await session?.detach().catch(() => undefined);
-  tab.pending.clear();
-}
 
 /** Opens an address in a new tab, which becomes the caller's. */
 export async function open(work: Work): Promise<PageAnswer> {
@@ -325,7 +155,7 @@ export async function perform(work: Work): Promise<PageAnswer> {
       const since = refusedSoFar(place);
       tab.dialogsInRow = 0;
       const result = await act(kind, tab, params, { clock: browser.clock, evaluateEnabled: browser.settings().evaluateEnabled });
-      return changes(place, since, kind === "evaluate" ? (result ?? null) : undefined);
+      return changes(place, since, kind === "evaluate" ? { result: result ?? null } : {});
     }),
   );
 }

@@ -116,7 +116,7 @@ async function send(
   params: object,
 ): Promise<void> {
   const session = await tab.page.context().newCDPSession(tab.page);
-  await session.send(method, params as never);
+  await session.send(method, params);
 }
 
 export const MORE_ROUTES: Readonly<Record<string, Route>> = {

@@ -113,8 +113,7 @@ export async function elementOf(tab: Tab, ref: string, clock: Clock): Promise<El
   for (const reader of tab.readers.values()) {
     const found = reader.evaluateHandle((made, asked) => made.find(asked), number).catch(() => undefined);
     const element = (await within(clock, ANSWER_MS, found, BUSY))?.asElement();
-    // Playwright types handles by the browser's own interfaces, which this program does not have.
-    if (element) return element as unknown as ElementHandle;
+    if (element) return element;
   }
   throw new AppError("NOT_FOUND", `e${number} is not on the page of tab ${tab.id} any more: take a snapshot and use its refs`);
 }

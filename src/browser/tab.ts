@@ -46,8 +46,8 @@ export interface Tab {
   dialog?: ArmedDialog | undefined;
   /** Dialogs without anything between them that got through. */
   dialogsInRow: number;
-  /** The tab was closed by us because its page did not stop. */
-  ended?: string | undefined;
+  /** Its page ended: its process crashed, or it was closed because its dialogs did not stop. */
+  ended?: "crash" | "dialogs" | undefined;
   /** Called when something changed that a wait may be for. */
   readonly listeners: Set<() => void>;
 }
@@ -136,7 +136,7 @@ function watchDialogs(tab: Tab, page: Page): void {
     tab.dialog = undefined;
     tab.dialogsInRow += 1;
     if (tab.dialogsInRow > MAX_DIALOGS) {
-      tab.ended ??= `the page opened more than ${MAX_DIALOGS} dialogs in a row and was closed`;
+      tab.ended ??= "dialogs";
       // The open dialog goes with the page.
       void page.close().catch(() => undefined);
       changed(tab);

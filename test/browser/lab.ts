@@ -14,6 +14,20 @@ import { openSite, type Site } from "./site.ts";
 /** Hosts of the tests; all of them are this machine. */
 const OPEN_HOST = "shop.test";
 
+type Params = Readonly<Record<string, unknown>>;
+
+/** A session with the tool. */
+export interface User {
+  call(params: Params): Promise<ToolOutcome>;
+  /** The text of a call that has to succeed. */
+  text(params: Params): Promise<string>;
+  /** The text of a call that has to fail. */
+  failure(params: Params): Promise<string>;
+  act(request: Params): Promise<string>;
+  /** Opens a page of the shop in a tab of its own. */
+  open(path: string): Promise<string>;
+}
+
 export interface Lab extends AsyncDisposable {
   readonly site: Site;
   readonly state: string;
@@ -21,11 +35,7 @@ export interface Lab extends AsyncDisposable {
   readonly tool: Tool;
   /** An address of the shop. */
   at(path: string, host?: string): string;
-  /** One call of the tool. */
-  call(params: Readonly<Record<string, unknown>>, session?: string): Promise<ToolOutcome>;
-  /** The text of one call, which has to succeed. */
-  text(params: Readonly<Record<string, unknown>>, session?: string): Promise<string>;
-  act(request: Readonly<Record<string, unknown>>): Promise<string>;
+  user(): User;
   change(browser: NonNullable<OpenClawConfig["browser"]>): void;
 }
 
@@ -67,33 +77,43 @@ export async function openLab({ maxDownloadBytes }: { readonly maxDownloadBytes?
   const lazy = createLazyBrowser({ config, clock: systemClock, ids, log: silentLogger, lookup, maxDownloadBytes });
   const { browserTool } = await loadBrowserTool();
   const tool = browserTool({ open: lazy.open, ids, sandbox: async () => ({ sandboxed: false, hostAllowed: false }) });
-  let calls = 0;
-  const call: Lab["call"] = (params, session = "agent:main:main") => {
-    calls += 1;
-    const context = { sessionKey: session, agentId: "main", runId: "run" } as ToolContext;
-    return tool.run({ id: String(calls), params, signal: new AbortController().signal, update: () => undefined, context });
-  };
-  const text: Lab["text"] = async (params, session) => {
-    const outcome = await call(params, session);
-    if (outcome.isError) throw new Error(textOf(outcome));
-    return textOf(outcome);
-  };
+  const at: Lab["at"] = (path, host = OPEN_HOST) => `http://${host}:${site.port}${path}`;
+  let [calls, users] = [0, 0];
+
+  function user(): User {
+    users += 1;
+    const context = { sessionKey: `agent:main:user-${users}`, agentId: "main", runId: "run" } as ToolContext;
+    const call = (params: Params): Promise<ToolOutcome> => {
+      calls += 1;
+      return tool.run({ id: String(calls), params, signal: new AbortController().signal, update: () => undefined, context });
+    };
+    const checked = async (params: Params, isError: boolean): Promise<string> => {
+      const outcome = await call(params);
+      if (outcome.isError !== isError) throw new Error(`${isError ? "expected a failure" : "failed"}: ${textOf(outcome)}`);
+      return textOf(outcome);
+    };
+    const text = (params: Params): Promise<string> => checked(params, false);
+    return {
+      call,
+      text,
+      failure: (params) => checked(params, true),
+      act: (request) => text({ action: "act", request }),
+      open: (path) => text({ action: "open", targetUrl: at(path) }),
+    };
+  }
+
   return {
     site,
     state,
     opened: await lazy.open(),
     tool,
-    at: (path, host = OPEN_HOST) => `http://${host}:${site.port}${path}`,
-    call,
-    text,
-    act: (request) => text({ action: "act", request }),
+    at,
+    user,
     change(next) {
       browser = { ...browser, ...next };
     },
     async [Symbol.asyncDispose]() {
-      const t = performance.now();
       await lazy[Symbol.asyncDispose]();
-      console.log("closed", performance.now() - t);
       await site[Symbol.asyncDispose]();
       rmSync(home, { recursive: true, force: true });
     },

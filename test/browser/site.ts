@@ -82,6 +82,8 @@ const PAGES: Readonly<Record<string, Answer>> = {
   "/upload": (_request, response) =>
     html(response, `<input type="file" aria-label="File" onchange="document.getElementById('name').textContent = this.files[0].name"><p id="name"></p>`),
   "/busy": (_request, response) => html(response, `<button onclick="for (;;);">Hang</button>`),
+  "/once": (_request, response) => html(response, "<h1>There at last</h1>"),
+  "/submit": (_request, response) => html(response, `<h1>Pay</h1><form action="/never"><button>Pay now</button></form>`),
   "/frames": (_request, response) => html(response, `<h1>Outside</h1><iframe src="/order" title="Form"></iframe>`),
 };
 
@@ -95,7 +97,8 @@ export async function openSite(): Promise<Site> {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
-      if (url.pathname === "/never") return void held.push(response);
+      if (url.pathname === "/never" || (url.pathname === "/once" && seen.filter((path) => path.endsWith("/once")).length === 1))
+        return void held.push(response);
       if (url.pathname === "/half") {
         response.writeHead(200, { "content-type": "text/html" });
         response.write("<!doctype html><title>Half</title><h1>The first half</h1>");

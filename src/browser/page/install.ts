@@ -1,7 +1,7 @@
 import type { Frame, JSHandle } from "playwright-core";
-import { createDescribe } from "./describe.ts";
+import { createNames, createRoles } from "./describe.ts";
 import type { PageElement, PageGlobals } from "./dom.ts";
-import { createRefs, createWalk, type WalkOptions, type Walked } from "./walk.ts";
+import { createLines, createRefs, createWalk, type WalkOptions, type Walked } from "./walk.ts";
 
 /** What runs inside of a document for us. It is reached through a handle: the page itself cannot find it. */
 export interface PageReader {
@@ -51,9 +51,11 @@ function createLabel(find: (ref: number) => PageElement | null): (refs: readonly
 }
 
 const SCRIPT = `(() => {
-  const describe = (${createDescribe.toString()})();
+  const roles = (${createRoles.toString()})();
+  const names = (${createNames.toString()})(roles);
+  const lines = (${createLines.toString()})(roles);
   const refs = (${createRefs.toString()})();
-  const walk = (${createWalk.toString()})(describe, refs);
+  const walk = (${createWalk.toString()})(roles, names, lines, refs);
   const drawn = (${createDrawn.toString()})();
   const label = (${createLabel.toString()})(refs.find);
   return { walk, find: refs.find, drawn, label };

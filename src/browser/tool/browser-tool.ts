@@ -14,10 +14,10 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from "../../tools/index.ts";
+import type { PageAnswer } from "../answers.ts";
 import type { Browser, Caller } from "../create-browser.ts";
 import type { Picture } from "../files.ts";
 import type * as operations from "../operations.ts";
-import type { PageAnswer } from "../operations.ts";
 import { required, textIn, type Params } from "../params.ts";
 
 export interface BrowserToolDeps {

@@ -56,6 +56,7 @@ export interface OpenModules {
   readonly code: TurnCode;
   readonly plugins: Plugins;
   readonly memory: Pick<Memory, "start">;
+  readonly browser: Pick<LazyBrowser, "reload">;
   readonly channels: RunningChannels;
   readonly conversation: Pick<Conversation, "running" | "drain">;
   /** Sends a text to a session's chat. */
@@ -142,6 +143,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     gateway,
     plugins,
     memory,
+    browser,
     cron: automation,
     hooks: automation.hooks,
     code: opened.code,

@@ -80,6 +80,8 @@ export interface Browser extends AsyncDisposable {
   choose(caller: Caller, tab: Tab): void;
   /** Ends the profile's browser and removes everything it has stored. */
   reset(profile?: string): Promise<{ readonly removed: string }>;
+  /** Ends all browsers; the next request starts them with the settings and the tabs there are then. */
+  reload(): Promise<void>;
   readonly clock: Clock;
   readonly lookup?: AddressLookup | undefined;
 }
@@ -163,7 +165,7 @@ export function createBrowser(deps: BrowserDeps): Browser {
     const profile = profileNamed(now, name);
     if (profile.kind === "relay") throw new AppError("UNAVAILABLE", NO_RELAY);
     const known = sessions.get(profile.name);
-    if (known && (known.running() || JSON.stringify(known.profile) === JSON.stringify(profile))) return known;
+    if (known && (known.running() !== undefined || JSON.stringify(known.profile) === JSON.stringify(profile))) return known;
     if (profile.kind === "own" && now.attachOnly)
       throw new AppError(
         "UNAVAILABLE",
@@ -213,6 +215,9 @@ export function createBrowser(deps: BrowserDeps): Browser {
       await sessions.get(profile.name)?.stop();
       await rm(profile.userDataDir, { recursive: true, force: true });
       return { removed: profile.userDataDir };
+    },
+    async reload() {
+      await Promise.all([...sessions.values()].map((one) => one.pause()));
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...sessions.values()].map((one) => one.stop()));

@@ -23,6 +23,8 @@ export interface LazyBrowser extends AsyncDisposable {
   readonly open: Lazy<OpenBrowser>;
   /** A request to the control interface. */
   request(request: BrowserRequest): Promise<unknown>;
+  /** Takes changed settings: browsers that run are started again with the next request, with their tabs. */
+  reload(): Promise<void>;
 }
 
 export function createLazyBrowser(deps: BrowserDeps): LazyBrowser {
@@ -33,6 +35,7 @@ export function createLazyBrowser(deps: BrowserDeps): LazyBrowser {
   return {
     open,
     request: async (request) => (await import("./routes.ts")).answer((await open()).browser, request),
+    reload: async () => (await open.started())?.browser.reload(),
     async [Symbol.asyncDispose]() {
       await (await open.started()?.catch(() => undefined))?.browser[Symbol.asyncDispose]();
     },

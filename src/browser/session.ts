@@ -20,6 +20,8 @@ export interface BrowserSession {
   running(): Running | undefined;
   start(): Promise<Running>;
   stop(): Promise<void>;
+  /** Ends the browser; its tabs come back with the next start. */
+  pause(): Promise<void>;
   tabs(): readonly Tab[];
   tab(id: string): Tab | undefined;
   open(): Promise<Tab>;
@@ -63,7 +65,8 @@ const alive = ({ current }: State): Running | undefined => (current && !current.
 
 const tabOf = ({ tabs }: State, page: Page | null): Tab | undefined => [...tabs.values()].find((tab) => tab.page === page);
 
-function watch({ tabs, deps }: State, tab: Tab, page: Page, running: Running): void {
+function watch(state: State, tab: Tab, page: Page, running: Running): void {
+  const { tabs, deps } = state;
   watchTab(tab, page, {
     download(download) {
       const stored = deps.store(download).then(
@@ -77,7 +80,7 @@ function watch({ tabs, deps }: State, tab: Tab, page: Page, running: Running): v
     closed() {
       // When the whole browser goes, its tabs come back with it.
       setImmediate(() => {
-        if (!running.gone.aborted && tab.page === page && tab.ended === undefined) tabs.delete(tab.id);
+        if (state.current === running && !running.gone.aborted && tab.page === page && tab.ended === undefined) tabs.delete(tab.id);
       });
     },
   });
@@ -209,6 +212,12 @@ async function attempt<T>(state: State, tab: Tab, { name, repeatable, signal }: 
   }
 }
 
+async function end(state: State): Promise<void> {
+  const there = alive(state) ?? (await state.starting?.catch(() => undefined));
+  state.current = undefined;
+  await there?.close();
+}
+
 /** The empty tab that a new browser begins with. */
 const spareTab = ({ tabs }: State): Tab | undefined => {
   const [first] = tabs.values();
@@ -223,11 +232,10 @@ export function createSession(profile: ProfileSettings, deps: SessionDeps): Brow
     running: () => alive(state),
     start: () => start(state),
     async stop() {
-      const there = alive(state);
       tabs.clear();
-      state.current = undefined;
-      await there?.close();
+      await end(state);
     },
+    pause: () => end(state),
     tabs: () => [...tabs.values()],
     tab: (id) => tabs.get(id),
     async open() {

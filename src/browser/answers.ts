@@ -37,12 +37,12 @@ export interface Work {
 }
 
 /** One request about a tab. */
-export interface Place extends Work {
+export interface TabWork extends Work {
   readonly session: BrowserSession;
   readonly tab: Tab;
 }
 
-export async function placeOf(work: Work): Promise<Place> {
+export async function tabWork(work: Work): Promise<TabWork> {
   const { browser, caller, params } = work;
   const tab = await browser.tabFor(caller, textIn(params, "targetId"));
   browser.choose(caller, tab);
@@ -50,14 +50,14 @@ export async function placeOf(work: Work): Promise<Place> {
 }
 
 /** Waits for downloads that an action began. */
-async function downloadsDone({ tab, browser }: Place): Promise<void> {
+async function downloadsDone({ tab, browser }: TabWork): Promise<void> {
   if (tab.downloads.size === 0) return;
   await within(browser.clock, DOWNLOAD_MS, Promise.all(tab.downloads), "still downloading").catch(() =>
     tab.notes.push("a download is still running; its end is reported with a later answer"),
   );
 }
 
-export function eventsOf({ tab, session }: Place, since: number): readonly string[] {
+export function eventsOf({ tab, session }: TabWork, since: number): readonly string[] {
   const { notes } = tab;
   tab.notes = [];
   const hosts = new Map(
@@ -71,14 +71,14 @@ export function eventsOf({ tab, session }: Place, since: number): readonly strin
 }
 
 /** What changed since the last answer, or the new page. */
-export async function changes(place: Place, since: number, { result, settleMs }: { result?: unknown; settleMs?: number } = {}): Promise<PageAnswer> {
-  const { tab, browser } = place;
+export async function changes(inTab: TabWork, since: number, { result, settleMs }: { result?: unknown; settleMs?: number } = {}): Promise<PageAnswer> {
+  const { tab, browser } = inTab;
   await settle(tab, browser.clock, settleMs);
-  await downloadsDone(place);
+  await downloadsDone(inTab);
   const before = tab.lines;
   const { lines, title, isNew } = await readTab(tab, browser.clock);
   tab.lines = lines;
-  const base = { ok: true, targetId: tab.id, url: tab.page.url(), title, events: eventsOf(place, since), ...(result === undefined ? {} : { result }) } as const;
+  const base = { ok: true, targetId: tab.id, url: tab.page.url(), title, events: eventsOf(inTab, since), ...(result === undefined ? {} : { result }) } as const;
   if (isNew) return { ...base, ...shownAs(showOutline(lines, { maxChars: ARRIVAL_CHARS })) };
   const diff = showDiff(before, lines, DIFF_CHARS);
   return { ...base, shows: diff.isSame ? "same" : "diff", text: diff.text, truncated: diff.truncated };

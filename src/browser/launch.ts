@@ -15,12 +15,12 @@ export interface Running {
   readonly context: BrowserContext;
   readonly program?: FoundBrowser | undefined;
   readonly pid?: number | undefined;
-  /** Aborts when the browser is gone, whoever ended it. */
+  /** Aborts when the browser is gone, for any reason. */
   readonly gone: AbortSignal;
   /** Refused connections after that many, and how many there are. */
   refusals(since: number): readonly Refusal[];
   refused(): number;
-  /** Makes sure that pages of a browser that is not our own are checked as well. */
+  /** Ends the browser, or the connection to one that runs elsewhere. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ async function driver(): Promise<BrowserType> {
 /** The number of a colour as the browser stores it. */
 const colorNumber = (color: string): number => (Number.parseInt(`ff${color.replace("#", "").padStart(6, "0").slice(0, 6)}`, 16) || 0) | 0;
 
-/** A new profile has its name and its colour, so that its windows can be told apart. */
+/** A new profile has its name and its colour, so that its windows are recognised. */
 function prepareProfile({ userDataDir, name, color }: ProfileSettings): void {
   ensureFolder(userDataDir);
   const preferences = join(userDataDir, "Default", "Preferences");

@@ -1,7 +1,7 @@
 import { AppError, messageOf, systemCode } from "../base/errors.ts";
 import { checkedAddresses } from "../base/guarded-fetch.ts";
 import { boundedMs } from "./actions.ts";
-import { changes, refusedSoFar, type PageAnswer, type Place, type Work } from "./answers.ts";
+import { changes, refusedSoFar, type PageAnswer, type TabWork, type Work } from "./answers.ts";
 import { REFUSED_HEADER } from "./guard-proxy.ts";
 import { numberIn } from "./params.ts";
 import type { Tab } from "./tab.ts";
@@ -41,10 +41,10 @@ const NETWORK: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A navigation that did not arrive, in words. Undefined: it did arrive, in its way. */
-function navigationError(error: unknown, url: string, timeout: number, place: Place, since: number): AppError | undefined {
+function navigationError(error: unknown, url: string, timeout: number, inTab: TabWork, since: number): AppError | undefined {
   const text = messageOf(error);
   const host = URL.canParse(url) ? new URL(url).host : url;
-  const last = place.session.running()?.refusals(since).at(-1);
+  const last = inTab.session.running()?.refusals(since).at(-1);
   if (/Download is starting/i.test(text)) return undefined;
   if (last && /ERR_TUNNEL|ERR_FAILED|ERR_BLOCKED|ERR_ABORTED/.test(text)) return refusal(last.why);
   // The address answered with nothing to show, or the page went on to another one.
@@ -55,16 +55,16 @@ function navigationError(error: unknown, url: string, timeout: number, place: Pl
 }
 
 /** Goes to an address. A page that does not finish loading is shown as far as it is there. */
-export async function goTo(place: Place, url: string): Promise<PageAnswer> {
-  const { tab, params } = place;
+export async function goTo(inTab: TabWork, url: string): Promise<PageAnswer> {
+  const { tab, params } = inTab;
   const timeout = boundedMs(numberIn(params, "timeoutMs"), NAVIGATE_MS);
-  const since = refusedSoFar(place);
+  const since = refusedSoFar(inTab);
   const notes: string[] = [];
   let isLate = false;
   try {
     const response = await tab.page.goto(url, { waitUntil: "commit", timeout });
     const own = response?.headers()[REFUSED_HEADER];
-    const last = place.session.running()?.refusals(since).at(-1);
+    const last = inTab.session.running()?.refusals(since).at(-1);
     if (own === "refused" && last) throw refusal(last.why);
     if (own === "unreachable") throw new AppError("UNAVAILABLE", `${new URL(response?.url() ?? url).host} could not be reached; check the address`);
     if (response && response.status() >= 400) notes.push(`the server answered with status ${response.status()}`);
@@ -75,7 +75,7 @@ export async function goTo(place: Place, url: string): Promise<PageAnswer> {
     if (isLate) notes.push(`the page was still loading after ${timeout} ms; this is what was there`);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const failed = tab.page.isClosed() ? error : navigationError(error, url, timeout, place, since);
+    const failed = tab.page.isClosed() ? error : navigationError(error, url, timeout, inTab, since);
     if (failed !== undefined) {
       await stopLoading(tab);
       throw failed;
@@ -84,7 +84,7 @@ export async function goTo(place: Place, url: string): Promise<PageAnswer> {
   tab.notes.push(...notes);
   tab.dialogsInRow = 0;
   // What did not load in time is not waited for again.
-  return changes(place, since, isLate ? { settleMs: LATE_SETTLE_MS } : {});
+  return changes(inTab, since, isLate ? { settleMs: LATE_SETTLE_MS } : {});
 }
 
 /** Ends a load that nobody waits for any more. */

@@ -72,6 +72,7 @@ const hasScreen = ({ platform, env }: SettingsFacts): boolean =>
 
 export function browserSettings(facts: SettingsFacts): BrowserSettings {
   const { browser = {} } = facts.config;
+  const { ssrfPolicy: ssrf } = browser;
   const remoteMs = browser.remoteCdpTimeoutMs ?? DEFAULT_REMOTE_MS;
   return {
     enabled: browser.enabled !== false,
@@ -83,7 +84,7 @@ export function browserSettings(facts: SettingsFacts): BrowserSettings {
     defaultProfile: filled(browser.defaultProfile) ?? OWN_PROFILE,
     efficient: browser.snapshotDefaults?.mode === "efficient",
     connectMs: browser.remoteCdpHandshakeTimeoutMs ?? Math.max(LEAST_HANDSHAKE_MS, 2 * remoteMs),
-    policy: { ...browser.ssrfPolicy },
+    policy: { allowPrivateNetwork: ssrf?.allowPrivateNetwork, allowedHostnames: ssrf?.allowedHostnames, hostnameAllowlist: ssrf?.hostnameAllowlist },
     profiles: profilesOf(facts),
   };
 }

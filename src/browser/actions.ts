@@ -83,7 +83,7 @@ async function drag(act: Act): Promise<void> {
   const middle = async (handle: ElementHandle): Promise<{ readonly x: number; readonly y: number }> => {
     await handle.scrollIntoViewIfNeeded({ timeout: act.timeout });
     const box = await handle.boundingBox();
-    if (!box) throw new AppError("INVALID_INPUT", "the element to drag has no place on the page");
+    if (!box) throw new AppError("INVALID_INPUT", "the element to drag is not shown on the page");
     return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
   };
   const start = await middle(from);

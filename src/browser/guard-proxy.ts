@@ -2,9 +2,10 @@
  * A proxy on the loopback interface that our own browser sends everything through: pages, scripts, pictures, fetch, workers, WebSockets and redirects.
  * It looks names up itself, checks every address, and connects only to what it checked, so that a name cannot change its address in between.
  */
-import { createServer, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { loadHttp } from "../base/builtin.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { checkedAddresses, type AddressLookup } from "../base/guarded-fetch.ts";
 import type { HostPolicy } from "../base/host-rules.ts";
@@ -126,7 +127,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, addre
   if (url?.protocol !== "http:") return void response.writeHead(400).end();
   const port = url.port === "" ? 80 : Number(url.port);
   const socket = track(await connected(await addressesFor(url.hostname), port));
-  const onward = httpRequest({
+  const onward = loadHttp().request({
     createConnection: () => socket,
     method: request.method ?? "GET",
     path: `${url.pathname}${url.search}`,
@@ -169,7 +170,7 @@ export async function openGuardProxy({ policy, lookup }: GuardProxyDeps): Promis
       throw error;
     }
   };
-  const server: Server = createServer((request, response) => {
+  const server: Server = loadHttp().createServer((request, response) => {
     forward(request, response, addressesFor, track).catch((error: unknown) => refuse(response, error));
   });
   server.maxConnections = MAX_SOCKETS;

@@ -92,8 +92,8 @@ async function buildProgram(): Promise<void> {
       ...(folder === "dist" ? {} : { store: "src/store/index.ts" }),
     },
     platform: "node",
-    // Loaded from where they are installed, when an image is too large or a PDF is to be read: one has parts that are no JavaScript, the other loads itself in parts.
-    external: ["sharp", "unpdf"],
+    // Loaded from where they are installed, when an image is too large, a PDF is to be read or a browser is started: they have parts that are no JavaScript, or load themselves in parts.
+    external: ["sharp", "unpdf", "playwright-core"],
     preserveEntrySignatures: "allow-extension",
     plugins: [frozenSchema, frozenCatalogue, englishOnly, frozenProtocol({ writesSchema: folder === "dist" })],
     transform: { define: { __FAILPOINTS__: String(folder.startsWith("dist-test")) } },

@@ -71,6 +71,9 @@ export const CHUNK_GROUPS = [
   { name: "voice", test: files("src/voice/(?!index|types|preferences-path)") },
   { name: "understanding", test: files("src/understanding/(?!index|types)", "src/app/open-understanding\\.ts") },
   { name: "documents", test: files("src/media/documents/(?:create-documents|types)\\.ts") },
+  // The declaration of its tool is needed by every turn, the rest by the first call.
+  { name: "browser-tool", test: files("src/browser/(?:tool/|params)") },
+  { name: "browser", test: files("src/browser/(?!index)") },
   { name: "heartbeat", test: files("src/automation/heartbeat/", "src/automation/time-line.ts") },
   { name: "cron", test: files("src/automation/(?:cron|webhooks)/", "node_modules/croner/") },
   { name: "internal-hooks", test: files("src/automation/internal-hooks/") },
@@ -118,6 +121,7 @@ export const CHUNK_GROUPS = [
       "src/voice/(?:index|types|preferences-path)\\.ts",
       "src/understanding/index\\.ts",
       "src/media/(?:mime|documents/(?:kinds|file-block))\\.ts",
+      "src/browser/index\\.ts",
       "src/models/(?:answering-model|lazy-models)\\.ts",
       "src/overview/(?:index|runs)\\.ts",
       "src/config/(?:agent-workspace|describe-schema|heartbeat)",

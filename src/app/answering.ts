@@ -2,6 +2,7 @@ import type { Agents } from "../agent/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { createMemoryCare, type MemoryCare } from "../base/memory-care.ts";
+import { loadBrowserTool, type LazyBrowser } from "../browser/index.ts";
 import { ownersBy } from "../channels/index.ts";
 import {
   createRunningCommands,
@@ -45,6 +46,7 @@ export interface AnsweringDeps {
   readonly handlers: () => Handlers | undefined;
   /** Work that starts by itself, the tools for it, and lines for a session's next turn. */
   readonly automation: Pick<Automation, "tools" | "subagents" | "notify">;
+  readonly browser: LazyBrowser;
   readonly nodes: Nodes;
   readonly canvas: Canvas;
   /** Requests to pair nodes. */
@@ -117,6 +119,21 @@ async function nodesToolFor(
 async function canvasToolFor({ core: { config, ids }, nodes, canvas }: AnsweringDeps): Promise<Tool> {
   const { canvasTool } = await loadNodeTools();
   return canvasTool({ nodes, canvas, config, ids });
+}
+
+/** The tool with which an agent drives a browser. */
+async function browserToolFor({ core: { config, ids }, browser }: AnsweringDeps, agent: () => LazyAgent): Promise<Tool> {
+  const { browserTool } = await loadBrowserTool();
+  return browserTool({
+    open: browser.open,
+    ids,
+    async sandbox(context) {
+      const { sandboxes } = await agent().open();
+      const { list, defaults } = config.current.agents ?? {};
+      const own = list?.find(({ id }) => id === context.agentId)?.sandbox?.browser?.allowHostControl;
+      return { sandboxed: sandboxes.isSandboxed(context), hostAllowed: own ?? defaults?.sandbox?.browser?.allowHostControl ?? false };
+    },
+  });
 }
 
 /** Bytes of a file that a call of the tool carries itself. */
@@ -196,6 +213,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const runner = createLazyNodeRunner(deps.nodes);
   const nodesTool = lazy(() => nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals }));
   const canvasTool = lazy(() => canvasToolFor(deps));
+  const browserTool = lazy(() => browserToolFor(deps, () => agent));
   const agent: LazyAgent = stack.use(
     createLazyAgent({
       core,
@@ -211,6 +229,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       channelOf: (id) => talk.channels.get(id),
       gatewayTools: async () => [
         ...(await deps.automation.tools()),
+        ...(config.current.browser?.enabled === false ? [] : [await browserTool()]),
         // A gateway that never saw a node spends no words on them.
         ...(deps.nodes.wereSeen() ? [await nodesTool()] : []),
         ...(deps.canvas.wereSeen() && deps.canvas.off() === undefined ? [await canvasTool()] : []),

@@ -319,14 +319,22 @@ function registerVariables(config: Config, register: (secret: string) => void): 
 /** Does what changes of the configuration need. */
 function followConfig(
   config: Config,
-  { plugins, channels, cron }: OpenModules,
+  { plugins, channels, cron, browser }: OpenModules,
   { log, logging, restarts }: { readonly log: Logger; readonly logging: Logging; readonly restarts: Restarts },
 ): Reload {
   return createReload({
     config,
     log: log.subsystem("config"),
     restarts,
-    modules: { ...FOLLOWERS, plugins: plugins.reload, channels: channels.reload, cron: cron.reload, hooks: cron.reloadHooks, gmail: cron.reloadHooks },
+    modules: {
+      ...FOLLOWERS,
+      plugins: plugins.reload,
+      channels: channels.reload,
+      cron: cron.reload,
+      hooks: cron.reloadHooks,
+      gmail: cron.reloadHooks,
+      browser: browser.reload,
+    },
     channels: () =>
       plugins
         .registries()

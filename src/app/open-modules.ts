@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { runnableTexts } from "../base/program-name.ts";
+import { createLazyBrowser, type LazyBrowser } from "../browser/index.ts";
 import { agentWorkspaces, defaultAgentId } from "../config/index.ts";
 import { runChannels, type Conversation, type ReplyAddress, type RunningChannels } from "../conversation/index.ts";
 import {
@@ -55,6 +56,7 @@ export interface OpenModules {
   readonly code: TurnCode;
   readonly plugins: Plugins;
   readonly memory: Pick<Memory, "start">;
+  readonly browser: Pick<LazyBrowser, "reload">;
   readonly channels: RunningChannels;
   readonly conversation: Pick<Conversation, "running" | "drain">;
   /** Sends a text to a session's chat. */
@@ -108,6 +110,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: keysOf, version }),
   );
   const voice = openVoice(core, models, keysOf);
+  const browser = stack.use(createLazyBrowser({ config, clock, ids, log: log.subsystem("browser") }));
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -129,14 +132,14 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   );
   const nodes = openNodes({ core, auth, conversation: () => opened.talk.conversation, automation: () => automation });
   const canvas: Canvas = stack.use(openCanvas({ core, conversation: () => opened.talk.conversation, send: (...args) => gateway.hub.send(...args) }));
-  const tools = { automation, nodes, canvas, nodePairing: auth.nodes };
+  const tools = { automation, browser, nodes, canvas, nodePairing: auth.nodes };
   const opened = (answering = openAnswering({ core, models, memory, voice, plugins, askable, handlers: () => handlers, ...tools }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
   const { health, runnable, defaultAgentId } = core;
   const seen = { config, store, clock, redactor, version, health, runnable, defaultAgentId, conversation };
   const overview = openOverview({ ...seen, plugins: plugins.facts, models: models.models, channels: channels.channels }, stack);
-  const modules: Modules = { core, auth, plugins, models, memory, voice, answering: opened, channels, overview, automation, nodes, canvas };
+  const modules: Modules = { core, auth, plugins, models, memory, voice, browser, answering: opened, channels, overview, automation, nodes, canvas };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
   await automation.hooks.load();
@@ -148,6 +151,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
     gateway,
     plugins,
     memory,
+    browser,
     cron: automation,
     hooks: automation.hooks,
     code: opened.code,
@@ -250,6 +254,7 @@ interface Modules {
   readonly models: LazyModels;
   readonly memory: Memory;
   readonly voice: () => Promise<Voice>;
+  readonly browser: LazyBrowser;
   readonly answering: Answering;
   readonly channels: RunningChannels;
   readonly overview: OverviewPort;
@@ -301,7 +306,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
 
 /** Every method of the gateway. */
 function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
-  const { core, auth, plugins, models, memory, voice, answering, channels, overview, automation, nodes, canvas } = modules;
+  const { core, auth, plugins, models, memory, voice, browser, answering, channels, overview, automation, nodes, canvas } = modules;
   const { config, store, clock, ids, redactor, env, version, logFile, requestRestart, leaveSentinel, runnable, program, cwd } = core;
   const { talk } = answering;
   const ports = portDeps(modules);
@@ -340,6 +345,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       overview,
       memory: memoryPort(core, memory),
       voice,
+      browser: browser.request,
       cron: automation.cron,
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,

@@ -172,12 +172,8 @@ export async function followRedirects<Answer extends HopAnswer>(
       const { url } = next;
       seen.add(`${next.method} ${url.href}`);
       if (route.isAllowed?.(url) === false) throw blocked("list", `${url.hostname} is not among the hosts that may be asked`);
-      const addresses = route.resolves === false ? [] : await unlessAborted(addressesOf(url.hostname, lookup), signal);
-      assertHostAllowed(
-        url.hostname,
-        addresses.map((entry) => entry.address),
-        policy,
-      );
+      if (route.resolves === false) assertHostAllowed(url.hostname, [], policy);
+      const addresses = route.resolves === false ? [] : await unlessAborted(checkedAddresses(url.hostname, policy, lookup), signal);
       const last = await unlessAborted(send({ ...next, addresses, signal }), signal);
       if (!REDIRECTS.has(last.status) || last.location === null) return { last, url, signal, end };
       await last.discard();
@@ -218,6 +214,19 @@ async function addressesOf(hostname: string, lookup: AddressLookup): Promise<rea
   const found = await lookup(host);
   if (found.length === 0) throw new AppError("NOT_FOUND", `${host} has no address`);
   return found;
+}
+
+/** All addresses of a host, each of them checked: connect only to these. Throws `HOST_BLOCKED` when the policy refuses one. */
+export async function checkedAddresses(hostname: string, policy?: HostPolicy, lookup: AddressLookup = systemLookup): Promise<readonly HostAddress[]> {
+  // A name that is refused anyway is not looked up.
+  assertHostAllowed(hostname, [], policy);
+  const addresses = await addressesOf(hostname, lookup);
+  assertHostAllowed(
+    hostname,
+    addresses.map((entry) => entry.address),
+    policy,
+  );
+  return addresses;
 }
 
 /** Late results are dropped. */

@@ -8,6 +8,7 @@ export const PROGRAM_COMMANDS = [
   "agents",
   "approvals",
   "backup",
+  "browser",
   "call",
   "channels",
   "completion",

@@ -1,5 +1,5 @@
 /** Stores received files below `<state>/media`. */
-import { open, rename, rm } from "node:fs/promises";
+import { chmod, open, rename, rm } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { AppError, fileError } from "../base/errors.ts";
 import { ensureFolder, isInside } from "../base/files.ts";
@@ -45,16 +45,49 @@ export async function saveMedia(file: MediaFile, { stateDir, ids }: { readonly s
   const { buffer, subdir = "inbound", maxBytes = DEFAULT_MEDIA_BYTES, originalFilename } = file;
   if (buffer.length > maxBytes)
     throw new AppError("INVALID_INPUT", `media of ${formatBytes(buffer.length)} is over the limit of ${formatBytes(maxBytes)}; send a smaller file`);
+  const contentType = mediaTypeOf({ data: buffer, fileName: originalFilename, claim: file.contentType });
+  const { id, path } = newName({ stateDir, ids }, subdir, file.keepsName === false ? "" : readable(originalFilename), contentType, originalFilename);
+  await writeWhole(path, buffer);
+  return { id, path, size: buffer.length, contentType };
+}
+
+/** Enough to know a type by. */
+const HEAD_BYTES = 4096;
+
+/** Moves a file that is complete to the stored media, without reading all of it. It has to be on the same disk. */
+export async function adoptMedia(
+  { from, subdir, originalFilename }: { readonly from: string; readonly subdir: string; readonly originalFilename: string },
+  { stateDir, ids }: { readonly stateDir: string; readonly ids: Pick<Ids, "uuid"> },
+): Promise<SavedMedia> {
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    await using file = await open(from, "r");
+    const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
+    const { size } = await file.stat();
+    const contentType = mediaTypeOf({ data: head.subarray(0, bytesRead), fileName: originalFilename });
+    const { id, path } = newName({ stateDir, ids }, subdir, readable(originalFilename), contentType, originalFilename);
+    await chmod(from, 0o600);
+    await rename(from, path);
+    return { id, path, size, contentType };
+  } catch (error) {
+    throw error instanceof AppError ? error : fileError(from, "could not store a file", error);
+  }
+}
+
+/** A name in a folder below the stored media, which is created. */
+function newName(
+  { stateDir, ids }: { readonly stateDir: string; readonly ids: Pick<Ids, "uuid"> },
+  subdir: string,
+  name: string,
+  contentType: string,
+  originalFilename: string | undefined,
+): { readonly id: string; readonly path: string } {
   const root = join(stateDir, "media");
   const folder = join(root, subdir);
   if (!isInside(root, folder)) throw new AppError("INVALID_INPUT", `media folder "${subdir}" would lie outside of ${root}; name a folder below it`);
-  const contentType = mediaTypeOf({ data: buffer, fileName: originalFilename, claim: file.contentType });
-  const name = file.keepsName === false ? "" : readable(originalFilename);
   const id = `${name ? `${name}---` : ""}${ids.uuid()}${extensionForMime(contentType) ?? safeExtension(originalFilename)}`;
-  const path = join(folder, id);
   ensureFolder(folder);
-  await writeWhole(path, buffer);
-  return { id, path, size: buffer.length, contentType };
+  return { id, path: join(folder, id) };
 }
 
 /** Ends the names of files that are being written. One that is left over expires like any other. */

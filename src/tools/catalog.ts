@@ -2,7 +2,7 @@
 import { editTool } from "./builtin/files/edit.ts";
 import { readTool } from "./builtin/files/read.ts";
 import { writeTool } from "./builtin/files/write.ts";
-import { CANVAS, CRON, DEVICES, GATEWAY, MESSAGE, NODES, OF_PLUGINS, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
+import { BROWSER, CANVAS, CRON, GATEWAY, MESSAGE, NODES, OF_PLUGINS, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
 import { imageTool, type ImageToolDeps } from "./builtin/image/image.ts";
 import { memoryGetTool } from "./builtin/memory/memory-get.ts";
 import { memorySearchTool, type MemorySearchDeps } from "./builtin/memory/memory-search.ts";
@@ -48,7 +48,7 @@ const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
   lsTool,
   execTool,
   processTool,
-  ...DEVICES,
+  BROWSER,
   CANVAS,
   NODES,
   CRON,

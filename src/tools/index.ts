@@ -22,7 +22,7 @@ export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type Choice
 export { boundedDetails } from "./broker/bounds.ts";
 export { BUILTIN_TOOLS, PROMPT_ORDER, toolFacts, toolName, type BuiltinDeps } from "./catalog.ts";
 export { createTools, defineTool, type ToolFacts, type ToolReach } from "./declaration.ts";
-export { CANVAS, CRON, GATEWAY, MESSAGE, NODES, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
+export { BROWSER, CANVAS, CRON, GATEWAY, MESSAGE, NODES, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
 export { webFetchTool } from "./builtin/web/fetch.ts";
 export { createBroker, type Broker, type BrokerCall, type BrokerDeps, type PolicyFacts, type Toolbox } from "./broker/broker.ts";
 export type { AskedCommand, CommandEnd, Elevation, ExecToolDeps, ShownOutput } from "./exec/deps.ts";

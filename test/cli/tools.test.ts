@@ -85,7 +85,7 @@ describe("without a gateway", () => {
     const { json } = await makePlace().run("explain", "--json");
     const allowed = json().tools.flatMap(({ name, allowed: is }) => (is ? [String(name)] : []));
     expect(allowed.toSorted()).toEqual(
-      "agents_list canvas cron edit exec find gateway grep image ls nodes process read session_status sessions_history sessions_list sessions_send sessions_spawn subagents tts web_fetch web_search write".split(
+      "agents_list browser canvas cron edit exec find gateway grep image ls nodes process read session_status sessions_history sessions_list sessions_send sessions_spawn subagents tts web_fetch web_search write".split(
         " ",
       ),
     );

@@ -34,7 +34,7 @@ const WITH_CHANNEL = /^openclaw (?:channels (?:start|stop|restart)|message resen
 const ABOUT_NODES = /^openclaw nodes\b/;
 /** These ask a gateway that runs. */
 const ASKING =
-  /^openclaw (?:agent|cron (?!next (?!--id))|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|system|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
+  /^openclaw (?:agent|browser|cron (?!next (?!--id))|dashboard|health|call|devices|approvals (?:pending|resolve)|plugins (?:stats|reload)|system|gateway (?:call|health|probe|restart|stop|usage-cost))\b/;
 /** These end it, or change what others ask for. */
 const ENDING = /^openclaw (?:gateway (?:restart|stop)|devices|plugins reload|approvals)\b/;
 const TOKEN = "a-token-of-this-test-0123456789";

@@ -5,6 +5,7 @@ import type { DeviceClient } from "../harness/device-client.ts";
 /** Parameters for methods that cannot be called without any. */
 const PAIRS = ["device.pair.approve", "device.pair.reject", "node.pair.approve", "node.pair.reject"];
 export const MINIMAL: Partial<Record<MethodName, (client: DeviceClient) => unknown>> = {
+  "browser.request": () => ({ method: "GET", path: "/" }),
   "chat.history": () => ({ sessionKey: "main" }),
   "chat.page": () => ({ sessionKey: "main" }),
   "chat.entry": () => ({ sessionKey: "main", seq: 1 }),

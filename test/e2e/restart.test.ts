@@ -190,10 +190,10 @@ describe("by a change of the file", () => {
   test("what needs a restart restarts it; what is read on use does not, and is used", async () => {
     const home = place(QUICK, 'logging: { consoleLevel: "info" }');
     await using gateway = await home.gateway();
-    home.configure(`{ gateway: { ${GATEWAY}, ${QUICK} }, logging: { consoleLevel: "debug" }, browser: { enabled: false } }`);
+    home.configure(`{ gateway: { ${GATEWAY}, ${QUICK} }, logging: { consoleLevel: "debug" }, agents: { defaults: { heartbeat: { every: "0m" } } } }`);
     await gateway.waitFor(/configuration changed: .*logging\.consoleLevel/);
     // At the new level, in the gateway that ran with the old one.
-    await gateway.waitFor('nothing of "browser" runs yet');
+    await gateway.waitFor('nothing of "heartbeat" runs yet');
     expect(times(gateway, "restarting:")).toBe(0);
     home.configure(`{ gateway: { ${GATEWAY}, ${QUICK} }, commands: { text: false } }`);
     await gateway.waitFor(/restarting: config change: .*commands\.text/);

@@ -41,6 +41,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: "devices", summary: "who may connect: approve, revoke, rotate", load: async () => (await import("./groups.ts")).devices },
   { name: "nodes", summary: "paired machines and phones: list, run, notify", load: async () => (await import("./groups.ts")).nodes },
   { name: "node", summary: "run this machine as a node of a gateway", load: async () => (await import("./groups.ts")).node },
+  { name: "browser", summary: "the browser that agents drive", load: async () => (await import("./browser/index.ts")).browser },
   { name: "pairing", summary: "who may write on a channel: list and approve codes", load: async () => (await import("./groups.ts")).pairing },
   { name: "approvals", summary: "which commands may run: rules, and open questions", load: async () => (await import("./groups.ts")).approvals },
   { name: "agent", summary: "one turn of an agent, and its answer", load: async () => (await import("./agent/index.ts")).agent },

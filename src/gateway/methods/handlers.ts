@@ -4,6 +4,7 @@ import type { HelloOk } from "../../protocol/index.ts";
 import type { GatewayHub } from "../create-gateway.ts";
 import type { AgentPort, ApprovalsPort, ExecRulesPort, Responder, ToolFactsPort } from "../ports.ts";
 import { createTurns } from "../turns.ts";
+import { browserHandlers, type BrowserMethodDeps } from "./browser.ts";
 import { agentFilesHandlers } from "./agent-files.ts";
 import { agentHandlers } from "./agent.ts";
 import { agentsHandlers, rosterHandlers } from "./agents.ts";
@@ -69,6 +70,8 @@ export interface HandlersDeps
   readonly memory?: MemoryPort | undefined;
   /** Without it `tts.*` is not answered. */
   readonly voice?: SpeechDeps["voice"] | undefined;
+  /** Without it `browser.request` is not answered. */
+  readonly browser?: BrowserMethodDeps["request"] | undefined;
   /** Without it `cron.*` is not answered. */
   readonly cron?: CronPort | undefined;
   /** Without it `wake`, `hooks.status`, `last-heartbeat` and `set-heartbeats` are not answered. */
@@ -120,6 +123,7 @@ function optionalHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" 
     ...(deps.voice
       ? { ...speechHandlers({ voice: deps.voice }), ...talkingHandlers({ voice: deps.voice, config }) }
       : unavailable("tts", "talk.ready", "talk.transcribe", "talk.speak")),
+    ...(deps.browser ? browserHandlers({ request: deps.browser }) : unavailable("browser")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
@@ -133,7 +137,7 @@ function optionalHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" 
 }
 
 /** What this version does not have. */
-const notBuilt = () => unavailable("update", "browser", "push");
+const notBuilt = () => unavailable("update", "push");
 
 /** Every method of the protocol, with its handler or with `unavailable`. Runs are announced until the gateway stops. */
 export function createHandlers(

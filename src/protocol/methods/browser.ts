@@ -14,7 +14,7 @@ export const browserMethods = {
     }),
     result: anything(),
     effect: true,
-    module: "tools",
+    module: "browser",
     summary: "Calls a route of the browser control: on the one node with a browser, else here.",
   }),
 };

@@ -47,17 +47,16 @@ export const CRON = {
   subagents: "never",
 } satisfies ToolFacts;
 
-/** What a browser would be needed for. */
-export const DEVICES: readonly ToolFacts[] = [
-  {
-    ...notInThisVersion("browser"),
-    groups: ["ui", "openclaw"],
-    reach: { reads: "untrusted", outbound: true },
-    promptLine: "drive a web browser",
-    icon: "🌐",
-    inSandbox: "denied",
-  },
-];
+/** Its code is in `browser/tool`. */
+export const BROWSER = {
+  name: "browser",
+  groups: ["ui", "openclaw"],
+  reach: { reads: "untrusted", outbound: true },
+  promptLine: "drive a web browser",
+  icon: "🌐",
+  inSandbox: "denied",
+  absence: ({ config }) => (config.browser?.enabled === false ? { why: "the browser is turned off", path: "browser.enabled" } : undefined),
+} satisfies ToolFacts;
 
 /** Its code is in `nodes/canvas`. It is there once a page or a node that shows a canvas has connected. */
 export const CANVAS = {

@@ -13,9 +13,27 @@ export interface UnavailableArea {
   readonly satisfiedBy?: readonly unknown[];
 }
 
+const SANDBOX_BROWSER = [
+  "enabled",
+  "image",
+  "containerPrefix",
+  "cdpPort",
+  "vncPort",
+  "noVncPort",
+  "headless",
+  "enableNoVnc",
+  "autoStart",
+  "autoStartTimeoutMs",
+  "binds",
+] as const;
+
 /** Remove an area, or a path of it, when its feature is built: the list may only get shorter. */
 export const UNAVAILABLE: readonly UnavailableArea[] = [
-  { name: "the browser", paths: ["browser", "agents.defaults.sandbox.browser", "agents.list.*.sandbox.browser"] },
+  {
+    name: "a browser inside of the sandbox",
+    paths: ["agents.defaults.sandbox", "agents.list.*.sandbox"].flatMap((sandbox) => SANDBOX_BROWSER.map((key) => `${sandbox}.browser.${key}`)),
+    instead: "sandbox.browser.allowHostControl lets a sandboxed session use the browser of this machine",
+  },
   { name: "a port of the canvas's own", paths: ["canvasHost.port"], instead: "it is served on the gateway's port" },
   { name: "a proxy for Edge's voices, and subtitles", paths: ["messages.tts.edge.proxy", "messages.tts.edge.saveSubtitles"] },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },

@@ -1,0 +1,140 @@
+/** What the command line has beyond the tool: requests, cookies, storage, emulation. */
+import { AppError } from "../base/errors.ts";
+import { isRecord } from "../base/records.ts";
+import { boundedMs } from "./actions.ts";
+import type { Browser, Caller } from "./create-browser.ts";
+import { flagIn, numberIn, rawIn, required, textIn, type Params } from "./params.ts";
+import { elementOf, within } from "./read-tab.ts";
+import type { Tab } from "./tab.ts";
+
+export interface RouteWork {
+  readonly browser: Browser;
+  readonly caller: Caller;
+  readonly params: Params;
+}
+
+export type Route = (work: RouteWork) => Promise<unknown>;
+
+const WAIT_MS = 20_000;
+const BODY_CHARS = 200_000;
+const MAX_COOKIES = 500;
+
+/** Does something with the caller's tab, alone. */
+function inTab(name: string, work: (tab: Tab, params: Params, route: RouteWork) => Promise<object | void>): Route {
+  return async (route) => {
+    const { browser, caller, params } = route;
+    const tab = await browser.tabFor(caller, textIn(params, "targetId"));
+    browser.choose(caller, tab);
+    const use = { name, repeatable: false, signal: caller.signal };
+    return browser.session(caller.profile).use(tab, use, async () => ({ ok: true, targetId: tab.id, ...(await work(tab, params, route)) }));
+  };
+}
+
+const storage = (kind: "local" | "session"): Readonly<Record<string, Route>> => {
+  const store = `${kind}Storage`;
+  return {
+    [`GET /storage/${kind}`]: inTab("storage", async ({ page }, params) => {
+      const key = textIn(params, "key");
+      const values: unknown = await page.evaluate(`Object.fromEntries(Object.entries(${store}).slice(0, 500))`);
+      return { values: key === undefined || !isRecord(values) ? values : { [key]: values[key] } };
+    }),
+    [`POST /storage/${kind}/set`]: inTab("storage", async ({ page }, params) => {
+      const pair = JSON.stringify([required(params, "key"), rawIn(params, "value") ?? ""]);
+      await page.evaluate(`${store}.setItem(...${pair})`);
+    }),
+    [`POST /storage/${kind}/clear`]: inTab("storage", async ({ page }) => void (await page.evaluate(`${store}.clear()`))),
+  };
+};
+
+const cookieOf = (params: Params): { name: string; value: string; url?: string; domain?: string; path?: string } => {
+  const cookie = isRecord(params["cookie"]) ? params["cookie"] : params;
+  const [url, domain, path] = [textIn(cookie, "url"), textIn(cookie, "domain"), textIn(cookie, "path")];
+  if (url === undefined && domain === undefined) throw new AppError("INVALID_INPUT", "url or domain required for a cookie");
+  const where = url === undefined ? { domain: domain ?? "", path: path ?? "/" } : { url };
+  return { name: required(cookie, "name"), value: rawIn(cookie, "value") ?? "", ...where };
+};
+
+async function responseBody({ page }: Tab, params: Params): Promise<object> {
+  const url = required(params, "url");
+  const timeout = boundedMs(numberIn(params, "timeoutMs"), WAIT_MS);
+  const response = await page.waitForResponse((answer) => answer.url() === url || answer.url().includes(url), { timeout });
+  const most = Math.min(Math.max(numberIn(params, "maxChars") ?? BODY_CHARS, 1), BODY_CHARS);
+  const body = (await response.body()).toString("utf8");
+  return { response: { url: response.url(), status: response.status(), body: body.slice(0, most), truncated: body.length > most } };
+}
+
+/** Until the tab has stored the download that runs or begins next. */
+async function download(tab: Tab, params: Params, { browser }: RouteWork): Promise<object> {
+  const timeout = boundedMs(numberIn(params, "timeoutMs"), WAIT_MS);
+  const ref = textIn(params, "ref");
+  const begun = tab.downloads.size > 0 ? Promise.resolve() : tab.page.waitForEvent("download", { timeout });
+  begun.catch(() => undefined);
+  if (ref !== undefined) await (await elementOf(tab, ref, browser.clock)).click({ timeout });
+  await begun;
+  await within(browser.clock, timeout, Promise.all(tab.downloads), `the download did not end within ${timeout} ms`);
+  const events = tab.notes;
+  tab.notes = [];
+  return { events };
+}
+
+const emulate: Readonly<Record<string, (tab: Tab, params: Params) => Promise<void>>> = {
+  offline: (tab, params) => tab.page.context().setOffline(flagIn(params, "offline") ?? true),
+  async headers(tab, params) {
+    const headers = isRecord(params["headers"]) ? params["headers"] : {};
+    await tab.page.setExtraHTTPHeaders(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])));
+  },
+  async credentials(tab, params) {
+    const [username, password] = [textIn(params, "username"), rawIn(params, "password")];
+    await tab.page.context().setHTTPCredentials(flagIn(params, "clear") === true || username === undefined ? null : { username, password: password ?? "" });
+  },
+  async geolocation(tab, params) {
+    const [latitude, longitude] = [numberIn(params, "latitude"), numberIn(params, "longitude")];
+    const context = tab.page.context();
+    if (flagIn(params, "clear") === true || latitude === undefined || longitude === undefined) return context.setGeolocation(null);
+    await context.grantPermissions(["geolocation"]);
+    await context.setGeolocation({ latitude, longitude, accuracy: numberIn(params, "accuracy") ?? 10 });
+  },
+  async media(tab, params) {
+    const scheme = textIn(params, "colorScheme");
+    await tab.page.emulateMedia({ colorScheme: scheme === "dark" || scheme === "light" || scheme === "no-preference" ? scheme : null });
+  },
+  timezone: (tab, params) => send(tab, "Emulation.setTimezoneOverride", { timezoneId: required(params, "timezoneId") }),
+  locale: (tab, params) => send(tab, "Emulation.setLocaleOverride", { locale: required(params, "locale") }),
+  async device(tab, params) {
+    const { devices } = await import("playwright-core");
+    const name = required(params, "name");
+    const found = Object.hasOwn(devices, name) ? devices[name] : undefined;
+    if (!found) throw new AppError("NOT_FOUND", `no device is called "${name.slice(0, 60)}"; for example: iPhone 14, Pixel 7, iPad Mini`);
+    await tab.page.setViewportSize(found.viewport);
+    await send(tab, "Emulation.setUserAgentOverride", { userAgent: found.userAgent });
+  },
+};
+
+async function send(
+  tab: Tab,
+  method: "Emulation.setTimezoneOverride" | "Emulation.setLocaleOverride" | "Emulation.setUserAgentOverride",
+  params: object,
+): Promise<void> {
+  const session = await tab.page.context().newCDPSession(tab.page);
+  await session.send(method, params);
+}
+
+export const MORE_ROUTES: Readonly<Record<string, Route>> = {
+  "GET /errors": inTab("errors", async (tab) => ({ errors: tab.console.filter(({ text }) => text.startsWith("uncaught: ")) })),
+  "GET /requests": inTab("requests", async (tab, params) => {
+    const filter = textIn(params, "filter");
+    return { requests: tab.requests.filter(({ url }) => filter === undefined || url.includes(filter)) };
+  }),
+  "POST /response/body": inTab("response body", responseBody),
+  "POST /highlight": inTab("highlight", async (tab, params, { browser }) =>
+    (await elementOf(tab, required(params, "ref"), browser.clock)).scrollIntoViewIfNeeded(),
+  ),
+  "POST /download": inTab("download", download),
+  "POST /wait/download": inTab("download", download),
+  "GET /cookies": inTab("cookies", async ({ page }) => ({ cookies: (await page.context().cookies()).slice(0, MAX_COOKIES) })),
+  "POST /cookies/set": inTab("cookies", async ({ page }, params) => page.context().addCookies([cookieOf(params)])),
+  "POST /cookies/clear": inTab("cookies", async ({ page }) => page.context().clearCookies()),
+  ...storage("local"),
+  ...storage("session"),
+  ...Object.fromEntries(Object.entries(emulate).map(([name, work]) => [`POST /set/${name}`, inTab(`set ${name}`, (tab, params) => work(tab, params))])),
+};

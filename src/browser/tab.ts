@@ -1,0 +1,162 @@
+import type { Download, Frame, JSHandle, Page, Request } from "playwright-core";
+import type { PageReader } from "./page/install.ts";
+import type { OutlineLine } from "./snapshot/outline.ts";
+
+/** A message of a page's console. */
+export interface ConsoleEntry {
+  readonly level: string;
+  readonly text: string;
+}
+
+export interface RequestEntry {
+  readonly method: string;
+  readonly url: string;
+  readonly kind: string;
+  readonly status?: number | undefined;
+  readonly failure?: string | undefined;
+}
+
+/** What the next dialog is answered with. */
+export interface ArmedDialog {
+  readonly accept: boolean;
+  readonly promptText?: string | undefined;
+}
+
+/** A tab. It stays the same thing when the browser is started again. */
+export interface Tab {
+  /** Short, and never used twice. */
+  readonly id: string;
+  page: Page;
+  /** The last address that it showed, for a new start. */
+  url: string;
+  /** Requests that something on the page waits for. */
+  readonly pending: Set<Request>;
+  readonly readers: Map<Frame, JSHandle<PageReader>>;
+  /** The outline that the caller knows. */
+  lines: readonly OutlineLine[];
+  nextRef: number;
+  /** The reader of the document that the outline is of. */
+  outlined?: JSHandle<PageReader> | undefined;
+  /** Downloads that are running. */
+  readonly downloads: Set<Promise<void>>;
+  readonly console: ConsoleEntry[];
+  readonly requests: RequestEntry[];
+  /** What happened since the last answer: dialogs, downloads, new tabs. Text of others. */
+  notes: string[];
+  dialog?: ArmedDialog | undefined;
+  /** Dialogs without anything between them that got through. */
+  dialogsInRow: number;
+  /** Its page ended: its process crashed, or it was closed because its dialogs did not stop. */
+  ended?: "crash" | "dialogs" | undefined;
+  /** Called when something changed that a wait may be for. */
+  readonly listeners: Set<() => void>;
+}
+
+const MAX_CONSOLE = 200;
+const MAX_REQUESTS = 200;
+const MAX_NOTES = 20;
+const MAX_TEXT = 500;
+/** A page that opens more dialogs in a row than this is ended. */
+export const MAX_DIALOGS = 10;
+/** What the state of a page depends on; pictures, videos and open streams are not waited for. */
+const AWAITED: ReadonlySet<string> = new Set(["document", "stylesheet", "script", "xhr", "fetch"]);
+
+const pushed = <T>(list: T[], item: T, most: number): void => {
+  list.push(item);
+  if (list.length > most) list.shift();
+};
+
+export function note(tab: Tab, text: string): void {
+  pushed(tab.notes, text.slice(0, MAX_TEXT), MAX_NOTES);
+}
+
+function changed(tab: Tab): void {
+  for (const listener of tab.listeners) listener();
+}
+
+export function createTab(id: string, page: Page): Tab {
+  return {
+    id,
+    page,
+    url: page.url(),
+    pending: new Set(),
+    readers: new Map(),
+    lines: [],
+    nextRef: 1,
+    downloads: new Set(),
+    console: [],
+    requests: [],
+    notes: [],
+    dialogsInRow: 0,
+    listeners: new Set(),
+  };
+}
+
+export interface TabHandlers {
+  download(download: Download): void;
+  crashed(): void;
+  closed(): void;
+}
+
+function watchRequests(tab: Tab, page: Page): void {
+  const done = async (request: Request): Promise<void> => {
+    tab.pending.delete(request);
+    const response = request.failure() ? null : await request.response().catch(() => null);
+    const entry = { method: request.method(), url: request.url().slice(0, MAX_TEXT), kind: request.resourceType() };
+    pushed(tab.requests, { ...entry, status: response?.status(), failure: request.failure()?.errorText }, MAX_REQUESTS);
+    changed(tab);
+  };
+  page.on("request", (request) => {
+    if (AWAITED.has(request.resourceType())) tab.pending.add(request);
+  });
+  page.on("requestfinished", (request) => void done(request));
+  page.on("requestfailed", (request) => void done(request));
+  page.on("framenavigated", (frame) => {
+    if (frame !== page.mainFrame()) return;
+    tab.url = page.url();
+    // What the former document waited for is nobody's concern any more.
+    for (const request of tab.pending) if (request.isNavigationRequest() || isGone(request)) tab.pending.delete(request);
+    changed(tab);
+  });
+}
+
+function isGone(request: Request): boolean {
+  try {
+    return request.frame().isDetached();
+  } catch {
+    return true;
+  }
+}
+
+function watchDialogs(tab: Tab, page: Page): void {
+  page.on("dialog", (dialog) => {
+    const { dialog: armed } = tab;
+    const kind = dialog.type();
+    const accepts = armed?.accept ?? (kind === "alert" || kind === "beforeunload");
+    tab.dialog = undefined;
+    tab.dialogsInRow += 1;
+    if (tab.dialogsInRow > MAX_DIALOGS) {
+      tab.ended ??= "dialogs";
+      // The open dialog goes with the page.
+      void page.close().catch(() => undefined);
+      changed(tab);
+      return;
+    }
+    note(tab, `dialog (${kind}) ${accepts ? "accepted" : "dismissed"}: ${JSON.stringify(dialog.message().slice(0, 200))}`);
+    void (accepts ? dialog.accept(armed?.promptText) : dialog.dismiss()).catch(() => undefined);
+  });
+}
+
+/** Follows what happens on the tab's page. */
+export function watchTab(tab: Tab, page: Page, handlers: TabHandlers): void {
+  tab.page = page;
+  tab.pending.clear();
+  tab.readers.clear();
+  watchRequests(tab, page);
+  watchDialogs(tab, page);
+  page.on("console", (message) => pushed(tab.console, { level: message.type(), text: message.text().slice(0, MAX_TEXT) }, MAX_CONSOLE));
+  page.on("pageerror", (error) => pushed(tab.console, { level: "error", text: `uncaught: ${error.message}`.slice(0, MAX_TEXT) }, MAX_CONSOLE));
+  page.on("download", handlers.download);
+  page.on("crash", handlers.crashed);
+  page.on("close", handlers.closed);
+}

@@ -109,7 +109,7 @@ function createSenders({ accounts, options, waiting, live, echoesOf }: Omit<Deps
 function outboundOf({ sender }: Deps): NonNullable<IMessageChannel["outbound"]> {
   return {
     deliveryMode: "direct",
-    chunkerMode: "text",
+    chunkerMode: "markdown",
     textChunkLimit: 4000,
     captionLimit: 4000,
     resolveTarget: TARGETS.resolveTarget,

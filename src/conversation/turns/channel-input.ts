@@ -13,7 +13,7 @@ import {
   formatSenderLabel,
   sectionOf,
 } from "../../channels/index.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
+import { knownChannel, type OpenClawConfig } from "../../config/index.ts";
 import type { FinalizedMsgContext, HostConfig, ChannelPlugin, SessionEntry } from "../../protocol/index.ts";
 import { chatFields, deliveryPatch } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -122,7 +122,7 @@ function enveloped({ item, ctx }: ItemInContext, facts: TextFacts): string {
   // A plugin that reads messages by itself may have other words for the agent, unless a part of the message was a command.
   const isReworded = last.context?.BodyForAgent !== undefined && text.trim() === ctx.BodyForCommands?.trim();
   return formatInboundEnvelope({
-    channel: last.channel.charAt(0).toUpperCase() + last.channel.slice(1),
+    channel: knownChannel(last.channel).label ?? last.channel.charAt(0).toUpperCase() + last.channel.slice(1),
     from: ctx.ChatType === "direct" ? undefined : ctx.ConversationLabel,
     timestamp: at ?? last.receivedAt,
     previousTimestamp: facts.previousAt,
